@@ -1,0 +1,39 @@
+/**
+ * Nothing is created in a namespace that does not exist or is going away, and three namespaces cannot be deleted.
+ * spec: Namespace
+ */
+import { errors } from '../../meta/errors.js';
+import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
+
+const PROTECTED: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);
+
+export const namespaceLifecycle: AdmissionPlugin = Object.freeze({ name: 'NamespaceLifecycle', mutate });
+
+function mutate(request: AdmissionRequest, view: ClusterView): void {
+  const { operation, served, name, namespace } = request;
+  const isNamespace = served.gvk.kind === 'Namespace' && served.gvk.group === '';
+  if (isNamespace && operation === 'DELETE' && PROTECTED.has(name)) {
+    throw errors.forbidden(served.groupResource, name, 'this namespace may not be deleted');
+  }
+  if (!served.namespaced || operation === 'DELETE') return;
+  const live = view.namespace(namespace);
+  if (live === undefined) throw errors.notFound({ group: '', resource: 'namespaces' }, namespace);
+  if (operation === 'CREATE' && isTerminating(live['status'])) {
+    throw errors.forbidden(
+      served.groupResource,
+      name,
+      `unable to create new content in namespace ${namespace} because it is being terminated`,
+      [
+        {
+          reason: 'NamespaceTerminating',
+          message: `namespace ${namespace} is being terminated`,
+          field: 'metadata.namespace',
+        },
+      ],
+    );
+  }
+}
+
+function isTerminating(status: unknown): boolean {
+  return (status as { readonly phase?: string } | undefined)?.phase === 'Terminating';
+}

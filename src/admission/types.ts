@@ -1,0 +1,41 @@
+/**
+ * The contract of admission: what a plugin is asked, and what it may do about it.
+ *
+ * Plugins run in the order of their list; every `mutate` runs before any `validate`. A plugin refuses a request by
+ * throwing a StatusError (usually `errors.forbidden`).
+ */
+
+import type { ServedKind } from '../kinds/served-kind.js';
+import type { ApiObject, DraftObject } from '../meta/object.js';
+import type { User } from '../protocol/request.js';
+import type { MaybePromise } from '../util/maybe-promise.js';
+
+export type Operation = 'CREATE' | 'UPDATE' | 'DELETE';
+
+export interface AdmissionRequest {
+  readonly operation: Operation;
+  readonly served: ServedKind;
+  readonly subresource: string;
+  /** Empty for cluster-scoped kinds; for a Namespace, its own name. */
+  readonly namespace: string;
+  /** The name asked for; a generated one is not known yet and stands as its prefix. */
+  readonly name: string;
+  /** The new object: a draft while mutating, frozen while validating; absent on DELETE. */
+  readonly object?: DraftObject | ApiObject;
+  /** The live object; absent on CREATE. */
+  readonly oldObject?: ApiObject;
+  readonly dryRun: boolean;
+  readonly user: User;
+}
+
+/** What the cluster lets a plugin see. */
+export interface ClusterView {
+  namespace(name: string): ApiObject | undefined;
+}
+
+export interface AdmissionPlugin {
+  readonly name: string;
+  /** May change `request.object` in place. */
+  readonly mutate?: (request: AdmissionRequest, view: ClusterView) => MaybePromise<void>;
+  readonly validate?: (request: AdmissionRequest, view: ClusterView) => MaybePromise<void>;
+}

@@ -1,0 +1,133 @@
+/**
+ * Where the requests of one `api()` go, resolved once: the resource in the server's dialect, the namespace, the user.
+ * It builds requests and takes answers apart; it knows no verbs. Internal to this folder.
+ */
+import type { Kind } from '../kinds/kind.js';
+import type { GroupVersionResource } from '../meta/gvk.js';
+import { apiVersionOf } from '../meta/gvk.js';
+import type { ApiRequest, RequestOptions, Verb } from '../protocol/request.js';
+import type { ApiResponse, ObjectResponse } from '../protocol/response.js';
+import type { Transport } from '../protocol/transport.js';
+import type { WatchStream } from '../protocol/watch-event.js';
+import { invariant } from '../util/invariant.js';
+import { isRecord } from '../util/json.js';
+import type { MaybePromise } from '../util/maybe-promise.js';
+import { isPromise } from '../util/maybe-promise.js';
+import { untilAborted } from './abort.js';
+import type { ClientDefaults } from './options.js';
+import { deleteDefaults, writeDefaults } from './request-options.js';
+
+/** A client's transport and defaults, in the form requests need. */
+export interface Connection {
+  readonly transport: Transport;
+  readonly defaults: ClientDefaults;
+  readonly namespace: string;
+  readonly writes: RequestOptions;
+  readonly deletes: RequestOptions;
+}
+
+export function connect(transport: Transport, defaults: ClientDefaults): Connection {
+  const namespace = defaults.namespace ?? 'default';
+  return { transport, defaults, namespace, writes: writeDefaults(defaults), deletes: deleteDefaults(defaults) };
+}
+
+/** A request under construction. */
+export type DraftRequest = { -readonly [Part in keyof ApiRequest]: ApiRequest[Part] };
+
+export interface Place {
+  /** Absent: a cluster-scoped kind, or all namespaces. */
+  readonly namespace?: string;
+  readonly subresource?: string;
+}
+
+export class Endpoint {
+  readonly connection: Connection;
+  readonly kind: Kind;
+  readonly resource: GroupVersionResource;
+  readonly place: Place;
+  readonly #apiVersion: string;
+
+  constructor(connection: Connection, kind: Kind, place: Place) {
+    const group = connection.transport.dialect.group(kind.group);
+    this.connection = connection;
+    this.kind = kind;
+    this.place = place;
+    this.resource = { group, version: kind.version, resource: kind.names.plural };
+    this.#apiVersion = apiVersionOf(this.resource);
+  }
+
+  /** The same place with a subresource below each object. */
+  below(subresource: string): Endpoint {
+    return new Endpoint(this.connection, this.kind, { ...this.place, subresource });
+  }
+
+  /** A request of the whole collection; the caller adds a name or a body where the verb has one. */
+  // Built by assignment, not by spreading a template: adding keys to a spread object costs microseconds on V8.
+  request(verb: Verb, options: RequestOptions, signal: AbortSignal | undefined): DraftRequest {
+    const request: DraftRequest = { verb, resource: this.resource, options };
+    const { namespace, subresource } = this.place;
+    if (namespace !== undefined) request.namespace = namespace;
+    if (subresource !== undefined) request.subresource = subresource;
+    const user = this.connection.defaults.as;
+    if (user !== undefined) request.user = user;
+    if (signal !== undefined) request.signal = signal;
+    return request;
+  }
+
+  /**
+   * Sends a request that is answered by an object, a list or a Status; which of them is the caller's knowledge. At
+   * once where the transport answers at once. Throws what the transport throws, and the signal's reason.
+   */
+  send<Answer>(request: ApiRequest): MaybePromise<Answer> {
+    const { signal } = request;
+    signal?.throwIfAborted();
+    const sent = this.connection.transport.send(request);
+    if (!isPromise(sent)) return this.#answer<Answer>(sent);
+    return untilAborted(sent, signal).then((response) => this.#answer<Answer>(response));
+  }
+
+  /** Sends a watch request. Whoever calls must close the stream, also when nobody wants it any more. */
+  open(request: ApiRequest): MaybePromise<WatchStream> {
+    const sent = this.connection.transport.send(request);
+    return isPromise(sent) ? sent.then((response) => this.#stream(response)) : this.#stream(sent);
+  }
+
+  /** The value as a body that says what it is: a real server refuses some kinds without it. */
+  body(input: unknown, verb: Verb): Record<string, unknown> {
+    if (!isRecord(input))
+      throw new TypeError(`orchplane: ${verb} of ${this.kind.kind} needs an object, got ${show(input)}`);
+    if (input['apiVersion'] !== undefined && input['kind'] !== undefined) return input;
+    const body: Record<string, unknown> = { apiVersion: this.#apiVersion, kind: this.kind.kind, ...input };
+    body['apiVersion'] ??= this.#apiVersion;
+    body['kind'] ??= this.kind.kind;
+    return body;
+  }
+
+  /** The name, if it can be one. */
+  name(name: unknown, verb: Verb): string {
+    if (typeof name === 'string' && name !== '') return name;
+    throw new TypeError(`orchplane: ${verb} of ${this.kind.kind} needs the name of an object, got ${show(name)}`);
+  }
+
+  #answer<Answer>(response: ApiResponse): Answer {
+    invariant(response.type === 'object', 'a watch answered a request that was none');
+    if (response.warnings.length > 0) this.#warn(response.warnings);
+    return response.object as ObjectResponse['object'] & Answer;
+  }
+
+  #stream(response: ApiResponse): WatchStream {
+    invariant(response.type === 'watch', 'a watch request was answered without a stream');
+    if (response.warnings.length > 0) this.#warn(response.warnings);
+    return response.watch;
+  }
+
+  #warn(warnings: readonly string[]): void {
+    const { onWarning } = this.connection.defaults;
+    if (onWarning !== undefined) for (const warning of warnings) onWarning(warning);
+  }
+}
+
+/** A wrong argument, for a message. */
+export function show(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value) : value === null ? 'null' : typeof value;
+}

@@ -1,0 +1,117 @@
+/**
+ * Patches: what `patch` takes. Each constructor gives its body the typing that its semantics need, and the kind comes
+ * from where the patch is used: in `widgets.patch('w', mergePatch({…}))` the body is checked against Widget.
+ */
+import type { DeepReadonly } from '../meta/object.js';
+
+/** Carries the type a patch is for; it has no value at run time. Without it, patches of all kinds look alike. */
+declare const input: unique symbol;
+
+/**
+ * A JSON merge patch (RFC 7386) of an object that is sent as `Input`.
+ *
+ * The bodies of patches have different names, so that the compiler never mistakes one kind of patch for another.
+ */
+export interface MergePatch<Input> {
+  readonly type: 'merge';
+  readonly merge: MergePatchBody<Input>;
+  readonly [input]?: Input;
+}
+
+/** A strategic merge patch of an object that is sent as `Input`. Lists merge by the key that their kind declares. */
+export interface StrategicPatch<Input> {
+  readonly type: 'strategic';
+  readonly strategic: StrategicPatchBody<Input>;
+  readonly [input]?: Input;
+}
+
+/** A JSON patch (RFC 6902): steps that all succeed or change nothing. */
+export interface JsonPatch {
+  readonly type: 'json';
+  readonly operations: readonly JsonPatchOperation[];
+}
+
+/** A change to an object that is sent as `Input`, in one of three notations. */
+export type Patch<Input> = MergePatch<Input> | StrategicPatch<Input> | JsonPatch;
+
+/** Any part of the object. Null deletes a field; a list replaces the whole list. */
+export type MergePatchBody<Value> = { readonly [Key in keyof Value]?: MergePatchField<Value[Key]> | null };
+
+type MergePatchField<Value> = Value extends readonly unknown[]
+  ? DeepReadonly<Value>
+  : Value extends object
+    ? MergePatchBody<Value>
+    : Value;
+
+/** Any part of the object, with directives. Null deletes a field; items of a list name the item they change. */
+export type StrategicPatchBody<Value> = StrategicPatchFields<Value> & StrategicDirectives;
+
+type StrategicPatchFields<Value> = { readonly [Key in keyof Value]?: StrategicPatchField<Value[Key]> | null };
+
+type StrategicPatchField<Value> = Value extends readonly (infer Item)[]
+  ? readonly StrategicPatchField<Item>[]
+  : Value extends object
+    ? StrategicPatchBody<Value>
+    : Value;
+
+/** Instructions among the fields of a strategic patch. */
+export interface StrategicDirectives {
+  readonly $patch?: 'replace' | 'merge' | 'delete';
+  /** Of a union: the fields to keep; others are cleared. */
+  readonly $retainKeys?: readonly string[];
+  readonly [order: `$setElementOrder/${string}`]: readonly unknown[];
+  readonly [deletion: `$deleteFromPrimitiveList/${string}`]: readonly unknown[];
+}
+
+/** Paths are JSON pointers: `/metadata/labels/app`, with `~1` for a slash inside a key. */
+export type JsonPatchOperation =
+  | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: unknown }
+  | { readonly op: 'remove'; readonly path: string }
+  | { readonly op: 'move' | 'copy'; readonly from: string; readonly path: string };
+
+/**
+ * A merge patch: the fields to change, null for those to delete. Written inside `patch(…)` its body is typed by the
+ * kind; elsewhere say what it is for, as in `mergePatch<WidgetInput>({…})`.
+ *
+ * @example
+ * await configMaps.patch('settings', mergePatch({ data: { colour: 'blue', size: null } }));
+ */
+export function mergePatch<Input>(body: MergePatchBody<NoInfer<Input>>): MergePatch<Input> {
+  return { type: 'merge', merge: body };
+}
+
+/**
+ * A strategic merge patch: like a merge patch, but lists merge item by item, and directives such as `$patch` say
+ * where they do not. Only built-in kinds understand it.
+ *
+ * @example
+ * await endpoints.patch('web', strategicPatch({ metadata: { finalizers: ['example.com/wait'] } }));
+ */
+export function strategicPatch<Input>(body: StrategicPatchBody<NoInfer<Input>>): StrategicPatch<Input> {
+  return { type: 'strategic', strategic: body };
+}
+
+/**
+ * A JSON patch: operations in order. A failed `test` fails the whole patch.
+ *
+ * @example
+ * await configMaps.patch('settings', jsonPatch([{ op: 'replace', path: '/data/colour', value: 'red' }]));
+ */
+export function jsonPatch(operations: readonly JsonPatchOperation[]): JsonPatch {
+  return { type: 'json', operations };
+}
+
+/** What a patch carries as its body. */
+export function patchBody(patch: Patch<unknown>): unknown {
+  // Callers without types may pass anything, nothing included.
+  switch (patch?.type) {
+    case 'merge':
+      return patch.merge;
+    case 'strategic':
+      return patch.strategic;
+    case 'json':
+      return patch.operations;
+    default:
+      throw new TypeError('orchplane: patch takes what mergePatch, strategicPatch or jsonPatch made');
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * The code behind `api.ts`: each verb makes one request of its endpoint, or hands over to the file that has its loop.
+ *
+ * Methods are `async` around a send that is not: where the transport answers at once, a call costs one promise and no
+ * waiting, and whatever is thrown becomes a rejection.
+ */
+import type { InputOf, Kind, ObjectOf } from '../kinds/kind.js';
+import { StatusError } from '../meta/errors.js';
+import type { ApiList } from '../meta/object.js';
+import type { Status } from '../meta/status.js';
+import { own } from '../util/json.js';
+import type { Collection, Named, ObjectApi, Sent, Stored, SubresourceApi, SubresourceOf } from './api.js';
+import type { Recipe } from './edit.js';
+import type { Endpoint } from './endpoint.js';
+import type { Informer, InformerOptions } from './informer.js';
+import { createInformer } from './informer.js';
+import type {
+  DeleteCollectionOptions,
+  DeleteOptions,
+  EditOptions,
+  GetOptions,
+  ListOptions,
+  PagesOptions,
+  WaitForOptions,
+  WatchOptions,
+  WriteOptions,
+} from './options.js';
+import { itemsOf, pagesOf } from './pages.js';
+import type { Patch } from './patches.js';
+import { deleteCollectionOptions, deleteOptions, listOptions, watchOptions } from './request-options.js';
+import { createObject, editObject, getObject, named, patchObject, updateObject } from './requests.js';
+import type { Predicate } from './wait-for.js';
+import { waitFor } from './wait-for.js';
+import type { Watch } from './watch.js';
+import { LiveWatch } from './watch.js';
+
+export class CollectionResource<AnyKind extends Kind> implements Collection<AnyKind> {
+  protected readonly endpoint: Endpoint;
+
+  constructor(endpoint: Endpoint) {
+    this.endpoint = endpoint;
+  }
+
+  async list(options?: ListOptions): Promise<ApiList<Stored<AnyKind>>> {
+    return this.endpoint.send(this.endpoint.request('list', listOptions(options), options?.signal));
+  }
+
+  pages(options?: PagesOptions): AsyncIterable<ApiList<Stored<AnyKind>>> {
+    return pagesOf(this.endpoint, options);
+  }
+
+  items(options?: PagesOptions): AsyncIterable<Stored<AnyKind>> {
+    return itemsOf(this.endpoint, options);
+  }
+
+  watch(options?: WatchOptions): Watch<Stored<AnyKind>> {
+    return new LiveWatch(this.endpoint, this.endpoint.request('watch', watchOptions(options), options?.signal));
+  }
+
+  informer<IndexName extends string = never>(
+    options?: InformerOptions<Stored<AnyKind>, IndexName>,
+  ): Informer<Stored<AnyKind>, IndexName> {
+    return createInformer(this.endpoint, options);
+  }
+}
+
+export class ObjectResource<AnyKind extends Kind> extends CollectionResource<AnyKind> implements ObjectApi<AnyKind> {
+  async get(name: string, options?: GetOptions): Promise<Stored<AnyKind>> {
+    return getObject(this.endpoint, name, options);
+  }
+
+  async find(name: string, options?: GetOptions): Promise<Stored<AnyKind> | undefined> {
+    try {
+      return await getObject<Stored<AnyKind>>(this.endpoint, name, options);
+    } catch (error) {
+      // Without a name it is the kind that was not found: that is no answer to whether the object exists.
+      if (StatusError.is(error, 'NotFound') && error.status.details?.name !== undefined) return undefined;
+      throw error;
+    }
+  }
+
+  async create(input: Sent<AnyKind>, options?: WriteOptions): Promise<Stored<AnyKind>> {
+    return createObject(this.endpoint, input, options);
+  }
+
+  async update(input: Sent<AnyKind> & Named, options?: WriteOptions): Promise<Stored<AnyKind>> {
+    return updateObject(this.endpoint, { input }, options);
+  }
+
+  async edit(name: string, recipe: Recipe<ObjectOf<AnyKind>>, options?: EditOptions): Promise<Stored<AnyKind>> {
+    return editObject({ read: this.endpoint, write: this.endpoint }, { name, recipe }, options);
+  }
+
+  async patch(name: string, patch: Patch<InputOf<AnyKind>>, options?: WriteOptions): Promise<Stored<AnyKind>> {
+    return patchObject(this.endpoint, { name, patch }, options);
+  }
+
+  async delete(name: string, options?: DeleteOptions): Promise<Stored<AnyKind> | Status> {
+    const { endpoint } = this;
+    const request = endpoint.request('delete', deleteOptions(endpoint.connection.deletes, options), options?.signal);
+    request.name = endpoint.name(name, 'delete');
+    return endpoint.send(request);
+  }
+
+  async deleteCollection(options?: DeleteCollectionOptions): Promise<ApiList<Stored<AnyKind>> | Status> {
+    const { endpoint } = this;
+    const query = deleteCollectionOptions(endpoint.connection.deletes, options);
+    return endpoint.send(endpoint.request('deletecollection', query, options?.signal));
+  }
+
+  waitFor<Found extends Stored<AnyKind> | undefined>(
+    name: string,
+    predicate: (object: Stored<AnyKind> | undefined) => object is Found,
+    options?: WaitForOptions,
+  ): Promise<Found>;
+  waitFor(
+    name: string,
+    predicate: Predicate<Stored<AnyKind>>,
+    options?: WaitForOptions,
+  ): Promise<Stored<AnyKind> | undefined>;
+  async waitFor(
+    name: string,
+    predicate: Predicate<Stored<AnyKind>>,
+    options: WaitForOptions = {},
+  ): Promise<Stored<AnyKind> | undefined> {
+    return waitFor(this.endpoint, { name: this.endpoint.name(name, 'watch'), predicate, options });
+  }
+
+  subresource(name: SubresourceOf<AnyKind>): SubresourceApi<AnyKind> {
+    return new SubresourceResource(this.endpoint, name);
+  }
+
+  /** On the type only where the kind declares it; without types it throws where the kind does not. */
+  get status(): SubresourceApi<AnyKind> {
+    return new SubresourceResource(this.endpoint, 'status');
+  }
+}
+
+class SubresourceResource<AnyKind extends Kind> implements SubresourceApi<AnyKind> {
+  readonly #endpoint: Endpoint;
+  readonly #readable: Endpoint;
+
+  constructor(object: Endpoint, name: string) {
+    const { kind } = object;
+    const declared = own(kind.subresources, name);
+    if (declared === undefined) {
+      const known = Object.keys(kind.subresources).join(', ') || 'none';
+      throw new TypeError(`orchplane: ${kind.kind} has no subresource "${name}"; it has: ${known}`);
+    }
+    this.#endpoint = object.below(name);
+    this.#readable = declared.verbs.includes('get') ? this.#endpoint : object;
+  }
+
+  async get(name: string, options?: GetOptions): Promise<Stored<AnyKind>> {
+    return getObject(this.#endpoint, name, options);
+  }
+
+  async update(name: string, input: Sent<AnyKind>, options?: WriteOptions): Promise<Stored<AnyKind>> {
+    return updateObject(this.#endpoint, { name, input: named(input, name) }, options);
+  }
+
+  async edit(name: string, recipe: Recipe<ObjectOf<AnyKind>>, options?: EditOptions): Promise<Stored<AnyKind>> {
+    return editObject({ read: this.#readable, write: this.#endpoint }, { name, recipe }, options);
+  }
+
+  async patch(name: string, patch: Patch<InputOf<AnyKind>>, options?: WriteOptions): Promise<Stored<AnyKind>> {
+    return patchObject(this.#endpoint, { name, patch }, options);
+  }
+}

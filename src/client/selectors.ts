@@ -1,0 +1,46 @@
+/**
+ * Selectors as a caller writes them, and their text as a request carries it. Records and requirements are checked
+ * here, because a value such as `a,b` would otherwise turn into a different selector on its way to the server.
+ */
+import { errors } from '../meta/errors.js';
+import { keyPath, printFieldError } from '../meta/field-error.js';
+import type { LabelSelectorExpression, Labels } from '../meta/labels.js';
+import { labelErrors, labelExpressionErrors, labelSelectorFromObject, printLabelSelector } from '../meta/labels.js';
+
+/**
+ * Which labels an object must carry: a selector text (`app in (web, api),!canary`), a record of exact values, or
+ * requirements as they stand in the `matchExpressions` of a spec.
+ */
+export type LabelsOption = string | Labels | readonly LabelSelectorExpression[];
+
+/** Which fields an object must have: a selector text (`status.phase!=Active`) or a record of exact values. */
+export type FieldsOption = string | Readonly<Record<string, string>>;
+
+/** The text for `labelSelector`. Throws BadRequest for a label that could not exist. */
+export function labelSelectorText(labels: LabelsOption): string {
+  if (typeof labels === 'string') return labels;
+  const problems = isRequirements(labels)
+    ? labels.flatMap((each, index) => labelExpressionErrors(each, keyPath('labels', index)))
+    : labelErrors(labels, 'labels');
+  if (problems.length > 0) throw errors.badRequest(problems.map(printFieldError).join(', '));
+  return printLabelSelector(
+    labelSelectorFromObject(isRequirements(labels) ? { matchExpressions: labels } : { matchLabels: labels }),
+  );
+}
+
+/** The text for `fieldSelector`. Throws BadRequest for a field that cannot be written in one. */
+export function fieldSelectorText(fields: FieldsOption): string {
+  if (typeof fields === 'string') return fields;
+  return Object.entries(fields)
+    .map(([field, value]) => {
+      if (/[=!,]/.test(field) || field === '') throw errors.badRequest(`fields: not the name of a field: "${field}"`);
+      return `${field}=${String(value).replace(/[\\,=]/g, '\\$&')}`;
+    })
+    .join(',');
+}
+
+function isRequirements(
+  labels: Labels | readonly LabelSelectorExpression[],
+): labels is readonly LabelSelectorExpression[] {
+  return Array.isArray(labels);
+}

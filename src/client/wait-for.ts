@@ -1,0 +1,77 @@
+/**
+ * Waits until one object is as a predicate wants it. The present is looked at first, so a wait that begins too late
+ * still ends; then every change is, so none is missed between the look and the watch.
+ */
+import { errors } from '../meta/errors.js';
+import { onAbort } from './abort.js';
+import type { Endpoint } from './endpoint.js';
+import { metaOf } from './object-cache.js';
+import type { WaitForOptions } from './options.js';
+import type { Observer } from './reflector.js';
+import { reflect } from './reflector.js';
+import { fieldSelectorText } from './selectors.js';
+
+/** Undefined stands for an object that does not exist. */
+export type Predicate<Object> = (object: Object | undefined) => boolean;
+
+export interface Wait<Object> {
+  readonly name: string;
+  readonly predicate: Predicate<Object>;
+  readonly options: WaitForOptions;
+}
+
+/**
+ * Resolves with the first state that the predicate accepts. Rejects with StatusError Timeout when the time is over,
+ * with the signal's reason on abort, with what the predicate throws, and with any failure of the server except Expired,
+ * after which it looks again.
+ */
+export function waitFor<Object>(endpoint: Endpoint, wait: Wait<Object>): Promise<Object | undefined> {
+  const { predicate, options } = wait;
+  const { clock } = endpoint.connection.transport;
+  const { signal, timeoutMs } = options;
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const stop = new AbortController();
+    let seen: Object | undefined;
+    const check = (object: Object | undefined) => {
+      if (stop.signal.aborted) return;
+      seen = object;
+      try {
+        if (predicate(object)) finish(() => resolve(object));
+      } catch (error) {
+        finish(() => reject(error));
+      }
+    };
+    const finish = (settle: () => void) => {
+      stop.abort();
+      settle();
+    };
+
+    if (timeoutMs !== undefined) {
+      const timeout = () =>
+        reject(errors.timeout(`${describe(endpoint, wait.name)} within ${timeoutMs} ms; ${lastSeen(seen)}`));
+      const stopTimer = clock.after(timeoutMs, () => finish(timeout));
+      onAbort(stop.signal, stopTimer);
+    }
+    onAbort(
+      stop.signal,
+      onAbort(signal, () => finish(() => reject(signal?.reason))),
+    );
+    const observer: Observer<Object> = {
+      listed: ([object]) => check(object),
+      changed: ({ type, object }) => check(type === 'DELETED' ? undefined : object),
+      failed: (error) => finish(() => reject(error)),
+    };
+    const query = { fieldSelector: fieldSelectorText({ 'metadata.name': wait.name }) };
+    void reflect({ endpoint, options: query, signal: stop.signal }, observer);
+  });
+}
+
+function describe({ kind, place }: Endpoint, name: string): string {
+  const where = place.namespace === undefined ? '' : ` in namespace "${place.namespace}"`;
+  return `${kind.kind} "${name}"${where} did not meet the condition`;
+}
+
+function lastSeen(object: unknown): string {
+  return object === undefined ? 'it does not exist' : `last seen at resourceVersion ${metaOf(object).resourceVersion}`;
+}

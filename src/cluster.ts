@@ -1,0 +1,217 @@
+/**
+ * createCluster(): the one place that knows every part and puts them together.
+ */
+import { defaultAdmission } from './admission/plugins/index.js';
+import type { AdmissionPlugin, ClusterView } from './admission/types.js';
+import type { Client } from './client/client.js';
+import { createClient } from './client/client.js';
+import type { ClientDefaults } from './client/options.js';
+import { Namespace } from './kinds/core/v1/namespace.js';
+import { builtInKinds } from './kinds/index.js';
+import type { Kind } from './kinds/kind.js';
+import type { ServedKind } from './kinds/served-kind.js';
+import type { Dialect, DialectName } from './meta/dialect.js';
+import { dialectNamed } from './meta/dialect.js';
+import { errors } from './meta/errors.js';
+import type { GroupVersionResource } from './meta/gvk.js';
+import { valueBody } from './protocol/body.js';
+import type { ApiRequest } from './protocol/request.js';
+import type { ApiResponse } from './protocol/response.js';
+import type { Transport } from './protocol/transport.js';
+import { Registry } from './registry/registry.js';
+import type { ServerContext } from './server/context.js';
+import { dispatch } from './server/dispatch.js';
+import { type Middleware, MiddlewareStack } from './server/middleware.js';
+import { memoryStorage, type StorageSettings } from './storage/memory-storage.js';
+import { Store, type StoreSnapshot } from './storage/store.js';
+import { type Clock, systemClock } from './util/clock.js';
+import { type Ids, randomIds } from './util/ids.js';
+import type { MaybePromise } from './util/maybe-promise.js';
+
+export interface ClusterOptions {
+  /** The kinds it serves; all built-in ones unless said otherwise. Namespace is always among them. */
+  readonly kinds?: readonly Kind[];
+  /** The spelling of the service's own names; `orch` unless said otherwise. */
+  readonly dialect?: DialectName;
+  /** How much it remembers; see {@link memoryStorage}. */
+  readonly storage?: StorageSettings;
+  /** Plugins in order; {@link defaultAdmission} unless said otherwise. */
+  readonly admission?: readonly AdmissionPlugin[];
+  /** The machine's clock unless said otherwise. */
+  readonly clock?: Clock;
+  /** Random unless said otherwise. */
+  readonly ids?: Ids;
+  /** Defaults of the cluster as a client: namespace, field manager, … */
+  readonly client?: ClientDefaults;
+}
+
+/** The state of a cluster at one moment. Opaque; give it to `restore`. */
+export interface ClusterSnapshot {
+  readonly resourceVersion: string;
+}
+
+/** What a fork may have of its own; everything else is taken from its parent. */
+export type ForkOptions = Pick<ClusterOptions, 'clock' | 'ids' | 'client'>;
+
+/** A control plane in this process. It is its own client. */
+export interface Cluster extends Client, Transport, AsyncDisposable {
+  readonly ids: Ids;
+  /** The version of the newest write. */
+  readonly resourceVersion: string;
+
+  /** Answers a request of the protocol; what clients and the HTTP handler stand on. */
+  send(request: ApiRequest): MaybePromise<ApiResponse>;
+
+  /** Serves one more kind. Throws when its names are taken by another. */
+  install(kind: Kind): void;
+
+  /**
+   * Puts a middleware around every request, from whatever client. Returns what takes it away again.
+   *
+   * @example
+   * using _log = cluster.use((request, next) => { console.log(request.verb); return next(); });
+   */
+  use(middleware: Middleware): Disposable;
+
+  /** Holds the state of this moment, in time that does not depend on the number of objects. */
+  snapshot(): ClusterSnapshot;
+
+  /** Puts a snapshot of this cluster or of a fork of it back, version included. Open watches end with Expired. */
+  restore(snapshot: ClusterSnapshot): void;
+
+  /** An independent cluster that starts from this moment and shares memory with this one, but nothing else. */
+  fork(options?: ForkOptions): Cluster;
+
+  /** Which kind a resource is, if it is served. */
+  resolve(resource: GroupVersionResource): ServedKind | undefined;
+  servesGroupVersion(group: string, version: string): boolean;
+
+  /** Ends every watch; later requests are refused. */
+  close(): Promise<void>;
+}
+
+/**
+ * Makes a cluster: default namespaces, all built-in kinds, nothing to wait for.
+ *
+ * @example
+ * const cluster = createCluster();
+ * await cluster.api(ConfigMap).create({ metadata: { name: 'settings' }, data: { size: 'm' } });
+ */
+export function createCluster(options: ClusterOptions = {}): Cluster {
+  const clock = options.clock ?? systemClock;
+  const storage = options.storage ?? memoryStorage();
+  const dialect = dialectNamed(options.dialect ?? 'orch');
+  const kinds = options.kinds ?? builtInKinds;
+  const parts: ClusterParts = {
+    clock,
+    ids: options.ids ?? randomIds,
+    dialect,
+    storage,
+    store: new Store({ clock, ...storage }),
+    registry: new Registry(dialect, kinds.includes(Namespace) ? kinds : [Namespace, ...kinds]),
+    admission: options.admission ?? defaultAdmission,
+    client: options.client ?? {},
+  };
+  const cluster = assemble(parts);
+  createDefaultNamespaces(contextOf({ ...parts, admission: [] }));
+  return cluster;
+}
+
+/** They exist from the start, under these names in both dialects. */
+const DEFAULT_NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
+
+function createDefaultNamespaces(context: ServerContext): void {
+  const resource = { group: '', version: 'v1', resource: 'namespaces' };
+  for (const name of DEFAULT_NAMESPACES) {
+    // Without plugins nothing has to be waited for.
+    void dispatch(context, { verb: 'create', resource, options: {}, body: valueBody({ metadata: { name } }) });
+  }
+}
+
+interface ClusterParts {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly dialect: Dialect;
+  readonly storage: StorageSettings;
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly admission: readonly AdmissionPlugin[];
+  readonly client: ClientDefaults;
+}
+
+function contextOf(parts: ClusterParts): ServerContext {
+  const { store, registry, dialect, clock, ids, admission } = parts;
+  const namespaces = 'namespaces';
+  const view: ClusterView = {
+    namespace: (name) => store.get({ resource: namespaces, namespace: '', name }),
+  };
+  const { continueTokenMs } = parts.storage;
+  return { store, registry, dialect, clock, ids, admission, view, continueTokenMs, watches: new Set() };
+}
+
+/** Snapshots are ours to open only by the cluster's own code. */
+const stores = new WeakMap<ClusterSnapshot, StoreSnapshot>();
+
+function assemble(parts: ClusterParts): Cluster {
+  const context = contextOf(parts);
+  const { store, registry, dialect, clock, ids } = parts;
+  const middlewares = new MiddlewareStack();
+  let isClosed = false;
+
+  const handle = (request: ApiRequest) => dispatch(context, request);
+
+  function send(request: ApiRequest): MaybePromise<ApiResponse> {
+    if (isClosed) throw errors.serviceUnavailable('the cluster is closed');
+    return middlewares.isEmpty ? dispatch(context, request) : middlewares.run(request, handle);
+  }
+
+  async function close(): Promise<void> {
+    isClosed = true;
+    for (const watch of [...context.watches]) watch.close();
+  }
+
+  const client = createClient({ transport: { dialect, clock, send }, ...parts.client });
+
+  return Object.freeze({
+    ...client,
+    dialect,
+    clock,
+    ids,
+    send,
+    get resourceVersion() {
+      return String(store.revision);
+    },
+    install(kind: Kind) {
+      registry.install(kind);
+    },
+    use(middleware: Middleware) {
+      return { [Symbol.dispose]: middlewares.add(middleware) };
+    },
+    snapshot() {
+      const state = store.snapshot();
+      const snapshot = Object.freeze({ resourceVersion: String(state.revision) });
+      stores.set(snapshot, state);
+      return snapshot;
+    },
+    restore(snapshot: ClusterSnapshot) {
+      const state = stores.get(snapshot);
+      if (state === undefined) throw new TypeError('orchplane: restore takes what snapshot() returned');
+      store.restore(state);
+    },
+    fork(options: ForkOptions = {}) {
+      const forkClock = options.clock ?? clock;
+      return assemble({
+        ...parts,
+        clock: forkClock,
+        ids: options.ids ?? ids,
+        client: options.client ?? parts.client,
+        store: new Store({ clock: forkClock, ...parts.storage }, store.snapshot()),
+        registry: registry.fork(),
+      });
+    },
+    resolve: (resource: GroupVersionResource) => registry.byResource(resource),
+    servesGroupVersion: (group: string, version: string) => registry.servesGroupVersion(group, version),
+    close,
+    [Symbol.asyncDispose]: close,
+  });
+}

@@ -1,0 +1,120 @@
+/**
+ * Values → JSON text as the reference server writes it: compact, with the characters that could end a script or break
+ * a line in a browser escaped. Stored objects are frozen and shared, so their text is kept by identity: a get, a list
+ * and a thousand watchers encode an object once.
+ */
+
+/** Never written as they are, although JSON would allow it. They occur only inside strings, so no parsing is needed. */
+const UNSAFE = /[<>&\u2028\u2029]/g;
+
+/** An escaped backslash (skipped, so that what follows it is not misread) or half a surrogate pair. */
+const ESCAPED_HALF = /\\\\|\\ud[89a-f][0-9a-f]{2}/g;
+
+/** Texts of frozen objects, for as long as the objects live. */
+const texts = new WeakMap<object, string>();
+
+/**
+ * A JSON value as text, without a line end. Keys that hold `undefined` are left out; bigints are written as integers.
+ *
+ * @example
+ * encodeJson({ a: '<', b: 1n }) // {"a":"\u003c","b":1}
+ */
+export function encodeJson(value: unknown): string {
+  const text = (encodeNatively(value) ?? encodeWidely(value)).replace(UNSAFE, escapeUnsafe);
+  return text.includes('\\ud') ? text.replace(ESCAPED_HALF, replaceHalf) : text;
+}
+
+/** {@link encodeJson} of an object; what is frozen (and so, by our convention, frozen all the way down) only once. */
+export function encodeCached(object: object): string {
+  const known = texts.get(object);
+  if (known !== undefined) return known;
+  const text = encodeJson(object);
+  if (Object.isFrozen(object)) texts.set(object, text);
+  return text;
+}
+
+/** Compact JSON text with two-space indentation, without a line end. Empty objects and lists stay on one line. */
+export function indentJson(text: string): string {
+  let out = '';
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at] ?? '';
+    if (character === '"') {
+      const end = endOfString(text, at);
+      out += text.slice(at, end);
+      at = end - 1;
+    } else if ((character === '{' || character === '[') && text[at + 1] !== CLOSERS[character]) {
+      out += character + newLine(++depth);
+    } else if ((character === '}' || character === ']') && OPENERS[character] !== text[at - 1]) {
+      out += newLine(--depth) + character;
+    } else if (character === ',') out += `,${newLine(depth)}`;
+    else if (character === ':') out += ': ';
+    else out += character;
+  }
+  return out;
+}
+
+const CLOSERS = { '{': '}', '[': ']' } as const;
+const OPENERS = { '}': '{', ']': '[' } as const;
+
+function newLine(depth: number): string {
+  return `\n${'  '.repeat(depth)}`;
+}
+
+/** The index behind the string that opens at `open`. */
+function endOfString(text: string, open: number): number {
+  let at = open + 1;
+  while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+  return at + 1;
+}
+
+/** Undefined when the platform gives up: on a bigint, and on values nested deeper than its stack. */
+function encodeNatively(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value) ?? 'null';
+  } catch (error) {
+    if (error instanceof TypeError || error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** A piece of output still to come: finished text, or a value to encode. */
+type Step = { readonly text: string } | { readonly value: unknown };
+
+/** For what the platform cannot encode. Works off a list, last step first, so depth costs no call frames. */
+function encodeWidely(root: unknown): string {
+  let out = '';
+  const steps: Step[] = [{ value: root }];
+  for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
+    if ('text' in step) out += step.text;
+    else if (typeof step.value === 'bigint') out += String(step.value);
+    else if (typeof step.value === 'object' && step.value !== null) {
+      for (const next of stepsOf(step.value).reverse()) steps.push(next);
+    }
+    // What JSON has no word for is null in a list, as the platform writes it.
+    else out += JSON.stringify(step.value) ?? 'null';
+  }
+  return out;
+}
+
+function stepsOf(container: object): Step[] {
+  if (Array.isArray(container)) {
+    const items = container.flatMap((value, index): Step[] => [{ text: index === 0 ? '' : ',' }, { value }]);
+    return [{ text: '[' }, ...items, { text: ']' }];
+  }
+  const fields = Object.entries(container).filter(([, value]) => value !== undefined);
+  const members = fields.flatMap(([key, value], index): Step[] => [
+    { text: `${index === 0 ? '' : ','}${JSON.stringify(key)}:` },
+    { value },
+  ]);
+  return [{ text: '{' }, ...members, { text: '}' }];
+}
+
+function escapeUnsafe(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** Half a pair cannot be written in UTF-8. */
+function replaceHalf(match: string): string {
+  return match === '\\\\' ? match : '\\ufffd';
+}

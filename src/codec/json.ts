@@ -1,0 +1,68 @@
+/**
+ * The JSON codec: what the server reads and writes unless a client asks for something else.
+ */
+import { JsonSyntaxError, parseJson } from '../meta/parse-json.js';
+import type { RequestBody } from '../protocol/body.js';
+import { BodyError, SUMMARY_LENGTH } from '../protocol/body.js';
+import type { ParsedBody } from '../util/json.js';
+import type { Codec } from './codec.js';
+
+export const jsonCodec: Codec = {
+  mediaType: () => 'application/json',
+  streamType: () => 'application/json;stream=watch',
+  // The mark of byte order is no JSON white space, so it stays and is refused like any other character.
+  body: (bytes) => jsonBody(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)),
+};
+
+/** A request body of JSON text. `read` throws BodyError with the bare syntax error; the caller words the rest. */
+export function jsonBody(text: string): RequestBody {
+  let parsed: ParsedBody | undefined;
+  return {
+    read() {
+      parsed ??= parseBody(text);
+      return parsed;
+    },
+    summary: () => bodySummary(text),
+  };
+}
+
+/** A short look at a body for messages: `<empty>`, the first bytes of what begins with `{`, else their hex. */
+export function bodySummary(text: string): string {
+  if (text === '') return '<empty>';
+  // A character is at least one byte, so this much text holds the bytes shown and one more to tell that some were cut.
+  const bytes = new TextEncoder().encode(text.slice(0, SUMMARY_LENGTH + 1));
+  const shown = bytes.subarray(0, SUMMARY_LENGTH);
+  const mark = bytes.length > SUMMARY_LENGTH ? ' ...' : '';
+  return (text.startsWith('{') ? decodeCut(shown) : toHex(shown)) + mark;
+}
+
+/** Bytes as text; each byte of a character that the cut went through shows as U+FFFD. */
+function decodeCut(bytes: Uint8Array): string {
+  let whole = bytes.length;
+  while (whole > 0 && isInside(bytes, whole)) whole--;
+  return new TextDecoder().decode(bytes.subarray(0, whole)) + '\ufffd'.repeat(bytes.length - whole);
+}
+
+/** Whether a cut before `end` leaves the last character incomplete. */
+function isInside(bytes: Uint8Array, end: number): boolean {
+  for (let length = 1; length <= 4 && length <= end; length++) {
+    const byte = bytes[end - length] ?? 0;
+    if (byte >= 0x80 && byte < 0xc0) continue;
+    const needed = byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
+    return needed !== length;
+  }
+  return true;
+}
+
+function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+function parseBody(text: string): ParsedBody {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) throw new BodyError(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * The Accept header, read as the two readers of the reference server do: its router looks only for a type it can
+ * produce; the handler behind it weighs clauses and their parameters.
+ */
+
+/** One clause of an Accept header: `application/json;as=Table;q=0.5`. */
+export interface AcceptClause {
+  readonly type: string;
+  readonly subtype: string;
+  readonly quality: number;
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+/** The media types of a header in order, without parameters: what the router compares, letter for letter. */
+export function bareTypes(header: string): string[] {
+  return header.split(',').map((part) => (part.split(';', 1)[0] ?? '').trim());
+}
+
+/** The clauses, best first. Clauses that are no media type are dropped; an unreadable quality counts as 0. */
+export function parseAccept(header: string): AcceptClause[] {
+  const sorted: AcceptClause[] = [];
+  for (const part of header.split(',')) {
+    const clause = parseClause(part.trim());
+    if (clause === undefined) continue;
+    // Insertion keeps equals in their order. `precedes` is no true order (a wildcard of higher quality and a plain type
+    // precede each other), so which pairs are compared matters: the same as in the reference server.
+    let place = sorted.length;
+    for (let left = sorted[place - 1]; left !== undefined && precedes(clause, left); left = sorted[place - 1]) place--;
+    sorted.splice(place, 0, clause);
+  }
+  return sorted;
+}
+
+function parseClause(part: string): AcceptClause | undefined {
+  const [media = '', ...rest] = part.split(';');
+  const pieces = media.split('/').map((piece) => piece.trim());
+  const [type = '', subtype = type === '*' ? '*' : ''] = pieces;
+  if (pieces.length > 2 || subtype === '') return undefined;
+  let quality = 1;
+  const parameters = new Map<string, string>();
+  for (const parameter of rest) {
+    const [name = '', value = '', ...more] = parameter.split('=');
+    if (value === '' || more.some((text) => text !== '')) continue;
+    if (name.trim() === 'q') quality = parseQuality(value);
+    else parameters.set(name.trim(), value.trim());
+  }
+  return { type, subtype, quality, parameters };
+}
+
+function parseQuality(text: string): number {
+  return /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/.test(text) ? Number(text) : 0;
+}
+
+function precedes(left: AcceptClause, right: AcceptClause): boolean {
+  if (left.quality > right.quality) return true;
+  if (left.type !== '*' && right.type === '*') return true;
+  return left.subtype !== '*' && right.subtype === '*';
+}

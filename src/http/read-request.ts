@@ -1,0 +1,113 @@
+/**
+ * An action on a resource → the request the server understands: the query becomes options, the bytes a body. Each verb
+ * looks at its parts in the reference server's order, because the first fault found is the one reported.
+ */
+import { jsonCodec } from '../codec/json.js';
+import { errors } from '../meta/errors.js';
+import type { RequestBody } from '../protocol/body.js';
+import type { ApiRequest, PatchType, RequestOptions, User } from '../protocol/request.js';
+import { unreachable } from '../util/invariant.js';
+import { readBytes } from './body.js';
+import type { Offer } from './negotiate.js';
+import { requestCodec } from './negotiate.js';
+import type { Query } from './query.js';
+import { readDeleteOptions, readOptions } from './query.js';
+import type { Action, ServedResource } from './routes.js';
+
+/** What is known of a request before its query and body are read. */
+export interface Incoming {
+  readonly request: Request;
+  readonly offer: Offer;
+  readonly query: Query;
+  readonly contentType: string;
+  readonly userAgent: string;
+  readonly user: User | undefined;
+  readonly served: ServedResource;
+  readonly action: Action;
+  /** Present exactly on a patch. */
+  readonly patchType: PatchType | undefined;
+}
+
+type Content = Pick<ApiRequest, 'options' | 'body'>;
+
+/** Reads are ready at once; only a body has to be waited for. Throws 400, 413, 415. */
+export function readRequest(incoming: Incoming): ApiRequest | Promise<ApiRequest> {
+  const { query } = incoming;
+  const { verb } = incoming.action;
+  switch (verb) {
+    case 'get':
+    case 'list':
+      return assemble(incoming, { options: readOptions(verb, query) });
+    case 'watch':
+      return assemble(incoming, { options: selectName(readOptions(verb, query), incoming.action.name) });
+    case 'create':
+    case 'update':
+    case 'patch':
+      return writeContent(incoming, verb).then((content) => assemble(incoming, content));
+    case 'delete':
+    case 'deletecollection':
+      return deleteContent(incoming, verb).then((content) => assemble(incoming, content));
+    default:
+      return unreachable(verb);
+  }
+}
+
+function assemble(incoming: Incoming, { options, body }: Content): ApiRequest {
+  const { request, user, userAgent, patchType, served, action } = incoming;
+  const { verb, namespace, name, subresource } = action;
+  const built: Building = { verb, resource: served.gvr, options, userAgent, signal: request.signal };
+  if (namespace !== undefined) built.namespace = namespace;
+  // A watch is of a collection; the name it may have is in its options by now.
+  if (name !== undefined && verb !== 'watch') built.name = name;
+  if (subresource !== undefined) built.subresource = subresource;
+  if (body !== undefined) built.body = body;
+  if (patchType !== undefined) built.patchType = patchType;
+  if (user !== undefined) built.user = user;
+  return built;
+}
+
+/** A request while it is put together; assignments, because spreading is what a get would spend most of its time on. */
+type Building = { -readonly [Key in keyof ApiRequest]: ApiRequest[Key] };
+
+async function writeContent(incoming: Incoming, verb: 'create' | 'update' | 'patch'): Promise<Content> {
+  const { request, offer, contentType, query } = incoming;
+  if (verb === 'create') {
+    const codec = requestCodec(offer, contentType);
+    const bytes = await readBytes(request);
+    return { options: readOptions(verb, query), body: codec.body(bytes) };
+  }
+  const bytes = await readBytes(request);
+  const options = readOptions(verb, query);
+  return { options, body: verb === 'patch' ? jsonCodec.body(bytes) : lateBody(incoming, bytes) };
+}
+
+/** An update finds out that it cannot read its encoding only after its options were judged. */
+function lateBody({ offer, contentType }: Incoming, bytes: Uint8Array): RequestBody {
+  let body: RequestBody | undefined;
+  const open = (): RequestBody => {
+    body ??= requestCodec(offer, contentType).body(bytes);
+    return body;
+  };
+  return { read: () => open().read(), summary: () => open().summary() };
+}
+
+async function deleteContent(incoming: Incoming, verb: 'delete' | 'deletecollection'): Promise<Content> {
+  const { request, offer, contentType, query } = incoming;
+  const bytes = await readBytes(request);
+  const options = readDeleteOptions(verb, query, { body: bytes.length > 0 });
+  if (bytes.length === 0) return { options };
+  return { options, body: requestCodec(offer, contentType).body(bytes) };
+}
+
+/** The deprecated watch of one name is a watch of the collection that selects it, and may select nothing else. */
+function selectName(options: RequestOptions, name: string | undefined): RequestOptions {
+  if (name === undefined) return options;
+  const value = name.replace(/[\\,=]/g, '\\$&');
+  const selected = options.fieldSelector?.split(/(?<!\\),/) ?? [];
+  if (selected.length > 0 && !selected.some((term) => NAME_TERMS.some((start) => term === start + value))) {
+    throw errors.badRequest("fieldSelector metadata.name doesn't match requested name");
+  }
+  return selected.length > 0 ? options : { ...options, fieldSelector: `metadata.name=${value}` };
+}
+
+const NAME_TERMS = ['metadata.name=', 'metadata.name=='];

@@ -1,0 +1,85 @@
+/**
+ * orchplane: a cluster control plane that is imported, not deployed.
+ *
+ * In the order a newcomer needs:
+ *
+ * 1. `createCluster()` gives a cluster, which is its own client. Kinds come from `orchplane/kinds`, or from
+ *    `defineKind` for your own.
+ * 2. `cluster.api(ConfigMap)` is one kind in one namespace: get, list, create, update, edit, patch, delete, watch.
+ *    `cluster.all(ConfigMap)` reads across namespaces. `cluster.with({ … })` is the same client with other defaults.
+ * 3. What fails throws a `StatusError`; `StatusError.is(e, 'NotFound')` asks why. `errors` makes them.
+ * 4. `cluster.snapshot()`, `restore()` and `fork()` make state cheap to set up and to throw away.
+ * 5. `orchplane/http` puts a cluster behind fetch; `orchplane/testing` gives tests their own time and identities.
+ */
+
+// 1. Clusters and kinds
+export { defaultAdmission } from './admission/plugins/index.js';
+export type { AdmissionPlugin, AdmissionRequest, ClusterView, Operation } from './admission/types.js';
+// 2. The client
+export type { Api, Collection, ObjectApi, Sent, Stored, SubresourceApi, SubresourceOf } from './client/api.js';
+export { type Client, type ClientOptions, createClient } from './client/client.js';
+export type { Recipe } from './client/edit.js';
+export type { Informer, InformerEvent, InformerListener, InformerOptions } from './client/informer.js';
+export type {
+  ClientDefaults,
+  DeleteCollectionOptions,
+  DeleteOptions,
+  EditOptions,
+  FieldValidation,
+  GetOptions,
+  ListOptions,
+  PagesOptions,
+  WaitForOptions,
+  WatchOptions,
+  WriteOptions,
+} from './client/options.js';
+export {
+  type JsonPatch,
+  jsonPatch,
+  type MergePatch,
+  mergePatch,
+  type Patch,
+  type StrategicPatch,
+  strategicPatch,
+} from './client/patches.js';
+export type { FieldsOption, LabelsOption } from './client/selectors.js';
+export type { Predicate } from './client/wait-for.js';
+export type { Watch, WatchEvent } from './client/watch.js';
+export { type Cluster, type ClusterOptions, type ClusterSnapshot, createCluster, type ForkOptions } from './cluster.js';
+export { defineKind, type InputBase, type KindDefinition, type ObjectBase } from './kinds/define-kind.js';
+export type { InputOf, Kind, ObjectOf, Scope } from './kinds/kind.js';
+export { status } from './kinds/subresources/status.js';
+export type { DialectName } from './meta/dialect.js';
+// 3. Errors
+export { errors, StatusError } from './meta/errors.js';
+export { type FieldError, type FieldErrorType, fieldError } from './meta/field-error.js';
+export type {
+  ApiList,
+  ApiObject,
+  DeepReadonly,
+  ListMeta,
+  ManagedFieldsEntry,
+  ObjectMeta,
+  ObjectMetaInput,
+  OwnerReference,
+} from './meta/object.js';
+// Values
+export { Quantity, QuantityError } from './meta/quantity.js';
+export type { Status, StatusCause, StatusDetails, StatusReason } from './meta/status.js';
+// 5. For those who put something between a client and a cluster
+export { valueBody } from './protocol/body.js';
+export type { ApiRequest, PatchType, Preconditions, RequestOptions, User, Verb } from './protocol/request.js';
+export type { ApiResponse, ObjectResponse, WatchResponse } from './protocol/response.js';
+export type { Transport } from './protocol/transport.js';
+export type {
+  Bookmark,
+  BookmarkEvent,
+  ChangeEvent,
+  ErrorEvent,
+  WatchStream,
+  WireEvent,
+} from './protocol/watch-event.js';
+export type { Middleware, Next } from './server/middleware.js';
+export { type MemoryStorageOptions, memoryStorage, type StorageSettings } from './storage/memory-storage.js';
+export { type Clock, systemClock, type Undo } from './util/clock.js';
+export { type Ids, randomIds } from './util/ids.js';

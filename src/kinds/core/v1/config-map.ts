@@ -1,0 +1,64 @@
+/**
+ * ConfigMap: keys and values for programs. spec: ConfigMap
+ */
+import * as z from 'zod';
+import type { FieldError } from '../../../meta/field-error.js';
+import { forbidden, invalid, keyPath, tooLong } from '../../../meta/field-error.js';
+import { byteLength } from '../../../meta/names.js';
+import type { ApiObject } from '../../../meta/object.js';
+import { bytes, optional, pointer } from '../../../schema/hints.js';
+import { base64ByteLength } from '../../../util/base64.js';
+import { deepEqual } from '../../../util/json.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind } from '../../kind.js';
+import { configKeys } from '../../shared/config-keys.js';
+
+const shape = {
+  immutable: pointer(z.boolean()),
+  data: optional(configKeys(z.record(z.string(), z.string()))),
+  binaryData: optional(configKeys(z.record(z.string(), bytes()))),
+};
+
+interface ConfigMapBody extends z.ZodObject<typeof shape> {}
+
+export interface ConfigMap extends ObjectBase, z.output<ConfigMapBody> {}
+export interface ConfigMapInput extends InputBase, z.input<ConfigMapBody> {}
+
+export const ConfigMap: Kind<ConfigMap, ConfigMapInput, 'Namespaced', never> = defineBuiltIn({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  scope: 'Namespaced',
+  names: { shortNames: ['cm'] },
+  body: shape,
+  strategy: { revalidatesOnUpdate: true, validate, validateUpdate },
+});
+
+/** All values together. */
+const MAX_BYTES = 1024 * 1024;
+
+function validate(object: ApiObject): readonly FieldError[] {
+  const { data = {}, binaryData = {} } = object as unknown as ConfigMap;
+  const problems: FieldError[] = [];
+  let total = 0;
+  for (const key of Object.keys(data)) {
+    if (Object.hasOwn(binaryData, key)) {
+      problems.push(invalid(keyPath('data', key), key, 'duplicate of key present in binaryData'));
+    }
+    total += byteLength(data[key] ?? '');
+  }
+  for (const key of Object.keys(binaryData)) total += base64ByteLength(binaryData[key] ?? '');
+  // The reference server reports this one on the object itself, whose path prints as empty brackets.
+  if (total > MAX_BYTES) problems.push(tooLong('[]', MAX_BYTES));
+  return problems;
+}
+
+const WHEN_SET = 'field is immutable when `immutable` is set';
+
+function validateUpdate(next: ApiObject, live: ApiObject): readonly FieldError[] {
+  if (live['immutable'] !== true) return [];
+  const problems: FieldError[] = [];
+  if (next['immutable'] !== true) problems.push(forbidden('immutable', WHEN_SET));
+  if (!deepEqual(next['data'], live['data'])) problems.push(forbidden('data', WHEN_SET));
+  if (!deepEqual(next['binaryData'], live['binaryData'])) problems.push(forbidden('binaryData', WHEN_SET));
+  return problems;
+}

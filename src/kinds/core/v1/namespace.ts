@@ -1,0 +1,192 @@
+/**
+ * Namespace: a scope for names, with a life of its own: it terminates before it is gone. spec: Namespace
+ */
+import * as z from 'zod';
+import { NAMESPACE_FINALIZER } from '../../../meta/dialect.js';
+import type { FieldError } from '../../../meta/field-error.js';
+import { invalid, keyPath } from '../../../meta/field-error.js';
+import { dnsLabelProblems, maskTrailingDash } from '../../../meta/names.js';
+import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import { hint, mapList, namedString, optional, struct, time } from '../../../schema/hints.js';
+import { cloneJson, deepEqual } from '../../../util/json.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { DeletionRequest, DeletionVerdict, Kind, NameRule, WriteContext } from '../../kind.js';
+import { standardFinalizerProblems } from '../../shared/finalizers.js';
+import { finalizersAfterDelete } from '../../shared/propagation.js';
+
+const condition = struct('NamespaceCondition', {
+  type: namedString('v1.NamespaceConditionType'),
+  status: namedString('v1.ConditionStatus'),
+  lastTransitionTime: hint(optional(time().nullable()), { presence: 'always' }),
+  reason: optional(z.string()),
+  message: optional(z.string()),
+});
+
+const specShape = { finalizers: optional(z.array(namedString('v1.FinalizerName'))) };
+const statusShape = {
+  phase: optional(hint(z.enum(['Active', 'Terminating']), { goType: 'v1.NamespacePhase' })),
+  conditions: optional(mapList(condition, 'type')),
+};
+
+const shape = {
+  spec: hint(optional(struct('NamespaceSpec', specShape)), { presence: 'always' }),
+  status: hint(optional(struct('NamespaceStatus', statusShape)), { presence: 'always' }),
+};
+
+interface NamespaceBody extends z.ZodObject<typeof shape> {}
+interface NamespaceSpecSchema extends z.ZodObject<typeof specShape> {}
+interface NamespaceStatusSchema extends z.ZodObject<typeof statusShape> {}
+
+export interface NamespaceSpec extends z.output<NamespaceSpecSchema> {}
+export interface NamespaceStatus extends z.output<NamespaceStatusSchema> {}
+
+/** Both parts are always there on what the server returns. */
+export interface Namespace extends ObjectBase {
+  spec: NamespaceSpec;
+  status: NamespaceStatus;
+}
+export interface NamespaceInput extends InputBase, z.input<NamespaceBody> {}
+
+const labelName: NameRule = (name, prefix) => dnsLabelProblems(prefix ? maskTrailingDash(name) : name);
+
+export const Namespace: Kind<Namespace, NamespaceInput, 'Cluster', 'status' | 'finalize'> = defineBuiltIn({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  scope: 'Cluster',
+  names: { shortNames: ['ns'] },
+  body: shape,
+  strategy: {
+    nameRule: labelName,
+    deleteReturnsObject: true,
+    defaults: labelWithName,
+    canonicalize: labelWithName,
+    prepareForCreate,
+    prepareForUpdate: (draft, live) => restore(draft, live, ['spec', 'status']),
+    validate,
+    validateUpdate: policyLabelUpdateProblems,
+    selectableFields: { 'status.phase': (object) => phaseOf(object) ?? '' },
+    unknownFieldLabel: (field) => `field label not supported: ${field}`,
+    beforeDelete,
+    mayVanish: (object) => finalizersOf(object).length === 0,
+  },
+  subresources: {
+    status: {
+      verbs: ['get', 'update', 'patch'],
+      prepareForUpdate: (draft, live) => restore(draft, live, ['spec']),
+      validateUpdate: phaseProblems,
+    },
+    finalize: {
+      verbs: ['update'],
+      prepareForUpdate: (draft, live) => restore(draft, live, ['status']),
+      validateUpdate: (next) =>
+        finalizersOf(next).flatMap((name, index) => standardFinalizerProblems(keyPath('spec.finalizers', index), name)),
+    },
+  },
+}) as unknown as Kind<Namespace, NamespaceInput, 'Cluster', 'status' | 'finalize'>;
+
+function finalizersOf(object: ApiObject): readonly string[] {
+  return (object as unknown as Namespace).spec.finalizers ?? [];
+}
+
+function phaseOf(object: ApiObject): NamespaceStatus['phase'] {
+  return (object as unknown as Namespace).status.phase;
+}
+
+/** Every namespace can be selected by its own name. Not before it has one: a generated name comes later. */
+function labelWithName(draft: DraftObject, { dialect }: WriteContext): void {
+  const { name, labels } = draft.metadata;
+  const key = dialect.key('metadata.name');
+  if (!name || labels?.[key] === name) return;
+  const all = { ...labels, [key]: name };
+  draft.metadata.labels = Object.fromEntries(Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function prepareForCreate(draft: DraftObject): void {
+  const { finalizers = [] } = draft['spec'] as NamespaceSpec;
+  const own = finalizers.includes(NAMESPACE_FINALIZER) ? finalizers : [...finalizers, NAMESPACE_FINALIZER];
+  draft['spec'] = { finalizers: own };
+  draft['status'] = { phase: 'Active' };
+}
+
+function restore(draft: DraftObject, live: ApiObject, fields: readonly string[]): void {
+  for (const field of fields) draft[field] = live[field];
+}
+
+function validate(object: ApiObject, context: WriteContext): readonly FieldError[] {
+  const problems = finalizersOf(object).flatMap((name) => standardFinalizerProblems('spec.finalizers', name));
+  // The policy labels are looked at by admission, after everything else has passed.
+  return problems.length > 0 ? problems : policyLabelProblems(object, context);
+}
+
+const POLICY_MODES = ['enforce', 'audit', 'warn'] as const;
+const POLICY_LEVELS = ['privileged', 'baseline', 'restricted'];
+
+/** Labels that set a pod security policy must hold a level and a version. */
+function policyLabelProblems(object: ApiObject, { dialect }: WriteContext): FieldError[] {
+  const labels = object.metadata.labels ?? {};
+  const problems: FieldError[] = [];
+  for (const mode of POLICY_MODES) {
+    const levelKey = dialect.subkey('pod-security', mode);
+    const versionKey = dialect.subkey('pod-security', `${mode}-version`);
+    const level = labels[levelKey];
+    const version = labels[versionKey];
+    if (level !== undefined && !POLICY_LEVELS.includes(level)) {
+      const detail = `must be one of ${POLICY_LEVELS.join(', ')}`;
+      problems.push(invalid(keyPath('metadata.labels', levelKey), level, detail));
+    }
+    if (version !== undefined && !/^(latest|v1\.(0|[1-9][0-9]*))$/.test(version)) {
+      problems.push(invalid(keyPath('metadata.labels', versionKey), version, 'must be "latest" or "v1.x"'));
+    }
+  }
+  return problems;
+}
+
+/** Labels that were wrong before and stayed as they were are let through. */
+function policyLabelUpdateProblems(next: ApiObject, live: ApiObject, context: WriteContext): readonly FieldError[] {
+  const problems = policyLabelProblems(next, context);
+  return problems.length > 0 && deepEqual(problems, policyLabelProblems(live, context)) ? [] : problems;
+}
+
+/** The reference server spells this path with a capital. */
+const PHASE_PATH = 'status.Phase';
+
+function phaseProblems(next: ApiObject): readonly FieldError[] {
+  const phase = phaseOf(next) ?? '';
+  if (next.metadata.deletionTimestamp === undefined) {
+    if (phase === 'Active') return [];
+    return [invalid(PHASE_PATH, phase, "may only be 'Active' if `deletionTimestamp` is empty")];
+  }
+  if (phase === 'Terminating') return [];
+  return [invalid(PHASE_PATH, phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")];
+}
+
+/** The first delete only begins: contents go first, and `/finalize` ends it. */
+function beforeDelete(live: ApiObject, request: DeletionRequest, { now }: WriteContext): DeletionVerdict {
+  const { uid, resourceVersion } = live.metadata;
+  const wanted = request.preconditions;
+  if (wanted.uid !== undefined && wanted.uid !== uid) {
+    const why = `Precondition failed: UID in precondition: ${wanted.uid}, UID in object meta: ${uid}`;
+    return { type: 'conflict', why };
+  }
+  if (wanted.resourceVersion !== undefined && wanted.resourceVersion !== resourceVersion) {
+    const why = `Precondition failed: ResourceVersion in precondition: ${wanted.resourceVersion}, ResourceVersion in object meta: ${resourceVersion}`;
+    return { type: 'conflict', why };
+  }
+  if (live.metadata.deletionTimestamp !== undefined) {
+    return finalizersOf(live).length > 0 ? { type: 'unchanged' } : { type: 'proceed' };
+  }
+  const draft = cloneJson(live) as unknown as DraftObject;
+  draft.metadata.deletionTimestamp = now;
+  draft.metadata.finalizers = [
+    ...finalizersAfterDelete(live.metadata.finalizers ?? [], foregroundIfNotOrphaned(request)),
+  ];
+  draft['status'] = { ...(draft['status'] as NamespaceStatus), phase: 'Terminating' };
+  return { type: 'update', object: draft };
+}
+
+/** A namespace reads `orphanDependents: false` as a wish to see its dependents go first. */
+function foregroundIfNotOrphaned(request: DeletionRequest): DeletionRequest {
+  if (request.orphanDependents !== false) return request;
+  const { orphanDependents: _, ...rest } = request;
+  return { ...rest, propagationPolicy: 'Foreground' };
+}

@@ -1,0 +1,134 @@
+/**
+ * Secret: confidential keys and values, with rules for the well-known types. spec: Secret
+ */
+import * as z from 'zod';
+import type { Dialect } from '../../../meta/dialect.js';
+import type { FieldError } from '../../../meta/field-error.js';
+import { forbidden, invalid, keyPath, required, tooLong } from '../../../meta/field-error.js';
+import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import { parseJson } from '../../../meta/parse-json.js';
+import { jsonType } from '../../../schema/decode.js';
+import { bytes, hint, namedString, optional, pointer } from '../../../schema/hints.js';
+import { base64ByteLength, decodeBase64Text, encodeBase64Text } from '../../../util/base64.js';
+import { deepEqual, isRecord, own } from '../../../util/json.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind, WriteContext } from '../../kind.js';
+import { configKeys } from '../../shared/config-keys.js';
+
+const shape = {
+  immutable: pointer(z.boolean()),
+  data: optional(configKeys(z.record(z.string(), bytes()))),
+  stringData: optional(z.record(z.string(), z.string())),
+  type: hint(namedString('v1.SecretType').default('Opaque'), { presence: 'omitEmpty' }),
+};
+
+interface SecretBody extends z.ZodObject<typeof shape> {}
+
+export interface Secret extends ObjectBase, z.output<SecretBody> {}
+export interface SecretInput extends InputBase, z.input<SecretBody> {}
+
+export const Secret: Kind<Secret, SecretInput, 'Namespaced', never> = defineBuiltIn({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  scope: 'Namespaced',
+  body: shape,
+  strategy: {
+    revalidatesOnUpdate: true,
+    defaults: mergeStringData,
+    validate,
+    validateUpdate,
+    warnings,
+    selectableFields: { type: (object) => String(object['type'] ?? '') },
+    unknownFieldLabel: (field) => `field label not supported: ${field}`,
+  },
+});
+
+/** `stringData` is a convenience of writers: it wins over `data` and is never stored. */
+function mergeStringData(draft: DraftObject): void {
+  const secret = draft as unknown as Secret;
+  const { stringData } = secret;
+  if (stringData === undefined) return;
+  delete secret.stringData;
+  const merged = { ...secret.data };
+  for (const key of Object.keys(stringData)) merged[key] = encodeBase64Text(stringData[key] ?? '');
+  secret.data = Object.fromEntries(Object.entries(merged).sort(([left], [right]) => (left < right ? -1 : 1)));
+}
+
+/** All values together. */
+const MAX_BYTES = 1024 * 1024;
+
+function validate(object: ApiObject, { dialect }: WriteContext): readonly FieldError[] {
+  const { data = {}, type } = object as unknown as Secret;
+  const problems: FieldError[] = [];
+  let total = 0;
+  for (const key of Object.keys(data)) total += base64ByteLength(data[key] ?? '');
+  if (total > MAX_BYTES) problems.push(tooLong('data', MAX_BYTES));
+  return [...problems, ...typeProblems(type, data, { dialect, annotations: object.metadata.annotations ?? {} })];
+}
+
+type Data = Readonly<Record<string, string>>;
+
+function typeProblems(type: string, data: Data, about: { dialect: Dialect; annotations: Data }): FieldError[] {
+  const { dialect, annotations } = about;
+  switch (type) {
+    case dialect.key('service-account-token'): {
+      const annotation = dialect.key('service-account.name');
+      return own(annotations, annotation) ? [] : [required(keyPath('metadata.annotations', annotation))];
+    }
+    case dialect.key('dockercfg'):
+      return jsonObjectProblems(data, '.dockercfg');
+    case dialect.key('dockerconfigjson'):
+      return jsonObjectProblems(data, '.dockerconfigjson');
+    case dialect.key('basic-auth'): {
+      const missing = ['username', 'password'].filter((key) => !Object.hasOwn(data, key));
+      return missing.length < 2 ? [] : missing.map((key) => required(keyPath('data', key)));
+    }
+    case dialect.key('ssh-auth'):
+      return own(data, 'ssh-privatekey') ? [] : [required(keyPath('data', 'ssh-privatekey'))];
+    case dialect.key('tls'):
+      return ['tls.crt', 'tls.key']
+        .filter((key) => !Object.hasOwn(data, key))
+        .map((key) => required(keyPath('data', key)));
+    default:
+      return [];
+  }
+}
+
+function jsonObjectProblems(data: Data, key: string): FieldError[] {
+  const field = keyPath('data', key);
+  const text = own(data, key);
+  if (text === undefined) return [required(field)];
+  const why = notJsonObject(decodeBase64Text(text));
+  // The content is a secret: it is never shown.
+  return why === undefined ? [] : [invalid(field, '<secret contents redacted>', why)];
+}
+
+function notJsonObject(text: string): string | undefined {
+  let value: unknown;
+  try {
+    ({ value } = parseJson(text));
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  if (value === null || isRecord(value)) return undefined;
+  return `json: cannot unmarshal ${jsonType(value)} into Go value of type map[string]interface {}`;
+}
+
+const WHEN_SET = 'field is immutable when `immutable` is set';
+
+function validateUpdate(next: ApiObject, live: ApiObject): readonly FieldError[] {
+  const problems: FieldError[] = [];
+  if (next['type'] !== live['type']) problems.push(invalid('type', next['type'], 'field is immutable'));
+  if (live['immutable'] !== true) return problems;
+  if (next['immutable'] !== true) problems.push(forbidden('immutable', WHEN_SET));
+  if (!deepEqual(next['data'], live['data'])) problems.push(forbidden('data', WHEN_SET));
+  return problems;
+}
+
+/** Only the plainest fault of a key pair is noticed; see docs/fidelity.md. */
+function warnings(object: ApiObject, { dialect }: WriteContext): readonly string[] {
+  const { data = {}, type } = object as unknown as Secret;
+  if (type !== dialect.key('tls')) return [];
+  const certificate = decodeBase64Text(own(data, 'tls.crt') ?? '');
+  return certificate.includes('-----BEGIN ') ? [] : ['tls: failed to find any PEM data in certificate input'];
+}

@@ -1,0 +1,170 @@
+/**
+ * From a definition to a kind. `defineKind` is for users' own kinds; built-in kinds go through `defineBuiltIn`, which
+ * differs only in the wire manner of its objects (see `schema/structural.ts`).
+ */
+import * as z from 'zod';
+import type { FieldError } from '../meta/field-error.js';
+import { parseApiVersion } from '../meta/gvk.js';
+import { dnsSubdomainProblems, maskTrailingDash } from '../meta/names.js';
+import type { ApiObject, ObjectMeta, ObjectMetaInput } from '../meta/object.js';
+import { objectFromZod } from '../schema/from-zod.js';
+import { struct } from '../schema/hints.js';
+import type { Field, ObjectNode, Structural } from '../schema/structural.js';
+import { deepEqual } from '../util/json.js';
+import type { Kind, KindNames, NameRule, Scope, Strategy, SubresourceStrategy } from './kind.js';
+import { objectMetaNode } from './shared/object-meta.js';
+
+/** What every object has beside its body. */
+export interface ObjectBase {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectMeta;
+}
+
+/** What every input has beside its body. `apiVersion` and `kind` are filled in when left out. */
+export interface InputBase {
+  apiVersion?: string;
+  kind?: string;
+  metadata: ObjectMetaInput;
+}
+
+export interface KindDefinition<Shape extends z.ZodRawShape, ObjectScope extends Scope, Subresource extends string> {
+  /** `example.com/v1`; the core group is just `v1`. */
+  readonly apiVersion: string;
+  /** CamelCase, singular. */
+  readonly kind: string;
+  readonly scope: ObjectScope;
+  /** Plural and the rest; derived from the kind where left out. */
+  readonly names?: Partial<KindNames>;
+  /** zod schemas of the top-level fields beside `apiVersion`, `kind` and `metadata`. */
+  readonly body: Shape;
+  readonly subresources?: Readonly<Record<Subresource, SubresourceStrategy>>;
+  /** Rules across fields. */
+  readonly validate?: (object: ObjectBase & z.output<z.ZodObject<Shape>>) => readonly FieldError[];
+}
+
+/**
+ * Makes a kind of your own from zod schemas.
+ *
+ * @example
+ * const Widget = defineKind({
+ *   apiVersion: 'example.com/v1', kind: 'Widget', scope: 'Namespaced',
+ *   body: { spec: z.object({ size: z.enum(['s', 'm', 'l']).default('m') }) },
+ * });
+ */
+export function defineKind<
+  const Shape extends z.ZodRawShape,
+  const ObjectScope extends Scope,
+  const Subresource extends string = never,
+>(
+  definition: KindDefinition<Shape, ObjectScope, Subresource>,
+): Kind<ObjectBase & z.output<z.ZodObject<Shape>>, InputBase & z.input<z.ZodObject<Shape>>, ObjectScope, Subresource> {
+  const { validate } = definition;
+  const hasStatus = definition.subresources !== undefined && 'status' in definition.subresources;
+  return buildKind(definition, z.object(definition.body), {
+    unconditionalUpdate: false,
+    unknownFieldLabel: (field) => `field label not supported: ${field}`,
+    generation: (next, live) => !sameOutside(next, live, hasStatus ? ['metadata', 'status'] : ['metadata']),
+    ...(hasStatus ? STATUS_APART : {}),
+    ...(validate === undefined
+      ? {}
+      : { validate: (object: ApiObject) => validate(object as unknown as ObjectBase & z.output<z.ZodObject<Shape>>) }),
+  });
+}
+
+/** A built-in kind: its objects are structs of the reference server. */
+export function defineBuiltIn<
+  const Shape extends z.ZodRawShape,
+  const ObjectScope extends Scope,
+  const Subresource extends string = never,
+>(
+  definition: Omit<KindDefinition<Shape, ObjectScope, Subresource>, 'validate'> & { strategy?: Partial<Strategy> },
+): Kind<ObjectBase & z.output<z.ZodObject<Shape>>, InputBase & z.input<z.ZodObject<Shape>>, ObjectScope, Subresource> {
+  return buildKind(definition, struct(definition.kind, definition.body), definition.strategy ?? {});
+}
+
+/** The names of DNS subdomains, as most kinds demand. */
+export const subdomainName: NameRule = (name, prefix) => dnsSubdomainProblems(prefix ? maskTrailingDash(name) : name);
+
+interface Described {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly scope: Scope;
+  readonly names?: Partial<KindNames>;
+  readonly subresources?: Readonly<Record<string, SubresourceStrategy>>;
+}
+
+function buildKind<Result extends Kind>(described: Described, body: z.ZodObject, strategy: Partial<Strategy>): Result {
+  const gv = parseApiVersion(described.apiVersion);
+  if (gv === undefined || gv.version === '') throw new TypeError(`"${described.apiVersion}" is not an apiVersion`);
+  if (!/^[A-Z][A-Za-z0-9]*$/.test(described.kind)) throw new TypeError(`"${described.kind}" is not a CamelCase kind`);
+  const kind: Kind = {
+    group: gv.group,
+    version: gv.version,
+    kind: described.kind,
+    scope: described.scope,
+    names: namesOf(described.kind, described.names),
+    schema: wholeObject(objectFromZod(body), described.kind),
+    body,
+    strategy: {
+      nameRule: subdomainName,
+      unconditionalUpdate: true,
+      createOnUpdate: false,
+      revalidatesOnUpdate: false,
+      deleteReturnsObject: false,
+      selectableFields: {},
+      ...strategy,
+    },
+    subresources: described.subresources ?? {},
+  };
+  return Object.freeze(kind) as Result;
+}
+
+function namesOf(kind: string, given: Partial<KindNames> = {}): KindNames {
+  const singular = given.singular ?? kind.toLowerCase();
+  return {
+    plural: given.plural ?? pluralOf(singular),
+    singular,
+    listKind: given.listKind ?? `${kind}List`,
+    shortNames: given.shortNames ?? [],
+    categories: given.categories ?? [],
+  };
+}
+
+/** Good enough for the usual kind; give `names.plural` for the others. */
+function pluralOf(singular: string): string {
+  if (/(s|x|z|ch|sh)$/.test(singular)) return `${singular}es`;
+  if (/[^aeiou]y$/.test(singular)) return `${singular.slice(0, -1)}ies`;
+  return `${singular}s`;
+}
+
+/** The body's form with `kind`, `apiVersion` and `metadata` in their places. */
+function wholeObject(body: ObjectNode, goName: string): ObjectNode {
+  const text: Structural = { type: 'scalar', scalar: 'string', goType: 'string', checked: false };
+  const common: Field[] = [
+    { name: 'kind', node: text, presence: 'omitEmpty' },
+    { name: 'apiVersion', node: text, presence: 'omitEmpty' },
+    { name: 'metadata', node: objectMetaNode, presence: 'always' },
+  ];
+  const all = [...common, ...body.fields.values()];
+  // A document is a sorted map on the wire; metadata keeps its own order in both manners.
+  if (body.manner === 'document') all.sort((left, right) => (left.name < right.name ? -1 : 1));
+  const fields = new Map(all.map((field) => [field.name, field]));
+  return { ...body, goName: body.goName === '' ? goName : body.goName, fields };
+}
+
+function sameOutside(next: ApiObject, live: ApiObject, ignored: readonly string[]): boolean {
+  const names = new Set([...Object.keys(next), ...Object.keys(live)]);
+  return [...names].every((name) => ignored.includes(name) || deepEqual(next[name], live[name]));
+}
+
+/** With the status subresource, the main endpoint neither sets nor changes the status. */
+const STATUS_APART: Pick<Strategy, 'prepareForCreate' | 'prepareForUpdate'> = {
+  prepareForCreate(draft) {
+    delete draft['status'];
+  },
+  prepareForUpdate(draft, live) {
+    if (live['status'] === undefined) delete draft['status'];
+    else draft['status'] = live['status'];
+  },
+};

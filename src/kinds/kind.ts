@@ -1,0 +1,137 @@
+/**
+ * The contract of this folder: what a kind is. A kind is a value; one definition yields the TypeScript types, the
+ * decoder, the validator and the server's behaviour. Built-in kinds and users' own take the same road through
+ * `define-kind.ts`, and generic code reads only what stands here: it never asks which kind it holds.
+ */
+import type * as z from 'zod';
+import type { Dialect } from '../meta/dialect.js';
+import type { FieldError } from '../meta/field-error.js';
+import type { ApiObject, DraftObject } from '../meta/object.js';
+import type { Preconditions, Verb } from '../protocol/request.js';
+import type { ObjectNode } from '../schema/structural.js';
+
+export type Scope = 'Namespaced' | 'Cluster';
+
+/** Names under which a kind is served. */
+export interface KindNames {
+  readonly plural: string;
+  readonly singular: string;
+  readonly listKind: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+}
+
+/** Carries a kind's types for inference; it has no value at run time. */
+declare const types: unique symbol;
+
+export interface KindTypes<Object, Input, Subresource extends string> {
+  readonly object: Object;
+  readonly input: Input;
+  readonly subresource: Subresource;
+}
+
+/**
+ * A kind. `Object` is what the server returns, `Input` what it accepts on create and update; `ObjectScope` and
+ * `Subresource` make misuse a compile-time error.
+ */
+export interface Kind<
+  Object = unknown,
+  Input = unknown,
+  ObjectScope extends Scope = Scope,
+  Subresource extends string = string,
+> {
+  /** Canonical; `dialect.group(kind.group)` is what a client sees. */
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly scope: ObjectScope;
+  readonly names: KindNames;
+  /** The whole object, metadata included. */
+  readonly schema: ObjectNode;
+  /** Everything but `apiVersion`, `kind` and `metadata`; its value rules are run by the validate step. */
+  readonly body: z.ZodObject;
+  readonly strategy: Strategy;
+  readonly subresources: Readonly<Record<string, SubresourceStrategy>>;
+  readonly [types]?: KindTypes<Object, Input, Subresource>;
+}
+
+/** What an object of a kind looks like when it comes back from the server. */
+export type ObjectOf<AnyKind> =
+  AnyKind extends Kind<infer Object, infer _Input, infer _Scope, infer _Sub> ? Object : never;
+
+/** What may be sent to create or update an object of a kind. */
+export type InputOf<AnyKind> =
+  AnyKind extends Kind<infer _Object, infer Input, infer _Scope, infer _Sub> ? Input : never;
+
+/** What a strategy may know about the write it takes part in. */
+export interface WriteContext {
+  readonly dialect: Dialect;
+  /** Now, as a Time. */
+  readonly now: string;
+}
+
+/** Problems with a name, as messages. `prefix` is true for a generateName, which may end in a dash. */
+export type NameRule = (name: string, prefix: boolean) => readonly string[];
+
+/** How a kind departs from the ordinary. Hooks that take a draft change it in place; nobody else sees it yet. */
+export interface Strategy {
+  readonly nameRule: NameRule;
+  /** PUT without a resourceVersion overwrites whatever is there. */
+  readonly unconditionalUpdate: boolean;
+  /** PUT to an absent name creates it. */
+  readonly createOnUpdate: boolean;
+  /** Update validation runs the create rules again, metadata included, so their errors show once more. */
+  readonly revalidatesOnUpdate: boolean;
+  /** DELETE answers with the object where other kinds answer with a Status. */
+  readonly deleteReturnsObject: boolean;
+  /** `metadata.generation` is 1 at creation and rises when this says so; absent: the kind has no generation. */
+  readonly generation?: (next: ApiObject, live: ApiObject) => boolean;
+  /** Defaults that a schema cannot state. Runs with decoding, before admission. */
+  readonly defaults?: (draft: DraftObject, context: WriteContext) => void;
+  readonly prepareForCreate?: (draft: DraftObject, context: WriteContext) => void;
+  readonly prepareForUpdate?: (draft: DraftObject, live: ApiObject, context: WriteContext) => void;
+  /** Rules across fields; rules of single fields stand in the schema. */
+  readonly validate?: (object: ApiObject, context: WriteContext) => readonly FieldError[];
+  readonly validateUpdate?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly FieldError[];
+  /** What to tell the client about an object that is accepted all the same. */
+  readonly warnings?: (object: ApiObject, context: WriteContext) => readonly string[];
+  /** Last touch after validation, before the object is stored. */
+  readonly canonicalize?: (draft: DraftObject, context: WriteContext) => void;
+  /** Field selectors beyond `metadata.name` and `metadata.namespace`. */
+  readonly selectableFields: Readonly<Record<string, (object: ApiObject) => string>>;
+  /** The text for a field that cannot be selected by; absent: the one that lists the two metadata fields. */
+  readonly unknownFieldLabel?: (field: string) => string;
+  /** A say in deletion before the ordinary algorithm; see {@link DeletionVerdict}. */
+  readonly beforeDelete?: (live: ApiObject, request: DeletionRequest, context: WriteContext) => DeletionVerdict;
+  /** Extra condition under which a terminating object without finalizers may vanish. */
+  readonly mayVanish?: (object: ApiObject) => boolean;
+}
+
+export type PropagationPolicy = 'Foreground' | 'Background' | 'Orphan';
+
+/** A checked delete. */
+export interface DeletionRequest {
+  readonly preconditions: Preconditions;
+  readonly gracePeriodSeconds?: number;
+  readonly propagationPolicy?: PropagationPolicy;
+  readonly orphanDependents?: boolean;
+}
+
+/**
+ * - `proceed`: the ordinary deletion
+ * - `unchanged`: answer with the live object, change nothing
+ * - `conflict`: 409 with this text
+ * - `update`: store this and answer with it
+ */
+export type DeletionVerdict =
+  | { readonly type: 'proceed' }
+  | { readonly type: 'unchanged' }
+  | { readonly type: 'conflict'; readonly why: string }
+  | { readonly type: 'update'; readonly object: DraftObject };
+
+/** A path below an object with its own verbs and its own idea of what a write may change. */
+export interface SubresourceStrategy {
+  readonly verbs: readonly Verb[];
+  readonly prepareForUpdate: (draft: DraftObject, live: ApiObject, context: WriteContext) => void;
+  readonly validateUpdate?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly FieldError[];
+}

@@ -1,0 +1,22 @@
+/**
+ * The `status` subresource: writes there change the status, and the main endpoint cannot.
+ */
+import type { ApiObject, DraftObject } from '../../meta/object.js';
+import type { SubresourceStrategy } from '../kind.js';
+
+/** For users' kinds: nothing but the status may change, metadata included. */
+export const status: SubresourceStrategy = Object.freeze({
+  verbs: ['get', 'update', 'patch'] as const,
+  prepareForUpdate: keepAllButStatus,
+});
+
+function keepAllButStatus(draft: DraftObject, live: ApiObject): void {
+  for (const field of Object.keys(draft)) {
+    if (field !== 'status' && field !== 'metadata' && live[field] === undefined) delete draft[field];
+  }
+  for (const field of Object.keys(live)) if (field !== 'status' && field !== 'metadata') draft[field] = live[field];
+  const { resourceVersion, managedFields } = draft.metadata;
+  draft.metadata = { ...(live.metadata as DraftObject['metadata']) };
+  if (resourceVersion !== undefined) draft.metadata.resourceVersion = resourceVersion;
+  if (managedFields !== undefined) draft.metadata.managedFields = managedFields;
+}

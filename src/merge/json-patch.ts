@@ -1,0 +1,320 @@
+/**
+ * JSON Patch (RFC 6902) as the reference server understands it. fast-json-patch does the edits; in front of it stands
+ * what the server does differently: where pointers lead, what counts as missing, which nonsense passes. Values in,
+ * values out: the body's text is decoded elsewhere (codec), the result is judged elsewhere (schema). Runs in the merge
+ * step of the write path. spec: JSON Patch
+ */
+// The default import: Node cannot see the named exports of the package's CommonJS entry.
+import fastJsonPatch from 'fast-json-patch';
+import { errors } from '../meta/errors.js';
+import { quote } from '../meta/go-text.js';
+import { unreachable } from '../util/invariant.js';
+import { cloneJson, deepEqual, isRecord, own, setOwn } from '../util/json.js';
+import type { PatchDecodeOptions } from './merge-patch.js';
+import { cannotUnmarshal, sortKeys } from './merge-patch.js';
+
+/** Decoded path segments; none means the whole document. */
+export type JsonPointer = readonly string[];
+
+/** One well-formed operation. `value` is null where the client left it out and the server does not mind. */
+export type JsonPatchOperation =
+  | { readonly op: 'add' | 'replace' | 'test'; readonly path: JsonPointer; readonly value: unknown }
+  | { readonly op: 'remove'; readonly path: JsonPointer }
+  | { readonly op: 'move' | 'copy'; readonly from: JsonPointer; readonly path: JsonPointer };
+
+/** A patch ready to be applied, as often as the optimistic update needs. */
+export interface JsonPatch {
+  readonly operations: readonly JsonPatchOperation[];
+  /** What strict decoding has to say about the patch itself; the caller warns or refuses. Empty under `Ignore`. */
+  readonly findings: readonly string[];
+}
+
+export const MAX_OPERATIONS = 10_000;
+/** Bytes that the `copy` operations of one patch may add. */
+export const MAX_COPIED_BYTES = 3 * 1024 * 1024;
+
+/** The strict decoder stops collecting here. */
+const MAX_FINDINGS = 100;
+const FIELDS: ReadonlySet<string> = new Set(['op', 'path', 'from', 'value']);
+
+/**
+ * Reads a decoded body as a patch; null is a patch without operations. Duplicate keys are the codec's to find.
+ *
+ * Throws 400 for a body of the wrong shape, 413 for too many operations, 422 for an operation that could never apply.
+ *
+ * @example
+ * parseJsonPatch([{ op: 'replace', path: '/data/k', value: 'v' }]).operations.length // 1
+ */
+export function parseJsonPatch(value: unknown, options: PatchDecodeOptions = {}): JsonPatch {
+  const strict = options.fieldValidation !== 'Ignore';
+  if (value !== null && !Array.isArray(value)) throw undecodable(value, { strict, type: 'list' });
+  const items: readonly unknown[] = value ?? [];
+  // Two passes: a body that cannot be decoded is a 400 even when an earlier operation is nonsense.
+  const findings = items.flatMap((item, index) => checkShape(item, index, strict));
+  if (items.length > MAX_OPERATIONS) {
+    throw errors.requestTooLarge(
+      `The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${items.length}`,
+    );
+  }
+  return { operations: items.map(parseOperation), findings: findings.slice(0, MAX_FINDINGS) };
+}
+
+/**
+ * The document after all operations. Changes neither argument; the result shares every part of both that no operation
+ * had to open. Opened objects have their keys sorted, because the server prints the result in its error messages: so
+ * a patch without effect gives back an equal document, not always the same one.
+ *
+ * Throws 422 when any operation fails; the server does not say which.
+ *
+ * @example
+ * applyJsonPatch({ data: {} }, parseJsonPatch([{ op: 'add', path: '/data/k', value: 'v' }])) // { data: { k: 'v' } }
+ */
+export function applyJsonPatch(document: unknown, patch: JsonPatch): unknown {
+  const draft = new Draft(document);
+  for (const operation of patch.operations) applyOperation(draft, operation);
+  return draft.finish();
+}
+
+/** The decoder names its own types in its complaints, and strict decoding uses other types than plain decoding. */
+const DECODED_AS = {
+  list: { strict: '[]handlers.jsonPatchOp', plain: 'jsonpatch.Patch' },
+  operation: { strict: 'handlers.jsonPatchOp', plain: 'jsonpatch.Operation' },
+} as const;
+
+function undecodable(value: unknown, as: { readonly strict: boolean; readonly type: keyof typeof DECODED_AS }): Error {
+  const { strict, plain } = DECODED_AS[as.type];
+  if (!as.strict) return errors.badRequest(cannotUnmarshal(value, `Go value of type ${plain}`));
+  return errors.badRequest(`error decoding patch: ${cannotUnmarshal(value, `Go value of type ${strict}`)}`);
+}
+
+/** Findings on one operation; throws for types the decoder refuses. A null decodes, as an operation without fields. */
+function checkShape(item: unknown, index: number, strict: boolean): string[] {
+  if (item === null) return [];
+  if (!isRecord(item)) throw undecodable(item, { strict, type: 'operation' });
+  if (!strict) return [];
+  const findings: string[] = [];
+  for (const key of Object.keys(item)) {
+    const value = item[key];
+    if (!FIELDS.has(key)) findings.push(`json patch unknown field ${quote(`[${index}].${key}`)}`);
+    else if (key !== 'value' && value !== null && typeof value !== 'string') {
+      const complaint = cannotUnmarshal(value, `Go struct field jsonPatchOp.${key} of type string`);
+      throw errors.badRequest(`error decoding patch: ${complaint}`);
+    }
+  }
+  return findings;
+}
+
+function parseOperation(item: unknown): JsonPatchOperation {
+  const fields = isRecord(item) ? item : {};
+  const op = own(fields, 'op');
+  const path = parsePointer(own(fields, 'path'));
+  const value = own(fields, 'value');
+  // The server crashes on a root replaced by nothing and on nothing tested against a missing key; here they just fail.
+  const needsValue = op === 'test' || (op === 'replace' && path.length === 0);
+  if (needsValue && value === undefined) throw failed();
+  if (op === 'replace' || op === 'test') return { op, path, value: value ?? null };
+  if (path.length === 0) throw failed();
+  if (op === 'add') return { op, path, value: value ?? null };
+  if (op === 'remove') return { op, path };
+  if (op !== 'move' && op !== 'copy') throw failed();
+  const from = parsePointer(own(fields, 'from'));
+  if (from.length === 0) throw failed();
+  return { op, from, path };
+}
+
+/** What stands before the first slash is dropped unseen; a text without any slash leads nowhere, unless it is empty. */
+function parsePointer(text: unknown): JsonPointer {
+  if (typeof text !== 'string') throw failed();
+  const [before, ...segments] = text.split('/');
+  if (segments.length === 0 && before !== '') throw failed();
+  return segments.map(fastJsonPatch.unescapePathComponent);
+}
+
+function applyOperation(draft: Draft, operation: JsonPatchOperation): void {
+  switch (operation.op) {
+    case 'add':
+      draft.add(operation.path, operation.value);
+      break;
+    case 'replace':
+      draft.replace(operation.path, operation.value);
+      break;
+    case 'remove':
+      draft.remove(operation.path);
+      break;
+    case 'move':
+      draft.move(operation.from, operation.path);
+      break;
+    case 'copy':
+      draft.copy(operation.from, operation.path);
+      break;
+    case 'test':
+      // Not the package's test: it calls the tested object's own `hasOwnProperty`, and prints the document on failure.
+      if (!deepEqual(draft.read(operation.path), operation.value)) throw failed();
+      break;
+    default:
+      unreachable(operation);
+  }
+}
+
+type Container = unknown[] | Record<string, unknown>;
+
+/** A place inside a container of the draft: a key that may be absent, or an index (one past the end: append). */
+type Place =
+  | { readonly record: Record<string, unknown>; readonly key: string }
+  | { readonly list: unknown[]; readonly index: number };
+
+/**
+ * A document under change. A container is copied when a pointer first leads through it, and is ours from then on; the
+ * containers that are ours always form the top of the tree, so whatever is not ours holds nothing that is.
+ *
+ * Worked example, `replace /a/b/0` on `{ a: { b: [1, 2], c: {…} }, d: {…} }`: the root, `a` and `b` are copied and
+ * ours; `c` and `d` are still the document's. A second operation below `/a` copies only what it opens anew.
+ */
+class Draft {
+  #root: unknown;
+  readonly #ours = new Set<unknown>();
+  #copiedBytes = 0;
+
+  constructor(document: unknown) {
+    this.#root = isContainer(document) ? this.#own(document) : document;
+  }
+
+  /** The value at a pointer; a missing key reads as null, a missing index fails. */
+  read(pointer: JsonPointer): unknown {
+    return pointer.length === 0 ? this.#root : valueAt(this.#locate(pointer));
+  }
+
+  add(pointer: JsonPointer, value: unknown): void {
+    edit(this.#locate(pointer, { insert: true }), 'add', value);
+  }
+
+  replace(pointer: JsonPointer, value: unknown): void {
+    if (pointer.length > 0) edit(this.#locate(pointer), 'replace', value);
+    // Null or a scalar in place of the whole document: the server accepts that and does nothing.
+    else if (isContainer(value)) this.#root = this.#own(value);
+  }
+
+  remove(pointer: JsonPointer): void {
+    const place = this.#locate(pointer);
+    if ('record' in place && own(place.record, place.key) === undefined) throw failed();
+    edit(place, 'remove');
+  }
+
+  /** Not the package's move: it clones what it overwrites through JSON text. */
+  move(from: JsonPointer, to: JsonPointer): void {
+    const value = this.read(from);
+    this.remove(from);
+    this.add(to, value);
+  }
+
+  copy(from: JsonPointer, to: JsonPointer): void {
+    const value = this.read(from);
+    // A null, there or missing, copies for free.
+    this.#copiedBytes += value === null ? 0 : encodedSize(value);
+    if (this.#copiedBytes > MAX_COPIED_BYTES) throw failed();
+    // What is ours may change later in one of its two places; what is not can be shared.
+    this.add(to, this.#ours.has(value) ? cloneJson(value) : value);
+  }
+
+  finish(): unknown {
+    return this.#settle(this.#root);
+  }
+
+  /** Opens every container on the way and gives the place in the last one. `insert` admits an index past the end. */
+  #locate(pointer: JsonPointer, options: { readonly insert?: boolean } = {}): Place {
+    let container = this.#root;
+    const last = pointer.length - 1;
+    for (let depth = 0; depth < last; depth++) {
+      const place = placeIn(container, pointer[depth] ?? '');
+      const child = valueAt(place);
+      container = isContainer(child) && !this.#ours.has(child) ? this.#own(child) : child;
+      if (container !== child) edit(place, 'replace', container);
+    }
+    return placeIn(container, pointer[last] ?? '', options);
+  }
+
+  /** A shallow copy that may be changed. Spreading defines keys instead of assigning them, also `__proto__`. */
+  #own(container: Container): Container {
+    const copy = Array.isArray(container) ? [...container] : { ...container };
+    this.#ours.add(copy);
+    return copy;
+  }
+
+  /** Brings the keys of what was opened into the server's order, from the inside out. */
+  #settle(value: unknown): unknown {
+    if (!isContainer(value) || !this.#ours.has(value)) return value;
+    for (const key of Object.keys(value)) {
+      const child = (value as Record<string, unknown>)[key];
+      const settled = this.#settle(child);
+      if (settled !== child) setOwn(value as Record<string, unknown>, key, settled);
+    }
+    return Array.isArray(value) ? value : sortKeys(value);
+  }
+}
+
+function placeIn(container: unknown, segment: string, options: { readonly insert?: boolean } = {}): Place {
+  if (Array.isArray(container)) return { list: container, index: indexIn(container.length, segment, options) };
+  if (isRecord(container)) return { record: container, key: segment };
+  throw failed();
+}
+
+/** Signs and leading zeros are accepted; a negative index counts from the end, so inserting at -1 appends. */
+function indexIn(length: number, segment: string, options: { readonly insert?: boolean }): number {
+  const places = options.insert === true ? length + 1 : length;
+  if (options.insert === true && segment === '-') return length;
+  if (!/^[+-]?[0-9]+$/.test(segment)) throw failed();
+  const number = Number(segment);
+  const index = number < 0 ? number + places : number;
+  if (index < 0 || index >= places) throw failed();
+  return index;
+}
+
+function valueAt(place: Place): unknown {
+  return 'record' in place ? (own(place.record, place.key) ?? null) : place.list[place.index];
+}
+
+/** One edit of one container by fast-json-patch, which by now has nothing left to decide. */
+function edit(place: Place, op: 'add' | 'replace' | 'remove', value: unknown = null): void {
+  // The package assigns, which for this one key would set the prototype instead of a key.
+  if ('record' in place && place.key === '__proto__' && op !== 'remove') {
+    setOwn(place.record, place.key, value);
+    return;
+  }
+  const [target, key] = 'record' in place ? [place.record, place.key] : [place.list, String(place.index)];
+  const path = `/${fastJsonPatch.escapePathComponent(key)}`;
+  const operation = op === 'remove' ? { op, path } : { op, path, value };
+  // No validation (done above), in place (the container is ours), no ban on key names (they are data here).
+  fastJsonPatch.applyOperation<Container>(target, operation, false, true, false);
+}
+
+function isContainer(value: unknown): value is Container {
+  return Array.isArray(value) || isRecord(value);
+}
+
+const encoder = new TextEncoder();
+
+/** Bytes of the value as the server would write it. */
+function encodedSize(value: unknown): number {
+  if (typeof value === 'string') return stringSize(value);
+  if (!isContainer(value)) return String(value).length;
+  // Brackets and the commas between: one more than there are parts, but two when empty.
+  const parts = Object.keys(value);
+  let size = Math.max(parts.length + 1, 2);
+  for (const key of parts) {
+    if (!Array.isArray(value)) size += stringSize(key) + 1;
+    size += encodedSize((value as Record<string, unknown>)[key]);
+  }
+  return size;
+}
+
+/** The server writes `<`, `>`, `&` and the two Unicode line separators as six-byte escapes. */
+function stringSize(text: string): number {
+  const escapes = text.match(/[<>&]/g)?.length ?? 0;
+  const separators = text.match(/[\u2028\u2029]/g)?.length ?? 0;
+  return encoder.encode(JSON.stringify(text)).length + 5 * escapes + 3 * separators;
+}
+
+/** Every operation fails alike: the server loses the cause. */
+function failed(): Error {
+  return errors.router('Invalid');
+}

@@ -1,0 +1,65 @@
+/**
+ * Every identifier that carries the service's own name, in the two spellings the library speaks.
+ *
+ * Kinds are written once, in canonical names: the group `coordination` of the service is
+ * `serviceGroup('coordination')`, the label `metadata.name` of the service is `dialect.key('metadata.name')`. No
+ * literal with the token stands anywhere else in the library.
+ */
+
+export type DialectName = 'orch' | 'kubernetes';
+
+export interface Dialect {
+  readonly name: DialectName;
+  /** A canonical group (as kinds declare it) in this dialect. Groups that are not the service's own pass unchanged. */
+  group(canonical: string): string;
+  /** A label, annotation, finalizer or type of the service: `metadata.name` → `orch.io/metadata.name`. */
+  key(name: string): string;
+  /** A key under a subdomain of the service: (`pod-security`, `enforce`) → `pod-security.orch.io/enforce`. */
+  subkey(subdomain: string, name: string): string;
+  /** The few annotations that use the group's suffix: `initial-events-end`. */
+  systemKey(name: string): string;
+  /** A schema extension: `list-type` → `x-orch-list-type`. */
+  extension(name: string): string;
+  /** A vendor media type: `protobuf` → `application/vnd.orch.protobuf`. */
+  mediaType(name: string): string;
+}
+
+const CANONICAL_SUFFIX = '.orch.io';
+
+/** The canonical name of one of the service's own groups. */
+export function serviceGroup(name: string): string {
+  return `${name}${CANONICAL_SUFFIX}`;
+}
+
+function defineDialect(name: DialectName, tokens: { group: string; key: string; vendor: string }): Dialect {
+  return {
+    name,
+    group: (canonical) =>
+      canonical.endsWith(CANONICAL_SUFFIX) ? canonical.slice(0, -CANONICAL_SUFFIX.length) + tokens.group : canonical,
+    key: (key) => `${tokens.key}/${key}`,
+    subkey: (subdomain, key) => `${subdomain}.${tokens.key}/${key}`,
+    systemKey: (key) => `${tokens.group.slice(1)}/${key}`,
+    extension: (extension) => `x-${tokens.vendor}-${extension}`,
+    mediaType: (type) => `application/vnd.${tokens.vendor}.${type}`,
+  };
+}
+
+/** The specification's own spelling; the default. */
+export const orchDialect: Dialect = defineDialect('orch', { group: '.orch.io', key: 'orch.io', vendor: 'orch' });
+
+/** The spelling of unmodified kubectl and client libraries. */
+export const kubernetesDialect: Dialect = defineDialect('kubernetes', {
+  group: '.k8s.io',
+  key: 'kubernetes.io',
+  vendor: 'kubernetes',
+});
+
+export function dialectNamed(name: DialectName): Dialect {
+  return name === 'orch' ? orchDialect : kubernetesDialect;
+}
+
+/**
+ * The finalizer that a namespace's `spec.finalizers` always holds, and the one bare finalizer name beside the two of
+ * the garbage collector. It has one spelling in both dialects.
+ */
+export const NAMESPACE_FINALIZER = 'kubernetes';

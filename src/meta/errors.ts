@@ -1,0 +1,229 @@
+/**
+ * The only error that crosses the API: StatusError, and one constructor per way to fail. Message texts are those of
+ * the reference server, because clients match on them. spec: Errors
+ */
+import type { FieldError } from './field-error.js';
+import { causeReason, printFieldError } from './field-error.js';
+import type { GroupResource } from './gvk.js';
+import { qualifiedKind, qualifiedResource } from './gvk.js';
+import type { Status, StatusCause, StatusDetails, StatusReason } from './status.js';
+import { REASON_CODES } from './status.js';
+
+export interface StatusErrorOptions extends ErrorOptions {
+  readonly warnings?: readonly string[];
+}
+
+const BRAND = Symbol.for('orchplane.StatusError');
+
+/** What a rejected request throws. Ask for the reason with {@link StatusError.is}, never with `instanceof`. */
+export class StatusError extends Error {
+  override readonly name = 'StatusError';
+  readonly status: Status;
+  /** What the server had to say beside the failure. */
+  readonly warnings: readonly string[];
+
+  constructor(status: Status, options: StatusErrorOptions = {}) {
+    super(status.message ?? 'unknown', options);
+    this.status = status;
+    this.warnings = options.warnings ?? [];
+    Object.defineProperty(this, BRAND, { value: true });
+  }
+
+  /** Absent on the few errors that carry none. */
+  get reason(): StatusReason | undefined {
+    return this.status.reason;
+  }
+
+  /** The HTTP code. */
+  get code(): number {
+    return this.status.code ?? 500;
+  }
+
+  /**
+   * True when `error` is a StatusError, of the given reason if one is named. Works across copies of the library.
+   *
+   * @example
+   * try { await pods.get('web') } catch (e) { if (!StatusError.is(e, 'NotFound')) throw e }
+   */
+  static is(error: unknown, reason?: StatusReason): error is StatusError {
+    if (typeof error !== 'object' || error === null || !(BRAND in error)) return false;
+    return reason === undefined || ('reason' in error && error.reason === reason);
+  }
+}
+
+interface FailureParts {
+  readonly reason?: StatusReason;
+  readonly code?: number;
+  readonly message: string;
+  readonly details?: StatusDetails | undefined;
+  readonly continueToken?: string;
+  readonly cause?: unknown;
+}
+
+/** Builds a failure from its parts; the code follows from the reason unless given. */
+export function failure(parts: FailureParts): StatusError {
+  const status: Status = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: parts.continueToken === undefined ? {} : { continue: parts.continueToken },
+    status: 'Failure',
+    message: parts.message,
+    ...(parts.reason === undefined ? {} : { reason: parts.reason }),
+    ...(parts.details === undefined ? {} : { details: parts.details }),
+    code: parts.code ?? (parts.reason === undefined ? 500 : REASON_CODES[parts.reason]),
+  };
+  return new StatusError(status, parts.cause === undefined ? undefined : { cause: parts.cause });
+}
+
+/** Details of a named object; empty parts are left out. */
+function detailsOf(resource: GroupResource, name: string, more: StatusDetails = {}): StatusDetails {
+  return {
+    ...(name === '' ? {} : { name }),
+    ...(resource.group === '' ? {} : { group: resource.group }),
+    ...(resource.resource === '' ? {} : { kind: resource.resource }),
+    ...more,
+  };
+}
+
+function notFound(resource: GroupResource, name: string): StatusError {
+  const message = `${qualifiedResource(resource)} "${name}" not found`;
+  return failure({ reason: 'NotFound', message, details: detailsOf(resource, name) });
+}
+
+/** `terminating`: the object in the way is being deleted. */
+function alreadyExists(resource: GroupResource, name: string, options: { terminating?: boolean } = {}): StatusError {
+  const prefix = options.terminating === true ? 'object is being deleted: ' : '';
+  const message = `${prefix}${qualifiedResource(resource)} "${name}" already exists`;
+  return failure({ reason: 'AlreadyExists', message, details: detailsOf(resource, name) });
+}
+
+function generateNameConflict(resource: GroupResource, name: string): StatusError {
+  const message = `${qualifiedResource(resource)} "${name}" already exists, the server was not able to generate a unique name for the object`;
+  return failure({ reason: 'AlreadyExists', message, details: detailsOf(resource, name, { retryAfterSeconds: 1 }) });
+}
+
+function conflict(resource: GroupResource, name: string, why: string): StatusError {
+  const message = `Operation cannot be fulfilled on ${qualifiedResource(resource)} "${name}": ${why}`;
+  return failure({ reason: 'Conflict', message, details: detailsOf(resource, name) });
+}
+
+/** A delete precondition that does not hold; it names the kind where other conflicts name the resource. */
+function deleteConflict(gk: { readonly group: string; readonly kind: string }, name: string, why: string): StatusError {
+  const message = `Operation cannot be fulfilled on ${qualifiedKind(gk)} "${name}": ${why}`;
+  return failure({ reason: 'Conflict', message, details: detailsOf({ group: gk.group, resource: gk.kind }, name) });
+}
+
+function forbidden(
+  resource: GroupResource,
+  name: string,
+  why: string,
+  causes: readonly StatusCause[] = [],
+): StatusError {
+  const subject = qualifiedResource(resource);
+  const message =
+    subject === '' ? `forbidden: ${why}` : `${subject}${name === '' ? '' : ` "${name}"`} is forbidden: ${why}`;
+  const details = detailsOf(resource, name, causes.length === 0 ? {} : { causes });
+  return failure({ reason: 'Forbidden', message, details });
+}
+
+/** Field errors as one 422. Identical texts collapse in the message; the causes keep every one. */
+function invalid(
+  gk: { readonly group: string; readonly kind: string },
+  name: string,
+  fieldErrors: readonly FieldError[],
+): StatusError {
+  const texts = [...new Set(fieldErrors.map(printFieldError))];
+  const aggregate = texts.length === 0 ? '' : texts.length === 1 ? `: ${texts[0]}` : `: [${texts.join(', ')}]`;
+  const causes = fieldErrors.map((e) => ({ reason: causeReason(e.type), message: e.message, field: e.field }));
+  return failure({
+    reason: 'Invalid',
+    message: `${qualifiedKind(gk)} "${name}" is invalid${aggregate}`,
+    details: detailsOf({ group: gk.group, resource: gk.kind }, name, causes.length === 0 ? {} : { causes }),
+  });
+}
+
+function methodNotSupported(resource: GroupResource, verb: string): StatusError {
+  const message = `${verb} is not supported on resources of kind "${qualifiedResource(resource)}"`;
+  return failure({ reason: 'MethodNotAllowed', message, details: detailsOf(resource, '') });
+}
+
+function tooLargeResourceVersion(requested: string, current: number): StatusError {
+  return failure({
+    reason: 'Timeout',
+    message: `Timeout: Too large resource version: ${requested}, current: ${current}`,
+    details: {
+      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+      retryAfterSeconds: 1,
+    },
+  });
+}
+
+function internal(why: string, cause?: unknown): StatusError {
+  return failure({
+    reason: 'InternalError',
+    message: `Internal error occurred: ${why}`,
+    details: { causes: [{ message: why }] },
+    cause,
+  });
+}
+
+function serverTimeout(resource: GroupResource, operation: string, retryAfterSeconds: number): StatusError {
+  const message = `The ${operation} operation against ${qualifiedResource(resource)} could not be completed at this time, please try again.`;
+  const details = detailsOf(resource, operation, retryAfterSeconds > 0 ? { retryAfterSeconds } : {});
+  return failure({ reason: 'ServerTimeout', message, details });
+}
+
+function tooManyRequests(message: string, retryAfterSeconds: number): StatusError {
+  const details = retryAfterSeconds > 0 ? { retryAfterSeconds } : {};
+  return failure({ reason: 'TooManyRequests', message, details });
+}
+
+function timeout(message: string, retryAfterSeconds = 0): StatusError {
+  const details = retryAfterSeconds > 0 ? { retryAfterSeconds } : {};
+  return failure({ reason: 'Timeout', message: `Timeout: ${message}`, details });
+}
+
+/**
+ * Constructors for every way the API fails; each returns the error, none throws. Plugins and fault injection use the
+ * same ones as the server.
+ *
+ * @example
+ * throw errors.notFound({ group: '', resource: 'configmaps' }, 'settings')
+ */
+export const errors = {
+  notFound,
+  alreadyExists,
+  generateNameConflict,
+  conflict,
+  deleteConflict,
+  forbidden,
+  invalid,
+  methodNotSupported,
+  tooLargeResourceVersion,
+  internal,
+  serverTimeout,
+  tooManyRequests,
+  timeout,
+  badRequest: (message: string): StatusError => failure({ reason: 'BadRequest', message }),
+  unauthorized: (message = 'not authorized'): StatusError => failure({ reason: 'Unauthorized', message }),
+  gone: (message: string): StatusError => failure({ reason: 'Gone', message }),
+  /** `continueToken` lets the client go on with an inconsistent list. */
+  expired: (message: string, continueToken?: string): StatusError =>
+    failure({ reason: 'Expired', message, ...(continueToken === undefined ? {} : { continueToken }) }),
+  requestTooLarge: (why: string): StatusError =>
+    failure({ reason: 'RequestEntityTooLarge', message: `Request entity too large: ${why}` }),
+  unsupportedMediaType: (message: string): StatusError => failure({ reason: 'UnsupportedMediaType', message }),
+  notAcceptable: (message: string): StatusError => failure({ reason: 'NotAcceptable', message }),
+  serviceUnavailable: (message: string): StatusError => failure({ reason: 'ServiceUnavailable', message }),
+  /** The reference server lets some failures escape as a bare text: code 500, no reason, no details. */
+  plain: (message: string): StatusError => failure({ message }),
+  /** The router's own failures, and JSON patches that cannot be applied: fixed texts, empty details. */
+  router: (reason: 'NotFound' | 'MethodNotAllowed' | 'Invalid'): StatusError =>
+    failure({ reason, message: ROUTER_TEXT[reason], details: {} }),
+} as const;
+
+const ROUTER_TEXT = {
+  NotFound: 'the server could not find the requested resource',
+  MethodNotAllowed: 'the server does not allow this method on the requested resource',
+  Invalid: 'the server rejected our request due to an error in our request',
+} as const;

@@ -1,0 +1,127 @@
+/**
+ * One thing wrong with one field, as a value. Validators return lists of these; `errors.invalid` turns a list into
+ * the 422 Status. Nothing here throws.
+ */
+import { quote, renderValue } from './go-text.js';
+
+export type FieldErrorType =
+  | 'required'
+  | 'invalid'
+  | 'typeInvalid'
+  | 'notSupported'
+  | 'duplicate'
+  | 'forbidden'
+  | 'tooLong'
+  | 'tooMany'
+  | 'notFound'
+  | 'internal';
+
+export interface FieldError {
+  readonly type: FieldErrorType;
+  /** `spec.containers[0].name`, `data[my.key]`. */
+  readonly field: string;
+  /** The text after the path: `Invalid value: "x": must be …`. */
+  readonly message: string;
+}
+
+const HEADLINE: Readonly<Record<FieldErrorType, string>> = {
+  required: 'Required value',
+  invalid: 'Invalid value',
+  typeInvalid: 'Invalid value',
+  notSupported: 'Unsupported value',
+  duplicate: 'Duplicate value',
+  forbidden: 'Forbidden',
+  tooLong: 'Too long',
+  tooMany: 'Too many',
+  notFound: 'Not found',
+  internal: 'Internal error',
+};
+
+const CAUSE_REASON: Readonly<Record<FieldErrorType, string>> = {
+  required: 'FieldValueRequired',
+  invalid: 'FieldValueInvalid',
+  typeInvalid: 'FieldValueTypeInvalid',
+  notSupported: 'FieldValueNotSupported',
+  duplicate: 'FieldValueDuplicate',
+  forbidden: 'FieldValueForbidden',
+  tooLong: 'FieldValueTooLong',
+  tooMany: 'FieldValueTooMany',
+  notFound: 'FieldValueNotFound',
+  internal: 'InternalError',
+};
+
+// These never show the value: it is absent, secret or large.
+const HIDES_VALUE: ReadonlySet<FieldErrorType> = new Set(['required', 'forbidden', 'tooLong', 'internal']);
+
+/** What may be said about a field error beyond its type and path. */
+export interface FieldErrorDetail {
+  /** The offending value; printed for the types that print one. */
+  readonly value?: unknown;
+  readonly detail?: string;
+}
+
+/**
+ * Makes a field error.
+ *
+ * @example
+ * fieldError('invalid', 'spec.size', { value: 0, detail: 'must be greater than 0' })
+ */
+export function fieldError(type: FieldErrorType, field: string, about: FieldErrorDetail = {}): FieldError {
+  let message = HEADLINE[type];
+  if (!HIDES_VALUE.has(type)) message += `: ${renderValue(about.value)}`;
+  if (about.detail !== undefined && about.detail !== '') message += `: ${about.detail}`;
+  return { type, field, message };
+}
+
+export function required(field: string, detail = ''): FieldError {
+  return fieldError('required', field, { detail });
+}
+
+export function invalid(field: string, value: unknown, detail: string): FieldError {
+  return fieldError('invalid', field, { value, detail });
+}
+
+export function forbidden(field: string, detail: string): FieldError {
+  return fieldError('forbidden', field, { detail });
+}
+
+export function duplicate(field: string, value: unknown): FieldError {
+  return fieldError('duplicate', field, { value });
+}
+
+/** `supported` is listed in the order given; an empty list leaves that part out. */
+export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
+  const detail = supported.length === 0 ? '' : `supported values: ${supported.map(quote).join(', ')}`;
+  return fieldError('notSupported', field, { value, detail });
+}
+
+export function tooLong(field: string, maxBytes: number): FieldError {
+  const detail = maxBytes < 0 ? 'value is too long' : `may not be more than ${maxBytes} bytes`;
+  return fieldError('tooLong', field, { detail });
+}
+
+/** A negative `actual` is not printed. */
+export function tooMany(field: string, actual: number, max: number): FieldError {
+  const detail = max < 0 ? 'has too many items' : `must have at most ${max} items`;
+  return { type: 'tooMany', field, message: `Too many: ${actual < 0 ? '' : `${actual}: `}${detail}` };
+}
+
+/** `<path>: <message>`, the form used in the message of a Status. */
+export function printFieldError(error: FieldError): string {
+  return `${error.field}: ${error.message}`;
+}
+
+/** The `reason` of a Status cause. */
+export function causeReason(type: FieldErrorType): string {
+  return CAUSE_REASON[type];
+}
+
+/** `parent.name`, or `name` at the top. */
+export function childPath(parent: string, name: string): string {
+  return parent === '' ? name : `${parent}.${name}`;
+}
+
+/** `parent[key]`: a list index or a map key, without quotes. */
+export function keyPath(parent: string, key: string | number): string {
+  return `${parent}[${key}]`;
+}

@@ -1,0 +1,92 @@
+/**
+ * Field selectors: the text of `fieldSelector=`. Which fields exist, and what they hold, is the kind's business; this
+ * file knows terms of `field=value` and how they are written. spec: Field selectors
+ */
+import { SelectorError } from './labels.js';
+
+export interface FieldTerm {
+  readonly field: string;
+  readonly operator: '=' | '!=';
+  /** Without escapes. */
+  readonly value: string;
+}
+
+export interface FieldSelector {
+  /** All must hold; in the order of their texts. */
+  readonly terms: readonly FieldTerm[];
+}
+
+/** Matches every object. */
+export const everyField: FieldSelector = Object.freeze({ terms: [] });
+
+/**
+ * Reads the text of a `fieldSelector` parameter. Throws a SelectorError.
+ *
+ * @example
+ * parseFieldSelector('spec.nodeName=a,status.phase!=Failed').terms.length // 2
+ */
+export function parseFieldSelector(text: string): FieldSelector {
+  if (text === '') return everyField;
+  const terms = splitTerms(text).sort();
+  return { terms: terms.filter((term) => term !== '').map((term) => parseTerm(term, text)) };
+}
+
+/** The canonical text; `==` is printed as `=`. */
+export function printFieldSelector(selector: FieldSelector): string {
+  return selector.terms.map(({ field, operator, value }) => field + operator + escapeFieldValue(value)).join(',');
+}
+
+/** True when all terms hold. `lookup` answers with the empty text for a field that is absent. */
+export function matchesFields(selector: FieldSelector, lookup: (field: string) => string): boolean {
+  for (const { field, operator, value } of selector.terms) {
+    if ((lookup(field) === value) !== (operator === '=')) return false;
+  }
+  return true;
+}
+
+/** The value that the selector pins a field to, if it does: a list by name is a read of one key. */
+export function requiresExactMatch(selector: FieldSelector, field: string): string | undefined {
+  return selector.terms.find((term) => term.operator === '=' && term.field === field)?.value;
+}
+
+/** A value as it must stand in the text of a selector. */
+export function escapeFieldValue(value: string): string {
+  return value.replace(/[\\,=]/g, '\\$&');
+}
+
+/** Splits at commas that no backslash precedes. */
+function splitTerms(text: string): string[] {
+  const terms: string[] = [];
+  let start = 0;
+  for (let i = 0; i < text.length; i++) {
+    if (text[i] === '\\') i++;
+    else if (text[i] === ',') {
+      terms.push(text.slice(start, i));
+      start = i + 1;
+    }
+  }
+  return [...terms, text.slice(start)];
+}
+
+function parseTerm(term: string, whole: string): FieldTerm {
+  const match = /!=|==|=/.exec(term);
+  if (match === null) throw new SelectorError(`invalid selector: '${whole}'; can't understand '${term}'`);
+  const [operator] = match;
+  return {
+    field: term.slice(0, match.index),
+    operator: operator === '!=' ? '!=' : '=',
+    value: unescapeFieldValue(term.slice(match.index + operator.length)),
+  };
+}
+
+function unescapeFieldValue(value: string): string {
+  return value.replace(/\\(.?)|[,=]/gsu, (found, escaped: string | undefined) => {
+    if (escaped === undefined) {
+      throw new SelectorError(`invalid field selector: unescaped character in value: ${found.codePointAt(0)}`);
+    }
+    if (!['\\', ',', '='].includes(escaped)) {
+      throw new SelectorError(`invalid field selector: invalid escape sequence: ${found}`);
+    }
+    return escaped;
+  });
+}

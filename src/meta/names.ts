@@ -1,0 +1,222 @@
+/**
+ * What names, keys and label values may look like. Each validator returns the messages of everything that is wrong,
+ * in the order clients expect, and the same empty list whenever nothing is. spec: Names
+ *
+ * Shapes are tested by looking for what must not be there: such a pattern never backtracks, so a hostile name of
+ * megabytes costs one pass. The patterns that messages show are the ones clients know.
+ */
+
+/** A validator of names. */
+export type NameProblems = (name: string) => readonly string[];
+
+const NONE: readonly string[] = Object.freeze([]);
+
+const LABEL_PATTERN = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+const SUBDOMAIN_PATTERN = `${LABEL_PATTERN}(\\.${LABEL_PATTERN})*`;
+const QUALIFIED_PATTERN = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
+
+const NOT_LABEL = /[^-a-z0-9]|^-|-$|^$/;
+const NOT_1035 = /[^-a-z0-9]|^[-0-9]|-$|^$/;
+const NOT_SUBDOMAIN = /[^-a-z0-9.]|^[-.]|[-.]$|\.[-.]|-\.|^$/;
+const NOT_QUALIFIED = /[^-A-Za-z0-9_.]|^[-_.]|[-_.]$|^$/;
+const NOT_LABEL_VALUE = /[^-A-Za-z0-9_.]|^[-_.]|[-_.]$/;
+const NOT_CONFIG_KEY = /[^-._a-zA-Z0-9]|^$/;
+const NOT_ENV_VAR = /[^-._a-zA-Z0-9]|^[0-9]|^$/;
+const NOT_HEADER = /[^-A-Za-z0-9]|^$/;
+const NOT_PORT_CHARACTERS = /[^-a-z0-9]|^$/;
+
+const SUBDOMAIN_MESSAGE = patternMessage(
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
+  SUBDOMAIN_PATTERN,
+  ['example.com'],
+);
+const LABEL_MESSAGE = patternMessage(
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
+  LABEL_PATTERN,
+  ['my-name', '123-abc'],
+);
+const LABEL_1035_MESSAGE = patternMessage(
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
+  '[a-z]([-a-z0-9]*[a-z0-9])?',
+  ['my-name', 'abc-123'],
+);
+const WILDCARD_MESSAGE = patternMessage(
+  "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
+  `\\*\\.${SUBDOMAIN_PATTERN}`,
+  ['*.example.com'],
+);
+const QUALIFIED_MESSAGE = patternMessage(
+  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+  QUALIFIED_PATTERN,
+  ['MyName', 'my.name', '123-abc'],
+);
+const LABEL_VALUE_MESSAGE = patternMessage(
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+  `(${QUALIFIED_PATTERN})?`,
+  ['MyValue', 'my_value', '12345'],
+);
+const CONFIG_KEY_MESSAGE = patternMessage(
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
+  '[-._a-zA-Z0-9]+',
+  ['key.name', 'KEY_NAME', 'key-name'],
+);
+const ENV_VAR_MESSAGE = patternMessage(
+  "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit",
+  '[-._a-zA-Z][-._a-zA-Z0-9]*',
+  ['my.env-name', 'MY_ENV.NAME', 'MyEnvName1'],
+);
+const HEADER_MESSAGE = patternMessage(
+  "a valid HTTP header must consist of alphanumeric characters or '-'",
+  '[-A-Za-z0-9]+',
+  ['X-Header-Name'],
+);
+
+/** The name rule of most kinds. */
+export function dnsSubdomainProblems(name: string): readonly string[] {
+  return problems(tooLong(name, 253), NOT_SUBDOMAIN.test(name) && SUBDOMAIN_MESSAGE);
+}
+
+/** The rule of namespaces. */
+export function dnsLabelProblems(name: string): readonly string[] {
+  if (!NOT_LABEL.test(name)) return problems(tooLong(name, 63));
+  return problems(tooLong(name, 63), NOT_SUBDOMAIN.test(name) ? LABEL_MESSAGE : 'must not contain dots');
+}
+
+/** The rule of services: a label that does not start with a digit. */
+export function dns1035LabelProblems(name: string): readonly string[] {
+  return problems(tooLong(name, 63), NOT_1035.test(name) && LABEL_1035_MESSAGE);
+}
+
+export function wildcardSubdomainProblems(name: string): readonly string[] {
+  const bad = !name.startsWith('*.') || NOT_SUBDOMAIN.test(name.slice(2));
+  return problems(tooLong(name, 253), bad && WILDCARD_MESSAGE);
+}
+
+/** What every name must be whatever its kind: one segment of a URL. */
+export function pathSegmentProblems(name: string): readonly string[] {
+  if (name === '.' || name === '..') return [`may not be '${name}'`];
+  return pathSegmentPrefixProblems(name);
+}
+
+/** {@link pathSegmentProblems} of the start of a name. */
+export function pathSegmentPrefixProblems(prefix: string): readonly string[] {
+  return problems(prefix.includes('/') && "may not contain '/'", prefix.includes('%') && "may not contain '%'");
+}
+
+/** Keys of labels and annotations, finalizers: a name, with or without `subdomain/` before it. */
+export function qualifiedNameProblems(key: string): readonly string[] {
+  const slash = key.indexOf('/');
+  const name = key.slice(slash + 1);
+  if (name.includes('/')) {
+    return [
+      `a qualified name ${QUALIFIED_MESSAGE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ];
+  }
+  const prefix = slash < 0 ? NONE : prefixProblems(key.slice(0, slash));
+  const length = name === '' ? 'must be non-empty' : tooLong(name, 63);
+  const rest = problems(length && `name part ${length}`, NOT_QUALIFIED.test(name) && `name part ${QUALIFIED_MESSAGE}`);
+  return prefix.length === 0 ? rest : [...prefix, ...rest];
+}
+
+function prefixProblems(prefix: string): readonly string[] {
+  if (prefix === '') return ['prefix part must be non-empty'];
+  const found = dnsSubdomainProblems(prefix);
+  return found.length === 0 ? NONE : found.map((problem) => `prefix part ${problem}`);
+}
+
+export function labelValueProblems(value: string): readonly string[] {
+  return problems(tooLong(value, 63), NOT_LABEL_VALUE.test(value) && LABEL_VALUE_MESSAGE);
+}
+
+/** Keys of config maps and secrets. */
+export function configMapKeyProblems(key: string): readonly string[] {
+  return problems(tooLong(key, 253), NOT_CONFIG_KEY.test(key) && CONFIG_KEY_MESSAGE, climbs(key));
+}
+
+export function envVarNameProblems(name: string): readonly string[] {
+  return problems(NOT_ENV_VAR.test(name) && ENV_VAR_MESSAGE, climbs(name));
+}
+
+/** What containers accept today in place of {@link envVarNameProblems}. */
+export function relaxedEnvVarNameProblems(name: string): readonly string[] {
+  if (name === '') return ['environment variable name must be non-empty'];
+  const message = "a valid environment variable name must consist only of printable ASCII characters other than '='";
+  return problems(/[^ -<>-~]/.test(name) && message);
+}
+
+export function httpHeaderNameProblems(name: string): readonly string[] {
+  return problems(NOT_HEADER.test(name) && HEADER_MESSAGE);
+}
+
+/** Names of container and service ports. */
+export function portNameProblems(name: string): readonly string[] {
+  return problems(
+    tooLong(name, 15),
+    NOT_PORT_CHARACTERS.test(name) && 'must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)',
+    !/[a-z]/.test(name) && 'must contain at least one letter (a-z)',
+    name.includes('--') && 'must not contain consecutive hyphens',
+    (name.startsWith('-') || name.endsWith('-')) && 'must not begin or end with a hyphen',
+  );
+}
+
+/**
+ * What to validate in place of a `generateName`: the dash it ends in is forgiven, because a suffix will follow.
+ * `web-` → `wea`.
+ */
+export function maskTrailingDash(prefix: string): string {
+  if (prefix.length < 2 || !prefix.endsWith('-')) return prefix;
+  const kept = prefix.slice(0, -2);
+  // Two bytes go, which leaves the first part of a longer character behind: still not a name.
+  return prefix.charCodeAt(prefix.length - 2) < 0x80 ? `${kept}a` : `${prefix.slice(0, -1)}a`;
+}
+
+/** `must be no more than 63 characters`, where a limit is not one of the rules above. */
+export function lengthMessage(max: number): string {
+  return `must be no more than ${max} characters`;
+}
+
+/** A message that shows examples and the pattern: `… (e.g. 'a',  or 'b', regex used for validation is '…')`. */
+export function patternMessage(what: string, pattern: string, examples: readonly string[]): string {
+  const shown = examples.map((example) => `'${example}', `).join(' or ');
+  return `${what} (${shown === '' ? '' : `e.g. ${shown}`}regex used for validation is '${pattern}')`;
+}
+
+/** The length of a text in UTF-8, which is what limits on names count. */
+export function byteLength(text: string): number {
+  let bytes = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < 0x80) continue;
+    // The two halves of a pair make four bytes together: two of text.length and one more each.
+    const half = code >= 0xd800 && code <= 0xdfff && isPaired(text, i);
+    bytes += code < 0x800 || half ? 1 : 2;
+  }
+  return bytes;
+}
+
+function isPaired(text: string, index: number): boolean {
+  const [before, code, after] = [text.charCodeAt(index - 1), text.charCodeAt(index), text.charCodeAt(index + 1)];
+  const isHigh = (unit: number) => unit >= 0xd800 && unit <= 0xdbff;
+  const isLow = (unit: number) => unit >= 0xdc00 && unit <= 0xdfff;
+  return isHigh(code) ? isLow(after) : isHigh(before);
+}
+
+function tooLong(text: string, max: number): string | false {
+  // A character is at most three bytes per unit, so most names need no counting.
+  if (text.length * 3 <= max) return false;
+  return (text.length > max || byteLength(text) > max) && lengthMessage(max);
+}
+
+/** Keys become files, which must not lead out of their folder. */
+function climbs(key: string): string | false {
+  if (key === '.' || key === '..') return `must not be '${key}'`;
+  return key.startsWith('..') && "must not start with '..'";
+}
+
+/** The messages that are there, without making a list for a good name. */
+function problems(...found: readonly (string | false)[]): readonly string[] {
+  for (const problem of found) {
+    if (problem !== false) return found.filter((message) => message !== false);
+  }
+  return NONE;
+}

@@ -1,0 +1,397 @@
+/**
+ * Resource quantities (`500m`, `1.5Gi`, `1e3`): exact decimal numbers that remember how they were written.
+ *
+ * A value is `mantissa × 10^scale` plus a format. The reference server keeps small values in a 64-bit integer and the
+ * rest in a wide decimal; which of the two holds a value shows through in how its whole number overflows, so that
+ * distinction is kept here. Values never change; arithmetic returns new ones. spec: Quantity
+ */
+
+export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
+
+/** A text that is no quantity; the message is what a client is told. */
+export class QuantityError extends Error {
+  override readonly name = 'QuantityError';
+}
+
+export type QuantityResult =
+  | { readonly ok: true; readonly quantity: Quantity }
+  | { readonly ok: false; readonly message: string };
+
+interface Parts {
+  readonly mantissa: bigint;
+  /** Power of ten. */
+  readonly scale: number;
+  readonly format: QuantityFormat;
+  /** Held as a wide decimal rather than as a 64-bit integer. */
+  readonly wide: boolean;
+  /** The text to print, where it is known already. */
+  readonly text?: string;
+}
+
+const WRONG_FORMAT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+const WRONG_NUMBER = 'unable to parse numeric part of quantity';
+const WRONG_SUFFIX = "unable to parse quantity's suffix";
+
+const NANO = -9;
+const MAX_INT64 = 2n ** 63n - 1n;
+/** As many decimal digits always fit a 64-bit integer. */
+const SAFE_DIGITS = 18;
+/**
+ * The widest gap between two scales that is still written out in digits. A client may send `1e2000000000`; the number
+ * is kept, but integers of gigabytes are not built for it.
+ */
+const MAX_SPREAD = 10_000;
+
+const DECIMAL_SUFFIXES = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'] as const;
+const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const;
+
+/**
+ * @example
+ * Quantity.parse('1.5Gi').toString() // '1536Mi'
+ * Quantity.parse('100m').add(Quantity.parse('0.9')).toString() // '1'
+ */
+export class Quantity {
+  readonly #mantissa: bigint;
+  readonly #scale: number;
+  readonly #wide: boolean;
+  readonly format: QuantityFormat;
+  #text: string | undefined;
+
+  private constructor(parts: Parts) {
+    this.#mantissa = parts.mantissa;
+    this.#scale = parts.scale;
+    this.#wide = parts.wide;
+    this.format = parts.format;
+    this.#text = parts.text;
+  }
+
+  static readonly zero = new Quantity({ mantissa: 0n, scale: 0, format: 'DecimalSI', wide: false });
+
+  /** Throws a QuantityError. No spaces are allowed around the text; a JSON decoder trims them first. */
+  static parse(text: string): Quantity {
+    const parts = parseParts(text);
+    if (typeof parts === 'string') throw new QuantityError(parts);
+    return new Quantity(parts);
+  }
+
+  /** Like {@link Quantity.parse}, with the failure as a value. */
+  static tryParse(text: string): QuantityResult {
+    const parts = parseParts(text);
+    return typeof parts === 'string' ? { ok: false, message: parts } : { ok: true, quantity: new Quantity(parts) };
+  }
+
+  /** A number as a client would have written it. Throws a QuantityError for what is not finite. */
+  static fromNumber(value: number | bigint): Quantity {
+    return Quantity.parse(String(value));
+  }
+
+  /** `mantissa × 10^scale`, printed in the given format. */
+  static of(mantissa: bigint, options: { scale?: number; format?: QuantityFormat } = {}): Quantity {
+    const { scale = 0, format = 'DecimalSI' } = options;
+    return new Quantity({ mantissa, scale, format, wide: !fitsInt64(mantissa) });
+  }
+
+  /** -1, 0 or 1. */
+  sign(): number {
+    return signOf(this.#mantissa);
+  }
+
+  isZero(): boolean {
+    return this.#mantissa === 0n;
+  }
+
+  /** By value, whatever the formats: -1, 0 or 1. */
+  cmp(other: Quantity): number {
+    const sign = this.sign();
+    if (sign !== other.sign()) return sign < other.sign() ? -1 : 1;
+    if (sign === 0) return 0;
+    if (Math.abs(this.#scale - other.#scale) > MAX_SPREAD) {
+      // Too far apart to align; the number of digits before the point decides unless it is the same.
+      const difference = digitsOf(this.#mantissa) + this.#scale - (digitsOf(other.#mantissa) + other.#scale);
+      if (difference !== 0) return difference > 0 ? sign : -sign;
+    }
+    const scale = Math.min(this.#scale, other.#scale);
+    return signOf(this.#at(scale) - other.#at(scale));
+  }
+
+  equals(other: Quantity): boolean {
+    return this.cmp(other) === 0;
+  }
+
+  /** The sum, in this value's format; a zero takes the other's. */
+  add(other: Quantity): Quantity {
+    const format = this.isZero() ? other.format : this.format;
+    if (!this.#wide && !other.#wide) {
+      if (other.isZero()) return this.#with({ format });
+      if (this.isZero()) return other.#with({ format });
+    }
+    if (Math.abs(this.#scale - other.#scale) > MAX_SPREAD) {
+      // The smaller one would change nothing that anybody could read.
+      const kept = other.isZero() || (!this.isZero() && this.#scale > other.#scale) ? this : other;
+      return kept.#with({ format, wide: true });
+    }
+    const scale = Math.min(this.#scale, other.#scale);
+    const [left, right] = [this.#at(scale), other.#at(scale)];
+    const mantissa = left + right;
+    // Wide once any step leaves 64 bits, and then for good.
+    const wide = this.#wide || other.#wide || !fitsInt64(left) || !fitsInt64(right) || !fitsInt64(mantissa);
+    return new Quantity({ mantissa, scale, format, wide });
+  }
+
+  /** The difference, in this value's format; a zero takes the other's. */
+  sub(other: Quantity): Quantity {
+    return this.add(other.neg());
+  }
+
+  neg(): Quantity {
+    return this.#with({ mantissa: -this.#mantissa });
+  }
+
+  /** Rounded away from zero to a multiple of `10^scale`; keeps the text when nothing changes. */
+  roundUp(scale: number): Quantity {
+    if (this.#scale < scale) return this.#with({ mantissa: divideAway(this.#mantissa, scale - this.#scale), scale });
+    if (!this.#wide || this.#scale - scale > MAX_SPREAD) return this;
+    return this.#with({ mantissa: this.#at(scale), scale });
+  }
+
+  /** The whole number, rounded up. Values beyond 64 bits wrap as they do on the reference server. */
+  value(): bigint {
+    return this.scaledValue(0);
+  }
+
+  /** A thousand times the value, rounded up; wraps like {@link Quantity.value}. */
+  milliValue(): bigint {
+    return this.scaledValue(-3);
+  }
+
+  /** The value in units of `10^scale`, rounded up; wraps like {@link Quantity.value}. */
+  scaledValue(scale: number): bigint {
+    // 10^64 and everything above is a multiple of 2^64.
+    if (this.#scale - scale > MAX_SPREAD) return 0n;
+    return this.#wide
+      ? wideScaledValue(this.#mantissa, this.#scale - scale)
+      : narrowScaledValue(this.#mantissa, this.#scale - scale);
+  }
+
+  /** The exact whole number if the value is held as one: undefined for fractions, also `1000m`, and wide decimals. */
+  asInt64(): bigint | undefined {
+    if (this.#wide || this.#scale < 0) return undefined;
+    if (this.#mantissa === 0n) return 0n;
+    if (this.#scale > SAFE_DIGITS) return undefined;
+    const whole = this.#at(0);
+    return fitsInt64(whole) ? whole : undefined;
+  }
+
+  /** The nearest floating-point number, give or take its last bit. */
+  approximateFloat(): number {
+    const base = Number(this.#mantissa);
+    return this.#scale === 0 ? base : base * powerOfTen(this.#scale);
+  }
+
+  /** The canonical text, or the text as it was written where the parser saw that it is canonical. */
+  toString(): string {
+    this.#text ??= this.#canonical();
+    return this.#text;
+  }
+
+  toJSON(): string {
+    return this.toString();
+  }
+
+  #canonical(): string {
+    if (this.#mantissa === 0n) return '0';
+    const whole = this.format === 'BinarySI' ? this.#wholeFrom1024() : undefined;
+    if (whole !== undefined) return printBinary(whole);
+    return printDecimal(this.#mantissa, this.#scale, this.format === 'DecimalExponent' ? 'exponent' : 'suffix');
+  }
+
+  /** Undefined where a binary suffix would need a fraction or say nothing. */
+  #wholeFrom1024(): bigint | undefined {
+    const divisor = this.#scale < 0 ? 10n ** BigInt(-this.#scale) : 1n;
+    if (this.#mantissa % divisor !== 0n) return undefined;
+    const whole = this.#scale < 0 ? this.#mantissa / divisor : this.#at(0);
+    return absolute(whole) < 1024n ? undefined : whole;
+  }
+
+  /** The mantissa at a scale that is not above this value's. */
+  #at(scale: number): bigint {
+    return this.#mantissa * 10n ** BigInt(this.#scale - scale);
+  }
+
+  #with(change: Partial<Parts>): Quantity {
+    return new Quantity({
+      mantissa: this.#mantissa,
+      scale: this.#scale,
+      format: this.format,
+      wide: this.#wide,
+      ...change,
+    });
+  }
+}
+
+// Each of the two patterns can match in one way only, so that a long hostile text costs no more than its length.
+const NUMBER = /^([+-]?)0*([0-9]*)(?:\.([0-9]*))?/;
+const SUFFIX = /^[eEinumkKMGTP]*[-+]?[0-9]*$/;
+
+/** The parts, or the message of a failure. */
+function parseParts(text: string): Parts | string {
+  const match = NUMBER.exec(text);
+  if (text === '' || match === null) return WRONG_FORMAT;
+  const [number, sign = '', digits = '', fraction = ''] = match;
+  const suffixText = text.slice(number.length);
+  if (!SUFFIX.test(suffixText)) return WRONG_FORMAT;
+  const suffix = interpretSuffix(suffixText);
+  if (suffix === undefined) return WRONG_SUFFIX;
+  const written = { negative: sign === '-', digits: digits || '0', fraction, suffix };
+  const narrow = narrowParts(written, text);
+  if (narrow !== undefined) return narrow;
+  // `Ei` reads as zero exbi in all but this: the wide decimal wants to see a digit.
+  return /[0-9]/.test(number) ? wideParts(written) : WRONG_NUMBER;
+}
+
+interface Suffix {
+  readonly base: 2 | 10;
+  readonly exponent: number;
+  readonly format: QuantityFormat;
+}
+
+function interpretSuffix(suffix: string): Suffix | undefined {
+  const decimal = (DECIMAL_SUFFIXES as readonly string[]).indexOf(suffix);
+  if (decimal >= 0) return { base: 10, exponent: NANO + 3 * decimal, format: 'DecimalSI' };
+  const binary = (BINARY_SUFFIXES as readonly string[]).indexOf(suffix);
+  if (binary > 0) return { base: 2, exponent: 10 * binary, format: 'BinarySI' };
+  if (!/^[eE][-+]?[0-9]+$/.test(suffix)) return undefined;
+  // Shorter than any text that BigInt would take long to read; 19 digits is all that 64 bits hold.
+  const written = suffix.slice(1).replace(/^([-+]?)0+(?=[0-9])/, '$1');
+  if (written.length > 20) return undefined;
+  const exponent = BigInt(written.replace('+', ''));
+  if (exponent !== BigInt.asIntN(64, exponent)) return undefined;
+  // Exponents are 32 bits wide and wrap.
+  return { base: 10, exponent: Number(BigInt.asIntN(32, exponent)), format: 'DecimalExponent' };
+}
+
+interface Written {
+  readonly negative: boolean;
+  /** Before the point, without leading zeros; at least one. */
+  readonly digits: string;
+  readonly fraction: string;
+  readonly suffix: Suffix;
+}
+
+/** The value as a 64-bit integer, if it visibly fits one; the text is kept when it is visibly canonical. */
+function narrowParts({ negative, digits, fraction, suffix }: Written, text: string): Parts | undefined {
+  const { format, exponent } = suffix;
+  const all = digits + fraction;
+  if (format === 'BinarySI') {
+    // 2^10 has about three digits; the sum is held below fifteen for safety.
+    if (fraction !== '' || digits.length + (exponent * 3) / 10 + 1 > 15) return undefined;
+    const count = BigInt(digits);
+    const mantissa = (negative ? -count : count) << BigInt(exponent);
+    const kept = count % 8n !== 0n ? { text } : {};
+    return { mantissa, scale: 0, format, wide: false, ...kept };
+  }
+  const scale = exponent - fraction.length;
+  if (all.length > SAFE_DIGITS || scale < NANO) return undefined;
+  const kept = scale % 3 === 0 && !all.endsWith('000') && !all.startsWith('0') ? { text } : {};
+  return { mantissa: BigInt(negative ? `-${all}` : all), scale, format, wide: false, ...kept };
+}
+
+function wideParts({ negative, digits, fraction, suffix }: Written): Parts {
+  let all = digits + fraction;
+  if (suffix.base === 2) all = (BigInt(all) << BigInt(suffix.exponent)).toString();
+  const scale = (suffix.base === 10 ? suffix.exponent : 0) - fraction.length;
+  const rounded = atNano(all, scale);
+  let { magnitude } = rounded;
+  let resultScale = rounded.scale;
+  let { format } = suffix;
+  if (format === 'BinarySI') {
+    const one = 10n ** BigInt(-resultScale);
+    if (magnitude > MAX_INT64 * one) [magnitude, resultScale] = [MAX_INT64, 0];
+    else if (magnitude > 0n && magnitude < one) format = 'DecimalSI';
+  }
+  return { mantissa: negative ? -magnitude : magnitude, scale: resultScale, format, wide: true };
+}
+
+/** Nothing is finer than a nano: what is, counts as one nano more, so that asking for a little never yields nothing. */
+function atNano(digits: string, scale: number): { readonly magnitude: bigint; readonly scale: number } {
+  const extra = scale - NANO;
+  if (extra > MAX_SPREAD) return { magnitude: BigInt(digits), scale };
+  if (extra >= 0) return { magnitude: BigInt(digits) * 10n ** BigInt(extra), scale: NANO };
+  // Cut as text: the exponent of `1e-2000000000` is never turned into an integer.
+  const cut = Math.max(0, digits.length + extra);
+  const magnitude = BigInt(digits.slice(0, cut) || '0');
+  return { magnitude: /[1-9]/.test(digits.slice(cut)) ? magnitude + 1n : magnitude, scale: NANO };
+}
+
+/** `12000` → `12k`: as large a power of a thousand as leaves no fraction. */
+function printDecimal(mantissa: bigint, scale: number, style: 'suffix' | 'exponent'): string {
+  const digits = mantissa.toString();
+  let end = digits.length;
+  while (digits[end - 1] === '0') end--;
+  const power = scale + digits.length - end;
+  const padding = ((power % 3) + 3) % 3;
+  const exponent = power - padding;
+  const number = digits.slice(0, end) + '0'.repeat(padding);
+  if (style === 'exponent') return exponent === 0 ? number : `${number}e${exponent}`;
+  // The reference server prints no suffix at all where it has none (`1000E` prints `1`).
+  return number + (DECIMAL_SUFFIXES[(exponent - NANO) / 3] ?? '');
+}
+
+function printBinary(whole: bigint): string {
+  let [number, power] = [whole, 0];
+  while (number % 1024n === 0n) [number, power] = [number / 1024n, power + 1];
+  return number.toString() + (BINARY_SUFFIXES[power] ?? '');
+}
+
+/** `mantissa × 10^shift` for a value held as a 64-bit integer. */
+function narrowScaledValue(mantissa: bigint, shift: number): bigint {
+  if (shift < 0) return divideAway(mantissa, -shift);
+  const product = mantissa * 10n ** BigInt(shift);
+  if (fitsInt64(product)) return product;
+  // The reference server multiplies by these in one step, which wraps; by others digit by digit, which gives up.
+  return [1, 2, 3, 6, 9].includes(shift) ? BigInt.asIntN(64, product) : 0n;
+}
+
+/** The same for a wide decimal, where negative values do not round up but wrap first and then lean to +1. */
+function wideScaledValue(mantissa: bigint, shift: number): bigint {
+  if (shift >= 0) {
+    // A power of ten beyond 64 bits becomes the smallest 64-bit number.
+    const factor = shift > SAFE_DIGITS ? -(2n ** 63n) : 10n ** BigInt(shift);
+    return BigInt.asIntN(64, BigInt.asIntN(64, mantissa) * factor);
+  }
+  const divisor = 10n ** BigInt(-shift);
+  const dividend = mantissa < MAX_INT64 ? BigInt.asIntN(64, mantissa) : mantissa;
+  const quotient = dividend / divisor;
+  return BigInt.asIntN(64, dividend % divisor === 0n ? quotient : quotient + 1n);
+}
+
+/** Divides by `10^places` and rounds away from zero. */
+function divideAway(mantissa: bigint, places: number): bigint {
+  if (places > digitsOf(mantissa)) return BigInt(signOf(mantissa));
+  const divisor = 10n ** BigInt(places);
+  const quotient = mantissa / divisor;
+  return mantissa % divisor === 0n ? quotient : quotient + BigInt(signOf(mantissa));
+}
+
+/** From factors of 10^32, as the reference server does, because the last bit depends on it. */
+function powerOfTen(exponent: number): number {
+  const [high, low] = [Math.trunc(Math.abs(exponent) / 32), Math.abs(exponent) % 32];
+  if (exponent >= 0) return exponent > 308 ? Number.POSITIVE_INFINITY : Number(`1e${32 * high}`) * Number(`1e${low}`);
+  return exponent < -323 ? 0 : Number(`1e-${32 * high}`) / Number(`1e${low}`);
+}
+
+function fitsInt64(value: bigint): boolean {
+  return value <= MAX_INT64 && value >= -MAX_INT64;
+}
+
+function absolute(value: bigint): bigint {
+  return value < 0n ? -value : value;
+}
+
+function signOf(value: bigint): number {
+  return value === 0n ? 0 : value < 0n ? -1 : 1;
+}
+
+function digitsOf(value: bigint): number {
+  return absolute(value).toString().length;
+}

@@ -1,0 +1,75 @@
+/**
+ * What both ends agree to send: one request of the API, before any transport has touched it.
+ *
+ * The local client builds it directly; the HTTP handler builds it from a URL, a query and headers. Values are parsed
+ * (a limit is a number) but not yet judged: whether `fieldValidation` is a word the server knows is the server's call.
+ */
+import type { GroupVersionResource } from '../meta/gvk.js';
+import type { RequestBody } from './body.js';
+
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
+
+export type PatchType = 'json' | 'merge' | 'strategic' | 'apply';
+
+/** Who asks. The local client speaks as the cluster's administrator unless told otherwise. */
+export interface User {
+  readonly user: string;
+  readonly uid?: string;
+  readonly groups?: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Conditions that the live object must meet for a delete to go ahead. */
+export interface Preconditions {
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+}
+
+/** Every option of the specification, under its query name. A verb ignores those that are not its own. */
+export interface RequestOptions {
+  /** Writes. The only word the server knows is `All`. */
+  readonly dryRun?: readonly string[];
+  readonly fieldManager?: string;
+  readonly fieldValidation?: string;
+  readonly force?: boolean;
+
+  /** Reads of a collection. */
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  readonly limit?: number;
+  readonly continue?: string;
+  /** Also on get. */
+  readonly resourceVersion?: string;
+  readonly resourceVersionMatch?: string;
+
+  /** Watch. */
+  readonly sendInitialEvents?: boolean;
+  readonly allowWatchBookmarks?: boolean;
+  readonly timeoutSeconds?: number;
+
+  /** Delete. A request body replaces all of these. */
+  readonly gracePeriodSeconds?: number;
+  readonly propagationPolicy?: string;
+  readonly orphanDependents?: boolean;
+  readonly preconditions?: Preconditions;
+}
+
+export interface ApiRequest {
+  readonly verb: Verb;
+  /** In the dialect of the cluster that answers. */
+  readonly resource: GroupVersionResource;
+  readonly subresource?: string;
+  /** Absent for cluster-scoped kinds and for a list or watch across all namespaces. */
+  readonly namespace?: string;
+  /** Absent on collections. */
+  readonly name?: string;
+  readonly options: RequestOptions;
+  readonly body?: RequestBody;
+  /** Present exactly when the verb is `patch`. */
+  readonly patchType?: PatchType;
+  readonly user?: User;
+  /** From which a field manager is derived when the options name none. */
+  readonly userAgent?: string;
+  /** Ends a watch; gives up waiting for a version that has not come yet. */
+  readonly signal?: AbortSignal;
+}

@@ -1,0 +1,41 @@
+/**
+ * What a watch carries. spec: Watch, Events
+ */
+import type { ChangeEvent } from '../meta/change.js';
+import type { Status } from '../meta/status.js';
+
+export type { ChangeEvent } from '../meta/change.js';
+
+/** Everything up to `metadata.resourceVersion` has been sent. */
+export interface BookmarkEvent {
+  readonly type: 'BOOKMARK';
+  readonly object: Bookmark;
+}
+
+/** The requested kind with nothing in it but a version, and a mark when the initial events are complete. */
+export interface Bookmark {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly metadata: {
+    readonly resourceVersion: string;
+    readonly creationTimestamp: null;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+}
+
+/** The last event of a watch that failed after it had begun. */
+export interface ErrorEvent {
+  readonly type: 'ERROR';
+  readonly object: Status;
+}
+
+export type WireEvent = ChangeEvent | BookmarkEvent | ErrorEvent;
+
+/**
+ * A running watch, live from the moment it exists. One consumer reads it; `close` ends it and releases what it holds.
+ * After an ERROR event, after `close` and after the request's timeout, `next` answers `done`.
+ */
+export interface WatchStream extends AsyncIterable<WireEvent> {
+  next(): Promise<IteratorResult<WireEvent, undefined>>;
+  close(): void;
+}

@@ -1,0 +1,299 @@
+/**
+ * A parsed document → a fresh object of a kind: types checked, unknown fields dropped, defaults filled in, fields in
+ * wire order, maps sorted. The result shares nothing with the input, so the write that asked for it may change it.
+ *
+ * Failures speak as the reference server's decoder does (`json: cannot unmarshal number into Go struct field …`).
+ * Unknown and repeated fields are no failure here: they are returned as findings, and the caller decides by
+ * `fieldValidation` whether to ignore, warn or refuse.
+ */
+import { Quantity } from '../meta/quantity.js';
+import { parseMicroTime, parseTime } from '../meta/time.js';
+import { canonicalBase64 } from '../util/base64.js';
+import type { DuplicateKeys, MutableRecord, ParsedBody } from '../util/json.js';
+import { cloneJson, isRecord, setOwn } from '../util/json.js';
+import { decodingFindings } from './findings.js';
+import type { Field, MapNode, ObjectNode, ScalarNode, Structural } from './structural.js';
+
+/** The document cannot be an object of the kind. The message is the decoder's. */
+export class DecodeError extends Error {
+  override readonly name = 'DecodeError';
+}
+
+export interface Decoded {
+  readonly value: MutableRecord;
+  /** `unknown field "spec.foo"`, `duplicate field "metadata.name"`, in document order. */
+  readonly findings: readonly string[];
+}
+
+/** Decodes a whole object. Throws {@link DecodeError}. */
+export function decode(schema: ObjectNode, body: ParsedBody): Decoded {
+  const walk: Walk = { duplicates: body.duplicates, suspicious: body.duplicates !== undefined };
+  const value = decodeObject(schema, body.value, { goName: schema.goName, path: '' }, walk);
+  return { value, findings: walk.suspicious ? decodingFindings(schema, body) : NO_FINDINGS };
+}
+
+const NO_FINDINGS: readonly string[] = Object.freeze([]);
+
+/** State of one decode. */
+interface Walk {
+  readonly duplicates: DuplicateKeys | undefined;
+  /** Something was seen that findings must name; they are collected by a second walk, in document order. */
+  suspicious: boolean;
+}
+
+/** Where a value stands, for messages: the nearest struct, and the field names from the top. */
+interface Place {
+  readonly goName: string;
+  readonly path: string;
+}
+
+function decodeObject(node: ObjectNode, raw: unknown, place: Place, walk: Walk): MutableRecord {
+  if (!isRecord(raw)) throw typeError(raw, place, node.goType);
+  const out: MutableRecord = {};
+  let known = 0;
+  for (const field of node.fields.values()) {
+    const present = Object.hasOwn(raw, field.name);
+    if (present) known++;
+    const given = present ? raw[field.name] : undefined;
+    const value = decodeField(node, field, given, fieldPlace(node, field, place), { walk, holder: raw });
+    if (value !== undefined) setOwn(out, field.name, value);
+  }
+  if (known !== countKeys(raw)) keepOrDrop(node, raw, out, walk);
+  return out;
+}
+
+function countKeys(raw: Record<string, unknown>): number {
+  let count = 0;
+  for (const key in raw) if (Object.hasOwn(raw, key)) count++;
+  return count;
+}
+
+/** Keys the schema does not know: kept where it says so, else dropped and noted. */
+function keepOrDrop(node: ObjectNode, raw: Record<string, unknown>, out: MutableRecord, walk: Walk): void {
+  if (!node.preserveUnknown) {
+    walk.suspicious = true;
+    return;
+  }
+  for (const key of Object.keys(raw)) {
+    if (!node.fields.has(key) && raw[key] !== undefined) setOwn(out, key, cloneJson(raw[key]));
+  }
+}
+
+function fieldPlace(node: ObjectNode, field: Field, place: Place): Place {
+  return { goName: node.goName, path: place.path === '' ? field.name : `${place.path}.${field.name}` };
+}
+
+/** The decoded field, or undefined when it is not on the wire. */
+function decodeField(
+  node: ObjectNode,
+  field: Field,
+  given: unknown,
+  place: Place,
+  context: { walk: Walk; holder: object },
+): unknown {
+  const earlier = context.walk.duplicates?.get(context.holder)?.get(field.name);
+  // A repeated struct or map is decoded onto the same value, so its parts add up; anything else is overwritten.
+  const raw = earlier === undefined ? given : accumulate(field.node, [...earlier, given]);
+  if (raw === undefined || raw === null) return absentField(node, field, raw);
+  if (node.manner === 'document') return decodeLoose(field.node, raw, place, context.walk);
+  const value = decodeNode(field.node, raw, place, context.walk);
+  return field.presence === 'omitEmpty' && isEmpty(value) ? defaultOf(field.node) : value;
+}
+
+function absentField(node: ObjectNode, field: Field, raw: null | undefined): unknown {
+  if (node.manner === 'document') {
+    if (raw === null && field.node.nullable === true) return null;
+    return defaultOf(field.node);
+  }
+  return defaultOf(field.node) ?? (field.presence === 'always' ? zero(field.node) : undefined);
+}
+
+function defaultOf(node: Structural): unknown {
+  return node.default === undefined ? undefined : cloneJson(node.default);
+}
+
+function accumulate(node: Structural, values: readonly unknown[]): unknown {
+  if (node.type !== 'object' && node.type !== 'map') return values[values.length - 1];
+  const merged: MutableRecord = {};
+  for (const value of values) {
+    if (!isRecord(value)) return value;
+    for (const key of Object.keys(value)) setOwn(merged, key, value[key]);
+  }
+  return merged;
+}
+
+/** A document keeps a value of the wrong type: its schema's rules will report it, in their own words. */
+function decodeLoose(node: Structural, raw: unknown, place: Place, walk: Walk): unknown {
+  if (node.type === 'object') return isRecord(raw) ? decodeObject(node, raw, place, walk) : cloneJson(raw);
+  if (node.type === 'map' && isRecord(raw)) return decodeMap(node, raw, place, walk, decodeLoose);
+  if (node.type === 'list' && Array.isArray(raw)) {
+    return raw.map((item) => (item === null ? null : decodeLoose(node.items, item, place, walk)));
+  }
+  return cloneJson(raw);
+}
+
+function decodeNode(node: Structural, raw: unknown, place: Place, walk: Walk): unknown {
+  switch (node.type) {
+    case 'scalar':
+      return decodeScalar(node, raw, place);
+    case 'map':
+      if (!isRecord(raw)) throw typeError(raw, place, node.goType);
+      return decodeMap(node, raw, place, walk, decodeNode);
+    case 'list':
+      if (!Array.isArray(raw)) throw typeError(raw, place, node.goType);
+      return raw.map((item) =>
+        item === null || item === undefined ? zero(node.items) : decodeNode(node.items, item, place, walk),
+      );
+    case 'object':
+      return node.manner === 'document' ? decodeLoose(node, raw, place, walk) : decodeObject(node, raw, place, walk);
+    case 'any':
+      return cloneJson(raw);
+  }
+}
+
+type DecodeValue = (node: Structural, raw: unknown, place: Place, walk: Walk) => unknown;
+
+function decodeMap(
+  node: MapNode,
+  raw: Record<string, unknown>,
+  place: Place,
+  walk: Walk,
+  decodeValue: DecodeValue,
+): MutableRecord {
+  const out: MutableRecord = {};
+  for (const key of sortedKeys(raw)) {
+    const value = raw[key];
+    // JavaScript's undefined is an absent key; JSON's null is the zero value.
+    if (value === undefined) continue;
+    setOwn(out, key, value === null ? zero(node.values) : decodeValue(node.values, value, place, walk));
+  }
+  return out;
+}
+
+function sortedKeys(record: Record<string, unknown>): string[] {
+  const keys = Object.keys(record);
+  for (let i = 1; i < keys.length; i++) if ((keys[i - 1] as string) > (keys[i] as string)) return keys.sort();
+  return keys;
+}
+
+function decodeScalar(node: ScalarNode, raw: unknown, place: Place): unknown {
+  switch (node.scalar) {
+    case 'string':
+      if (typeof raw !== 'string') throw typeError(raw, place, node.goType);
+      return raw;
+    case 'boolean':
+      if (typeof raw !== 'boolean') throw typeError(raw, place, node.goType);
+      return raw;
+    case 'int32':
+    case 'int64':
+      return decodeInteger(node, raw, place);
+    case 'number':
+      if (typeof raw !== 'number' && typeof raw !== 'bigint') throw typeError(raw, place, node.goType);
+      return Number(raw);
+    case 'bytes':
+      if (typeof raw !== 'string') throw typeError(raw, place, node.goType);
+      return worded(() => canonicalBase64(raw));
+    case 'time':
+    case 'microTime':
+      // Times decode themselves, so the message does not name the field.
+      if (typeof raw !== 'string') throw valueError(raw, 'string');
+      return worded(() => (node.scalar === 'time' ? parseTime(raw) : parseMicroTime(raw)));
+    case 'quantity':
+      return worded(() => Quantity.parse(typeof raw === 'number' ? String(raw) : String(raw).trim()).toString());
+    case 'intOrString':
+      if (typeof raw === 'string') return raw;
+      if (typeof raw !== 'number') throw valueError(raw, 'int32');
+      return decodeInteger({ ...node, scalar: 'int32' }, raw, place);
+    case 'duration':
+      if (typeof raw !== 'string') throw valueError(raw, 'string');
+      return raw;
+  }
+}
+
+const INT32_LIMIT = 2n ** 31n;
+const INT64_LIMIT = 2n ** 63n;
+
+function decodeInteger(node: ScalarNode, raw: unknown, place: Place): number | bigint {
+  if (typeof raw !== 'number' && typeof raw !== 'bigint') throw typeError(raw, place, node.goType);
+  if (typeof raw === 'number' && !Number.isInteger(raw)) throw typeError(raw, place, node.goType, String(raw));
+  const limit = node.scalar === 'int32' ? INT32_LIMIT : INT64_LIMIT;
+  const exact = BigInt(raw);
+  if (exact >= limit || exact < -limit) throw typeError(raw, place, node.goType, String(raw));
+  return raw;
+}
+
+/** Runs a parser of ours and passes its message on as the decoder's. */
+function worded(parse: () => string): string {
+  try {
+    return parse();
+  } catch (error) {
+    throw new DecodeError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+/** What an absent value of a type is on the wire. */
+function zero(node: Structural): unknown {
+  switch (node.type) {
+    case 'object':
+      return decodeObject(node, {}, { goName: node.goName, path: '' }, { duplicates: undefined, suspicious: false });
+    case 'map':
+    case 'list':
+    case 'any':
+      return null;
+    case 'scalar':
+      return ZERO[node.scalar];
+  }
+}
+
+const ZERO: Readonly<Record<ScalarNode['scalar'], unknown>> = {
+  string: '',
+  int32: 0,
+  int64: 0,
+  number: 0,
+  boolean: false,
+  bytes: '',
+  time: null,
+  microTime: null,
+  quantity: '0',
+  intOrString: 0,
+  duration: '0s',
+};
+
+function isEmpty(value: unknown): boolean {
+  if (value === '' || value === 0 || value === false || value === null) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  if (typeof value !== 'object') return false;
+  for (const _key in value) return false;
+  return true;
+}
+
+function typeError(raw: unknown, place: Place, goType: string, literal = ''): DecodeError {
+  const what = literal === '' ? jsonType(raw) : `number ${literal}`;
+  if (place.path === '') return new DecodeError(`json: cannot unmarshal ${what} into Go value of type ${goType}`);
+  return new DecodeError(
+    `json: cannot unmarshal ${what} into Go struct field ${place.goName}.${place.path} of type ${goType}`,
+  );
+}
+
+function valueError(raw: unknown, goType: string): DecodeError {
+  return new DecodeError(`json: cannot unmarshal ${jsonType(raw)} into Go value of type ${goType}`);
+}
+
+/** How the decoder calls what it found. */
+export function jsonType(raw: unknown): string {
+  if (raw === null) return 'null';
+  if (Array.isArray(raw)) return 'array';
+  switch (typeof raw) {
+    case 'boolean':
+      return 'bool';
+    case 'bigint':
+      return 'number';
+    case 'number':
+    case 'string':
+    case 'object':
+      return typeof raw;
+    default:
+      // A function or a symbol from JavaScript: no JSON, but the sentence still reads.
+      return typeof raw;
+  }
+}

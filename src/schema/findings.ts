@@ -1,0 +1,63 @@
+/**
+ * Unknown and repeated fields of a document, in the order a reader meets them. Only walked when decoding noticed that
+ * there is something to find. spec: fieldValidation
+ */
+import type { DuplicateKeys, ParsedBody } from '../util/json.js';
+import { isRecord } from '../util/json.js';
+import type { ObjectNode, Structural } from './structural.js';
+
+/** More than this are not listed, so that a hostile body cannot make a huge answer. */
+const MAX_FINDINGS = 100;
+
+/** `unknown field "spec.foo"`, `duplicate field "metadata.name"`; no text twice. */
+export function decodingFindings(schema: ObjectNode, body: ParsedBody): readonly string[] {
+  const found = new Set<string>();
+  visit(schema, body.value, '', { found, duplicates: body.duplicates });
+  return [...found].slice(0, MAX_FINDINGS);
+}
+
+/** `duplicate field "data.x"` for every repeated key of a document without a schema (a merge patch). */
+export function duplicateFindings(body: ParsedBody): readonly string[] {
+  if (body.duplicates === undefined) return [];
+  const found = new Set<string>();
+  visit({ type: 'any', goType: '', checked: false }, body.value, '', { found, duplicates: body.duplicates });
+  return [...found].slice(0, MAX_FINDINGS);
+}
+
+interface Search {
+  readonly found: Set<string>;
+  readonly duplicates: DuplicateKeys | undefined;
+}
+
+function visit(node: Structural, value: unknown, path: string, search: Search): void {
+  if (Array.isArray(value)) {
+    const items: Structural = node.type === 'list' ? node.items : node;
+    for (const [index, item] of value.entries()) visit(items, item, `${path}[${index}]`, search);
+    return;
+  }
+  if (!isRecord(value)) return;
+  const repeated = search.duplicates?.get(value);
+  for (const key of Object.keys(value)) {
+    if (value[key] === undefined) continue;
+    const keyed = path === '' ? key : `${path}.${key}`;
+    const child = childOf(node, key);
+    if (child === undefined) {
+      search.found.add(`unknown field "${keyed}"`);
+      continue;
+    }
+    const earlier = repeated?.get(key);
+    if (earlier !== undefined) {
+      for (const one of earlier) visit(child, one, keyed, search);
+      search.found.add(`duplicate field "${keyed}"`);
+    }
+    visit(child, value[key], keyed, search);
+  }
+}
+
+function childOf(node: Structural, key: string): Structural | undefined {
+  if (node.type === 'map') return node.values;
+  if (node.type !== 'object') return ANYTHING;
+  return node.fields.get(key)?.node ?? (node.preserveUnknown ? ANYTHING : undefined);
+}
+
+const ANYTHING: Structural = { type: 'any', goType: '', checked: false };

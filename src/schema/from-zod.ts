@@ -1,0 +1,177 @@
+/**
+ * zod → the structural form. Walked once per kind, at definition; nothing else in the library looks inside a zod
+ * schema. A zod type that has no place in an API object fails here, loudly, naming the field.
+ */
+import type * as z from 'zod';
+import { deepFreeze } from '../util/json.js';
+import type { Hint } from './hints.js';
+import { hintOf } from './hints.js';
+import type { Field, ListNode, ObjectNode, Presence, ScalarType, Structural } from './structural.js';
+
+type ZodNode = z.core.$ZodType;
+
+/** A schema without its wrappers, and what they said. */
+interface Unwrapped {
+  readonly schema: ZodNode;
+  readonly hint: Hint;
+  readonly isOptional: boolean;
+  readonly isNullable: boolean;
+  readonly default?: unknown;
+  /** A wrapper carried checks of its own. */
+  readonly checked: boolean;
+}
+
+/** The structural form of an object schema. `path` is used in error texts only. */
+export function objectFromZod(schema: z.core.$ZodType, path = ''): ObjectNode {
+  const node = nodeFromZod(unwrap(schema), path, undefined);
+  if (node.type !== 'object') throw new TypeError(`${path || 'the schema'} must be a z.object`);
+  return node;
+}
+
+function unwrap(schema: ZodNode): Unwrapped {
+  let current = schema;
+  let hint: Hint = {};
+  let isOptional = false;
+  let isNullable = false;
+  let checked = false;
+  let fallback: unknown;
+  for (;;) {
+    // Inner hints first, so that a wrapper's (`pointer`) win.
+    hint = { ...hintOf(current), ...hint };
+    const def = (current as z.core.$ZodTypes)._zod.def;
+    checked ||= (def.checks?.length ?? 0) > 0;
+    if (def.type === 'optional') isOptional = true;
+    else if (def.type === 'nullable') isNullable = true;
+    else if (def.type === 'default' || def.type === 'prefault') {
+      isOptional = true;
+      fallback = deepFreeze(structuredClone(def.defaultValue));
+    } else if (def.type !== 'readonly' && def.type !== 'nonoptional') break;
+    current = def.innerType;
+  }
+  return {
+    schema: current,
+    hint,
+    isOptional,
+    isNullable,
+    checked,
+    ...(fallback === undefined ? {} : { default: fallback }),
+  };
+}
+
+/** `manner` of the object around it: nested objects without a Go name follow it. */
+function nodeFromZod(from: Unwrapped, path: string, manner: ObjectNode['manner'] | undefined): Structural {
+  const { hint } = from;
+  const extras = {
+    ...(from.default === undefined ? {} : { default: from.default }),
+    ...(from.isNullable ? { nullable: true } : {}),
+  };
+  const def = (from.schema as z.core.$ZodTypes)._zod.def;
+  switch (def.type) {
+    case 'object':
+      return { ...objectNode(from, path, manner), ...extras };
+    case 'record': {
+      const values = nodeFromZod(unwrap(def.valueType), `${path}[*]`, manner);
+      const goType = hint.goType ?? `map[string]${values.goType}`;
+      const checked = from.checked || values.checked || hasChecks(def.keyType);
+      return { type: 'map', values, goType, checked, atomic: hint.atomic ?? false, ...extras };
+    }
+    case 'array': {
+      const items = nodeFromZod(unwrap(def.element), `${path}[*]`, manner);
+      return { ...listNode(items, hint, from.checked || items.checked), ...extras };
+    }
+    case 'string':
+    case 'template_literal':
+      return scalar(hint.scalar ?? 'string', from, extras);
+    case 'number': {
+      // z.int32(), z.int() and friends carry their range as a format on the schema itself.
+      const format = 'format' in def ? def.format : undefined;
+      const isInt = format === 'int32' || format === 'safeint';
+      return scalar(hint.scalar ?? (format === 'int32' ? 'int32' : isInt ? 'int64' : 'number'), from, extras);
+    }
+    case 'boolean':
+      return scalar('boolean', from, extras);
+    case 'enum':
+    case 'literal':
+      // Which values are allowed is zod's to check; what they are made of is all the decoder needs.
+      return { ...scalar(hint.scalar ?? 'string', from, extras), checked: true };
+    case 'unknown':
+    case 'any':
+    case 'custom':
+      return { type: 'any', goType: hint.goType ?? 'interface {}', checked: from.checked, ...extras };
+    case 'union':
+    case 'intersection':
+      // No single structure: kept as sent, judged by zod.
+      return { type: 'any', goType: hint.goType ?? 'interface {}', checked: true, ...extras };
+    default:
+      throw new TypeError(`${path || 'the schema'}: zod type "${def.type}" has no place in an API object`);
+  }
+}
+
+function scalar(type: ScalarType, from: Unwrapped, extras: object): Structural {
+  return { type: 'scalar', scalar: type, goType: from.hint.goType ?? GO_TYPES[type], checked: from.checked, ...extras };
+}
+
+const GO_TYPES: Readonly<Record<ScalarType, string>> = {
+  string: 'string',
+  int32: 'int32',
+  int64: 'int64',
+  number: 'float64',
+  boolean: 'bool',
+  bytes: '[]uint8',
+  time: 'v1.Time',
+  microTime: 'v1.MicroTime',
+  quantity: 'resource.Quantity',
+  intOrString: 'intstr.IntOrString',
+  duration: 'v1.Duration',
+};
+
+function listNode(items: Structural, hint: Hint, checked: boolean): ListNode {
+  return {
+    type: 'list',
+    items,
+    goType: hint.goType ?? `[]${items.type === 'object' ? `v1.${items.goName}` : items.goType}`,
+    checked,
+    listType: hint.listType ?? 'atomic',
+    mapKeys: hint.mapKeys ?? [],
+    ...(hint.patchMergeKey === undefined ? {} : { patchMergeKey: hint.patchMergeKey }),
+    ...(hint.patchStrategy === undefined ? {} : { patchStrategy: hint.patchStrategy }),
+  };
+}
+
+function objectNode(from: Unwrapped, path: string, outer: ObjectNode['manner'] | undefined): ObjectNode {
+  const def = (from.schema as z.core.$ZodObject)._zod.def;
+  const manner = from.hint.goName === undefined ? (outer ?? 'document') : 'struct';
+  let names = Object.keys(def.shape);
+  // A document comes out of the reference server as a sorted map; a struct in the order of its declaration.
+  if (manner === 'document') names = names.sort();
+  const fields = new Map<string, Field>();
+  let checked = from.checked;
+  for (const name of names) {
+    const inner = def.shape[name];
+    if (inner === undefined) continue;
+    const unwrapped = unwrap(inner);
+    const node = nodeFromZod(unwrapped, path === '' ? name : `${path}.${name}`, manner);
+    // In a document the schema also judges presence and type, so every field must be looked at.
+    checked ||= node.checked || manner === 'document';
+    fields.set(name, { name, node, presence: unwrapped.hint.presence ?? presenceOf(unwrapped, node) });
+  }
+  return {
+    type: 'object',
+    manner,
+    goName: from.hint.goName ?? '',
+    goType: from.hint.goType ?? `v1.${from.hint.goName ?? ''}`,
+    fields,
+    checked,
+    preserveUnknown: from.hint.preserveUnknown ?? def.catchall?._zod.def.type === 'unknown',
+    atomic: from.hint.atomic ?? false,
+  };
+}
+
+function presenceOf(from: Unwrapped, node: Structural): Presence {
+  if (!from.isOptional) return 'always';
+  return node.type === 'object' ? 'pointer' : 'omitEmpty';
+}
+
+function hasChecks(schema: ZodNode): boolean {
+  return ((schema as z.core.$ZodTypes)._zod.def.checks?.length ?? 0) > 0;
+}

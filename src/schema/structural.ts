@@ -1,0 +1,87 @@
+/**
+ * The one structural form that all generic code reads: decoding, defaulting, pruning, field ownership, strategic
+ * merge, OpenAPI. It is made once per kind, from zod (`from-zod.ts`) or from a definition, and never changes.
+ *
+ * Two wire manners exist. Built-in kinds are `struct`s: they come out of the reference server as its typed objects
+ * do, so an empty optional string vanishes and a required struct appears as `{}`. Users' own kinds are `document`s:
+ * what was sent is what is stored.
+ */
+
+export type Structural = ObjectNode | MapNode | ListNode | ScalarNode | AnyNode;
+
+interface NodeBase {
+  /** How the reference server's decoder names the type: `string`, `map[string]string`, `v1.SecretType`. */
+  readonly goType: string;
+  /** Applied when the field is absent. A frozen JSON value. */
+  readonly default?: unknown;
+  /** Only documents: an explicit null is kept. */
+  readonly nullable?: boolean;
+  /** True when this node or one below it carries value rules, so that the validator must look. */
+  readonly checked: boolean;
+}
+
+export interface ObjectNode extends NodeBase {
+  readonly type: 'object';
+  readonly manner: 'struct' | 'document';
+  /** The name in decoding messages: `LeaseSpec`. */
+  readonly goName: string;
+  /** In wire order. */
+  readonly fields: ReadonlyMap<string, Field>;
+  readonly preserveUnknown: boolean;
+  /** Replaced as a whole by apply. */
+  readonly atomic: boolean;
+}
+
+/**
+ * When a struct's field is on the wire:
+ * - `always`: even if empty, as its zero value
+ * - `omitEmpty`: unless empty (`""`, `0`, `false`, `[]`, `{}`)
+ * - `pointer`: whenever it was given
+ */
+export type Presence = 'always' | 'omitEmpty' | 'pointer';
+
+export interface Field {
+  readonly name: string;
+  readonly node: Structural;
+  readonly presence: Presence;
+}
+
+export interface MapNode extends NodeBase {
+  readonly type: 'map';
+  readonly values: Structural;
+  readonly atomic: boolean;
+}
+
+export interface ListNode extends NodeBase {
+  readonly type: 'list';
+  readonly items: Structural;
+  /** spec: merge annotations. How apply and strategic merge treat the list. */
+  readonly listType: 'atomic' | 'set' | 'map';
+  readonly mapKeys: readonly string[];
+  /** Strategic merge patch: the key, where it merges at all. */
+  readonly patchMergeKey?: string;
+  readonly patchStrategy?: string;
+}
+
+export type ScalarType =
+  | 'string'
+  | 'int32'
+  | 'int64'
+  | 'number'
+  | 'boolean'
+  | 'bytes'
+  | 'time'
+  | 'microTime'
+  | 'quantity'
+  | 'intOrString'
+  | 'duration';
+
+export interface ScalarNode extends NodeBase {
+  readonly type: 'scalar';
+  readonly scalar: ScalarType;
+}
+
+/** Arbitrary JSON: a raw extension, an embedded document. Kept as it is. */
+export interface AnyNode extends NodeBase {
+  readonly type: 'any';
+}

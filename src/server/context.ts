@@ -1,0 +1,43 @@
+/**
+ * What every part of the server is given: the cluster's store, names, clock and plugins. Nothing here is global, so
+ * two clusters in one process never meet.
+ */
+import type { AdmissionPlugin, ClusterView } from '../admission/types.js';
+import type { WriteContext } from '../kinds/kind.js';
+import { type Dialect, serviceGroup } from '../meta/dialect.js';
+import { formatTime } from '../meta/time.js';
+import type { User } from '../protocol/request.js';
+import type { Registry } from '../registry/registry.js';
+import type { Store } from '../storage/store.js';
+import type { Clock } from '../util/clock.js';
+import type { Ids } from '../util/ids.js';
+
+export interface ServerContext {
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly dialect: Dialect;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly admission: readonly AdmissionPlugin[];
+  readonly view: ClusterView;
+  /** How long a list's later pages stay readable. spec: Chunked lists */
+  readonly continueTokenMs: number;
+  /** Running watches, to be ended with the cluster. */
+  readonly watches: Set<{ close(): void }>;
+}
+
+/** Who an in-process request comes from when it does not say. */
+export const ADMINISTRATOR: User = Object.freeze({
+  user: 'system:admin',
+  groups: Object.freeze(['system:masters', 'system:authenticated']),
+});
+
+/** The group of the option kinds (`ListOptions`, …) in Status messages, and the version of continue tokens. */
+export function metaGroup(dialect: Dialect): string {
+  return dialect.group(serviceGroup('meta'));
+}
+
+/** A strategy's view of the moment. */
+export function writeContext(context: ServerContext): WriteContext {
+  return { dialect: context.dialect, now: formatTime(context.clock.now()) };
+}

@@ -1,0 +1,48 @@
+/**
+ * Where a delete's options come from: its body when it has one, and then from nowhere else; else the query.
+ */
+import * as z from 'zod';
+import { errors } from '../meta/errors.js';
+import { BodyError } from '../protocol/body.js';
+import type { ApiRequest, RequestOptions } from '../protocol/request.js';
+import { DecodeError, decode } from '../schema/decode.js';
+import { objectFromZod } from '../schema/from-zod.js';
+import { int64, namedString, optional, pointer, struct } from '../schema/hints.js';
+
+const schema = objectFromZod(
+  struct('DeleteOptions', {
+    kind: optional(z.string()),
+    apiVersion: optional(z.string()),
+    gracePeriodSeconds: pointer(int64()),
+    preconditions: pointer(
+      struct('Preconditions', { uid: pointer(namedString('types.UID')), resourceVersion: pointer(z.string()) }),
+    ),
+    orphanDependents: pointer(z.boolean()),
+    propagationPolicy: pointer(namedString('v1.DeletionPropagation')),
+    dryRun: optional(z.array(z.string())),
+    ignoreStoreReadErrorWithClusterBreakingPotential: pointer(z.boolean()),
+  }),
+);
+
+/** Throws a 500 without a reason for a body that cannot be read, as the reference server does. */
+export function deleteOptionsOf(request: ApiRequest): RequestOptions {
+  if (request.body === undefined) return request.options;
+  try {
+    const { value } = decode(schema, nullAsEmpty(request.body.read()));
+    checkKind(value['kind']);
+    return value as RequestOptions;
+  } catch (error) {
+    if (error instanceof BodyError) throw errors.plain(`couldn't get version/kind; json parse error: ${error.message}`);
+    if (error instanceof DecodeError) throw errors.plain(error.message);
+    throw error;
+  }
+}
+
+function nullAsEmpty(body: { readonly value: unknown }): { readonly value: unknown } {
+  return body.value === null ? { value: {} } : body;
+}
+
+function checkKind(kind: unknown): void {
+  if (kind === undefined || kind === 'DeleteOptions') return;
+  throw errors.badRequest(`decoded object cannot be converted to DeleteOptions`);
+}

@@ -1,0 +1,62 @@
+/**
+ * The door of the server: finds the kind a request is about, checks that it takes the verb, and hands over.
+ */
+import type { ServedKind } from '../kinds/served-kind.js';
+import { errors } from '../meta/errors.js';
+import type { ApiRequest, Verb } from '../protocol/request.js';
+import type { ApiResponse } from '../protocol/response.js';
+import type { MaybePromise } from '../util/maybe-promise.js';
+import type { ServerContext } from './context.js';
+import { create } from './verbs/create.js';
+import { deleteOne } from './verbs/delete.js';
+import { deleteCollection } from './verbs/delete-collection.js';
+import { get } from './verbs/get.js';
+import { list } from './verbs/list.js';
+import { patch } from './verbs/patch.js';
+import { update } from './verbs/update.js';
+import { watch } from './verbs/watch.js';
+
+type Handler = (context: ServerContext, request: ApiRequest, served: ServedKind) => MaybePromise<ApiResponse>;
+
+const HANDLERS: Readonly<Record<Verb, Handler>> = {
+  get,
+  list,
+  watch,
+  create,
+  update,
+  patch,
+  delete: deleteOne,
+  deletecollection: deleteCollection,
+};
+
+const NAMED: ReadonlySet<Verb> = new Set(['get', 'update', 'patch', 'delete']);
+
+/** Answers one request. Throws, or rejects with, StatusError; anything else is a bug or a plugin's own failure. */
+export function dispatch(context: ServerContext, request: ApiRequest): MaybePromise<ApiResponse> {
+  const served = context.registry.byResource(request.resource);
+  if (served === undefined) throw errors.router('NotFound');
+  checkAddress(request, served);
+  return HANDLERS[request.verb](context, request, served);
+}
+
+/** Which verbs exist where. Over HTTP the router has refused most of these already; a local client has no router. */
+function checkAddress(request: ApiRequest, served: ServedKind): void {
+  const { verb, subresource, name, namespace } = request;
+  if (subresource !== undefined) {
+    const strategy = Object.hasOwn(served.kind.subresources, subresource)
+      ? served.kind.subresources[subresource]
+      : undefined;
+    if (strategy === undefined) throw errors.router('NotFound');
+    if (!strategy.verbs.includes(verb)) throw errors.router('MethodNotAllowed');
+  }
+  if (NAMED.has(verb)) {
+    if (!name) throw errors.badRequest('name must be provided');
+    if (served.namespaced && !namespace) throw errors.badRequest('Namespace parameter required.');
+    return;
+  }
+  if (verb === 'create' && served.namespaced && !namespace) throw errors.router('MethodNotAllowed');
+  // A collection of namespaces, or one across all of them, cannot be deleted at a stroke.
+  if (verb === 'deletecollection' && (served.gvk.kind === 'Namespace' || (served.namespaced && !namespace))) {
+    throw errors.router('MethodNotAllowed');
+  }
+}

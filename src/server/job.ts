@@ -1,0 +1,35 @@
+/**
+ * One write on its way through the steps: what was asked, of whom, with which options, and what to tell the client
+ * beside the answer.
+ */
+import type { WriteContext } from '../kinds/kind.js';
+import type { ServedKind } from '../kinds/served-kind.js';
+import type { ApiRequest, User } from '../protocol/request.js';
+import type { ServerContext } from './context.js';
+import { ADMINISTRATOR, writeContext } from './context.js';
+
+export interface WriteJob {
+  readonly context: ServerContext;
+  readonly request: ApiRequest;
+  readonly served: ServedKind;
+  readonly dryRun: boolean;
+  readonly user: User;
+  /** Empty for cluster-scoped kinds. */
+  readonly namespace: string;
+  /** Time and names, for the kind's strategy. */
+  readonly moment: WriteContext;
+  /** In order; repeats are dropped when the answer is made. */
+  readonly warnings: string[];
+}
+
+export function startJob(context: ServerContext, request: ApiRequest, served: ServedKind): Omit<WriteJob, 'dryRun'> {
+  return {
+    context,
+    request,
+    served,
+    user: request.user ?? ADMINISTRATOR,
+    namespace: served.namespaced ? (request.namespace ?? '') : '',
+    moment: writeContext(context),
+    warnings: [],
+  };
+}

@@ -1,0 +1,185 @@
+/**
+ * Options judged: each verb's own, in the order the reference server reports them. spec: Parameters
+ */
+import type { DeletionRequest, PropagationPolicy } from '../kinds/kind.js';
+import type { Dialect } from '../meta/dialect.js';
+import { errors } from '../meta/errors.js';
+import type { FieldError } from '../meta/field-error.js';
+import { forbidden, invalid, notSupported, required, tooLong } from '../meta/field-error.js';
+import { isPrintable, stringSlice } from '../meta/go-text.js';
+import { byteLength } from '../meta/names.js';
+import type { PatchType, RequestOptions } from '../protocol/request.js';
+import { metaGroup } from './context.js';
+
+export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
+
+/** The options of a write, checked. */
+export interface WriteOptions {
+  readonly dryRun: boolean;
+  readonly fieldValidation: FieldValidation;
+  readonly fieldManager: string | undefined;
+  readonly force: boolean;
+}
+
+type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions' | 'ListOptions';
+
+/** Throws 422 when an option is wrong, with all that is wrong. */
+export function checkWriteOptions(
+  options: RequestOptions,
+  kind: 'CreateOptions' | 'UpdateOptions',
+  dialect: Dialect,
+): WriteOptions {
+  return checked(options, writeProblems(options), { kind, dialect });
+}
+
+/** As {@link checkWriteOptions}; apply demands a manager, and only apply may force. */
+export function checkPatchOptions(options: RequestOptions, patchType: PatchType, dialect: Dialect): WriteOptions {
+  const problems: FieldError[] = [];
+  if (patchType === 'apply' && !options.fieldManager) {
+    problems.push(required('fieldManager', 'is required for apply patch'));
+  }
+  if (patchType !== 'apply' && options.force !== undefined) {
+    problems.push(forbidden('force', 'may not be specified for non-apply patch'));
+  }
+  return checked(options, [...problems, ...writeProblems(options)], { kind: 'PatchOptions', dialect });
+}
+
+function checked(
+  options: RequestOptions,
+  problems: readonly FieldError[],
+  about: { kind: OptionsKind; dialect: Dialect },
+): WriteOptions {
+  refuse(problems, about);
+  return {
+    dryRun: (options.dryRun?.length ?? 0) > 0,
+    fieldValidation: (options.fieldValidation || 'Warn') as FieldValidation,
+    fieldManager: options.fieldManager || undefined,
+    force: options.force === true,
+  };
+}
+
+function refuse(problems: readonly FieldError[], about: { kind: OptionsKind; dialect: Dialect }): void {
+  if (problems.length === 0) return;
+  throw errors.invalid({ group: metaGroup(about.dialect), kind: about.kind }, '', problems);
+}
+
+function writeProblems(options: RequestOptions): readonly FieldError[] {
+  const { fieldManager, dryRun, fieldValidation } = options;
+  // The usual request names none of these.
+  if (fieldManager === undefined && dryRun === undefined && fieldValidation === undefined) return NONE;
+  return [...managerProblems(fieldManager), ...dryRunProblems(dryRun), ...fieldValidationProblems(fieldValidation)];
+}
+
+const NONE: readonly FieldError[] = Object.freeze([]);
+
+const MAX_MANAGER_BYTES = 128;
+
+function managerProblems(manager: string | undefined): FieldError[] {
+  if (!manager) return [];
+  const problems: FieldError[] = [];
+  if (byteLength(manager) > MAX_MANAGER_BYTES) problems.push(tooLong('fieldManager', MAX_MANAGER_BYTES));
+  let position = 0;
+  for (const character of manager) {
+    if (!isPrintable(character)) {
+      const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+      problems.push(invalid('fieldManager', manager, `invalid character U+${code} (at position ${position})`));
+    }
+    position += byteLength(character);
+  }
+  return problems;
+}
+
+function dryRunProblems(dryRun: readonly string[] | undefined): FieldError[] {
+  if (dryRun === undefined || dryRun.every((word) => word === 'All')) return [];
+  return [notSupported('dryRun', stringSlice(dryRun), ['All'])];
+}
+
+const FIELD_VALIDATION = ['', 'Ignore', 'Strict', 'Warn'];
+
+function fieldValidationProblems(word: string | undefined): FieldError[] {
+  return word === undefined || FIELD_VALIDATION.includes(word)
+    ? []
+    : [notSupported('fieldValidation', word, FIELD_VALIDATION)];
+}
+
+const PROPAGATION = ['Foreground', 'Background', 'Orphan'];
+
+/** Throws 422 for a delete that asks for what does not exist. */
+export function checkDeleteOptions(
+  options: RequestOptions,
+  dialect: Dialect,
+): DeletionRequest & { readonly dryRun: boolean } {
+  const { orphanDependents, propagationPolicy: policy, gracePeriodSeconds: grace } = options;
+  const problems: FieldError[] = [];
+  if (orphanDependents !== undefined && policy !== undefined) {
+    const detail = 'orphanDependents and deletionPropagation cannot be both set';
+    problems.push(invalid('propagationPolicy', policy, detail));
+  }
+  if (policy !== undefined && !PROPAGATION.includes(policy)) {
+    problems.push(notSupported('propagationPolicy', policy, [...PROPAGATION, 'nil']));
+  }
+  refuse([...problems, ...dryRunProblems(options.dryRun)], { kind: 'DeleteOptions', dialect });
+  return {
+    dryRun: (options.dryRun?.length ?? 0) > 0,
+    preconditions: options.preconditions ?? {},
+    // A negative period means one second.
+    ...(grace === undefined ? {} : { gracePeriodSeconds: grace < 0 ? 1 : grace }),
+    ...(policy === undefined ? {} : { propagationPolicy: policy as PropagationPolicy }),
+    ...(orphanDependents === undefined ? {} : { orphanDependents }),
+  };
+}
+
+/** Throws 422 for a list whose options contradict each other. */
+export function checkListOptions(options: RequestOptions, dialect: Dialect): void {
+  const problems: FieldError[] = [];
+  const match = options.resourceVersionMatch;
+  const say = (detail: string) => problems.push(forbidden('resourceVersionMatch', detail));
+  if (match) {
+    if (!options.resourceVersion) say('resourceVersionMatch is forbidden unless resourceVersion is provided');
+    if (options.continue) say('resourceVersionMatch is forbidden when continue is provided');
+    if (match !== 'Exact' && match !== 'NotOlderThan') {
+      problems.push(notSupported('resourceVersionMatch', match, ['Exact', 'NotOlderThan', '']));
+    }
+    if (match === 'Exact' && options.resourceVersion === '0') {
+      say('resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
+    }
+  }
+  if (options.sendInitialEvents !== undefined) {
+    problems.push(forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list'));
+  }
+  refuse(problems, { kind: 'ListOptions', dialect });
+}
+
+/** How a watch begins. */
+export interface WatchOptions {
+  readonly sendInitialEvents: boolean;
+  readonly allowBookmarks: boolean;
+  readonly timeoutSeconds: number;
+}
+
+/** Throws 422 for a watch whose options contradict each other. spec: Streaming lists */
+export function checkWatchOptions(options: RequestOptions, dialect: Dialect): WatchOptions {
+  const fromState = !options.resourceVersion || options.resourceVersion === '0';
+  // A watch from the present state, with nothing else said, is a streaming list.
+  const implied = fromState && options.sendInitialEvents === undefined && !options.resourceVersionMatch;
+  const sendInitialEvents = implied ? true : options.sendInitialEvents;
+  const match = implied ? 'NotOlderThan' : options.resourceVersionMatch;
+  const problems: FieldError[] = [];
+  const say = (detail: string) => problems.push(forbidden('resourceVersionMatch', detail));
+  if (sendInitialEvents !== undefined && match !== 'NotOlderThan') {
+    say('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
+  }
+  if (match) {
+    if (sendInitialEvents === undefined) {
+      say('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided');
+    }
+    if (match !== 'NotOlderThan') problems.push(notSupported('resourceVersionMatch', match, ['NotOlderThan']));
+    if (options.continue) say('resourceVersionMatch is forbidden when continue is provided');
+  }
+  refuse(problems, { kind: 'ListOptions', dialect });
+  return {
+    sendInitialEvents: sendInitialEvents === true,
+    allowBookmarks: options.allowWatchBookmarks === true,
+    timeoutSeconds: options.timeoutSeconds ?? 0,
+  };
+}

@@ -1,0 +1,61 @@
+/**
+ * Resource versions in requests: what the text means, and waiting for one that has not come yet.
+ */
+import { errors } from '../meta/errors.js';
+import { quote } from '../meta/go-text.js';
+import type { MaybePromise } from '../util/maybe-promise.js';
+import type { ServerContext } from './context.js';
+
+/** The number in a resource version, 0 for none. Throws an Error whose message is the reference server's. */
+export function parseRevision(text: string | undefined): number {
+  if (!text) return 0;
+  if (!/^[0-9]+$/.test(text)) throw new RangeError(`strconv.ParseUint: parsing ${quote(text)}: invalid syntax`);
+  if (BigInt(text) >= 2n ** 64n) throw new RangeError(`strconv.ParseUint: parsing ${quote(text)}: value out of range`);
+  return Number(text);
+}
+
+/** As {@link parseRevision}, for a query option: the failure names it. */
+export function parseRevisionOption(text: string | undefined): number {
+  try {
+    return parseRevision(text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new RangeError(`resourceVersion: Invalid value: ${quote(text ?? '')}: ${why}`);
+  }
+}
+
+/** How long a read waits for a revision from the future. */
+const PATIENCE_MS = 3000;
+
+/** Goes on when the store has reached a revision; 504 when it does not in time. */
+export function untilRevision(
+  context: ServerContext,
+  revision: number,
+  asked: { readonly text: string; readonly signal?: AbortSignal | undefined },
+): MaybePromise<void> {
+  const { store, clock } = context;
+  if (store.revision >= revision) return undefined;
+  const { signal } = asked;
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      undoTimer();
+      undoStore();
+      signal?.removeEventListener('abort', onAbort);
+    };
+    const onAbort = () => {
+      stop();
+      reject(signal?.reason);
+    };
+    const undoTimer = clock.after(PATIENCE_MS, () => {
+      stop();
+      reject(errors.tooLargeResourceVersion(asked.text, store.revision));
+    });
+    const undoStore = store.onRevision(() => {
+      if (store.revision < revision) return;
+      stop();
+      resolve();
+    });
+    if (signal?.aborted) onAbort();
+    else signal?.addEventListener('abort', onAbort);
+  });
+}

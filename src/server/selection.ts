@@ -1,0 +1,89 @@
+/**
+ * Which objects of a collection a request is about: selectors parsed, checked against what the kind offers, and
+ * turned into a key range and one compiled test.
+ */
+
+import type { ServedKind } from '../kinds/served-kind.js';
+import { errors } from '../meta/errors.js';
+import type { FieldSelector } from '../meta/fields.js';
+import { matchesFields, parseFieldSelector, requiresExactMatch } from '../meta/fields.js';
+import { quote } from '../meta/go-text.js';
+import { matchesLabels, parseLabelSelector, SelectorError } from '../meta/labels.js';
+import type { ApiObject } from '../meta/object.js';
+import type { ApiRequest } from '../protocol/request.js';
+import type { Range } from '../storage/types.js';
+
+export interface Selection {
+  readonly range: Range;
+  /** Absent when every object of the range is meant. */
+  readonly matches?: (object: ApiObject) => boolean;
+  /** False when no object can be meant at all. */
+  readonly possible: boolean;
+}
+
+/** Throws 400 for a selector that cannot be read or names a field the kind does not offer. */
+export function selectionOf(request: ApiRequest, served: ServedKind): Selection {
+  const { labelSelector = '', fieldSelector = '' } = request.options;
+  const scope: Range = served.namespaced && request.namespace ? { namespace: request.namespace } : {};
+  if (labelSelector === '' && fieldSelector === '') return { range: scope, possible: true };
+  return worded(() => {
+    const labels = labelSelector === '' ? undefined : parseLabelSelector(labelSelector);
+    const fields = parseFieldSelector(fieldSelector);
+    checkFieldLabels(fields, served);
+    const byLabel =
+      labels === undefined ? undefined : (object: ApiObject) => matchesLabels(labels, object.metadata.labels);
+    const byField = fields.terms.length === 0 ? undefined : fieldTest(fields, served);
+    const matches =
+      byLabel === undefined ? byField : byField === undefined ? byLabel : (o: ApiObject) => byLabel(o) && byField(o);
+    return { ...narrow(scope, fields, served), ...(matches === undefined ? {} : { matches }) };
+  });
+}
+
+/** Runs a parser of selectors and turns its complaint into a 400. */
+function worded<Result>(parse: () => Result): Result {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof SelectorError) throw errors.badRequest(error.message);
+    throw error;
+  }
+}
+
+function checkFieldLabels(fields: FieldSelector, served: ServedKind): void {
+  const { selectableFields, unknownFieldLabel } = served.kind.strategy;
+  for (const { field } of fields.terms) {
+    if (field === 'metadata.name' || Object.hasOwn(selectableFields, field)) continue;
+    // Kinds with fields of their own know whether they have a namespace; the others never ask.
+    if (field === 'metadata.namespace' && (served.namespaced || unknownFieldLabel === undefined)) continue;
+    throw errors.badRequest(
+      unknownFieldLabel?.(field) ??
+        `${quote(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
+    );
+  }
+}
+
+function fieldTest(fields: FieldSelector, served: ServedKind): (object: ApiObject) => boolean {
+  const { selectableFields } = served.kind.strategy;
+  return (object) =>
+    matchesFields(fields, (field) => {
+      if (field === 'metadata.name') return object.metadata.name;
+      if (field === 'metadata.namespace') return object.metadata.namespace ?? '';
+      return selectableFields[field]?.(object) ?? '';
+    });
+}
+
+/** A pinned name or namespace makes the range smaller, so that less is scanned and fewer events are looked at. */
+function narrow(scope: Range, fields: FieldSelector, served: ServedKind): { range: Range; possible: boolean } {
+  const pinnedNamespace = served.namespaced ? requiresExactMatch(fields, 'metadata.namespace') : undefined;
+  const name = requiresExactMatch(fields, 'metadata.name');
+  if (pinnedNamespace === '' || name === '') return { range: scope, possible: false };
+  if (scope.namespace !== undefined && pinnedNamespace !== undefined && pinnedNamespace !== scope.namespace) {
+    return { range: scope, possible: false };
+  }
+  const namespace = scope.namespace ?? pinnedNamespace;
+  const oneKey = name !== undefined && (namespace !== undefined || !served.namespaced);
+  return {
+    range: { ...(namespace === undefined ? {} : { namespace }), ...(oneKey ? { name } : {}) },
+    possible: true,
+  };
+}

@@ -1,0 +1,81 @@
+/**
+ * The only step that changes anything: compare-and-swap into the store, or, on a dry run, the answer the store would
+ * have given. Storage failures are translated to Status errors here and nowhere else.
+ */
+import { errors } from '../../meta/errors.js';
+import type { ApiObject, DraftObject } from '../../meta/object.js';
+import type { ObjectKey } from '../../storage/types.js';
+import { StorageError } from '../../storage/types.js';
+import { deepEqual } from '../../util/json.js';
+import type { WriteJob } from '../job.js';
+import { parseRevision } from '../revision.js';
+import { seal } from './seal.js';
+
+export function keyFor(job: WriteJob, name: string): ObjectKey {
+  return { resource: job.served.storage, namespace: job.namespace, name };
+}
+
+/** Stores a new object. Throws StorageError `exists` when the name is taken. */
+export function commitCreate(draft: DraftObject, job: WriteJob): ApiObject {
+  const { store } = job.context;
+  const key = keyFor(job, draft.metadata.name ?? '');
+  const { schema } = job.served.kind;
+  if (job.dryRun) {
+    if (store.get(key) !== undefined) throw new StorageError('exists');
+    return seal(schema, draft, undefined);
+  }
+  if (hasRevision(draft.metadata.resourceVersion)) {
+    throw errors.plain('resourceVersion should not be set on objects to be created');
+  }
+  return store.commit({ type: 'create', key, seal: (resourceVersion) => seal(schema, draft, resourceVersion) });
+}
+
+/** A text that is no number is not noticed on a create. */
+function hasRevision(text: string | undefined): boolean {
+  try {
+    return parseRevision(text) !== 0;
+  } catch {
+    // The reference server ignores what it cannot read here, and so do we.
+    return false;
+  }
+}
+
+/** Stores a new version; an update that changes nothing keeps the live one, version and all. */
+export function commitUpdate(draft: DraftObject, live: ApiObject, job: WriteJob): ApiObject {
+  const { schema } = job.served.kind;
+  const next = seal(schema, draft, live.metadata.resourceVersion);
+  if (deepEqual(next, live)) return live;
+  if (job.dryRun) return next;
+  return job.context.store.commit({
+    type: 'update',
+    key: keyFor(job, live.metadata.name),
+    expected: live,
+    seal: (resourceVersion) => withRevision(next, resourceVersion),
+  });
+}
+
+/** Removes an object. The answer, and the event, carry the version of the deletion. */
+export function commitDelete(live: ApiObject, job: WriteJob): ApiObject {
+  if (job.dryRun) return live;
+  return job.context.store.commit({
+    type: 'delete',
+    key: keyFor(job, live.metadata.name),
+    expected: live,
+    seal: (resourceVersion) => withRevision(live, resourceVersion),
+  });
+}
+
+/** The same object at another version; the key keeps its place in wire order. */
+function withRevision(object: ApiObject, resourceVersion: string): ApiObject {
+  return Object.freeze({ ...object, metadata: Object.freeze({ ...object.metadata, resourceVersion }) });
+}
+
+/** The Status for a name that is taken. */
+export function alreadyExists(draft: DraftObject, job: WriteJob): Error {
+  const name = draft.metadata.name ?? '';
+  const { groupResource } = job.served;
+  // A prefix alone says the client asked for a generated name.
+  if (draft.metadata.generateName) return errors.generateNameConflict(groupResource, name);
+  const present = job.context.store.get(keyFor(job, name));
+  return errors.alreadyExists(groupResource, name, { terminating: present?.metadata.deletionTimestamp !== undefined });
+}

@@ -1,0 +1,66 @@
+/**
+ * The fields that are the server's own: who the object is, since when, which generation, and what a client may not
+ * touch. Runs after mutating admission. spec: ObjectMeta
+ */
+import type { SubresourceStrategy } from '../../kinds/kind.js';
+import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
+import type { WriteJob } from '../job.js';
+
+/** What a client may not choose is taken away before anybody looks at the object. */
+export function wipeSystemFields(metadata: DraftMeta): void {
+  delete metadata.creationTimestamp;
+  delete metadata.uid;
+  delete metadata.deletionTimestamp;
+  delete metadata.deletionGracePeriodSeconds;
+  delete metadata.selfLink;
+  // Ownership is not tracked yet, so there is nothing a client could say about it; see docs/fidelity.md.
+  delete metadata.managedFields;
+}
+
+const MAX_GENERATED_PREFIX = 58;
+const SUFFIX_LENGTH = 5;
+
+/** `prefix` cut so that the whole name is at most a label long, and five characters. */
+export function generateName(prefix: string, job: WriteJob): string {
+  return prefix.slice(0, MAX_GENERATED_PREFIX) + job.context.ids.suffix(SUFFIX_LENGTH);
+}
+
+export function prepareForCreate(draft: DraftObject, job: WriteJob): void {
+  const { metadata } = draft;
+  const { strategy } = job.served.kind;
+  metadata.creationTimestamp = job.moment.now;
+  metadata.uid = job.context.ids.uid();
+  if (!metadata.name && metadata.generateName) metadata.name = generateName(metadata.generateName, job);
+  if (strategy.generation !== undefined) metadata.generation = 1;
+  strategy.prepareForCreate?.(draft, job.moment);
+}
+
+export function prepareForUpdate(
+  draft: DraftObject,
+  live: ApiObject,
+  about: { readonly job: WriteJob; readonly subresource: SubresourceStrategy | undefined },
+): void {
+  const { metadata } = draft;
+  const before = live.metadata;
+  const { job, subresource } = about;
+  const { strategy } = job.served.kind;
+  keep(metadata, 'generation', before.generation);
+  if (subresource === undefined) strategy.prepareForUpdate?.(draft, live, job.moment);
+  else subresource.prepareForUpdate(draft, live, job.moment);
+  if (strategy.generation?.(draft as unknown as ApiObject, live) === true) {
+    metadata.generation = (before.generation ?? 0) + 1;
+  }
+  metadata.uid ||= before.uid;
+  metadata.creationTimestamp = before.creationTimestamp;
+  if (before.deletionTimestamp !== undefined) metadata.deletionTimestamp = before.deletionTimestamp;
+  if (before.deletionGracePeriodSeconds !== undefined) {
+    metadata.deletionGracePeriodSeconds ??= before.deletionGracePeriodSeconds;
+  }
+  delete metadata.selfLink;
+  delete metadata.managedFields;
+}
+
+function keep<Key extends 'generation'>(metadata: DraftMeta, key: Key, value: DraftMeta[Key] | undefined): void {
+  if (value === undefined) delete metadata[key];
+  else metadata[key] = value;
+}

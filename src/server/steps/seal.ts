@@ -1,0 +1,46 @@
+/**
+ * A finished draft → the object that is stored: fields in wire order, empty metadata gone, frozen all the way down.
+ */
+import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
+import type { ObjectNode } from '../../schema/structural.js';
+import type { MutableRecord } from '../../util/json.js';
+import { deepFreeze, setOwn } from '../../util/json.js';
+
+/** The object with its version; without one for a dry-run create, which has none. */
+export function seal(schema: ObjectNode, draft: DraftObject, resourceVersion: string | undefined): ApiObject {
+  const out: MutableRecord = {};
+  for (const name of schema.fields.keys()) {
+    if (name === 'metadata') out['metadata'] = arrangeMetadata(draft.metadata, resourceVersion);
+    else if (draft[name] !== undefined) setOwn(out, name, draft[name]);
+  }
+  if (schema.preserveUnknown) {
+    for (const name of Object.keys(draft)) if (!schema.fields.has(name)) setOwn(out, name, draft[name]);
+  }
+  return deepFreeze(out) as unknown as ApiObject;
+}
+
+function arrangeMetadata(from: DraftMeta, resourceVersion: string | undefined): MutableRecord {
+  const out: MutableRecord = {};
+  if (from.name) out['name'] = from.name;
+  if (from.generateName) out['generateName'] = from.generateName;
+  if (from.namespace) out['namespace'] = from.namespace;
+  if (from.uid) out['uid'] = from.uid;
+  if (resourceVersion !== undefined) out['resourceVersion'] = resourceVersion;
+  if (from.generation) out['generation'] = from.generation;
+  out['creationTimestamp'] = from.creationTimestamp ?? null;
+  if (from.deletionTimestamp) out['deletionTimestamp'] = from.deletionTimestamp;
+  if (from.deletionGracePeriodSeconds !== undefined) {
+    out['deletionGracePeriodSeconds'] = from.deletionGracePeriodSeconds;
+  }
+  if (hasKeys(from.labels)) out['labels'] = from.labels;
+  if (hasKeys(from.annotations)) out['annotations'] = from.annotations;
+  if (from.ownerReferences?.length) out['ownerReferences'] = from.ownerReferences;
+  if (from.finalizers?.length) out['finalizers'] = from.finalizers;
+  if (from.managedFields?.length) out['managedFields'] = from.managedFields;
+  return out;
+}
+
+function hasKeys(record: object | undefined): boolean {
+  for (const _key in record) return true;
+  return false;
+}

@@ -1,0 +1,191 @@
+/**
+ * The rules of `metadata`, for every kind. spec: Conventions
+ *
+ * The reference server runs these rules more than once on an update (for any object, and again for the kind), so the
+ * same error may stand several times among the causes; `validate.ts` decides how often.
+ */
+import type { Kind } from '../../kinds/kind.js';
+import { bareFinalizerProblems, FOREGROUND, ORPHAN } from '../../kinds/shared/finalizers.js';
+import type { FieldError } from '../../meta/field-error.js';
+import { childPath, forbidden, invalid, keyPath, required, tooLong } from '../../meta/field-error.js';
+import { stringSlice, verbatim } from '../../meta/go-text.js';
+import { labelErrors } from '../../meta/labels.js';
+import { byteLength, dnsLabelProblems, pathSegmentProblems, qualifiedNameProblems } from '../../meta/names.js';
+import type { ApiObject, DeepReadonly, ObjectMeta, OwnerReference } from '../../meta/object.js';
+import { goTimeString } from '../../meta/time.js';
+
+type Meta = DeepReadonly<ObjectMeta>;
+
+const MAX_ANNOTATION_BYTES = 256 * 1024;
+
+/** Whether bare finalizer names are refused: the kind's own rules do, the rules for any object do not. */
+export interface MetadataRules {
+  readonly strictFinalizers: boolean;
+}
+
+/** What must hold for a new object, and for every later version of it. */
+export function metadataProblems(object: ApiObject, kind: Kind, rules: MetadataRules): FieldError[] {
+  const { metadata } = object;
+  const problems: FieldError[] = [];
+  nameProblems(metadata, kind, problems);
+  namespaceProblems(metadata, kind, problems);
+  if ((metadata.generation ?? 0) < 0) {
+    problems.push(invalid('metadata.generation', metadata.generation, 'must be greater than or equal to 0'));
+  }
+  commonProblems(metadata, problems);
+  if (rules.strictFinalizers) {
+    metadata.finalizers?.forEach((name, index) => {
+      problems.push(...bareFinalizerProblems(keyPath('metadata.finalizers', index), name));
+    });
+  }
+  return problems;
+}
+
+/** What must hold between two versions. */
+export function metadataUpdateProblems(next: ApiObject, live: ApiObject): FieldError[] {
+  const problems: FieldError[] = [];
+  const now = next.metadata;
+  const before = live.metadata;
+  if (before.deletionTimestamp !== undefined) addedFinalizerProblems(now, before, problems);
+  immutable('metadata.name', now.name, before.name, problems);
+  immutable('metadata.namespace', now.namespace ?? '', before.namespace ?? '', problems);
+  immutable('metadata.uid', now.uid, before.uid, problems);
+  immutableTime('metadata.creationTimestamp', now.creationTimestamp, before.creationTimestamp, problems);
+  immutableTime('metadata.deletionTimestamp', now.deletionTimestamp, before.deletionTimestamp, problems);
+  immutable(
+    'metadata.deletionGracePeriodSeconds',
+    now.deletionGracePeriodSeconds,
+    before.deletionGracePeriodSeconds,
+    problems,
+  );
+  if ((now.generation ?? 0) < 0) {
+    problems.push(invalid('metadata.generation', now.generation, 'must be greater than or equal to 0'));
+  }
+  if ((now.generation ?? 0) < (before.generation ?? 0)) {
+    problems.push(invalid('metadata.generation', now.generation ?? 0, 'must not be decremented'));
+  }
+  labelAndAnnotationProblems(now, problems);
+  ownerProblems(now.ownerReferences ?? [], problems);
+  return problems;
+}
+
+function nameProblems(metadata: Meta, kind: Kind, problems: FieldError[]): void {
+  const { name = '', generateName = '' } = metadata as { name?: string; generateName?: string };
+  if (generateName !== '') {
+    for (const detail of kind.strategy.nameRule(generateName, true)) {
+      problems.push(invalid('metadata.generateName', generateName, detail));
+    }
+  }
+  if (name === '') {
+    problems.push(required('metadata.name', 'name or generateName is required'));
+    return;
+  }
+  const details = kind.strategy.nameRule(name, false);
+  for (const detail of details) problems.push(invalid('metadata.name', name, detail));
+  if (details.length > 0) return;
+  for (const detail of pathSegmentProblems(name)) problems.push(invalid('metadata.name', name, detail));
+}
+
+function namespaceProblems(metadata: Meta, kind: Kind, problems: FieldError[]): void {
+  const namespace = metadata.namespace ?? '';
+  if (kind.scope === 'Cluster') {
+    if (namespace !== '') problems.push(forbidden('metadata.namespace', 'not allowed on this type'));
+  } else if (namespace === '') {
+    problems.push(required('metadata.namespace'));
+  } else {
+    for (const detail of dnsLabelProblems(namespace)) problems.push(invalid('metadata.namespace', namespace, detail));
+  }
+}
+
+function commonProblems(metadata: Meta, problems: FieldError[]): void {
+  labelAndAnnotationProblems(metadata, problems);
+  ownerProblems(metadata.ownerReferences ?? [], problems);
+  finalizerProblems(metadata.finalizers ?? [], problems);
+}
+
+function labelAndAnnotationProblems(metadata: Meta, problems: FieldError[]): void {
+  if (metadata.labels !== undefined) problems.push(...labelErrors(metadata.labels, 'metadata.labels'));
+  const { annotations } = metadata;
+  if (annotations === undefined) return;
+  let total = 0;
+  for (const key of Object.keys(annotations)) {
+    // Annotation keys are judged in lower case: a prefix may be written in capitals.
+    for (const detail of qualifiedNameProblems(key.toLowerCase())) {
+      problems.push(invalid('metadata.annotations', key, detail));
+    }
+    total += byteLength(key) + byteLength(annotations[key] ?? '');
+  }
+  if (total > MAX_ANNOTATION_BYTES) problems.push(tooLong('metadata.annotations', MAX_ANNOTATION_BYTES));
+}
+
+function ownerProblems(owners: readonly DeepReadonly<OwnerReference>[], problems: FieldError[]): void {
+  const field = 'metadata.ownerReferences';
+  let controller: DeepReadonly<OwnerReference> | undefined;
+  for (const owner of owners) {
+    const version = owner.apiVersion.slice(owner.apiVersion.indexOf('/') + 1);
+    if (version === '')
+      problems.push(invalid(childPath(field, 'apiVersion'), owner.apiVersion, 'version must not be empty'));
+    for (const part of ['kind', 'name', 'uid'] as const) {
+      if (owner[part] === '') problems.push(invalid(childPath(field, part), '', `${part} must not be empty`));
+    }
+    if (owner.apiVersion === 'v1' && owner.kind === 'Event') {
+      problems.push(invalid(field, dumpOwner(owner), '/v1, Kind=Event is disallowed from being an owner'));
+    }
+    if (owner.controller !== true) continue;
+    if (controller !== undefined) {
+      const both = `${controller.kind}/${controller.name} and ${owner.kind}/${owner.name}`;
+      const detail = `Only one reference can have Controller set to true. Found "true" in references for ${both}`;
+      problems.push(invalid(field, dumpOwners(owners), detail));
+    }
+    controller = owner;
+  }
+}
+
+function dumpOwner(owner: DeepReadonly<OwnerReference>): { readonly verbatim: string } {
+  const flag = (value: boolean | undefined) => (value === undefined ? '(*bool)(nil)' : String(value));
+  const fields = [
+    `APIVersion:${JSON.stringify(owner.apiVersion)}`,
+    `Kind:${JSON.stringify(owner.kind)}`,
+    `Name:${JSON.stringify(owner.name)}`,
+    `UID:${JSON.stringify(owner.uid)}`,
+    `Controller:${flag(owner.controller)}`,
+    `BlockOwnerDeletion:${flag(owner.blockOwnerDeletion)}`,
+  ];
+  return verbatim(`v1.OwnerReference{${fields.join(', ')}}`);
+}
+
+function dumpOwners(owners: readonly DeepReadonly<OwnerReference>[]): { readonly verbatim: string } {
+  return verbatim(`[]v1.OwnerReference{${owners.map((owner) => dumpOwner(owner).verbatim).join(', ')}}`);
+}
+
+function finalizerProblems(finalizers: readonly string[], problems: FieldError[]): void {
+  for (const name of finalizers) {
+    for (const detail of qualifiedNameProblems(name)) problems.push(invalid('metadata.finalizers', name, detail));
+  }
+  if (finalizers.includes(ORPHAN) && finalizers.includes(FOREGROUND)) {
+    const detail = `finalizer ${ORPHAN} and ${FOREGROUND} cannot be both set`;
+    problems.push(invalid('metadata.finalizers', stringSlice(finalizers), detail));
+  }
+}
+
+function addedFinalizerProblems(now: Meta, before: Meta, problems: FieldError[]): void {
+  const known = new Set(before.finalizers);
+  const added = [...new Set(now.finalizers)].filter((name) => !known.has(name)).sort();
+  if (added.length === 0) return;
+  const detail = 'no new finalizers can be added if the object is being deleted, found new finalizers';
+  problems.push(forbidden('metadata.finalizers', `${detail} ${stringSlice(added).verbatim}`));
+}
+
+function immutable(field: string, now: unknown, before: unknown, problems: FieldError[]): void {
+  if (now !== before) problems.push(invalid(field, now, 'field is immutable'));
+}
+
+function immutableTime(
+  field: string,
+  now: string | undefined,
+  before: string | undefined,
+  problems: FieldError[],
+): void {
+  if (now === before) return;
+  problems.push(invalid(field, now === undefined ? null : verbatim(goTimeString(now)), 'field is immutable'));
+}

@@ -1,0 +1,71 @@
+/**
+ * Every rule an object must meet, all at once: metadata, the schema's value rules, the kind's own. Throws one 422
+ * with every field error, in the order and the number in which the reference server reports them.
+ */
+import type { Kind, SubresourceStrategy } from '../../kinds/kind.js';
+import { errors } from '../../meta/errors.js';
+import type { FieldError } from '../../meta/field-error.js';
+import type { ApiObject, DraftObject } from '../../meta/object.js';
+import { bodyProblems } from '../../schema/rules.js';
+import type { WriteJob } from '../job.js';
+import { metadataProblems, metadataUpdateProblems } from './validate-metadata.js';
+
+const OF_THE_KIND = { strictFinalizers: true };
+const OF_ANY_OBJECT = { strictFinalizers: false };
+
+export function validateCreate(draft: DraftObject, job: WriteJob): void {
+  const object = draft as unknown as ApiObject;
+  refuse(object, job, wholeProblems(object, job));
+}
+
+export function validateUpdate(
+  draft: DraftObject,
+  live: ApiObject,
+  about: { readonly job: WriteJob; readonly subresource: SubresourceStrategy | undefined },
+): void {
+  const { job, subresource } = about;
+  const next = draft as unknown as ApiObject;
+  const { kind } = job.served;
+  const updateProblems = metadataUpdateProblems(next, live);
+  const problems = [
+    // Once for any object …
+    ...metadataProblems(next, anyName(kind), OF_ANY_OBJECT),
+    ...updateProblems,
+    // … and once more for the kind.
+    ...updateProblems,
+  ];
+  if (subresource !== undefined) {
+    problems.push(...(subresource.validateUpdate?.(next, live, job.moment) ?? []));
+  } else {
+    problems.push(...(kind.strategy.validateUpdate?.(next, live, job.moment) ?? []));
+    if (kind.strategy.revalidatesOnUpdate) problems.push(...wholeProblems(next, job));
+    else problems.push(...bodyProblems(kind.body, kind.schema, next));
+  }
+  refuse(next, job, problems);
+}
+
+function wholeProblems(object: ApiObject, job: WriteJob): FieldError[] {
+  const { kind } = job.served;
+  return [
+    ...metadataProblems(object, kind, OF_THE_KIND),
+    ...bodyProblems(kind.body, kind.schema, object),
+    ...(kind.strategy.validate?.(object, job.moment) ?? []),
+  ];
+}
+
+function refuse(object: ApiObject, job: WriteJob, problems: readonly FieldError[]): void {
+  if (problems.length === 0) return;
+  throw errors.invalid(job.served.gvk, object.metadata.name ?? '', problems);
+}
+
+const anyNameKinds = new WeakMap<Kind, Kind>();
+
+/** The rules for any object do not know the kind's rule for names. */
+function anyName(kind: Kind): Kind {
+  let relaxed = anyNameKinds.get(kind);
+  if (relaxed === undefined) {
+    relaxed = { ...kind, strategy: { ...kind.strategy, nameRule: () => [] } };
+    anyNameKinds.set(kind, relaxed);
+  }
+  return relaxed;
+}

@@ -1,0 +1,23 @@
+/**
+ * create: POST to a collection.
+ */
+import type { ServedKind } from '../../kinds/served-kind.js';
+import type { ApiRequest } from '../../protocol/request.js';
+import type { ObjectResponse } from '../../protocol/response.js';
+import { chain, type MaybePromise } from '../../util/maybe-promise.js';
+import { answer, warned } from '../answer.js';
+import type { ServerContext } from '../context.js';
+import { decodeRequestBody } from '../decode-body.js';
+import { startJob } from '../job.js';
+import { checkWriteOptions } from '../options.js';
+import { createObject } from '../write.js';
+
+export function create(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
+  const options = checkWriteOptions(request.options, 'CreateOptions', context.dialect);
+  const { fieldValidation } = options;
+  const { draft, warnings } = decodeRequestBody(request.body, { served, registry: context.registry, fieldValidation });
+  const job = { ...startJob(context, request, served), dryRun: options.dryRun, warnings: [...warnings] };
+  served.kind.strategy.defaults?.(draft, job.moment);
+  const written = warned(job.warnings, () => createObject(draft, job));
+  return chain(written, ({ object }) => answer(201, object, job.warnings));
+}

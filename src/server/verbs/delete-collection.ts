@@ -1,0 +1,52 @@
+/**
+ * deletecollection: every object of a list, one by one. Not atomic: the first failure ends it, and what is gone is
+ * gone. spec: deletecollection
+ */
+import type { ServedKind } from '../../kinds/served-kind.js';
+import { StatusError } from '../../meta/errors.js';
+import type { ApiObject } from '../../meta/object.js';
+import type { ApiRequest } from '../../protocol/request.js';
+import type { ObjectResponse } from '../../protocol/response.js';
+import { chain, type MaybePromise } from '../../util/maybe-promise.js';
+import { answer } from '../answer.js';
+import type { ServerContext } from '../context.js';
+import { deleteOptionsOf } from '../delete-options.js';
+import { startJob, type WriteJob } from '../job.js';
+import { checkDeleteOptions } from '../options.js';
+import { deleteObject } from './delete.js';
+import { readList } from './list.js';
+
+/** Answers with the list as it was before anything went. */
+export function deleteCollection(
+  context: ServerContext,
+  request: ApiRequest,
+  served: ServedKind,
+): MaybePromise<ObjectResponse> {
+  const options = deleteOptionsOf(request);
+  const { dryRun, ...deletion } = checkDeleteOptions(options, context.dialect);
+  return chain(readList(context, request, served), (list) => {
+    const deleteItem = (item: ApiObject) => {
+      // Each item is deleted where it is, which the request for all of them does not say.
+      const namespace = item.metadata.namespace;
+      const itemRequest = namespace === undefined ? request : { ...request, namespace };
+      const job: WriteJob = { ...startJob(context, itemRequest, served), dryRun };
+      return deleteObject(item.metadata.name, deletion, job);
+    };
+    let done: MaybePromise<unknown>;
+    for (const item of list.items) done = chain(done, () => tolerateAbsence(() => deleteItem(item)));
+    return chain(done, () => answer(200, list));
+  });
+}
+
+/** An object that somebody else deleted first is just as well. */
+function tolerateAbsence(run: () => MaybePromise<unknown>): MaybePromise<unknown> {
+  const ignoreNotFound = (error: unknown) => {
+    if (!StatusError.is(error, 'NotFound')) throw error;
+  };
+  try {
+    const result = run();
+    return result instanceof Promise ? result.catch(ignoreNotFound) : result;
+  } catch (error) {
+    return ignoreNotFound(error);
+  }
+}

@@ -1,0 +1,34 @@
+/**
+ * get: one object by name. spec: Consistent reads
+ */
+import type { ServedKind } from '../../kinds/served-kind.js';
+import { errors } from '../../meta/errors.js';
+import type { ApiRequest } from '../../protocol/request.js';
+import type { ObjectResponse } from '../../protocol/response.js';
+import { chain, type MaybePromise } from '../../util/maybe-promise.js';
+import { answer } from '../answer.js';
+import type { ServerContext } from '../context.js';
+import { parseRevisionOption, untilRevision } from '../revision.js';
+
+export function get(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
+  const text = request.options.resourceVersion;
+  if (!text) return read(context, request, served);
+  const waited = untilRevision(context, wantedRevision(text), { text, signal: request.signal });
+  return chain(waited, () => read(context, request, served));
+}
+
+function wantedRevision(text: string): number {
+  try {
+    return parseRevisionOption(text);
+  } catch (error) {
+    throw errors.plain(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function read(context: ServerContext, request: ApiRequest, served: ServedKind): ObjectResponse {
+  const name = request.name ?? '';
+  const namespace = served.namespaced ? (request.namespace ?? '') : '';
+  const object = context.store.get({ resource: served.storage, namespace, name });
+  if (object === undefined) throw errors.notFound(served.groupResource, name);
+  return answer(200, object);
+}

@@ -1,0 +1,174 @@
+/**
+ * list: a collection at one version, whole or in pages. spec: Consistent reads, Chunked lists
+ */
+import type { ServedKind } from '../../kinds/served-kind.js';
+import { errors } from '../../meta/errors.js';
+import type { ApiList } from '../../meta/object.js';
+import { parseJson } from '../../meta/parse-json.js';
+import type { ApiRequest, RequestOptions } from '../../protocol/request.js';
+import type { ObjectResponse } from '../../protocol/response.js';
+import {
+  type ContinueToken,
+  ContinueTokenError,
+  decodeContinueToken,
+  encodeContinueToken,
+} from '../../storage/continue-token.js';
+import type { ListPage, ListQuery } from '../../storage/types.js';
+import { CompactedError } from '../../storage/types.js';
+import { chain, type MaybePromise } from '../../util/maybe-promise.js';
+import { answer } from '../answer.js';
+import { metaGroup, type ServerContext } from '../context.js';
+import { checkListOptions } from '../options.js';
+import { parseRevisionOption, untilRevision } from '../revision.js';
+import { selectionOf } from '../selection.js';
+
+export function list(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
+  return chain(readList(context, request, served), (result) => answer(200, result));
+}
+
+/** The list object; also what deletecollection works on. */
+export function readList(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ApiList> {
+  const { options } = request;
+  const selection = selectionOf(request, served);
+  checkListOptions(options, context.dialect);
+  const plan = planRead(options, context);
+  const waited =
+    plan.notOlderThan === undefined
+      ? undefined
+      : untilRevision(context, plan.notOlderThan, { text: options.resourceVersion ?? '', signal: request.signal });
+  return chain(waited, () => {
+    const at = plan.at === undefined ? {} : { at: plan.at };
+    const { limit, token } = plan;
+    const query: ListQuery = {
+      resource: served.storage,
+      ...selection.range,
+      ...at,
+      ...(token === undefined ? {} : { after: absoluteKey(token.after, served, request) }),
+      ...(limit === undefined ? {} : { limit }),
+      ...(selection.matches === undefined ? {} : { matches: selection.matches }),
+    };
+    const page = selection.possible
+      ? readPage(context, query, plan)
+      : { items: [], revision: plan.at ?? context.store.revision };
+    return listObject(page, { context, served, request, plan });
+  });
+}
+
+/** How a read relates to versions. */
+interface ReadPlan {
+  /** Exactly this revision; absent: the present. */
+  readonly at?: number;
+  /** Wait until the store has reached this one. */
+  readonly notOlderThan?: number;
+  readonly limit?: number;
+  readonly token?: ContinueToken;
+}
+
+function planRead(options: RequestOptions, context: ServerContext): ReadPlan {
+  const limit = options.limit !== undefined && options.limit > 0 ? { limit: options.limit } : {};
+  if (options.continue) return planContinue(options, context, limit);
+  const revision = optionRevision(options.resourceVersion);
+  if (!options.resourceVersion) return limit;
+  // "Any version": everything is at hand, so the limit is ignored as the reference server's cache does.
+  if (options.resourceVersion === '0') return {};
+  const exact = options.resourceVersionMatch === 'Exact' || (!options.resourceVersionMatch && 'limit' in limit);
+  if (!exact) return { ...limit, notOlderThan: revision };
+  if (revision > context.store.revision) {
+    throw errors.plain('etcdserver: mvcc: required revision is a future revision');
+  }
+  return { ...limit, at: revision };
+}
+
+function optionRevision(text: string | undefined): number {
+  try {
+    return parseRevisionOption(text);
+  } catch (error) {
+    throw errors.badRequest(`invalid resource version: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function planContinue(options: RequestOptions, context: ServerContext, limit: { limit?: number }): ReadPlan {
+  const { clock, continueTokenMs, store } = context;
+  const token = readToken(options.continue ?? '', tokenVersion(context));
+  if (options.resourceVersion && options.resourceVersion !== '0') {
+    throw errors.badRequest('specifying resource version is not allowed when using continue');
+  }
+  if (token.revision < 0) return { ...limit, token };
+  const isOld = token.issuedAt !== undefined && clock.now() - token.issuedAt > continueTokenMs;
+  if (isOld || token.revision > store.revision) throw expiredToken(token, tokenVersion(context));
+  return { ...limit, token, at: token.revision };
+}
+
+function tokenVersion(context: ServerContext): string {
+  return `${metaGroup(context.dialect)}/v1`;
+}
+
+function readToken(text: string, version: string): ContinueToken {
+  try {
+    return decodeContinueToken(text, version, (json) => parseJson(json).value);
+  } catch (error) {
+    if (error instanceof ContinueTokenError) throw errors.badRequest(`invalid continue token: ${error.message}`);
+    throw error;
+  }
+}
+
+const TOKEN_TOO_OLD =
+  'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
+
+function expiredToken(token: ContinueToken, version: string): Error {
+  return errors.expired(TOKEN_TOO_OLD, encodeContinueToken({ revision: -1, after: token.after }, version));
+}
+
+function readPage(context: ServerContext, query: ListQuery, plan: ReadPlan): ListPage {
+  try {
+    return context.store.list(query);
+  } catch (error) {
+    if (!(error instanceof CompactedError)) throw error;
+    if (plan.token !== undefined) throw expiredToken(plan.token, tokenVersion(context));
+    throw errors.expired('The resourceVersion for the provided list is too old.');
+  }
+}
+
+interface ListParts {
+  readonly context: ServerContext;
+  readonly served: ServedKind;
+  readonly request: ApiRequest;
+  readonly plan: ReadPlan;
+}
+
+function listObject(page: ListPage, parts: ListParts): ApiList {
+  const { served } = parts;
+  const more = page.nextAfter === undefined ? {} : nextPage(page, page.nextAfter, parts);
+  return Object.freeze({
+    kind: served.kind.names.listKind,
+    apiVersion: served.apiVersion,
+    metadata: Object.freeze({ resourceVersion: String(page.revision), ...more }),
+    items: Object.freeze(page.items),
+  });
+}
+
+/** The token for what follows; the state it speaks of is kept as long as the token lives. */
+function nextPage(
+  page: ListPage,
+  lastKey: string,
+  parts: ListParts,
+): { continue: string; remainingItemCount?: number } {
+  const { context, served, request, plan } = parts;
+  const issuedAt = plan.token?.issuedAt ?? context.clock.now();
+  const revision = plan.token !== undefined && plan.token.revision < 0 ? -1 : page.revision;
+  if (revision > 0) context.store.hold(served.storage, revision, issuedAt + context.continueTokenMs);
+  const token = { revision, after: relativeKey(lastKey, served, request), issuedAt };
+  return {
+    continue: encodeContinueToken(token, tokenVersion(context)),
+    ...(page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
+  };
+}
+
+/** Tokens name keys relative to the collection that was listed. */
+function relativeKey(key: string, served: ServedKind, request: ApiRequest): string {
+  return served.namespaced && request.namespace ? key.slice(request.namespace.length + 1) : key;
+}
+
+function absoluteKey(key: string, served: ServedKind, request: ApiRequest): string {
+  return served.namespaced && request.namespace ? `${request.namespace}/${key}` : key;
+}

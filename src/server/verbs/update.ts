@@ -1,0 +1,57 @@
+/**
+ * update: PUT of a whole object, to its own address or to a subresource.
+ */
+import type { ServedKind } from '../../kinds/served-kind.js';
+import type { DraftObject } from '../../meta/object.js';
+import type { ApiRequest } from '../../protocol/request.js';
+import type { ObjectResponse } from '../../protocol/response.js';
+import { cloneJson } from '../../util/json.js';
+import { chain, type MaybePromise } from '../../util/maybe-promise.js';
+import { answer, warned } from '../answer.js';
+import type { ServerContext } from '../context.js';
+import { decodeRequestBody } from '../decode-body.js';
+import { startJob, type WriteJob } from '../job.js';
+import { checkWriteOptions } from '../options.js';
+import { dropRepeatedOwners, reconcileName, reconcileNamespace } from '../steps/reconcile.js';
+import { updateObject, type Written } from '../write.js';
+
+export function update(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
+  const options = checkWriteOptions(request.options, 'UpdateOptions', context.dialect);
+  const { fieldValidation } = options;
+  const { draft, warnings } = decodeRequestBody(request.body, { served, registry: context.registry, fieldValidation });
+  const job: WriteJob = { ...startJob(context, request, served), dryRun: options.dryRun, warnings: [...warnings] };
+  const written = warned(job.warnings, () => replaceWith(draft, job));
+  return chain(written, ({ object, created }) => answer(created ? 201 : 200, object, job.warnings));
+}
+
+function replaceWith(draft: DraftObject, job: WriteJob): MaybePromise<Written> {
+  const { request, served } = job;
+  const name = request.name ?? '';
+  served.kind.strategy.defaults?.(draft, job.moment);
+  // Whose object it is comes before whether there is one.
+  reconcileNamespace(draft.metadata, job);
+  reconcileName(draft.metadata, name);
+  dropRepeatedOwners(draft.metadata, 'as sent', job.warnings);
+  const subresource = request.subresource === undefined ? undefined : served.kind.subresources[request.subresource];
+  return updateObject(
+    {
+      name,
+      subresource,
+      mayCreate: subresource === undefined && served.kind.strategy.createOnUpdate,
+      ...(draft.metadata.uid ? { expectedUid: draft.metadata.uid } : {}),
+      draft: freshDrafts(draft),
+    },
+    job,
+  );
+}
+
+/** The first attempt may have the decoded body itself; one that follows a lost race needs a clean one. */
+function freshDrafts(decoded: DraftObject): () => DraftObject {
+  const spare = cloneJson(decoded);
+  let used = false;
+  return () => {
+    if (used) return cloneJson(spare);
+    used = true;
+    return decoded;
+  };
+}

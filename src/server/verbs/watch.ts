@@ -1,0 +1,168 @@
+/**
+ * watch: the changes of a collection as they happen. spec: Watch, Streaming lists
+ *
+ * The stream is live when this returns. What goes wrong before it can start is an error of the request; what goes
+ * wrong with its version or later is the last event of the stream.
+ */
+import type { ServedKind } from '../../kinds/served-kind.js';
+import { errors, StatusError } from '../../meta/errors.js';
+import type { ApiObject } from '../../meta/object.js';
+import type { ApiRequest } from '../../protocol/request.js';
+import type { WatchResponse } from '../../protocol/response.js';
+import type { Bookmark, ChangeEvent, WireEvent } from '../../protocol/watch-event.js';
+import { CompactedError } from '../../storage/types.js';
+import { encodeBase64Text } from '../../util/base64.js';
+import { chain, type MaybePromise } from '../../util/maybe-promise.js';
+import type { ServerContext } from '../context.js';
+import { EventStream } from '../event-stream.js';
+import { checkWatchOptions, type WatchOptions } from '../options.js';
+import { parseRevisionOption, untilRevision } from '../revision.js';
+import { type Selection, selectionOf } from '../selection.js';
+
+export function watch(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<WatchResponse> {
+  const selection = selectionOf(request, served);
+  const options = checkWatchOptions(request.options, context.dialect);
+  const text = request.options.resourceVersion ?? '';
+  const revision = wantedRevision(text);
+  const start: Start = { context, request, served, selection, options, revision };
+  if (!options.sendInitialEvents) return response(openAfter(start));
+  return chain(waitForState(start, text), (failed) => response(failed ?? openWithState(start)));
+}
+
+interface Start {
+  readonly context: ServerContext;
+  readonly request: ApiRequest;
+  readonly served: ServedKind;
+  readonly selection: Selection;
+  readonly options: WatchOptions;
+  /** 0: none was named. */
+  readonly revision: number;
+}
+
+function response(stream: EventStream): WatchResponse {
+  return { type: 'watch', watch: stream, warnings: [] };
+}
+
+function wantedRevision(text: string): number {
+  try {
+    return parseRevisionOption(text);
+  } catch (error) {
+    throw errors.plain(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** The state must be at least as new as asked. A version that does not come is told within the stream. */
+function waitForState(start: Start, text: string): MaybePromise<EventStream | undefined> {
+  const { context, request, revision } = start;
+  const waited = untilRevision(context, revision, { text, signal: request.signal });
+  if (waited === undefined) return undefined;
+  return (waited as Promise<void>).then(
+    () => undefined,
+    (error: unknown) => {
+      if (StatusError.is(error)) return failedStream(error, start);
+      if (request.signal?.aborted) return closedStream(start);
+      throw error;
+    },
+  );
+}
+
+/** Events after a version; none for what is there already. */
+function openAfter(start: Start): EventStream {
+  const { context, revision } = start;
+  return open(start, revision === 0 ? context.store.revision : revision, []);
+}
+
+/** What is there as synthetic events, then a mark, then what happens. */
+function openWithState(start: Start): EventStream {
+  const { context, served, selection, options } = start;
+  const { range, matches } = selection;
+  const query = { resource: served.storage, ...range, ...(matches === undefined ? {} : { matches }) };
+  const page = selection.possible ? context.store.list(query) : { items: [], revision: context.store.revision };
+  const initial: WireEvent[] = page.items.map((object) => added(object));
+  if (options.allowBookmarks) initial.push({ type: 'BOOKMARK', object: initialEventsEnd(start, page.revision) });
+  return open(start, page.revision, initial);
+}
+
+function added(object: ApiObject): ChangeEvent {
+  return Object.freeze({ type: 'ADDED', object });
+}
+
+function open(start: Start, after: number, initial: readonly WireEvent[]): EventStream {
+  const { context, request, served, selection, options } = start;
+  const { range, matches, possible } = selection;
+  const impossible = () => false;
+  const test = possible ? matches : impossible;
+  try {
+    const cursor = context.store.watch({
+      resource: served.storage,
+      ...range,
+      after,
+      ...(test === undefined ? {} : { matches: test }),
+    });
+    return new EventStream({
+      cursor,
+      initial,
+      clock: context.clock,
+      running: context.watches,
+      signal: request.signal,
+      timeoutMs: timeoutMs(options, context),
+      timeoutIsAwaited: options.timeoutSeconds > 0,
+      ...(options.allowBookmarks ? { bookmark: bookmarks(start, after) } : {}),
+    });
+  } catch (error) {
+    if (!(error instanceof CompactedError)) throw error;
+    return failedStream(errors.expired(`too old resource version: ${after} (${error.oldest})`), start);
+  }
+}
+
+/** A stream with nothing but its own end in it. */
+function failedStream(error: StatusError, { context, request }: Start): EventStream {
+  const initial: WireEvent[] = [{ type: 'ERROR', object: error.status }];
+  return new EventStream({ initial, clock: context.clock, running: context.watches, signal: request.signal });
+}
+
+function closedStream({ context, request }: Start): EventStream {
+  return new EventStream({ initial: [], clock: context.clock, running: context.watches, signal: request.signal });
+}
+
+const MIN_TIMEOUT_SECONDS = 1800;
+
+/** Without a wish, streams end at different times, so that clients do not all come back at once. */
+function timeoutMs(options: WatchOptions, context: ServerContext): number {
+  const seconds =
+    options.timeoutSeconds > 0 ? options.timeoutSeconds : MIN_TIMEOUT_SECONDS * (1 + context.ids.random());
+  return seconds * 1000;
+}
+
+/** A bookmark for the present, when there is anything new to say since the last one. */
+function bookmarks(start: Start, after: number): () => Bookmark | undefined {
+  const { context, served } = start;
+  let last = after;
+  return () => {
+    const { revision } = context.store;
+    if (revision <= last) return undefined;
+    last = revision;
+    return bookmark(served, revision);
+  };
+}
+
+function bookmark(served: ServedKind, revision: number, annotations?: Readonly<Record<string, string>>): Bookmark {
+  return Object.freeze({
+    kind: served.gvk.kind,
+    apiVersion: served.apiVersion,
+    metadata: Object.freeze({
+      resourceVersion: String(revision),
+      creationTimestamp: null,
+      ...(annotations === undefined ? {} : { annotations: Object.freeze(annotations) }),
+    }),
+  });
+}
+
+function initialEventsEnd({ context, served }: Start, revision: number): Bookmark {
+  const { dialect } = context;
+  const emptyList = `{"kind":"${served.kind.names.listKind}","apiVersion":"${served.apiVersion}","metadata":{},"items":null}\n`;
+  return bookmark(served, revision, {
+    [dialect.systemKey('initial-events-end')]: 'true',
+    [dialect.key('initial-events-list-blueprint')]: encodeBase64Text(emptyList),
+  });
+}

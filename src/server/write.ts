@@ -1,0 +1,187 @@
+/**
+ * A write from top to bottom. Each function reads like the list of its steps; what a step does stands in `steps/`.
+ * spec: Operations (all kinds)
+ *
+ * Everything up to the commit works on a draft of its own, so a write that fails has changed nothing. The path is
+ * synchronous unless a plugin makes it wait; then the live object may have changed meanwhile, the swap fails, and
+ * the write starts again from the new one.
+ */
+import type { SubresourceStrategy } from '../kinds/kind.js';
+import { errors } from '../meta/errors.js';
+import type { ApiObject, DraftObject } from '../meta/object.js';
+import { StorageError } from '../storage/types.js';
+import { chain, isPromise, type MaybePromise } from '../util/maybe-promise.js';
+import type { WriteJob } from './job.js';
+import { parseRevision } from './revision.js';
+import { admit } from './steps/admit.js';
+import { alreadyExists, commitCreate, commitDelete, commitUpdate, keyFor } from './steps/commit.js';
+import { prepareForCreate, prepareForUpdate, wipeSystemFields } from './steps/prepare.js';
+import { dropRepeatedOwners, reconcileName, reconcileNamespace } from './steps/reconcile.js';
+import { seal } from './steps/seal.js';
+import { validateCreate, validateUpdate } from './steps/validate.js';
+
+export interface Written {
+  readonly object: ApiObject;
+  readonly created: boolean;
+}
+
+/** Creates an object from a decoded body, which it takes over. */
+export function createObject(draft: DraftObject, job: WriteJob): MaybePromise<Written> {
+  wipeSystemFields(draft.metadata);
+  reconcileNamespace(draft.metadata, job);
+  dropRepeatedOwners(draft.metadata, 'as sent', job.warnings);
+  return chain(admit('mutate', { operation: 'CREATE', object: draft }, job), () => {
+    dropRepeatedOwners(draft.metadata, 'after admission', job.warnings);
+    return chain(storeNew(draft, job), (object) => ({ object, created: true }));
+  });
+}
+
+const MAX_NAME_ATTEMPTS = 8;
+
+/** Prepares, validates and stores a new object; with a generated name, until one is free. */
+function storeNew(draft: DraftObject, job: WriteJob, attempt = 1): MaybePromise<ApiObject> {
+  const { strategy } = job.served.kind;
+  const nameIsGenerated = !draft.metadata.name && Boolean(draft.metadata.generateName);
+  prepareForCreate(draft, job);
+  validateCreate(draft, job);
+  job.warnings.push(...(strategy.warnings?.(draft as unknown as ApiObject, job.moment) ?? []));
+  strategy.canonicalize?.(draft, job.moment);
+  return chain(admit('validate', { operation: 'CREATE', object: draft }, job), () => {
+    try {
+      return commitCreate(draft, job);
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error;
+      if (!nameIsGenerated || attempt >= MAX_NAME_ATTEMPTS) throw alreadyExists(draft, job);
+      draft.metadata.name = '';
+      return storeNew(draft, job, attempt + 1);
+    }
+  });
+}
+
+/** How an update comes by its draft, and what it may do. */
+export interface UpdateJob {
+  readonly name: string;
+  readonly subresource: SubresourceStrategy | undefined;
+  /** PUT to an absent name creates it, where the kind allows. */
+  readonly mayCreate: boolean;
+  /** The identity the client saw; another one in its place is a conflict. */
+  readonly expectedUid?: string;
+  /** Makes a fresh draft from the live object; called again after a lost race. */
+  readonly draft: (live: ApiObject | undefined) => DraftObject;
+}
+
+/** Updates, patches or (PUT) creates an object. */
+export function updateObject(update: UpdateJob, job: WriteJob): MaybePromise<Written> {
+  const live = job.context.store.get(keyFor(job, update.name));
+  checkIdentity(update, live, job);
+  if (live === undefined && !update.mayCreate) throw errors.notFound(job.served.groupResource, update.name);
+  const draft = update.draft(live);
+  reconcileNamespace(draft.metadata, job);
+  reconcileName(draft.metadata, update.name);
+  if (live === undefined) {
+    // A version in the body means nothing where there is none to compare with, but it must be one.
+    checkRevisionSyntax(draft);
+    delete draft.metadata.resourceVersion;
+    return createObject(draft, job);
+  }
+  const oldObject = live;
+  const mutated = admit('mutate', { operation: 'UPDATE', object: draft, oldObject }, job);
+  return chain(mutated, () => retryLostRace(replace(draft, oldObject, { update, job }), { update, job }));
+}
+
+function replace(
+  draft: DraftObject,
+  live: ApiObject,
+  about: { readonly update: UpdateJob; readonly job: WriteJob },
+): MaybePromise<Written> {
+  const { job } = about;
+  const { subresource } = about.update;
+  const { strategy } = job.served.kind;
+  dropRepeatedOwners(draft.metadata, 'after admission', job.warnings);
+  checkRevision(draft, live, about);
+  prepareForUpdate(draft, live, { job, subresource });
+  validateUpdate(draft, live, { job, subresource });
+  job.warnings.push(...(strategy.warnings?.(draft as unknown as ApiObject, job.moment) ?? []));
+  strategy.canonicalize?.(draft, job.moment);
+  return chain(admit('validate', { operation: 'UPDATE', object: draft, oldObject: live }, job), () => ({
+    object: vanishes(draft, live, job) ? finalize(draft, live, job) : commitUpdate(draft, live, job),
+    created: false,
+  }));
+}
+
+/** The last finalizer of a terminating object is gone: nothing keeps it any more. */
+function vanishes(draft: DraftObject, live: ApiObject, job: WriteJob): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = live.metadata;
+  if (deletionTimestamp === undefined || (deletionGracePeriodSeconds ?? 0) > 0) return false;
+  if ((draft.metadata.finalizers?.length ?? 0) > 0) return false;
+  return job.served.kind.strategy.mayVanish?.(draft as unknown as ApiObject) ?? true;
+}
+
+/** Removes the object, and answers with what the client had asked to store. */
+function finalize(draft: DraftObject, live: ApiObject, job: WriteJob): ApiObject {
+  commitDelete(live, job);
+  return seal(job.served.kind.schema, draft, live.metadata.resourceVersion);
+}
+
+/**
+ * Another write came first while a plugin was waited for: start over with what is there now. A client that pinned a
+ * version gets its conflict from that second look.
+ */
+function retryLostRace(
+  result: MaybePromise<Written>,
+  about: { readonly update: UpdateJob; readonly job: WriteJob },
+): MaybePromise<Written> {
+  if (!isPromise(result)) return result;
+  return result.catch((error: unknown) => {
+    if (error instanceof StorageError) return updateObject(about.update, about.job);
+    throw error;
+  });
+}
+
+function checkIdentity(update: UpdateJob, live: ApiObject | undefined, job: WriteJob): void {
+  const expected = update.expectedUid;
+  if (!expected || expected === live?.metadata.uid) return;
+  const { storage, groupResource } = job.served;
+  const plural = storage.split('.')[0] ?? storage;
+  const key = `/registry/${plural}/${job.namespace === '' ? '' : `${job.namespace}/`}${update.name}`;
+  const why = `Precondition failed: UID in precondition: ${expected}, UID in object meta: ${live?.metadata.uid ?? ''}`;
+  throw errors.conflict(
+    groupResource,
+    update.name,
+    `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`,
+  );
+}
+
+function checkRevisionSyntax(draft: DraftObject): number {
+  try {
+    return parseRevision(draft.metadata.resourceVersion);
+  } catch (error) {
+    throw errors.plain(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Optimistic locking: the version the client read must still be the live one. */
+function checkRevision(
+  draft: DraftObject,
+  live: ApiObject,
+  about: { readonly update: UpdateJob; readonly job: WriteJob },
+): void {
+  const { served } = about.job;
+  const wanted = checkRevisionSyntax(draft);
+  if (wanted === 0) {
+    if (served.kind.strategy.unconditionalUpdate) return;
+    throw errors.invalid({ group: served.gvr.group, kind: served.gvr.resource }, about.update.name, [
+      {
+        type: 'invalid',
+        field: 'metadata.resourceVersion',
+        message: 'Invalid value: 0x0: must be specified for an update',
+      },
+    ]);
+  }
+  if (wanted === Number(live.metadata.resourceVersion)) return;
+  throw errors.conflict(
+    served.groupResource,
+    about.update.name,
+    'the object has been modified; please apply your changes to the latest version and try again',
+  );
+}

@@ -1,0 +1,82 @@
+/**
+ * Where the next page of a list begins, as an opaque text. spec: Chunked lists
+ *
+ * The text is base64url of a small JSON document, in the reference server's form with one field more: `t`, the time
+ * of the first page, by which a token grows old. Revision -1 means "whatever is there now, from this key on".
+ */
+
+export interface ContinueToken {
+  /** The revision all pages of the chain are read at, or -1. */
+  readonly revision: number;
+  /** The key of the last object of the page before, relative to the listed range. */
+  readonly after: string;
+  /** Milliseconds of the cluster's clock at the first page; absent in tokens of other making. */
+  readonly issuedAt?: number;
+}
+
+/** A text that is no token. The message completes `invalid continue token: `. */
+export class ContinueTokenError extends Error {
+  override readonly name = 'ContinueTokenError';
+}
+
+const INVALID = 'continue key is not valid';
+
+export function encodeContinueToken(token: ContinueToken, version: string): string {
+  const document = {
+    v: version,
+    rv: token.revision,
+    start: `${token.after}\u0000`,
+    ...(token.issuedAt === undefined ? {} : { t: token.issuedAt }),
+  };
+  const binary = Array.from(new TextEncoder().encode(JSON.stringify(document)), (byte) => String.fromCharCode(byte));
+  return btoa(binary.join('')).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+}
+
+/**
+ * Reads a token. `parseJson` is the codec's, because its error texts are part of the answer. Throws
+ * {@link ContinueTokenError}.
+ */
+export function decodeContinueToken(
+  text: string,
+  version: string,
+  parseJson: (text: string) => unknown,
+): ContinueToken {
+  const document = readDocument(text, parseJson);
+  if (document['v'] !== version) {
+    throw new ContinueTokenError(
+      `${INVALID}: server does not recognize this encoded version ${String(document['v'] ?? '')}`,
+    );
+  }
+  const { rv, start, t } = document;
+  if (typeof rv !== 'number' || rv === 0) {
+    throw new ContinueTokenError(`${INVALID}: incorrect encoded start resourceVersion (version ${version})`);
+  }
+  if (typeof start !== 'string' || start === '') {
+    throw new ContinueTokenError(`${INVALID}: encoded start key empty (version ${version})`);
+  }
+  if (!isCleanKey(start)) throw new ContinueTokenError(`${INVALID}: ${start}`);
+  const after = start.endsWith('\u0000') ? start.slice(0, -1) : start;
+  return { revision: rv, after: after.replace(/^\//, ''), ...(typeof t === 'number' ? { issuedAt: t } : {}) };
+}
+
+function readDocument(text: string, parseJson: (text: string) => unknown): Record<string, unknown> {
+  const illegal = /[^A-Za-z0-9_-]/.exec(text);
+  const cutAt = text.length % 4 === 1 ? text.length - 1 : undefined;
+  const position = illegal?.index ?? cutAt;
+  if (position !== undefined) throw new ContinueTokenError(`${INVALID}: illegal base64 data at input byte ${position}`);
+  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+  const json = new TextDecoder().decode(Uint8Array.from(binary, (character) => character.charCodeAt(0)));
+  let document: unknown;
+  try {
+    document = parseJson(json);
+  } catch (error) {
+    throw new ContinueTokenError(`${INVALID}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return typeof document === 'object' && document !== null ? (document as Record<string, unknown>) : {};
+}
+
+/** A key that stays inside its collection: no parent steps, no empty parts. */
+function isCleanKey(start: string): boolean {
+  const parts = start.replace(/^\//, '').split('/');
+  return parts.every((part) => part !== '' && part !== '.' && part !== '..');
+}

@@ -1,0 +1,110 @@
+/**
+ * A watcher: a position in one resource's log plus a filter. It holds no events of its own.
+ *
+ * Worked example, a watcher of `app=x` at position 7:
+ *
+ *   log:   … 6 ADDED a{x}   7 MODIFIED a{x→y}   8 MODIFIED b{x}   9 DELETED a{y}
+ *   poll() → DELETED a{x} at revision 7: it left the selection, so its last matching content is shown
+ *   poll() → MODIFIED b{x}
+ *   poll() → undefined: 9 never matched; the position is now the end, and the cursor may wait
+ *
+ * While it waits, the log calls `wake` only with events that can concern it, and the cursor jumps straight to them:
+ * an idle watcher of one namespace never looks at the events of another.
+ */
+import type { ChangeEvent } from '../meta/change.js';
+import type { ApiObject } from '../meta/object.js';
+import type { EventLog, LogEntry } from './event-log.js';
+import { CompactedError } from './types.js';
+
+/** What a cursor selects. */
+export interface CursorFilter {
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly matches?: (object: ApiObject) => boolean;
+}
+
+export class Cursor {
+  readonly filter: CursorFilter;
+  readonly #log: EventLog;
+  /** Absolute index in the log of the next entry to look at. */
+  #position: number;
+  #onEvent: (() => void) | undefined;
+  #ended: 'closed' | 'expired' | undefined;
+
+  /** Called by {@link EventLog.watch} only. */
+  constructor(log: EventLog, position: number, filter: CursorFilter) {
+    this.#log = log;
+    this.#position = position;
+    this.filter = filter;
+  }
+
+  /** The next event, or undefined when there is none yet. Throws {@link CompactedError} when it was dropped. */
+  poll(): ChangeEvent | undefined {
+    if (this.#ended === 'closed') return undefined;
+    if (this.#ended === 'expired' || this.#position < this.#log.firstPosition) {
+      this.#ended = 'expired';
+      throw new CompactedError(0, this.#log.oldestStart);
+    }
+    while (this.#position < this.#log.endPosition) {
+      const event = this.#see(this.#log.entryAt(this.#position++));
+      if (event !== undefined) return event;
+    }
+    return undefined;
+  }
+
+  /** True while the log should offer new entries to this cursor. */
+  get isWaiting(): boolean {
+    return this.#onEvent !== undefined;
+  }
+
+  /** Asks for one call when `poll` has something new, or an end to report. At most one wait at a time. */
+  wait(onEvent: () => void): void {
+    if (this.#ended === 'expired') {
+      onEvent();
+      return;
+    }
+    this.#onEvent = onEvent;
+    this.#log.addWaiting(this);
+  }
+
+  /** Called by the log, while the cursor waits, with the position of an entry that may concern it. */
+  wake(position: number): void {
+    // All entries before this one were offered already, or belong to other namespaces.
+    const concerns = this.#see(this.#log.entryAt(position)) !== undefined;
+    this.#position = concerns ? position : position + 1;
+    if (concerns) this.#fire();
+  }
+
+  /** History was replaced under the cursor: whoever reads it gets an end of its own kind. */
+  expire(): void {
+    if (this.#ended === 'closed') return;
+    this.#ended = 'expired';
+    this.#fire();
+  }
+
+  close(): void {
+    if (this.#ended === 'closed') return;
+    this.#ended = 'closed';
+    this.#onEvent = undefined;
+    this.#log.remove(this);
+  }
+
+  #fire(): void {
+    const onEvent = this.#onEvent;
+    this.#onEvent = undefined;
+    onEvent?.();
+  }
+
+  /** The event this watcher sees in an entry, if any. spec: Events */
+  #see(entry: LogEntry): ChangeEvent | undefined {
+    const { namespace, name, matches } = this.filter;
+    if (namespace !== undefined && entry.namespace !== namespace) return undefined;
+    if (name !== undefined && entry.name !== name) return undefined;
+    if (matches === undefined) return entry.change;
+    const was = entry.previous !== undefined && matches(entry.previous);
+    const is = entry.type !== 'DELETED' && matches(entry.object);
+    if (is) return was === (entry.type === 'MODIFIED') ? entry.change : entry.as(was ? 'MODIFIED' : 'ADDED');
+    if (!was) return undefined;
+    return entry.type === 'DELETED' ? entry.change : entry.departure();
+  }
+}

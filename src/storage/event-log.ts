@@ -1,0 +1,212 @@
+/**
+ * What changed in one resource lately: a bounded log, oldest first, and the watchers that wait at its end.
+ *
+ * Bounds are age and count, whichever bites first. Dropping is lazy: it happens when the log is written or asked.
+ */
+import type { ChangeEvent } from '../meta/change.js';
+import type { ApiObject } from '../meta/object.js';
+import { invariant } from '../util/invariant.js';
+import type { CursorFilter } from './cursor.js';
+import { Cursor } from './cursor.js';
+import type { StoredEvent } from './types.js';
+import { CompactedError } from './types.js';
+
+export interface LogBounds {
+  /** At most so many events are kept per resource. */
+  readonly maxEvents: number;
+  /** No event is kept longer than this. */
+  readonly maxAgeMs: number;
+}
+
+/** An event in the log, with the forms that watchers share. */
+export class LogEntry implements StoredEvent {
+  readonly revision: number;
+  readonly type: StoredEvent['type'];
+  readonly namespace: string;
+  readonly name: string;
+  readonly object: ApiObject;
+  readonly previous?: ApiObject;
+  readonly time: number;
+  /** The event as a watcher without selectors sees it; one object for all of them. */
+  readonly change: ChangeEvent;
+  #departure: ChangeEvent | undefined;
+
+  constructor(event: StoredEvent) {
+    this.revision = event.revision;
+    this.type = event.type;
+    this.namespace = event.namespace;
+    this.name = event.name;
+    this.object = event.object;
+    if (event.previous !== undefined) this.previous = event.previous;
+    this.time = event.time;
+    this.change = Object.freeze({ type: event.type, object: event.object });
+  }
+
+  /** The same change under another type: an update that brought the object into a selection is an ADDED there. */
+  as(type: 'ADDED' | 'MODIFIED'): ChangeEvent {
+    return Object.freeze({ type, object: this.object });
+  }
+
+  /** An update that took the object out of a selection: the old content, at the revision of the change. */
+  departure(): ChangeEvent {
+    if (this.#departure === undefined) {
+      const { previous } = this;
+      invariant(previous !== undefined, 'an object that leaves a selection was there before');
+      const metadata = Object.freeze({ ...previous.metadata, resourceVersion: String(this.revision) });
+      this.#departure = Object.freeze({ type: 'DELETED', object: Object.freeze({ ...previous, metadata }) });
+    }
+    return this.#departure;
+  }
+}
+
+export class EventLog {
+  readonly #bounds: LogBounds;
+  /** Live entries are `#entries[#head…]`; the rest of the array is garbage that a later append reclaims. */
+  #entries: LogEntry[];
+  #head = 0;
+  /** Absolute position of `#entries[0]`; it only grows, so a cursor's position stays meaningful. */
+  #base = 0;
+  /** The revision of the newest dropped event: history is complete for watches that start at or after it. */
+  #compacted: number;
+  readonly #waiting = new Set<Cursor>();
+  readonly #waitingByNamespace = new Map<string, Set<Cursor>>();
+  /** Every open cursor, waiting or not. */
+  readonly #cursors = new Set<Cursor>();
+
+  constructor(bounds: LogBounds, history: { readonly entries: readonly LogEntry[]; readonly compacted: number }) {
+    this.#bounds = bounds;
+    this.#entries = [...history.entries];
+    this.#compacted = history.compacted;
+  }
+
+  get firstPosition(): number {
+    return this.#base + this.#head;
+  }
+
+  get endPosition(): number {
+    return this.#base + this.#entries.length;
+  }
+
+  /** The oldest revision after which nothing is missing. */
+  get oldestStart(): number {
+    return this.#compacted;
+  }
+
+  /** The revision of the newest event, dropped or not. */
+  get lastRevision(): number {
+    return this.#entries[this.#entries.length - 1]?.revision ?? this.#compacted;
+  }
+
+  entryAt(position: number): LogEntry {
+    const entry = this.#entries[position - this.#base];
+    invariant(entry !== undefined, 'a log position holds an entry');
+    return entry;
+  }
+
+  append(event: StoredEvent): void {
+    this.#entries.push(new LogEntry(event));
+    this.compact(event.time);
+    if (this.#cursors.size > 0) this.#wakeWaiting(event.namespace, this.endPosition - 1);
+  }
+
+  /** Drops what is older than the bounds allow. */
+  compact(now: number): void {
+    const oldest = now - this.#bounds.maxAgeMs;
+    const excess = this.#entries.length - this.#bounds.maxEvents;
+    let head = this.#head;
+    while (head < this.#entries.length) {
+      const entry = this.#entries[head];
+      if (entry === undefined || (head >= excess && entry.time >= oldest)) break;
+      this.#compacted = entry.revision;
+      head++;
+    }
+    this.#head = head;
+    // Reclaim in large steps so that dropping costs O(1) per event.
+    if (head > 1024 && head * 2 > this.#entries.length) {
+      this.#entries = this.#entries.slice(head);
+      this.#base += head;
+      this.#head = 0;
+    }
+  }
+
+  /** A cursor for events after a revision. Throws {@link CompactedError} when some of those were dropped. */
+  watch(after: number, filter: CursorFilter): Cursor {
+    if (after < this.#compacted) throw new CompactedError(after, this.#compacted + 1);
+    const cursor = new Cursor(this, this.#positionAfter(after), filter);
+    this.#cursors.add(cursor);
+    return cursor;
+  }
+
+  /** Events after a revision, newest first; the way back to an older state. */
+  *backwards(after: number): Iterable<LogEntry> {
+    if (after < this.#compacted) throw new CompactedError(after, this.#compacted);
+    for (let i = this.#entries.length - 1; i >= this.#head; i--) {
+      const entry = this.#entries[i];
+      if (entry === undefined || entry.revision <= after) return;
+      yield entry;
+    }
+  }
+
+  /** For a snapshot or a fork: entries are immutable and shared, the array is not. */
+  history(): { readonly entries: readonly LogEntry[]; readonly compacted: number } {
+    return { entries: this.#entries.slice(this.#head), compacted: this.#compacted };
+  }
+
+  /** Ends every watch: the history they read no longer exists. */
+  expireAll(): void {
+    for (const cursor of [...this.#cursors]) cursor.expire();
+    this.#cursors.clear();
+    this.#waiting.clear();
+    this.#waitingByNamespace.clear();
+  }
+
+  addWaiting(cursor: Cursor): void {
+    this.#waitingSet(cursor).add(cursor);
+  }
+
+  remove(cursor: Cursor): void {
+    this.#cursors.delete(cursor);
+    this.#waitingSet(cursor).delete(cursor);
+    const { namespace } = cursor.filter;
+    if (namespace !== undefined && this.#waitingByNamespace.get(namespace)?.size === 0) {
+      this.#waitingByNamespace.delete(namespace);
+    }
+  }
+
+  #waitingSet(cursor: Cursor): Set<Cursor> {
+    const { namespace } = cursor.filter;
+    if (namespace === undefined) return this.#waiting;
+    let set = this.#waitingByNamespace.get(namespace);
+    if (set === undefined) {
+      set = new Set();
+      this.#waitingByNamespace.set(namespace, set);
+    }
+    return set;
+  }
+
+  #wakeWaiting(namespace: string, position: number): void {
+    wake(this.#waiting, position);
+    const local = this.#waitingByNamespace.get(namespace);
+    if (local !== undefined) wake(local, position);
+  }
+
+  /** Position of the first entry newer than a revision. */
+  #positionAfter(revision: number): number {
+    let low = this.#head;
+    let high = this.#entries.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#entries[middle]?.revision ?? 0) > revision) high = middle;
+      else low = middle + 1;
+    }
+    return this.#base + low;
+  }
+}
+
+function wake(waiting: Set<Cursor>, position: number): void {
+  for (const cursor of waiting) {
+    cursor.wake(position);
+    // A consumer may have asked to wait again from within its wake-up; it then stays, and is not visited twice.
+    if (!cursor.isWaiting) waiting.delete(cursor);
+  }
+}

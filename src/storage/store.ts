@@ -1,0 +1,127 @@
+/**
+ * The revisioned view of everything: one table per resource, one counter over all of them. See `types.ts` for what
+ * it promises.
+ */
+import type { ApiObject } from '../meta/object.js';
+import type { Clock } from '../util/clock.js';
+import type { Cursor } from './cursor.js';
+import type { LogBounds } from './event-log.js';
+import { keyOf, Table, type TableState } from './table.js';
+import type { ListPage, ListQuery, ObjectKey, WatchQuery, Write } from './types.js';
+import { StorageError } from './types.js';
+
+export interface StoreOptions extends LogBounds {
+  readonly clock: Clock;
+}
+
+/** Everything the store holds at one moment. Opaque; made in time that does not depend on the number of objects. */
+export interface StoreSnapshot {
+  readonly revision: number;
+  readonly tables: ReadonlyMap<string, TableState>;
+}
+
+export class Store {
+  readonly #options: StoreOptions;
+  #revision: number;
+  #tables = new Map<string, Table>();
+  readonly #revisionWaiters = new Set<() => void>();
+
+  constructor(options: StoreOptions, from?: StoreSnapshot) {
+    this.#options = options;
+    this.#revision = from?.revision ?? 0;
+    for (const [resource, state] of from?.tables ?? []) this.#tables.set(resource, new Table(options, state));
+  }
+
+  /** The revision of the newest write. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  get(key: ObjectKey): ApiObject | undefined {
+    return this.#tables.get(key.resource)?.get(keyOf(key.namespace, key.name));
+  }
+
+  /** Carries out a write and returns what is now stored (or, for a deletion, what was). Throws StorageError. */
+  commit(write: Write): ApiObject {
+    const { key } = write;
+    const table = this.#table(key.resource);
+    const text = keyOf(key.namespace, key.name);
+    const present = table.get(text);
+    if (write.type === 'create') {
+      if (present !== undefined) throw new StorageError('exists');
+    } else if (present !== write.expected) {
+      throw new StorageError(present === undefined ? 'missing' : 'stale');
+    }
+    const revision = this.#revision + 1;
+    const object = write.seal(String(revision));
+    // Nothing can fail from here on.
+    this.#revision = revision;
+    if (write.type === 'delete') table.delete(text, key.namespace);
+    else table.set(text, key.namespace, object);
+    table.log.append({
+      revision,
+      type: EVENT_TYPE[write.type],
+      namespace: key.namespace,
+      name: key.name,
+      object,
+      ...(present === undefined ? {} : { previous: present }),
+      time: this.#options.clock.now(),
+    });
+    if (this.#revisionWaiters.size > 0) for (const wake of [...this.#revisionWaiters]) wake();
+    return object;
+  }
+
+  /** Reads a collection, or part of it. Throws CompactedError when `at` is no longer available. */
+  list(query: ListQuery): ListPage {
+    const table = this.#tables.get(query.resource);
+    const revision = query.at ?? this.#revision;
+    if (table === undefined) return { items: [], revision };
+    table.release(this.#options.clock.now());
+    table.log.compact(this.#options.clock.now());
+    return table.list(query, revision);
+  }
+
+  /** Keeps a revision of a resource readable for the later pages of a list. */
+  hold(resource: string, revision: number, until: number): void {
+    this.#tables.get(resource)?.hold(revision, until);
+  }
+
+  /** A watcher, live from now on. Throws CompactedError when the wanted history is gone. */
+  watch(query: WatchQuery): Cursor {
+    const { log } = this.#table(query.resource);
+    log.compact(this.#options.clock.now());
+    return log.watch(query.after, query);
+  }
+
+  /** Calls back after every write until undone. For reads that wait for a revision to come. */
+  onRevision(wake: () => void): () => void {
+    this.#revisionWaiters.add(wake);
+    return () => this.#revisionWaiters.delete(wake);
+  }
+
+  snapshot(): StoreSnapshot {
+    const tables = new Map<string, TableState>();
+    for (const [resource, table] of this.#tables) tables.set(resource, table.state());
+    return { revision: this.#revision, tables };
+  }
+
+  /** Puts a snapshot back, revision included. Open watches end: the history they read is no more. */
+  restore(snapshot: StoreSnapshot): void {
+    const before = this.#tables;
+    this.#revision = snapshot.revision;
+    this.#tables = new Map();
+    for (const [resource, state] of snapshot.tables) this.#tables.set(resource, new Table(this.#options, state));
+    for (const table of before.values()) table.log.expireAll();
+  }
+
+  #table(resource: string): Table {
+    let table = this.#tables.get(resource);
+    if (table === undefined) {
+      table = new Table(this.#options);
+      this.#tables.set(resource, table);
+    }
+    return table;
+  }
+}
+
+const EVENT_TYPE = { create: 'ADDED', update: 'MODIFIED', delete: 'DELETED' } as const;

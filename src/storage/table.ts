@@ -1,0 +1,181 @@
+/**
+ * All objects of one resource in key order, at the present and, as far as history reaches, at earlier revisions.
+ *
+ * Keys are `namespace/name` compared as text, as the reference server's storage does, so `a-b/x` comes before `a/x`.
+ * Older states come from two places: a tree that was held when a page of a list was handed out, or the present tree
+ * with the log played backwards over it.
+ */
+import { EmptyBTree } from 'sorted-btree';
+import type { ApiObject } from '../meta/object.js';
+import { EventLog, type LogBounds, type LogEntry } from './event-log.js';
+import type { ListPage, ListQuery, Range } from './types.js';
+
+// The package is CommonJS, and bundlers and Node disagree on where its default export ends up; this export is where
+// everybody expects it, and its class is the one we want.
+type BTreeClass = typeof import('sorted-btree', { with: { 'resolution-mode': 'require' }}).default;
+const BTree = EmptyBTree.constructor as BTreeClass;
+type Tree = InstanceType<typeof BTree<string, ApiObject>>;
+
+/** A state kept alive for the later pages of a list. */
+interface Held {
+  readonly tree: Tree;
+  readonly until: number;
+  /** Objects left after a page, by where the next one starts; saves counting them again. */
+  readonly remaining: Map<string, number>;
+}
+
+/** Everything a table is made of; sharing it is what makes snapshots and forks cheap. */
+export interface TableState {
+  readonly tree: Tree;
+  readonly counts: ReadonlyMap<string, number>;
+  readonly history: { readonly entries: readonly LogEntry[]; readonly compacted: number };
+}
+
+export class Table {
+  readonly log: EventLog;
+  #tree: Tree;
+  /** Objects per namespace, for the count of what remains after a first page. */
+  readonly #counts: Map<string, number>;
+  readonly #held = new Map<number, Held>();
+
+  constructor(bounds: LogBounds, state?: TableState) {
+    this.#tree = state === undefined ? new BTree<string, ApiObject>([], compareKeys) : state.tree.clone();
+    this.#counts = new Map(state?.counts);
+    this.log = new EventLog(bounds, state?.history ?? { entries: [], compacted: 0 });
+  }
+
+  get size(): number {
+    return this.#tree.size;
+  }
+
+  get(key: string): ApiObject | undefined {
+    return this.#tree.get(key);
+  }
+
+  set(key: string, namespace: string, object: ApiObject): void {
+    if (this.#tree.set(key, object)) this.#counts.set(namespace, (this.#counts.get(namespace) ?? 0) + 1);
+  }
+
+  delete(key: string, namespace: string): void {
+    if (!this.#tree.delete(key)) return;
+    const left = (this.#counts.get(namespace) ?? 0) - 1;
+    if (left > 0) this.#counts.set(namespace, left);
+    else this.#counts.delete(namespace);
+  }
+
+  /** Reads a page at `revision`, which is the present or older. Throws CompactedError. */
+  list(query: ListQuery, revision: number): ListPage {
+    const held = this.#held.get(revision);
+    const isPresent = revision >= this.log.lastRevision;
+    const tree = isPresent ? this.#tree : (held?.tree ?? this.#treeAt(revision));
+    const page = scan(tree, query);
+    if (page.lastKey === undefined) return { items: page.items, revision };
+    const nextAfter = page.lastKey;
+    if (query.matches !== undefined) return { items: page.items, revision, nextAfter };
+    const before = held?.remaining.get(memoKey(query, query.after)) ?? this.#countFrom(tree, query, isPresent);
+    const remaining = before - page.items.length;
+    held?.remaining.set(memoKey(query, nextAfter), remaining);
+    return { items: page.items, revision, nextAfter, remaining };
+  }
+
+  /** Keeps the state at a revision readable until a time, whatever is written meanwhile. */
+  hold(revision: number, until: number): void {
+    const held = this.#held.get(revision);
+    if (held !== undefined && held.until >= until) return;
+    const tree = held?.tree ?? (revision >= this.log.lastRevision ? this.#tree.clone() : this.#treeAt(revision));
+    this.#held.set(revision, { tree, until, remaining: held?.remaining ?? new Map() });
+  }
+
+  /** Lets go of held states whose time is over. */
+  release(now: number): void {
+    for (const [revision, held] of this.#held) if (held.until < now) this.#held.delete(revision);
+  }
+
+  state(): TableState {
+    return { tree: this.#tree.clone(), counts: new Map(this.#counts), history: this.log.history() };
+  }
+
+  /** The present with every later change undone. */
+  #treeAt(revision: number): Tree {
+    const tree = this.#tree.clone();
+    for (const entry of this.log.backwards(revision)) {
+      const key = keyOf(entry.namespace, entry.name);
+      if (entry.previous === undefined) tree.delete(key);
+      else tree.set(key, entry.previous);
+    }
+    return tree;
+  }
+
+  /** Objects of the range from where the query starts. */
+  #countFrom(tree: Tree, query: ListQuery, isPresent: boolean): number {
+    if (query.after === undefined && query.namespace === undefined) return tree.size;
+    if (query.after === undefined && isPresent) return this.#counts.get(query.namespace ?? '') ?? 0;
+    const [low, high] = bounds(query);
+    let count = 0;
+    tree.forRange(query.after === undefined ? low : afterKey(query.after), high, false, () => {
+      count++;
+    });
+    return count;
+  }
+}
+
+export function keyOf(namespace: string, name: string): string {
+  return namespace === '' ? name : `${namespace}/${name}`;
+}
+
+function compareKeys(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** Above every key: no name holds this character. */
+const TOP = '\uffff';
+
+/** The keys of a range: from, inclusive, and up to, exclusive. '0' is the character after '/'. */
+function bounds(range: Range): [string, string] {
+  return range.namespace === undefined ? ['', TOP] : [`${range.namespace}/`, `${range.namespace}0`];
+}
+
+/** The least key greater than this one. */
+function afterKey(key: string): string {
+  return `${key}\u0000`;
+}
+
+interface Scanned {
+  readonly items: readonly ApiObject[];
+  /** The key of the last item, when another match follows it. */
+  readonly lastKey?: string;
+}
+
+function scan(tree: Tree, query: ListQuery): Scanned {
+  if (query.name !== undefined) return scanOne(tree, query, query.name);
+  const [low, high] = bounds(query);
+  const items: ApiObject[] = [];
+  const { matches } = query;
+  const limit = query.limit ?? Number.POSITIVE_INFINITY;
+  let lastKey = '';
+  let more = false;
+  tree.forRange(query.after === undefined ? low : afterKey(query.after), high, false, (key, object) => {
+    if (matches !== undefined && !matches(object)) return undefined;
+    if (items.length >= limit) {
+      more = true;
+      return STOP;
+    }
+    items.push(object);
+    lastKey = key;
+    return undefined;
+  });
+  return more ? { items, lastKey } : { items };
+}
+
+const STOP = { break: true };
+
+function scanOne(tree: Tree, query: ListQuery, name: string): Scanned {
+  const key = keyOf(query.namespace ?? '', name);
+  const object = query.after !== undefined && key <= query.after ? undefined : tree.get(key);
+  const counts = object !== undefined && (query.matches === undefined || query.matches(object));
+  return { items: counts ? [object] : [] };
+}
+
+function memoKey(query: ListQuery, start: string | undefined): string {
+  return `${query.namespace ?? '*'} ${start ?? ''}`;
+}

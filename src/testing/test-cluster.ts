@@ -1,0 +1,20 @@
+/**
+ * The production cluster with a clock and identities that a test owns. There is no fake implementation to diverge.
+ */
+import { type Cluster, type ClusterOptions, createCluster } from '../cluster.js';
+import { type FakeClock, fakeClock } from './fake-clock.js';
+import { sequentialIds } from './sequential-ids.js';
+
+export interface TestCluster extends Cluster {
+  readonly clock: FakeClock;
+}
+
+/**
+ * @example
+ * const cluster = testCluster();
+ * await cluster.clock.advance(60_000);
+ */
+export function testCluster(options: Omit<ClusterOptions, 'clock'> = {}): TestCluster {
+  const cluster = createCluster({ ids: sequentialIds(), ...options, clock: fakeClock() });
+  return cluster as TestCluster;
+}

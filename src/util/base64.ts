@@ -1,0 +1,92 @@
+/**
+ * Base64 as the wire has it: standard alphabet, padded. Text stays text; bytes appear only where they are needed.
+ */
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+const WELL_FORMED = /^[A-Za-z0-9+/]*={0,2}$/;
+
+/** The position at which a text stops being base64. */
+export class Base64Error extends Error {
+  override readonly name = 'Base64Error';
+
+  constructor(readonly position: number) {
+    super(`illegal base64 data at input byte ${position}`);
+  }
+}
+
+/** The one spelling of the same bytes: no line breaks, unused bits zero. Throws {@link Base64Error}. */
+export function canonicalBase64(text: string): string {
+  if (text.length % 4 === 0 && WELL_FORMED.test(text)) return zeroUnusedBits(text);
+  const { compact, positions } = withoutLineBreaks(text);
+  const wrongAt = firstIllegal(compact);
+  if (wrongAt !== undefined) throw new Base64Error(positions[wrongAt] ?? text.length);
+  return zeroUnusedBits(compact);
+}
+
+/** How many bytes a canonical text stands for. */
+export function base64ByteLength(canonical: string): number {
+  const padding = canonical.endsWith('==') ? 2 : canonical.endsWith('=') ? 1 : 0;
+  return (canonical.length / 4) * 3 - padding;
+}
+
+/** Base64 of a text's UTF-8 bytes. */
+export function encodeBase64Text(text: string): string {
+  return encodeBase64(new TextEncoder().encode(text));
+}
+
+export function encodeBase64(data: Uint8Array): string {
+  let out = '';
+  for (let i = 0; i < data.length; i += 3) {
+    const left = data.length - i;
+    const word = ((data[i] ?? 0) << 16) | ((data[i + 1] ?? 0) << 8) | (data[i + 2] ?? 0);
+    out += symbol(word >> 18) + symbol(word >> 12);
+    out += (left > 1 ? symbol(word >> 6) : '=') + (left > 2 ? symbol(word) : '=');
+  }
+  return out;
+}
+
+/** The bytes as UTF-8 text; bytes that are no UTF-8 become U+FFFD. */
+export function decodeBase64Text(canonical: string): string {
+  return new TextDecoder().decode(Uint8Array.from(atob(canonical), (character) => character.charCodeAt(0)));
+}
+
+function symbol(word: number): string {
+  return ALPHABET.charAt(word & 63);
+}
+
+function withoutLineBreaks(text: string): { compact: string; positions: number[] } {
+  let compact = '';
+  const positions: number[] = [];
+  for (let i = 0; i < text.length; i++) {
+    const character = text.charAt(i);
+    if (character === '\n' || character === '\r') continue;
+    compact += character;
+    positions.push(i);
+  }
+  return { compact, positions };
+}
+
+/** The index in a text without line breaks that a decoder names; a short last group is blamed on its first byte. */
+function firstIllegal(compact: string): number | undefined {
+  for (let i = 0; i < compact.length; i++) {
+    if (ALPHABET.includes(compact.charAt(i))) continue;
+    if (compact.charAt(i) !== '=') return i;
+    // Padding may only close a group of four, as its third and fourth or its fourth place.
+    const place = i % 4;
+    if (place < 2) return i;
+    if (place === 2 && compact.charAt(i + 1) !== '=') return Math.min(i + 1, compact.length);
+    const end = i + (place === 2 ? 2 : 1);
+    return end === compact.length ? undefined : end;
+  }
+  const rest = compact.length % 4;
+  return rest === 0 ? undefined : compact.length - rest;
+}
+
+function zeroUnusedBits(text: string): string {
+  if (!text.endsWith('=')) return text;
+  const at = text.indexOf('=') - 1;
+  const unused = text.endsWith('==') ? 4 : 2;
+  const value = ALPHABET.indexOf(text.charAt(at));
+  const clean = (value >> unused) << unused;
+  return clean === value ? text : text.slice(0, at) + ALPHABET.charAt(clean) + text.slice(at + 1);
+}

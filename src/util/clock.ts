@@ -1,0 +1,33 @@
+/**
+ * The one door to time. Nothing else in the library calls Date or setTimeout, so a test can own time by passing its
+ * own Clock to `createCluster`.
+ */
+
+/** Cancels what it was returned for; calling it again does nothing. */
+export type Undo = () => void;
+
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Calls `run` once after `delayMs` of this clock's time. */
+  after(delayMs: number, run: () => void, options?: TimerOptions): Undo;
+}
+
+export interface TimerOptions {
+  /** Nobody waits for this timer: it need not keep the process alive. */
+  readonly background?: boolean;
+}
+
+/** The machine's clock. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after(delayMs, run, options) {
+    const timer: unknown = setTimeout(run, delayMs);
+    if (options?.background !== true) return () => clearTimeout(timer as number);
+    // A browser's timer is a number; Node's is an object that can be told not to hold the process.
+    if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function') {
+      timer.unref();
+    }
+    return () => clearTimeout(timer as number);
+  },
+};

@@ -1,0 +1,87 @@
+/**
+ * Words for JSON-shaped values: what they are, whether two are the same, how to freeze and copy them.
+ *
+ * Every API object is JSON. Two traps are handled here once: a key named `__proto__` is data like any other
+ * (it must be defined, never assigned), and inherited names such as `constructor` are not keys.
+ */
+
+/** A JSON value as it arrives from a client, before any schema has looked at it. */
+export type JsonValue = string | number | bigint | boolean | null | readonly JsonValue[] | JsonObject;
+
+/** A JSON object. Index with {@link own} when the key comes from outside. */
+export interface JsonObject {
+  readonly [key: string]: JsonValue | undefined;
+}
+
+/** A JSON object that the current function owns and may still change. */
+export type MutableRecord = Record<string, unknown>;
+
+/** A parsed document, and what its plain value cannot show. */
+export interface ParsedBody {
+  readonly value: unknown;
+  /**
+   * Keys that stood more than once: for each object of `value`, by identity, the earlier values of each repeated key
+   * in document order (`value` holds the last one). Absent when no key was repeated, which is nearly always.
+   */
+  readonly duplicates?: DuplicateKeys;
+}
+
+export type DuplicateKeys = ReadonlyMap<object, ReadonlyMap<string, readonly unknown[]>>;
+
+/** True for `{…}`: not null, not an array. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The value of an own key, or undefined: never something inherited. */
+export function own<Value>(record: { readonly [key: string]: Value }, key: string): Value | undefined {
+  return Object.hasOwn(record, key) ? record[key] : undefined;
+}
+
+/** Sets a key as data, also when it is called `__proto__`. */
+export function setOwn(record: MutableRecord, key: string, value: unknown): void {
+  if (key === '__proto__') {
+    Object.defineProperty(record, key, { value, writable: true, enumerable: true, configurable: true });
+  } else {
+    record[key] = value;
+  }
+}
+
+/** Same JSON, key order aside. A key that holds `undefined` counts as absent. */
+export function deepEqual(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
+  if (Array.isArray(left) || Array.isArray(right)) {
+    if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
+    return left.every((item, index) => deepEqual(item, right[index]));
+  }
+  return sameRecord(left as Record<string, unknown>, right as Record<string, unknown>);
+}
+
+function sameRecord(left: Record<string, unknown>, right: Record<string, unknown>): boolean {
+  let present = 0;
+  for (const key of Object.keys(left)) {
+    const value = left[key];
+    if (value === undefined) continue;
+    present++;
+    if (!Object.hasOwn(right, key) || !deepEqual(value, right[key])) return false;
+  }
+  for (const key of Object.keys(right)) if (right[key] !== undefined) present--;
+  return present === 0;
+}
+
+/** Freezes a value all the way down and returns it. Parts that are frozen already are taken as frozen throughout. */
+export function deepFreeze<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const key in value) deepFreeze((value as Record<string, unknown>)[key]);
+  return Object.freeze(value);
+}
+
+/** A fresh, unfrozen copy of a JSON value; keys that hold `undefined` are left out. */
+export function cloneJson<Value>(value: Value): Value {
+  if (Array.isArray(value)) return value.map(cloneJson) as Value;
+  if (!isRecord(value)) return value;
+  const copy: MutableRecord = {};
+  for (const key of Object.keys(value)) if (value[key] !== undefined) setOwn(copy, key, cloneJson(value[key]));
+  return copy as Value;
+}

@@ -1,0 +1,20 @@
+/**
+ * The cluster that the recordings of a real API server are replayed against: a fetch handler over the built files.
+ * The replayer is not part of this repository; it imports this module by its path.
+ */
+import process from 'node:process';
+import { createFetchHandler } from '../../dist/http/index.js';
+import { createCluster } from '../../dist/index.js';
+
+const tokens = {
+  'admin-token': { user: 'admin', groups: ['system:masters'] },
+  'alice-token': { user: 'alice', groups: ['dev'] },
+  'bob-token': { user: 'bob', groups: ['ops'] },
+  'carol-token': { user: 'carol', groups: [] },
+};
+
+/** The replayer asks for a default export. */
+export default async function makeTarget() {
+  const cluster = createCluster({ dialect: process.env.DIALECT === 'orch' ? 'orch' : 'kubernetes' });
+  return createFetchHandler(cluster, { tokens, onError: (error) => console.error(error) });
+}

@@ -1,0 +1,64 @@
+/**
+ * The public surface, as a text that shows in review. A name that appears or goes changes exports.txt; accept it with
+ * `npm run test:exports`.
+ */
+import { execFileSync } from 'node:child_process';
+import ts from 'typescript';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Entry } from './manifest.js';
+import { entries, requireBuild, root } from './manifest.js';
+
+beforeAll(requireBuild);
+
+describe('exports', () => {
+  test('every entry exports what exports.txt lists', { timeout: 60_000 }, async () => {
+    const values = valuesOf(entries);
+    const types = typesOf(entries);
+    const sections = entries.map((entry) =>
+      [
+        entry.specifier,
+        ...(values[entry.specifier] ?? []).map((name) => `  ${name}`),
+        ...(types[entry.specifier] ?? []).map((name) => `  type ${name}`),
+      ].join('\n'),
+    );
+    await expect(`${sections.join('\n\n')}\n`).toMatchFileSnapshot('exports.txt');
+  });
+});
+
+/**
+ * What exists at run time, asked of a plain Node process that imports each entry by the name a user would: that proves
+ * the exports map and the built files without the test runner's own resolution in between.
+ */
+function valuesOf(list: readonly Entry[]): Record<string, string[]> {
+  const script = `
+    const names = {};
+    for (const specifier of ${JSON.stringify(list.map((entry) => entry.specifier))}) {
+      names[specifier] = Object.keys(await import(specifier)).sort();
+    }
+    console.log(JSON.stringify(names));
+  `;
+  const output = execFileSync(process.execPath, ['--input-type=module', '--eval', script], { cwd: root });
+  return JSON.parse(output.toString()) as Record<string, string[]>;
+}
+
+/** What exists for the compiler only. */
+function typesOf(list: readonly Entry[]): Record<string, string[]> {
+  const program = ts.createProgram(
+    list.map((entry) => entry.types),
+    { module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2022, skipLibCheck: true, types: [] },
+  );
+  const checker = program.getTypeChecker();
+  const isValue = (symbol: ts.Symbol): boolean => {
+    const target = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+    return (target.flags & ts.SymbolFlags.Value) !== 0;
+  };
+  return Object.fromEntries(
+    list.map((entry) => {
+      const file = program.getSourceFile(entry.types);
+      const module = file && checker.getSymbolAtLocation(file);
+      const exported = module === undefined ? [] : checker.getExportsOfModule(module);
+      const names = exported.filter((symbol) => !isValue(symbol)).map((symbol) => symbol.name);
+      return [entry.specifier, names.sort()];
+    }),
+  );
+}

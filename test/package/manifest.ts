@@ -1,0 +1,56 @@
+/**
+ * What package.json promises: the entries a user can import and where their built files lie. Every packaging test reads
+ * the list from here, so a new entry is checked as soon as it is declared.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export interface Entry {
+  /** What a user imports: `orchplane/kinds`. */
+  readonly specifier: string;
+  /** The part behind the package name; `index` for the package itself. */
+  readonly name: string;
+  /** Absolute path of the built JavaScript. */
+  readonly file: string;
+  /** Absolute path of the built declarations. */
+  readonly types: string;
+  /** Its source, relative to the repository: `src/kinds/index.ts`. */
+  readonly source: string;
+}
+
+interface Manifest {
+  readonly name: string;
+  readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default: string }>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+}
+
+/** The repository. */
+export const root = fileURLToPath(new URL('../../', import.meta.url));
+
+export const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
+
+export const entries: readonly Entry[] = Object.entries(manifest.exports).flatMap(([subpath, target]) =>
+  typeof target === 'string'
+    ? []
+    : [
+        {
+          specifier: `${manifest.name}${subpath.slice(1)}`,
+          name: subpath === '.' ? 'index' : subpath.slice(2),
+          file: join(root, target.default),
+          types: join(root, target.types),
+          source: target.default.replace('./dist/', 'src/').replace(/\.js$/, '.ts'),
+        },
+      ],
+);
+
+/** Tests of built files say what is missing instead of failing somewhere inside a bundler. */
+export function requireBuild(): void {
+  const missing = entries.flatMap((entry) => [entry.file, entry.types]).filter((file) => !existsSync(file));
+  if (missing.length > 0) {
+    throw new Error(
+      `not built: ${missing.map((file) => file.slice(root.length)).join(', ')}; run "npm run build" first`,
+    );
+  }
+}

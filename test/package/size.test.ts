@@ -1,0 +1,77 @@
+/**
+ * What an entry costs a page: the built file with our dependencies, minified and gzipped. zod is a peer, so a user has it
+ * anyway and it is not counted. Bundling for a browser fails on a Node built-in, which is the proof that only
+ * `orchplane/node` touches one.
+ */
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Entry } from './manifest.js';
+import { entries, manifest, requireBuild } from './manifest.js';
+
+/** Most kB (1000 bytes) each entry may weigh. Raise a number only together with what made it necessary. */
+const BUDGET_KB: Readonly<Record<string, number>> = {
+  index: 60,
+  kinds: 25,
+  http: 70,
+  node: 90,
+  testing: 70,
+};
+
+interface Size {
+  readonly entry: string;
+  readonly minified: number;
+  readonly gzipped: number;
+}
+
+const sizes: Size[] = [];
+
+beforeAll(requireBuild);
+
+describe('size', () => {
+  for (const entry of entries) {
+    const platform = entry.name === 'node' ? 'node' : 'browser';
+    // A built-in in a browser's bundle makes this reject with the import that pulls it in.
+    test(`${entry.specifier} bundles for platform ${platform}`, async () => {
+      sizes.push(await measure(entry, platform));
+    });
+  }
+
+  test('every entry keeps to its budget', () => {
+    const rows = sizes.map(({ entry, minified, gzipped }) => ({ entry, minified, gzipped, budget: BUDGET_KB[entry] }));
+    console.log(table(rows));
+    const over = rows.filter(({ gzipped, budget }) => budget === undefined || gzipped > budget);
+    expect(
+      over.map((row) => `${row.entry}: ${row.gzipped} kB, budget ${row.budget ?? 'missing in BUDGET_KB'}`),
+    ).toEqual([]);
+    expect(sizes).toHaveLength(entries.length);
+  });
+});
+
+async function measure(entry: Entry, platform: 'browser' | 'node'): Promise<Size> {
+  const { outputFiles } = await build({
+    entryPoints: [entry.file],
+    bundle: true,
+    format: 'esm',
+    platform,
+    minify: true,
+    write: false,
+    external: Object.keys(manifest.peerDependencies ?? {}),
+    logLevel: 'silent',
+  });
+  const bytes = outputFiles[0]?.contents ?? new Uint8Array();
+  return { entry: entry.name, minified: kb(bytes.byteLength), gzipped: kb(gzipSync(bytes, { level: 9 }).byteLength) };
+}
+
+function kb(bytes: number): number {
+  return Math.round(bytes / 100) / 10;
+}
+
+function table(rows: readonly (Size & { budget: number | undefined })[]): string {
+  const line = (cells: readonly unknown[]): string =>
+    cells.map((cell, index) => (index === 0 ? String(cell).padEnd(10) : String(cell).padStart(10))).join('');
+  return [
+    line(['entry', 'min kB', 'gzip kB', 'budget']),
+    ...rows.map(({ entry, minified, gzipped, budget }) => line([entry, minified, gzipped, budget])),
+  ].join('\n');
+}

@@ -1,0 +1,174 @@
+/**
+ * Types of the client: what it gives, and what must not compile. Files of this name are not run.
+ */
+import { expectTypeOf } from 'vitest';
+import type { Client } from '../../src/client/client.js';
+import type { InformerEvent } from '../../src/client/informer.js';
+import { jsonPatch, mergePatch, strategicPatch } from '../../src/client/patches.js';
+import type { Kind } from '../../src/kinds/kind.js';
+import type { ApiList, ApiObject, DeepReadonly, ObjectMeta, ObjectMetaInput } from '../../src/meta/object.js';
+import type { Status } from '../../src/meta/status.js';
+
+interface Widget {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectMeta;
+  spec: { size: 's' | 'm' | 'l'; parts: string[]; holes: { name: string; wide: boolean }[] };
+  status?: { ready: boolean };
+}
+interface WidgetInput {
+  apiVersion?: string;
+  kind?: string;
+  metadata: ObjectMetaInput;
+  spec: { size?: 's' | 'm' | 'l'; parts: string[]; holes?: { name: string; wide?: boolean }[] };
+  status?: { ready: boolean };
+}
+interface Rack {
+  metadata: ObjectMeta;
+  height: number;
+}
+interface RackInput {
+  metadata: ObjectMetaInput;
+  height: number;
+}
+
+declare const Widget: Kind<Widget, WidgetInput, 'Namespaced', 'status' | 'finalize'>;
+declare const Rack: Kind<Rack, RackInput, 'Cluster', never>;
+declare const Dynamic: Kind<ApiObject, { metadata: ObjectMetaInput; [field: string]: unknown }>;
+declare const client: Client;
+
+const widgets = client.api(Widget);
+const racks = client.api(Rack);
+
+// Scope
+client.api(Widget, 'kube-system');
+client.api(Dynamic, 'somewhere');
+// @ts-expect-error a cluster-scoped kind takes no namespace
+client.api(Rack, 'default');
+// @ts-expect-error a kind is a value
+client.api('Widget');
+// @ts-expect-error reading one object needs one namespace
+client.all(Widget).get('w');
+// @ts-expect-error a transport is chosen once
+client.with({ transport: undefined });
+
+// Results
+expectTypeOf(await widgets.get('w')).toEqualTypeOf<DeepReadonly<Widget>>();
+expectTypeOf(await widgets.find('w')).toEqualTypeOf<DeepReadonly<Widget> | undefined>();
+expectTypeOf(await widgets.list()).toEqualTypeOf<ApiList<DeepReadonly<Widget>>>();
+expectTypeOf(await widgets.delete('w')).toEqualTypeOf<DeepReadonly<Widget> | Status>();
+expectTypeOf((await widgets.get('w')).spec.size).toEqualTypeOf<'s' | 'm' | 'l'>();
+expectTypeOf((await racks.get('r')).height).toEqualTypeOf<number>();
+for await (const page of client.all(Widget).pages()) expectTypeOf(page).toEqualTypeOf<ApiList<DeepReadonly<Widget>>>();
+for await (const item of client.all(Widget).items({ pageSize: 5 }))
+  expectTypeOf(item).toEqualTypeOf<DeepReadonly<Widget>>();
+// @ts-expect-error what was read is not to be changed
+(await widgets.get('w')).spec.size = 'l';
+// @ts-expect-error not even deep down
+(await widgets.get('w')).spec.parts.push('bolt');
+
+// Inputs
+await widgets.create({ metadata: { generateName: 'w-' }, spec: { parts: [] } });
+const read = await widgets.get('w');
+await widgets.update(read);
+await widgets.update({ ...read, spec: { ...read.spec, size: 's' } });
+// @ts-expect-error no such field
+await widgets.create({ metadata: {}, spek: { parts: [] } });
+// @ts-expect-error no such field further down
+await widgets.create({ metadata: {}, spec: { parts: [], colour: 'red' } });
+// @ts-expect-error not a size
+await widgets.create({ metadata: {}, spec: { parts: [], size: 'xl' } });
+// @ts-expect-error a required field is missing
+await widgets.create({ metadata: { name: 'w' } });
+// @ts-expect-error an update is addressed by the name of its object
+await widgets.update({ metadata: {}, spec: { parts: [] } });
+// @ts-expect-error no such policy
+await widgets.delete('w', { propagation: 'Sideways' });
+// @ts-expect-error no such level
+await widgets.create({ metadata: {}, spec: { parts: [] } }, { fieldValidation: 'Loose' });
+
+// Recipes
+await widgets.edit('w', (draft) => {
+  expectTypeOf(draft).toEqualTypeOf<Widget>();
+  draft.spec.parts.push('bolt');
+});
+await widgets.edit('w', (draft) => {
+  // @ts-expect-error not a size
+  draft.spec.size = 'xl';
+});
+
+// Patches
+await widgets.patch(
+  'w',
+  mergePatch({ spec: { size: 's' }, metadata: { labels: { a: 'b', old: null } }, status: null }),
+);
+await widgets.patch('w', strategicPatch({ spec: { holes: [{ name: 'h', $patch: 'delete' }] } }));
+await widgets.patch(
+  'w',
+  strategicPatch({ spec: { $retainKeys: ['size'], '$setElementOrder/holes': [{ name: 'h' }] } }),
+);
+await widgets.patch('w', jsonPatch([{ op: 'move', from: '/spec/a', path: '/spec/b' }]));
+const forLater = mergePatch<WidgetInput>({ spec: { size: 's' } });
+await widgets.patch('w', forLater);
+// @ts-expect-error wrong value for an enum
+await widgets.patch('w', mergePatch({ spec: { size: 'xl' } }));
+// @ts-expect-error no such field
+await widgets.patch('w', mergePatch({ spec: { size: 's', colour: 'red' } }));
+// @ts-expect-error no such field in an item
+await widgets.patch('w', strategicPatch({ spec: { holes: [{ name: 'h', deep: true }] } }));
+// @ts-expect-error no such operation
+await widgets.patch('w', jsonPatch([{ op: 'increment', path: '/spec/a' }]));
+// @ts-expect-error a patch of another kind
+await racks.patch('r', forLater);
+// @ts-expect-error a bare object does not say what kind of patch it is
+await widgets.patch('w', { spec: { size: 's' } });
+
+// Subresources
+expectTypeOf(await widgets.status.get('w')).toEqualTypeOf<DeepReadonly<Widget>>();
+await widgets.subresource('finalize').update('w', read);
+// @ts-expect-error not a subresource of Widget
+widgets.subresource('eviction');
+// @ts-expect-error Rack declares no status
+racks.status;
+// @ts-expect-error nor any other subresource
+racks.subresource('status');
+
+// Watches
+for await (const event of widgets.watch({ labels: { app: 'web' }, fields: 'metadata.name=w' })) {
+  if (event.type === 'BOOKMARK') expectTypeOf(event.object.metadata.resourceVersion).toEqualTypeOf<string>();
+  else expectTypeOf(event.object).toEqualTypeOf<DeepReadonly<Widget>>();
+  // @ts-expect-error an ERROR frame is thrown
+  if (event.type === 'ERROR') break;
+}
+
+// Informers
+const informer = client.all(Widget).informer({
+  indexes: { part: (widget) => widget.spec.parts, size: (widget) => [widget.spec.size] },
+});
+expectTypeOf(informer.by('part', 'bolt')).toEqualTypeOf<readonly DeepReadonly<Widget>[]>();
+expectTypeOf(informer.get('w', 'default')).toEqualTypeOf<DeepReadonly<Widget> | undefined>();
+informer.subscribe((event) => expectTypeOf(event).toEqualTypeOf<InformerEvent<DeepReadonly<Widget>>>());
+// @ts-expect-error no such index
+informer.by('colour', 'red');
+// @ts-expect-error no index at all
+widgets.informer().by('part', 'bolt');
+// @ts-expect-error an index function reads objects of the kind
+widgets.informer({ indexes: { colour: (widget) => [widget.spec.colour] } });
+
+// Waiting
+expectTypeOf(await widgets.waitFor('w', (w) => w === undefined || w.status?.ready === true)).toEqualTypeOf<
+  DeepReadonly<Widget> | undefined
+>();
+expectTypeOf(await widgets.waitFor('w', (w) => w !== undefined)).toEqualTypeOf<DeepReadonly<Widget>>();
+expectTypeOf(await widgets.waitFor('w', (w) => w === undefined)).toEqualTypeOf<undefined>();
+
+// Kinds known only at run time
+expectTypeOf((await client.api(Dynamic).get('d'))['spec']).toEqualTypeOf<unknown>();
+await client.api(Dynamic).create({ metadata: { name: 'd' }, spec: { anything: 1 } });
+client.api(Dynamic).subresource('anything');
+
+// Code that is generic over kinds
+export async function count<AnyKind extends Kind>(kind: AnyKind): Promise<number> {
+  const { items } = await client.all(kind).list({ limit: 1 });
+  return items.length;
+}

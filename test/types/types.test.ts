@@ -1,0 +1,80 @@
+/**
+ * What the compiler SAYS when a user gets it wrong. That a mistake does not compile is the business of the
+ * `*.test-d.ts` files beside this one; here the text counts: it names the user's own words and types and shows nothing
+ * of the machinery behind them.
+ *
+ * To add a case, add a row to `cases`. All rows are compiled in one program, so a row costs little.
+ */
+import { join } from 'node:path';
+import ts from 'typescript';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { root } from '../package/manifest.js';
+
+interface Case {
+  readonly name: string;
+  /** A module as a user would write it; imports resolve from this folder. */
+  readonly code: string;
+  /** What the first error must say. */
+  readonly expect: RegExp;
+}
+
+const cases: readonly Case[] = [
+  {
+    name: 'a misspelt reason shows the reasons there are',
+    code: `import { StatusError } from '../../src/meta/errors.js'; StatusError.is(undefined, 'NotFond');`,
+    expect: /'"NotFond"' is not assignable to parameter of type .*"Forbidden" \| "NotFound"/,
+  },
+  {
+    name: 'a misspelt field names the type that has no such field',
+    code: `import { errors } from '../../src/meta/errors.js'; errors.notFound({ group: '', resourse: 'pods' }, 'web');`,
+    expect: /'resourse' does not exist in type 'GroupResource'/,
+  },
+];
+
+/** Words that only someone who knows our insides could act on. */
+const MACHINERY = /\$?Zod[A-Z]\w*|\bz\.(core|output|input|infer)\b|\$strip|DeepReadonly<\{/;
+
+/** A screenful; a type that is printed out member by member goes far beyond it. */
+const LONGEST_MESSAGE = 600;
+
+describe('what the compiler says', () => {
+  let messages: ReadonlyMap<string, readonly string[]>;
+  beforeAll(() => {
+    messages = compile(cases);
+  }, 120_000);
+
+  for (const { name, expect: expected } of cases) {
+    test(name, () => {
+      const [message = '(it compiles)'] = messages.get(name) ?? [];
+      expect(message).toMatch(expected);
+      expect(message).not.toMatch(MACHINERY);
+      expect(message.length).toBeLessThan(LONGEST_MESSAGE);
+    });
+  }
+});
+
+/** The errors of each case by its name, as `tsc` prints them with this repository's settings. */
+function compile(list: readonly Case[]): Map<string, string[]> {
+  const fileOf = new Map(list.map((each, index) => [join(root, 'test/types', `case-${index}.ts`), each]));
+  const { options } = ts.parseJsonConfigFileContent(
+    ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile).config,
+    ts.sys,
+    root,
+  );
+  const host = ts.createCompilerHost(options);
+  const { fileExists, readFile, getSourceFile } = host;
+  host.fileExists = (file) => fileOf.has(file) || fileExists.call(host, file);
+  host.readFile = (file) => fileOf.get(file)?.code ?? readFile.call(host, file);
+  host.getSourceFile = (file, target, ...rest) => {
+    const virtual = fileOf.get(file);
+    return virtual ? ts.createSourceFile(file, virtual.code, target) : getSourceFile.call(host, file, target, ...rest);
+  };
+  const program = ts.createProgram([...fileOf.keys()], options, host);
+  return new Map(
+    [...fileOf].map(([file, { name }]) => {
+      const source = program.getSourceFile(file);
+      const found = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)];
+      return [name, found.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))];
+    }),
+  );
+}

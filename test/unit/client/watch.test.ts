@@ -1,0 +1,264 @@
+/** Watches: when they begin, what they yield, every way they end. */
+import { describe, expect, test } from 'vitest';
+import { createClient } from '../../../src/client/client.js';
+import { errors, StatusError } from '../../../src/meta/errors.js';
+import type { ApiResponse } from '../../../src/protocol/response.js';
+import type { WireEvent } from '../../../src/protocol/watch-event.js';
+import { deferred, FakeStream, FakeTransport, settle, Widget, widget } from './fakes.js';
+
+const added: WireEvent = { type: 'ADDED', object: widget('w', 1) };
+const modified: WireEvent = { type: 'MODIFIED', object: widget('w', 2) };
+const bookmark: WireEvent = {
+  type: 'BOOKMARK',
+  object: { kind: 'Widget', apiVersion: 'v1', metadata: { resourceVersion: '9', creationTimestamp: null } },
+};
+const expired: WireEvent = { type: 'ERROR', object: errors.expired('too old resource version: 1 (5)').status };
+const DONE = { done: true, value: undefined };
+
+function setup(...script: ConstructorParameters<typeof FakeTransport>) {
+  const stream = new FakeStream();
+  const transport = new FakeTransport(...(script.length === 0 ? [stream] : script));
+  return { stream, transport, widgets: createClient({ transport }).api(Widget) };
+}
+
+describe('beginning', () => {
+  test('the watch is on when the call returns', () => {
+    const { transport, widgets } = setup();
+    widgets.watch({ labels: 'app=web', resourceVersion: '5', allowWatchBookmarks: true, timeoutSeconds: 9 });
+    expect(transport.last).toMatchObject({ verb: 'watch', namespace: 'default' });
+    expect(transport.last.options).toEqual({
+      labelSelector: 'app=web',
+      resourceVersion: '5',
+      allowWatchBookmarks: true,
+      timeoutSeconds: 9,
+    });
+  });
+
+  test('what happens between the call and the first read is not lost', async () => {
+    const { stream, widgets } = setup();
+    const watch = widgets.watch();
+    stream.send(added);
+    await settle();
+    expect(await watch.next()).toEqual({ done: false, value: added });
+  });
+
+  test('over an asynchronous transport events begin with its answer', async () => {
+    const stream = new FakeStream();
+    const later = deferred<ApiResponse>();
+    const { transport, widgets } = setup(later.promise);
+    const watch = widgets.watch();
+    expect(transport.requests).toHaveLength(1);
+    const first = watch.next();
+    stream.send(added, modified);
+    later.resolve({ type: 'watch', watch: stream, warnings: [] });
+    expect((await first).value).toBe(added);
+    expect((await watch.next()).value).toBe(modified);
+  });
+
+  test.each([
+    ['thrown', () => errors.badRequest('no')],
+    ['rejected with', () => Promise.reject(errors.badRequest('no'))],
+  ])('a refusal that is %s is thrown by the first read, then the watch has ended', async (_, refuse) => {
+    const { widgets } = setup(refuse);
+    const watch = widgets.watch();
+    await settle();
+    await expect(watch.next()).rejects.toSatisfy((e) => StatusError.is(e, 'BadRequest'));
+    expect(await watch.next()).toEqual(DONE);
+  });
+
+  test('warnings are handed on', async () => {
+    const warnings: string[] = [];
+    const transport = new FakeTransport({ type: 'watch', watch: new FakeStream(), warnings: ['v1 is old'] });
+    createClient({ transport, onWarning: (warning) => warnings.push(warning) })
+      .api(Widget)
+      .watch();
+    expect(warnings).toEqual(['v1 is old']);
+  });
+});
+
+describe('reading', () => {
+  test('events pass through as the objects they are', async () => {
+    const { stream, widgets } = setup();
+    stream.send(added, bookmark, modified);
+    stream.end();
+    const seen: unknown[] = [];
+    for await (const event of widgets.watch()) seen.push(event);
+    expect(seen).toHaveLength(3);
+    expect(seen[0]).toBe(added);
+    expect(seen[1]).toBe(bookmark);
+    expect(seen[2]).toBe(modified);
+  });
+
+  test('an ERROR frame is thrown as its Status, after the events before it', async () => {
+    const { stream, widgets } = setup();
+    stream.send(added, expired);
+    const watch = widgets.watch();
+    const seen: unknown[] = [];
+    const loop = async () => {
+      for await (const event of watch) seen.push(event);
+    };
+    const error = await loop().catch((e: unknown) => e);
+    expect(StatusError.is(error, 'Expired') && error.status).toEqual(expired.object);
+    expect(seen).toEqual([added]);
+    expect(stream.closed).toBe(true);
+    expect(await watch.next()).toEqual(DONE);
+  });
+
+  test('a broken connection is thrown', async () => {
+    const { stream, widgets } = setup();
+    const watch = widgets.watch();
+    const next = watch.next();
+    stream.break(new Error('connection reset'));
+    await expect(next).rejects.toThrow('connection reset');
+    expect(await watch.next()).toEqual(DONE);
+  });
+
+  test('one read after another may come before a loop', async () => {
+    const { stream, widgets } = setup();
+    stream.send(added, modified);
+    stream.end();
+    const watch = widgets.watch();
+    expect((await watch.next()).value).toBe(added);
+    const rest: unknown[] = [];
+    for await (const event of watch) rest.push(event);
+    expect(rest).toEqual([modified]);
+  });
+
+  test('a second reader is refused, the first goes on', async () => {
+    const { stream, widgets } = setup();
+    const watch = widgets.watch();
+    const first = watch.next();
+    await expect(watch.next()).rejects.toThrow(/a watch has one reader/);
+    stream.send(added, modified);
+    expect((await first).value).toBe(added);
+    for await (const _ of watch) {
+      expect(() => watch[Symbol.asyncIterator]()).toThrow(/a watch has one reader/);
+      break;
+    }
+  });
+});
+
+describe('ending', () => {
+  test('an abort ends a loop quietly, also while it waits', async () => {
+    const { stream, widgets } = setup();
+    const stop = new AbortController();
+    const seen: unknown[] = [];
+    const loop = (async () => {
+      for await (const event of widgets.watch({ signal: stop.signal })) seen.push(event);
+    })();
+    stream.send(added);
+    await settle();
+    stop.abort(new Error('nobody sees this'));
+    await loop;
+    expect(seen).toEqual([added]);
+    expect(stream.closed).toBe(true);
+  });
+
+  test('an abort inside the loop lets no further event through', async () => {
+    const { stream, widgets } = setup();
+    const stop = new AbortController();
+    stream.send(added, modified);
+    const seen: unknown[] = [];
+    for await (const event of widgets.watch({ signal: stop.signal })) {
+      seen.push(event);
+      stop.abort();
+    }
+    expect(seen).toEqual([added]);
+  });
+
+  test('an event that is on its way to the reader when the watch closes is dropped', async () => {
+    const { stream, widgets } = setup();
+    const watch = widgets.watch();
+    const next = watch.next();
+    stream.send(added);
+    watch.close();
+    expect(await next).toEqual(DONE);
+  });
+
+  test('a signal that has aborted already: nothing is sent', async () => {
+    const { transport, widgets } = setup();
+    expect(await widgets.watch({ signal: AbortSignal.abort() }).next()).toEqual(DONE);
+    expect(transport.requests).toEqual([]);
+  });
+
+  test('the listener is taken off the signal when the watch ends', async () => {
+    const { stream, widgets } = setup();
+    const stop = new AbortController();
+    const watch = widgets.watch({ signal: stop.signal });
+    let closings = 0;
+    stream.close = () => {
+      closings++;
+    };
+    watch.close();
+    stop.abort();
+    watch.close();
+    expect(closings).toBe(1);
+  });
+
+  test('close ends a read that waits', async () => {
+    const { stream, widgets } = setup();
+    const watch = widgets.watch();
+    const next = watch.next();
+    watch.close();
+    expect(await next).toEqual(DONE);
+    expect(await watch.next()).toEqual(DONE);
+    expect(stream.closed).toBe(true);
+  });
+
+  test('close before an asynchronous answer ends the read, and the stream when it comes', async () => {
+    const later = deferred<ApiResponse>();
+    const { stream, widgets } = setup(later.promise);
+    const watch = widgets.watch();
+    const next = watch.next();
+    watch.close();
+    expect(await next).toEqual(DONE);
+    later.resolve({ type: 'watch', watch: stream, warnings: [] });
+    await settle();
+    expect(stream.closed).toBe(true);
+  });
+
+  test('a refusal that comes after close concerns nobody', async () => {
+    const later = deferred<ApiResponse>();
+    const { widgets } = setup(later.promise);
+    const watch = widgets.watch();
+    watch.close();
+    later.reject(errors.badRequest('no'));
+    await settle();
+    expect(await watch.next()).toEqual(DONE);
+  });
+
+  test('a connection that breaks because of the abort is quiet too', async () => {
+    const { stream, widgets } = setup();
+    const stop = new AbortController();
+    stream.close = () => stream.break(new Error('aborted'));
+    const next = widgets.watch({ signal: stop.signal }).next();
+    stop.abort();
+    expect(await next).toEqual(DONE);
+  });
+
+  test('leaving a loop closes the watch', async () => {
+    const { stream, widgets } = setup();
+    stream.send(added);
+    const watch = widgets.watch();
+    for await (const _ of watch) break;
+    expect(stream.closed).toBe(true);
+    for await (const _ of watch) throw new Error('not reached');
+  });
+
+  test('so does leaving a block that uses it', async () => {
+    const { stream, widgets } = setup();
+    {
+      await using watch = widgets.watch();
+      expect(watch).toBeDefined();
+    }
+    expect(stream.closed).toBe(true);
+  });
+
+  test('the server’s own end is an end', async () => {
+    const { stream, widgets } = setup();
+    stream.end();
+    const watch = widgets.watch();
+    expect(await watch.next()).toEqual(DONE);
+    expect(await watch.next()).toEqual(DONE);
+  });
+});

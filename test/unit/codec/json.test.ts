@@ -1,0 +1,253 @@
+/**
+ * JSON in and out: the reference server's error texts, what a plain parse would lose, the text it writes.
+ */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { bodySummary, jsonBody, jsonCodec } from '../../../src/codec/json.js';
+import { encodeCached, encodeJson, indentJson } from '../../../src/codec/json-encoder.js';
+import { kubernetesDialect } from '../../../src/meta/dialect.js';
+import { JsonSyntaxError, parseJson } from '../../../src/meta/parse-json.js';
+import { BodyError } from '../../../src/protocol/body.js';
+import { deepFreeze } from '../../../src/util/json.js';
+
+const value = (text: string): unknown => parseJson(text).value;
+
+describe('syntax errors read as the reference server words them', () => {
+  test.each([
+    ['', 'unexpected end of JSON input'],
+    ['   ', 'unexpected end of JSON input'],
+    ['{', 'unexpected end of JSON input'],
+    ['{"a"', 'unexpected end of JSON input'],
+    ['{"a":', 'unexpected end of JSON input'],
+    ['{"a":1', 'unexpected end of JSON input'],
+    ['{"a":1,', 'unexpected end of JSON input'],
+    ['[1', 'unexpected end of JSON input'],
+    ['"abc', 'unexpected end of JSON input'],
+    ['x', `invalid character 'x' looking for beginning of value`],
+    ['[,]', `invalid character ',' looking for beginning of value`],
+    ['[1,]', `invalid character ']' looking for beginning of value`],
+    ['{bad', `invalid character 'b' looking for beginning of object key string`],
+    ['{"a":1,}', `invalid character '}' looking for beginning of object key string`],
+    ['{"a"}', `invalid character '}' after object key`],
+    ['{"a" "b"}', `invalid character '"' after object key`],
+    ['{"a":1 "b":2}', `invalid character '"' after object key:value pair`],
+    ['{"a":1]', `invalid character ']' after object key:value pair`],
+    ['[1 2]', `invalid character '2' after array element`],
+    ['[1}', `invalid character '}' after array element`],
+    ['{} {}', `invalid character '{' after top-level value`],
+    ['1x', `invalid character 'x' after top-level value`],
+    ['01', `invalid character '1' after top-level value`],
+    ['not json', `invalid character 'o' in literal null (expecting 'u')`],
+    ['tru', `invalid character ' ' in literal true (expecting 'e')`],
+    ['falsy', `invalid character 'y' in literal false (expecting 'e')`],
+    ['"a\nb"', `invalid character '\\n' in string literal`],
+    ['"a\u0001b"', `invalid character '\\x01' in string literal`],
+    ['"a\\nb\tc"', `invalid character '\\t' in string literal`],
+    ['"\\x"', `invalid character 'x' in string escape code`],
+    ['"\\', `invalid character ' ' in string escape code`],
+    ['"\\u12g4"', `invalid character 'g' in \\u hexadecimal character escape`],
+    ['"\\u12', `invalid character ' ' in \\u hexadecimal character escape`],
+    ['-', `invalid character ' ' in numeric literal`],
+    ['-x', `invalid character 'x' in numeric literal`],
+    ['1.', `invalid character ' ' after decimal point in numeric literal`],
+    ['[1.]', `invalid character ']' after decimal point in numeric literal`],
+    ['1e', `invalid character ' ' in exponent of numeric literal`],
+    ['[1e+]', `invalid character ']' in exponent of numeric literal`],
+    [`'a'`, `invalid character '\\'' looking for beginning of value`],
+    ['"a""', `invalid character '"' after top-level value`],
+    ['\\', `invalid character '\\\\' looking for beginning of value`],
+    // The reference scanner reads bytes and names the first of a character: é is c3 a9, the mark of byte order ef bb bf.
+    ['é', `invalid character 'Ã' looking for beginning of value`],
+    ['\ufeff{}', `invalid character 'ï' looking for beginning of value`],
+    ['[1\u{1f600}', `invalid character 'ð' after array element`],
+    ['1e999', 'json: cannot unmarshal number 1e999 into Go value of type float64'],
+  ])('%j', (text, message) => {
+    expect(() => parseJson(text)).toThrow(new JsonSyntaxError(message));
+  });
+});
+
+describe('what is parsed', () => {
+  test('any document reads as the platform reads it', () => {
+    const documents = fc.oneof(
+      fc.json(),
+      fc.jsonValue().map((any) => JSON.stringify(any, null, 1)),
+    );
+    fc.assert(
+      fc.property(documents, (text) => {
+        expect(rounded(value(text))).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+
+  test('any text is refused exactly when the platform refuses it', () => {
+    const pieces = fc.constantFrom('{', '}', '[', ']', ',', ':', '"a"', '"\\n"', '"', '1', '-0.5e3', 'null', 'true', ' ');
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 8 }), (parts) => {
+        const text = parts.join('');
+        expect(accepts(parseJson, text)).toBe(accepts(JSON.parse, text));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('a key that stands more than once keeps its earlier values in order', () => {
+    const { value: parsed, duplicates } = parseJson('{"a":1,"b":{"c":1,"c":[2],"c":3},"a":null,"a":4}');
+    const root = parsed as { b: object };
+    expect(parsed).toEqual({ a: 4, b: { c: 3 } });
+    expect(duplicates?.get(root)).toEqual(new Map([['a', [1, null]]]));
+    expect(duplicates?.get(root.b)).toEqual(new Map([['c', [1, [2]]]]));
+    expect(duplicates?.size).toBe(2);
+  });
+
+  test('a document without repeats has no duplicates', () => {
+    expect(parseJson('[{"a":1},{"a":1}]')).not.toHaveProperty('duplicates');
+  });
+
+  test('__proto__ is a key like any other, repeated or not', () => {
+    const { value: parsed, duplicates } = parseJson('{"__proto__":{"x":1},"constructor":2,"__proto__":3}');
+    expect(Object.entries(parsed as object)).toEqual([
+      ['__proto__', 3],
+      ['constructor', 2],
+    ]);
+    expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype);
+    expect([...(duplicates?.values() ?? [])]).toEqual([new Map([['__proto__', [{ x: 1 }]]])]);
+  });
+
+  test('integers beyond what a number holds stay exact; other numbers are numbers', () => {
+    expect(value('[9007199254740991,9007199254740992,-9223372036854775808,18446744073709551616]')).toEqual([
+      9007199254740991,
+      9007199254740992n,
+      -9223372036854775808n,
+      18446744073709551616n,
+    ]);
+    expect(value('[1.5,1e20,0,-0.25,100000000000000000000.5]')).toEqual([1.5, 1e20, 0, -0.25, 1e20]);
+  });
+
+  test('surrogate pairs make a character, and half a pair becomes the replacement character', () => {
+    expect(value('"\\ud83d\\ude00"')).toBe('\u{1f600}');
+    expect(value('"\\uD83Dx\\ude00"')).toBe('\ufffdx\ufffd');
+    expect(value('"\\ud83d\\ud83d\\ude00"')).toBe('\ufffd\u{1f600}');
+    expect(value('"\\ud83d\\n"')).toBe('\ufffd\n');
+  });
+
+  test('ten thousand levels are read without running out of stack, one more is refused', () => {
+    expect(() => parseJson('['.repeat(10_000) + ']'.repeat(10_000))).not.toThrow();
+    expect(() => parseJson('{"a":'.repeat(10_001))).toThrow(`invalid character '{' exceeded max depth`);
+    expect(() => parseJson('['.repeat(10_001))).toThrow(`invalid character '[' exceeded max depth`);
+  });
+});
+
+describe('a request body', () => {
+  test('is parsed when it is read, once', () => {
+    const body = jsonBody('{"a":1}');
+    expect(body.read().value).toEqual({ a: 1 });
+    expect(body.read()).toBe(body.read());
+  });
+
+  test('that is no document throws the bare syntax error', () => {
+    expect(() => jsonBody('').read()).toThrow(new BodyError('unexpected end of JSON input'));
+  });
+
+  test('keeps a mark of byte order, which is no JSON', () => {
+    const body = jsonCodec.body(Uint8Array.of(0xef, 0xbb, 0xbf, 0x7b, 0x7d));
+    expect(() => body.read()).toThrow(BodyError);
+  });
+
+  test.each([
+    ['', '<empty>'],
+    ['   ', '202020'],
+    ['{"apiVersion":', '{"apiVersion":'],
+    ['{"apiVersion":5,"kind":"ConfigMap"}', '{"apiVersion":5,"kind":"Config ...'],
+    ['[]', '5b5d'],
+    [`x${'y'.repeat(40)}`, `78${'79'.repeat(29)} ...`],
+    // Bytes are counted, not characters, and a character cut in two shows as one mark per byte left.
+    [`{"a":"${'x'.repeat(22)}€`, `{"a":"${'x'.repeat(22)}\ufffd\ufffd ...`],
+    [`{"a":"${'é'.repeat(12)}`, `{"a":"${'é'.repeat(12)}`],
+  ])('%j is summed up as %j', (text, summary) => {
+    expect(bodySummary(text)).toBe(summary);
+  });
+
+  test('names its media types', () => {
+    expect(jsonCodec.mediaType(kubernetesDialect)).toBe('application/json');
+    expect(jsonCodec.streamType?.(kubernetesDialect)).toBe('application/json;stream=watch');
+  });
+});
+
+describe('what is written', () => {
+  test('is compact, without absent keys, with the characters escaped that a browser could take for markup', () => {
+    expect(encodeJson({ a: '<b>&', c: undefined, '\u2028': ['\u2029', null, true] })).toBe(
+      '{"a":"\\u003cb\\u003e\\u0026","\\u2028":["\\u2029",null,true]}',
+    );
+  });
+
+  test('bigints are integers, at any depth and beside anything', () => {
+    expect(encodeJson({ a: [1n, { b: -9223372036854775808n, c: undefined }], d: '<', e: [] })).toBe(
+      '{"a":[1,{"b":-9223372036854775808}],"d":"\\u003c","e":[]}',
+    );
+    expect(encodeJson([undefined, 2n])).toBe('[null,2]');
+  });
+
+  test('half a surrogate pair is written as the replacement character', () => {
+    expect(encodeJson('\ud800x\\ud800')).toBe('"\\ufffdx\\\\ud800"');
+  });
+
+  test('values nested deeper than the stack are written all the same', () => {
+    const text = `${'{"a":['.repeat(5000)}1${']}'.repeat(5000)}`;
+    expect(encodeJson(value(text))).toBe(text);
+  });
+
+  test('any document survives the round trip', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (any) => {
+        expect(rounded(value(encodeJson(any)))).toEqual(JSON.parse(JSON.stringify(any)));
+      }),
+    );
+  });
+
+  test('a frozen object is encoded once', () => {
+    let reads = 0;
+    const object = Object.freeze({
+      get name() {
+        reads++;
+        return 'a';
+      },
+    });
+    expect(encodeCached(object)).toBe('{"name":"a"}');
+    expect(encodeCached(object)).toBe('{"name":"a"}');
+    expect(reads).toBe(1);
+  });
+
+  test('an object that may still change is encoded anew', () => {
+    const object = { name: 'a' };
+    encodeCached(object);
+    object.name = 'b';
+    expect(encodeCached(object)).toBe('{"name":"b"}');
+  });
+
+  test('indentation is that of the platform, also with awkward strings', () => {
+    const object = deepFreeze({ a: [], b: {}, c: [1, { d: '{"x":[1,\\"' }], e: null });
+    expect(indentJson(encodeJson(object))).toBe(JSON.stringify(object, null, 2));
+    fc.assert(
+      fc.property(fc.jsonValue(), (any) => {
+        expect(indentJson(JSON.stringify(any))).toBe(JSON.stringify(any, null, 2));
+      }),
+    );
+  });
+});
+
+function accepts(parse: (text: string) => unknown, text: string): boolean {
+  try {
+    parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Bigints as the numbers that the platform reads in their place. */
+function rounded(any: unknown): unknown {
+  if (typeof any === 'bigint') return Number(any);
+  if (Array.isArray(any)) return any.map(rounded);
+  if (typeof any !== 'object' || any === null) return any;
+  return Object.fromEntries(Object.entries(any).map(([key, inner]) => [key, rounded(inner)]));
+}

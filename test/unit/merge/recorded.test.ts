@@ -1,0 +1,169 @@
+/**
+ * JSON and merge patches against recorded answers of a real server. A small model keeps the last object seen at each
+ * path and applies the next patch to it; whatever the server does to the object afterwards (validation, conflicts,
+ * tracking) is outside, so only those parts of an answer are compared that the patch alone decides.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { applyJsonPatch, parseJsonPatch } from '../../../src/merge/json-patch.js';
+import type { PatchDecodeOptions } from '../../../src/merge/merge-patch.js';
+import { applyMergePatch } from '../../../src/merge/merge-patch.js';
+import { StatusError } from '../../../src/meta/errors.js';
+import { quote } from '../../../src/meta/go-text.js';
+import { deepFreeze, isRecord } from '../../../src/util/json.js';
+
+interface Step {
+  readonly id?: string;
+  readonly method: string;
+  readonly path: string;
+  readonly query?: { readonly fieldValidation?: PatchDecodeOptions['fieldValidation']; readonly dryRun?: unknown };
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly rawBody?: string;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly warning?: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+interface Scenario {
+  readonly name: string;
+  readonly steps: readonly Step[];
+  readonly expect: readonly Answer[];
+}
+
+/** One patch whose starting point is known. */
+interface Case {
+  readonly name: string;
+  readonly document: Record<string, unknown>;
+  readonly type: string;
+  readonly patch: unknown;
+  /** False when the body's text says more than its value: a number spelt `3.0`, a key given twice. */
+  readonly faithful: boolean;
+  readonly options: PatchDecodeOptions;
+  readonly answer: Answer;
+}
+
+const GENERIC = 'the server rejected our request due to an error in our request';
+const RECORDED = fileURLToPath(new URL('../../../../shared/conformance/recorded/', import.meta.url));
+const FILES = ['patch-json', 'patch-merge'].map((name) => `${RECORDED}${name}.json`);
+
+describe.skipIf(!FILES.every((file) => existsSync(file)))(
+  'recorded patches (skipped when ../shared/conformance/recorded is absent)',
+  () => {
+    const cases = FILES.flatMap((file) =>
+      existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Scenario[]).flatMap(casesOf) : [],
+    );
+    const has = (test: (answer: Answer) => boolean) => cases.filter(({ answer }) => test(answer));
+    const refusals = has(isPatchFailure);
+    const undecodable = cases.filter(({ answer, faithful }) => faithful && printedResult(answer) !== undefined);
+    const successes = cases.filter(({ answer, document }) => answer.status === 200 && document.kind === 'ConfigMap');
+    const others = has((answer) => answer.status !== 200 && !isPatchFailure(answer));
+
+    it('are there in numbers', () => {
+      expect([successes.length, refusals.length, undecodable.length].every((count) => count > 20)).toBe(true);
+    });
+
+    it.each(successes)('$name gives the recorded object', (recorded) => {
+      const { result, findings } = apply(recorded);
+      expect(visibleParts(result)).toEqual(visibleParts(recorded.answer.body));
+      for (const finding of findings) expect(recorded.answer.warning).toContain(`299 - ${quote(finding)}`);
+    });
+
+    it.each(refusals)('$name is refused in the recorded words', (recorded) => {
+      const error = caught(() => apply(recorded));
+      expect([error?.code, error?.message]).toEqual([recorded.answer.status, recorded.answer.body.message]);
+    });
+
+    it.each(undecodable)('$name prints the recorded result', (recorded) => {
+      expect(quote(JSON.stringify(apply(recorded).result))).toBe(printedResult(recorded.answer));
+    });
+
+    it.each(others)('$name is no failure of the patch', (recorded) => {
+      expect(() => apply(recorded)).not.toThrow();
+    });
+  },
+);
+
+function apply({ document, type, patch, options }: Case): { result: unknown; findings: readonly string[] } {
+  if (type === 'application/merge-patch+json') {
+    return { result: applyMergePatch(deepFreeze(document), patch, options), findings: [] };
+  }
+  const parsed = parseJsonPatch(patch, options);
+  return { result: applyJsonPatch(deepFreeze(document), parsed), findings: parsed.findings };
+}
+
+/** Walks a scenario and collects its patches, each with the object it starts from. */
+function casesOf({ name, steps, expect: answers }: Scenario): Case[] {
+  const objects = new Map<string, Record<string, unknown>>();
+  const byId = new Map<string, unknown>();
+  return steps.flatMap((step, index) => {
+    const answer = answers[index];
+    if (answer === undefined) return [];
+    const document = objects.get(step.path);
+    remember(objects, step, answer);
+    if (step.id !== undefined) byId.set(step.id, answer.body);
+    const type = step.headers?.['content-type'] ?? '';
+    const patch = bodyOf(step, byId);
+    if (step.method !== 'PATCH' || document === undefined || patch === undefined) return [];
+    if (type !== 'application/json-patch+json' && type !== 'application/merge-patch+json') return [];
+    const validation = step.query?.fieldValidation;
+    // A value the server does not know is refused before the patch is looked at.
+    if (validation !== undefined && !['Ignore', 'Warn', 'Strict'].includes(validation)) return [];
+    const options = validation === undefined ? {} : { fieldValidation: validation };
+    const faithful = step.rawBody === undefined || JSON.stringify(patch) === step.rawBody;
+    return [{ name: `${name} #${index}`, document, type, patch, faithful, options, answer }];
+  });
+}
+
+function remember(objects: Map<string, Record<string, unknown>>, step: Step, answer: Answer): void {
+  if (answer.status >= 300 || step.query?.dryRun !== undefined || answer.body.metadata === undefined) return;
+  const name = (answer.body.metadata as { name?: string }).name ?? '';
+  objects.set(step.method === 'POST' ? `${step.path}/${name}` : step.path, answer.body);
+}
+
+/** The parsed body with `${id.path}` filled in; undefined for text that is no JSON, which is the codec's business. */
+function bodyOf(step: Step, byId: ReadonlyMap<string, unknown>): unknown {
+  const text = step.rawBody ?? JSON.stringify(step.body ?? null);
+  const filled = text.replace(/\$\{(\w+)\.([^}]+)\}/g, (_all, id: string, path: string) =>
+    String(path.split('.').reduce((value: unknown, key) => (isRecord(value) ? value[key] : value), byId.get(id))),
+  );
+  try {
+    return JSON.parse(filled);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The failures that the patch itself causes, as opposed to those of the object that came out of it. */
+function isPatchFailure({ status, body }: Answer): boolean {
+  const message = String(body.message);
+  if (status === 422) return message === GENERIC;
+  return status === 413 || (status === 400 && /^(error decoding patch|Invalid JSON Patch)/.test(message));
+}
+
+/** The quoted JSON that the server prints when the patched object does not decode. */
+function printedResult({ status, body }: Answer): string | undefined {
+  if (status !== 422) return undefined;
+  return /^ "" is invalid: patch: Invalid value: ("(?:[^"\\]|\\.)*")/.exec(String(body.message))?.[1];
+}
+
+/** Data, labels and annotations as stored: no empty maps, and a null in a map of strings is the empty string. */
+function visibleParts(object: unknown): unknown {
+  const { data, metadata } = object as { data?: unknown; metadata?: { labels?: unknown; annotations?: unknown } };
+  const stored = (map: unknown) => Object.entries(map ?? {}).map(([key, value]) => [key, value ?? ''] as const);
+  return [data, metadata?.labels, metadata?.annotations].map((map) => Object.fromEntries(stored(map)));
+}
+
+function caught(run: () => unknown): StatusError | undefined {
+  try {
+    run();
+  } catch (error) {
+    if (StatusError.is(error)) return error;
+    throw error;
+  }
+  return undefined;
+}

@@ -1,0 +1,54 @@
+/** The order of versions: the real implementation's, and what happens to odd names. */
+import { describe, expect, test } from 'vitest';
+import { compareVersions, maturityOf, parseVersion } from '../../../src/meta/api-version.js';
+import { hasVectors, readVectors, vectorSuite } from './vectors.js';
+
+describe.skipIf(!hasVectors('version-order'))(vectorSuite('version-order'), () => {
+  const order = hasVectors('version-order') ? (readVectors('version-order') as string[]) : [];
+  const pairs = order.flatMap((first, index) => order.slice(index + 1).map((second) => [first, second] as const));
+
+  test('the file holds versions', () => {
+    expect(order.length).toBeGreaterThan(0);
+  });
+
+  test.each(pairs)('%s before %s', (first, second) => {
+    // v1 and v01 are the same number: a tie.
+    const tie = [first, second].join() === 'v1,v01';
+    expect(Math.sign(compareVersions(first, second))).toBe(tie ? 0 : -1);
+    expect(Math.sign(compareVersions(second, first))).toBe(tie ? 0 : 1);
+  });
+});
+
+test('stable, then beta, then alpha, then the rest by name', () => {
+  const versions = ['foo', 'v1alpha1', 'v1', 'v2beta1', 'v11', 'bar', 'v2', 'v1beta10', 'v1beta9'];
+  expect(versions.sort(compareVersions)).toEqual([
+    'v11',
+    'v2',
+    'v1',
+    'v2beta1',
+    'v1beta10',
+    'v1beta9',
+    'v1alpha1',
+    'bar',
+    'foo',
+  ]);
+});
+
+test('parts of a version', () => {
+  expect(parseVersion('v12beta3')).toEqual({ major: 12n, maturity: 'beta', minor: 3n });
+  expect(maturityOf('v1')).toBe('stable');
+  expect(maturityOf('v1alpha1')).toBe('alpha');
+  for (const odd of [
+    '1',
+    'v',
+    'v1beta',
+    'v1gamma1',
+    'v1.2',
+    'V1',
+    'v1 ',
+    `v${'9'.repeat(30)}`,
+    `v${'9'.repeat(5000)}`,
+  ]) {
+    expect(maturityOf(odd), odd).toBeUndefined();
+  }
+});

@@ -1,0 +1,193 @@
+/** Label selectors: every outcome of the real implementation, the grammar's odd corners, and selector objects. */
+import { describe, expect, test } from 'vitest';
+import { printFieldError } from '../../../src/meta/field-error.js';
+import type { LabelSelectorObject } from '../../../src/meta/labels.js';
+import {
+  everything,
+  labelErrors,
+  labelSelectorFrom,
+  labelSelectorFromObject,
+  labelSelectorObjectErrors,
+  matchesLabels,
+  nothing,
+  parseLabelSelector,
+  printLabelSelector,
+  SelectorError,
+} from '../../../src/meta/labels.js';
+import { hasVectors, readVectors, vectorSuite } from './vectors.js';
+
+interface SelectorVector {
+  readonly in: string;
+  readonly canonical?: string;
+  readonly matches?: readonly boolean[];
+  readonly error?: string;
+}
+
+const LABEL_VALUE =
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+
+const canonical = (text: string) => printLabelSelector(parseLabelSelector(text));
+const matches = (text: string, labels?: Record<string, string>) => matchesLabels(parseLabelSelector(text), labels);
+
+describe.skipIf(!hasVectors('selectors'))(vectorSuite('selectors'), () => {
+  const vectors = hasVectors('selectors')
+    ? (readVectors('selectors') as { label: SelectorVector[]; labelSets: Record<string, string>[] })
+    : { label: [], labelSets: [] };
+
+  test('the file holds label selectors', () => {
+    expect(vectors.label.length).toBeGreaterThan(0);
+  });
+
+  test.each(vectors.label)('$in', ({ in: text, canonical: expected = '', matches: expectedMatches, error }) => {
+    if (error !== undefined) {
+      expect(() => parseLabelSelector(text)).toThrow(new SelectorError(error));
+      return;
+    }
+    const selector = parseLabelSelector(text);
+    expect(printLabelSelector(selector)).toBe(expected);
+    expect(vectors.labelSets.map((labels) => matchesLabels(selector, labels))).toEqual(expectedMatches);
+  });
+});
+
+describe('the text of a selector', () => {
+  test.each([
+    ['a = b , c != d', 'a=b,c!=d'],
+    ['b,a', 'a,b'],
+    ['a in (c, b, c)', 'a in (b,c)'],
+    ['a in (,b)', 'a in (,b)'],
+    ['a in (b,,c)', 'a in (,b,c)'],
+    ['a>5,a<9', 'a>5,a<9'],
+    ['a=in,b=notin', 'a=in,b=notin'],
+    ['\t\r\n', ''],
+  ])('%s is written %s', (text, expected) => {
+    expect(canonical(text)).toBe(expected);
+    expect(canonical(canonical(text))).toBe(expected);
+  });
+
+  test.each([
+    ['!a=b', "found '=', expected: ',' or 'end of string'"],
+    ['!', "unable to parse requirement: found '', expected: identifier"],
+    ['a,', "found '', expected: identifier after ','"],
+    ['a(', "unable to parse requirement: found '(', expected: in, notin, =, ==, !=, gt, lt"],
+    ['a in (!', "unable to parse requirement: found '!', expected: ',', ')' or identifier"],
+    ['a in (b,', "unable to parse requirement: found '', expected: ',', or identifier"],
+    ['a in (b,,)', "unable to parse requirement: found ')', expected: ',', or identifier"],
+    ['a in (b!', "unable to parse requirement: found '!', expected: ',' or ')'"],
+    ['a\0b', "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt"],
+    [
+      'a>x-',
+      `unable to parse requirement: [values[0]: Invalid value: "x-": for 'Gt', 'Lt' operators, the value must be an integer, values[0][a]: Invalid value: "x-": ${LABEL_VALUE}]`,
+    ],
+    [
+      'a in (-b,-c)',
+      `unable to parse requirement: [values[0][a]: Invalid value: "-b": ${LABEL_VALUE}, values[1][a]: Invalid value: "-c": ${LABEL_VALUE}]`,
+    ],
+    [
+      'a>9223372036854775808',
+      "unable to parse requirement: values[0]: Invalid value: \"9223372036854775808\": for 'Gt', 'Lt' operators, the value must be an integer",
+    ],
+  ])('%s fails', (text, message) => {
+    expect(() => parseLabelSelector(text)).toThrow(new SelectorError(message));
+  });
+});
+
+describe('matching', () => {
+  test('absent labels are no labels', () => {
+    expect(matches('a')).toBe(false);
+    expect(matches('!a')).toBe(true);
+    expect(matches('a!=b')).toBe(true);
+    expect(matchesLabels(everything, undefined)).toBe(true);
+    expect(matchesLabels(nothing, { a: 'b' })).toBe(false);
+  });
+
+  test('inherited names are not labels', () => {
+    for (const key of ['constructor', 'toString', 'hasOwnProperty']) {
+      expect(matches(key, {})).toBe(false);
+      expect(matches(`!${key}`, {})).toBe(true);
+      expect(matches(`${key} notin (x)`, {})).toBe(true);
+      expect(matches(key, { [key]: 'x' })).toBe(true);
+    }
+    // Not a valid key, but a record may hold it.
+    const proto: Record<string, string> = JSON.parse('{"__proto__":"x"}');
+    expect(matchesLabels(labelSelectorFrom(proto), proto)).toBe(true);
+    expect(matchesLabels(labelSelectorFrom(proto), {})).toBe(false);
+  });
+
+  test('numbers compare as 64-bit integers', () => {
+    expect(matches('a>9007199254740992', { a: '9007199254740993' })).toBe(true);
+    expect(matches('a>1', { a: '1x' })).toBe(false);
+    expect(matches('a<10', { a: '09' })).toBe(true);
+    expect(matches('a<10', {})).toBe(false);
+  });
+
+  test('a plain record asks for each of its labels', () => {
+    const selector = labelSelectorFrom({ tier: 'front', app: 'web' });
+    expect(printLabelSelector(selector)).toBe('app=web,tier=front');
+    expect(matchesLabels(selector, { app: 'web', tier: 'front', x: 'y' })).toBe(true);
+    expect(matchesLabels(selector, { app: 'web' })).toBe(false);
+    expect(labelSelectorFrom({})).toBe(everything);
+  });
+});
+
+describe('selector objects', () => {
+  test('match labels and expressions', () => {
+    const selector = labelSelectorFromObject({
+      matchLabels: { app: 'web' },
+      matchExpressions: [
+        { key: 'tier', operator: 'In', values: ['b', 'a'] },
+        { key: 'x', operator: 'DoesNotExist' },
+        { key: 'zone', operator: 'Exists', values: [] },
+        { key: 'env', operator: 'NotIn', values: ['prod'] },
+      ],
+    });
+    expect(printLabelSelector(selector)).toBe('app=web,env notin (prod),tier in (a,b),!x,zone');
+    expect(matchesLabels(selector, { app: 'web', tier: 'a', zone: '1' })).toBe(true);
+  });
+
+  test('absent matches nothing, empty matches everything', () => {
+    expect(matchesLabels(labelSelectorFromObject(undefined), {})).toBe(false);
+    expect(matchesLabels(labelSelectorFromObject({}), {})).toBe(true);
+  });
+
+  test('an unknown operator matches nothing', () => {
+    expect(labelSelectorFromObject({ matchExpressions: [{ key: 'a', operator: 'Like' }] })).toBe(nothing);
+  });
+
+  test.each<[LabelSelectorObject, string[]]>([
+    [{}, []],
+    [{ matchLabels: { a: 'b c' } }, [`spec.selector.matchLabels: Invalid value: "b c": ${LABEL_VALUE}`]],
+    [
+      { matchExpressions: [{ key: 'a', operator: 'Like' }] },
+      ['spec.selector.matchExpressions[0].operator: Invalid value: "Like": not a valid selector operator'],
+    ],
+    [
+      { matchExpressions: [{ key: 'a', operator: 'In' }] },
+      [
+        "spec.selector.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
+      ],
+    ],
+    [
+      { matchExpressions: [{ key: '/a', operator: 'Exists', values: ['-'] }] },
+      [
+        "spec.selector.matchExpressions[0].values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+        'spec.selector.matchExpressions[0].key: Invalid value: "/a": prefix part must be non-empty',
+        `spec.selector.matchExpressions[0].values[0]: Invalid value: "-": ${LABEL_VALUE}`,
+      ],
+    ],
+  ])('errors of %j', (object, expected) => {
+    expect(labelSelectorObjectErrors(object, 'spec.selector').map(printFieldError)).toEqual(expected);
+  });
+
+  test('bad values can be let through', () => {
+    const object = { matchExpressions: [{ key: 'a', operator: 'In', values: ['-'] }] };
+    expect(labelSelectorObjectErrors(object, 'selector', { allowInvalidValues: true })).toEqual([]);
+  });
+
+  test('errors of labels stand at the map, in the order of keys', () => {
+    const errors = labelErrors({ '/b': 'ok', '/a': 'ok' }, 'metadata.labels');
+    expect(errors.map(printFieldError)).toEqual([
+      'metadata.labels: Invalid value: "/a": prefix part must be non-empty',
+      'metadata.labels: Invalid value: "/b": prefix part must be non-empty',
+    ]);
+  });
+});

@@ -1,0 +1,18 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
+
+export default defineConfig({
+  resolve: {
+    // Tests read the sources by the names users import; test/package checks the built files.
+    alias: [
+      { find: /^orchplane$/, replacement: source('index.ts') },
+      { find: /^orchplane\/(kinds|http|node|testing)$/, replacement: `${source('')}$1/index.ts` },
+    ],
+  },
+  test: {
+    include: ['test/**/*.test.ts'],
+    typecheck: { enabled: false },
+  },
+});
