@@ -84,7 +84,8 @@ export interface Cluster extends Client, Transport, AsyncDisposable {
 
   /** Which kind a resource is, if it is served. */
   resolve(resource: GroupVersionResource): ServedKind | undefined;
-  servesGroupVersion(group: string, version: string): boolean;
+  /** Whether built-in kinds live in a group: what they do not serve is refused differently. */
+  hasBuiltIns(group: string): boolean;
 
   /** Ends every watch; later requests are refused. */
   close(): Promise<void>;
@@ -162,7 +163,10 @@ function assemble(parts: ClusterParts): Cluster {
 
   function send(request: ApiRequest): MaybePromise<ApiResponse> {
     if (isClosed) throw errors.serviceUnavailable('the cluster is closed');
-    return middlewares.isEmpty ? dispatch(context, request) : middlewares.run(request, handle);
+    if (middlewares.isEmpty) return dispatch(context, request);
+    // A middleware may wait; what the caller does with its object meanwhile is no part of this request.
+    const body = request.body?.detach?.();
+    return middlewares.run(body === undefined ? request : { ...request, body }, handle);
   }
 
   async function close(): Promise<void> {
@@ -210,7 +214,7 @@ function assemble(parts: ClusterParts): Cluster {
       });
     },
     resolve: (resource: GroupVersionResource) => registry.byResource(resource),
-    servesGroupVersion: (group: string, version: string) => registry.servesGroupVersion(group, version),
+    hasBuiltIns: (group: string) => registry.hasBuiltIns(group),
     close,
     [Symbol.asyncDispose]: close,
   });

@@ -20,10 +20,10 @@ export interface AdmissionRequest {
   readonly namespace: string;
   /** The name asked for; a generated one is not known yet and stands as its prefix. */
   readonly name: string;
-  /** The new object: a draft while mutating, frozen while validating; absent on DELETE. */
-  readonly object?: DraftObject | ApiObject;
-  /** The live object; absent on CREATE. */
-  readonly oldObject?: ApiObject;
+  /** The new object: a draft while mutating, to be left alone while validating; none on DELETE. */
+  readonly object: DraftObject | ApiObject | undefined;
+  /** The live object; none on CREATE. */
+  readonly oldObject: ApiObject | undefined;
   readonly dryRun: boolean;
   readonly user: User;
 }

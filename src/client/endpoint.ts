@@ -9,11 +9,11 @@ import type { ApiRequest, RequestOptions, Verb } from '../protocol/request.js';
 import type { ApiResponse, ObjectResponse } from '../protocol/response.js';
 import type { Transport } from '../protocol/transport.js';
 import type { WatchStream } from '../protocol/watch-event.js';
+import { untilAborted } from '../util/abort.js';
 import { invariant } from '../util/invariant.js';
 import { isRecord } from '../util/json.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import { isPromise } from '../util/maybe-promise.js';
-import { untilAborted } from './abort.js';
 import type { ClientDefaults } from './options.js';
 import { deleteDefaults, writeDefaults } from './request-options.js';
 
@@ -103,10 +103,10 @@ export class Endpoint {
     return body;
   }
 
-  /** The name, if it can be one. */
-  name(name: unknown, verb: Verb): string {
+  /** The name, if it can be one; `call` is what asks for it. */
+  name(name: unknown, call: string): string {
     if (typeof name === 'string' && name !== '') return name;
-    throw new TypeError(`orchplane: ${verb} of ${this.kind.kind} needs the name of an object, got ${show(name)}`);
+    throw new TypeError(`orchplane: ${call} of ${this.kind.kind} needs the name of an object, got ${show(name)}`);
   }
 
   #answer<Answer>(response: ApiResponse): Answer {

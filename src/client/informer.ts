@@ -3,8 +3,9 @@
  * watch behind it are `reflector.ts`; what it knows is held by `object-cache.ts`.
  */
 import type { ChangeEvent } from '../protocol/watch-event.js';
+import { onAbort } from '../util/abort.js';
 import type { Undo } from '../util/clock.js';
-import { onAbort } from './abort.js';
+import { deepEqual } from '../util/json.js';
 import type { Endpoint } from './endpoint.js';
 import type { Indexes } from './object-cache.js';
 import { metaOf, ObjectCache } from './object-cache.js';
@@ -116,7 +117,7 @@ class CachingInformer<Object, IndexName extends string> implements Informer<Obje
   }
 
   subscribe(listener: InformerListener<Object>): Undo {
-    const subscription = { listener, active: !this.#stop.signal.aborted };
+    const subscription = { listener, active: true };
     this.#subscriptions = [...this.#subscriptions, subscription];
     return () => {
       subscription.active = false;
@@ -173,7 +174,7 @@ class CachingInformer<Object, IndexName extends string> implements Informer<Obje
 
   #put(key: string, object: Object, events: InformerEvent<Object>[]): void {
     const previous = this.#cache.get(key);
-    if (previous !== undefined && metaOf(previous).resourceVersion === metaOf(object).resourceVersion) return;
+    if (previous !== undefined && isSame(previous, object)) return;
     for (const error of this.#cache.put(key, object)) this.#onError(error);
     if (previous === undefined) events.push({ type: 'ADDED', object });
     else if (metaOf(previous).uid === metaOf(object).uid) events.push({ type: 'MODIFIED', object, previous });
@@ -204,6 +205,13 @@ class CachingInformer<Object, IndexName extends string> implements Informer<Obje
   #what(): string {
     return `the informer of ${this.#endpoint.resource.resource}`;
   }
+}
+
+/** Over a network the same object arrives as another copy. */
+function isSame(known: unknown, object: unknown): boolean {
+  if (known === object) return true;
+  // Equal versions are not proof enough: a cluster that was put back to a snapshot counts from there again.
+  return metaOf(known).resourceVersion === metaOf(object).resourceVersion && deepEqual(known, object);
 }
 
 function objectKey(object: unknown): string {

@@ -62,7 +62,7 @@ export class ObjectCache<Object> {
   }
 
   delete(key: string): void {
-    if (!this.#objects.delete(key)) return;
+    this.#objects.delete(key);
     this.#snapshot = undefined;
     for (const index of this.#indexes.values()) index.delete(key);
   }

@@ -15,9 +15,9 @@ import { StatusError } from '../meta/errors.js';
 import type { ApiList } from '../meta/object.js';
 import type { RequestOptions } from '../protocol/request.js';
 import type { ChangeEvent } from '../protocol/watch-event.js';
+import { onAbort } from '../util/abort.js';
 import type { Clock } from '../util/clock.js';
 import { isPromise } from '../util/maybe-promise.js';
-import { onAbort } from './abort.js';
 import type { Endpoint } from './endpoint.js';
 import { LiveWatch } from './watch.js';
 
@@ -110,7 +110,6 @@ class Round<Object> {
 
   async #watch(resourceVersion: string): Promise<void> {
     const { endpoint, options, signal } = this.#source;
-    if (signal.aborted) return;
     const query = { ...options, resourceVersion, allowWatchBookmarks: true };
     const watch = new LiveWatch<Object>(endpoint, endpoint.request('watch', query, signal));
     for (;;) {

@@ -123,7 +123,7 @@ export class ObjectResource<AnyKind extends Kind> extends CollectionResource<Any
     predicate: Predicate<Stored<AnyKind>>,
     options: WaitForOptions = {},
   ): Promise<Stored<AnyKind> | undefined> {
-    return waitFor(this.endpoint, { name: this.endpoint.name(name, 'watch'), predicate, options });
+    return waitFor(this.endpoint, { name: this.endpoint.name(name, 'waitFor'), predicate, options });
   }
 
   subresource(name: SubresourceOf<AnyKind>): SubresourceApi<AnyKind> {

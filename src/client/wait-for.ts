@@ -3,7 +3,7 @@
  * still ends; then every change is, so none is missed between the look and the watch.
  */
 import { errors } from '../meta/errors.js';
-import { onAbort } from './abort.js';
+import { onAbort } from '../util/abort.js';
 import type { Endpoint } from './endpoint.js';
 import { metaOf } from './object-cache.js';
 import type { WaitForOptions } from './options.js';
@@ -30,11 +30,9 @@ export function waitFor<Object>(endpoint: Endpoint, wait: Wait<Object>): Promise
   const { clock } = endpoint.connection.transport;
   const { signal, timeoutMs } = options;
   return new Promise((resolve, reject) => {
-    signal?.throwIfAborted();
     const stop = new AbortController();
     let seen: Object | undefined;
     const check = (object: Object | undefined) => {
-      if (stop.signal.aborted) return;
       seen = object;
       try {
         if (predicate(object)) finish(() => resolve(object));

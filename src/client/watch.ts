@@ -6,9 +6,9 @@
 import { StatusError } from '../meta/errors.js';
 import type { ApiRequest } from '../protocol/request.js';
 import type { BookmarkEvent, ChangeEvent, WatchStream, WireEvent } from '../protocol/watch-event.js';
+import { onAbort } from '../util/abort.js';
 import type { Undo } from '../util/clock.js';
 import { isPromise } from '../util/maybe-promise.js';
-import { onAbort } from './abort.js';
 import type { Endpoint } from './endpoint.js';
 
 /** One event of a watch. Bookmarks come only to those who asked for them. */
@@ -70,6 +70,8 @@ export class LiveWatch<Object> implements Watch<Object> {
     if (this.#reading) return Promise.reject(new Error(`orchplane: ${SECOND_READER}`));
     if (this.#stream !== undefined) {
       this.#reading = true;
+      // A stream in this process needs one promise per event instead of two.
+      if (this.#stream.read !== undefined) return new Promise(this.#readOne);
       return this.#stream.next().then(this.#deliver, this.#breakOff);
     }
     if (this.#opening !== undefined) {
@@ -136,6 +138,31 @@ export class LiveWatch<Object> implements Watch<Object> {
     this.#failure = { error };
     this.close();
   }
+
+  #resolve: (result: IteratorResult<WatchEvent<Object>, undefined>) => void = () => undefined;
+  #reject: (error: unknown) => void = () => undefined;
+
+  // Made once per watch, not once per event: a thousand watches of one change are a thousand of these calls.
+  readonly #readOne = (
+    resolve: (result: IteratorResult<WatchEvent<Object>, undefined>) => void,
+    reject: (error: unknown) => void,
+  ): void => {
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#stream?.read?.(this.#receive);
+  };
+
+  readonly #receive = (event: WireEvent | undefined): void => {
+    this.#reading = false;
+    if (event !== undefined && event.type !== 'ERROR' && !this.#ended) {
+      this.#resolve({ done: false, value: event as WatchEvent<Object> });
+      return;
+    }
+    const isFailure = event?.type === 'ERROR' && !this.#ended;
+    this.close();
+    if (isFailure) this.#reject(new StatusError(event.object));
+    else this.#resolve(DONE);
+  };
 
   readonly #deliver = (result: IteratorResult<WireEvent, undefined>): IteratorResult<WatchEvent<Object>, undefined> => {
     this.#reading = false;

@@ -39,8 +39,8 @@ export interface FetchTarget {
   readonly ids: Ids;
   /** The resource at a path; names are in the cluster's dialect. */
   resolve(gvr: GroupVersionResource): ServedResource | undefined;
-  /** What such a group version does not serve is answered with a Status; anything else that is unknown, in plain text. */
-  servesGroupVersion(group: string, version: string): boolean;
+  /** What such a group does not serve is answered with a Status; anything else that is unknown, in plain text. */
+  hasBuiltIns(group: string): boolean;
   /** Answers at once or later. Throws, or rejects with, StatusError. */
   send(request: ApiRequest): ApiResponse | Promise<ApiResponse>;
 }
@@ -162,7 +162,7 @@ function serveResource(
   const served = target.resolve(route);
   if (served === undefined) {
     // Everything under /api belongs to the core group, whatever version it names.
-    const known = route.group === '' || target.servesGroupVersion(route.group, route.version);
+    const known = target.hasBuiltIns(route.group);
     return known ? refuse(exchange, errors.router('NotFound')) : nothingThere(exchange);
   }
   const routed = routeResource(served, route, { method: request.method, watch: circumstances.watch });

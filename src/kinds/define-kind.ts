@@ -7,6 +7,7 @@ import type { FieldError } from '../meta/field-error.js';
 import { parseApiVersion } from '../meta/gvk.js';
 import { dnsSubdomainProblems, maskTrailingDash } from '../meta/names.js';
 import type { ApiObject, ObjectMeta, ObjectMetaInput } from '../meta/object.js';
+import type { Verb } from '../protocol/request.js';
 import { objectFromZod } from '../schema/from-zod.js';
 import { struct } from '../schema/hints.js';
 import type { Field, ObjectNode, Structural } from '../schema/structural.js';
@@ -78,7 +79,11 @@ export function defineBuiltIn<
   const ObjectScope extends Scope,
   const Subresource extends string = never,
 >(
-  definition: Omit<KindDefinition<Shape, ObjectScope, Subresource>, 'validate'> & { strategy?: Partial<Strategy> },
+  definition: Omit<KindDefinition<Shape, ObjectScope, Subresource>, 'validate'> & {
+    /** All of them unless said otherwise. */
+    readonly verbs?: readonly Verb[];
+    readonly strategy?: Partial<Strategy>;
+  },
 ): Kind<ObjectBase & z.output<z.ZodObject<Shape>>, InputBase & z.input<z.ZodObject<Shape>>, ObjectScope, Subresource> {
   return buildKind(definition, struct(definition.kind, definition.body), definition.strategy ?? {});
 }
@@ -91,8 +96,20 @@ interface Described {
   readonly kind: string;
   readonly scope: Scope;
   readonly names?: Partial<KindNames>;
+  readonly verbs?: readonly Verb[];
   readonly subresources?: Readonly<Record<string, SubresourceStrategy>>;
 }
+
+const ALL_VERBS: readonly Verb[] = Object.freeze([
+  'create',
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'update',
+  'watch',
+]);
 
 function buildKind<Result extends Kind>(described: Described, body: z.ZodObject, strategy: Partial<Strategy>): Result {
   const gv = parseApiVersion(described.apiVersion);
@@ -104,6 +121,7 @@ function buildKind<Result extends Kind>(described: Described, body: z.ZodObject,
     kind: described.kind,
     scope: described.scope,
     names: namesOf(described.kind, described.names),
+    verbs: described.verbs ?? ALL_VERBS,
     schema: wholeObject(objectFromZod(body), described.kind),
     body,
     strategy: {

@@ -46,6 +46,8 @@ export interface Kind<
   readonly kind: string;
   readonly scope: ObjectScope;
   readonly names: KindNames;
+  /** What can be done with its objects and its collection. */
+  readonly verbs: readonly Verb[];
   /** The whole object, metadata included. */
   readonly schema: ObjectNode;
   /** Everything but `apiVersion`, `kind` and `metadata`; its value rules are run by the validate step. */

@@ -4,6 +4,7 @@
 import type { Dialect } from '../meta/dialect.js';
 import type { GroupResource, GroupVersionKind, GroupVersionResource } from '../meta/gvk.js';
 import { apiVersionOf, qualifiedResource } from '../meta/gvk.js';
+import type { Verb } from '../protocol/request.js';
 import type { Kind } from './kind.js';
 
 /** A kind as one cluster serves it: its names in that cluster's dialect, worked out once. */
@@ -16,6 +17,7 @@ export interface ServedKind {
   /** Where its objects are stored; versions of one kind share it. */
   readonly storage: string;
   readonly namespaced: boolean;
+  readonly verbs: readonly Verb[];
 }
 
 export function serveKind(kind: Kind, dialect: Dialect): ServedKind {
@@ -30,5 +32,6 @@ export function serveKind(kind: Kind, dialect: Dialect): ServedKind {
     apiVersion: apiVersionOf({ group, version }),
     storage: qualifiedResource({ group, resource }),
     namespaced: kind.scope === 'Namespaced',
+    verbs: kind.verbs,
   });
 }

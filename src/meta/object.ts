@@ -2,14 +2,15 @@
  * What every API object has, as types. spec: Resources and their fields, Conventions
  */
 
-/** All the way down, nothing can be assigned. What the library hands out is also frozen. */
-export type DeepReadonly<Value> = Value extends (infer Item)[]
-  ? readonly DeepReadonly<Item>[]
-  : Value extends readonly (infer Item)[]
-    ? readonly DeepReadonly<Item>[]
-    : Value extends object
-      ? { readonly [Key in keyof Value]: DeepReadonly<Value[Key]> }
-      : Value;
+/**
+ * All the way down, nothing can be assigned. What the library hands out is also frozen.
+ *
+ * A plain mapped type, which maps arrays to readonly arrays and leaves strings and numbers alone: unlike a conditional
+ * type it keeps its name in messages (`'spek' does not exist in type 'DeepReadonly<WidgetInput>'`).
+ */
+export type DeepReadonly<Value> = {
+  readonly [Key in keyof Value]: unknown extends Value[Key] ? Value[Key] : DeepReadonly<Value[Key]>;
+};
 
 export interface OwnerReference {
   apiVersion: string;
@@ -98,7 +99,7 @@ export interface DraftObject {
   [field: string]: unknown;
 }
 
-/** Metadata during a write: nothing is certain yet, not even a name. */
-export interface DraftMeta extends ObjectMetaInput {
-  selfLink?: string;
-}
+/** Metadata during a write: nothing is certain yet, not even a name. What is `undefined` will not be stored. */
+export type DraftMeta = { -readonly [Key in keyof ObjectMetaInput]?: ObjectMetaInput[Key] | undefined } & {
+  selfLink?: string | undefined;
+};

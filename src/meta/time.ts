@@ -30,8 +30,16 @@ const MICRO_TIME_LAYOUT = [...TIME_LAYOUT.slice(0, -1), '.000000', 'Z07:00'] as 
  * parseTime('2024-05-01T12:00:00.5+02:00') // '2024-05-01T10:00:00Z'
  */
 export function parseTime(text: string): string {
-  return printSeconds(readTime(text, TIME_LAYOUT).seconds);
+  if (knownTimes.has(text)) return text;
+  const canonical = printSeconds(readTime(text, TIME_LAYOUT).seconds);
+  if (knownTimes.size >= MAX_KNOWN_TIMES) knownTimes.clear();
+  knownTimes.add(canonical);
+  return canonical;
 }
+
+// Every update brings its object's creation time along, so the same few texts are read over and over.
+const knownTimes = new Set<string>();
+const MAX_KNOWN_TIMES = 256;
 
 /** The canonical text of a MicroTime. Throws a TimeError, also when there are not exactly six decimals. */
 export function parseMicroTime(text: string): string {

@@ -2,7 +2,7 @@
  * The body of a request: bytes that are parsed only when the server gets there, because a bad option must be
  * reported before a bad body.
  */
-import type { ParsedBody } from '../util/json.js';
+import { cloneJson, type ParsedBody } from '../util/json.js';
 
 export type { DuplicateKeys, ParsedBody } from '../util/json.js';
 
@@ -11,6 +11,11 @@ export interface RequestBody {
   read(): ParsedBody;
   /** A short look at the body for messages: `<empty>`, the first 30 bytes of an object, or the hex of other bytes. */
   summary(): string;
+  /**
+   * The same body, cut loose from its sender's memory. Called before anything is waited for; absent on bodies that
+   * share no memory.
+   */
+  detach?(): RequestBody;
 }
 
 /** A body that is not a document: broken JSON, an empty body. The server words the Status around its message. */
@@ -23,7 +28,11 @@ export const SUMMARY_LENGTH = 30;
 
 /** A body that is already a value, as the local client has it. */
 export function valueBody(value: unknown): RequestBody {
-  return { read: () => ({ value }), summary: () => summarize(JSON.stringify(value) ?? '') };
+  return {
+    read: () => ({ value }),
+    summary: () => summarize(JSON.stringify(value) ?? ''),
+    detach: () => valueBody(cloneJson(value)),
+  };
 }
 
 /** The first bytes of a document that begins with `{`, with a mark when it was cut. */

@@ -33,9 +33,15 @@ export type WireEvent = ChangeEvent | BookmarkEvent | ErrorEvent;
 
 /**
  * A running watch, live from the moment it exists. One consumer reads it; `close` ends it and releases what it holds.
- * After an ERROR event, after `close` and after the request's timeout, `next` answers `done`.
+ * After an ERROR event, after `close` and after the request's timeout, `next` answers `done`; so does a `next` that is
+ * waiting when the end comes.
  */
 export interface WatchStream extends AsyncIterable<WireEvent> {
   next(): Promise<IteratorResult<WireEvent, undefined>>;
+  /**
+   * `next` without a promise, where a stream can: calls back once with an event, or with nothing at the end, during
+   * the call if there is something to say. Not while another read waits.
+   */
+  read?(receive: (event: WireEvent | undefined) => void): void;
   close(): void;
 }

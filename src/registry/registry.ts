@@ -6,13 +6,14 @@ import type { Kind } from '../kinds/kind.js';
 import { type ServedKind, serveKind } from '../kinds/served-kind.js';
 import type { Dialect } from '../meta/dialect.js';
 import type { GroupVersionKind, GroupVersionResource } from '../meta/gvk.js';
-import { apiVersionOf, qualifiedKind, qualifiedResource } from '../meta/gvk.js';
+import { qualifiedKind, qualifiedResource } from '../meta/gvk.js';
 
 export class Registry {
   readonly #dialect: Dialect;
   readonly #byResource = new Map<string, ServedKind>();
+  readonly #byAddress = new WeakMap<GroupVersionResource, ServedKind>();
   readonly #byKind = new Map<string, ServedKind>();
-  readonly #groupVersions = new Set<string>();
+  readonly #builtInGroups = new Set<string>();
 
   constructor(dialect: Dialect, kinds: Iterable<Kind>) {
     this.#dialect = dialect;
@@ -30,20 +31,27 @@ export class Registry {
     }
     this.#byResource.set(resourceId(served.gvr), served);
     this.#byKind.set(kindId(served.gvk), served);
-    this.#groupVersions.add(served.apiVersion);
+    if (kind.schema.manner === 'struct') this.#builtInGroups.add(served.gvr.group);
     return served;
   }
 
   byResource(gvr: GroupVersionResource): ServedKind | undefined {
-    return this.#byResource.get(resourceId(gvr));
+    // A client sends the same address object again and again; looking it up by identity saves building its text.
+    let served = this.#byAddress.get(gvr);
+    if (served === undefined) {
+      served = this.#byResource.get(resourceId(gvr));
+      if (served !== undefined) this.#byAddress.set(gvr, served);
+    }
+    return served;
   }
 
   byKind(gvk: GroupVersionKind): ServedKind | undefined {
     return this.#byKind.get(kindId(gvk));
   }
 
-  servesGroupVersion(group: string, version: string): boolean {
-    return this.#groupVersions.has(apiVersionOf({ group, version }));
+  /** True for groups in which built-in kinds live: what they do not serve is refused differently. */
+  hasBuiltIns(group: string): boolean {
+    return this.#builtInGroups.has(group);
   }
 
   /** In the order of installation. */

@@ -7,10 +7,10 @@
  * `fieldValidation` whether to ignore, warn or refuse.
  */
 import { Quantity } from '../meta/quantity.js';
-import { parseMicroTime, parseTime } from '../meta/time.js';
+import { parseMicroTime, parseTime, ZERO_TIME } from '../meta/time.js';
 import { canonicalBase64 } from '../util/base64.js';
 import type { DuplicateKeys, MutableRecord, ParsedBody } from '../util/json.js';
-import { cloneJson, isRecord, setOwn } from '../util/json.js';
+import { cloneJson, isRecord, NotJsonError, setOwn } from '../util/json.js';
 import { decodingFindings } from './findings.js';
 import type { Field, MapNode, ObjectNode, ScalarNode, Structural } from './structural.js';
 
@@ -28,8 +28,17 @@ export interface Decoded {
 /** Decodes a whole object. Throws {@link DecodeError}. */
 export function decode(schema: ObjectNode, body: ParsedBody): Decoded {
   const walk: Walk = { duplicates: body.duplicates, suspicious: body.duplicates !== undefined };
-  const value = decodeObject(schema, body.value, { goName: schema.goName, path: '' }, walk);
+  const value = decodeWhole(schema, body.value, walk);
   return { value, findings: walk.suspicious ? decodingFindings(schema, body) : NO_FINDINGS };
+}
+
+function decodeWhole(schema: ObjectNode, value: unknown, walk: Walk): MutableRecord {
+  try {
+    return decodeObject(schema, value, { goName: schema.goName, path: '' }, walk);
+  } catch (error) {
+    if (error instanceof NotJsonError) throw new DecodeError(`json: ${error.message}`, { cause: error });
+    throw error;
+  }
 }
 
 const NO_FINDINGS: readonly string[] = Object.freeze([]);
@@ -97,6 +106,8 @@ function decodeField(
   if (raw === undefined || raw === null) return absentField(node, field, raw);
   if (node.manner === 'document') return decodeLoose(field.node, raw, place, context.walk);
   const value = decodeNode(field.node, raw, place, context.walk);
+  // The zero time is how some clients write no time at all.
+  if (value === null) return absentField(node, field, null);
   return field.presence === 'omitEmpty' && isEmpty(value) ? defaultOf(field.node) : value;
 }
 
@@ -197,7 +208,7 @@ function decodeScalar(node: ScalarNode, raw: unknown, place: Place): unknown {
     case 'microTime':
       // Times decode themselves, so the message does not name the field.
       if (typeof raw !== 'string') throw valueError(raw, 'string');
-      return worded(() => (node.scalar === 'time' ? parseTime(raw) : parseMicroTime(raw)));
+      return decodeTime(node.scalar, raw);
     case 'quantity':
       return worded(() => Quantity.parse(typeof raw === 'number' ? String(raw) : String(raw).trim()).toString());
     case 'intOrString':
@@ -209,6 +220,13 @@ function decodeScalar(node: ScalarNode, raw: unknown, place: Place): unknown {
       return raw;
   }
 }
+
+function decodeTime(scalar: 'time' | 'microTime', raw: string): string | null {
+  const text = worded(() => (scalar === 'time' ? parseTime(raw) : parseMicroTime(raw)));
+  return text.startsWith(ZERO_SECOND) ? null : text;
+}
+
+const ZERO_SECOND = ZERO_TIME.slice(0, -1);
 
 const INT32_LIMIT = 2n ** 31n;
 const INT64_LIMIT = 2n ** 63n;

@@ -37,7 +37,15 @@ export function metaGroup(dialect: Dialect): string {
   return dialect.group(serviceGroup('meta'));
 }
 
-/** A strategy's view of the moment. */
+/** A strategy's view of the moment; all writes of one second share one. */
 export function writeContext(context: ServerContext): WriteContext {
-  return { dialect: context.dialect, now: formatTime(context.clock.now()) };
+  const second = Math.floor(context.clock.now() / 1000);
+  const last = moments.get(context);
+  if (last?.second === second) return last.moment;
+  const moment = Object.freeze({ dialect: context.dialect, now: formatTime(second * 1000) });
+  moments.set(context, { second, moment });
+  return moment;
 }
+
+// Printing a time costs more than most steps of a write.
+const moments = new WeakMap<ServerContext, { readonly second: number; readonly moment: WriteContext }>();

@@ -105,6 +105,8 @@ function typeOf(value: unknown, fallback: GroupVersionKind, refusals: Refusals):
   }
   const kind = textField(value, 'kind', refusals) || fallback.kind;
   const apiVersion = textField(value, 'apiVersion', refusals);
+  // Nearly always the document says what the address says.
+  if (kind === fallback.kind && (apiVersion === '' || apiVersion === apiVersionOf(fallback))) return fallback;
   if (apiVersion === '') return { ...fallback, kind };
   const gv = parseApiVersion(apiVersion);
   if (gv === undefined) throw refusals.unrecognized(`unexpected GroupVersion string: ${apiVersion}`);
@@ -123,7 +125,7 @@ function textField(value: Record<string, unknown>, name: string, refusals: Refus
 }
 
 function sameType(left: GroupVersionKind, right: GroupVersionKind): boolean {
-  return left.kind === right.kind && left.version === right.version && left.group === right.group;
+  return left === right || (left.kind === right.kind && left.version === right.version && left.group === right.group);
 }
 
 /** How the reference server calls its own form of a group's kinds. */

@@ -48,6 +48,8 @@ function checkAddress(request: ApiRequest, served: ServedKind): void {
       : undefined;
     if (strategy === undefined) throw errors.router('NotFound');
     if (!strategy.verbs.includes(verb)) throw errors.router('MethodNotAllowed');
+  } else if (!served.verbs.includes(verb)) {
+    throw errors.router('MethodNotAllowed');
   }
   if (NAMED.has(verb)) {
     if (!name) throw errors.badRequest('name must be provided');
@@ -55,8 +57,5 @@ function checkAddress(request: ApiRequest, served: ServedKind): void {
     return;
   }
   if (verb === 'create' && served.namespaced && !namespace) throw errors.router('MethodNotAllowed');
-  // A collection of namespaces, or one across all of them, cannot be deleted at a stroke.
-  if (verb === 'deletecollection' && (served.gvk.kind === 'Namespace' || (served.namespaced && !namespace))) {
-    throw errors.router('MethodNotAllowed');
-  }
+  if (verb === 'deletecollection' && served.namespaced && !namespace) throw errors.router('MethodNotAllowed');
 }

@@ -8,6 +8,7 @@ import { errors } from '../meta/errors.js';
 import type { Bookmark, WatchStream, WireEvent } from '../protocol/watch-event.js';
 import type { Cursor } from '../storage/cursor.js';
 import { CompactedError } from '../storage/types.js';
+import { onAbort } from '../util/abort.js';
 import type { Clock, Undo } from '../util/clock.js';
 
 export interface EventStreamOptions {
@@ -40,8 +41,9 @@ export class EventStream implements WatchStream {
   /** Events to hand out before the cursor's: initial ones, a due bookmark, a last error. */
   #queue: WireEvent[];
   #queued = 0;
-  #waiting: ((result: Result) => void) | undefined;
-  #pending: Promise<Result> | undefined;
+  /** The reader that waits, if one does. */
+  #receive: ((event: WireEvent | undefined) => void) | undefined;
+  #pending: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   readonly #undos: Undo[] = [];
 
@@ -50,27 +52,28 @@ export class EventStream implements WatchStream {
     this.#cursor = options.cursor;
     this.#queue = [...options.initial];
     options.running.add(this);
-    const { signal } = options;
-    if (signal !== undefined) {
-      const onAbort = () => this.close();
-      signal.addEventListener('abort', onAbort);
-      this.#undos.push(() => signal.removeEventListener('abort', onAbort));
-      if (signal.aborted) this.close();
-    }
+    this.#undos.push(onAbort(options.signal, () => this.close()));
     if (!this.#isClosed && this.#cursor !== undefined) this.#startTimers();
   }
 
   next(): Promise<Result> {
-    const event = this.#take();
-    if (event !== undefined) return Promise.resolve({ done: false, value: event });
-    if (this.#isClosed) return Promise.resolve(DONE);
     // A second call before the first is answered takes its turn behind it.
-    if (this.#pending !== undefined && this.#waiting !== undefined) return this.#pending.then(() => this.next());
-    this.#pending = new Promise((resolve) => {
-      this.#waiting = resolve;
-      this.#cursor?.wait(this.#onEvent);
+    if (this.#receive !== undefined) return this.#pending.then(() => this.next());
+    const pending = new Promise<Result>((resolve) => {
+      this.read((event) => resolve(event === undefined ? DONE : { done: false, value: event }));
     });
-    return this.#pending;
+    this.#pending = pending;
+    return pending;
+  }
+
+  read(receive: (event: WireEvent | undefined) => void): void {
+    const event = this.#take();
+    if (event !== undefined || this.#isClosed) {
+      receive(event);
+      return;
+    }
+    this.#receive = receive;
+    this.#cursor?.wait(this.#onEvent);
   }
 
   close(): void {
@@ -78,8 +81,7 @@ export class EventStream implements WatchStream {
     this.#queue = [];
     this.#queued = 0;
     this.#end();
-    this.#waiting?.(DONE);
-    this.#waiting = undefined;
+    this.#deliver(undefined);
   }
 
   [Symbol.asyncIterator](): AsyncIterator<WireEvent, undefined> {
@@ -115,13 +117,16 @@ export class EventStream implements WatchStream {
     }
   }
 
-  readonly #onEvent = (): void => {
-    const resolve = this.#waiting;
-    if (resolve === undefined) return;
-    this.#waiting = undefined;
-    const event = this.#take();
-    resolve(event === undefined ? DONE : { done: false, value: event });
+  /** Called with nothing when the cursor has an end to report. */
+  readonly #onEvent = (event: WireEvent | undefined): void => {
+    this.#deliver(event ?? this.#take());
   };
+
+  #deliver(event: WireEvent | undefined): void {
+    const receive = this.#receive;
+    this.#receive = undefined;
+    receive?.(event);
+  }
 
   #startTimers(): void {
     const { clock, timeoutMs, timeoutIsAwaited, bookmark } = this.#options;
@@ -149,12 +154,11 @@ export class EventStream implements WatchStream {
 
   /** Only a consumer that has read everything can be told that there was nothing more. */
   #offerBookmark(): void {
-    const resolve = this.#waiting;
-    if (this.#isClosed || resolve === undefined) return;
+    if (this.#isClosed || this.#receive === undefined) return;
     const object = this.#options.bookmark?.();
     if (object === undefined) return;
-    this.#waiting = undefined;
-    resolve({ done: false, value: { type: 'BOOKMARK', object } });
+    this.#cursor?.stopWaiting();
+    this.#deliver({ type: 'BOOKMARK', object });
   }
 
   #end(): void {

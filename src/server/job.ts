@@ -22,14 +22,20 @@ export interface WriteJob {
   readonly warnings: string[];
 }
 
-export function startJob(context: ServerContext, request: ApiRequest, served: ServedKind): Omit<WriteJob, 'dryRun'> {
+export function startJob(
+  context: ServerContext,
+  request: ApiRequest,
+  about: { readonly served: ServedKind; readonly dryRun: boolean; readonly warnings?: readonly string[] },
+): WriteJob {
+  const { served, dryRun, warnings } = about;
   return {
     context,
     request,
     served,
+    dryRun,
     user: request.user ?? ADMINISTRATOR,
     namespace: served.namespaced ? (request.namespace ?? '') : '',
     moment: writeContext(context),
-    warnings: [],
+    warnings: warnings === undefined ? [] : [...warnings],
   };
 }

@@ -3,6 +3,8 @@
  */
 import { errors } from '../meta/errors.js';
 import { quote } from '../meta/go-text.js';
+import { onAbort } from '../util/abort.js';
+import type { Undo } from '../util/clock.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import type { ServerContext } from './context.js';
 
@@ -37,25 +39,19 @@ export function untilRevision(
   if (store.revision >= revision) return undefined;
   const { signal } = asked;
   return new Promise((resolve, reject) => {
-    const stop = () => {
-      undoTimer();
-      undoStore();
-      signal?.removeEventListener('abort', onAbort);
+    const undos: Undo[] = [];
+    const end = (settle: () => void) => {
+      for (const undo of undos) undo();
+      settle();
     };
-    const onAbort = () => {
-      stop();
-      reject(signal?.reason);
-    };
-    const undoTimer = clock.after(PATIENCE_MS, () => {
-      stop();
-      reject(errors.tooLargeResourceVersion(asked.text, store.revision));
-    });
-    const undoStore = store.onRevision(() => {
-      if (store.revision < revision) return;
-      stop();
-      resolve();
-    });
-    if (signal?.aborted) onAbort();
-    else signal?.addEventListener('abort', onAbort);
+    undos.push(
+      clock.after(PATIENCE_MS, () => {
+        end(() => reject(errors.tooLargeResourceVersion(asked.text, store.revision)));
+      }),
+      store.onRevision(() => {
+        if (store.revision >= revision) end(resolve);
+      }),
+    );
+    undos.push(onAbort(signal, () => end(() => reject(signal?.reason))));
   });
 }

@@ -81,7 +81,7 @@ export function updateObject(update: UpdateJob, job: WriteJob): MaybePromise<Wri
   if (live === undefined) {
     // A version in the body means nothing where there is none to compare with, but it must be one.
     checkRevisionSyntax(draft);
-    delete draft.metadata.resourceVersion;
+    draft.metadata.resourceVersion = undefined;
     return createObject(draft, job);
   }
   const oldObject = live;

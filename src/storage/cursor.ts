@@ -8,8 +8,8 @@
  *   poll() → MODIFIED b{x}
  *   poll() → undefined: 9 never matched; the position is now the end, and the cursor may wait
  *
- * While it waits, the log calls `wake` only with events that can concern it, and the cursor jumps straight to them:
- * an idle watcher of one namespace never looks at the events of another.
+ * While it waits, the log offers it only entries that can concern it, and the cursor jumps straight to them: an idle
+ * watcher of one namespace never looks at the events of another.
  */
 import type { ChangeEvent } from '../meta/change.js';
 import type { ApiObject } from '../meta/object.js';
@@ -28,7 +28,7 @@ export class Cursor {
   readonly #log: EventLog;
   /** Absolute index in the log of the next entry to look at. */
   #position: number;
-  #onEvent: (() => void) | undefined;
+  #onEvent: ((event: ChangeEvent | undefined) => void) | undefined;
   #ended: 'closed' | 'expired' | undefined;
 
   /** Called by {@link EventLog.watch} only. */
@@ -52,34 +52,40 @@ export class Cursor {
     return undefined;
   }
 
-  /** True while the log should offer new entries to this cursor. */
-  get isWaiting(): boolean {
-    return this.#onEvent !== undefined;
+  /**
+   * Asks for one call with the next event, or with nothing when `poll` has an end to report. Only after `poll` found
+   * nothing; at most one wait at a time.
+   */
+  wait(onEvent: (event: ChangeEvent | undefined) => void): void {
+    if (this.#ended === 'expired') onEvent(undefined);
+    else this.#onEvent = onEvent;
   }
 
-  /** Asks for one call when `poll` has something new, or an end to report. At most one wait at a time. */
-  wait(onEvent: () => void): void {
-    if (this.#ended === 'expired') {
-      onEvent();
-      return;
-    }
-    this.#onEvent = onEvent;
-    this.#log.addWaiting(this);
+  /** Takes a wait back: the next event will be found by polling. */
+  stopWaiting(): void {
+    this.#onEvent = undefined;
   }
 
-  /** Called by the log, while the cursor waits, with the position of an entry that may concern it. */
-  wake(position: number): void {
-    // All entries before this one were offered already, or belong to other namespaces.
-    const concerns = this.#see(this.#log.entryAt(position)) !== undefined;
-    this.#position = concerns ? position : position + 1;
-    if (concerns) this.#fire();
+  /** Called by the log for every new entry that may concern this cursor. */
+  offer(entry: LogEntry, position: number): void {
+    // A reader that is busy will come to it by polling.
+    const onEvent = this.#onEvent;
+    if (onEvent === undefined) return;
+    // Whoever waits has seen all before this entry; what was not offered belongs to other namespaces.
+    this.#position = position + 1;
+    const event = this.#see(entry);
+    if (event === undefined) return;
+    this.#onEvent = undefined;
+    onEvent(event);
   }
 
   /** History was replaced under the cursor: whoever reads it gets an end of its own kind. */
   expire(): void {
     if (this.#ended === 'closed') return;
     this.#ended = 'expired';
-    this.#fire();
+    const onEvent = this.#onEvent;
+    this.#onEvent = undefined;
+    onEvent?.(undefined);
   }
 
   close(): void {
@@ -87,12 +93,6 @@ export class Cursor {
     this.#ended = 'closed';
     this.#onEvent = undefined;
     this.#log.remove(this);
-  }
-
-  #fire(): void {
-    const onEvent = this.#onEvent;
-    this.#onEvent = undefined;
-    onEvent?.();
   }
 
   /** The event this watcher sees in an entry, if any. spec: Events */

@@ -68,10 +68,10 @@ export class EventLog {
   #base = 0;
   /** The revision of the newest dropped event: history is complete for watches that start at or after it. */
   #compacted: number;
-  readonly #waiting = new Set<Cursor>();
-  readonly #waitingByNamespace = new Map<string, Set<Cursor>>();
-  /** Every open cursor, waiting or not. */
+  /** Open cursors over all namespaces. */
   readonly #cursors = new Set<Cursor>();
+  /** Open cursors over one namespace each. */
+  readonly #cursorsByNamespace = new Map<string, Set<Cursor>>();
 
   constructor(bounds: LogBounds, history: { readonly entries: readonly LogEntry[]; readonly compacted: number }) {
     this.#bounds = bounds;
@@ -104,9 +104,13 @@ export class EventLog {
   }
 
   append(event: StoredEvent): void {
-    this.#entries.push(new LogEntry(event));
+    const entry = new LogEntry(event);
+    this.#entries.push(entry);
     this.compact(event.time);
-    if (this.#cursors.size > 0) this.#wakeWaiting(event.namespace, this.endPosition - 1);
+    const position = this.endPosition - 1;
+    for (const cursor of this.#cursors) cursor.offer(entry, position);
+    const local = this.#cursorsByNamespace.get(event.namespace);
+    if (local !== undefined) for (const cursor of local) cursor.offer(entry, position);
   }
 
   /** Drops what is older than the bounds allow. */
@@ -133,7 +137,7 @@ export class EventLog {
   watch(after: number, filter: CursorFilter): Cursor {
     if (after < this.#compacted) throw new CompactedError(after, this.#compacted + 1);
     const cursor = new Cursor(this, this.#positionAfter(after), filter);
-    this.#cursors.add(cursor);
+    this.#cursorsLike(cursor).add(cursor);
     return cursor;
   }
 
@@ -154,40 +158,29 @@ export class EventLog {
 
   /** Ends every watch: the history they read no longer exists. */
   expireAll(): void {
-    for (const cursor of [...this.#cursors]) cursor.expire();
+    const open = [...this.#cursors, ...[...this.#cursorsByNamespace.values()].flatMap((set) => [...set])];
     this.#cursors.clear();
-    this.#waiting.clear();
-    this.#waitingByNamespace.clear();
+    this.#cursorsByNamespace.clear();
+    for (const cursor of open) cursor.expire();
   }
 
-  addWaiting(cursor: Cursor): void {
-    this.#waitingSet(cursor).add(cursor);
-  }
-
+  /** Called by a cursor that is closed. */
   remove(cursor: Cursor): void {
-    this.#cursors.delete(cursor);
-    this.#waitingSet(cursor).delete(cursor);
+    const cursors = this.#cursorsLike(cursor);
+    cursors.delete(cursor);
     const { namespace } = cursor.filter;
-    if (namespace !== undefined && this.#waitingByNamespace.get(namespace)?.size === 0) {
-      this.#waitingByNamespace.delete(namespace);
-    }
+    if (namespace !== undefined && cursors.size === 0) this.#cursorsByNamespace.delete(namespace);
   }
 
-  #waitingSet(cursor: Cursor): Set<Cursor> {
+  #cursorsLike(cursor: Cursor): Set<Cursor> {
     const { namespace } = cursor.filter;
-    if (namespace === undefined) return this.#waiting;
-    let set = this.#waitingByNamespace.get(namespace);
-    if (set === undefined) {
-      set = new Set();
-      this.#waitingByNamespace.set(namespace, set);
+    if (namespace === undefined) return this.#cursors;
+    let cursors = this.#cursorsByNamespace.get(namespace);
+    if (cursors === undefined) {
+      cursors = new Set();
+      this.#cursorsByNamespace.set(namespace, cursors);
     }
-    return set;
-  }
-
-  #wakeWaiting(namespace: string, position: number): void {
-    wake(this.#waiting, position);
-    const local = this.#waitingByNamespace.get(namespace);
-    if (local !== undefined) wake(local, position);
+    return cursors;
   }
 
   /** Position of the first entry newer than a revision. */
@@ -200,13 +193,5 @@ export class EventLog {
       else low = middle + 1;
     }
     return this.#base + low;
-  }
-}
-
-function wake(waiting: Set<Cursor>, position: number): void {
-  for (const cursor of waiting) {
-    cursor.wake(position);
-    // A consumer may have asked to wait again from within its wake-up; it then stays, and is not visited twice.
-    if (!cursor.isWaiting) waiting.delete(cursor);
   }
 }

@@ -77,11 +77,35 @@ export function deepFreeze<Value>(value: Value): Value {
   return Object.freeze(value);
 }
 
-/** A fresh, unfrozen copy of a JSON value; keys that hold `undefined` are left out. */
+/** A value that JavaScript has and JSON has not: a function, a symbol, NaN, or nesting without end. */
+export class NotJsonError extends TypeError {
+  override readonly name = 'NotJsonError';
+}
+
+/** Deeper than any sensible object, and shallow enough for every recursive walk. A cycle has no end at all. */
+const MAX_DEPTH = 1_000;
+
+/** A fresh, unfrozen copy of a JSON value; keys that hold `undefined` are left out. Throws {@link NotJsonError}. */
 export function cloneJson<Value>(value: Value): Value {
-  if (Array.isArray(value)) return value.map(cloneJson) as Value;
-  if (!isRecord(value)) return value;
-  const copy: MutableRecord = {};
-  for (const key of Object.keys(value)) if (value[key] !== undefined) setOwn(copy, key, cloneJson(value[key]));
-  return copy as Value;
+  return clone(value, 0) as Value;
+}
+
+function clone(value: unknown, depth: number): unknown {
+  if (depth > MAX_DEPTH) throw new NotJsonError('exceeded max depth');
+  if (Array.isArray(value)) return value.map((item) => clone(item ?? null, depth + 1));
+  if (isRecord(value)) {
+    const copy: MutableRecord = {};
+    for (const key of Object.keys(value)) {
+      if (value[key] !== undefined) setOwn(copy, key, clone(value[key], depth + 1));
+    }
+    return copy;
+  }
+  if (
+    typeof value === 'function' ||
+    typeof value === 'symbol' ||
+    (typeof value === 'number' && !Number.isFinite(value))
+  ) {
+    throw new NotJsonError(`${typeof value === 'number' ? value : `a ${typeof value}`} is no JSON`);
+  }
+  return value;
 }

@@ -10,8 +10,8 @@ import type { WriteJob } from '../job.js';
 /** What a write asks of admission. */
 export interface Admitted {
   readonly operation: Operation;
-  readonly object?: DraftObject | ApiObject;
-  readonly oldObject?: ApiObject;
+  readonly object?: DraftObject | ApiObject | undefined;
+  readonly oldObject?: ApiObject | undefined;
 }
 
 export function admit(phase: 'mutate' | 'validate', admitted: Admitted, job: WriteJob): MaybePromise<void> {
@@ -28,8 +28,8 @@ function requestOf(admitted: Admitted, job: WriteJob): AdmissionRequest {
     subresource: job.request.subresource ?? '',
     namespace: job.namespace,
     name: job.request.name || metadata?.name || metadata?.generateName || '',
-    ...(admitted.object === undefined ? {} : { object: admitted.object }),
-    ...(admitted.oldObject === undefined ? {} : { oldObject: admitted.oldObject }),
+    object: admitted.object,
+    oldObject: admitted.oldObject,
     dryRun: job.dryRun,
     user: job.user,
   };

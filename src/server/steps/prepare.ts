@@ -8,13 +8,14 @@ import type { WriteJob } from '../job.js';
 
 /** What a client may not choose is taken away before anybody looks at the object. */
 export function wipeSystemFields(metadata: DraftMeta): void {
-  delete metadata.creationTimestamp;
-  delete metadata.uid;
-  delete metadata.deletionTimestamp;
-  delete metadata.deletionGracePeriodSeconds;
-  delete metadata.selfLink;
+  // Assigned, not deleted: a deletion would make the object slow for everything that follows.
+  metadata.creationTimestamp = undefined;
+  metadata.uid = undefined;
+  if (metadata.deletionTimestamp !== undefined) metadata.deletionTimestamp = undefined;
+  if (metadata.deletionGracePeriodSeconds !== undefined) metadata.deletionGracePeriodSeconds = undefined;
+  if (metadata.selfLink !== undefined) metadata.selfLink = undefined;
   // Ownership is not tracked yet, so there is nothing a client could say about it; see docs/fidelity.md.
-  delete metadata.managedFields;
+  if (metadata.managedFields !== undefined) metadata.managedFields = undefined;
 }
 
 const MAX_GENERATED_PREFIX = 58;
@@ -44,7 +45,7 @@ export function prepareForUpdate(
   const before = live.metadata;
   const { job, subresource } = about;
   const { strategy } = job.served.kind;
-  keep(metadata, 'generation', before.generation);
+  if (metadata.generation !== before.generation) metadata.generation = before.generation;
   if (subresource === undefined) strategy.prepareForUpdate?.(draft, live, job.moment);
   else subresource.prepareForUpdate(draft, live, job.moment);
   if (strategy.generation?.(draft as unknown as ApiObject, live) === true) {
@@ -56,11 +57,6 @@ export function prepareForUpdate(
   if (before.deletionGracePeriodSeconds !== undefined) {
     metadata.deletionGracePeriodSeconds ??= before.deletionGracePeriodSeconds;
   }
-  delete metadata.selfLink;
-  delete metadata.managedFields;
-}
-
-function keep<Key extends 'generation'>(metadata: DraftMeta, key: Key, value: DraftMeta[Key] | undefined): void {
-  if (value === undefined) delete metadata[key];
-  else metadata[key] = value;
+  if (metadata.selfLink !== undefined) metadata.selfLink = undefined;
+  if (metadata.managedFields !== undefined) metadata.managedFields = undefined;
 }

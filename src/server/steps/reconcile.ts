@@ -9,7 +9,7 @@ import type { WriteJob } from '../job.js';
 /** Fills in the namespace of the address, or refuses another one. A cluster-scoped object just loses its namespace. */
 export function reconcileNamespace(metadata: DraftMeta, job: WriteJob): void {
   if (!job.served.namespaced) {
-    delete metadata.namespace;
+    if (metadata.namespace !== undefined) metadata.namespace = undefined;
     return;
   }
   if (metadata.namespace && metadata.namespace !== job.namespace) {

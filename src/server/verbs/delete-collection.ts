@@ -29,7 +29,7 @@ export function deleteCollection(
       // Each item is deleted where it is, which the request for all of them does not say.
       const namespace = item.metadata.namespace;
       const itemRequest = namespace === undefined ? request : { ...request, namespace };
-      const job: WriteJob = { ...startJob(context, itemRequest, served), dryRun };
+      const job: WriteJob = startJob(context, itemRequest, { served, dryRun });
       return deleteObject(item.metadata.name, deletion, job);
     };
     let done: MaybePromise<unknown>;

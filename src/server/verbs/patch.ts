@@ -29,7 +29,7 @@ export function patch(context: ServerContext, request: ApiRequest, served: Serve
   const { patchType } = request;
   invariant(patchType !== undefined, 'a patch request says which patch it is');
   const options = checkPatchOptions(request.options, patchType, context.dialect);
-  const job: WriteJob = { ...startJob(context, request, served), dryRun: options.dryRun };
+  const job: WriteJob = startJob(context, request, { served, dryRun: options.dryRun });
   const written = warned(job.warnings, () => applyPatch(patchType, options, job));
   return chain(written, ({ object }) => answer(200, object, job.warnings));
 }

@@ -19,7 +19,7 @@ export function update(context: ServerContext, request: ApiRequest, served: Serv
   const options = checkWriteOptions(request.options, 'UpdateOptions', context.dialect);
   const { fieldValidation } = options;
   const { draft, warnings } = decodeRequestBody(request.body, { served, registry: context.registry, fieldValidation });
-  const job: WriteJob = { ...startJob(context, request, served), dryRun: options.dryRun, warnings: [...warnings] };
+  const job: WriteJob = startJob(context, request, { served, dryRun: options.dryRun, warnings });
   const written = warned(job.warnings, () => replaceWith(draft, job));
   return chain(written, ({ object, created }) => answer(created ? 201 : 200, object, job.warnings));
 }

@@ -78,9 +78,11 @@ describe('writing', () => {
   });
 
   test('create leaves the judgement of another kind to the server', async () => {
-    const { transport, widgets } = setup(answer(stored), answer(stored));
+    const { transport, widgets } = setup(answer(stored), answer(stored), answer(stored));
     await widgets.create({ kind: 'Gadget', metadata: {}, spec: { parts: [] } });
     expect(transport.last.body?.read().value).toMatchObject({ kind: 'Gadget', apiVersion: 'things.orch.io/v1' });
+    await widgets.create(JSON.parse('{ "kind": null, "metadata": {}, "spec": { "parts": [] } }'));
+    expect(transport.last.body?.read().value).toMatchObject({ kind: 'Widget', apiVersion: 'things.orch.io/v1' });
     const whole = { apiVersion: 'v2', kind: 'Gadget', metadata: {}, spec: { parts: [] } };
     await widgets.create(whole);
     expect(transport.last.body?.read().value).toBe(whole);
@@ -235,7 +237,7 @@ describe('misuse that types would catch', () => {
     ['create', ['w'], 'orchplane: create of Widget needs an object, got "w"'],
     ['update', [{ metadata: {} }], 'orchplane: update of Widget needs the name of an object, got undefined'],
     ['update', [{}], 'orchplane: update of Widget needs the name of an object, got undefined'],
-    ['waitFor', ['', () => true], 'orchplane: watch of Widget needs the name of an object, got ""'],
+    ['waitFor', ['', () => true], 'orchplane: waitFor of Widget needs the name of an object, got ""'],
   ])('%s(%j) rejects', async (verb, args, message) => {
     // Outside of the expectation: nothing may be thrown synchronously.
     const promise = untyped[verb]?.apply(widgets, args);

@@ -1,4 +1,5 @@
 /** Informers: the copy, the indexes, the subscribers, and how all three survive what servers do. */
+import { getEventListeners } from 'node:events';
 import { describe, expect, test, vi } from 'vitest';
 import { createClient } from '../../../src/client/client.js';
 import type { InformerEvent } from '../../../src/client/informer.js';
@@ -221,7 +222,9 @@ describe('subscribers', () => {
     const { widgets, events, record } = setup(answer(listOf(5, [])), stream);
     const informer = widgets.informer();
     const undos: (() => void)[] = [];
-    informer.subscribe(() => undos.forEach((undo) => undo()));
+    informer.subscribe(() => {
+      for (const undo of undos) undo();
+    });
     undos.push(informer.subscribe(record));
     const stays = informer.subscribe(record);
     stream.send({ type: 'ADDED', object: a1 });
@@ -314,6 +317,24 @@ describe('an expired version', () => {
     await transport.clock.advance(2_000);
     expect(informer.list()).toEqual([a1]);
   });
+});
+
+test('an object under a version that was used before is a change', async () => {
+  const stream = new FakeStream();
+  const [before, after] = [widget('a', 7), widget('a', 7, { spec: { size: 'l', parts: [] } })];
+  const { widgets, events, record } = setup(
+    answer(listOf(7, [before, b2])),
+    stream,
+    answer(listOf(7, [after, { ...b2 }])),
+    new FakeStream(),
+  );
+  const informer = widgets.informer();
+  informer.subscribe(record);
+  stream.send(expired);
+  await settle();
+  expect(informer.get('a')).toBe(after);
+  expect(informer.get('b')).toBe(b2);
+  expect(events).toEqual(['MODIFIED a@7 (was 7)']);
 });
 
 describe('the end of a stream', () => {
@@ -417,9 +438,13 @@ describe('failures', () => {
 
   test('never wait longer than half a minute', async () => {
     const { transport, widgets, failures, onError } = setup(...Array.from({ length: 12 }, () => unavailable));
+    // Node warns of more than ten listeners: nothing may pile up on the way.
+    const warn = vi.spyOn(process, 'emitWarning');
     widgets.informer({ onError });
-    for (let round = 0; round < 10; round++) await transport.clock.advance(30_000);
-    expect(failures).toHaveLength(11);
+    for (let round = 0; round < 11; round++) await transport.clock.advance(30_000);
+    expect(failures).toHaveLength(12);
+    expect(warn).not.toHaveBeenCalled();
+    warn.mockRestore();
   });
 
   test('are followed by a new list at once when the version has expired meanwhile', async () => {
@@ -514,6 +539,27 @@ describe('ending', () => {
     const reason = new Error('enough');
     await expect(widgets.informer({ signal: AbortSignal.abort(reason) }).synced).rejects.toBe(reason);
     expect(transport.requests).toEqual([]);
+  });
+
+  test('an abort while the transport answers leaves nothing behind', async () => {
+    const stop = new AbortController();
+    const { widgets, sent } = setup(() => {
+      stop.abort();
+      return answer(listOf(5, [a1]));
+    });
+    const informer = widgets.informer({ signal: stop.signal });
+    expect(informer.list()).toEqual([]);
+    expect(sent()).toEqual(['list']);
+  });
+
+  test('nothing of it stays on the signal', async () => {
+    const stop = new AbortController();
+    const { transport, widgets, onError } = setup(unavailable, answer(listOf(5, [])), new FakeStream());
+    const informer = widgets.informer({ signal: stop.signal, onError });
+    await transport.clock.advance(1_000);
+    expect(getEventListeners(stop.signal, 'abort')).toHaveLength(1);
+    informer.close();
+    expect(getEventListeners(stop.signal, 'abort')).toHaveLength(0);
   });
 
   test('while it waits to try again: no timer is left', async () => {

@@ -1,4 +1,5 @@
 /** Waiting for one object: the present first, then every change, and each way to give up. */
+import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.js';
 import { errors, StatusError } from '../../../src/meta/errors.js';
@@ -29,6 +30,13 @@ test('an object that is as wanted is answered from the present, without a watch'
     options: { fieldSelector: 'metadata.name=w' },
   });
   expect(transport.clock.pending).toBe(0);
+});
+
+test('nothing of it stays on the signal', async () => {
+  const stop = new AbortController();
+  const { widgets } = setup(answer(listOf(5, [done(3)])));
+  await widgets.waitFor('w', isReady, { signal: stop.signal });
+  expect(getEventListeners(stop.signal, 'abort')).toHaveLength(0);
 });
 
 test('otherwise it watches that one object from the version it looked at', async () => {

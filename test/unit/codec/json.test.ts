@@ -80,7 +80,22 @@ describe('what is parsed', () => {
   });
 
   test('any text is refused exactly when the platform refuses it', () => {
-    const pieces = fc.constantFrom('{', '}', '[', ']', ',', ':', '"a"', '"\\n"', '"', '1', '-0.5e3', 'null', 'true', ' ');
+    const pieces = fc.constantFrom(
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"a"',
+      '"\\n"',
+      '"',
+      '1',
+      '-0.5e3',
+      'null',
+      'true',
+      ' ',
+    );
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 8 }), (parts) => {
         const text = parts.join('');

@@ -54,6 +54,8 @@ export const Namespace: Kind<Namespace, NamespaceInput, 'Cluster', 'status' | 'f
   kind: 'Namespace',
   scope: 'Cluster',
   names: { shortNames: ['ns'] },
+  // All of them at a stroke would be the end of the cluster.
+  verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
   body: shape,
   strategy: {
     nameRule: labelName,

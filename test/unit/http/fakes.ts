@@ -1,0 +1,143 @@
+/**
+ * A cluster that answers as a test tells it to, and words to call a handler over it.
+ */
+import * as z from 'zod';
+import type { FetchHandlerOptions, FetchTarget, ServedResource } from '../../../src/http/index.js';
+import { createFetchHandler } from '../../../src/http/index.js';
+import { defineKind } from '../../../src/kinds/define-kind.js';
+import { ConfigMap, Lease, Namespace } from '../../../src/kinds/index.js';
+import type { Kind } from '../../../src/kinds/kind.js';
+import { serveKind } from '../../../src/kinds/served-kind.js';
+import { status } from '../../../src/kinds/subresources/status.js';
+import { kubernetesDialect } from '../../../src/meta/dialect.js';
+import type { ApiObject } from '../../../src/meta/object.js';
+import type { ApiRequest } from '../../../src/protocol/request.js';
+import type { ApiResponse } from '../../../src/protocol/response.js';
+import type { WatchStream, WireEvent } from '../../../src/protocol/watch-event.js';
+import { deepFreeze } from '../../../src/util/json.js';
+
+export const Widget = defineKind({
+  apiVersion: 'example.com/v1',
+  kind: 'Widget',
+  scope: 'Namespaced',
+  body: { spec: z.object({ size: z.number() }).optional() },
+  subresources: { status },
+});
+
+export const Planet = defineKind({ apiVersion: 'example.com/v1', kind: 'Planet', scope: 'Cluster', body: {} });
+
+const serve = (kind: Kind): ServedResource => serveKind(kind, kubernetesDialect);
+
+/** What the fake cluster serves. */
+export const served = {
+  ConfigMap: serve(ConfigMap),
+  Namespace: serve(Namespace),
+  Lease: serve(Lease),
+  Widget: serve(Widget),
+  Planet: serve(Planet),
+};
+
+type Answer = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>;
+
+/** A handler over a fake cluster, the requests that reached it, and its timers. */
+export function fakeServer(answer: Answer, options: FetchHandlerOptions = {}) {
+  const requests: ApiRequest[] = [];
+  const timers: { delayMs: number; run: () => void }[] = [];
+  const resources = Object.values(served);
+  const target: FetchTarget = {
+    dialect: kubernetesDialect,
+    clock: {
+      now: () => 0,
+      after(delayMs, run) {
+        const timer = { delayMs, run };
+        timers.push(timer);
+        return () => void timers.splice(timers.indexOf(timer), 1);
+      },
+    },
+    ids: { uid: () => 'uid-1', suffix: () => 'abcde', random: () => 0 },
+    resolve: ({ group, version, resource }) =>
+      resources.find(({ gvr }) => gvr.group === group && gvr.version === version && gvr.resource === resource),
+    hasBuiltIns: (group) =>
+      group === '' || resources.some(({ gvr, kind }) => gvr.group === group && kind.schema.manner === 'struct'),
+    send(request) {
+      requests.push(request);
+      return answer(request);
+    },
+  };
+  const handler = createFetchHandler(target, options);
+  const call = (method: string, path: string, init: RequestInit = {}) =>
+    handler(new Request(`http://cluster.local${path}`, { method, ...init }));
+  return { handler, call, requests, timers };
+}
+
+/** A stored object: frozen, as the store hands it out. */
+export function configMap(name: string, data: Record<string, string> = { k: 'v' }): ApiObject {
+  return deepFreeze({
+    kind: 'ConfigMap',
+    apiVersion: 'v1',
+    metadata: {
+      name,
+      namespace: 'ns',
+      uid: `uid-${name}`,
+      resourceVersion: '5',
+      creationTimestamp: '2024-01-01T00:00:00Z',
+    },
+    data,
+  });
+}
+
+export function found(object: ApiObject, warnings: readonly string[] = []): ApiResponse {
+  return { type: 'object', code: 200, object, warnings };
+}
+
+export function listOf(items: readonly ApiObject[]): ApiResponse {
+  const list = { kind: 'ConfigMapList', apiVersion: 'v1', metadata: { resourceVersion: '9' }, items };
+  return { type: 'object', code: 200, object: deepFreeze(list), warnings: [] };
+}
+
+/** A watch that hands out what `emit` is given, counts how often it was asked and knows whether it was closed. */
+export class FakeWatch implements WatchStream {
+  asked = 0;
+  isClosed = false;
+  readonly #ready: IteratorResult<WireEvent, undefined>[] = [];
+  #waiting: ((result: IteratorResult<WireEvent, undefined>) => void) | undefined;
+
+  emit(...events: readonly WireEvent[]): void {
+    for (const event of events) this.#offer({ done: false, value: event });
+  }
+
+  end(): void {
+    this.#offer({ done: true, value: undefined });
+  }
+
+  next(): Promise<IteratorResult<WireEvent, undefined>> {
+    this.asked++;
+    if (this.isClosed) return Promise.resolve({ done: true, value: undefined });
+    const ready = this.#ready.shift();
+    if (ready !== undefined) return Promise.resolve(ready);
+    return new Promise((resolve) => {
+      this.#waiting = resolve;
+    });
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.#offer({ done: true, value: undefined });
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<WireEvent, undefined> {
+    return { next: () => this.next() };
+  }
+
+  #offer(result: IteratorResult<WireEvent, undefined>): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting === undefined) this.#ready.push(result);
+    else waiting(result);
+  }
+}
+
+/** Lets everything run that is ready to. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+}

@@ -1,0 +1,268 @@
+/** Requests in: which reach the cluster, as what, and which go no further. */
+import { describe, expect, test } from 'vitest';
+import type { ApiRequest } from '../../../src/protocol/request.js';
+import { configMap, FakeWatch, fakeServer, found, settle } from './fakes.js';
+
+const ITEM = '/api/v1/namespaces/ns/configmaps/a';
+const COLLECTION = '/api/v1/namespaces/ns/configmaps';
+const METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+const json = { 'content-type': 'application/json' };
+
+const serveOne = () => fakeServer(() => found(configMap('a')));
+
+describe('paths that lead nowhere', () => {
+  test.each([
+    ['/nope'],
+    ['/'],
+    ['/apis/nope.example.com/v1/things'],
+    ['/apis/example.com/v9/widgets'],
+    ['/apis/example.com/v1/namespaces/ns/planets'],
+    ['/version'],
+    ['/api'],
+  ])('%s is a plain-text 404', async (path) => {
+    const response = await serveOne().call('GET', path);
+    expect(response.status).toBe(404);
+    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(response.headers.get('audit-id')).toBe('uid-1');
+    expect(await response.text()).toBe('404 page not found\n');
+  });
+
+  test.each([['/api/v1/nope'], ['/api/v2/configmaps'], [`${ITEM}/scale`]])('%s is a Status', async (path) => {
+    const response = await serveOne().call('GET', path, { headers: { accept: 'text/html' } });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({
+      message: 'the server could not find the requested resource',
+      details: {},
+    });
+  });
+
+  test('a wrong method is refused with those allowed', async () => {
+    const response = await serveOne().call('PUT', COLLECTION, { headers: json, body: '{}' });
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('GET, POST, DELETE');
+  });
+
+  test('HEAD has no body', async () => {
+    const response = await serveOne().call('HEAD', ITEM);
+    expect(response.status).toBe(405);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(await response.text()).toBe('');
+  });
+
+  test('a malformed escape is a bad request', async () => {
+    expect((await serveOne().call('GET', '/api/v1/configmaps/%zz')).status).toBe(400);
+  });
+
+  test.each([['/healthz'], ['/livez'], ['/readyz']])('%s is ok, whatever the method', async (path) => {
+    for (const method of ['GET', 'POST', 'LOCK']) {
+      const response = await serveOne().call(method, path);
+      expect(response.status).toBe(200);
+      expect(await response.text()).toBe('ok');
+    }
+  });
+});
+
+describe('requests', () => {
+  async function received(method: string, path: string, init: RequestInit = {}): Promise<ApiRequest | undefined> {
+    const { call, requests } = serveOne();
+    await call(method, path, init);
+    return requests[0];
+  }
+
+  test('a get', async () => {
+    expect(await received('GET', `${ITEM}?resourceVersion=5#x`, { headers: { 'user-agent': 'me/1' } })).toEqual({
+      verb: 'get',
+      resource: { group: '', version: 'v1', resource: 'configmaps' },
+      namespace: 'ns',
+      name: 'a',
+      options: { resourceVersion: '5' },
+      userAgent: 'me/1',
+      signal: expect.any(AbortSignal),
+    });
+  });
+
+  test('a create carries its body and options', async () => {
+    const request = await received('POST', `${COLLECTION}?fieldManager=m`, { headers: json, body: '{"a":1}' });
+    expect(request).toMatchObject({ verb: 'create', namespace: 'ns', options: { fieldManager: 'm' } });
+    expect(request?.body?.read().value).toEqual({ a: 1 });
+    expect(request).not.toHaveProperty('name');
+  });
+
+  test('a missing body is an empty one', async () => {
+    const request = await received('POST', COLLECTION, { headers: json });
+    expect(request?.body?.summary()).toBe('<empty>');
+  });
+
+  test('a patch has its type', async () => {
+    const headers = { 'content-type': 'application/merge-patch+json' };
+    const request = await received('PATCH', ITEM, { headers, body: '{}' });
+    expect(request).toMatchObject({ verb: 'patch', patchType: 'merge', name: 'a' });
+  });
+
+  test('a delete with a body leaves the query aside', async () => {
+    const request = await received('DELETE', `${ITEM}?dryRun=All&gracePeriodSeconds=x`, { headers: json, body: '{}' });
+    expect(request?.options).toEqual({});
+    expect(request?.body).toBeDefined();
+    expect(await received('DELETE', `${ITEM}?dryRun=All`)).toMatchObject({ options: { dryRun: ['All'] } });
+  });
+
+  test.each([
+    ['/api/v1/watch/namespaces/ns/configmaps/a', 'metadata.name=a'],
+    ['/api/v1/watch/namespaces/ns/configmaps/a?fieldSelector=metadata.name%3D%3Da,x%3Dy', 'metadata.name==a,x=y'],
+    ['/api/v1/watch/namespaces/ns/configmaps/a,b', 'metadata.name=a\\,b'],
+  ])('%s selects by name', async (path, fieldSelector) => {
+    const { call, requests } = fakeServer(() => ({ type: 'watch', watch: new FakeWatch(), warnings: [] }));
+    await (await call('GET', path)).body?.cancel();
+    expect(requests[0]).toMatchObject({ verb: 'watch', namespace: 'ns', options: { fieldSelector } });
+    expect(requests[0]).not.toHaveProperty('name');
+  });
+
+  test('a watch of a name cannot select another', async () => {
+    const response = await serveOne().call(
+      'GET',
+      '/api/v1/watch/namespaces/ns/configmaps/a?fieldSelector=metadata.name%3Db',
+    );
+    expect(await response.json()).toMatchObject({
+      code: 400,
+      message: "fieldSelector metadata.name doesn't match requested name",
+    });
+  });
+
+  test.each([
+    ['POST', COLLECTION, { 'content-type': 'text/plain' }, 415],
+    ['DELETE', ITEM, { 'content-type': 'text/plain' }, 415],
+    ['PATCH', ITEM, { 'content-type': 'application/json' }, 415],
+    ['POST', COLLECTION, { ...json, accept: 'text/html' }, 406],
+    ['POST', `${COLLECTION}?timeout=x`, json, 400],
+    ['DELETE', `${COLLECTION}?limit=x`, json, 400],
+  ])('%s %s with %j is %i and goes no further', async (method, path, headers, code) => {
+    const { call, requests } = serveOne();
+    expect((await call(method, path, { headers, body: '{}' })).status).toBe(code);
+    expect(requests).toEqual([]);
+  });
+
+  test('an update learns of its unknown encoding only when the body is read', async () => {
+    const { call, requests } = fakeServer((request) => found({ ...configMap('a'), read: request.body?.read() }));
+    const response = await call('PUT', ITEM, { headers: { 'content-type': 'text/plain' }, body: '{}' });
+    expect(requests).toHaveLength(1);
+    expect(await response.json()).toMatchObject({ code: 415, reason: 'UnsupportedMediaType' });
+  });
+
+  test.each([
+    [3 * 1024 * 1024, 200],
+    [3 * 1024 * 1024 + 1, 413],
+  ])('a body of %i bytes: %i', async (size, code) => {
+    const response = await serveOne().call('POST', COLLECTION, { headers: json, body: 'x'.repeat(size) });
+    expect(response.status).toBe(code);
+    if (code === 413) {
+      expect(await response.json()).toMatchObject({ message: 'Request entity too large: limit is 3145728' });
+    }
+  });
+});
+
+describe('users', () => {
+  const tokens = { 'alice-token': { user: 'alice', groups: ['dev'] } };
+  const serve = () => fakeServer(() => found(configMap('a')), { tokens });
+
+  test('come from tokens', async () => {
+    const { call, requests } = serve();
+    await call('GET', ITEM, { headers: { authorization: 'Bearer alice-token' } });
+    expect(requests[0]?.user).toEqual({ user: 'alice', groups: ['dev', 'system:authenticated'] });
+  });
+
+  test.each([[ITEM], ['/healthz'], ['/nope']])('an unknown token is refused at %s', async (path) => {
+    const response = await serve().call('GET', path, { headers: { authorization: 'Bearer nope' } });
+    expect(await response.json()).toEqual({
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message: 'Unauthorized',
+      reason: 'Unauthorized',
+      code: 401,
+    });
+  });
+
+  test('a token that was hidden by a space is mentioned', async () => {
+    const response = await serve().call('GET', ITEM, { headers: { authorization: 'Bearer  alice-token' } });
+    expect(response.headers.get('warning')).toContain('extra space before the bearer token');
+  });
+});
+
+describe('watches', () => {
+  function serveWatch() {
+    const watch = new FakeWatch();
+    return { watch, ...fakeServer(() => ({ type: 'watch', watch, warnings: ['beware'] })) };
+  }
+
+  test('answer before anything has happened', async () => {
+    const { call, requests } = serveWatch();
+    const response = await call('GET', `${COLLECTION}?watch=`);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(response.headers.get('warning')).toBe('299 - "beware"');
+    expect(requests[0]?.verb).toBe('watch');
+    await response.body?.cancel();
+  });
+
+  test('stream events until the reader leaves', async () => {
+    const { watch, call } = serveWatch();
+    const response = await call('GET', `${COLLECTION}?watch=1`, { headers: { accept: METADATA } });
+    const reader = response.body?.getReader();
+    watch.emit({ type: 'ADDED', object: configMap('a') });
+    const chunk = await reader?.read();
+    expect(JSON.parse(new TextDecoder().decode(chunk?.value))).toMatchObject({
+      type: 'ADDED',
+      object: { kind: 'PartialObjectMetadata' },
+    });
+    await reader?.cancel();
+    expect(watch.isClosed).toBe(true);
+  });
+
+  test('end when the request is aborted', async () => {
+    const { watch, call } = serveWatch();
+    const controller = new AbortController();
+    const response = await call('GET', `${COLLECTION}?watch=1&timeout=x`, { signal: controller.signal });
+    const text = response.text();
+    controller.abort();
+    expect(await text).toBe('');
+    expect(watch.isClosed).toBe(true);
+  });
+
+  test('are closed at once for a HEAD request', async () => {
+    const { watch, call } = serveWatch();
+    const response = await call('HEAD', '/apis/example.com/v1/namespaces/ns/widgets?watch=1');
+    expect(response.status).toBe(200);
+    expect(watch.isClosed).toBe(true);
+  });
+});
+
+describe('time', () => {
+  const never = () => new Promise<never>(() => undefined);
+
+  test.each([
+    ['GET', `${ITEM}?timeout=5s`, 5000, 'Timeout: request did not complete within the allotted timeout'],
+    ['GET', ITEM, 60_000, 'Timeout: request did not complete within the allotted timeout'],
+    ['GET', `${ITEM}?timeout=2m`, 60_000, 'Timeout: request did not complete within the allotted timeout'],
+    [
+      'DELETE',
+      `${ITEM}?timeout=0s`,
+      34_000,
+      'Timeout: request did not complete within requested timeout - context deadline exceeded',
+    ],
+  ])('%s %s gives up after %i ms', async (method, path, delayMs, message) => {
+    const { call, timers } = fakeServer(never);
+    const response = call(method, path);
+    await settle();
+    expect(timers).toMatchObject([{ delayMs }]);
+    timers[0]?.run();
+    expect(await (await response).json()).toMatchObject({ code: 504, reason: 'Timeout', message, details: {} });
+  });
+
+  test('a request that is answered in time leaves no timer behind', async () => {
+    const { call, timers } = fakeServer(() => Promise.resolve(found(configMap('a'))));
+    expect((await call('GET', ITEM)).status).toBe(200);
+    expect(timers).toEqual([]);
+  });
+});

@@ -1,0 +1,227 @@
+/** Encodings: which are understood, which are chosen, and the texts that list them. */
+import { describe, expect, test } from 'vitest';
+import type { Codec } from '../../../src/codec/codec.js';
+import { codecs } from '../../../src/codec/index.js';
+import { jsonCodec } from '../../../src/codec/json.js';
+import { parseAccept } from '../../../src/http/accept.js';
+import { parseMediaType } from '../../../src/http/media-type.js';
+import {
+  offerOf,
+  readPatchType,
+  represent,
+  representError,
+  requestCodec,
+  routerRefusal,
+} from '../../../src/http/negotiate.js';
+import { kubernetesDialect, orchDialect } from '../../../src/meta/dialect.js';
+
+const yaml: Codec = { mediaType: () => 'application/yaml', body: jsonCodec.body };
+const vendor: Codec = {
+  mediaType: (dialect) => dialect.mediaType('protobuf'),
+  streamType: (dialect) => `${dialect.mediaType('protobuf')};stream=watch`,
+  body: jsonCodec.body,
+};
+const offer = offerOf(codecs, kubernetesDialect);
+const wide = offerOf([jsonCodec, yaml, vendor], kubernetesDialect);
+const object = { watch: false };
+
+describe('Accept clauses', () => {
+  test('are sorted by quality, then plain types before wildcards, else as they stand', () => {
+    const types = (header: string) => parseAccept(header).map(({ type, subtype }) => `${type}/${subtype}`);
+    expect(types('a/b;q=0.5, c/d, */*, e/*, f/g')).toEqual(['c/d', 'f/g', 'e/*', '*/*', 'a/b']);
+    expect(types('a/b;q=bogus,c/d;q=0.2')).toEqual(['c/d', 'a/b']);
+  });
+
+  test('that are no media types are dropped, and * stands for any', () => {
+    expect(parseAccept('json, a/b/c, *, /x')).toEqual([
+      { type: '', subtype: 'x', quality: 1, parameters: new Map() },
+      { type: '*', subtype: '*', quality: 1, parameters: new Map() },
+    ]);
+  });
+
+  test('have parameters', () => {
+    expect(parseAccept('a/b; as=Table ;v = v1;x;y=;z=1=2')[0]?.parameters).toEqual(
+      new Map([
+        ['as', 'Table'],
+        ['v', 'v1'],
+      ]),
+    );
+  });
+});
+
+describe('the router', () => {
+  test.each([
+    ['application/json'],
+    ['text/html, application/json;q=0.1'],
+    ['*/*'],
+    [''],
+    ['application/json;as=Bogus'],
+  ])('lets %j pass', (accept) => {
+    expect(routerRefusal(offer, accept, { streams: false, empty: false })).toBeUndefined();
+  });
+
+  test.each([['text/html'], ['application/*'], ['APPLICATION/JSON']])('refuses %j', (accept) => {
+    expect(routerRefusal(wide, accept, { streams: false, empty: false })?.status).toMatchObject({
+      code: 406,
+      reason: 'NotAcceptable',
+      details: {},
+      message:
+        '406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+    });
+  });
+
+  test('lists streams where there are any, and calls a missing body an unsupported one', () => {
+    expect(routerRefusal(wide, 'text/html', { streams: true, empty: false })?.message).toContain(
+      'protobuf, application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch',
+    );
+    expect(routerRefusal(offer, 'text/html', { streams: false, empty: true })?.status).toMatchObject({
+      code: 415,
+      message: '415: Unsupported Media Type\n\nAvailable representations: application/json',
+    });
+  });
+});
+
+describe('the form of an answer', () => {
+  test.each([
+    ['', 'application/json'],
+    ['*/*', 'application/json'],
+    ['application/*', 'application/json'],
+    ['application/yaml;q=0.5,application/json;q=0.9', 'application/json'],
+    ['application/yaml;q=0.9,application/json;q=0.5', 'application/yaml'],
+    ['application/yaml,application/json', 'application/yaml'],
+    ['application/json;q=0,application/yaml', 'application/yaml'],
+    ['application/xml,application/yaml;q=0.3', 'application/yaml'],
+    ['application/vnd.kubernetes.protobuf', 'application/vnd.kubernetes.protobuf'],
+    ['application/json;as=Table;v=v1;g=meta.k8s.io,application/json', 'application/json'],
+    ['application/json;stream=watch', 'application/json'],
+    ['application/json;stream=bogus,application/yaml', 'application/yaml'],
+    ['application/json;charset=utf-8', 'application/json'],
+  ])('%s', (accept, mediaType) => {
+    expect(represent(wide, accept, object)).toEqual({ mediaType, pretty: false });
+  });
+
+  test('may be asked to be pretty', () => {
+    expect(represent(offer, 'application/json;pretty=1', object).pretty).toBe(true);
+    expect(represent(offer, 'application/json;pretty=true', object).pretty).toBe(false);
+  });
+
+  test.each([
+    ['application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1', 'PartialObjectMetadata', 'meta.k8s.io/v1'],
+    [
+      'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1beta1',
+      'PartialObjectMetadataList',
+      'meta.k8s.io/v1beta1',
+    ],
+  ])('%s', (accept, kind, apiVersion) => {
+    expect(represent(offer, accept, object).view).toEqual({ kind, apiVersion });
+  });
+
+  test('views are named in the dialect', () => {
+    const accept = 'application/json;as=PartialObjectMetadata;g=meta.orch.io;v=v1';
+    expect(represent(offerOf(codecs, orchDialect), accept, object).view?.apiVersion).toBe('meta.orch.io/v1');
+    expect(() => represent(offer, accept, object)).toThrow('only the following media types are accepted');
+  });
+
+  test.each([
+    ['application/json;as=Table;v=v1;g=meta.k8s.io'],
+    ['application/json;as=Bogus;v=v1;g=meta.k8s.io'],
+    ['application/json;as=PartialObjectMetadata;v=v2;g=meta.k8s.io'],
+    ['application/json;g=meta.k8s.io;v=v1'],
+    ['text/html'],
+  ])('nothing fits %s', (accept) => {
+    expect(() => represent(wide, accept, object)).toThrow(
+      expect.objectContaining({
+        code: 406,
+        message:
+          'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+      }),
+    );
+  });
+
+  test('a watch needs an encoding with a stream', () => {
+    expect(() => represent(wide, 'application/yaml', { watch: true })).toThrow(
+      'only the following media types are accepted: application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch',
+    );
+  });
+
+  test('an error takes no view, and no form at all when only a view would do', () => {
+    const view = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+    expect(representError(offer, `${view},application/json;q=0.1`)).toEqual({
+      mediaType: 'application/json',
+      pretty: false,
+    });
+    expect(representError(offer, view)).toBeUndefined();
+    expect(representError(offer, 'text/html')).toBeUndefined();
+  });
+});
+
+describe('the type of a body', () => {
+  test.each([
+    ['application/json', 'application/json'],
+    ['APPLICATION/JSON', 'application/json'],
+    ['application/json; charset=utf-8', 'application/json'],
+    ['application/json;charset="a;b\\"c" ; x=y;', 'application/json'],
+    ['application/json;', 'application/json'],
+    ['application/json;bogus', undefined],
+    ['application/json;a=1;A=2', undefined],
+    ['application/json, application/yaml', undefined],
+    ['bogus', undefined],
+    ['', undefined],
+  ])('%s', (header, type) => {
+    expect(parseMediaType(header)).toBe(type);
+  });
+
+  test('names a codec; no type means the first', () => {
+    expect(requestCodec(wide, '')).toBe(jsonCodec);
+    expect(requestCodec(wide, 'application/yaml; charset=utf-8')).toBe(yaml);
+  });
+
+  test.each([['text/plain'], ['*/*'], ['application/merge-patch+json'], ['application/json;bogus']])(
+    '%s is refused',
+    (type) => {
+      expect(() => requestCodec(wide, type)).toThrow(
+        expect.objectContaining({
+          code: 415,
+          message:
+            'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+        }),
+      );
+    },
+  );
+});
+
+describe('the type of a patch', () => {
+  test.each([
+    ['application/json-patch+json', 'json'],
+    ['application/merge-patch+json;charset=utf-8', 'merge'],
+    ['application/strategic-merge-patch+json', 'strategic'],
+    ['application/apply-patch+yaml', 'apply'],
+  ] as const)('%s', (header, type) => {
+    expect(readPatchType(header, 'struct')).toBe(type);
+  });
+
+  test.each([['application/json'], ['Application/Merge-Patch+JSON'], ['garbage'], ['']])(
+    'the router refuses %j for a built-in kind',
+    (header) => {
+      expect(() => readPatchType(header, 'struct')).toThrow(
+        expect.objectContaining({
+          message: '415: Unsupported Media Type',
+          status: expect.objectContaining({ details: {}, code: 415, reason: 'UnsupportedMediaType' }),
+        }),
+      );
+    },
+  );
+
+  test('a list of types passes the router and fails behind it', () => {
+    expect(() => readPatchType('application/merge-patch+json, application/json-patch+json', 'struct')).toThrow(
+      'accepted media types include: application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml',
+    );
+  });
+
+  test('kinds of one’s own know no strategic merge', () => {
+    expect(readPatchType('application/apply-patch+yaml', 'document')).toBe('apply');
+    expect(() => readPatchType('application/strategic-merge-patch+json', 'document')).toThrow(
+      'accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
+    );
+  });
+});

@@ -1,0 +1,182 @@
+/** Responses out: bodies, codes and headers for what the cluster answers. */
+import { describe, expect, test } from 'vitest';
+import { errors, StatusError } from '../../../src/meta/errors.js';
+import { successStatus } from '../../../src/meta/status.js';
+import { configMap, fakeServer, found, listOf } from './fakes.js';
+
+const ITEM = '/api/v1/namespaces/ns/configmaps/a';
+const COLLECTION = '/api/v1/namespaces/ns/configmaps';
+const METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+const json = { 'content-type': 'application/json' };
+
+const serveOne = () => fakeServer(() => found(configMap('a')));
+const serveError = (error: unknown, onError = (_error: unknown) => undefined) =>
+  fakeServer(
+    () => {
+      throw error;
+    },
+    { onError },
+  );
+
+describe('answers', () => {
+  test('an object is compact JSON with a line end, and the headers of every answer', async () => {
+    const response = await serveOne().call('GET', ITEM);
+    expect(response.status).toBe(200);
+    expect(Object.fromEntries(response.headers)).toEqual({
+      'audit-id': 'uid-1',
+      'cache-control': 'no-cache, private',
+      'content-type': 'application/json',
+    });
+    expect(await response.text()).toBe(`${JSON.stringify(configMap('a'))}\n`);
+  });
+
+  test('an audit id is taken over from the request', async () => {
+    const response = await serveOne().call('GET', ITEM, { headers: { 'audit-id': 'mine' } });
+    expect(response.headers.get('audit-id')).toBe('mine');
+  });
+
+  test.each([
+    ['?pretty=1', {}],
+    ['', { 'user-agent': 'curl/8' }],
+    ['', { accept: 'application/json;pretty=1' }],
+  ])('%s %j is indented and has no line end', async (query, headers) => {
+    const response = await serveOne().call('GET', ITEM + query, { headers: headers as Record<string, string> });
+    expect(await response.text()).toBe(JSON.stringify(configMap('a'), null, 2));
+  });
+
+  test('items of a built-in kind have no kind and apiVersion', async () => {
+    const { call } = fakeServer(() => listOf([configMap('a'), configMap('b')]));
+    const items = [configMap('a'), configMap('b')].map(({ kind: _kind, apiVersion: _apiVersion, ...rest }) => rest);
+    const expected = `${JSON.stringify({ kind: 'ConfigMapList', apiVersion: 'v1', metadata: { resourceVersion: '9' }, items })}\n`;
+    for (let time = 0; time < 2; time++) expect(await (await call('GET', COLLECTION)).text()).toBe(expected);
+  });
+
+  test('items whose fields stand in another order lose kind and apiVersion all the same', async () => {
+    const { kind, apiVersion, ...rest } = configMap('a');
+    const { call } = fakeServer(() => listOf([{ ...rest, kind, apiVersion }]));
+    const { items } = (await (await call('GET', COLLECTION)).json()) as { items: unknown };
+    expect(items).toEqual([rest]);
+  });
+
+  test('an empty list has empty items', async () => {
+    const response = await fakeServer(() => listOf([])).call('GET', COLLECTION);
+    expect(await response.text()).toBe(
+      '{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[]}\n',
+    );
+  });
+
+  test('items of a kind of one’s own keep theirs, and the list keeps its order', async () => {
+    const widget = { ...configMap('w'), apiVersion: 'example.com/v1', kind: 'Widget' };
+    const list = {
+      apiVersion: 'example.com/v1',
+      items: [widget],
+      kind: 'WidgetList',
+      metadata: { resourceVersion: '9' },
+    };
+    const { call } = fakeServer(() => ({ type: 'object', code: 200, object: list, warnings: [] }));
+    const response = await call('GET', '/apis/example.com/v1/widgets');
+    expect(await response.text()).toBe(`${JSON.stringify(list)}\n`);
+  });
+
+  test('the code is the server’s, and warnings become headers', async () => {
+    const object = configMap('a');
+    const { call } = fakeServer(() => ({ type: 'object', code: 201, object, warnings: ['unknown field "x"', 'y'] }));
+    const response = await call('POST', COLLECTION, { headers: json, body: '{}' });
+    expect(response.status).toBe(201);
+    expect(response.headers.get('warning')).toBe('299 - "unknown field \\"x\\"", 299 - "y"');
+  });
+});
+
+describe('metadata-only views', () => {
+  test('of an object', async () => {
+    const response = await serveOne().call('GET', ITEM, { headers: { accept: METADATA } });
+    const { metadata } = configMap('a');
+    expect(await response.text()).toBe(
+      `${JSON.stringify({ kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata })}\n`,
+    );
+  });
+
+  test('of a list', async () => {
+    const { call } = fakeServer(() => listOf([configMap('a')]));
+    const { metadata } = configMap('a');
+    expect(await (await call('GET', COLLECTION, { headers: { accept: METADATA_LIST } })).json()).toEqual({
+      kind: 'PartialObjectMetadataList',
+      apiVersion: 'meta.k8s.io/v1',
+      metadata: { resourceVersion: '9' },
+      items: [{ kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata }],
+    });
+  });
+
+  test('of an empty list have null for items', async () => {
+    const response = await fakeServer(() => listOf([])).call('GET', COLLECTION, { headers: { accept: METADATA_LIST } });
+    expect(await response.json()).toHaveProperty('items', null);
+  });
+
+  test('do not change a Status', async () => {
+    const object = successStatus({ name: 'a', kind: 'configmaps' });
+    const { call } = fakeServer(() => ({ type: 'object', code: 200, object, warnings: [] }));
+    expect(await (await call('DELETE', ITEM, { headers: { accept: METADATA } })).json()).toEqual(object);
+  });
+
+  test.each([
+    [
+      METADATA,
+      listOf([]),
+      'you requested PartialObjectMetadata, but the requested object is a list (*core.ConfigMapList)',
+    ],
+    [
+      METADATA_LIST,
+      found(configMap('a')),
+      'you requested PartialObjectMetadataList, but the requested object is not a list (*core.ConfigMap)',
+    ],
+  ])('of the wrong thing are not acceptable', async (accept, answer, message) => {
+    const path = accept === METADATA ? COLLECTION : ITEM;
+    const response = await fakeServer(() => answer).call('GET', path, { headers: { accept } });
+    expect(response.status).toBe(406);
+    expect(await response.json()).toMatchObject({ message, reason: 'NotAcceptable' });
+  });
+});
+
+describe('failures', () => {
+  test('a StatusError is answered with its Status', async () => {
+    const error = errors.notFound({ group: '', resource: 'configmaps' }, 'a');
+    const response = await serveError(error).call('GET', ITEM);
+    expect(response.status).toBe(404);
+    expect(await response.text()).toBe(`${JSON.stringify(error.status)}\n`);
+  });
+
+  test('a rejection is answered like a throw', async () => {
+    const { call } = fakeServer(() => Promise.reject(errors.gone('gone')));
+    expect((await call('GET', ITEM)).status).toBe(410);
+  });
+
+  test('a wait is asked for in a header too', async () => {
+    const response = await serveError(errors.tooManyRequests('slow down', 3)).call('GET', ITEM);
+    expect(response.headers.get('retry-after')).toBe('3');
+  });
+
+  test('what was to be warned of is said with the failure', async () => {
+    const { status } = errors.badRequest('no');
+    const response = await serveError(new StatusError(status, { warnings: ['unknown field "x"'] })).call('GET', ITEM);
+    expect(response.headers.get('warning')).toBe('299 - "unknown field \\"x\\""');
+  });
+
+  test('any other error is a 500 that says nothing, and a listener hears of it', async () => {
+    const heard: unknown[] = [];
+    const fault = new TypeError('password is hunter2');
+    const response = await serveError(fault, (error) => void heard.push(error)).call('GET', ITEM);
+    const text = await response.text();
+    expect(response.status).toBe(500);
+    expect(JSON.parse(text)).toMatchObject({ kind: 'Status', reason: 'InternalError', code: 500 });
+    expect(text).not.toContain('hunter2');
+    expect(heard).toEqual([fault]);
+  });
+
+  test('an error is shown indented to a client that accepts no form of it', async () => {
+    const error = errors.notFound({ group: '', resource: 'configmaps' }, 'a');
+    const response = await serveError(error).call('GET', ITEM, { headers: { accept: METADATA } });
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(await response.text()).toBe(JSON.stringify(error.status, null, 2));
+  });
+});

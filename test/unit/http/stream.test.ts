@@ -1,0 +1,163 @@
+/** A watch as the body of a response. */
+import { describe, expect, test } from 'vitest';
+import type { MetadataView } from '../../../src/http/negotiate.js';
+import { eventStream } from '../../../src/http/stream.js';
+import { errors } from '../../../src/meta/errors.js';
+import type { WireEvent } from '../../../src/protocol/watch-event.js';
+import { configMap, FakeWatch, settle } from './fakes.js';
+
+function open(options: { signal?: AbortSignal; view?: MetadataView } = {}) {
+  const watch = new FakeWatch();
+  const failures: unknown[] = [];
+  const signal = options.signal ?? new AbortController().signal;
+  const stream = eventStream(watch, {
+    request: { signal },
+    view: options.view,
+    onError: (error) => failures.push(error),
+  });
+  const reader = stream.getReader();
+  const read = async () => {
+    const { done, value } = await reader.read();
+    return done ? undefined : new TextDecoder().decode(value);
+  };
+  return { watch, reader, read, failures };
+}
+
+const added = (name: string): WireEvent => ({ type: 'ADDED', object: configMap(name) });
+const line = (event: WireEvent): string => `${JSON.stringify(event)}\n`;
+
+describe('events', () => {
+  test('are lines of JSON with whole objects', async () => {
+    const { watch, read } = open();
+    watch.emit(added('a'));
+    expect(await read()).toBe(line(added('a')));
+  });
+
+  test('that are ready together share a chunk', async () => {
+    const { watch, read } = open();
+    watch.emit(added('a'), added('b'), { type: 'DELETED', object: configMap('a') });
+    expect(await read()).toBe(line(added('a')) + line(added('b')) + line({ type: 'DELETED', object: configMap('a') }));
+    watch.emit(added('c'));
+    expect(await read()).toBe(line(added('c')));
+  });
+
+  test('are sent in chunks of bounded size, none lost', async () => {
+    const { watch, read } = open();
+    const large = (name: string): WireEvent => ({ type: 'ADDED', object: configMap(name, { k: 'x'.repeat(40_000) }) });
+    watch.emit(large('a'), large('b'), large('c'));
+    watch.end();
+    expect(await read()).toBe(line(large('a')) + line(large('b')));
+    expect(await read()).toBe(line(large('c')));
+    expect(await read()).toBeUndefined();
+  });
+
+  test('bookmarks and errors pass as they are', async () => {
+    const { watch, read } = open();
+    const bookmark: WireEvent = {
+      type: 'BOOKMARK',
+      object: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { resourceVersion: '7', creationTimestamp: null } },
+    };
+    const error: WireEvent = { type: 'ERROR', object: errors.expired('too old resource version: 5 (1200)').status };
+    watch.emit(bookmark, error);
+    watch.end();
+    expect(await read()).toBe(line(bookmark) + line(error));
+    expect(await read()).toBeUndefined();
+    expect(watch.isClosed).toBe(true);
+  });
+
+  test('show only metadata when asked to', async () => {
+    const { watch, read } = open({ view: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' } });
+    const error: WireEvent = { type: 'ERROR', object: errors.gone('gone').status };
+    watch.emit(added('a'), error);
+    const { metadata } = configMap('a');
+    const object = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata };
+    expect(await read()).toBe(`${JSON.stringify({ type: 'ADDED', object })}\n${line(error)}`);
+  });
+
+  test('that cannot be shown as a list end the stream', async () => {
+    const { watch, read } = open({ view: { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1' } });
+    watch.emit(added('a'));
+    expect(await read()).toBeUndefined();
+    expect(watch.isClosed).toBe(true);
+  });
+});
+
+describe('pace', () => {
+  test('nothing is taken from the watch before somebody reads', async () => {
+    const { watch } = open();
+    watch.emit(added('a'), added('b'));
+    await settle();
+    expect(watch.asked).toBe(0);
+  });
+
+  test('of what comes while nobody reads, only one event is taken', async () => {
+    const { watch, read } = open();
+    watch.emit(added('a'));
+    await read();
+    watch.emit(added('b'), added('c'), added('d'));
+    await settle();
+    expect(watch.asked).toBe(2);
+    expect(await read()).toBe(line(added('b')) + line(added('c')) + line(added('d')));
+  });
+});
+
+describe('the end', () => {
+  test('of the events ends the stream and closes the watch', async () => {
+    const { watch, read } = open();
+    watch.emit(added('a'));
+    watch.end();
+    expect(await read()).toBe(line(added('a')));
+    expect(await read()).toBeUndefined();
+    expect(watch.isClosed).toBe(true);
+  });
+
+  test('a cancelled stream closes the watch', async () => {
+    const { watch, reader } = open();
+    await reader.cancel();
+    expect(watch.isClosed).toBe(true);
+  });
+
+  test('a cancel while a read waits closes the watch', async () => {
+    const { watch, reader, read } = open();
+    const waiting = read();
+    await settle();
+    await reader.cancel();
+    expect(await waiting).toBeUndefined();
+    expect(watch.isClosed).toBe(true);
+  });
+
+  test('an aborted request ends a waiting read and closes the watch', async () => {
+    const controller = new AbortController();
+    const { watch, read } = open({ signal: controller.signal });
+    const waiting = read();
+    await settle();
+    controller.abort();
+    expect(await waiting).toBeUndefined();
+    expect(watch.isClosed).toBe(true);
+  });
+
+  test('a request aborted from the start never reads the watch', async () => {
+    const { watch, read } = open({ signal: AbortSignal.abort() });
+    expect(await read()).toBeUndefined();
+    expect(watch).toMatchObject({ asked: 0, isClosed: true });
+  });
+
+  test('an abort after the end does nothing', async () => {
+    const controller = new AbortController();
+    const { watch, read } = open({ signal: controller.signal });
+    watch.end();
+    expect(await read()).toBeUndefined();
+    expect(() => controller.abort()).not.toThrow();
+  });
+
+  test('a watch that breaks ends with an ERROR that keeps its text to itself', async () => {
+    const { watch, read, failures } = open();
+    const fault = new Error('secret');
+    watch.next = () => Promise.reject(fault);
+    const text = await read();
+    expect(JSON.parse(text ?? '')).toMatchObject({ type: 'ERROR', object: { code: 500, reason: 'InternalError' } });
+    expect(text).not.toContain('secret');
+    expect(failures).toEqual([fault]);
+    expect(await read()).toBeUndefined();
+  });
+});
