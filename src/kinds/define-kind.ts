@@ -73,18 +73,21 @@ export function defineKind<
   });
 }
 
-/** A built-in kind: its objects are structs of the reference server. */
-export function defineBuiltIn<
-  const Shape extends z.ZodRawShape,
-  const ObjectScope extends Scope,
-  const Subresource extends string = never,
->(
-  definition: Omit<KindDefinition<Shape, ObjectScope, Subresource>, 'validate'> & {
-    /** All of them unless said otherwise. */
-    readonly verbs?: readonly Verb[];
-    readonly strategy?: Partial<Strategy>;
-  },
-): Kind<ObjectBase & z.output<z.ZodObject<Shape>>, InputBase & z.input<z.ZodObject<Shape>>, ObjectScope, Subresource> {
+/** A built-in kind is described like any other, and may have a strategy and verbs of its own. */
+export interface BuiltInDefinition<ObjectScope extends Scope, Subresource extends string>
+  extends Omit<KindDefinition<z.ZodRawShape, ObjectScope, Subresource>, 'validate'> {
+  /** All of them unless said otherwise. */
+  readonly verbs?: readonly Verb[];
+  readonly strategy?: Partial<Strategy>;
+}
+
+/**
+ * A built-in kind: its objects are structs of the reference server. Its types are those it is declared with
+ * (`const Lease: Kind<Lease, LeaseInput, …> = defineBuiltIn(…)`), so that messages show them by name.
+ */
+export function defineBuiltIn<Object, Input, ObjectScope extends Scope, Subresource extends string>(
+  definition: BuiltInDefinition<ObjectScope, Subresource>,
+): Kind<Object, Input, ObjectScope, Subresource> {
   return buildKind(definition, struct(definition.kind, definition.body), definition.strategy ?? {});
 }
 

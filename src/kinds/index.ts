@@ -7,9 +7,15 @@ import { Namespace } from './core/v1/namespace.js';
 import { Secret } from './core/v1/secret.js';
 import type { Kind } from './kind.js';
 
-export type { LeaseInput, LeaseSpec } from './coordination/v1/lease.js';
+export type { LeaseInput, LeaseSpec, LeaseSpecInput } from './coordination/v1/lease.js';
 export type { ConfigMapInput } from './core/v1/config-map.js';
-export type { NamespaceInput, NamespaceSpec, NamespaceStatus } from './core/v1/namespace.js';
+export type {
+  NamespaceInput,
+  NamespaceSpec,
+  NamespaceSpecInput,
+  NamespaceStatus,
+  NamespaceStatusInput,
+} from './core/v1/namespace.js';
 export type { SecretInput } from './core/v1/secret.js';
 export { ConfigMap, Lease, Namespace, Secret };
 

@@ -18,6 +18,11 @@ interface Case {
   readonly expect: RegExp;
 }
 
+const CLUSTER = `import { createCluster } from 'orchplane';
+import { ConfigMap, Lease, Namespace } from 'orchplane/kinds';
+const cluster = createCluster();
+void [ConfigMap, Lease, Namespace];`;
+
 const cases: readonly Case[] = [
   {
     name: 'a misspelt reason shows the reasons there are',
@@ -28,6 +33,41 @@ const cases: readonly Case[] = [
     name: 'a misspelt field names the type that has no such field',
     code: `import { errors } from '../../src/meta/errors.js'; errors.notFound({ group: '', resourse: 'pods' }, 'web');`,
     expect: /'resourse' does not exist in type 'GroupResource'/,
+  },
+  {
+    name: 'a misspelt field of an object names the input of its kind',
+    code: `${CLUSTER} cluster.api(ConfigMap).create({ metadata: { name: 'a' }, dta: {} });`,
+    expect: /'dta' does not exist in type 'DeepReadonly<ConfigMapInput>'/,
+  },
+  {
+    name: 'a misspelt field below spec names the struct it is missing from',
+    code: `${CLUSTER} cluster.api(Lease).create({ metadata: { name: 'a' }, spec: { holderIdentitee: 'me' } });`,
+    expect: /'holderIdentitee' does not exist in type 'DeepReadonly<LeaseSpecInput>'/,
+  },
+  {
+    name: 'a value of the wrong type says both types',
+    code: `${CLUSTER} cluster.api(ConfigMap).create({ metadata: { name: 'a' }, data: { size: 1 } });`,
+    expect: /Type 'number' is not assignable to type 'string'/,
+  },
+  {
+    name: 'a namespace for a cluster-scoped kind is one argument too many',
+    code: `${CLUSTER} cluster.api(Namespace, 'default');`,
+    expect: /Expected 1 arguments, but got 2/,
+  },
+  {
+    name: 'one object across all namespaces is no method of what all() gives',
+    code: `${CLUSTER} cluster.all(ConfigMap).get('a');`,
+    expect: /Property 'get' does not exist on type 'Collection<Kind<ConfigMap, ConfigMapInput, "Namespaced", never>>'/,
+  },
+  {
+    name: 'a subresource that the kind does not have lists those it has',
+    code: `${CLUSTER} cluster.api(Namespace).subresource('scale');`,
+    expect: /'"scale"' is not assignable to parameter of type '"status" \| "finalize"'/,
+  },
+  {
+    name: 'what the server returned cannot be changed',
+    code: `${CLUSTER} (await cluster.api(Lease).get('a')).spec.holderIdentity = 'me';`,
+    expect: /Cannot assign to 'holderIdentity' because it is a read-only property/,
   },
 ];
 

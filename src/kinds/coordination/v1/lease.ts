@@ -7,7 +7,7 @@ import type { FieldError } from '../../../meta/field-error.js';
 import { forbidden, invalid, notSupported } from '../../../meta/field-error.js';
 import { qualifiedNameProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { hint, type int32, microTime, namedString, optional, pointer, struct } from '../../../schema/hints.js';
+import { hint, microTime, namedString, optional, pointer, struct } from '../../../schema/hints.js';
 import { rule } from '../../../schema/rules.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
@@ -25,14 +25,16 @@ const specShape = {
 const shape = { spec: hint(optional(struct('LeaseSpec', specShape)), { presence: 'always' }) };
 
 interface LeaseSpecSchema extends z.ZodObject<typeof specShape> {}
-interface LeaseBody extends z.ZodObject<typeof shape> {}
 
 export interface LeaseSpec extends z.output<LeaseSpecSchema> {}
+export interface LeaseSpecInput extends z.input<LeaseSpecSchema> {}
 
 export interface Lease extends ObjectBase {
   spec: LeaseSpec;
 }
-export interface LeaseInput extends InputBase, z.input<LeaseBody> {}
+export interface LeaseInput extends InputBase {
+  spec?: LeaseSpecInput;
+}
 
 export const Lease: Kind<Lease, LeaseInput, 'Namespaced', never> = defineBuiltIn({
   apiVersion: `${serviceGroup('coordination')}/v1`,
@@ -40,13 +42,13 @@ export const Lease: Kind<Lease, LeaseInput, 'Namespaced', never> = defineBuiltIn
   scope: 'Namespaced',
   body: shape,
   strategy: { unconditionalUpdate: false, createOnUpdate: true, validate, validateUpdate: validate },
-}) as unknown as Kind<Lease, LeaseInput, 'Namespaced', never>;
+});
 
 function atLeast(minimum: number, detail: string): z.ZodNumber {
   return hint(
     rule(z.number(), (value) => (value >= minimum ? [] : [{ type: 'invalid', value, detail }])),
     { scalar: 'int32' },
-  ) satisfies ReturnType<typeof int32>;
+  );
 }
 
 /** The reference server names this field twice over. */

@@ -33,19 +33,23 @@ const shape = {
   status: hint(optional(struct('NamespaceStatus', statusShape)), { presence: 'always' }),
 };
 
-interface NamespaceBody extends z.ZodObject<typeof shape> {}
 interface NamespaceSpecSchema extends z.ZodObject<typeof specShape> {}
 interface NamespaceStatusSchema extends z.ZodObject<typeof statusShape> {}
 
 export interface NamespaceSpec extends z.output<NamespaceSpecSchema> {}
 export interface NamespaceStatus extends z.output<NamespaceStatusSchema> {}
+export interface NamespaceSpecInput extends z.input<NamespaceSpecSchema> {}
+export interface NamespaceStatusInput extends z.input<NamespaceStatusSchema> {}
 
 /** Both parts are always there on what the server returns. */
 export interface Namespace extends ObjectBase {
   spec: NamespaceSpec;
   status: NamespaceStatus;
 }
-export interface NamespaceInput extends InputBase, z.input<NamespaceBody> {}
+export interface NamespaceInput extends InputBase {
+  spec?: NamespaceSpecInput;
+  status?: NamespaceStatusInput;
+}
 
 const labelName: NameRule = (name, prefix) => dnsLabelProblems(prefix ? maskTrailingDash(name) : name);
 
@@ -84,7 +88,7 @@ export const Namespace: Kind<Namespace, NamespaceInput, 'Cluster', 'status' | 'f
         finalizersOf(next).flatMap((name, index) => standardFinalizerProblems(keyPath('spec.finalizers', index), name)),
     },
   },
-}) as unknown as Kind<Namespace, NamespaceInput, 'Cluster', 'status' | 'finalize'>;
+});
 
 function finalizersOf(object: ApiObject): readonly string[] {
   return (object as unknown as Namespace).spec.finalizers ?? [];
