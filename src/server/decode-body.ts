@@ -39,21 +39,24 @@ export function decodeRequestBody(body: RequestBody | undefined, target: DecodeT
   const summary = () => body?.summary() ?? '<empty>';
   const refusals: Refusals = {
     unrecognized: (why) =>
-      errors.badRequest(
-        `the object provided is unrecognized (must be of type ${expected}): couldn't get version/kind; json parse error: ${why} (${summary()})`,
-      ),
+      errors.badRequest(`the object provided is unrecognized (must be of type ${expected}): ${why} (${summary()})`),
     unfit: (why, gvk) =>
       errors.badRequest(`${gvk.kind} in version "${gvk.version}" cannot be handled as a ${expected}: ${why}`),
   };
   return decodeDocument(readBody(body, refusals), target, refusals);
 }
 
+/** What the reference server says when it cannot even tell what a document is. */
+function parseFailure(why: string): string {
+  return `couldn't get version/kind; json parse error: ${why}`;
+}
+
 function readBody(body: RequestBody | undefined, refusals: Refusals): ParsedBody {
-  if (body === undefined) throw refusals.unrecognized('unexpected end of JSON input');
+  if (body === undefined) throw refusals.unrecognized(parseFailure('unexpected end of JSON input'));
   try {
     return body.read();
   } catch (error) {
-    if (error instanceof BodyError) throw refusals.unrecognized(error.message);
+    if (error instanceof BodyError) throw refusals.unrecognized(parseFailure(error.message));
     throw error;
   }
 }
@@ -101,7 +104,8 @@ const TYPE_META = String.raw`struct { APIVersion string "json:\"apiVersion,omite
 function typeOf(value: unknown, fallback: GroupVersionKind, refusals: Refusals): GroupVersionKind {
   if (value === null) return fallback;
   if (!isRecord(value)) {
-    throw refusals.unrecognized(`json: cannot unmarshal ${jsonType(value)} into Go value of type ${TYPE_META}`);
+    const why = `json: cannot unmarshal ${jsonType(value)} into Go value of type ${TYPE_META}`;
+    throw refusals.unrecognized(parseFailure(why));
   }
   const kind = textField(value, 'kind', refusals) || fallback.kind;
   const apiVersion = textField(value, 'apiVersion', refusals);
@@ -121,7 +125,8 @@ function textField(value: Record<string, unknown>, name: string, refusals: Refus
   }
   if (found === undefined || found === null) return '';
   if (typeof found === 'string') return found;
-  throw refusals.unrecognized(`json: cannot unmarshal ${jsonType(found)} into Go struct field .${name} of type string`);
+  const why = `json: cannot unmarshal ${jsonType(found)} into Go struct field .${name} of type string`;
+  throw refusals.unrecognized(parseFailure(why));
 }
 
 function sameType(left: GroupVersionKind, right: GroupVersionKind): boolean {

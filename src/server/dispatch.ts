@@ -3,6 +3,8 @@
  */
 import type { ServedKind } from '../kinds/served-kind.js';
 import { errors } from '../meta/errors.js';
+import { quote } from '../meta/go-text.js';
+import { pathSegmentProblems } from '../meta/names.js';
 import type { ApiRequest, Verb } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
@@ -53,6 +55,10 @@ function checkAddress(request: ApiRequest, served: ServedKind): void {
   }
   if (NAMED.has(verb)) {
     if (!name) throw errors.badRequest('name must be provided');
+    const problems = pathSegmentProblems(name);
+    if (problems.length > 0) {
+      throw errors.badRequest(`Name parameter invalid: ${quote(name)}: ${problems.join(';')}`);
+    }
     if (served.namespaced && !namespace) throw errors.badRequest('Namespace parameter required.');
     return;
   }

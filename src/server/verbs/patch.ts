@@ -95,15 +95,23 @@ function unsupported(patchType: PatchType, job: WriteJob): Error {
   });
 }
 
+/** What unreadable patches begin with, unless the client asked not to be told. */
+const DECODING = 'error decoding patch: ';
+
 function readDocument(request: ApiRequest, options: WriteOptions): ParsedBody {
-  const prefix = options.fieldValidation === 'Ignore' ? '' : 'error decoding patch: ';
-  if (request.body === undefined) throw errors.badRequest(`${prefix}unexpected end of JSON input`);
+  const { body } = request;
   try {
-    return request.body.read();
+    if (body === undefined) throw new BodyError('unexpected end of JSON input');
+    return body.read();
   } catch (error) {
-    if (error instanceof BodyError) throw errors.badRequest(`${prefix}${error.message}`);
+    if (error instanceof BodyError) throw errors.badRequest(unreadable(error, request, options));
     throw error;
   }
+}
+
+function unreadable(error: BodyError, request: ApiRequest, options: WriteOptions): string {
+  if (options.fieldValidation !== 'Ignore') return `${DECODING}${error.message}`;
+  return request.patchType === 'merge' ? 'Invalid JSON Patch' : error.message;
 }
 
 /** Findings of the patch document itself: warned about, or, when strict, the end of it. */
@@ -120,8 +128,8 @@ function patched(document: unknown, options: WriteOptions, job: WriteJob): Draft
   const { context, served } = job;
   const refuse = (why: string) => invalidPatch(JSON.stringify(document), why);
   const refusals: Refusals = {
-    unrecognized: (why) => refuse(`couldn't get version/kind; json parse error: ${why}`),
-    unfit: (why) => refuse(why),
+    unrecognized: refuse,
+    unfit: refuse,
   };
   const { fieldValidation } = options;
   const decoded = decodeDocument(
