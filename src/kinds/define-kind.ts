@@ -13,6 +13,7 @@ import { struct } from '../schema/hints.js';
 import type { Field, ObjectNode, Structural } from '../schema/structural.js';
 import { deepEqual } from '../util/json.js';
 import type { Kind, KindNames, NameRule, Scope, Strategy, SubresourceStrategy } from './kind.js';
+import { bareFinalizerWarnings } from './shared/finalizers.js';
 import { objectMetaNode } from './shared/object-meta.js';
 
 /** What every object has beside its body. */
@@ -65,11 +66,10 @@ export function defineKind<
   return buildKind(definition, z.object(definition.body), {
     unconditionalUpdate: false,
     unknownFieldLabel: (field) => `field label not supported: ${field}`,
+    warnings: bareFinalizerWarnings,
     generation: (next, live) => !sameOutside(next, live, hasStatus ? ['metadata', 'status'] : ['metadata']),
     ...(hasStatus ? STATUS_APART : {}),
-    ...(validate === undefined
-      ? {}
-      : { validate: (object: ApiObject) => validate(object as unknown as ObjectBase & z.output<z.ZodObject<Shape>>) }),
+    ...(validate === undefined ? {} : onEveryWrite(validate as unknown as WholeRule)),
   });
 }
 
@@ -177,6 +177,13 @@ function wholeObject(body: ObjectNode, goName: string): ObjectNode {
 function sameOutside(next: ApiObject, live: ApiObject, ignored: readonly string[]): boolean {
   const names = new Set([...Object.keys(next), ...Object.keys(live)]);
   return [...names].every((name) => ignored.includes(name) || deepEqual(next[name], live[name]));
+}
+
+type WholeRule = (object: ApiObject) => readonly FieldError[];
+
+/** What must hold for an object must hold for every version of it. */
+function onEveryWrite(rule: WholeRule): Pick<Strategy, 'validate' | 'validateUpdate'> {
+  return { validate: (object) => rule(object), validateUpdate: (next) => rule(next) };
 }
 
 /** With the status subresource, the main endpoint neither sets nor changes the status. */

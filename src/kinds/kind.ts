@@ -96,7 +96,7 @@ export interface Strategy {
   readonly validate?: (object: ApiObject, context: WriteContext) => readonly FieldError[];
   readonly validateUpdate?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly FieldError[];
   /** What to tell the client about an object that is accepted all the same. */
-  readonly warnings?: (object: ApiObject, context: WriteContext) => readonly string[];
+  readonly warnings?: (object: ApiObject, live: ApiObject | undefined, context: WriteContext) => readonly string[];
   /** Last touch after validation, before the object is stored. */
   readonly canonicalize?: (draft: DraftObject, context: WriteContext) => void;
   /** Field selectors beyond `metadata.name` and `metadata.namespace`. */

@@ -114,10 +114,16 @@ function decodeField(
 function absentField(node: ObjectNode, field: Field, raw: null | undefined): unknown {
   if (node.manner === 'document') {
     if (raw === null && field.node.nullable === true) return null;
-    return defaultOf(field.node);
+    const value = defaultOf(field.node);
+    // A default is completed by the defaults inside it.
+    return value === undefined
+      ? undefined
+      : decodeLoose(field.node, value, NOWHERE, { suspicious: false, duplicates: undefined });
   }
   return defaultOf(field.node) ?? (field.presence === 'always' ? zero(field.node) : undefined);
 }
+
+const NOWHERE: Place = { goName: '', path: '' };
 
 function defaultOf(node: Structural): unknown {
   return node.default === undefined ? undefined : cloneJson(node.default);

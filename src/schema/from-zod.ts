@@ -23,12 +23,12 @@ interface Unwrapped {
 
 /** The structural form of an object schema. `path` is used in error texts only. */
 export function objectFromZod(schema: z.core.$ZodType, path = ''): ObjectNode {
-  const node = nodeFromZod(unwrap(schema), path, undefined);
+  const node = nodeFromZod(unwrap(schema, path), path, undefined);
   if (node.type !== 'object') throw new TypeError(`${path || 'the schema'} must be a z.object`);
   return node;
 }
 
-function unwrap(schema: ZodNode): Unwrapped {
+function unwrap(schema: ZodNode, path: string): Unwrapped {
   let current = schema;
   let hint: Hint = {};
   let isOptional = false;
@@ -40,6 +40,7 @@ function unwrap(schema: ZodNode): Unwrapped {
     hint = { ...hintOf(current), ...hint };
     const def = (current as z.core.$ZodTypes)._zod.def;
     checked ||= (def.checks?.length ?? 0) > 0;
+    refuseChanges(def, path);
     if (def.type === 'optional') isOptional = true;
     else if (def.type === 'nullable') isNullable = true;
     else if (def.type === 'default' || def.type === 'prefault') {
@@ -58,6 +59,14 @@ function unwrap(schema: ZodNode): Unwrapped {
   };
 }
 
+/** What is stored is what was sent: a schema may judge values and fill in absent ones, but not change them. */
+function refuseChanges(def: z.core.$ZodTypes['_zod']['def'], path: string): void {
+  const coerces = 'coerce' in def && def.coerce === true;
+  const overwrites = def.checks?.some((check) => check._zod.def.check === 'overwrite') ?? false;
+  if (!coerces && !overwrites) return;
+  throw new TypeError(`${path || 'the schema'}: zod would change values here (coerce, trim, toLowerCase, …)`);
+}
+
 /** `manner` of the object around it: nested objects without a Go name follow it. */
 function nodeFromZod(from: Unwrapped, path: string, manner: ObjectNode['manner'] | undefined): Structural {
   const { hint } = from;
@@ -70,13 +79,13 @@ function nodeFromZod(from: Unwrapped, path: string, manner: ObjectNode['manner']
     case 'object':
       return { ...objectNode(from, path, manner), ...extras };
     case 'record': {
-      const values = nodeFromZod(unwrap(def.valueType), `${path}[*]`, manner);
+      const values = nodeFromZod(unwrap(def.valueType, path), `${path}[*]`, manner);
       const goType = hint.goType ?? `map[string]${values.goType}`;
       const checked = from.checked || values.checked || hasChecks(def.keyType);
       return { type: 'map', values, goType, checked, atomic: hint.atomic ?? false, ...extras };
     }
     case 'array': {
-      const items = nodeFromZod(unwrap(def.element), `${path}[*]`, manner);
+      const items = nodeFromZod(unwrap(def.element, path), `${path}[*]`, manner);
       return { ...listNode(items, hint, from.checked || items.checked), ...extras };
     }
     case 'string':
@@ -149,8 +158,9 @@ function objectNode(from: Unwrapped, path: string, outer: ObjectNode['manner'] |
   for (const name of names) {
     const inner = def.shape[name];
     if (inner === undefined) continue;
-    const unwrapped = unwrap(inner);
-    const node = nodeFromZod(unwrapped, path === '' ? name : `${path}.${name}`, manner);
+    const fieldPath = path === '' ? name : `${path}.${name}`;
+    const unwrapped = unwrap(inner, fieldPath);
+    const node = nodeFromZod(unwrapped, fieldPath, manner);
     // In a document the schema also judges presence and type, so every field must be looked at.
     checked ||= node.checked || manner === 'document';
     fields.set(name, { name, node, presence: unwrapped.hint.presence ?? presenceOf(unwrapped, node) });

@@ -131,7 +131,9 @@ function printPath(schema: ObjectNode, path: readonly PropertyKey[]): string {
       printed = printed === '' ? name : `${printed}.${name}`;
       node = node.fields.get(name)?.node;
     } else {
-      printed = node === undefined && typeof step === 'string' ? `${printed}.${name}` : keyPath(printed, name);
+      // Where the structure is not known (inside a union), a word is a field and a number an index.
+      const isField = typeof step === 'string' && (node === undefined || node.type === 'any');
+      printed = isField ? `${printed}.${name}` : keyPath(printed, name);
       node = node?.type === 'map' ? node.values : node?.type === 'list' ? node.items : undefined;
     }
   }

@@ -44,7 +44,7 @@ function storeNew(draft: DraftObject, job: WriteJob, attempt = 1): MaybePromise<
   const nameIsGenerated = !draft.metadata.name && Boolean(draft.metadata.generateName);
   prepareForCreate(draft, job);
   validateCreate(draft, job);
-  job.warnings.push(...(strategy.warnings?.(draft as unknown as ApiObject, job.moment) ?? []));
+  job.warnings.push(...(strategy.warnings?.(draft as unknown as ApiObject, undefined, job.moment) ?? []));
   strategy.canonicalize?.(draft, job.moment);
   return chain(admit('validate', { operation: 'CREATE', object: draft }, job), () => {
     try {
@@ -101,7 +101,7 @@ function replace(
   checkRevision(draft, live, about);
   prepareForUpdate(draft, live, { job, subresource });
   validateUpdate(draft, live, { job, subresource });
-  job.warnings.push(...(strategy.warnings?.(draft as unknown as ApiObject, job.moment) ?? []));
+  job.warnings.push(...(strategy.warnings?.(draft as unknown as ApiObject, live, job.moment) ?? []));
   strategy.canonicalize?.(draft, job.moment);
   return chain(admit('validate', { operation: 'UPDATE', object: draft, oldObject: live }, job), () => ({
     object: vanishes(draft, live, job) ? finalize(draft, live, job) : commitUpdate(draft, live, job),

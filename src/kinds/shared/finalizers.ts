@@ -4,7 +4,9 @@
 import { NAMESPACE_FINALIZER } from '../../meta/dialect.js';
 import type { FieldError } from '../../meta/field-error.js';
 import { invalid } from '../../meta/field-error.js';
+import { quote } from '../../meta/go-text.js';
 import { qualifiedNameProblems } from '../../meta/names.js';
+import type { ApiObject } from '../../meta/object.js';
 
 /** The garbage collector's own. */
 export const ORPHAN = 'orphan';
@@ -24,4 +26,16 @@ export function standardFinalizerProblems(field: string, name: string): FieldErr
 /** Only what concerns a name without a domain. */
 export function bareFinalizerProblems(field: string, name: string): FieldError[] {
   return name.includes('/') || STANDARD.has(name) ? [] : [invalid(field, name, NEITHER)];
+}
+
+/** Users' kinds may have such names; whoever adds one is told that it is not a good idea. */
+export function bareFinalizerWarnings(object: ApiObject, live: ApiObject | undefined): string[] {
+  const known = live?.metadata.finalizers ?? [];
+  const added = (object.metadata.finalizers ?? []).filter((name) => !known.includes(name));
+  return added
+    .filter((name) => bareFinalizerProblems('', name).length > 0)
+    .map((name) => {
+      const path = name.includes('.') ? ' including a path (/)' : '';
+      return `metadata.finalizers: ${quote(name)}: prefer a domain-qualified finalizer name${path} to avoid accidental conflicts with other finalizer writers`;
+    });
 }

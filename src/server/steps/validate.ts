@@ -10,7 +10,7 @@ import { bodyProblems } from '../../schema/rules.js';
 import type { WriteJob } from '../job.js';
 import { metadataProblems, metadataUpdateProblems } from './validate-metadata.js';
 
-const OF_THE_KIND = { strictFinalizers: true };
+const OF_A_STRUCT = { strictFinalizers: true };
 const OF_ANY_OBJECT = { strictFinalizers: false };
 
 export function validateCreate(draft: DraftObject, job: WriteJob): void {
@@ -34,23 +34,45 @@ export function validateUpdate(
     // … and once more for the kind.
     ...updateProblems,
   ];
-  if (subresource !== undefined) {
-    problems.push(...(subresource.validateUpdate?.(next, live, job.moment) ?? []));
+  const rules = (subresource ?? kind.strategy).validateUpdate;
+  if (kind.schema.manner === 'document') {
+    problems.push(...documentProblems(next, job, () => rules?.(next, live, job.moment)));
   } else {
-    problems.push(...(kind.strategy.validateUpdate?.(next, live, job.moment) ?? []));
-    if (kind.strategy.revalidatesOnUpdate) problems.push(...wholeProblems(next, job));
-    else problems.push(...bodyProblems(kind.body, kind.schema, next));
+    problems.push(...(rules?.(next, live, job.moment) ?? []));
+    if (subresource === undefined) {
+      const { revalidatesOnUpdate } = kind.strategy;
+      problems.push(...(revalidatesOnUpdate ? wholeProblems(next, job) : bodyProblems(kind.body, kind.schema, next)));
+    }
   }
   refuse(next, job, problems);
 }
 
 function wholeProblems(object: ApiObject, job: WriteJob): FieldError[] {
   const { kind } = job.served;
-  return [
-    ...metadataProblems(object, kind, OF_THE_KIND),
-    ...bodyProblems(kind.body, kind.schema, object),
-    ...(kind.strategy.validate?.(object, job.moment) ?? []),
-  ];
+  const rules = () => kind.strategy.validate?.(object, job.moment);
+  const ofBody =
+    kind.schema.manner === 'document'
+      ? documentProblems(object, job, rules)
+      : [...bodyProblems(kind.body, kind.schema, object), ...(rules() ?? [])];
+  const rulesOfMetadata = kind.schema.manner === 'struct' ? OF_A_STRUCT : OF_ANY_OBJECT;
+  return [...metadataProblems(object, kind, rulesOfMetadata), ...ofBody];
+}
+
+/** A document is judged by its schema, types and presence included, and by rules that were written for its type. */
+function documentProblems(
+  object: ApiObject,
+  job: WriteJob,
+  rules: () => readonly FieldError[] | undefined,
+): readonly FieldError[] {
+  const { kind } = job.served;
+  const problems = bodyProblems(kind.body, kind.schema, object);
+  if (problems.length === 0) return rules() ?? [];
+  try {
+    return [...problems, ...(rules() ?? [])];
+  } catch {
+    // The rules expect what the schema promises, and this object does not keep the promise: the schema has said so.
+    return problems;
+  }
 }
 
 function refuse(object: ApiObject, job: WriteJob, problems: readonly FieldError[]): void {

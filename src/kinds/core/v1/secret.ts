@@ -126,7 +126,7 @@ function validateUpdate(next: ApiObject, live: ApiObject): readonly FieldError[]
 }
 
 /** Only the plainest fault of a key pair is noticed; see docs/fidelity.md. */
-function warnings(object: ApiObject, { dialect }: WriteContext): readonly string[] {
+function warnings(object: ApiObject, _live: ApiObject | undefined, { dialect }: WriteContext): readonly string[] {
   const { data = {}, type } = object as unknown as Secret;
   if (type !== dialect.key('tls')) return [];
   const certificate = decodeBase64Text(own(data, 'tls.crt') ?? '');
