@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /**
  * createCluster(): the one place that knows every part and puts them together.
  */
@@ -66,12 +67,13 @@ export interface Cluster extends Client, Transport, AsyncDisposable {
   install(kind: Kind): void;
 
   /**
-   * Puts a middleware around every request, from whatever client. Returns what takes it away again.
+   * Puts a middleware around every request, from whatever client. Returns what takes it away again: a function, which
+   * `using` calls by itself.
    *
    * @example
    * using _log = cluster.use((request, next) => { console.log(request.verb); return next(); });
    */
-  use(middleware: Middleware): Disposable;
+  use(middleware: Middleware): (() => void) & Disposable;
 
   /** Holds the state of this moment, in time that does not depend on the number of objects. */
   snapshot(): ClusterSnapshot;
@@ -189,7 +191,8 @@ function assemble(parts: ClusterParts): Cluster {
       registry.install(kind);
     },
     use(middleware: Middleware) {
-      return { [Symbol.dispose]: middlewares.add(middleware) };
+      const remove = middlewares.add(middleware);
+      return Object.assign(remove, { [Symbol.dispose]: remove });
     },
     snapshot() {
       const state = store.snapshot();

@@ -68,7 +68,9 @@ export interface Collection<AnyKind extends Kind> {
    * Throws BadRequest for selectors that cannot be written; every other refusal is thrown by the watch itself.
    *
    * @example
-   * for await (const event of configMaps.watch({ signal })) console.log(event.type, event.object.metadata.name);
+   * for await (const event of configMaps.watch({ signal })) {
+   *   if (event.type !== 'BOOKMARK') console.log(event.type, event.object.metadata.name);
+   * }
    */
   watch(options?: WatchOptions): Watch<Stored<AnyKind>>;
 

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /**
  * An informer: a local copy of a collection that keeps itself up to date, with indexes and subscribers. The list and
  * watch behind it are `reflector.ts`; what it knows is held by `object-cache.ts`.

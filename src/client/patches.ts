@@ -82,7 +82,8 @@ export function mergePatch<Input>(body: MergePatchBody<NoInfer<Input>>): MergePa
 
 /**
  * A strategic merge patch: like a merge patch, but lists merge item by item, and directives such as `$patch` say
- * where they do not. Only built-in kinds understand it.
+ * where they do not. Only built-in kinds will understand
+ * it; it is refused with 415 until the server does (docs/fidelity.md).
  *
  * @example
  * await endpoints.patch('web', strategicPatch({ metadata: { finalizers: ['example.com/wait'] } }));

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /**
  * A watch as its reader has it: the server's stream, with an ERROR frame turned into a thrown StatusError and every
  * end made quiet that the reader asked for. It subscribes when it is made, not at the first `next()`, and it holds no

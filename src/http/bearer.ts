@@ -17,10 +17,8 @@ export interface Identity {
 
 const NO_WARNINGS: readonly string[] = [];
 const ADMINISTRATOR: Identity = { warnings: NO_WARNINGS };
-const ANONYMOUS: Identity = {
-  user: { user: 'system:anonymous', groups: ['system:unauthenticated'] },
-  warnings: NO_WARNINGS,
-};
+const ANONYMOUS_USER: User = { user: 'system:anonymous', groups: ['system:unauthenticated'] };
+const ANONYMOUS: Identity = { user: ANONYMOUS_USER, warnings: NO_WARNINGS };
 const IGNORED: Identity = {
   ...ANONYMOUS,
   warnings: ['the provided Authorization header contains extra space before the bearer token, and is ignored'],
@@ -41,6 +39,11 @@ export function bearerIdentities(tokens: Tokens | undefined): (authorization: st
     if (identity === undefined) throw errors.unauthorized('Unauthorized');
     return identity;
   };
+}
+
+/** Whether nobody in particular asks. */
+export function isAnonymous(user: User): boolean {
+  return user === ANONYMOUS_USER;
 }
 
 function identityOf(user: User): Identity {

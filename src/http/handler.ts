@@ -12,6 +12,7 @@ import type { ApiRequest } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
 import type { Clock } from '../util/clock.js';
 import type { Ids } from '../util/ids.js';
+import { checkAccess, refuseImpersonation } from './access.js';
 import type { Tokens } from './bearer.js';
 import { bearerIdentities } from './bearer.js';
 import { withDeadline } from './deadline.js';
@@ -132,6 +133,7 @@ function answer(exchange: Exchange): Response | Promise<Response> {
   const timeout = watch ? undefined : readTimeout(query);
   const { user, warnings } = exchange.setting.identify(request.headers.get('authorization') ?? '');
   exchange.warnings.push(...warnings);
+  refuseImpersonation(request.headers);
   switch (route.type) {
     case 'malformed':
       return respondText(envelopeOf(exchange), 400, '400 Bad Request');
@@ -172,6 +174,7 @@ function serveResource(
     case 'refused':
       return refuse(exchange, routed.error, routed.allow);
     case 'action':
+      checkAccess(circumstances.user, served, routed);
       return act(exchange, { served, action: routed, ...circumstances });
   }
 }

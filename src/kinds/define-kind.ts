@@ -63,6 +63,12 @@ export function defineKind<
 ): Kind<ObjectBase & z.output<z.ZodObject<Shape>>, InputBase & z.input<z.ZodObject<Shape>>, ObjectScope, Subresource> {
   const { validate } = definition;
   const hasStatus = definition.subresources !== undefined && 'status' in definition.subresources;
+  const statusSchema = definition.body['status'];
+  if (hasStatus && statusSchema !== undefined && statusSchema._zod.optin === undefined) {
+    throw new TypeError(
+      `orchplane: ${definition.kind}: with the status subresource the status is not given on create, so its schema must be optional`,
+    );
+  }
   return buildKind(definition, z.object(definition.body), {
     unconditionalUpdate: false,
     unknownFieldLabel: (field) => `field label not supported: ${field}`,

@@ -57,5 +57,12 @@ export interface Status {
 
 /** A success Status. It carries no code; the HTTP code is 200. */
 export function successStatus(details: StatusDetails): Status {
-  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details };
+  const metadata = Object.freeze({});
+  return Object.freeze({
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata,
+    status: 'Success',
+    details: Object.freeze(details),
+  });
 }

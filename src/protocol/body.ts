@@ -2,7 +2,7 @@
  * The body of a request: bytes that are parsed only when the server gets there, because a bad option must be
  * reported before a bad body.
  */
-import { cloneJson, type ParsedBody } from '../util/json.js';
+import { copyLoose, type ParsedBody, printJson } from '../util/json.js';
 
 export type { DuplicateKeys, ParsedBody } from '../util/json.js';
 
@@ -30,8 +30,8 @@ export const SUMMARY_LENGTH = 30;
 export function valueBody(value: unknown): RequestBody {
   return {
     read: () => ({ value }),
-    summary: () => summarize(JSON.stringify(value) ?? ''),
-    detach: () => valueBody(cloneJson(value)),
+    summary: () => summarize(printJson(value)),
+    detach: () => valueBody(copyLoose(value)),
   };
 }
 

@@ -29,6 +29,13 @@ export class Registry {
       const names = `${qualifiedResource(served.groupResource)} or ${qualifiedKind(served.gvk)}`;
       throw new Error(`orchplane: another kind is already served as ${names} in ${served.apiVersion}`);
     }
+    const otherVersion = this.all().find((other) => other.storage === served.storage);
+    if (otherVersion !== undefined) {
+      const versions = `${otherVersion.apiVersion} and ${served.apiVersion}`;
+      throw new Error(
+        `orchplane: ${qualifiedKind(served.gvk)} cannot be served in two versions (${versions}): there is no conversion between versions yet`,
+      );
+    }
     this.#byResource.set(resourceId(served.gvr), served);
     this.#byKind.set(kindId(served.gvk), served);
     if (kind.schema.manner === 'struct') this.#builtInGroups.add(served.gvr.group);

@@ -31,6 +31,8 @@ export function createObject(draft: DraftObject, job: WriteJob): MaybePromise<Wr
   reconcileNamespace(draft.metadata, job);
   dropRepeatedOwners(draft.metadata, 'as sent', job.warnings);
   return chain(admit('mutate', { operation: 'CREATE', object: draft }, job), () => {
+    // Plugins may change much, but not where the object goes.
+    reconcileNamespace(draft.metadata, job);
     dropRepeatedOwners(draft.metadata, 'after admission', job.warnings);
     return chain(storeNew(draft, job), (object) => ({ object, created: true }));
   });
@@ -86,7 +88,11 @@ export function updateObject(update: UpdateJob, job: WriteJob): MaybePromise<Wri
   }
   const oldObject = live;
   const mutated = admit('mutate', { operation: 'UPDATE', object: draft, oldObject }, job);
-  return chain(mutated, () => retryLostRace(replace(draft, oldObject, { update, job }), { update, job }));
+  const about = { update, job };
+  return retryLostRace(
+    chain(mutated, () => replace(draft, oldObject, about)),
+    about,
+  );
 }
 
 function replace(
@@ -97,6 +103,7 @@ function replace(
   const { job } = about;
   const { subresource } = about.update;
   const { strategy } = job.served.kind;
+  reconcileNamespace(draft.metadata, job);
   dropRepeatedOwners(draft.metadata, 'after admission', job.warnings);
   checkRevision(draft, live, about);
   prepareForUpdate(draft, live, { job, subresource });
@@ -119,7 +126,12 @@ function vanishes(draft: DraftObject, live: ApiObject, job: WriteJob): boolean {
 
 /** Removes the object, and answers with what the client had asked to store. */
 function finalize(draft: DraftObject, live: ApiObject, job: WriteJob): ApiObject {
-  commitDelete(live, job);
+  try {
+    commitDelete(live, job);
+  } catch (error) {
+    // Somebody else took the last finalizer away while a plugin was waited for: it is gone, as was wished.
+    if (!(error instanceof StorageError && error.failure === 'missing')) throw error;
+  }
   return seal(job.served.kind.schema, draft, live.metadata.resourceVersion);
 }
 

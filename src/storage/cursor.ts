@@ -6,10 +6,11 @@
  *   log:   … 6 ADDED a{x}   7 MODIFIED a{x→y}   8 MODIFIED b{x}   9 DELETED a{y}
  *   poll() → DELETED a{x} at revision 7: it left the selection, so its last matching content is shown
  *   poll() → MODIFIED b{x}
- *   poll() → undefined: 9 never matched; the position is now the end, and the cursor may wait
+ *   poll() → undefined: 9 never matched; the cursor has caught up
  *
- * While it waits, the log offers it only entries that can concern it, and the cursor jumps straight to them: an idle
- * watcher of one namespace never looks at the events of another.
+ * A cursor that has caught up has no position to lose. The log offers it every new entry that can concern it, and the
+ * first that does becomes its position: an idle watcher of one namespace never looks at the events of another, and
+ * does not mind when they are dropped.
  */
 import type { ChangeEvent } from '../meta/change.js';
 import type { ApiObject } from '../meta/object.js';
@@ -26,29 +27,37 @@ export interface CursorFilter {
 export class Cursor {
   readonly filter: CursorFilter;
   readonly #log: EventLog;
-  /** Absolute index in the log of the next entry to look at. */
+  /** Only entries newer than this count; it may lie in the future. */
+  readonly #after: number;
+  /** Absolute index in the log of the next entry to look at; meaningless while caught up. */
   #position: number;
+  #caughtUp: boolean;
   #onEvent: ((event: ChangeEvent | undefined) => void) | undefined;
   #ended: 'closed' | 'expired' | undefined;
 
   /** Called by {@link EventLog.watch} only. */
-  constructor(log: EventLog, position: number, filter: CursorFilter) {
+  constructor(log: EventLog, start: { readonly after: number; readonly position: number }, filter: CursorFilter) {
     this.#log = log;
-    this.#position = position;
+    this.#after = start.after;
+    this.#position = start.position;
+    this.#caughtUp = start.position === log.endPosition;
     this.filter = filter;
   }
 
   /** The next event, or undefined when there is none yet. Throws {@link CompactedError} when it was dropped. */
   poll(): ChangeEvent | undefined {
     if (this.#ended === 'closed') return undefined;
-    if (this.#ended === 'expired' || this.#position < this.#log.firstPosition) {
+    if (this.#ended === 'expired') throw this.#compacted();
+    if (this.#caughtUp) return undefined;
+    if (this.#position < this.#log.firstPosition) {
       this.#ended = 'expired';
-      throw new CompactedError(0, this.#log.oldestStart);
+      throw this.#compacted();
     }
     while (this.#position < this.#log.endPosition) {
       const event = this.#see(this.#log.entryAt(this.#position++));
       if (event !== undefined) return event;
     }
+    this.#caughtUp = true;
     return undefined;
   }
 
@@ -68,13 +77,16 @@ export class Cursor {
 
   /** Called by the log for every new entry that may concern this cursor. */
   offer(entry: LogEntry, position: number): void {
-    // A reader that is busy will come to it by polling.
-    const onEvent = this.#onEvent;
-    if (onEvent === undefined) return;
-    // Whoever waits has seen all before this entry; what was not offered belongs to other namespaces.
-    this.#position = position + 1;
+    // A reader that lags will come to it.
+    if (!this.#caughtUp) return;
     const event = this.#see(entry);
     if (event === undefined) return;
+    const onEvent = this.#onEvent;
+    if (onEvent === undefined) {
+      this.#position = position;
+      this.#caughtUp = false;
+      return;
+    }
     this.#onEvent = undefined;
     onEvent(event);
   }
@@ -95,8 +107,13 @@ export class Cursor {
     this.#log.remove(this);
   }
 
+  #compacted(): CompactedError {
+    return new CompactedError(this.#after, this.#log.oldestStart);
+  }
+
   /** The event this watcher sees in an entry, if any. spec: Events */
   #see(entry: LogEntry): ChangeEvent | undefined {
+    if (entry.revision <= this.#after) return undefined;
     const { namespace, name, matches } = this.filter;
     if (namespace !== undefined && entry.namespace !== namespace) return undefined;
     if (name !== undefined && entry.name !== name) return undefined;

@@ -136,7 +136,7 @@ export class EventLog {
   /** A cursor for events after a revision. Throws {@link CompactedError} when some of those were dropped. */
   watch(after: number, filter: CursorFilter): Cursor {
     if (after < this.#compacted) throw new CompactedError(after, this.#compacted + 1);
-    const cursor = new Cursor(this, this.#positionAfter(after), filter);
+    const cursor = new Cursor(this, { after, position: this.#positionAfter(after) }, filter);
     this.#cursorsLike(cursor).add(cursor);
     return cursor;
   }

@@ -1,12 +1,14 @@
 /**
  * The production cluster with a clock and identities that a test owns. There is no fake implementation to diverge.
  */
-import { type Cluster, type ClusterOptions, createCluster } from '../cluster.js';
+import { type Cluster, type ClusterOptions, createCluster, type ForkOptions } from '../cluster.js';
 import { type FakeClock, fakeClock } from './fake-clock.js';
 import { sequentialIds } from './sequential-ids.js';
 
 export interface TestCluster extends Cluster {
   readonly clock: FakeClock;
+  /** A fork lives by the same clock unless it is given one. */
+  fork(options?: ForkOptions & { readonly clock?: FakeClock }): TestCluster;
 }
 
 /**

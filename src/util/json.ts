@@ -85,6 +85,23 @@ export class NotJsonError extends TypeError {
 /** Deeper than any sensible object, and shallow enough for every recursive walk. A cycle has no end at all. */
 const MAX_DEPTH = 1_000;
 
+/** Throws {@link NotJsonError} unless the value is JSON throughout and every recursive walk can reach its end. */
+export function requireJson(value: unknown, depth = 0): void {
+  if (typeof value === 'object' && value !== null) {
+    if (depth > MAX_DEPTH) throw new NotJsonError('exceeded max depth');
+    for (const item of Object.values(value)) requireJson(item, depth + 1);
+  } else if (!isJsonScalar(value)) {
+    throw new NotJsonError(`${typeof value === 'number' ? value : `a ${typeof value}`} is no JSON`);
+  }
+}
+
+/** `undefined` counts: it is an absent key. */
+function isJsonScalar(value: unknown): boolean {
+  return (
+    typeof value !== 'function' && typeof value !== 'symbol' && !(typeof value === 'number' && !Number.isFinite(value))
+  );
+}
+
 /** A fresh, unfrozen copy of a JSON value; keys that hold `undefined` are left out. Throws {@link NotJsonError}. */
 export function cloneJson<Value>(value: Value): Value {
   return clone(value, 0) as Value;
@@ -100,12 +117,29 @@ function clone(value: unknown, depth: number): unknown {
     }
     return copy;
   }
-  if (
-    typeof value === 'function' ||
-    typeof value === 'symbol' ||
-    (typeof value === 'number' && !Number.isFinite(value))
-  ) {
-    throw new NotJsonError(`${typeof value === 'number' ? value : `a ${typeof value}`} is no JSON`);
-  }
+  requireJson(value);
   return value;
+}
+
+/**
+ * A copy of whatever a caller handed over, JSON or not, to be judged later: functions and the like are kept, and what
+ * is nested beyond all measure, or in circles, is left shared, because it will be refused anyway.
+ */
+export function copyLoose(value: unknown, depth = 0): unknown {
+  if (depth > MAX_DEPTH) return value;
+  if (Array.isArray(value)) return value.map((item) => copyLoose(item, depth + 1));
+  if (!isRecord(value)) return value;
+  const copy: MutableRecord = {};
+  for (const key of Object.keys(value)) setOwn(copy, key, copyLoose(value[key], depth + 1));
+  return copy;
+}
+
+/** A value as text for a message; large integers in full, and a sign where it goes deeper than anybody reads. */
+export function printJson(value: unknown, depth = 0): string {
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  if (depth > MAX_DEPTH) return '…';
+  if (Array.isArray(value)) return `[${value.map((item) => printJson(item, depth + 1)).join(',')}]`;
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${printJson(item, depth + 1)}`).join(',')}}`;
 }

@@ -89,11 +89,17 @@ function remove(live: ApiObject, deletion: DeletionRequest, job: WriteJob): Dele
   return { object: commitUpdate(draft, live, job), removed: false };
 }
 
+/** A generation beyond what a number holds exactly arrives as a bigint; kinds that have none keep what was sent. */
+function increment(generation: number): number {
+  const exact: unknown = generation;
+  return typeof exact === 'bigint' ? ((exact + 1n) as unknown as number) : generation + 1;
+}
+
 function markDeleting(draft: DraftObject, live: ApiObject, job: WriteJob): void {
   const { deletionTimestamp, generation } = live.metadata;
   const { now } = job.moment;
   if (deletionTimestamp === undefined) {
-    if (generation !== undefined && generation > 0) draft.metadata.generation = generation + 1;
+    if (generation !== undefined && generation > 0) draft.metadata.generation = increment(generation);
     draft.metadata.deletionTimestamp = now;
   } else if (timeToMs(deletionTimestamp) > timeToMs(now)) {
     // A grace period that is no longer waited for.

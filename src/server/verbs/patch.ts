@@ -15,7 +15,7 @@ import type { ApiRequest, PatchType } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
 import { duplicateFindings } from '../../schema/findings.js';
 import { invariant, unreachable } from '../../util/invariant.js';
-import type { ParsedBody } from '../../util/json.js';
+import { NotJsonError, type ParsedBody, printJson, requireJson } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
@@ -99,11 +99,15 @@ function unsupported(patchType: PatchType, job: WriteJob): Error {
 const DECODING = 'error decoding patch: ';
 
 function readDocument(request: ApiRequest, options: WriteOptions): ParsedBody {
-  const { body } = request;
+  // The patch may be applied again after a wait; what its sender does with it meanwhile is no part of it.
+  const body = request.body?.detach?.() ?? request.body;
   try {
     if (body === undefined) throw new BodyError('unexpected end of JSON input');
-    return body.read();
+    const document = body.read();
+    requireJson(document.value);
+    return document;
   } catch (error) {
+    if (error instanceof NotJsonError) throw errors.badRequest(`${DECODING}json: ${error.message}`);
     if (error instanceof BodyError) throw errors.badRequest(unreadable(error, request, options));
     throw error;
   }
@@ -126,7 +130,7 @@ function note(findings: readonly string[], about: { readonly options: WriteOptio
 /** The patched document as a draft; a document that is no object of the kind any more is a 422 of its own. */
 function patched(document: unknown, options: WriteOptions, job: WriteJob): DraftObject {
   const { context, served } = job;
-  const refuse = (why: string) => invalidPatch(JSON.stringify(document), why);
+  const refuse = (why: string) => invalidPatch(printJson(document), why);
   const refusals: Refusals = {
     unrecognized: refuse,
     unfit: refuse,

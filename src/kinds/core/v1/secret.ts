@@ -49,9 +49,9 @@ function mergeStringData(draft: DraftObject): void {
   const { stringData } = secret;
   if (stringData === undefined) return;
   delete secret.stringData;
-  const merged = { ...secret.data };
-  for (const key of Object.keys(stringData)) merged[key] = encodeBase64Text(stringData[key] ?? '');
-  secret.data = Object.fromEntries(Object.entries(merged).sort(([left], [right]) => (left < right ? -1 : 1)));
+  const encoded = Object.entries(stringData).map(([key, text]) => [key, encodeBase64Text(text)] as const);
+  const merged = new Map([...Object.entries(secret.data ?? {}), ...encoded]);
+  secret.data = Object.fromEntries([...merged].sort(([left], [right]) => (left < right ? -1 : 1)));
 }
 
 /** All values together. */

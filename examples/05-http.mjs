@@ -1,0 +1,88 @@
+/**
+ * The same cluster over HTTP. The handler is a function from Request to Response, so most tests need no socket at all;
+ * behind node:http it takes about twenty lines, which stand here to be copied.
+ */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { Readable } from 'node:stream';
+import { createCluster } from 'orchplane';
+import { createFetchHandler } from 'orchplane/http';
+import { ConfigMap } from 'orchplane/kinds';
+
+// The dialect is the spelling of the service's own names; this one is what unmodified client libraries expect.
+const cluster = createCluster({ dialect: 'kubernetes' });
+const handler = createFetchHandler(cluster, {
+  tokens: { 'admin-token': { user: 'admin', groups: ['system:masters'] } },
+});
+
+console.log('Without a socket');
+const collection = 'http://cluster/api/v1/namespaces/default/configmaps';
+const created = await call('POST', collection, { metadata: { name: 'web' }, data: { size: 'm' }, dta: {} });
+assert.equal(created.status, 201);
+assert.equal(created.headers.get('warning'), '299 - "unknown field \\"dta\\""');
+const patched = await call('PATCH', `${collection}/web`, { data: { size: 'l' } }, 'application/merge-patch+json');
+assert.deepEqual(patched.body.data, { size: 'l' });
+const refused = await call('POST', `${collection}?fieldValidation=Strict`, { metadata: { name: 'x' }, dta: {} });
+assert.equal(refused.status, 400);
+const absent = await call('GET', `${collection}/ghost`);
+assert.equal(absent.body.reason, 'NotFound');
+const stranger = await handler(new Request(collection, { headers: { authorization: 'Bearer guessed' } }));
+assert.equal(stranger.status, 401);
+
+console.log('\nBehind node:http');
+const server = createServer(async (incoming, outgoing) => {
+  const { method = 'GET', url = '/', headers } = incoming;
+  const hasBody = method !== 'GET' && method !== 'HEAD';
+  // When the client goes away, a watch must end.
+  const gone = new AbortController();
+  outgoing.on('close', () => gone.abort());
+  const request = new Request(new URL(url, 'http://cluster'), {
+    method,
+    headers: Object.entries(headers).map(([name, value]) => [name, String(value)]),
+    signal: gone.signal,
+    ...(hasBody ? { body: Readable.toWeb(incoming), duplex: 'half' } : {}),
+  });
+  const response = await handler(request);
+  outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+  for await (const chunk of response.body ?? []) outgoing.write(chunk);
+  outgoing.end();
+});
+server.listen(0, '127.0.0.1');
+await once(server, 'listening');
+const origin = `http://127.0.0.1:${server.address().port}`;
+
+const authorization = 'Bearer admin-token';
+const query = 'watch=true&timeoutSeconds=1&allowWatchBookmarks=true';
+const watching = await fetch(`${origin}/api/v1/namespaces/default/configmaps?${query}`, { headers: { authorization } });
+// A write through the typed client and a watch over the socket: one cluster.
+await cluster.api(ConfigMap).create({ metadata: { name: 'cart' } });
+const lines = (await watching.text())
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line));
+for (const { type, object } of lines)
+  console.log(`  ${type} ${object.metadata.name ?? object.metadata.resourceVersion}`);
+assert.deepEqual(
+  lines.filter(({ type }) => type === 'ADDED').map(({ object }) => object.metadata.name),
+  ['web', 'cart'],
+);
+
+server.close();
+await cluster.close();
+console.log('  the server is closed');
+
+/** Calls the handler and prints one line about it. */
+async function call(method, url, body, type = 'application/json') {
+  const request = new Request(url, {
+    method,
+    headers: { authorization: 'Bearer admin-token', 'content-type': type },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const response = await handler(request);
+  const answer = await response.json();
+  const what =
+    answer.kind === 'Status' ? `${answer.reason}: ${answer.message}` : `${answer.kind} ${answer.metadata.name}`;
+  console.log(`  ${method.padEnd(5)} ${new URL(url).pathname} → ${response.status} ${what}`);
+  return { status: response.status, headers: response.headers, body: answer };
+}

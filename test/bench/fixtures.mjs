@@ -1,0 +1,73 @@
+/**
+ * The objects that everything is measured with: ConfigMaps whose JSON is 500 bytes, no two with the same text in them.
+ */
+
+export const OBJECT_BYTES = 500;
+
+/** Ten values of one label, so that a selector for one of them picks every tenth object. */
+export const APPS = 10;
+
+/** The input of the object with a number. Its texts are fresh, flat strings, as a parsed request has them. */
+export function configMapInput(index) {
+  const name = configMapName(index);
+  const draft = {
+    metadata: { name, labels: { app: `app-${index % APPS}`, tier: index % 2 === 0 ? 'front' : 'back' } },
+    data: {
+      'app.properties': filler(index, 120),
+      colour: `colour-${index}`,
+      'log.level': `level-${index}`,
+      'server.yaml': '',
+    },
+  };
+  const padding = OBJECT_BYTES - JSON.stringify(draft).length;
+  draft.data['server.yaml'] = filler(index + 7, padding);
+  return JSON.parse(JSON.stringify(draft));
+}
+
+export function configMapName(index) {
+  return `config-${String(index).padStart(6, '0')}`;
+}
+
+export function configMapInputs(count) {
+  return Array.from({ length: count }, (_, index) => configMapInput(index));
+}
+
+/** What a bare Map holds in place of a stored object: the same fields with the same text, as a plain object. */
+export function bareObject(input, namespace, revision) {
+  return {
+    kind: 'ConfigMap',
+    apiVersion: 'v1',
+    metadata: {
+      name: input.metadata.name,
+      namespace,
+      uid: crypto.randomUUID(),
+      resourceVersion: String(revision),
+      creationTimestamp: new Date().toISOString(),
+      labels: { ...input.metadata.labels },
+    },
+    data: { ...input.data },
+  };
+}
+
+/** A Map of bare objects under `namespace/name`. */
+export function bareMap(inputs, namespace = 'default') {
+  return new Map(
+    inputs.map((input, index) => [`${namespace}/${input.metadata.name}`, bareObject(input, namespace, index + 1)]),
+  );
+}
+
+/** A cluster's collection with all inputs in it. */
+export async function fill(api, inputs) {
+  for (const input of inputs) await api.create(input);
+  return api;
+}
+
+function filler(seed, length) {
+  let state = (seed * 2_654_435_761 + 12_345) >>> 0;
+  let text = '';
+  while (text.length < length) {
+    state = (state * 1_664_525 + 1_013_904_223) >>> 0;
+    text += state.toString(36);
+  }
+  return text.slice(0, length);
+}

@@ -1,0 +1,45 @@
+/**
+ * How fast the built library is, each figure next to a bare loop over a Map in the same run.
+ *
+ *   node --expose-gc test/bench/run.mjs [--quick] [--only SECTION[,SECTION]] [--json FILE]
+ *
+ * Goals are printed and never enforced: the exit code says only whether everything that was measured did its work.
+ */
+import { writeFileSync } from 'node:fs';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { forks } from './fork.mjs';
+import { http } from './http.mjs';
+import { operations } from './operations.mjs';
+import { coldStart, heapPerObject } from './processes.mjs';
+import { figures, table } from './report.mjs';
+import { watchFanOut } from './watch.mjs';
+
+const SECTIONS = { start: coldStart, heap: heapPerObject, operations, watch: watchFanOut, fork: forks, http };
+
+const FULL = { rounds: 15, warmups: 3, scale: 1, starts: 15, repeats: 3, largeCount: 100_000 };
+const QUICK = { rounds: 3, warmups: 1, scale: 0.25, starts: 3, repeats: 1, largeCount: 20_000 };
+
+const { values: given } = parseArgs({
+  options: { quick: { type: 'boolean' }, only: { type: 'string' }, json: { type: 'string' } },
+});
+const settings = given.quick === true ? QUICK : FULL;
+const names = given.only?.split(',') ?? Object.keys(SECTIONS);
+const unknown = names.find((name) => !Object.hasOwn(SECTIONS, name));
+if (unknown !== undefined) {
+  throw new Error(`no section "${unknown}"; there are ${Object.keys(SECTIONS).join(', ')}`);
+}
+
+const rows = [];
+for (const name of names) {
+  process.stderr.write(`measuring: ${name}\n`);
+  rows.push(...(await SECTIONS[name](settings)));
+}
+
+const { rounds, starts, repeats } = settings;
+console.log(`Node ${process.version}; ${rounds} rounds each, ${starts} process starts, ${repeats} heaps\n`);
+console.log(table(rows));
+if (given.json !== undefined) {
+  const report = { node: process.version, settings, rows: rows.map(figures) };
+  writeFileSync(given.json, `${JSON.stringify(report, null, 2)}\n`);
+}

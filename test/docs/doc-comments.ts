@@ -1,0 +1,97 @@
+/**
+ * The `@example`s of the library's own comments, each wrapped into a module that declares what examples take for
+ * granted: the public names, the names of the file it stands in, and a few values such as `cluster` or `configMaps`.
+ */
+import ts from 'typescript';
+import { entries } from '../package/manifest.js';
+import { lineOf, nodesOf, parseSource, type SourceFile, sources } from '../package/sources.js';
+
+export interface Example {
+  /** `src/client/api.ts:45`. */
+  readonly place: string;
+  /** A module. */
+  readonly text: string;
+}
+
+/** What an example may use without a word. Kinds that do not exist yet stand in for what they will be. */
+const GIVEN = `
+  declare const cluster: import('orchplane').Cluster;
+  declare const client: import('orchplane').Client;
+  declare const transport: import('orchplane').Transport;
+  declare const signal: AbortSignal;
+  declare const uid: string;
+  type Made<Fields, Scope extends import('orchplane').Scope, Sub extends string = never> = import('orchplane').Kind<
+    import('orchplane').ObjectBase & Fields, import('orchplane').InputBase & Fields, Scope, Sub>;
+  declare const Node: Made<unknown, 'Cluster'>;
+  declare const configMaps: import('orchplane').Api<typeof import('orchplane/kinds').ConfigMap>;
+  declare const namespaces: import('orchplane').Api<typeof import('orchplane/kinds').Namespace>;
+  declare const namespace: Awaited<ReturnType<typeof namespaces.get>>;
+  declare const pods: import('orchplane').Api<Made<unknown, 'Namespaced'>>;
+  declare const endpoints: import('orchplane').Api<Made<unknown, 'Namespaced'>>;
+  declare const quotas: import('orchplane').Api<Made<{ status?: { used?: Record<string, string> } }, 'Namespaced', 'status'>>;
+`;
+
+export function examplesInSources(): Example[] {
+  const common = new Map<string, string>();
+  for (const entry of entries) {
+    for (const name of exportsOf(sourceAt(entry.source))) common.set(name, entry.specifier);
+  }
+  return sources.flatMap((source) => {
+    const names = new Map(common);
+    // Declarations are emitted file by file, so what is not public can be had as well.
+    const own = `../../dist/${source.path.slice('src/'.length).replace(/\.ts$/, '.js')}`;
+    for (const name of exportsOf(source)) if (!names.has(name)) names.set(name, own);
+    return examplesOf(source).map(({ line, code }) => ({ place: `${source.path}:${line}`, text: wrap(code, names) }));
+  });
+}
+
+/** The example goes into a block of its own, where it may declare names that are given outside. */
+function wrap(code: string, names: ReadonlyMap<string, string>): string {
+  const words = new Set(code.match(/[A-Za-z_$][\w$]*/g));
+  const imports = [...names].flatMap(([name, from]) => (words.has(name) ? [`import { ${name} } from '${from}';`] : []));
+  const zod = words.has('z') ? ["import * as z from 'zod';"] : [];
+  return [...imports, ...zod, GIVEN, `{\n${code}\n}`, 'export {};'].join('\n');
+}
+
+function examplesOf(source: SourceFile): { line: number; code: string }[] {
+  const tags = new Set<ts.JSDocTag>();
+  for (const node of nodesOf(source.tree)) {
+    for (const tag of ts.getJSDocTags(node)) if (tag.tagName.text === 'example') tags.add(tag);
+  }
+  return [...tags].map((tag) => ({
+    line: lineOf(source.tree, tag),
+    code: ts.getTextOfJSDocComment(tag.comment) ?? '',
+  }));
+}
+
+/** The values a file exports, by name. */
+function exportsOf({ tree }: SourceFile): string[] {
+  const names: string[] = [];
+  for (const statement of tree.statements) {
+    if (ts.isExportDeclaration(statement)) {
+      const { exportClause, isTypeOnly } = statement;
+      if (isTypeOnly || exportClause === undefined || !ts.isNamedExports(exportClause)) continue;
+      for (const { name, isTypeOnly: onlyType } of exportClause.elements) if (!onlyType) names.push(name.text);
+    } else if (isExported(statement)) names.push(...declared(statement));
+  }
+  return names;
+}
+
+function isExported(statement: ts.Statement): boolean {
+  const modifiers = ts.canHaveModifiers(statement) ? (ts.getModifiers(statement) ?? []) : [];
+  return modifiers.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
+}
+
+function declared(statement: ts.Statement): string[] {
+  if (ts.isVariableStatement(statement)) {
+    return statement.declarationList.declarations.map(({ name }) => name.getText());
+  }
+  if (ts.isFunctionDeclaration(statement) || ts.isClassDeclaration(statement)) {
+    return statement.name === undefined ? [] : [statement.name.text];
+  }
+  return [];
+}
+
+function sourceAt(path: string): SourceFile {
+  return sources.find((source) => source.path === path) ?? parseSource(path, '');
+}

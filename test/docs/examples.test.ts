@@ -1,0 +1,41 @@
+/**
+ * Every example runs to its end by itself, as a user would start it: with plain node, on the built package. Examples
+ * assert what they show, so the exit code says whether they are right.
+ */
+import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { requireBuild, root } from '../package/manifest.js';
+
+/** A line that the reader of each example should see. */
+const EXPECTED: Readonly<Record<string, string>> = {
+  '01-first-cluster.mjs': '404 NotFound: namespaces "nowhere" not found',
+  '02-watch-and-informer.mjs': 'told: ADDED web',
+  '03-own-kind.mjs': 'warnings unknown field "spec.color"',
+  '04-testing-a-controller.mjs': 'ok  a write that loses a race is made again',
+  '05-http.mjs': 'the server is closed',
+  '06-paging-and-history.mjs': 'version 9: c d, 1 to come',
+};
+
+const folder = join(root, 'examples');
+const run = promisify(execFile);
+
+beforeAll(requireBuild);
+
+describe('the examples', () => {
+  test('are all known here', () => {
+    expect(Object.keys(EXPECTED)).toEqual(readdirSync(folder).sort());
+  });
+
+  for (const [file, line] of Object.entries(EXPECTED)) {
+    test(`${file} ends by itself and shows what it should`, { timeout: 30_000 }, async () => {
+      // A failing example rejects, with what it printed.
+      const { stdout, stderr } = await run(process.execPath, [join(folder, file)], { timeout: 20_000 });
+      expect(stdout).toContain(line);
+      expect(stderr).toBe('');
+    });
+  }
+});

@@ -1,0 +1,138 @@
+/**
+ * A fork and its parent. Independence is shown by comparison: each must tell, word for word, what a cluster tells that
+ * was never forked. Uids are left out of the comparison, because a twin counts its own.
+ */
+import fc from 'fast-check';
+import type { Cluster, WatchEvent } from 'orchplane';
+import { ConfigMap } from 'orchplane/kinds';
+import { fakeClock, sequentialIds } from 'orchplane/testing';
+import { expect, test, vi } from 'vitest';
+import { anyWrite, newCluster, perform, type StoredConfigMap, type Write } from './histories.js';
+import { anyView, collectionOf, Follower, selectorsOf, type View } from './views.js';
+
+vi.setConfig({ testTimeout: 30_000 });
+
+const writes = fc.array(anyWrite, { maxLength: 15 });
+/** Writes on both sides of a fork, in turn. */
+const bothSides = fc.array(fc.tuple(fc.constantFrom<Side>('parent', 'fork'), anyWrite), { maxLength: 24 });
+type Side = 'parent' | 'fork';
+
+function forkOf(cluster: Cluster): Cluster {
+  return cluster.fork({ ids: sequentialIds(), clock: fakeClock({ now: cluster.clock.now() }) });
+}
+
+/** Everything a client can find out, without uids. */
+async function everything(cluster: Cluster): Promise<unknown> {
+  const { items, metadata } = await cluster.all(ConfigMap).list();
+  return withoutUids({ items, metadata, version: cluster.resourceVersion });
+}
+
+function withoutUids(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value, (key, part: unknown) => (key === 'uid' ? undefined : part)));
+}
+
+async function clusterAfter(...parts: (readonly Write[])[]): Promise<Cluster> {
+  const cluster = await newCluster();
+  for (const part of parts) for (const write of part) await perform(cluster, write);
+  return cluster;
+}
+
+const onSide = (side: Side, steps: readonly (readonly [Side, Write])[]) =>
+  steps.filter(([where]) => where === side).map(([, write]) => write);
+
+test('a parent behaves as if it had never been forked, and a fork as if it had always been alone', async () => {
+  await fc.assert(
+    fc.asyncProperty(writes, bothSides, async (before, steps) => {
+      const parent = await clusterAfter(before);
+      const fork = forkOf(parent);
+      for (const [side, write] of steps) await perform(side === 'parent' ? parent : fork, write);
+      expect(await everything(parent)).toEqual(await everything(await clusterAfter(before, onSide('parent', steps))));
+      expect(await everything(fork)).toEqual(await everything(await clusterAfter(before, onSide('fork', steps))));
+    }),
+    { numRuns: 80 },
+  );
+});
+
+test('a watch, opened before the fork or after it, shows the writes of its own side only', async () => {
+  async function events(
+    before: readonly Write[],
+    steps: readonly (readonly [Side, Write])[],
+    about: { readonly view: View; readonly side: Side; readonly forks: boolean; readonly late: boolean },
+  ): Promise<readonly WatchEvent<StoredConfigMap>[]> {
+    const parent = await clusterAfter(before);
+    const early = about.late ? undefined : await Follower.open(parent, about.view);
+    const fork = about.forks ? forkOf(parent) : parent;
+    const own = about.side === 'parent' ? parent : fork;
+    const follower = early ?? (await Follower.open(own, about.view));
+    for (const [side, write] of steps) {
+      if (side === about.side) await perform(own, write);
+      else if (about.forks) await perform(side === 'parent' ? parent : fork, write);
+      await follower.read();
+    }
+    follower.close();
+    return follower.events;
+  }
+  await fc.assert(
+    fc.asyncProperty(
+      writes,
+      bothSides,
+      anyView,
+      fc.constantFrom({ side: 'parent', late: false }, { side: 'parent', late: true }, { side: 'fork', late: true }),
+      async (before, steps, view, who) => {
+        const about = { view, side: who.side as Side, late: who.late };
+        const seen = await events(before, steps, { ...about, forks: true });
+        const alone = await events(before, steps, { ...about, forks: false });
+        expect(withoutUids(seen)).toEqual(withoutUids(alone));
+      },
+    ),
+    { numRuns: 80 },
+  );
+});
+
+test('a continue token that was given out before the fork leads both sides through the same old state', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(anyWrite, { minLength: 10, maxLength: 25 }),
+      bothSides,
+      anyView,
+      async (before, steps, view) => {
+        const parent = await clusterAfter(before);
+        const whole = await collectionOf(parent, view).list(selectorsOf(view));
+        const first = await collectionOf(parent, view).list({ ...selectorsOf(view), limit: 1 });
+        if (first.metadata.continue === undefined) return;
+        const fork = forkOf(parent);
+        for (const [side, write] of steps) await perform(side === 'parent' ? parent : fork, write);
+        for (const cluster of [parent, fork]) {
+          const rest = await collectionOf(cluster, view).list({
+            ...selectorsOf(view),
+            continue: first.metadata.continue,
+          });
+          expect([...first.items, ...rest.items]).toEqual(whole.items);
+          expect(rest.metadata.resourceVersion).toBe(whole.metadata.resourceVersion);
+        }
+      },
+    ),
+    { numRuns: 80 },
+  );
+});
+
+test('what happens to a fork as a whole, restore and close, does not happen to its parent', async () => {
+  await fc.assert(
+    fc.asyncProperty(writes, writes, writes, async (before, onFork, onParent) => {
+      const parent = await clusterAfter(before);
+      const follower = await Follower.open(parent, {});
+      const fork = forkOf(parent);
+      const start = fork.snapshot();
+      for (const write of onFork) await perform(fork, write);
+      fork.restore(start);
+      await fork.close();
+      for (const write of onParent) await perform(parent, write);
+      await follower.read();
+      follower.close();
+      expect(follower.isExpired).toBe(false);
+      expect(follower.copy.items()).toEqual((await parent.all(ConfigMap).list()).items);
+      expect(await everything(parent)).toEqual(await everything(await clusterAfter(before, onParent)));
+    }),
+    { numRuns: 40 },
+  );
+});

@@ -1,0 +1,237 @@
+/**
+ * Random histories: the writes a cluster may see, and what carries them out through the public client. Names, labels
+ * and namespaces come from small pools, so that writes meet; the pools hold the awkward cases (`a-b/x` sorts before
+ * `a/x`, `constructor` is a name that every JavaScript object has).
+ */
+import fc from 'fast-check';
+import type { Cluster, ClusterSnapshot, StorageSettings, Stored } from 'orchplane';
+import { jsonPatch, mergePatch, StatusError } from 'orchplane';
+import { ConfigMap, Namespace, Secret } from 'orchplane/kinds';
+import { type TestCluster, testCluster } from 'orchplane/testing';
+
+export type StoredConfigMap = Stored<typeof ConfigMap>;
+
+export const NAMESPACES = ['a', 'a-b', 'default'] as const;
+const NAMES = ['x', 'y', 'y-1', 'constructor'] as const;
+const FINALIZER = 'example.com/hold';
+
+type Texts = Readonly<Record<string, string>>;
+
+/** Where a write goes. */
+interface Place {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** What a write brings. */
+interface Content {
+  readonly labels: Texts;
+  readonly data: Texts;
+}
+
+export type Write =
+  | (Place & Content & { readonly type: 'create'; readonly held: boolean })
+  | (Place & Content & { readonly type: 'update' | 'edit' | 'merge' })
+  | (Place & { readonly type: 'json'; readonly label: string })
+  | (Place & { readonly type: 'delete'; readonly foreground: boolean })
+  | (Place & { readonly type: 'hold' | 'release' | 'nothing' })
+  | (Place & { readonly type: 'stale'; readonly data: Texts })
+  | { readonly type: 'deleteCollection'; readonly namespace: string; readonly app: string }
+  | { readonly type: 'elsewhere'; readonly name: string; readonly value: string };
+
+export type Step =
+  | Write
+  | { readonly type: 'advance'; readonly ms: number }
+  | { readonly type: 'snapshot' }
+  | { readonly type: 'restore'; readonly which: number };
+
+const namespace = fc.constantFrom(...NAMESPACES);
+const name = fc.constantFrom(...NAMES);
+const value = fc.constantFrom('1', '2', '3');
+const labels: fc.Arbitrary<Texts> = fc.record(
+  {
+    app: fc.constantFrom('web', 'db'),
+    tier: fc.constantFrom('front', 'back'),
+    constructor: fc.constant('own') as fc.Arbitrary<string>,
+  },
+  { requiredKeys: [] },
+) as fc.Arbitrary<Texts>;
+const data: fc.Arbitrary<Texts> = fc.dictionary(fc.constantFrom('k', 'toString', 'l'), value, { maxKeys: 2 });
+const place = { namespace, name };
+const content = { labels, data };
+
+const create: fc.Arbitrary<Write> = fc.record({
+  type: fc.constant('create'),
+  ...place,
+  ...content,
+  held: fc.boolean(),
+});
+const change: fc.Arbitrary<Write> = fc.record({
+  type: fc.constantFrom('update', 'edit', 'merge'),
+  ...place,
+  ...content,
+});
+const remove: fc.Arbitrary<Write> = fc.record({ type: fc.constant('delete'), ...place, foreground: fc.boolean() });
+
+/** One write through the client. Most hit an object that is there; the others are refused, which is a case too. */
+export const anyWrite: fc.Arbitrary<Write> = fc.oneof(
+  { arbitrary: create, weight: 6 },
+  { arbitrary: change, weight: 6 },
+  { arbitrary: remove, weight: 3 },
+  {
+    arbitrary: fc.record({ type: fc.constant('json'), ...place, label: fc.constantFrom('web', 'db') }),
+    weight: 2,
+  },
+  { arbitrary: fc.record({ type: fc.constantFrom('hold', 'release', 'nothing'), ...place }), weight: 3 },
+  { arbitrary: fc.record({ type: fc.constant('stale'), ...place, data }), weight: 1 },
+  {
+    arbitrary: fc.record({ type: fc.constant('deleteCollection'), namespace, app: fc.constantFrom('web', 'db') }),
+    weight: 1,
+  },
+  { arbitrary: fc.record({ type: fc.constant('elsewhere'), name, value }), weight: 2 },
+) as fc.Arbitrary<Write>;
+
+/** Enough to make history grow old within a run. */
+const advance: fc.Arbitrary<Step> = fc.record({
+  type: fc.constant('advance'),
+  ms: fc.constantFrom(1, 1_000, 61_000, 200_000),
+});
+
+/** A write, or something that happens to the whole cluster. */
+export const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  { arbitrary: anyWrite as fc.Arbitrary<Step>, weight: 16 },
+  { arbitrary: advance, weight: 2 },
+  { arbitrary: fc.constant<Step>({ type: 'snapshot' }), weight: 1 },
+  { arbitrary: fc.record({ type: fc.constant('restore'), which: fc.nat(3) }) as fc.Arbitrary<Step>, weight: 1 },
+);
+
+/** A cluster with the namespaces that writes go to. */
+export async function newCluster(storage?: StorageSettings): Promise<TestCluster> {
+  const cluster = testCluster(storage === undefined ? {} : { storage });
+  for (const each of ['a', 'a-b']) await cluster.api(Namespace).create({ metadata: { name: each } });
+  return cluster;
+}
+
+/** Carries out a write. What a server may refuse (it is not there, it is there already, …) is no failure. */
+export async function perform(cluster: Cluster, write: Write): Promise<void> {
+  try {
+    await attempt(cluster, write);
+  } catch (error) {
+    if (!StatusError.is(error) || !EXPECTED.has(error.reason ?? '')) throw error;
+  }
+}
+
+const EXPECTED: ReadonlySet<string> = new Set(['NotFound', 'AlreadyExists', 'Conflict', 'Invalid']);
+
+async function attempt(cluster: Cluster, write: Write): Promise<unknown> {
+  if (write.type === 'elsewhere') return writeElsewhere(cluster, write);
+  const configMaps = cluster.api(ConfigMap, write.namespace);
+  switch (write.type) {
+    case 'create': {
+      const finalizers = write.held ? { finalizers: [FINALIZER] } : {};
+      return configMaps.create({
+        metadata: { name: write.name, labels: write.labels, ...finalizers },
+        data: write.data,
+      });
+    }
+    case 'update':
+      return configMaps.update({ metadata: { name: write.name, labels: write.labels }, data: write.data });
+    case 'edit':
+      return configMaps.edit(write.name, (draft) => {
+        draft.metadata.labels = { ...write.labels };
+        draft.data = { ...write.data };
+      });
+    case 'merge':
+      return configMaps.patch(write.name, mergePatch({ metadata: { labels: write.labels }, data: write.data }));
+    case 'json':
+      return configMaps.patch(
+        write.name,
+        jsonPatch([{ op: 'replace', path: '/metadata/labels', value: { app: write.label } }]),
+      );
+    case 'delete':
+      return configMaps.delete(write.name, write.foreground ? { propagation: 'Foreground' } : {});
+    case 'hold':
+      return configMaps.patch(write.name, mergePatch({ metadata: { finalizers: [FINALIZER] } }));
+    case 'release':
+      return configMaps.patch(write.name, mergePatch({ metadata: { finalizers: null } }));
+    case 'nothing':
+      return configMaps.patch(write.name, mergePatch({}));
+    case 'stale':
+      return configMaps.update({ metadata: { name: write.name, resourceVersion: '1' }, data: write.data });
+    case 'deleteCollection':
+      return configMaps.deleteCollection({ labels: { app: write.app } });
+    default:
+      return write satisfies never;
+  }
+}
+
+/** Another kind moves the cluster's version too. */
+async function writeElsewhere(cluster: Cluster, write: { name: string; value: string }): Promise<void> {
+  const secrets = cluster.api(Secret);
+  const stringData = { value: write.value };
+  if ((await secrets.find(write.name)) === undefined) {
+    await secrets.create({ metadata: { name: write.name }, stringData });
+  } else {
+    await secrets.patch(write.name, mergePatch({ stringData }));
+  }
+}
+
+/** The list of everything at one version, as it was read when that version was the present. */
+export interface Moment {
+  readonly version: string;
+  readonly items: readonly StoredConfigMap[];
+}
+
+/** A cluster and the true story of it: every version that its present descends from. */
+export class Story {
+  readonly cluster: TestCluster;
+  moments: Moment[] = [];
+  /** How many times the past was put back. */
+  restores = 0;
+  readonly #snapshots: { readonly snapshot: ClusterSnapshot; readonly moments: readonly Moment[] }[] = [];
+
+  constructor(cluster: TestCluster) {
+    this.cluster = cluster;
+  }
+
+  static async begin(storage?: StorageSettings): Promise<Story> {
+    const story = new Story(await newCluster(storage));
+    await story.#note();
+    return story;
+  }
+
+  /** The list of everything now. */
+  get present(): readonly StoredConfigMap[] {
+    return this.moments.at(-1)?.items ?? [];
+  }
+
+  async take(step: Step): Promise<void> {
+    switch (step.type) {
+      case 'advance':
+        return this.cluster.clock.advance(step.ms);
+      case 'snapshot':
+        this.#snapshots.push({ snapshot: this.cluster.snapshot(), moments: [...this.moments] });
+        return;
+      case 'restore':
+        return this.#restore(step.which);
+      default:
+        await perform(this.cluster, step);
+        return this.#note();
+    }
+  }
+
+  #restore(which: number): void {
+    const chosen = this.#snapshots[which % Math.max(this.#snapshots.length, 1)];
+    if (chosen === undefined) return;
+    this.cluster.restore(chosen.snapshot);
+    this.moments = [...chosen.moments];
+    this.restores++;
+  }
+
+  async #note(): Promise<void> {
+    const { metadata, items } = await this.cluster.all(ConfigMap).list();
+    if (this.moments.at(-1)?.version !== metadata.resourceVersion) {
+      this.moments.push({ version: metadata.resourceVersion, items });
+    }
+  }
+}

@@ -1,0 +1,334 @@
+/** Kinds of one's own: what zod says becomes what the server does. */
+import { defineKind, fieldError, mergePatch, status } from 'orchplane';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+
+const Widget = defineKind({
+  apiVersion: 'example.com/v1',
+  kind: 'Widget',
+  scope: 'Namespaced',
+  body: {
+    spec: z.object({
+      size: z.enum(['s', 'm', 'l']).default('m'),
+      parts: z.array(z.string()).max(3).optional(),
+      note: z.string().nullable().optional(),
+      limits: z.object({ cpu: z.int().min(1) }).optional(),
+    }),
+    status: z.object({ ready: z.boolean() }).optional(),
+  },
+  subresources: { status },
+  validate: (widget) =>
+    widget.spec.parts?.includes('bomb') ? [fieldError('forbidden', 'spec.parts', { detail: 'no bombs' })] : [],
+});
+
+function widgets() {
+  const cluster = testCluster();
+  cluster.install(Widget);
+  return cluster.api(Widget);
+}
+
+const invalid = (...causes: { field: string; message?: string }[]) => ({
+  reason: 'Invalid',
+  status: { details: { causes } },
+});
+
+describe('the names of a kind', () => {
+  const named = (kind: string, names = {}) =>
+    defineKind({ apiVersion: 'example.com/v1', kind, scope: 'Cluster', names, body: { a: z.string() } }).names;
+
+  test('follow from the kind', () => {
+    expect(named('Widget')).toEqual({
+      plural: 'widgets',
+      singular: 'widget',
+      listKind: 'WidgetList',
+      shortNames: [],
+      categories: [],
+    });
+  });
+
+  test.each([
+    ['Box', 'boxes'],
+    ['Class', 'classes'],
+    ['Batch', 'batches'],
+    ['Policy', 'policies'],
+    ['Gateway', 'gateways'],
+  ])('have the usual plural: %s, %s', (kind, plural) => {
+    expect(named(kind).plural).toBe(plural);
+  });
+
+  test('may be given', () => {
+    expect(named('Sheep', { plural: 'sheep', shortNames: ['sh'] })).toMatchObject({
+      plural: 'sheep',
+      shortNames: ['sh'],
+    });
+  });
+
+  test('must be those of a kind', () => {
+    expect(() => named('widget')).toThrow(new TypeError('"widget" is not a CamelCase kind'));
+    expect(() =>
+      defineKind({ apiVersion: 'a/b/c', kind: 'Widget', scope: 'Cluster', body: { a: z.string() } }),
+    ).toThrow(new TypeError('"a/b/c" is not an apiVersion'));
+  });
+});
+
+describe('defaults', () => {
+  test('are filled in and stored', async () => {
+    const api = widgets();
+    expect((await api.create({ metadata: { name: 'w' }, spec: {} })).spec).toEqual({ size: 'm' });
+    expect((await api.get('w')).spec.size).toBe('m');
+  });
+
+  test('come back when a patch takes the value away', async () => {
+    const api = widgets();
+    await api.create({ metadata: { name: 'w' }, spec: { size: 'l' } });
+    expect((await api.patch('w', mergePatch({ spec: { size: null } }))).spec.size).toBe('m');
+  });
+});
+
+describe('what zod refuses', () => {
+  test('is one Invalid with every problem', async () => {
+    const spec = { size: 'xl', parts: ['a', 'b', 'c', 'd'], limits: { cpu: 0 } };
+    await expect(widgets().create({ metadata: { name: 'w' }, spec: spec as never })).rejects.toMatchObject({
+      code: 422,
+      message: expect.stringMatching(/^Widget\.example\.com "w" is invalid: \[/),
+      ...invalid(
+        { field: 'spec.size', message: 'Unsupported value: "xl": supported values: "s", "m", "l"' },
+        { field: 'spec.parts', message: 'Too many: 4: must have at most 3 items' },
+        {
+          field: 'spec.limits.cpu',
+          message: 'Invalid value: 0: spec.limits.cpu in body should be greater than or equal to 1',
+        },
+      ),
+    });
+  });
+
+  test('is named by its path when it is missing', async () => {
+    await expect(widgets().create({ metadata: { name: 'w' } } as never)).rejects.toMatchObject(
+      invalid({ field: 'spec', message: 'Required value' }),
+    );
+  });
+
+  test('includes a value of the wrong type', async () => {
+    await expect(widgets().create({ metadata: { name: 'w' }, spec: { parts: 'one' as never } })).rejects.toMatchObject(
+      invalid({
+        field: 'spec.parts',
+        message: 'Invalid value: "string": spec.parts in body must be of type array: "string"',
+      }),
+    );
+  });
+
+  test('is refused on an update as well', async () => {
+    const api = widgets();
+    await api.create({ metadata: { name: 'w' }, spec: {} });
+    await expect(api.patch('w', mergePatch({ spec: { size: 'xl' as never } }))).rejects.toMatchObject(
+      invalid({ field: 'spec.size' }),
+    );
+  });
+});
+
+describe('the kind’s own rules', () => {
+  test('are told beside those of zod', async () => {
+    await expect(
+      widgets().create({ metadata: { name: 'w' }, spec: { size: 'xl' as never, parts: ['bomb'] } }),
+    ).rejects.toMatchObject(invalid({ field: 'spec.size' }, { field: 'spec.parts', message: 'Forbidden: no bombs' }));
+  });
+
+  test('hold on an update as well', async () => {
+    const api = widgets();
+    await api.create({ metadata: { name: 'w' }, spec: {} });
+    await expect(api.patch('w', mergePatch({ spec: { parts: ['bomb'] } }))).rejects.toMatchObject(
+      invalid({ field: 'spec.parts', message: 'Forbidden: no bombs' }),
+    );
+  });
+
+  test('are not asked about an object that lacks what they may count on', async () => {
+    const asked: unknown[] = [];
+    const Careful = defineKind({
+      apiVersion: 'example.com/v1',
+      kind: 'Careful',
+      scope: 'Namespaced',
+      body: { spec: z.object({ parts: z.array(z.string()) }) },
+      // Written for what zod promises; anything else would make it throw.
+      validate: (object) => {
+        asked.push(object.spec.parts.length);
+        return [];
+      },
+    });
+    const cluster = testCluster();
+    cluster.install(Careful);
+    await expect(cluster.api(Careful).create({ metadata: { name: 'a' }, spec: {} as never })).rejects.toMatchObject(
+      invalid({ field: 'spec.parts', message: 'Required value' }),
+    );
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('fields that the schema does not know', () => {
+  test('are pruned, at every level', async () => {
+    const sent = { metadata: { name: 'w' }, spec: { size: 's', extra: 1, limits: { cpu: 1, gpu: 2 } }, other: true };
+    const stored = await widgets().create(sent as never);
+    expect(stored).not.toHaveProperty('other');
+    expect(stored.spec).toEqual({ size: 's', limits: { cpu: 1 } });
+  });
+
+  test('are kept where the schema is loose', async () => {
+    const Bag = defineKind({
+      apiVersion: 'example.com/v1',
+      kind: 'Bag',
+      scope: 'Namespaced',
+      body: { spec: z.looseObject({}) },
+    });
+    const cluster = testCluster();
+    cluster.install(Bag);
+    const stored = await cluster.api(Bag).create({ metadata: { name: 'b' }, spec: { any: { thing: [1] } } });
+    expect(stored.spec).toEqual({ any: { thing: [1] } });
+  });
+});
+
+describe('what is stored', () => {
+  test('is what was sent: empty values stay, null only where it is a value', async () => {
+    const stored = await widgets().create({
+      metadata: { name: 'w' },
+      spec: { parts: [], note: null, limits: null as never },
+    });
+    expect(stored.spec).toEqual({ note: null, parts: [], size: 'm' });
+  });
+
+  test('has its keys in the order of the alphabet, at every level of the body', async () => {
+    const stored = await widgets().create({
+      metadata: { name: 'w' },
+      spec: { size: 's', parts: [], limits: { cpu: 1 } },
+    });
+    expect(Object.keys(stored)).toEqual(['apiVersion', 'kind', 'metadata', 'spec']);
+    expect(Object.keys(stored.spec)).toEqual(['limits', 'parts', 'size']);
+  });
+});
+
+describe('the status', () => {
+  test('is not set by a create or changed by an update', async () => {
+    const api = widgets();
+    const created = await api.create({ metadata: { name: 'w' }, spec: {}, status: { ready: true } });
+    expect(created).not.toHaveProperty('status');
+    await api.status.edit('w', (widget) => {
+      widget.status = { ready: false };
+    });
+    const updated = await api.patch('w', mergePatch({ spec: { size: 'l' }, status: { ready: true } }));
+    expect(updated).toMatchObject({ spec: { size: 'l' }, status: { ready: false } });
+  });
+
+  test('is all that its own path changes', async () => {
+    const api = widgets();
+    await api.create({ metadata: { name: 'w', labels: { a: 'b' } }, spec: {} });
+    const stored = await api.status.edit('w', (widget) => {
+      widget.status = { ready: true };
+      widget.spec.size = 'l';
+      widget.metadata.labels = { changed: 'yes' };
+      widget.metadata.finalizers = ['example.com/hold'];
+    });
+    expect(stored).toMatchObject({ spec: { size: 'm' }, status: { ready: true } });
+    expect(stored.metadata.labels).toEqual({ a: 'b' });
+    expect(stored.metadata).not.toHaveProperty('finalizers');
+  });
+
+  test('follows its own schema', async () => {
+    const api = widgets();
+    await api.create({ metadata: { name: 'w' }, spec: {} });
+    await expect(api.status.patch('w', mergePatch({ status: { ready: 'soon' as never } }))).rejects.toMatchObject({
+      reason: 'Invalid',
+    });
+  });
+
+  test('needs the version that it was read at', async () => {
+    const api = widgets();
+    const read = await api.create({ metadata: { name: 'w' }, spec: {} });
+    await api.patch('w', mergePatch({ spec: { size: 'l' } }));
+    await expect(api.status.update('w', { ...read, status: { ready: true } })).rejects.toMatchObject({
+      reason: 'Conflict',
+    });
+    await expect(
+      api.status.update('w', { metadata: { name: 'w' }, spec: {}, status: { ready: true } }),
+    ).rejects.toMatchObject({ reason: 'Invalid' });
+  });
+
+  test('is read by its own path as the whole object', async () => {
+    const api = widgets();
+    const stored = await api.create({ metadata: { name: 'w' }, spec: {} });
+    expect(await api.status.get('w')).toBe(stored);
+  });
+
+  test('is ordinary data of a kind that does not set it apart', async () => {
+    const Plain = defineKind({
+      apiVersion: 'example.com/v1',
+      kind: 'Plain',
+      scope: 'Namespaced',
+      body: { status: z.object({ ready: z.boolean() }).optional() },
+    });
+    const cluster = testCluster();
+    cluster.install(Plain);
+    const stored = await cluster.api(Plain).create({ metadata: { name: 'p' }, status: { ready: true } });
+    expect(stored.status).toEqual({ ready: true });
+    const changed = await cluster.api(Plain).patch('p', mergePatch({ status: { ready: false } }));
+    expect(changed.metadata.generation).toBe(2);
+  });
+});
+
+describe('the generation', () => {
+  test('is one at first, whatever the client says', async () => {
+    const stored = await widgets().create({ metadata: { name: 'w', generation: 7 }, spec: {} });
+    expect(stored.metadata.generation).toBe(1);
+  });
+
+  test('rises with the spec and with nothing else', async () => {
+    const api = widgets();
+    await api.create({ metadata: { name: 'w' }, spec: {} });
+    const generation = async () => (await api.get('w')).metadata.generation;
+    await api.patch('w', mergePatch({ metadata: { labels: { a: 'b' } } }));
+    expect(await generation()).toBe(1);
+    await api.status.edit('w', (widget) => {
+      widget.status = { ready: true };
+    });
+    expect(await generation()).toBe(1);
+    await api.patch('w', mergePatch({ spec: { size: 'l' } }));
+    expect(await generation()).toBe(2);
+    await api.patch('w', mergePatch({ metadata: { generation: 9 } }));
+    expect(await generation()).toBe(2);
+  });
+});
+
+describe('an update', () => {
+  test('without a version is refused, in the words of the plural', async () => {
+    const api = widgets();
+    await api.create({ metadata: { name: 'w' }, spec: {} });
+    await expect(api.update({ metadata: { name: 'w' }, spec: {} })).rejects.toMatchObject({
+      message:
+        'widgets.example.com "w" is invalid: metadata.resourceVersion: Invalid value: 0x0: must be specified for an update',
+      ...invalid({ field: 'metadata.resourceVersion' }),
+    });
+  });
+});
+
+describe('finalizers', () => {
+  test('without a domain are taken with a warning, where a built-in kind refuses them', async () => {
+    const warnings: string[] = [];
+    const cluster = testCluster({ client: { onWarning: (warning) => warnings.push(warning) } });
+    cluster.install(Widget);
+    const stored = await cluster.api(Widget).create({ metadata: { name: 'w', finalizers: ['hold'] }, spec: {} });
+    expect(stored.metadata.finalizers).toEqual(['hold']);
+    expect(warnings).toEqual([
+      'metadata.finalizers: "hold": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers',
+    ]);
+  });
+});
+
+describe('field selectors', () => {
+  test('know name and namespace, and refuse everything else', async () => {
+    const api = widgets();
+    await api.create({ metadata: { name: 'w' }, spec: {} });
+    expect((await api.list({ fields: 'metadata.name=w,metadata.namespace=default' })).items).toHaveLength(1);
+    await expect(api.list({ fields: 'spec.size=m' })).rejects.toMatchObject({
+      reason: 'BadRequest',
+      message: 'field label not supported: spec.size',
+    });
+  });
+});

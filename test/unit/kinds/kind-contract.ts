@@ -1,0 +1,181 @@
+/**
+ * What holds of every kind, whoever defined it. A kind joins by giving a sample: the least that can be created, and a
+ * change to it.
+ */
+import type { ApiObject, Cluster, Kind } from 'orchplane';
+import { mergePatch, StatusError } from 'orchplane';
+import { testCluster } from 'orchplane/testing';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { parseApiVersion } from '../../../src/meta/gvk.js';
+
+export interface KindSample {
+  readonly kind: Kind;
+  /** Body fields of the least object that is accepted. */
+  readonly body: Readonly<Record<string, unknown>>;
+  /** Body fields that an update may bring. */
+  readonly change: Readonly<Record<string, unknown>>;
+  /** The top-level keys of what is stored, in the order of the wire. */
+  readonly wireOrder: readonly string[];
+  /** Whether an object is gone as soon as it is deleted. */
+  readonly vanishesAtOnce: boolean;
+  /** Whether a PUT may leave the version out. */
+  readonly unconditionalUpdate: boolean;
+  /** Whether a PUT to an absent name creates it. */
+  readonly createOnUpdate: boolean;
+}
+
+export function describeKind(sample: KindSample): void {
+  const { kind, body, change } = sample;
+
+  describe(`${kind.kind} as a kind`, () => {
+    let cluster: Cluster;
+    let objects: ReturnType<typeof open>;
+
+    beforeEach(() => {
+      cluster = testCluster();
+      cluster.install(kind);
+      objects = open(cluster);
+    });
+
+    // Which kind it is, is not known to the compiler here: every object is just an object.
+    function open(of: Cluster) {
+      type AnyKind = Kind<ApiObject, Record<string, unknown>, 'Namespaced', never>;
+      return of.api(kind as unknown as AnyKind, ...((kind.scope === 'Namespaced' ? ['default'] : []) as [string]));
+    }
+
+    const input = (name: string, more: object = {}) => ({ metadata: { name, ...more }, ...body });
+
+    test('has names that can be told apart and stand in a URL', () => {
+      const { plural, singular, listKind, shortNames } = kind.names;
+      expect(kind.kind).toMatch(/^[A-Z][A-Za-z0-9]*$/);
+      expect(singular).toBe(kind.kind.toLowerCase());
+      expect(plural).toMatch(/^[a-z]+$/);
+      expect(plural).not.toBe(singular);
+      expect(listKind).toBe(`${kind.kind}List`);
+      for (const name of shortNames) expect(name).toMatch(/^[a-z]+$/);
+    });
+
+    test('is served under its names, and is frozen', () => {
+      const group = cluster.dialect.group(kind.group);
+      const served = cluster.resolve({ group, version: kind.version, resource: kind.names.plural });
+      expect(served?.kind).toBe(kind);
+      expect(served?.namespaced).toBe(kind.scope === 'Namespaced');
+      expect(Object.isFrozen(kind)).toBe(true);
+    });
+
+    test('comes back from create, get and list as the same frozen object', async () => {
+      const created = await objects.create(input('a'));
+      expect(await objects.get('a')).toBe(created);
+      const list = await objects.list({ fields: 'metadata.name=a' });
+      expect(list.items[0]).toBe(created);
+      expect(isFrozenThroughout(created)).toBe(true);
+      expect(list.kind).toBe(kind.names.listKind);
+      expect(list.apiVersion).toBe(created.apiVersion);
+    });
+
+    test('says what it is', async () => {
+      const created = await objects.create(input('a'));
+      expect(created.kind).toBe(kind.kind);
+      const gv = parseApiVersion(created.apiVersion);
+      expect(gv).toEqual({ group: cluster.dialect.group(kind.group), version: kind.version });
+    });
+
+    test('is written in wire order', async () => {
+      const created = await objects.create(input('a'));
+      const updated = await objects.update({ ...change, ...created, ...change });
+      expect(Object.keys(created)).toEqual(sample.wireOrder.filter((key) => key in created));
+      expect(Object.keys(updated)).toEqual(sample.wireOrder.filter((key) => key in updated));
+      expect(Object.keys(created.metadata).slice(0, 2)).toEqual(
+        kind.scope === 'Namespaced' ? ['name', 'namespace'] : ['name', 'uid'],
+      );
+    });
+
+    test('has what the server gives every object', async () => {
+      const { metadata } = await objects.create(input('a'));
+      expect(metadata).toMatchObject({ name: 'a', resourceVersion: '5', creationTimestamp: '2030-01-01T00:00:00Z' });
+      expect(metadata.uid).toMatch(/^[0-9a-f-]{36}$/);
+      expect(metadata.namespace).toBe(kind.scope === 'Namespaced' ? 'default' : undefined);
+    });
+
+    test('is changed by an update with its version, and told as MODIFIED', async () => {
+      const created = await objects.create(input('a'));
+      const watch = objects.watch({ resourceVersion: created.metadata.resourceVersion });
+      const metadata = { ...created.metadata, labels: { k: 'v' } };
+      const updated = await objects.update({ ...created, ...change, metadata });
+      expect(updated).toMatchObject(change);
+      expect(updated.metadata).toMatchObject({ labels: { k: 'v' }, uid: created.metadata.uid, resourceVersion: '6' });
+      expect(await watch.next()).toEqual({ done: false, value: { type: 'MODIFIED', object: updated } });
+      watch.close();
+    });
+
+    test('refuses an update of another version', async () => {
+      const created = await objects.create(input('a'));
+      await objects.patch('a', mergePatch({ metadata: { labels: { k: 'v' } } } as never));
+      await expect(objects.update({ ...created, ...change })).rejects.toMatchObject({ reason: 'Conflict' });
+    });
+
+    test('needs a version for an update, or does not', async () => {
+      await objects.create(input('a'));
+      const update = objects.update({ ...input('a', { labels: { k: 'v' } }) });
+      if (sample.unconditionalUpdate) await expect(update).resolves.toMatchObject({ metadata: { labels: { k: 'v' } } });
+      else await expect(update).rejects.toMatchObject({ reason: 'Invalid' });
+    });
+
+    test('is created by an update, or is not', async () => {
+      const update = objects.update(input('a'));
+      if (sample.createOnUpdate) await expect(update).resolves.toMatchObject({ metadata: { resourceVersion: '5' } });
+      else await expect(update).rejects.toMatchObject({ reason: 'NotFound' });
+    });
+
+    test('keeps its version when an update changes nothing', async () => {
+      const created = await objects.create(input('a'));
+      expect(await objects.update(created)).toBe(created);
+      expect(await objects.patch('a', mergePatch({}))).toBe(created);
+    });
+
+    test('can be created from what was read', async () => {
+      const created = await objects.create(input('a'));
+      const { name: _, uid: __, resourceVersion: ___, ...metadata } = created.metadata;
+      const again = await objects.create({ ...created, metadata: { ...metadata, name: 'b' } } as never);
+      expect(again.metadata.name).toBe('b');
+    });
+
+    test('is gone after a delete, at once or when nothing holds it', async () => {
+      await objects.create(input('a'));
+      const watch = objects.watch({ resourceVersion: cluster.resourceVersion });
+      await objects.delete('a');
+      const { value } = await watch.next();
+      watch.close();
+      if (sample.vanishesAtOnce) {
+        expect(value?.type).toBe('DELETED');
+        expect(await objects.find('a')).toBeUndefined();
+      } else {
+        expect(value?.type).toBe('MODIFIED');
+        expect((await objects.get('a')).metadata.deletionTimestamp).toBe('2030-01-01T00:00:00Z');
+      }
+    });
+
+    test('refuses a name that cannot be one', async () => {
+      const error: unknown = await objects.create(input('Not A Name')).catch((failure: unknown) => failure);
+      expect(StatusError.is(error, 'Invalid')).toBe(true);
+      expect((error as StatusError).status.details?.causes?.[0]?.field).toBe('metadata.name');
+    });
+
+    test('refuses a second object of its name', async () => {
+      await objects.create(input('a'));
+      await expect(objects.create(input('a'))).rejects.toMatchObject({ reason: 'AlreadyExists' });
+    });
+
+    test('drops a field that it does not know, and says so', async () => {
+      const warnings: string[] = [];
+      const warned = open({ ...cluster, ...cluster.with({ onWarning: (warning) => warnings.push(warning) }) });
+      expect(await warned.create({ ...input('a'), nonsense: true })).not.toHaveProperty('nonsense');
+      expect(warnings).toContain('unknown field "nonsense"');
+    });
+  });
+}
+
+function isFrozenThroughout(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.isFrozen(value) && Object.values(value).every(isFrozenThroughout);
+}

@@ -1,0 +1,102 @@
+/** The rules of Leases. */
+import { Lease, type LeaseInput } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+
+const create = (spec: LeaseInput['spec'] & object) =>
+  testCluster()
+    .api(Lease)
+    .create({ metadata: { name: 'a' }, spec });
+
+const invalid = (...causes: { field: string; message?: string }[]) => ({
+  reason: 'Invalid',
+  status: { details: { causes } },
+});
+
+describe('a lease', () => {
+  test('has a spec even when none was sent', async () => {
+    const stored = await testCluster()
+      .api(Lease)
+      .create({ metadata: { name: 'a' } });
+    expect(stored.spec).toEqual({});
+    expect(stored.apiVersion).toBe('coordination.orch.io/v1');
+  });
+
+  test('has another group in the other dialect', async () => {
+    const leases = testCluster({ dialect: 'kubernetes' }).api(Lease);
+    expect((await leases.create({ metadata: { name: 'a' } })).apiVersion).toBe('coordination.k8s.io/v1');
+  });
+
+  test('keeps what was given, empty or not', async () => {
+    const spec = { holderIdentity: '', leaseDurationSeconds: 15, leaseTransitions: 0 };
+    expect((await create(spec)).spec).toEqual(spec);
+  });
+
+  test('keeps its times with six digits', async () => {
+    const spec = { acquireTime: '2030-01-01T00:00:00.000000Z', renewTime: '2030-01-01T01:00:00.5+01:00' };
+    await expect(create(spec)).rejects.toMatchObject({ reason: 'BadRequest' });
+    expect((await create({ acquireTime: '2030-01-01T01:00:00.500000+01:00' })).spec.acquireTime).toBe(
+      '2030-01-01T00:00:00.500000Z',
+    );
+  });
+});
+
+describe('the rules', () => {
+  test.each([
+    [
+      'a duration of nothing',
+      { leaseDurationSeconds: 0 },
+      'spec.leaseDurationSeconds',
+      'Invalid value: 0: must be greater than 0',
+    ],
+    [
+      'transitions below nothing',
+      { leaseTransitions: -1 },
+      'spec.leaseTransitions',
+      'Invalid value: -1: must be greater than or equal to 0',
+    ],
+    [
+      'a strategy nobody knows',
+      { strategy: 'Newest' },
+      'spec.strategy.strategy',
+      'Unsupported value: "Newest": supported values: "OldestEmulationVersion"',
+    ],
+    [
+      'a preference without a strategy',
+      { preferredHolder: 'me' },
+      'spec.preferredHolder',
+      'Forbidden: may only be specified if `strategy` is defined',
+    ],
+  ])('%s is refused', async (_what, spec, field, message) => {
+    await expect(create(spec)).rejects.toMatchObject(invalid({ field, message }));
+  });
+
+  test('a strategy with a domain must be a qualified name', async () => {
+    expect((await create({ strategy: 'example.com/mine' })).spec.strategy).toBe('example.com/mine');
+    await expect(create({ strategy: '/mine' })).rejects.toMatchObject(
+      invalid({ field: 'spec.strategy.strategy', message: 'Invalid value: "/mine": prefix part must be non-empty' }),
+    );
+  });
+
+  test('an empty preference counts as none', async () => {
+    expect((await create({ preferredHolder: '' })).spec).toEqual({ preferredHolder: '' });
+  });
+
+  test('a duration that is no whole number is refused by the decoder', async () => {
+    await expect(create({ leaseDurationSeconds: 1.5 })).rejects.toMatchObject({
+      reason: 'BadRequest',
+      message:
+        'Lease in version "v1" cannot be handled as a Lease: json: cannot unmarshal number 1.5 into Go struct field LeaseSpec.spec.leaseDurationSeconds of type int32',
+    });
+  });
+
+  test('everything wrong is told at once', async () => {
+    await expect(create({ leaseDurationSeconds: -5, leaseTransitions: -1, strategy: 'x' })).rejects.toMatchObject(
+      invalid(
+        { field: 'spec.leaseDurationSeconds' },
+        { field: 'spec.leaseTransitions' },
+        { field: 'spec.strategy.strategy' },
+      ),
+    );
+  });
+});

@@ -1,0 +1,176 @@
+/** The rules of Namespaces; what they mean for others is tested with the server. */
+import { mergePatch } from 'orchplane';
+import { Namespace } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+
+const namespaces = () => testCluster().api(Namespace);
+
+const invalid = (...causes: { field: string; message?: string }[]) => ({
+  reason: 'Invalid',
+  status: { details: { causes } },
+});
+
+describe('a new namespace', () => {
+  test('is active, held by its own finalizer and labelled with its name', async () => {
+    expect(await namespaces().create({ metadata: { name: 'dev' } })).toMatchObject({
+      metadata: { labels: { 'orch.io/metadata.name': 'dev' } },
+      spec: { finalizers: ['kubernetes'] },
+      status: { phase: 'Active' },
+    });
+  });
+
+  test('is active whatever the client says', async () => {
+    const stored = await namespaces().create({ metadata: { name: 'dev' }, status: { phase: 'Terminating' } });
+    expect(stored.status).toEqual({ phase: 'Active' });
+  });
+
+  test('keeps finalizers of others before its own', async () => {
+    const stored = await namespaces().create({ metadata: { name: 'dev' }, spec: { finalizers: ['example.com/hold'] } });
+    expect(stored.spec.finalizers).toEqual(['example.com/hold', 'kubernetes']);
+  });
+
+  test('takes no finalizer without a domain', async () => {
+    const create = namespaces().create({ metadata: { name: 'dev' }, spec: { finalizers: ['mine'] } });
+    await expect(create).rejects.toMatchObject(
+      invalid({
+        field: 'spec.finalizers',
+        message: 'Invalid value: "mine": name is neither a standard finalizer name nor is it fully qualified',
+      }),
+    );
+  });
+
+  test('has a name that is one label', async () => {
+    await expect(namespaces().create({ metadata: { name: 'a.b' } })).rejects.toMatchObject(
+      invalid({ field: 'metadata.name', message: 'Invalid value: "a.b": must not contain dots' }),
+    );
+  });
+
+  test('keeps the labels of the client beside its own', async () => {
+    const stored = await namespaces().create({ metadata: { name: 'dev', labels: { team: 'blue', a: 'b' } } });
+    expect(stored.metadata.labels).toEqual({ a: 'b', 'orch.io/metadata.name': 'dev', team: 'blue' });
+  });
+
+  test('has another label in the other dialect', async () => {
+    const stored = await testCluster({ dialect: 'kubernetes' }).api(Namespace).get('default');
+    expect(stored.metadata.labels).toEqual({ 'kubernetes.io/metadata.name': 'default' });
+  });
+});
+
+describe('an update', () => {
+  test('changes neither spec nor status', async () => {
+    const api = namespaces();
+    await api.create({ metadata: { name: 'dev' } });
+    const stored = await api.update({
+      metadata: { name: 'dev', labels: { team: 'blue' } },
+      spec: { finalizers: [] },
+      status: { phase: 'Terminating' },
+    });
+    expect(stored).toMatchObject({ spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } });
+  });
+
+  test('cannot take the label of its name away', async () => {
+    const api = namespaces();
+    const before = await api.create({ metadata: { name: 'dev' } });
+    expect(await api.patch('dev', mergePatch({ metadata: { labels: null } }))).toBe(before);
+    const changed = await api.patch('dev', mergePatch({ metadata: { labels: { 'orch.io/metadata.name': 'x' } } }));
+    expect(changed).toBe(before);
+  });
+});
+
+describe('the status', () => {
+  test('takes conditions and leaves the spec', async () => {
+    const api = namespaces();
+    await api.create({ metadata: { name: 'dev' } });
+    const condition = { type: 'Busy', status: 'True', lastTransitionTime: '2030-01-01T00:00:00Z' };
+    const stored = await api.status.edit('dev', (namespace) => {
+      namespace.status.conditions = [condition];
+      namespace.spec = {};
+    });
+    expect(stored.status.conditions).toEqual([condition]);
+    expect(stored.spec.finalizers).toEqual(['kubernetes']);
+  });
+
+  test('is Active while nobody deletes it, and Terminating afterwards', async () => {
+    const api = namespaces();
+    await api.create({ metadata: { name: 'dev' } });
+    const setPhase = (phase: 'Active' | 'Terminating') =>
+      api.status.edit('dev', (namespace) => {
+        namespace.status.phase = phase;
+      });
+    await expect(setPhase('Terminating')).rejects.toMatchObject(
+      invalid({
+        field: 'status.Phase',
+        message: 'Invalid value: "Terminating": may only be \'Active\' if `deletionTimestamp` is empty',
+      }),
+    );
+    await api.delete('dev');
+    await expect(setPhase('Active')).rejects.toMatchObject(
+      invalid({
+        field: 'status.Phase',
+        message: 'Invalid value: "Active": may only be \'Terminating\' if `deletionTimestamp` is not empty',
+      }),
+    );
+  });
+
+  test('can be selected by', async () => {
+    const api = namespaces();
+    await api.create({ metadata: { name: 'dev' } });
+    await api.delete('dev');
+    const { items } = await api.list({ fields: 'status.phase=Terminating' });
+    expect(items.map(({ metadata }) => metadata.name)).toEqual(['dev']);
+  });
+});
+
+describe('finalize', () => {
+  test('changes the finalizers of the spec and leaves the status', async () => {
+    const api = namespaces();
+    await api.create({ metadata: { name: 'dev' } });
+    const stored = await api.subresource('finalize').update('dev', {
+      metadata: { name: 'dev' },
+      spec: { finalizers: ['example.com/hold'] },
+      status: { phase: 'Terminating' },
+    });
+    expect(stored).toMatchObject({ spec: { finalizers: ['example.com/hold'] }, status: { phase: 'Active' } });
+  });
+
+  test('names the place of a finalizer without a domain', async () => {
+    const api = namespaces();
+    await api.create({ metadata: { name: 'dev' } });
+    const finalize = api
+      .subresource('finalize')
+      .update('dev', { metadata: { name: 'dev' }, spec: { finalizers: ['kubernetes', 'mine'] } });
+    await expect(finalize).rejects.toMatchObject(invalid({ field: 'spec.finalizers[1]' }));
+  });
+
+  test('does not remove a namespace that nobody deleted', async () => {
+    const api = namespaces();
+    await api.create({ metadata: { name: 'dev' } });
+    await api.subresource('finalize').update('dev', { metadata: { name: 'dev' }, spec: {} });
+    expect((await api.get('dev')).spec).toEqual({});
+    expect(await api.delete('dev')).toMatchObject({ status: { phase: 'Terminating' } });
+  });
+});
+
+describe('labels that set a policy', () => {
+  const level = 'pod-security.orch.io/enforce';
+  const version = 'pod-security.orch.io/enforce-version';
+
+  test('hold a level and a version', async () => {
+    const labels = { [level]: 'restricted', [version]: 'v1.30' };
+    expect((await namespaces().create({ metadata: { name: 'dev', labels } })).metadata.labels).toMatchObject(labels);
+  });
+
+  test('that hold something else are refused', async () => {
+    const labels = { [level]: 'strict', [version]: '1.30' };
+    await expect(namespaces().create({ metadata: { name: 'dev', labels } })).rejects.toMatchObject(
+      invalid(
+        {
+          field: `metadata.labels[${level}]`,
+          message: 'Invalid value: "strict": must be one of privileged, baseline, restricted',
+        },
+        { field: `metadata.labels[${version}]`, message: 'Invalid value: "1.30": must be "latest" or "v1.x"' },
+      ),
+    );
+  });
+});

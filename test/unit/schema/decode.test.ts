@@ -1,0 +1,322 @@
+/** A document becomes an object of a kind: types, presence, defaults, order, and what is found on the way. */
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { parseJson } from '../../../src/meta/parse-json.js';
+import { DecodeError, decode } from '../../../src/schema/decode.js';
+import { objectFromZod } from '../../../src/schema/from-zod.js';
+import {
+  bytes,
+  hint,
+  int32,
+  int64,
+  microTime,
+  namedString,
+  optional,
+  pointer,
+  struct,
+  time,
+} from '../../../src/schema/hints.js';
+
+/** The value that a struct with these fields decodes to. */
+function decoded(shape: z.ZodRawShape, value: unknown): Record<string, unknown> {
+  return decode(objectFromZod(struct('Thing', shape)), { value }).value;
+}
+
+/** The same of a document. */
+function decodedDocument(shape: z.ZodRawShape, value: unknown): Record<string, unknown> {
+  return decode(objectFromZod(z.object(shape)), { value }).value;
+}
+
+describe('presence in a struct', () => {
+  test('a required field is there even when nothing was sent', () => {
+    const inner = struct('Inner', { count: int32(), note: optional(z.string()) });
+    const shape = {
+      text: z.string(),
+      on: z.boolean(),
+      list: z.array(z.string()),
+      map: z.record(z.string(), z.string()),
+      inner,
+    };
+    expect(decoded(shape, {})).toEqual({ text: '', on: false, list: null, map: null, inner: { count: 0 } });
+  });
+
+  test('an optional field is there unless it is empty', () => {
+    const shape = {
+      text: optional(z.string()),
+      count: optional(int32()),
+      on: optional(z.boolean()),
+      list: optional(z.array(z.string())),
+      map: optional(z.record(z.string(), z.string())),
+    };
+    expect(decoded(shape, { text: '', count: 0, on: false, list: [], map: {} })).toEqual({});
+    const full = { text: 'x', count: 1, on: true, list: [''], map: { k: '' } };
+    expect(decoded(shape, full)).toEqual(full);
+  });
+
+  test('a pointer is there whenever it was given, empty or not', () => {
+    const shape = { text: pointer(z.string()), count: pointer(int32()), inner: pointer(struct('Inner', {})) };
+    expect(decoded(shape, { text: '', count: 0, inner: {} })).toEqual({ text: '', count: 0, inner: {} });
+    expect(decoded(shape, {})).toEqual({});
+  });
+
+  test('null is the same as nothing', () => {
+    const shape = { text: z.string(), given: pointer(z.string()), list: optional(z.array(z.string())) };
+    expect(decoded(shape, { text: null, given: null, list: null })).toEqual({ text: '' });
+  });
+
+  test('null inside a list or a map is the zero of its type', () => {
+    const shape = {
+      list: z.array(z.string()),
+      map: z.record(z.string(), int32()),
+      things: z.array(struct('T', { a: z.string() })),
+    };
+    expect(decoded(shape, { list: [null], map: { k: null }, things: [null] })).toEqual({
+      list: [''],
+      map: { k: 0 },
+      things: [{ a: '' }],
+    });
+  });
+
+  test('undefined is no key, in an object as in a map', () => {
+    const shape = { text: optional(z.string()), map: z.record(z.string(), z.string()) };
+    expect(decoded(shape, { text: undefined, map: { k: undefined, l: 'x' } })).toEqual({ map: { l: 'x' } });
+  });
+});
+
+describe('presence in a document', () => {
+  test('what was sent is what is stored, empty or not', () => {
+    const shape = { text: z.string().optional(), list: z.array(z.string()).optional(), inner: z.object({}).optional() };
+    const sent = { text: '', list: [], inner: {} };
+    expect(decodedDocument(shape, sent)).toEqual(sent);
+    expect(decodedDocument(shape, {})).toEqual({});
+  });
+
+  test('null is dropped, unless it is a value', () => {
+    const shape = { plain: z.string().optional(), nullable: z.string().nullable().optional() };
+    expect(decodedDocument(shape, { plain: null, nullable: null })).toEqual({ nullable: null });
+  });
+
+  test('a value of the wrong type is kept for the rules to judge', () => {
+    const shape = { count: z.number(), inner: z.object({ a: z.string() }), list: z.array(z.string()) };
+    const sent = { count: 'three', inner: 5, list: { not: 'a list' } };
+    expect(decodedDocument(shape, sent)).toEqual(sent);
+  });
+});
+
+describe('defaults', () => {
+  const shape = { size: z.string().default('m'), parts: z.array(z.string()).default(['a']) };
+
+  test('fill in what is absent or null', () => {
+    expect(decodedDocument(shape, {})).toEqual({ size: 'm', parts: ['a'] });
+    expect(decodedDocument(shape, { size: null, parts: null })).toEqual({ size: 'm', parts: ['a'] });
+    expect(decodedDocument(shape, { size: 's', parts: [] })).toEqual({ size: 's', parts: [] });
+  });
+
+  test('fill in an empty field of a struct, where it would not be on the wire', () => {
+    expect(
+      decoded({ type: hint(namedString('T').default('Opaque'), { presence: 'omitEmpty' }) }, { type: '' }),
+    ).toEqual({
+      type: 'Opaque',
+    });
+  });
+
+  test('are copies: what is done with one object is not done with the next', () => {
+    const first = decodedDocument(shape, {});
+    (first['parts'] as string[]).push('b');
+    expect(decodedDocument(shape, {})).toEqual({ size: 'm', parts: ['a'] });
+  });
+
+  test('inside an object apply only when the object is there', () => {
+    const nested = { spec: z.object({ size: z.string().default('m') }).optional() };
+    expect(decodedDocument(nested, {})).toEqual({});
+    expect(decodedDocument(nested, { spec: {} })).toEqual({ spec: { size: 'm' } });
+  });
+
+  test('of an object bring the defaults that it states itself', () => {
+    const nested = { spec: z.object({ size: z.string().default('m') }).default({ size: 'l' }) };
+    expect(decodedDocument(nested, {})).toEqual({ spec: { size: 'l' } });
+  });
+});
+
+describe('order', () => {
+  test('of fields is that of the schema, of map keys that of the alphabet', () => {
+    const value = decoded(
+      { b: z.string(), a: z.string(), map: z.record(z.string(), z.string()) },
+      { a: '1', map: { z: '', y: '' }, b: '2' },
+    );
+    expect(Object.keys(value)).toEqual(['b', 'a', 'map']);
+    expect(Object.keys(value['map'] as object)).toEqual(['y', 'z']);
+  });
+
+  test('of what a loose document does not know is behind what it knows', () => {
+    const node = objectFromZod(z.looseObject({ known: z.string() }));
+    expect(Object.keys(decode(node, { value: { z: 1, known: '', a: 2 } }).value)).toEqual(['known', 'z', 'a']);
+  });
+});
+
+describe('types', () => {
+  const spec = {
+    spec: struct('ThingSpec', { count: int32(), total: int64(), names: z.array(z.string()), when: pointer(time()) }),
+  };
+
+  test.each([
+    [
+      'text for a number',
+      { spec: { count: 'x' } },
+      'json: cannot unmarshal string into Go struct field ThingSpec.spec.count of type int32',
+    ],
+    [
+      'an object for a list',
+      { spec: { names: {} } },
+      'json: cannot unmarshal object into Go struct field ThingSpec.spec.names of type []string',
+    ],
+    [
+      'a number in a list of text',
+      { spec: { names: [5] } },
+      'json: cannot unmarshal number into Go struct field ThingSpec.spec.names of type string',
+    ],
+    [
+      'a list for an object',
+      { spec: [] },
+      'json: cannot unmarshal array into Go struct field Thing.spec of type v1.ThingSpec',
+    ],
+    [
+      'a truth for an object',
+      { spec: true },
+      'json: cannot unmarshal bool into Go struct field Thing.spec of type v1.ThingSpec',
+    ],
+    [
+      'a fraction for an integer',
+      { spec: { count: 1.5 } },
+      'json: cannot unmarshal number 1.5 into Go struct field ThingSpec.spec.count of type int32',
+    ],
+    [
+      'an integer beyond 32 bits',
+      { spec: { count: 2 ** 31 } },
+      'json: cannot unmarshal number 2147483648 into Go struct field ThingSpec.spec.count of type int32',
+    ],
+    [
+      'an integer beyond 64 bits',
+      { spec: { total: 2n ** 63n } },
+      'json: cannot unmarshal number 9223372036854775808 into Go struct field ThingSpec.spec.total of type int64',
+    ],
+    ['a number for a time', { spec: { when: 5 } }, 'json: cannot unmarshal number into Go value of type string'],
+    ['a list for the whole', [], 'json: cannot unmarshal array into Go value of type v1.Thing'],
+  ])('%s is an error with the decoder’s words', (_what, value, message) => {
+    expect(() => decoded(spec, value)).toThrow(new DecodeError(message));
+  });
+
+  test('the least and the greatest integers of 32 bits fit', () => {
+    expect(decoded({ low: int32(), high: int32() }, { low: -(2 ** 31), high: 2 ** 31 - 1 })).toEqual({
+      low: -2147483648,
+      high: 2147483647,
+    });
+  });
+
+  test('an integer that no number holds exactly is kept exact', () => {
+    expect(decoded({ total: int64() }, { total: 2n ** 62n })).toEqual({ total: 4611686018427387904n });
+  });
+
+  test('bytes come out in their one spelling', () => {
+    expect(decoded({ data: bytes() }, { data: 'YWJj\nZA==' })).toEqual({ data: 'YWJjZA==' });
+    expect(() => decoded({ data: bytes() }, { data: 'not base64' })).toThrow('illegal base64 data at input byte 3');
+  });
+
+  test('times come out in UTC and in whole seconds, micro times with six digits', () => {
+    const shape = { at: time(), exactly: microTime() };
+    expect(decoded(shape, { at: '2030-01-01T02:00:00.9+02:00', exactly: '2030-01-01T00:00:00.123456Z' })).toEqual({
+      at: '2030-01-01T00:00:00Z',
+      exactly: '2030-01-01T00:00:00.123456Z',
+    });
+  });
+});
+
+describe('the result', () => {
+  test('shares nothing with the document', () => {
+    const sent = { list: ['a'], any: { deep: [1] } };
+    const value = decoded({ list: z.array(z.string()), any: z.unknown() }, sent);
+    sent.list.push('b');
+    sent.any.deep.push(2);
+    expect(value).toEqual({ list: ['a'], any: { deep: [1] } });
+  });
+
+  test('has no part of what the document only inherits', () => {
+    const sent = Object.create({ text: 'inherited' });
+    expect(decoded({ text: optional(z.string()) }, sent)).toEqual({});
+  });
+
+  test('has a key called __proto__ as a key', () => {
+    const map = decoded({ map: z.record(z.string(), z.string()) }, { map: JSON.parse('{"__proto__":"x"}') })[
+      'map'
+    ] as object;
+    expect(Object.entries(map)).toEqual([['__proto__', 'x']]);
+    expect(Object.getPrototypeOf(map)).toBe(Object.prototype);
+  });
+});
+
+describe('findings', () => {
+  const schema = objectFromZod(
+    struct('Thing', {
+      name: optional(z.string()),
+      spec: optional(
+        struct('Spec', {
+          a: optional(z.string()),
+          list: optional(z.array(struct('Item', { x: optional(z.string()) }))),
+        }),
+      ),
+      labels: optional(z.record(z.string(), z.string())),
+    }),
+  );
+  const findings = (text: string) => decode(schema, parseJson(text)).findings;
+
+  test('are none for a document that says only what is known, once', () => {
+    expect(findings('{"name":"a","spec":{"a":"b","list":[{"x":"y"}]},"labels":{"anything":"goes"}}')).toEqual([]);
+  });
+
+  test('name unknown fields by their path', () => {
+    expect(findings('{"nme":"a","spec":{"b":1,"list":[{"x":"","y":2}]}}')).toEqual([
+      'unknown field "nme"',
+      'unknown field "spec.b"',
+      'unknown field "spec.list[0].y"',
+    ]);
+  });
+
+  test('name repeated fields by their path', () => {
+    expect(findings('{"name":"a","name":"b","labels":{"k":"1","k":"2"}}')).toEqual([
+      'duplicate field "name"',
+      'duplicate field "labels.k"',
+    ]);
+  });
+
+  test('come in the order of the document', () => {
+    expect(findings('{"z":1,"labels":{"k":"1","k":"2"},"a":2,"spec":{"q":1}}')).toEqual([
+      'unknown field "z"',
+      'duplicate field "labels.k"',
+      'unknown field "a"',
+      'unknown field "spec.q"',
+    ]);
+  });
+
+  test('say nothing twice', () => {
+    expect(findings('{"name":"a","name":"b","name":"c"}')).toEqual(['duplicate field "name"']);
+  });
+
+  test('look into every value of a repeated field', () => {
+    expect(findings('{"spec":{"b":1},"spec":{"a":"x"}}')).toEqual(['unknown field "spec.b"', 'duplicate field "spec"']);
+  });
+
+  test('are at most a hundred', () => {
+    const many = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`f${index}`, 1]));
+    expect(findings(JSON.stringify(many))).toHaveLength(100);
+  });
+
+  test('are none for what a loose document keeps', () => {
+    const loose = objectFromZod(z.looseObject({ known: z.string() }));
+    expect(decode(loose, { value: { known: '', more: { and: 'more' } } }).findings).toEqual([]);
+  });
+
+  test('do not change what is decoded: the last of repeated scalars counts, repeated objects add up', () => {
+    const { value } = decode(schema, parseJson('{"name":"a","name":"b","labels":{"k":"1"},"labels":{"l":"2"}}'));
+    expect(value).toEqual({ name: 'b', labels: { k: '1', l: '2' } });
+  });
+});

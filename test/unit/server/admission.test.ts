@@ -1,0 +1,490 @@
+/** Plugins: when they are asked, in which order, what they may do, and what happens while one makes the server wait. */
+import type { AdmissionPlugin, AdmissionRequest, Ids } from 'orchplane';
+import { defaultAdmission, errors, mergePatch, StatusError } from 'orchplane';
+import { ConfigMap, Namespace } from 'orchplane/kinds';
+import { sequentialIds, testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import { door, failureOf, stateOf, turns } from './reading.js';
+
+/** A plugin that waits at a door the first time it is asked about an operation. */
+function waitsOnce(phase: 'mutate' | 'validate', operation: AdmissionRequest['operation'], name = 'a') {
+  const { opened, open } = door();
+  let waited = false;
+  const run = (request: AdmissionRequest) => {
+    if (waited || request.operation !== operation || request.name !== name) return undefined;
+    waited = true;
+    return opened;
+  };
+  const plugin: AdmissionPlugin = { name: 'Waits', [phase]: run };
+  return { plugin, open };
+}
+
+describe('the order of plugins', () => {
+  const tells = (name: string, told: string[]): AdmissionPlugin => ({
+    name,
+    mutate: () => {
+      told.push(`${name} mutates`);
+    },
+    validate: () => {
+      told.push(`${name} validates`);
+    },
+  });
+
+  test('is that of their list, and every mutation comes before any validation', async () => {
+    const told: string[] = [];
+    const cluster = testCluster({ admission: [tells('first', told), tells('second', told)] });
+    await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+    expect(told).toEqual(['first mutates', 'second mutates', 'first validates', 'second validates']);
+  });
+
+  test('holds when the first one has to be waited for', async () => {
+    const told: string[] = [];
+    const { plugin, open } = waitsOnce('mutate', 'CREATE');
+    const cluster = testCluster({ admission: [plugin, tells('second', told)] });
+    const created = cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+    await turns();
+    expect(told).toEqual([]);
+    open();
+    await created;
+    expect(told).toEqual(['second mutates', 'second validates']);
+  });
+
+  test('ends with the first refusal, which leaves nothing behind', async () => {
+    const told: string[] = [];
+    const refuses: AdmissionPlugin = {
+      name: 'Refuses',
+      mutate: ({ served, name }) => {
+        throw errors.forbidden(served.groupResource, name, 'not today');
+      },
+    };
+    const cluster = testCluster({ admission: [refuses, tells('second', told)] });
+    const error = await failureOf(cluster.api(ConfigMap).create({ metadata: { name: 'a' } }));
+    expect(error).toMatchObject({ code: 403, message: 'configmaps "a" is forbidden: not today' });
+    expect(told).toEqual([]);
+    expect(await cluster.api(ConfigMap).find('a')).toBeUndefined();
+    expect(cluster.resourceVersion).toBe('4');
+  });
+});
+
+describe('what a plugin is told', () => {
+  function listening(): { readonly told: AdmissionRequest[]; readonly plugin: AdmissionPlugin } {
+    const told: AdmissionRequest[] = [];
+    return { told, plugin: { name: 'Listens', validate: (request) => void told.push(request) } };
+  }
+
+  test('of a create: the object, no old one, and who asks', async () => {
+    const { told, plugin } = listening();
+    const cluster = testCluster({ admission: [plugin] });
+    await cluster
+      .with({ as: { user: 'alice', groups: ['dev'] } })
+      .api(ConfigMap)
+      .create({ metadata: { name: 'a' } });
+    expect(told).toHaveLength(1);
+    expect(told[0]).toMatchObject({
+      operation: 'CREATE',
+      namespace: 'default',
+      name: 'a',
+      subresource: '',
+      dryRun: false,
+    });
+    expect(told[0]?.user).toEqual({ user: 'alice', groups: ['dev'] });
+    expect(told[0]?.object?.metadata.name).toBe('a');
+    expect(told[0]?.oldObject).toBeUndefined();
+  });
+
+  test('of an update and a patch: the new object and the live one', async () => {
+    const { told, plugin } = listening();
+    const cluster = testCluster({ admission: [plugin] });
+    const live = await cluster.api(ConfigMap).create({ metadata: { name: 'a' }, data: { k: 'old' } });
+    await cluster.api(ConfigMap).patch('a', mergePatch({ data: { k: 'new' } }));
+    expect(told[1]).toMatchObject({ operation: 'UPDATE', name: 'a' });
+    expect(told[1]?.oldObject).toBe(live);
+    expect(told[1]?.object).toMatchObject({ data: { k: 'new' } });
+  });
+
+  test('of a delete: the live object and no new one', async () => {
+    const { told, plugin } = listening();
+    const cluster = testCluster({ admission: [plugin] });
+    const live = await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+    await cluster.api(ConfigMap).delete('a');
+    expect(told[1]).toMatchObject({ operation: 'DELETE', name: 'a' });
+    expect(told[1]?.oldObject).toBe(live);
+    expect(told[1]?.object).toBeUndefined();
+  });
+
+  test('of a deletion of a collection: each object by itself', async () => {
+    const { told, plugin } = listening();
+    const cluster = testCluster({ admission: [plugin] });
+    for (const name of ['a', 'b']) await cluster.api(ConfigMap).create({ metadata: { name } });
+    await cluster.api(ConfigMap).deleteCollection();
+    expect(told.slice(2).map(({ operation, oldObject }) => [operation, oldObject?.metadata.name])).toEqual([
+      ['DELETE', 'a'],
+      ['DELETE', 'b'],
+    ]);
+  });
+
+  test('of a subresource: its name', async () => {
+    const { told, plugin } = listening();
+    const cluster = testCluster({ admission: [plugin] });
+    const namespace = await cluster.api(Namespace).create({ metadata: { name: 'dev' } });
+    await cluster.api(Namespace).subresource('finalize').update('dev', namespace);
+    expect(told.map(({ subresource }) => subresource)).toEqual(['', 'finalize']);
+  });
+
+  test('of a rehearsal: that it is one', async () => {
+    const { told, plugin } = listening();
+    const cluster = testCluster({ admission: [plugin] });
+    await cluster.api(ConfigMap).create({ metadata: { name: 'a' } }, { dryRun: true });
+    expect(told[0]?.dryRun).toBe(true);
+  });
+
+  test('of a name that will be generated: its beginning, while the object still has none', async () => {
+    const told: (string | undefined)[] = [];
+    const plugin: AdmissionPlugin = {
+      name: 'Listens',
+      mutate: ({ name, object }) => void told.push(name, object?.metadata.name),
+    };
+    const cluster = testCluster({ admission: [plugin] });
+    await cluster.api(ConfigMap).create({ metadata: { generateName: 'web-' } });
+    expect(told).toEqual(['web-', undefined]);
+  });
+
+  test('of the cluster: its namespaces', async () => {
+    const seen: unknown[] = [];
+    const plugin: AdmissionPlugin = {
+      name: 'Looks',
+      mutate: ({ namespace }, view) => void seen.push(view.namespace(namespace)?.metadata.name, view.namespace('nope')),
+    };
+    const cluster = testCluster({ admission: [plugin] });
+    await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+    expect(seen).toEqual(['default', undefined]);
+  });
+});
+
+describe('what a plugin may change', () => {
+  test('is stored, and judged like what a client sends', async () => {
+    const labels: AdmissionPlugin = {
+      name: 'Labels',
+      mutate: ({ object }) => void Object.assign(object?.metadata ?? {}, { labels: { team: 'blue' } }),
+    };
+    const spoils: AdmissionPlugin = {
+      name: 'Spoils',
+      mutate: ({ object }) => void Object.assign(object?.metadata ?? {}, { labels: { team: 'not ok' } }),
+    };
+    const stored = await testCluster({ admission: [labels] })
+      .api(ConfigMap)
+      .create({ metadata: { name: 'a' } });
+    expect(stored.metadata.labels).toEqual({ team: 'blue' });
+    const error = await failureOf(
+      testCluster({ admission: [spoils] })
+        .api(ConfigMap)
+        .create({ metadata: { name: 'a' } }),
+    );
+    expect(error).toMatchObject({ reason: 'Invalid', status: { details: { causes: [{ field: 'metadata.labels' }] } } });
+  });
+
+  test('is not the namespace that the object is stored in', async () => {
+    const moves: AdmissionPlugin = {
+      name: 'Moves',
+      mutate: ({ object }) => void Object.assign(object?.metadata ?? {}, { namespace: 'kube-system' }),
+    };
+    const cluster = testCluster({ admission: [moves] });
+    expect(await failureOf(cluster.api(ConfigMap).create({ metadata: { name: 'a' } }))).toMatchObject({
+      reason: 'BadRequest',
+      message: 'the namespace of the provided object does not match the namespace sent on the request',
+    });
+    expect((await cluster.all(ConfigMap).list()).items).toEqual([]);
+  });
+
+  test('is warned about when it repeats an owner', async () => {
+    const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u1' };
+    const repeats: AdmissionPlugin = {
+      name: 'Repeats',
+      mutate: ({ object }) => void Object.assign(object?.metadata ?? {}, { ownerReferences: [owner, { ...owner }] }),
+    };
+    const warnings: string[] = [];
+    const cluster = testCluster({ admission: [repeats], client: { onWarning: (warning) => warnings.push(warning) } });
+    const stored = await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+    expect(stored.metadata.ownerReferences).toEqual([owner]);
+    expect(warnings).toEqual([
+      '.metadata.ownerReferences contains duplicate entries after mutating admission happens; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: u1',
+    ]);
+  });
+});
+
+describe('a plugin that fails in a way of its own', () => {
+  const boom = new Error('boom');
+  const cases: Record<string, AdmissionPlugin> = {
+    'throws while mutating': {
+      name: 'Breaks',
+      mutate: () => {
+        throw boom;
+      },
+    },
+    'rejects while mutating': { name: 'Breaks', mutate: () => Promise.reject(boom) },
+    'throws while validating': {
+      name: 'Breaks',
+      validate: () => {
+        throw boom;
+      },
+    },
+    'rejects while validating': { name: 'Breaks', validate: () => Promise.reject(boom) },
+  };
+
+  test.each(Object.entries(cases))('and %s makes an internal error with its cause', async (_how, plugin) => {
+    const cluster = testCluster({ admission: [plugin] });
+    const error = await failureOf(cluster.api(ConfigMap).create({ metadata: { name: 'a' } }));
+    expect(StatusError.is(error, 'InternalError')).toBe(true);
+    expect(error).toMatchObject({ code: 500, cause: boom });
+  });
+
+  test.each(Object.entries(cases))('and %s leaves nothing behind', async (_how, plugin) => {
+    const cluster = testCluster({ admission: [plugin] });
+    await failureOf(cluster.api(ConfigMap).create({ metadata: { name: 'a' } }));
+    expect(await cluster.api(ConfigMap).find('a')).toBeUndefined();
+    expect(cluster.resourceVersion).toBe('4');
+  });
+});
+
+describe.each(['mutate', 'validate'] as const)('while a plugin is waited for to %s', (phase) => {
+  test('a create has not happened', async () => {
+    const { plugin, open } = waitsOnce(phase, 'CREATE');
+    const cluster = testCluster({ admission: [plugin] });
+    const created = cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+    expect(await stateOf(created)).toBe('waiting');
+    expect(await cluster.api(ConfigMap).find('a')).toBeUndefined();
+    open();
+    expect((await created).metadata.resourceVersion).toBe('5');
+  });
+
+  test('a create loses to one that was faster', async () => {
+    const { plugin, open } = waitsOnce(phase, 'CREATE');
+    const cluster = testCluster({ admission: [plugin] });
+    const slow = cluster.api(ConfigMap).create({ metadata: { name: 'a' }, data: { from: 'slow' } });
+    await cluster.api(ConfigMap).create({ metadata: { name: 'a' }, data: { from: 'fast' } });
+    open();
+    expect(await failureOf(slow)).toMatchObject({ reason: 'AlreadyExists' });
+    expect((await cluster.api(ConfigMap).get('a')).data).toEqual({ from: 'fast' });
+  });
+
+  test('a patch that lost its race is applied to what is there now', async () => {
+    const { plugin, open } = waitsOnce(phase, 'UPDATE');
+    const cluster = testCluster({ admission: [plugin] });
+    const configMaps = cluster.api(ConfigMap);
+    await configMaps.create({ metadata: { name: 'a' }, data: { k: '0' } });
+    const slow = configMaps.patch('a', mergePatch({ data: { slow: '1' } }));
+    await configMaps.patch('a', mergePatch({ data: { fast: '1' } }));
+    open();
+    expect((await slow).data).toEqual({ k: '0', fast: '1', slow: '1' });
+  });
+
+  test('an update without a version that lost its race replaces what is there now', async () => {
+    const { plugin, open } = waitsOnce(phase, 'UPDATE');
+    const cluster = testCluster({ admission: [plugin] });
+    const configMaps = cluster.api(ConfigMap);
+    await configMaps.create({ metadata: { name: 'a' } });
+    const slow = configMaps.update({ metadata: { name: 'a' }, data: { from: 'slow' } });
+    await configMaps.update({ metadata: { name: 'a', labels: { from: 'fast' } } });
+    open();
+    const stored = await slow;
+    expect(stored.data).toEqual({ from: 'slow' });
+    expect(stored.metadata.labels).toBeUndefined();
+  });
+
+  test('an update with a version that lost its race is a conflict', async () => {
+    const { plugin, open } = waitsOnce(phase, 'UPDATE');
+    const cluster = testCluster({ admission: [plugin] });
+    const configMaps = cluster.api(ConfigMap);
+    const seen = await configMaps.create({ metadata: { name: 'a' } });
+    const slow = configMaps.update({ ...seen, data: { from: 'slow' } });
+    await configMaps.patch('a', mergePatch({ data: { from: 'fast' } }));
+    open();
+    expect(await failureOf(slow)).toMatchObject({
+      reason: 'Conflict',
+      message:
+        'Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the latest version and try again',
+    });
+    expect((await configMaps.get('a')).data).toEqual({ from: 'fast' });
+  });
+
+  test('an update of an object that is gone meanwhile is NotFound', async () => {
+    const { plugin, open } = waitsOnce(phase, 'UPDATE');
+    const cluster = testCluster({ admission: [plugin] });
+    const configMaps = cluster.api(ConfigMap);
+    await configMaps.create({ metadata: { name: 'a' } });
+    const slow = configMaps.patch('a', mergePatch({ data: { k: '1' } }));
+    await configMaps.delete('a');
+    open();
+    expect(await failureOf(slow)).toMatchObject({ reason: 'NotFound' });
+  });
+
+  test('the last finalizer may be taken away by somebody else, which is just as well', async () => {
+    const { plugin, open } = waitsOnce(phase, 'UPDATE');
+    const cluster = testCluster({ admission: [plugin] });
+    const configMaps = cluster.api(ConfigMap);
+    await configMaps.create({ metadata: { name: 'a', finalizers: ['example.com/hold'] } });
+    await configMaps.delete('a');
+    const slow = configMaps.patch('a', mergePatch({ metadata: { finalizers: null } }));
+    await configMaps.patch('a', mergePatch({ metadata: { finalizers: null } }));
+    open();
+    expect((await slow).metadata.name).toBe('a');
+    expect(await configMaps.find('a')).toBeUndefined();
+  });
+
+  test('a delete that lost its race looks again', async () => {
+    const { plugin, open } = waitsOnce(phase, 'DELETE');
+    const cluster = testCluster({ admission: [plugin] });
+    const configMaps = cluster.api(ConfigMap);
+    await configMaps.create({ metadata: { name: 'a' } });
+    const slow = configMaps.delete('a');
+    await configMaps.patch('a', mergePatch({ data: { k: '1' } }));
+    open();
+    expect(await slow).toMatchObject({ status: 'Success' });
+    expect(await configMaps.find('a')).toBeUndefined();
+  });
+
+  test('a delete of a version that changed meanwhile is a conflict', async () => {
+    const { plugin, open } = waitsOnce(phase, 'DELETE');
+    const cluster = testCluster({ admission: [plugin] });
+    const configMaps = cluster.api(ConfigMap);
+    const { metadata } = await configMaps.create({ metadata: { name: 'a' } });
+    const { resourceVersion } = metadata;
+    const slow = configMaps.delete('a', { preconditions: { resourceVersion } });
+    await configMaps.patch('a', mergePatch({ data: { k: '1' } }));
+    open();
+    expect(await failureOf(slow)).toMatchObject({ reason: 'Conflict' });
+    expect(await configMaps.find('a')).toBeDefined();
+  });
+
+  test('what the caller does with its object is no part of the write', async () => {
+    const { plugin, open } = waitsOnce(phase, 'CREATE');
+    const cluster = testCluster({ admission: [plugin] });
+    const input = { metadata: { name: 'a' }, data: { k: 'sent' } };
+    const created = cluster.api(ConfigMap).create(input);
+    input.data.k = 'changed';
+    open();
+    expect((await created).data).toEqual({ k: 'sent' });
+  });
+
+  test('what the caller does with its patch is no part of the write, not even when that is tried again', async () => {
+    const { plugin, open } = waitsOnce(phase, 'UPDATE');
+    const cluster = testCluster({ admission: [plugin] });
+    const configMaps = cluster.api(ConfigMap);
+    await configMaps.create({ metadata: { name: 'a' } });
+    const body = { data: { k: 'sent' } };
+    const slow = configMaps.patch('a', mergePatch(body));
+    await configMaps.patch('a', mergePatch({ data: { fast: '1' } }));
+    body.data.k = 'changed';
+    open();
+    expect((await slow).data).toEqual({ fast: '1', k: 'sent' });
+  });
+
+  test('a deletion of a collection goes on after it', async () => {
+    const { plugin, open } = waitsOnce(phase, 'DELETE');
+    const cluster = testCluster({ admission: [plugin] });
+    const configMaps = cluster.api(ConfigMap);
+    for (const name of ['a', 'b']) await configMaps.create({ metadata: { name } });
+    const deleted = configMaps.deleteCollection();
+    expect(await stateOf(deleted)).toBe('waiting');
+    open();
+    await deleted;
+    expect((await configMaps.list()).items).toEqual([]);
+  });
+});
+
+describe('a generated name', () => {
+  /** Every suffix the same, until told otherwise. */
+  function stubbornIds(): Ids & { suffixes: string[]; asked: number } {
+    const ids = {
+      ...sequentialIds(),
+      asked: 0,
+      suffixes: [] as string[],
+      suffix: () => {
+        ids.asked++;
+        return ids.suffixes.shift() ?? 'bbbbb';
+      },
+    };
+    return ids;
+  }
+
+  test('is tried eight times, and then it is a 409 that says when to come back', async () => {
+    const ids = stubbornIds();
+    const cluster = testCluster({ ids });
+    await cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } });
+    ids.asked = 0;
+    const error = await failureOf(cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } }));
+    expect(ids.asked).toBe(8);
+    expect(error).toMatchObject({
+      code: 409,
+      reason: 'AlreadyExists',
+      message: 'configmaps "a-bbbbb" already exists, the server was not able to generate a unique name for the object',
+      status: { details: { name: 'a-bbbbb', kind: 'configmaps', retryAfterSeconds: 1 } },
+    });
+  });
+
+  test('that is taken is replaced by the first that is free', async () => {
+    const ids = stubbornIds();
+    const cluster = testCluster({ ids });
+    await cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } });
+    ids.suffixes = ['bbbbb', 'bbbbb', 'ccccc'];
+    const stored = await cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } });
+    expect(stored.metadata).toMatchObject({ name: 'a-ccccc', generateName: 'a-' });
+  });
+
+  test('asks validating plugins for every try and mutating ones once', async () => {
+    const ids = stubbornIds();
+    const asked: string[] = [];
+    const plugin: AdmissionPlugin = {
+      name: 'Counts',
+      mutate: () => void asked.push('mutate'),
+      validate: () => void asked.push('validate'),
+    };
+    const cluster = testCluster({ ids, admission: [plugin] });
+    await cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } });
+    asked.length = 0;
+    ids.suffixes = ['bbbbb', 'ccccc'];
+    await cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } });
+    expect(asked).toEqual(['mutate', 'validate', 'validate']);
+  });
+
+  test('is tried again also while plugins are waited for', async () => {
+    const ids = stubbornIds();
+    const plugin: AdmissionPlugin = { name: 'Slow', validate: () => Promise.resolve() };
+    const cluster = testCluster({ ids, admission: [plugin] });
+    await cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } });
+    ids.suffixes = ['bbbbb', 'ccccc'];
+    expect((await cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } })).metadata.name).toBe('a-ccccc');
+  });
+
+  test('cuts a long prefix so that the name is a label', async () => {
+    const stored = await testCluster()
+      .api(ConfigMap)
+      .create({ metadata: { generateName: 'x'.repeat(70) } });
+    expect(stored.metadata.name).toBe(`${'x'.repeat(58)}bbbbb`);
+  });
+
+  test('is not made where there is a name, and a collision is not tried again', async () => {
+    const ids = stubbornIds();
+    const cluster = testCluster({ ids });
+    await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+    const error = await failureOf(cluster.api(ConfigMap).create({ metadata: { name: 'a', generateName: 'a-' } }));
+    expect(ids.asked).toBe(0);
+    expect(error).toMatchObject({ code: 409, message: expect.stringContaining('unique name for the object') });
+  });
+
+  test('gives a namespace the label of its own name', async () => {
+    const ids = stubbornIds();
+    const cluster = testCluster({ ids });
+    await cluster.api(Namespace).create({ metadata: { generateName: 'n-' } });
+    ids.suffixes = ['bbbbb', 'ccccc'];
+    const stored = await cluster.api(Namespace).create({ metadata: { generateName: 'n-' } });
+    expect(stored.metadata.labels).toEqual({ 'orch.io/metadata.name': 'n-ccccc' });
+  });
+});
+
+test('without plugins nothing is refused that the API itself allows', async () => {
+  const cluster = testCluster({ admission: [] });
+  const stored = await cluster.api(ConfigMap, 'nowhere').create({ metadata: { name: 'a' } });
+  expect(stored.metadata.namespace).toBe('nowhere');
+  expect(defaultAdmission.map(({ name }) => name)).toEqual(['NamespaceLifecycle']);
+});

@@ -1,0 +1,293 @@
+/** Deleting: preconditions, finalizers, propagation, and what is answered. */
+import type { RequestOptions } from 'orchplane';
+import { defineKind, mergePatch, valueBody } from 'orchplane';
+import { ConfigMap } from 'orchplane/kinds';
+import { type TestCluster, testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { failureOf, Reader } from './reading.js';
+
+const HOLD = 'example.com/hold';
+
+async function clusterWith(metadata: {
+  name: string;
+  finalizers?: string[];
+  generation?: number;
+}): Promise<TestCluster> {
+  const cluster = testCluster();
+  await cluster.api(ConfigMap).create({ metadata });
+  return cluster;
+}
+
+describe('what must hold of the object', () => {
+  test('its identity', async () => {
+    const configMaps = (await clusterWith({ name: 'a' })).api(ConfigMap);
+    const { uid } = (await configMaps.get('a')).metadata;
+    expect(await failureOf(configMaps.delete('a', { preconditions: { uid: 'other' } }))).toMatchObject({
+      status: {
+        reason: 'Conflict',
+        message: `Operation cannot be fulfilled on ConfigMap "a": the UID in the precondition (other) does not match the UID in record (${uid}). The object might have been deleted and then recreated`,
+        details: { name: 'a', kind: 'ConfigMap' },
+      },
+    });
+    expect(await configMaps.delete('a', { preconditions: { uid } })).toMatchObject({ status: 'Success' });
+  });
+
+  test('its version', async () => {
+    const configMaps = (await clusterWith({ name: 'a' })).api(ConfigMap);
+    expect(await failureOf(configMaps.delete('a', { preconditions: { resourceVersion: '4' } }))).toMatchObject({
+      reason: 'Conflict',
+      message:
+        'Operation cannot be fulfilled on ConfigMap "a": the ResourceVersion in the precondition (4) does not match the ResourceVersion in record (5). The object might have been modified',
+    });
+    await configMaps.delete('a', { preconditions: { resourceVersion: '5' } });
+    expect(await configMaps.find('a')).toBeUndefined();
+  });
+
+  test('is also asked of one that has finalizers', async () => {
+    const configMaps = (await clusterWith({ name: 'a', finalizers: [HOLD] })).api(ConfigMap);
+    await failureOf(configMaps.delete('a', { preconditions: { uid: 'other' } }));
+    expect((await configMaps.get('a')).metadata).not.toHaveProperty('deletionTimestamp');
+  });
+
+  test('nothing else: an object that is not there is NotFound', async () => {
+    expect(await failureOf(testCluster().api(ConfigMap).delete('a'))).toMatchObject({
+      code: 404,
+      status: { details: { name: 'a', kind: 'configmaps' } },
+    });
+  });
+});
+
+describe('the answer', () => {
+  test('is a Status with the identity of what is gone', async () => {
+    const configMaps = (await clusterWith({ name: 'a' })).api(ConfigMap);
+    const { uid } = (await configMaps.get('a')).metadata;
+    expect(await configMaps.delete('a')).toEqual({
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Success',
+      details: { name: 'a', kind: 'configmaps', uid },
+    });
+  });
+
+  test('is frozen like everything else', async () => {
+    const configMaps = (await clusterWith({ name: 'a' })).api(ConfigMap);
+    const status = (await configMaps.delete('a')) as { details?: object };
+    expect([Object.isFrozen(status), Object.isFrozen(status.details)]).toEqual([true, true]);
+  });
+
+  test('is the object while something holds it', async () => {
+    const configMaps = (await clusterWith({ name: 'a', finalizers: [HOLD] })).api(ConfigMap);
+    expect(await configMaps.delete('a')).toBe(await configMaps.get('a'));
+  });
+
+  test.each([
+    ['is 202 when it waits and dependents are not to be orphaned', { orphanDependents: false }, 202],
+    ['is 200 when it waits', {}, 200],
+  ])('%s', async (_what, options: RequestOptions, code) => {
+    const cluster = await clusterWith({ name: 'a', finalizers: [HOLD] });
+    const resource = { group: '', version: 'v1', resource: 'configmaps' };
+    const request = { verb: 'delete', resource, namespace: 'default', name: 'a', options } as const;
+    expect(await cluster.send(request)).toMatchObject({ code });
+  });
+});
+
+describe('an object with finalizers', () => {
+  test('is marked, and stays', async () => {
+    const cluster = await clusterWith({ name: 'a', finalizers: [HOLD] });
+    await cluster.clock.advance(10_000);
+    await cluster.api(ConfigMap).delete('a');
+    expect((await cluster.api(ConfigMap).get('a')).metadata).toMatchObject({
+      deletionTimestamp: '2030-01-01T00:00:10Z',
+      deletionGracePeriodSeconds: 0,
+      finalizers: [HOLD],
+      resourceVersion: '6',
+    });
+  });
+
+  test('is not changed by another delete', async () => {
+    const cluster = await clusterWith({ name: 'a', finalizers: [HOLD] });
+    const marked = await cluster.api(ConfigMap).delete('a');
+    await cluster.clock.advance(10_000);
+    expect(await cluster.api(ConfigMap).delete('a')).toBe(marked);
+    expect(cluster.resourceVersion).toBe('6');
+  });
+
+  test('goes with the last of them: the answer is what was asked for, the event what was stored', async () => {
+    const cluster = await clusterWith({ name: 'a', finalizers: [HOLD] });
+    const configMaps = cluster.api(ConfigMap);
+    await configMaps.delete('a');
+    const reader = new Reader(configMaps.watch({ resourceVersion: cluster.resourceVersion }));
+    const answer = await configMaps.patch('a', mergePatch({ metadata: { finalizers: null }, data: { k: 'last' } }));
+    expect(answer.data).toEqual({ k: 'last' });
+    expect(answer.metadata.resourceVersion).toBe('6');
+    const gone = await reader.read();
+    expect(gone).toMatchObject({ type: 'DELETED', object: { metadata: { finalizers: [HOLD], resourceVersion: '7' } } });
+    expect(gone).not.toHaveProperty('object.data');
+    expect(await configMaps.find('a')).toBeUndefined();
+  });
+
+  test('takes no new ones once it is marked', async () => {
+    const configMaps = (await clusterWith({ name: 'a', finalizers: [HOLD] })).api(ConfigMap);
+    await configMaps.delete('a');
+    const finalizers = [HOLD, 'example.com/second', 'example.com/another'];
+    expect(await failureOf(configMaps.patch('a', mergePatch({ metadata: { finalizers } })))).toMatchObject({
+      reason: 'Invalid',
+      message:
+        'ConfigMap "a" is invalid: metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"example.com/another", "example.com/second"}',
+    });
+  });
+
+  test('cannot be unmarked', async () => {
+    const configMaps = (await clusterWith({ name: 'a', finalizers: [HOLD] })).api(ConfigMap);
+    await configMaps.delete('a');
+    const stored = await configMaps.patch('a', mergePatch({ metadata: { deletionTimestamp: null } }));
+    expect(stored.metadata.deletionTimestamp).toBe('2030-01-01T00:00:00Z');
+  });
+
+  test('cannot be marked by an update', async () => {
+    const configMaps = (await clusterWith({ name: 'a', finalizers: [HOLD] })).api(ConfigMap);
+    const patch = mergePatch({ metadata: { deletionTimestamp: '2030-01-01T00:00:00Z' } });
+    expect(await failureOf(configMaps.patch('a', patch as never))).toMatchObject({
+      reason: 'Invalid',
+      message: expect.stringContaining('metadata.deletionTimestamp: Invalid value: '),
+    });
+  });
+
+  test('counts a generation up when it is marked, once', async () => {
+    const Widget = defineKind({
+      apiVersion: 'example.com/v1',
+      kind: 'Widget',
+      scope: 'Namespaced',
+      body: { spec: z.object({}).optional() },
+    });
+    const cluster = testCluster();
+    cluster.install(Widget);
+    await cluster.api(Widget).create({ metadata: { name: 'w', finalizers: [HOLD] } });
+    expect(await cluster.api(Widget).delete('w')).toMatchObject({ metadata: { generation: 2 } });
+    expect(await cluster.api(Widget).delete('w')).toMatchObject({ metadata: { generation: 2 } });
+  });
+
+  test('survives a delete whatever generation it claims', async () => {
+    const cluster = testCluster();
+    // As the parser of bodies gives an integer that no number holds exactly.
+    const generation = 9_223_372_036_854_775_806n as unknown as number;
+    await cluster.api(ConfigMap).create({ metadata: { name: 'a', generation, finalizers: [HOLD] } });
+    expect(await cluster.api(ConfigMap).delete('a')).toMatchObject({
+      metadata: { deletionTimestamp: '2030-01-01T00:00:00Z' },
+    });
+  });
+});
+
+describe('propagation', () => {
+  test.each([
+    ['Foreground', ['foregroundDeletion']],
+    ['Orphan', ['orphan']],
+  ] as const)('%s leaves the object to the garbage collector', async (propagation, finalizers) => {
+    const configMaps = (await clusterWith({ name: 'a' })).api(ConfigMap);
+    expect(await configMaps.delete('a', { propagation })).toMatchObject({ metadata: { finalizers } });
+  });
+
+  test('comes after the finalizers of others', async () => {
+    const configMaps = (await clusterWith({ name: 'a', finalizers: [HOLD] })).api(ConfigMap);
+    const marked = await configMaps.delete('a', { propagation: 'Foreground' });
+    expect(marked).toMatchObject({ metadata: { finalizers: [HOLD, 'foregroundDeletion'] } });
+  });
+
+  test('of an earlier delete counts until another is named', async () => {
+    const configMaps = (await clusterWith({ name: 'a' })).api(ConfigMap);
+    await configMaps.delete('a', { propagation: 'Orphan' });
+    expect(await configMaps.delete('a')).toMatchObject({ metadata: { finalizers: ['orphan'] } });
+    expect(await configMaps.delete('a', { propagation: 'Foreground' })).toMatchObject({
+      metadata: { finalizers: ['foregroundDeletion'] },
+    });
+    expect(await configMaps.delete('a', { propagation: 'Background' })).toMatchObject({ status: 'Success' });
+  });
+
+  test('that does not exist is refused', async () => {
+    const configMaps = (await clusterWith({ name: 'a' })).api(ConfigMap);
+    expect(await failureOf(configMaps.delete('a', { propagation: 'Sideways' as never }))).toMatchObject({
+      reason: 'Invalid',
+      message:
+        'DeleteOptions.meta.orch.io "" is invalid: propagationPolicy: Unsupported value: "Sideways": supported values: "Foreground", "Background", "Orphan", "nil"',
+    });
+  });
+});
+
+describe('a body of options', () => {
+  const resource = { group: '', version: 'v1', resource: 'configmaps' };
+  const request = { verb: 'delete', resource, namespace: 'default', name: 'a' } as const;
+
+  test('takes the place of every option of the address', async () => {
+    const cluster = await clusterWith({ name: 'a' });
+    await cluster.send({ ...request, options: { dryRun: ['All'] }, body: valueBody({}) });
+    expect(await cluster.api(ConfigMap).find('a')).toBeUndefined();
+  });
+
+  test('may rehearse', async () => {
+    const cluster = await clusterWith({ name: 'a' });
+    await cluster.send({ ...request, options: {}, body: valueBody({ dryRun: ['All'] }) });
+    expect(await cluster.api(ConfigMap).find('a')).toBeDefined();
+  });
+
+  test('that cannot be read is a plain 500', async () => {
+    const cluster = await clusterWith({ name: 'a' });
+    const send = async () => cluster.send({ ...request, options: {}, body: valueBody({ gracePeriodSeconds: 'soon' }) });
+    expect(await failureOf(send())).toMatchObject({
+      code: 500,
+      reason: undefined,
+      message: 'json: cannot unmarshal string into Go struct field DeleteOptions.gracePeriodSeconds of type int64',
+    });
+  });
+});
+
+describe('deleting a collection', () => {
+  test('answers with the list as it was, and leaves what was not selected', async () => {
+    const configMaps = testCluster().api(ConfigMap);
+    for (const [name, app] of [
+      ['a', 'web'],
+      ['b', 'db'],
+      ['c', 'web'],
+    ] as const) {
+      await configMaps.create({ metadata: { name, labels: { app } } });
+    }
+    const answer = await configMaps.deleteCollection({ labels: { app: 'web' } });
+    expect(answer).toMatchObject({
+      kind: 'ConfigMapList',
+      items: [{ metadata: { name: 'a' } }, { metadata: { name: 'c' } }],
+    });
+    expect((await configMaps.list()).items.map(({ metadata }) => metadata.name)).toEqual(['b']);
+  });
+
+  test('takes no more than its limit', async () => {
+    const configMaps = testCluster().api(ConfigMap);
+    for (const name of ['a', 'b', 'c']) await configMaps.create({ metadata: { name } });
+    await configMaps.deleteCollection({ limit: 2 });
+    expect((await configMaps.list()).items.map(({ metadata }) => metadata.name)).toEqual(['c']);
+  });
+
+  test('marks those that something holds', async () => {
+    const configMaps = testCluster().api(ConfigMap);
+    await configMaps.create({ metadata: { name: 'a', finalizers: [HOLD] } });
+    await configMaps.create({ metadata: { name: 'b' } });
+    await configMaps.deleteCollection();
+    const { items } = await configMaps.list();
+    expect(items).toMatchObject([{ metadata: { name: 'a', deletionTimestamp: '2030-01-01T00:00:00Z' } }]);
+  });
+
+  test('leaves other namespaces alone', async () => {
+    const cluster = testCluster();
+    for (const namespace of ['default', 'kube-system']) {
+      await cluster.api(ConfigMap, namespace).create({ metadata: { name: 'a' } });
+    }
+    await cluster.api(ConfigMap).deleteCollection();
+    expect((await cluster.all(ConfigMap).list()).items).toMatchObject([{ metadata: { namespace: 'kube-system' } }]);
+  });
+
+  test('across namespaces is not possible', async () => {
+    const resource = { group: '', version: 'v1', resource: 'configmaps' };
+    const send = async () => testCluster().send({ verb: 'deletecollection', resource, options: {} });
+    expect(await failureOf(send())).toMatchObject({ code: 405 });
+  });
+});

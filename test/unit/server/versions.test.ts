@@ -1,0 +1,277 @@
+/** Reads at a version: the present, one of the past, one that is gone, one that has not come. */
+import { memoryStorage } from 'orchplane';
+import { ConfigMap } from 'orchplane/kinds';
+import { type TestCluster, testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import { failureOf, stateOf } from './reading.js';
+
+const FIVE_MINUTES = 5 * 60_000;
+
+/** Objects of these names, whose versions begin at 5. */
+async function clusterWith(names: readonly string[], storage = memoryStorage()): Promise<TestCluster> {
+  const cluster = testCluster({ storage });
+  for (const name of names) await cluster.api(ConfigMap).create({ metadata: { name } });
+  return cluster;
+}
+
+const namesOf = (list: { items: readonly { metadata: { name: string } }[] }) =>
+  list.items.map(({ metadata }) => metadata.name);
+
+describe('a get at a version', () => {
+  test('that is there, or any, gives the most recent', async () => {
+    const cluster = await clusterWith(['a']);
+    const configMaps = cluster.api(ConfigMap);
+    const present = await configMaps.get('a');
+    expect(await configMaps.get('a', { resourceVersion: '0' })).toBe(present);
+    expect(await configMaps.get('a', { resourceVersion: '1' })).toBe(present);
+    expect(await configMaps.get('a', { resourceVersion: '5' })).toBe(present);
+  });
+
+  test('from the future waits three seconds and then times out', async () => {
+    const cluster = await clusterWith(['a']);
+    const failure = failureOf(cluster.api(ConfigMap).get('a', { resourceVersion: '9' }));
+    await cluster.clock.advance(2_999);
+    expect(await stateOf(failure)).toBe('waiting');
+    await cluster.clock.advance(1);
+    expect(await failure).toMatchObject({
+      code: 504,
+      status: {
+        reason: 'Timeout',
+        message: 'Timeout: Too large resource version: 9, current: 5',
+        details: {
+          causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+          retryAfterSeconds: 1,
+        },
+      },
+    });
+    expect(cluster.clock.pending).toBe(0);
+  });
+
+  test('from the future succeeds when the version comes, and shows what is there then', async () => {
+    const cluster = await clusterWith(['a']);
+    const configMaps = cluster.api(ConfigMap);
+    const found = configMaps.get('b', { resourceVersion: '7' });
+    await configMaps.create({ metadata: { name: 'b' } });
+    expect(await stateOf(found)).toBe('waiting');
+    await configMaps.create({ metadata: { name: 'c' } });
+    expect((await found).metadata.name).toBe('b');
+    expect(cluster.clock.pending).toBe(0);
+  });
+
+  test('from the future may find that the object is not there', async () => {
+    const cluster = await clusterWith([]);
+    const failure = failureOf(cluster.api(ConfigMap).get('a', { resourceVersion: '5' }));
+    await cluster.api(ConfigMap).create({ metadata: { name: 'b' } });
+    expect(await failure).toMatchObject({ reason: 'NotFound' });
+  });
+
+  test('from the future gives up with the reason of an abort', async () => {
+    const cluster = await clusterWith(['a']);
+    const stop = new AbortController();
+    const failure = failureOf(cluster.api(ConfigMap).get('a', { resourceVersion: '9', signal: stop.signal }));
+    const reason = new Error('enough');
+    stop.abort(reason);
+    expect(await failure).toBe(reason);
+    expect(cluster.clock.pending).toBe(0);
+  });
+
+  test('that is none is a plain 500', async () => {
+    const error = await failureOf((await clusterWith(['a'])).api(ConfigMap).get('a', { resourceVersion: '-1' }));
+    expect(error).toMatchObject({
+      code: 500,
+      reason: undefined,
+      message: 'resourceVersion: Invalid value: "-1": strconv.ParseUint: parsing "-1": invalid syntax',
+    });
+  });
+
+  test('that no counter can reach is a plain 500', async () => {
+    const error = await failureOf(
+      (await clusterWith(['a'])).api(ConfigMap).get('a', { resourceVersion: '18446744073709551616' }),
+    );
+    expect(error).toMatchObject({ code: 500, message: expect.stringContaining('value out of range') });
+  });
+});
+
+describe('a list', () => {
+  test('not older than a version of the past is the present', async () => {
+    const cluster = await clusterWith(['a', 'b']);
+    const list = await cluster.api(ConfigMap).list({ resourceVersion: '5' });
+    expect(namesOf(list)).toEqual(['a', 'b']);
+    expect(list.metadata.resourceVersion).toBe('6');
+  });
+
+  test('not older than a version from the future waits, and shows the state when it comes', async () => {
+    const cluster = await clusterWith(['a']);
+    const list = cluster.api(ConfigMap).list({ resourceVersion: '6', resourceVersionMatch: 'NotOlderThan' });
+    expect(await stateOf(list)).toBe('waiting');
+    await cluster.api(ConfigMap).create({ metadata: { name: 'b' } });
+    expect(namesOf(await list)).toEqual(['a', 'b']);
+  });
+
+  test('not older than a version that does not come times out after three seconds', async () => {
+    const cluster = await clusterWith(['a']);
+    const failure = failureOf(cluster.api(ConfigMap).list({ resourceVersion: '6' }));
+    await cluster.clock.advance(3_000);
+    expect(await failure).toMatchObject({ code: 504, reason: 'Timeout' });
+  });
+
+  test('at exactly a version from the future is a plain 500', async () => {
+    const cluster = await clusterWith(['a']);
+    const exact = { resourceVersion: '99', resourceVersionMatch: 'Exact' } as const;
+    expect(await failureOf(cluster.api(ConfigMap).list(exact))).toMatchObject({
+      code: 500,
+      reason: undefined,
+      message: 'etcdserver: mvcc: required revision is a future revision',
+    });
+  });
+
+  test('at exactly a version that is gone is Expired', async () => {
+    const cluster = await clusterWith(['a', 'b', 'c', 'd'], memoryStorage({ history: 2 }));
+    const at = (resourceVersion: string) =>
+      cluster.api(ConfigMap).list({ resourceVersion, resourceVersionMatch: 'Exact' });
+    expect(await failureOf(at('5'))).toMatchObject({
+      code: 410,
+      reason: 'Expired',
+      message: 'The resourceVersion for the provided list is too old.',
+    });
+    expect(namesOf(await at('6'))).toEqual(['a', 'b']);
+  });
+
+  test('at exactly a version grows too old after five minutes, if something happened since', async () => {
+    const cluster = await clusterWith(['a', 'b']);
+    const exact = { resourceVersion: '5', resourceVersionMatch: 'Exact' } as const;
+    await cluster.clock.advance(FIVE_MINUTES);
+    expect(namesOf(await cluster.api(ConfigMap).list(exact))).toEqual(['a']);
+    await cluster.clock.advance(1);
+    expect(await failureOf(cluster.api(ConfigMap).list(exact))).toMatchObject({ reason: 'Expired' });
+  });
+
+  test('at any version ignores its limit', async () => {
+    const cluster = await clusterWith(['a', 'b']);
+    expect(namesOf(await cluster.api(ConfigMap).list({ resourceVersion: '0', limit: 1 }))).toEqual(['a', 'b']);
+  });
+
+  test('with a limit and a version reads exactly that version', async () => {
+    const cluster = await clusterWith(['a', 'b', 'c']);
+    const first = await cluster.api(ConfigMap).list({ resourceVersion: '6', limit: 1 });
+    expect(first.metadata).toMatchObject({ resourceVersion: '6', remainingItemCount: 1 });
+  });
+
+  test.each([0, -1])('with limit %d has no limit', async (limit) => {
+    const cluster = await clusterWith(['a', 'b']);
+    const list = await cluster.api(ConfigMap).list({ limit });
+    expect(namesOf(list)).toEqual(['a', 'b']);
+    expect(list.metadata).toEqual({ resourceVersion: '6' });
+  });
+
+  test('of nothing has items and a version all the same', async () => {
+    const cluster = await clusterWith([]);
+    expect(await cluster.api(ConfigMap).list()).toEqual({
+      kind: 'ConfigMapList',
+      apiVersion: 'v1',
+      metadata: { resourceVersion: '4' },
+      items: [],
+    });
+  });
+
+  test('that no object can meet is empty', async () => {
+    const cluster = await clusterWith(['a']);
+    const list = await cluster.api(ConfigMap).list({ fields: 'metadata.name=a,metadata.name=b' });
+    expect(list.items).toEqual([]);
+    expect((await cluster.api(ConfigMap).list({ fields: 'metadata.name=' })).items).toEqual([]);
+  });
+});
+
+describe('a continue token', () => {
+  const TOO_OLD =
+    'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
+
+  async function firstPage(cluster: TestCluster): Promise<string> {
+    return (await cluster.api(ConfigMap).list({ limit: 1 })).metadata.continue ?? '';
+  }
+
+  test('leads on for five minutes, whatever is written', async () => {
+    const cluster = await clusterWith(['a', 'b', 'c'], memoryStorage({ history: 1 }));
+    const token = await firstPage(cluster);
+    for (const name of ['b', 'c']) await cluster.api(ConfigMap).delete(name);
+    await cluster.clock.advance(FIVE_MINUTES);
+    const rest = await cluster.api(ConfigMap).list({ continue: token });
+    expect(namesOf(rest)).toEqual(['b', 'c']);
+    expect(rest.metadata.resourceVersion).toBe('7');
+  });
+
+  test('is Expired after that, with another that leads on without consistency', async () => {
+    const cluster = await clusterWith(['a', 'b', 'c', 'd']);
+    const configMaps = cluster.api(ConfigMap);
+    const token = await firstPage(cluster);
+    await configMaps.delete('b');
+    await cluster.clock.advance(FIVE_MINUTES + 1);
+    const error = await failureOf(configMaps.list({ continue: token }));
+    expect(error).toMatchObject({ code: 410, reason: 'Expired', message: TOO_OLD });
+    const inconsistent = (error as { status: { metadata: { continue?: string } } }).status.metadata.continue ?? '';
+    await configMaps.create({ metadata: { name: 'bb' } });
+    const next = await configMaps.list({ continue: inconsistent, limit: 2 });
+    expect(namesOf(next)).toEqual(['bb', 'c']);
+    expect(next.metadata).toMatchObject({ resourceVersion: cluster.resourceVersion, remainingItemCount: 1 });
+    await cluster.clock.advance(2 * FIVE_MINUTES);
+    expect(namesOf(await configMaps.list({ continue: next.metadata.continue ?? '' }))).toEqual(['d']);
+  });
+
+  test('of a later page is as old as the first page', async () => {
+    const cluster = await clusterWith(['a', 'b', 'c']);
+    const token = await firstPage(cluster);
+    await cluster.clock.advance(FIVE_MINUTES - 1);
+    const second = await cluster.api(ConfigMap).list({ continue: token, limit: 1 });
+    await cluster.clock.advance(2);
+    const failure = await failureOf(cluster.api(ConfigMap).list({ continue: second.metadata.continue ?? '' }));
+    expect(failure).toMatchObject({ reason: 'Expired' });
+  });
+
+  test('lives as long as the storage says', async () => {
+    const cluster = await clusterWith(['a', 'b'], memoryStorage({ continueMs: 1_000 }));
+    const token = await firstPage(cluster);
+    await cluster.clock.advance(1_001);
+    expect(await failureOf(cluster.api(ConfigMap).list({ continue: token }))).toMatchObject({ reason: 'Expired' });
+  });
+
+  test('allows another limit on every page', async () => {
+    const cluster = await clusterWith(['a', 'b', 'c', 'd']);
+    const second = await cluster.api(ConfigMap).list({ continue: await firstPage(cluster), limit: 2 });
+    expect(namesOf(second)).toEqual(['b', 'c']);
+    expect(second.metadata.remainingItemCount).toBe(1);
+  });
+
+  test('from one namespace begins after the same name in another', async () => {
+    const cluster = await clusterWith(['a', 'b']);
+    for (const name of ['a', 'c']) await cluster.api(ConfigMap, 'kube-system').create({ metadata: { name } });
+    const token = await firstPage(cluster);
+    expect(namesOf(await cluster.api(ConfigMap, 'kube-system').list({ continue: token }))).toEqual(['c']);
+  });
+
+  test('does not go with a version, except with any', async () => {
+    const cluster = await clusterWith(['a', 'b']);
+    const token = await firstPage(cluster);
+    expect(namesOf(await cluster.api(ConfigMap).list({ continue: token, resourceVersion: '0' }))).toEqual(['b']);
+    expect(await failureOf(cluster.api(ConfigMap).list({ continue: token, resourceVersion: '5' }))).toMatchObject({
+      reason: 'BadRequest',
+      message: 'specifying resource version is not allowed when using continue',
+    });
+  });
+
+  test('that is none is refused with the reason', async () => {
+    const cluster = await clusterWith(['a']);
+    expect(await failureOf(cluster.api(ConfigMap).list({ continue: '???' }))).toMatchObject({
+      reason: 'BadRequest',
+      message: 'invalid continue token: continue key is not valid: illegal base64 data at input byte 0',
+    });
+  });
+
+  test('of a version that a restore took back is Expired', async () => {
+    const cluster = await clusterWith(['a']);
+    const before = cluster.snapshot();
+    await cluster.api(ConfigMap).create({ metadata: { name: 'b' } });
+    const token = await firstPage(cluster);
+    cluster.restore(before);
+    expect(await failureOf(cluster.api(ConfigMap).list({ continue: token }))).toMatchObject({ reason: 'Expired' });
+  });
+});

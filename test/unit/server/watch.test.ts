@@ -1,0 +1,382 @@
+/** Watches on the cluster's clock: bookmarks, timeouts, versions that have not come and versions that are gone. */
+import type { ApiRequest } from 'orchplane';
+import { memoryStorage, mergePatch, StatusError } from 'orchplane';
+import { ConfigMap, Secret } from 'orchplane/kinds';
+import { type TestCluster, testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import { failureOf, Reader, turns } from './reading.js';
+
+const MINUTE = 60_000;
+
+/** Moves the cluster's version without an event for those who watch ConfigMaps. */
+async function writeElsewhere(cluster: TestCluster, name: string): Promise<void> {
+  await cluster.api(Secret).create({ metadata: { name } });
+}
+
+function follow(cluster: TestCluster, options: { timeoutSeconds?: number } = {}) {
+  const { resourceVersion } = cluster;
+  const watch = cluster.api(ConfigMap).watch({ resourceVersion, allowWatchBookmarks: true, ...options });
+  return new Reader(watch);
+}
+
+describe('bookmarks', () => {
+  test('come every minute when there is something new to say', async () => {
+    const cluster = testCluster();
+    const reader = follow(cluster);
+    await reader.read();
+    await writeElsewhere(cluster, 'a');
+    await cluster.clock.advance(MINUTE - 1);
+    expect(await reader.read()).toBe('waiting');
+    await cluster.clock.advance(1);
+    expect(await reader.readAll()).toEqual(['BOOKMARK 5']);
+    await writeElsewhere(cluster, 'b');
+    await cluster.clock.advance(MINUTE);
+    expect(await reader.readAll()).toEqual(['BOOKMARK 6']);
+  });
+
+  test('hold the kind, the version and nothing else', async () => {
+    const cluster = testCluster();
+    const reader = follow(cluster);
+    await reader.read();
+    await writeElsewhere(cluster, 'a');
+    await cluster.clock.advance(MINUTE);
+    expect(await reader.read()).toEqual({
+      type: 'BOOKMARK',
+      object: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { resourceVersion: '5', creationTimestamp: null } },
+    });
+  });
+
+  test('do not come when nothing was written since the last one', async () => {
+    const cluster = testCluster();
+    const reader = follow(cluster);
+    await reader.read();
+    await writeElsewhere(cluster, 'a');
+    await cluster.clock.advance(MINUTE);
+    await reader.readAll();
+    await cluster.clock.advance(5 * MINUTE);
+    expect(await reader.read()).toBe('waiting');
+  });
+
+  test('do not come to those who did not ask', async () => {
+    const cluster = testCluster();
+    const reader = new Reader(cluster.api(ConfigMap).watch({ resourceVersion: cluster.resourceVersion }));
+    await reader.read();
+    await writeElsewhere(cluster, 'a');
+    await cluster.clock.advance(5 * MINUTE);
+    expect(await reader.read()).toBe('waiting');
+  });
+
+  test('do not overtake events that have not been read', async () => {
+    const cluster = testCluster();
+    const reader = follow(cluster);
+    await cluster.api(ConfigMap).create({ metadata: { name: 'unread' } });
+    await writeElsewhere(cluster, 'a');
+    await cluster.clock.advance(MINUTE);
+    expect(await reader.readAll()).toEqual(['ADDED unread']);
+    await cluster.clock.advance(MINUTE);
+    expect(await reader.readAll()).toEqual(['BOOKMARK 6']);
+  });
+
+  test('come once more two seconds before the stream ends', async () => {
+    const cluster = testCluster();
+    const reader = follow(cluster, { timeoutSeconds: 10 });
+    await reader.read();
+    await writeElsewhere(cluster, 'a');
+    await cluster.clock.advance(7_999);
+    expect(await reader.read()).toBe('waiting');
+    await cluster.clock.advance(1);
+    expect(await reader.readAll()).toEqual(['BOOKMARK 5']);
+    await cluster.clock.advance(2_000);
+    expect(await reader.read()).toBe('end');
+  });
+
+  test('leave out the last one when the stream is too short for it', async () => {
+    const cluster = testCluster();
+    const reader = follow(cluster, { timeoutSeconds: 2 });
+    await reader.read();
+    await writeElsewhere(cluster, 'a');
+    await cluster.clock.advance(2_000);
+    expect(await reader.readAll()).toEqual(['end']);
+  });
+
+  test('are followed by what comes after them, however much was dropped in other namespaces before', async () => {
+    const cluster = testCluster({ storage: memoryStorage({ history: 2 }) });
+    const reader = follow(cluster);
+    await reader.read();
+    for (const name of ['a', 'b', 'c', 'd']) await cluster.api(ConfigMap, 'kube-system').create({ metadata: { name } });
+    await cluster.clock.advance(MINUTE);
+    expect(await reader.readAll()).toEqual(['BOOKMARK 8']);
+    await cluster.api(ConfigMap).create({ metadata: { name: 'mine' } });
+    expect(await reader.readAll()).toEqual(['ADDED mine']);
+  });
+});
+
+describe('the end of a watch', () => {
+  test('comes quietly after the seconds that were asked for', async () => {
+    const cluster = testCluster();
+    const reader = new Reader(cluster.api(ConfigMap).watch({ timeoutSeconds: 30 }));
+    await cluster.clock.advance(29_999);
+    expect(await reader.read()).toBe('waiting');
+    await cluster.clock.advance(1);
+    expect(await reader.read()).toBe('end');
+  });
+
+  test('comes between half an hour and an hour when none was asked for', async () => {
+    const cluster = testCluster();
+    const reader = new Reader(cluster.api(ConfigMap).watch());
+    // The ids of a test cluster say one half to every random question.
+    await cluster.clock.advance(45 * MINUTE - 1);
+    expect(await reader.read()).toBe('waiting');
+    await cluster.clock.advance(1);
+    expect(await reader.read()).toBe('end');
+  });
+
+  test('by close leaves no timer behind', async () => {
+    const cluster = testCluster();
+    const reader = follow(cluster, { timeoutSeconds: 30 });
+    expect(cluster.clock.pending).toBeGreaterThan(0);
+    reader.watch.close();
+    expect(cluster.clock.pending).toBe(0);
+    expect(await reader.read()).toBe('end');
+  });
+
+  test('by an abort is quiet and leaves no timer behind', async () => {
+    const cluster = testCluster();
+    const stop = new AbortController();
+    const reader = new Reader(cluster.api(ConfigMap).watch({ signal: stop.signal }));
+    await reader.read();
+    stop.abort(new Error('enough'));
+    expect(await reader.read()).toBe('end');
+    expect(cluster.clock.pending).toBe(0);
+  });
+
+  test('by a timeout leaves no timer behind', async () => {
+    const cluster = testCluster();
+    const reader = follow(cluster, { timeoutSeconds: 300 });
+    await reader.read();
+    await cluster.clock.advance(5 * MINUTE);
+    expect(await reader.read()).toBe('end');
+    expect(cluster.clock.pending).toBe(0);
+  });
+
+  test('by an error leaves no timer behind', async () => {
+    const cluster = testCluster();
+    const before = cluster.snapshot();
+    const reader = follow(cluster);
+    cluster.restore(before);
+    expect(await failureOf(reader.read())).toMatchObject({ reason: 'Expired' });
+    expect(cluster.clock.pending).toBe(0);
+  });
+});
+
+describe('a watch from a version', () => {
+  test('that has not come stays silent until it has', async () => {
+    const cluster = testCluster();
+    const configMaps = cluster.api(ConfigMap);
+    const reader = new Reader(configMaps.watch({ resourceVersion: '6' }));
+    for (const name of ['five', 'six', 'seven']) await configMaps.create({ metadata: { name } });
+    expect(await reader.readAll()).toEqual(['ADDED seven']);
+  });
+
+  test('that is gone fails with Expired and names the oldest version', async () => {
+    const cluster = testCluster({ storage: memoryStorage({ history: 2 }) });
+    const configMaps = cluster.api(ConfigMap);
+    for (const name of ['five', 'six', 'seven', 'eight']) await configMaps.create({ metadata: { name } });
+    const error = await failureOf(configMaps.watch({ resourceVersion: '5' }).next());
+    expect(error).toMatchObject({ reason: 'Expired', code: 410, message: 'too old resource version: 5 (7)' });
+    expect(await new Reader(configMaps.watch({ resourceVersion: '6' })).readAll()).toEqual([
+      'ADDED seven',
+      'ADDED eight',
+    ]);
+  });
+
+  test('that is none fails with a plain 500', async () => {
+    const error = await failureOf(testCluster().api(ConfigMap).watch({ resourceVersion: 'abc' }).next());
+    expect(error).toMatchObject({
+      code: 500,
+      reason: undefined,
+      message: 'resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax',
+    });
+  });
+
+  test('falls behind when history is dropped past its reader, and says so once', async () => {
+    const cluster = testCluster({ storage: memoryStorage({ history: 2 }) });
+    const configMaps = cluster.api(ConfigMap);
+    const watch = configMaps.watch({ resourceVersion: cluster.resourceVersion });
+    for (const name of ['a', 'b', 'c']) await configMaps.create({ metadata: { name } });
+    expect(await failureOf(watch.next())).toMatchObject({
+      reason: 'Expired',
+      message: 'The resourceVersion for the provided watch is too old.',
+    });
+    expect(await watch.next()).toEqual({ done: true, value: undefined });
+  });
+});
+
+describe('a watch that begins with what is there', () => {
+  const stateFrom = (resourceVersion: string) =>
+    ({ resourceVersion, sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' }) as const;
+
+  test('marks the end of it for those who want bookmarks', async () => {
+    const cluster = testCluster();
+    await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+    const reader = new Reader(cluster.api(ConfigMap).watch({ ...stateFrom(''), allowWatchBookmarks: true }));
+    expect(await reader.read()).toMatchObject({ type: 'ADDED' });
+    const mark = await reader.read();
+    expect(mark).toEqual({
+      type: 'BOOKMARK',
+      object: {
+        kind: 'ConfigMap',
+        apiVersion: 'v1',
+        metadata: {
+          resourceVersion: '5',
+          creationTimestamp: null,
+          annotations: {
+            'orch.io/initial-events-end': 'true',
+            'orch.io/initial-events-list-blueprint': btoa(
+              '{"kind":"ConfigMapList","apiVersion":"v1","metadata":{},"items":null}\n',
+            ),
+          },
+        },
+      },
+    });
+  });
+
+  test('has no mark without bookmarks', async () => {
+    const cluster = testCluster();
+    await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+    expect(await new Reader(cluster.api(ConfigMap).watch(stateFrom(''))).readAll()).toEqual(['ADDED a']);
+  });
+
+  test('waits for a version from the future, and begins when it comes', async () => {
+    const cluster = testCluster();
+    const configMaps = cluster.api(ConfigMap);
+    const reader = new Reader(configMaps.watch(stateFrom('6')));
+    await configMaps.create({ metadata: { name: 'five' } });
+    expect(await reader.read()).toBe('waiting');
+    await configMaps.create({ metadata: { name: 'six' } });
+    expect(await reader.readAll()).toEqual(['ADDED five', 'ADDED six']);
+  });
+
+  test('fails within the stream when the version does not come in three seconds', async () => {
+    const cluster = testCluster();
+    const reader = new Reader(cluster.api(ConfigMap).watch(stateFrom('9')));
+    const failure = failureOf(reader.watch.next());
+    await cluster.clock.advance(3_000);
+    expect(await failure).toMatchObject({
+      code: 504,
+      reason: 'Timeout',
+      message: 'Timeout: Too large resource version: 9, current: 4',
+    });
+  });
+
+  test('that waits for a version ends quietly on abort', async () => {
+    const cluster = testCluster();
+    const stop = new AbortController();
+    const reader = new Reader(cluster.api(ConfigMap).watch({ ...stateFrom('9'), signal: stop.signal }));
+    await reader.read();
+    stop.abort();
+    expect(await reader.read()).toBe('end');
+    expect(cluster.clock.pending).toBe(0);
+  });
+
+  test('leaves it out when it is told to', async () => {
+    const cluster = testCluster();
+    await cluster.api(ConfigMap).create({ metadata: { name: 'before' } });
+    const reader = new Reader(
+      cluster.api(ConfigMap).watch({ sendInitialEvents: false, resourceVersionMatch: 'NotOlderThan' }),
+    );
+    await cluster.api(ConfigMap).create({ metadata: { name: 'after' } });
+    expect(await reader.readAll()).toEqual(['ADDED after']);
+  });
+});
+
+describe('a watch with selectors', () => {
+  test('that no object can meet is live and silent', async () => {
+    const cluster = testCluster();
+    const watch = cluster.api(ConfigMap).watch({ fields: 'metadata.namespace=elsewhere', timeoutSeconds: 1 });
+    const reader = new Reader(watch);
+    await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+    expect(await reader.read()).toBe('waiting');
+    await cluster.clock.advance(1_000);
+    expect(await reader.read()).toBe('end');
+  });
+
+  test('of one name sees that object alone', async () => {
+    const cluster = testCluster();
+    const configMaps = cluster.api(ConfigMap);
+    const reader = new Reader(configMaps.watch({ fields: { 'metadata.name': 'b' } }));
+    for (const name of ['a', 'b', 'c']) await configMaps.create({ metadata: { name } });
+    await configMaps.patch('b', mergePatch({ data: { k: 'v' } }));
+    await configMaps.delete('b');
+    expect(await reader.readAll()).toEqual(['ADDED b', 'MODIFIED b', 'DELETED b']);
+  });
+
+  test('that ask for an unknown field fails with BadRequest', async () => {
+    const error = await failureOf(testCluster().api(ConfigMap).watch({ fields: 'data.k=v' }).next());
+    expect(error).toMatchObject({
+      reason: 'BadRequest',
+      message: '"data.k" is not a known field selector: only "metadata.name", "metadata.namespace"',
+    });
+  });
+});
+
+describe('the stream of a transport', () => {
+  const request: ApiRequest = {
+    verb: 'watch',
+    resource: { group: '', version: 'v1', resource: 'configmaps' },
+    namespace: 'default',
+    options: {},
+  };
+
+  test('is live when send returns', async () => {
+    const cluster = testCluster();
+    const response = await cluster.send(request);
+    if (response.type !== 'watch') throw new Error('no watch');
+    await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+    expect(await response.watch.next()).toMatchObject({ done: false, value: { type: 'ADDED' } });
+  });
+
+  test('answers calls of next in the order they were made', async () => {
+    const cluster = testCluster();
+    const response = await cluster.send(request);
+    if (response.type !== 'watch') throw new Error('no watch');
+    const [first, second] = [response.watch.next(), response.watch.next()];
+    for (const name of ['a', 'b']) await cluster.api(ConfigMap).create({ metadata: { name } });
+    expect(await first).toMatchObject({ value: { object: { metadata: { name: 'a' } } } });
+    expect(await second).toMatchObject({ value: { object: { metadata: { name: 'b' } } } });
+  });
+
+  test('ends with an ERROR event and then is done', async () => {
+    const cluster = testCluster();
+    const before = cluster.snapshot();
+    const response = await cluster.send(request);
+    if (response.type !== 'watch') throw new Error('no watch');
+    const first = response.watch.next();
+    cluster.restore(before);
+    expect(await first).toMatchObject({ value: { type: 'ERROR', object: { kind: 'Status', reason: 'Expired' } } });
+    expect(await response.watch.next()).toEqual({ done: true, value: undefined });
+  });
+
+  test('is closed by leaving a loop over it', async () => {
+    const cluster = testCluster();
+    await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+    const response = await cluster.send(request);
+    if (response.type !== 'watch') throw new Error('no watch');
+    for await (const event of response.watch) {
+      expect(event.type).toBe('ADDED');
+      break;
+    }
+    await turns();
+    expect(cluster.clock.pending).toBe(0);
+  });
+});
+
+test('options of a watch that contradict each other are refused as one Invalid', async () => {
+  const watch = testCluster().api(ConfigMap).watch({ resourceVersion: '1', sendInitialEvents: true });
+  const error = await failureOf(watch.next());
+  expect(StatusError.is(error, 'Invalid')).toBe(true);
+  expect(error).toMatchObject({
+    message:
+      'ListOptions.meta.orch.io "" is invalid: resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
+  });
+});

@@ -1,0 +1,208 @@
+/** A watcher's position in the log: what it is shown, when it is woken, and how it ends. */
+import { describe, expect, test, vi } from 'vitest';
+import type { ChangeEvent } from '../../../src/meta/change.js';
+import type { ApiObject } from '../../../src/meta/object.js';
+import { EventLog } from '../../../src/storage/event-log.js';
+import { CompactedError } from '../../../src/storage/types.js';
+import { event, object } from './objects.js';
+
+function emptyLog(maxEvents = 1_000): EventLog {
+  return new EventLog({ maxEvents, maxAgeMs: 60_000 }, { entries: [], compacted: 0 });
+}
+
+const isRed = (each: ApiObject) => each['colour'] === 'red';
+const red = (name: string, revision: number) => object(name, revision, { colour: 'red' });
+const blue = (name: string, revision: number) => object(name, revision, { colour: 'blue' });
+
+describe('what a cursor is shown', () => {
+  test('is every event after its start, once', () => {
+    const log = emptyLog();
+    log.append(event(1));
+    const cursor = log.watch(0, {});
+    log.append(event(2));
+    expect(cursor.poll()?.object.metadata.resourceVersion).toBe('1');
+    expect(cursor.poll()?.object.metadata.resourceVersion).toBe('2');
+    expect(cursor.poll()).toBeUndefined();
+  });
+
+  test('is limited to its namespace and its name', () => {
+    const log = emptyLog();
+    const cursor = log.watch(0, { namespace: 'a', name: 'x' });
+    log.append(event(1, { namespace: 'b', name: 'x' }));
+    log.append(event(2, { namespace: 'a', name: 'y' }));
+    log.append(event(3, { namespace: 'a', name: 'x' }));
+    expect(cursor.poll()?.object.metadata.resourceVersion).toBe('3');
+    expect(cursor.poll()).toBeUndefined();
+  });
+
+  test('an update into its selection is ADDED', () => {
+    const log = emptyLog();
+    const cursor = log.watch(0, { matches: isRed });
+    log.append(event(2, { name: 'a', previous: blue('a', 1), object: red('a', 2) }));
+    expect(cursor.poll()).toEqual({ type: 'ADDED', object: red('a', 2) });
+  });
+
+  test('an update within its selection is MODIFIED', () => {
+    const log = emptyLog();
+    const cursor = log.watch(0, { matches: isRed });
+    log.append(event(2, { name: 'a', previous: red('a', 1), object: red('a', 2) }));
+    expect(cursor.poll()).toEqual({ type: 'MODIFIED', object: red('a', 2) });
+  });
+
+  test('an update out of its selection is DELETED, with the old content at the new revision', () => {
+    const log = emptyLog();
+    const cursor = log.watch(0, { matches: isRed });
+    log.append(event(2, { name: 'a', previous: red('a', 1), object: blue('a', 2) }));
+    expect(cursor.poll()).toEqual({ type: 'DELETED', object: red('a', 2) });
+  });
+
+  test('an update outside its selection is nothing', () => {
+    const log = emptyLog();
+    const cursor = log.watch(0, { matches: isRed });
+    log.append(event(2, { name: 'a', previous: blue('a', 1), object: blue('a', 2) }));
+    expect(cursor.poll()).toBeUndefined();
+  });
+
+  test('a deletion in its selection is DELETED, one outside is nothing', () => {
+    const log = emptyLog();
+    const cursor = log.watch(0, { matches: isRed });
+    log.append(event(3, { type: 'DELETED', name: 'b', previous: blue('b', 1), object: blue('b', 3) }));
+    log.append(event(4, { type: 'DELETED', name: 'a', previous: red('a', 2), object: red('a', 4) }));
+    expect(cursor.poll()).toEqual({ type: 'DELETED', object: red('a', 4) });
+    expect(cursor.poll()).toBeUndefined();
+  });
+});
+
+/** The revision of what a waiting cursor was handed. */
+const revisionOf = (handed: ChangeEvent | undefined) => handed?.object.metadata.resourceVersion;
+
+describe('a cursor that waits', () => {
+  test('is handed the next event, once, and finds later ones by polling', () => {
+    const log = emptyLog();
+    const cursor = log.watch(0, {});
+    const seen: unknown[] = [];
+    cursor.wait((handed) => seen.push(revisionOf(handed)));
+    log.append(event(1));
+    log.append(event(2));
+    expect(seen).toEqual(['1']);
+    expect(revisionOf(cursor.poll())).toBe('2');
+    expect(cursor.poll()).toBeUndefined();
+  });
+
+  test('is not handed what it does not select', () => {
+    const log = emptyLog();
+    const cursor = log.watch(0, { namespace: 'a', matches: isRed });
+    const seen: unknown[] = [];
+    cursor.wait((handed) => seen.push(revisionOf(handed)));
+    log.append(event(1, { namespace: 'b', object: red('o1', 1) }));
+    log.append(event(2, { namespace: 'a', object: blue('o2', 2) }));
+    expect(seen).toEqual([]);
+    log.append(event(3, { namespace: 'a', object: red('o3', 3) }));
+    expect(seen).toEqual(['3']);
+  });
+
+  test('is handed the event after as well when it asks to wait again while it is handed one', () => {
+    const log = emptyLog();
+    const cursor = log.watch(0, {});
+    const seen: unknown[] = [];
+    const onEvent = (handed: ChangeEvent | undefined) => {
+      seen.push(revisionOf(handed));
+      cursor.wait(onEvent);
+    };
+    cursor.wait(onEvent);
+    log.append(event(1));
+    log.append(event(2));
+    expect(seen).toEqual(['1', '2']);
+  });
+
+  test('does not fall behind by events of other namespaces, however many are dropped', () => {
+    const log = emptyLog(2);
+    const cursor = log.watch(0, { namespace: 'a' });
+    const seen: unknown[] = [];
+    cursor.wait((handed) => seen.push(revisionOf(handed)));
+    for (let revision = 1; revision <= 10; revision++) log.append(event(revision, { namespace: 'b' }));
+    log.append(event(11, { namespace: 'a' }));
+    expect(seen).toEqual(['11']);
+  });
+
+  test('and stops waiting finds the next event by polling', () => {
+    const log = emptyLog();
+    const cursor = log.watch(0, {});
+    const onEvent = vi.fn();
+    cursor.wait(onEvent);
+    cursor.stopWaiting();
+    log.append(event(1));
+    expect(onEvent).not.toHaveBeenCalled();
+    expect(revisionOf(cursor.poll())).toBe('1');
+  });
+
+  test('and stops waiting has seen everything up to then, also what was dropped in other namespaces', () => {
+    const log = emptyLog(2);
+    const cursor = log.watch(0, { namespace: 'a' });
+    cursor.wait(() => undefined);
+    for (let revision = 1; revision <= 10; revision++) log.append(event(revision, { namespace: 'b' }));
+    cursor.stopWaiting();
+    expect(cursor.poll()).toBeUndefined();
+  });
+});
+
+describe('a cursor that lags', () => {
+  test('loses nothing while its position is in the log', () => {
+    const log = emptyLog(2);
+    const cursor = log.watch(0, {});
+    log.append(event(1));
+    log.append(event(2));
+    expect(cursor.poll()?.object.metadata.resourceVersion).toBe('1');
+    log.append(event(3));
+    expect(cursor.poll()?.object.metadata.resourceVersion).toBe('2');
+    expect(cursor.poll()?.object.metadata.resourceVersion).toBe('3');
+  });
+
+  test('fails, and goes on failing, when the log has moved past it', () => {
+    const log = emptyLog(2);
+    const cursor = log.watch(0, {});
+    for (const revision of [1, 2, 3]) log.append(event(revision));
+    expect(() => cursor.poll()).toThrow(CompactedError);
+    expect(() => cursor.poll()).toThrow(CompactedError);
+  });
+});
+
+describe('the end of a cursor', () => {
+  test('by close is quiet: no event, no wake-up', () => {
+    const log = emptyLog();
+    const cursor = log.watch(0, {});
+    const onEvent = vi.fn();
+    cursor.wait(onEvent);
+    cursor.close();
+    log.append(event(1));
+    expect(cursor.poll()).toBeUndefined();
+    expect(onEvent).not.toHaveBeenCalled();
+  });
+
+  test('by a replaced history wakes it, and it fails', () => {
+    const log = emptyLog();
+    const cursor = log.watch(0, {});
+    const onEvent = vi.fn();
+    cursor.wait(onEvent);
+    log.expireAll();
+    expect(onEvent).toHaveBeenCalledTimes(1);
+    expect(() => cursor.poll()).toThrow(CompactedError);
+  });
+
+  test('by a replaced history is told at once to one that waits only afterwards', () => {
+    const log = emptyLog();
+    const cursor = log.watch(0, {});
+    log.expireAll();
+    const onEvent = vi.fn();
+    cursor.wait(onEvent);
+    expect(onEvent).toHaveBeenCalledTimes(1);
+  });
+
+  test('by close comes before any later replacement of history', () => {
+    const log = emptyLog();
+    const cursor = log.watch(0, {});
+    cursor.close();
+    log.expireAll();
+    expect(cursor.poll()).toBeUndefined();
+  });
+});

@@ -1,0 +1,145 @@
+/** The bounded log of one resource: what it keeps, what it drops, and who may still read it. */
+import { describe, expect, test } from 'vitest';
+import { EventLog } from '../../../src/storage/event-log.js';
+import { CompactedError } from '../../../src/storage/types.js';
+import { event, object } from './objects.js';
+
+const NO_HISTORY = { entries: [], compacted: 0 };
+const ROOMY = { maxEvents: 1_000, maxAgeMs: 60_000 };
+
+function logOf(bounds: { maxEvents: number; maxAgeMs: number }, ...revisions: number[]): EventLog {
+  const log = new EventLog(bounds, NO_HISTORY);
+  for (const revision of revisions) log.append(event(revision));
+  return log;
+}
+
+function revisionsAfter(log: EventLog, after: number): (string | undefined)[] {
+  const cursor = log.watch(after, {});
+  const seen: string[] = [];
+  for (let next = cursor.poll(); next !== undefined; next = cursor.poll()) {
+    seen.push(next.object.metadata.resourceVersion);
+  }
+  cursor.close();
+  return seen;
+}
+
+describe('by size', () => {
+  test('keeps as many events as allowed', () => {
+    const log = logOf({ maxEvents: 3, maxAgeMs: 60_000 }, 1, 2, 3);
+    expect(log.oldestStart).toBe(0);
+    expect(revisionsAfter(log, 0)).toEqual(['1', '2', '3']);
+  });
+
+  test('drops the oldest event when one more comes', () => {
+    const log = logOf({ maxEvents: 3, maxAgeMs: 60_000 }, 1, 2, 3, 7);
+    expect(log.oldestStart).toBe(1);
+    expect(revisionsAfter(log, 1)).toEqual(['2', '3', '7']);
+  });
+
+  test('keeps at least the newest event', () => {
+    const log = logOf({ maxEvents: 1, maxAgeMs: 0 }, 1, 2, 3);
+    expect(log.oldestStart).toBe(2);
+    expect(revisionsAfter(log, 2)).toEqual(['3']);
+  });
+
+  test('keeps its positions while thousands of events pass through', () => {
+    const log = logOf({ maxEvents: 10, maxAgeMs: 60_000 });
+    for (let revision = 1; revision <= 5_000; revision++) log.append(event(revision));
+    expect(log.endPosition - log.firstPosition).toBe(10);
+    expect(log.endPosition).toBe(5_000);
+    expect(revisionsAfter(log, 4_990)).toEqual(Array.from({ length: 10 }, (_, index) => String(4_991 + index)));
+  });
+});
+
+describe('by age', () => {
+  test('drops what is older than allowed when it is told the time', () => {
+    const log = new EventLog({ maxEvents: 100, maxAgeMs: 1_000 }, NO_HISTORY);
+    log.append(event(1, { time: 0 }));
+    log.append(event(2, { time: 500 }));
+    log.compact(1_001);
+    expect(log.oldestStart).toBe(1);
+  });
+
+  test('keeps an event of exactly the greatest age', () => {
+    const log = new EventLog({ maxEvents: 100, maxAgeMs: 1_000 }, NO_HISTORY);
+    log.append(event(1, { time: 0 }));
+    log.compact(1_000);
+    expect(log.oldestStart).toBe(0);
+  });
+
+  test('drops old events when a new one comes', () => {
+    const log = new EventLog({ maxEvents: 100, maxAgeMs: 1_000 }, NO_HISTORY);
+    log.append(event(1, { time: 0 }));
+    log.append(event(2, { time: 5_000 }));
+    expect(log.oldestStart).toBe(1);
+    expect(revisionsAfter(log, 1)).toEqual(['2']);
+  });
+
+  test('may leave nothing but the knowledge of where it ended', () => {
+    const log = new EventLog({ maxEvents: 100, maxAgeMs: 1_000 }, NO_HISTORY);
+    log.append(event(1, { time: 0 }));
+    log.append(event(4, { time: 0 }));
+    log.compact(9_999);
+    expect(log.oldestStart).toBe(4);
+    expect(log.lastRevision).toBe(4);
+    expect(revisionsAfter(log, 4)).toEqual([]);
+  });
+});
+
+describe('a watch', () => {
+  test('begins after the revision it names, also when the resource has no event of it', () => {
+    const log = logOf(ROOMY, 2, 5, 9);
+    expect(revisionsAfter(log, 2)).toEqual(['5', '9']);
+    expect(revisionsAfter(log, 6)).toEqual(['9']);
+    expect(revisionsAfter(log, 9)).toEqual([]);
+  });
+
+  test('from a dropped revision is refused with the oldest that can be had', () => {
+    const log = logOf({ maxEvents: 2, maxAgeMs: 60_000 }, 3, 6, 8, 9);
+    expect(() => log.watch(5, {})).toThrow(new CompactedError(5, 7));
+    expect(() => log.watch(6, {})).not.toThrow();
+  });
+});
+
+describe('the way back', () => {
+  test('goes through the events after a revision, newest first', () => {
+    const log = logOf(ROOMY, 1, 4, 6);
+    expect([...log.backwards(1)].map(({ revision }) => revision)).toEqual([6, 4]);
+  });
+
+  test('is refused beyond what was dropped', () => {
+    const log = logOf({ maxEvents: 1, maxAgeMs: 60_000 }, 1, 4, 6);
+    expect(() => [...log.backwards(3)]).toThrow(CompactedError);
+    expect([...log.backwards(4)].map(({ revision }) => revision)).toEqual([6]);
+  });
+});
+
+describe('the history for a fork', () => {
+  test('holds the live entries and what was dropped, and does not grow with its origin', () => {
+    const log = logOf({ maxEvents: 2, maxAgeMs: 60_000 }, 1, 2, 3);
+    const history = log.history();
+    log.append(event(4));
+    expect(history.entries.map(({ revision }) => revision)).toEqual([2, 3]);
+    expect(history.compacted).toBe(1);
+    expect(revisionsAfter(new EventLog(ROOMY, history), 1)).toEqual(['2', '3']);
+  });
+});
+
+describe('an entry', () => {
+  test('shows the old content at the new revision to those whose selection the object left', () => {
+    const log = logOf(ROOMY);
+    const previous = object('a', 1, { colour: 'red' });
+    log.append(event(2, { name: 'a', previous, object: object('a', 2, { colour: 'blue' }) }));
+    const departure = log.entryAt(0).departure();
+    expect(departure).toEqual({ type: 'DELETED', object: object('a', 2, { colour: 'red' }) });
+    expect(log.entryAt(0).departure()).toBe(departure);
+  });
+
+  test('is one frozen object for all who see it unchanged', () => {
+    const log = logOf(ROOMY, 1);
+    const [left, right] = [log.watch(0, {}), log.watch(0, {})];
+    const seen = left.poll();
+    expect(seen).toBe(right.poll());
+    expect(Object.isFrozen(seen)).toBe(true);
+  });
+});

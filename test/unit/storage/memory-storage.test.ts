@@ -1,0 +1,23 @@
+/** How much a cluster remembers: the settings and their limits. */
+import { describe, expect, test } from 'vitest';
+import { memoryStorage } from '../../../src/storage/memory-storage.js';
+
+describe('memoryStorage', () => {
+  test('remembers ten thousand events and five minutes unless told otherwise', () => {
+    expect(memoryStorage()).toEqual({ maxEvents: 10_000, maxAgeMs: 300_000, continueTokenMs: 300_000 });
+  });
+
+  test('takes what it is told', () => {
+    const settings = memoryStorage({ history: 1, historyMs: 0, continueMs: 7 });
+    expect(settings).toEqual({ maxEvents: 1, maxAgeMs: 0, continueTokenMs: 7 });
+  });
+
+  test.each([
+    [{ history: 0 }, 'orchplane: memoryStorage: history must be at least 1, got 0'],
+    [{ history: Number.NaN }, 'orchplane: memoryStorage: history must be at least 1, got NaN'],
+    [{ historyMs: -1 }, 'orchplane: memoryStorage: historyMs must be at least 0, got -1'],
+    [{ continueMs: -1 }, 'orchplane: memoryStorage: continueMs must be at least 0, got -1'],
+  ])('refuses %o', (options, message) => {
+    expect(() => memoryStorage(options)).toThrow(new RangeError(message));
+  });
+});

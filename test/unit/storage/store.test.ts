@@ -1,0 +1,249 @@
+/** The revisioned view of everything: compare-and-swap, one counter, snapshots and forks. */
+import { fakeClock } from 'orchplane/testing';
+import { describe, expect, test, vi } from 'vitest';
+import type { ApiObject } from '../../../src/meta/object.js';
+import { memoryStorage } from '../../../src/storage/memory-storage.js';
+import { Store } from '../../../src/storage/store.js';
+import { CompactedError, type ObjectKey, StorageError } from '../../../src/storage/types.js';
+import { object } from './objects.js';
+
+function newStore(options: Parameters<typeof memoryStorage>[0] = {}) {
+  const clock = fakeClock();
+  return { clock, store: new Store({ clock, ...memoryStorage(options) }) };
+}
+
+const keyOf = (name: string, resource = 'things'): ObjectKey => ({ resource, namespace: 'default', name });
+const sealed = (name: string) => (revision: string) => object(name, Number(revision));
+
+function create(store: Store, name: string, resource = 'things'): ApiObject {
+  return store.commit({ type: 'create', key: keyOf(name, resource), seal: sealed(name) });
+}
+
+function update(store: Store, expected: ApiObject): ApiObject {
+  const { name } = expected.metadata;
+  return store.commit({ type: 'update', key: keyOf(name), expected, seal: sealed(name) });
+}
+
+function remove(store: Store, expected: ApiObject): ApiObject {
+  const { name } = expected.metadata;
+  return store.commit({ type: 'delete', key: keyOf(name), expected, seal: sealed(name) });
+}
+
+const names = (store: Store, at?: number) =>
+  store.list({ resource: 'things', ...(at === undefined ? {} : { at }) }).items.map(({ metadata }) => metadata.name);
+
+describe('a commit', () => {
+  test('takes the next revision of the one counter over all resources', () => {
+    const { store } = newStore();
+    expect(create(store, 'a').metadata.resourceVersion).toBe('1');
+    expect(create(store, 'a', 'others').metadata.resourceVersion).toBe('2');
+    expect(create(store, 'b').metadata.resourceVersion).toBe('3');
+    expect(store.revision).toBe(3);
+  });
+
+  test('stores the very object that its seal made', () => {
+    const { store } = newStore();
+    const stored = create(store, 'a');
+    expect(store.get(keyOf('a'))).toBe(stored);
+  });
+
+  test('fails when the name to create is taken', () => {
+    const { store } = newStore();
+    create(store, 'a');
+    expect(() => create(store, 'a')).toThrow(new StorageError('exists'));
+  });
+
+  test('fails when what the writer saw is no longer there', () => {
+    const { store } = newStore();
+    const first = create(store, 'a');
+    const second = update(store, first);
+    expect(() => update(store, first)).toThrow(new StorageError('stale'));
+    expect(() => remove(store, first)).toThrow(new StorageError('stale'));
+    remove(store, second);
+    expect(() => update(store, second)).toThrow(new StorageError('missing'));
+    expect(() => remove(store, second)).toThrow(new StorageError('missing'));
+  });
+
+  test('that fails takes no revision and tells nobody', () => {
+    const { store } = newStore();
+    const first = create(store, 'a');
+    const cursor = store.watch({ resource: 'things', after: 1 });
+    expect(() => create(store, 'a')).toThrow(StorageError);
+    expect(() => {
+      store.commit({
+        type: 'update',
+        key: keyOf('a'),
+        expected: first,
+        seal: () => {
+          throw new Error('cannot seal');
+        },
+      });
+    }).toThrow('cannot seal');
+    expect(store.revision).toBe(1);
+    expect(store.get(keyOf('a'))).toBe(first);
+    expect(cursor.poll()).toBeUndefined();
+  });
+
+  test('of a deletion takes a revision and leaves nothing', () => {
+    const { store } = newStore();
+    const gone = remove(store, create(store, 'a'));
+    expect(gone.metadata.resourceVersion).toBe('2');
+    expect(store.get(keyOf('a'))).toBeUndefined();
+  });
+
+  test('wakes those who wait for a revision, until they have had enough', () => {
+    const { store } = newStore();
+    const wake = vi.fn();
+    const undo = store.onRevision(wake);
+    create(store, 'a');
+    undo();
+    create(store, 'b');
+    expect(wake).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('a list', () => {
+  test('of a resource that nobody has written is empty, at the present revision', () => {
+    const { store } = newStore();
+    create(store, 'a', 'others');
+    expect(store.list({ resource: 'things' })).toEqual({ items: [], revision: 1 });
+  });
+
+  test('of the past undoes only changes of its own resource', () => {
+    const { store } = newStore();
+    create(store, 'a');
+    create(store, 'a', 'others');
+    create(store, 'b');
+    expect(names(store, 2)).toEqual(['a']);
+    expect(names(store, 1)).toEqual(['a']);
+  });
+
+  test('of a past that has grown too old is refused', async () => {
+    const { store, clock } = newStore({ historyMs: 1_000 });
+    create(store, 'a');
+    create(store, 'b');
+    await clock.advance(1_001);
+    expect(() => names(store, 1)).toThrow(CompactedError);
+    expect(names(store, 2)).toEqual(['a', 'b']);
+  });
+
+  test('of a held revision is possible until its time is over', async () => {
+    const { store, clock } = newStore({ history: 1 });
+    create(store, 'a');
+    store.hold('things', 1, clock.now() + 1_000);
+    for (const name of ['b', 'c', 'd']) create(store, name);
+    await clock.advance(1_000);
+    expect(names(store, 1)).toEqual(['a']);
+    await clock.advance(1);
+    expect(() => names(store, 1)).toThrow(CompactedError);
+  });
+});
+
+describe('a watch', () => {
+  test('drops events that have grown too old before it says where it can start', async () => {
+    const { store, clock } = newStore({ historyMs: 1_000 });
+    create(store, 'a');
+    await clock.advance(1_001);
+    expect(() => store.watch({ resource: 'things', after: 0 })).toThrow(CompactedError);
+  });
+
+  test('of a resource that nobody has written is live', () => {
+    const { store } = newStore();
+    const cursor = store.watch({ resource: 'things', after: 0 });
+    create(store, 'a');
+    expect(cursor.poll()).toMatchObject({ type: 'ADDED' });
+  });
+});
+
+describe('a snapshot', () => {
+  test('put back brings objects and revision, and the next write takes the revision after it', () => {
+    const { store } = newStore();
+    const first = create(store, 'a');
+    const snapshot = store.snapshot();
+    update(store, first);
+    create(store, 'b');
+    store.restore(snapshot);
+    expect(store.revision).toBe(1);
+    expect(store.get(keyOf('a'))).toBe(first);
+    expect(names(store)).toEqual(['a']);
+    expect(create(store, 'c').metadata.resourceVersion).toBe('2');
+  });
+
+  test('can be put back more than once', () => {
+    const { store } = newStore();
+    create(store, 'a');
+    const snapshot = store.snapshot();
+    for (const name of ['b', 'c']) {
+      create(store, name);
+      store.restore(snapshot);
+    }
+    expect(names(store)).toEqual(['a']);
+  });
+
+  test('put back takes away resources that were first written afterwards', () => {
+    const { store } = newStore();
+    const snapshot = store.snapshot();
+    create(store, 'a');
+    store.restore(snapshot);
+    expect(names(store)).toEqual([]);
+    expect(store.revision).toBe(0);
+  });
+
+  test('put back brings the past that was known then, and no other', () => {
+    const { store } = newStore();
+    create(store, 'a');
+    create(store, 'b');
+    const snapshot = store.snapshot();
+    create(store, 'c');
+    store.restore(snapshot);
+    create(store, 'd');
+    expect(names(store, 1)).toEqual(['a']);
+    expect(names(store, 3)).toEqual(['a', 'b', 'd']);
+  });
+
+  test('put back ends open watches', () => {
+    const { store } = newStore();
+    const snapshot = store.snapshot();
+    const cursor = store.watch({ resource: 'things', after: 0 });
+    store.restore(snapshot);
+    expect(() => cursor.poll()).toThrow(CompactedError);
+    create(store, 'a');
+    expect(() => cursor.poll()).toThrow(CompactedError);
+  });
+});
+
+describe('a fork', () => {
+  test('starts from the same state and goes its own way', () => {
+    const { store, clock } = newStore();
+    create(store, 'a');
+    const fork = new Store({ clock, ...memoryStorage() }, store.snapshot());
+    create(store, 'b');
+    create(fork, 'c');
+    create(fork, 'd');
+    expect([names(store), store.revision]).toEqual([['a', 'b'], 2]);
+    expect([names(fork), fork.revision]).toEqual([['a', 'c', 'd'], 3]);
+  });
+
+  test('knows the past of its origin, and may have a shorter memory', () => {
+    const { store, clock } = newStore();
+    for (const name of ['a', 'b', 'c']) create(store, name);
+    const fork = new Store({ clock, ...memoryStorage({ history: 1 }) }, store.snapshot());
+    expect(names(fork, 2)).toEqual(['a', 'b']);
+    expect(() => names(fork, 1)).toThrow(CompactedError);
+    expect(names(store, 1)).toEqual(['a']);
+  });
+
+  test('does not see events of its origin, nor its origin those of the fork', () => {
+    const { store, clock } = newStore();
+    create(store, 'a');
+    const cursor = store.watch({ resource: 'things', after: 1 });
+    const fork = new Store({ clock, ...memoryStorage() }, store.snapshot());
+    const forked = fork.watch({ resource: 'things', after: 1 });
+    create(fork, 'b');
+    expect(cursor.poll()).toBeUndefined();
+    create(store, 'c');
+    expect(forked.poll()?.object.metadata.name).toBe('b');
+    expect(forked.poll()).toBeUndefined();
+    expect(cursor.poll()?.object.metadata.name).toBe('c');
+  });
+});

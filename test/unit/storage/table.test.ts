@@ -1,0 +1,212 @@
+/** All objects of one resource: order, pages, counts, and states of the past. */
+import { describe, expect, test } from 'vitest';
+import { keyOf, Table } from '../../../src/storage/table.js';
+import { CompactedError, type ListPage } from '../../../src/storage/types.js';
+import { event, object } from './objects.js';
+
+const ROOMY = { maxEvents: 1_000, maxAgeMs: 60_000 };
+
+/** A table that has seen one creation per key, at revisions 1, 2, …, in this order. */
+function tableOf(bounds: { maxEvents: number; maxAgeMs: number }, ...keys: string[]): Table {
+  const table = new Table(bounds);
+  for (const [index, key] of keys.entries()) put(table, key, index + 1);
+  return table;
+}
+
+/** Creates or replaces. */
+function put(table: Table, key: string, revision: number): void {
+  const [namespace = '', name = ''] = key.includes('/') ? key.split('/') : ['', key];
+  const previous = table.get(key);
+  const stored = object(name, revision, { key });
+  table.set(key, namespace, stored);
+  table.log.append(
+    event(revision, { namespace, name, object: stored, ...(previous === undefined ? {} : { previous }) }),
+  );
+}
+
+function remove(table: Table, key: string, revision: number): void {
+  const [namespace = '', name = ''] = key.split('/');
+  const previous = table.get(key);
+  if (previous === undefined) throw new Error(`${key} is not there`);
+  table.delete(key, namespace);
+  table.log.append(event(revision, { type: 'DELETED', namespace, name, object: previous, previous }));
+}
+
+const keys = (page: ListPage) => page.items.map((item) => item['key']);
+
+describe('order', () => {
+  test('is that of namespace/name as one text, so a-b/x comes before a/x', () => {
+    const table = tableOf(ROOMY, 'a/x', 'a-b/x', 'b/a', 'a/b', 'a.b/z');
+    expect(keys(table.list({ resource: 'things' }, 5))).toEqual(['a-b/x', 'a.b/z', 'a/b', 'a/x', 'b/a']);
+  });
+
+  test('of a cluster-scoped resource is that of names', () => {
+    const table = tableOf(ROOMY, 'b', 'a', 'a-b');
+    expect(keys(table.list({ resource: 'things' }, 3))).toEqual(['a', 'a-b', 'b']);
+    expect(keyOf('', 'a')).toBe('a');
+  });
+});
+
+describe('a range', () => {
+  test('of one namespace holds nothing of those whose names begin alike', () => {
+    const table = tableOf(ROOMY, 'a/x', 'a-b/x', 'ab/x', 'a0/x', 'a/y');
+    expect(keys(table.list({ resource: 'things', namespace: 'a' }, 5))).toEqual(['a/x', 'a/y']);
+  });
+
+  test('of one name is that object or nothing', () => {
+    const table = tableOf(ROOMY, 'a/x', 'a/y');
+    expect(keys(table.list({ resource: 'things', namespace: 'a', name: 'y' }, 2))).toEqual(['a/y']);
+    expect(keys(table.list({ resource: 'things', namespace: 'b', name: 'y' }, 2))).toEqual([]);
+  });
+
+  test('of one name counts only if the object matches, and only if it lies after the last page', () => {
+    const table = tableOf(ROOMY, 'a/x');
+    const one = { resource: 'things', namespace: 'a', name: 'x' };
+    expect(keys(table.list({ ...one, matches: () => false }, 1))).toEqual([]);
+    expect(keys(table.list({ ...one, after: 'a/x' }, 1))).toEqual([]);
+    expect(keys(table.list({ ...one, after: 'a/w' }, 1))).toEqual(['a/x']);
+  });
+});
+
+describe('pages', () => {
+  const table = tableOf(ROOMY, 'a/x', 'a/y', 'b/x', 'b/y', 'b/z');
+
+  test('say where the next one begins and how much remains', () => {
+    const first = table.list({ resource: 'things', limit: 2 }, 5);
+    expect(keys(first)).toEqual(['a/x', 'a/y']);
+    expect(first).toMatchObject({ nextAfter: 'a/y', remaining: 3, revision: 5 });
+    const second = table.list({ resource: 'things', limit: 2, after: 'a/y' }, 5);
+    expect(keys(second)).toEqual(['b/x', 'b/y']);
+    expect(second).toMatchObject({ nextAfter: 'b/y', remaining: 1 });
+  });
+
+  test('end without a next one when the last item was reached, also when the page is full', () => {
+    const last = table.list({ resource: 'things', limit: 1, after: 'b/y' }, 5);
+    expect(keys(last)).toEqual(['b/z']);
+    expect(last).not.toHaveProperty('nextAfter');
+    expect(last).not.toHaveProperty('remaining');
+  });
+
+  test('of one namespace count only that namespace', () => {
+    expect(table.list({ resource: 'things', namespace: 'b', limit: 1 }, 5).remaining).toBe(2);
+    expect(table.list({ resource: 'things', namespace: 'b', limit: 1, after: 'b/x' }, 5).remaining).toBe(1);
+  });
+
+  test('of a selection are full of matches, and do not know what remains', () => {
+    const matches = (item: object) => String((item as { key?: string }).key).endsWith('/y');
+    const page = table.list({ resource: 'things', limit: 1, matches }, 5);
+    expect(keys(page)).toEqual(['a/y']);
+    expect(page.nextAfter).toBe('a/y');
+    expect(page).not.toHaveProperty('remaining');
+    expect(table.list({ resource: 'things', limit: 1, matches, after: 'a/y' }, 5)).not.toHaveProperty('nextAfter');
+  });
+
+  test('go on after a key that is gone', () => {
+    expect(keys(table.list({ resource: 'things', after: 'a/yy' }, 5))).toEqual(['b/x', 'b/y', 'b/z']);
+  });
+});
+
+describe('the past', () => {
+  test('is the present with every later change undone', () => {
+    const table = tableOf(ROOMY, 'a/x', 'a/y');
+    put(table, 'a/x', 3);
+    remove(table, 'a/y', 4);
+    put(table, 'a/z', 5);
+    expect(table.list({ resource: 'things' }, 2).items.map((item) => item.metadata.resourceVersion)).toEqual([
+      '1',
+      '2',
+    ]);
+    expect(keys(table.list({ resource: 'things' }, 4))).toEqual(['a/x']);
+    expect(keys(table.list({ resource: 'things' }, 5))).toEqual(['a/x', 'a/z']);
+  });
+
+  test('knows an object that was deleted and made again as what it was', () => {
+    const table = tableOf(ROOMY, 'a/x');
+    remove(table, 'a/x', 2);
+    put(table, 'a/x', 3);
+    expect(table.list({ resource: 'things' }, 1).items[0]?.metadata.resourceVersion).toBe('1');
+    expect(keys(table.list({ resource: 'things' }, 2))).toEqual([]);
+  });
+
+  test('counts what remains at that time', () => {
+    const table = tableOf(ROOMY, 'a/x', 'a/y', 'a/z');
+    remove(table, 'a/z', 4);
+    expect(table.list({ resource: 'things', namespace: 'a', limit: 1 }, 3).remaining).toBe(2);
+    expect(table.list({ resource: 'things', namespace: 'a', limit: 1 }, 4).remaining).toBe(1);
+  });
+
+  test('is refused once its changes were dropped', () => {
+    const table = tableOf({ maxEvents: 1, maxAgeMs: 60_000 }, 'a/x', 'a/y', 'a/z');
+    expect(() => table.list({ resource: 'things' }, 1)).toThrow(CompactedError);
+    expect(keys(table.list({ resource: 'things' }, 2))).toEqual(['a/x', 'a/y']);
+  });
+});
+
+describe('a held state', () => {
+  test('stays readable whatever is written and dropped', () => {
+    const table = tableOf({ maxEvents: 1, maxAgeMs: 60_000 }, 'a/x', 'a/y');
+    table.hold(2, 1_000);
+    for (const revision of [3, 4, 5, 6]) put(table, `a/new-${revision}`, revision);
+    expect(keys(table.list({ resource: 'things' }, 2))).toEqual(['a/x', 'a/y']);
+  });
+
+  test('is let go when its time is over, not before', () => {
+    const table = tableOf({ maxEvents: 1, maxAgeMs: 60_000 }, 'a/x');
+    table.hold(1, 1_000);
+    for (const revision of [2, 3, 4]) put(table, `a/new-${revision}`, revision);
+    table.release(1_000);
+    expect(keys(table.list({ resource: 'things' }, 1))).toEqual(['a/x']);
+    table.release(1_001);
+    expect(() => table.list({ resource: 'things' }, 1)).toThrow(CompactedError);
+  });
+
+  test('that is held again lives as long as the longer wish', () => {
+    const table = tableOf({ maxEvents: 1, maxAgeMs: 60_000 }, 'a/x');
+    table.hold(1, 2_000);
+    table.hold(1, 1_000);
+    for (const revision of [2, 3, 4]) put(table, `a/new-${revision}`, revision);
+    table.release(1_500);
+    expect(keys(table.list({ resource: 'things' }, 1))).toEqual(['a/x']);
+  });
+
+  test('may be one of the past, while that can still be read', () => {
+    const table = tableOf({ maxEvents: 2, maxAgeMs: 60_000 }, 'a/x', 'a/y');
+    table.hold(1, 1_000);
+    for (const revision of [3, 4, 5, 6]) put(table, `a/new-${revision}`, revision);
+    expect(keys(table.list({ resource: 'things' }, 1))).toEqual(['a/x']);
+  });
+
+  test('counts what remains on every page of different lengths', () => {
+    const table = tableOf({ maxEvents: 1, maxAgeMs: 60_000 }, 'a/1', 'a/2', 'a/3', 'a/4', 'a/5', 'b/1');
+    table.hold(6, 1_000);
+    for (const revision of [7, 8, 9]) put(table, `a/new-${revision}`, revision);
+    const read = (limit: number, after: string) => table.list({ resource: 'things', limit, after }, 6).remaining;
+    expect(read(2, 'a/1')).toBe(3);
+    expect(read(1, 'a/3')).toBe(2);
+    expect(read(1, 'a/4')).toBe(1);
+  });
+});
+
+describe('a state for a snapshot', () => {
+  test('is not changed by what is written to its origin, nor by what is written to a copy', () => {
+    const table = tableOf(ROOMY, 'a/x', 'a/y');
+    const state = table.state();
+    put(table, 'a/z', 3);
+    const copy = new Table(ROOMY, state);
+    remove(copy, 'a/x', 3);
+    expect(keys(new Table(ROOMY, state).list({ resource: 'things' }, 2))).toEqual(['a/x', 'a/y']);
+    expect(keys(copy.list({ resource: 'things' }, 3))).toEqual(['a/y']);
+    expect(keys(table.list({ resource: 'things' }, 3))).toEqual(['a/x', 'a/y', 'a/z']);
+  });
+
+  test('knows the past of its origin', () => {
+    const table = tableOf(ROOMY, 'a/x', 'a/y');
+    expect(keys(new Table(ROOMY, table.state()).list({ resource: 'things' }, 1))).toEqual(['a/x']);
+  });
+
+  test('carries the counts of namespaces', () => {
+    const table = tableOf(ROOMY, 'a/x', 'a/y', 'a/z');
+    const page = new Table(ROOMY, table.state()).list({ resource: 'things', namespace: 'a', limit: 1 }, 3);
+    expect(page.remaining).toBe(2);
+  });
+});

@@ -1,0 +1,87 @@
+/** Time that a test owns. */
+import { fakeClock } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+
+describe('a fake clock', () => {
+  test('stands at the first moment of 2030, or where it is put', () => {
+    expect(new Date(fakeClock().now()).toISOString()).toBe('2030-01-01T00:00:00.000Z');
+    expect(fakeClock({ now: 5 }).now()).toBe(5);
+  });
+
+  test('moves only when it is told to', async () => {
+    const clock = fakeClock({ now: 0 });
+    await Promise.resolve();
+    expect(clock.now()).toBe(0);
+    await clock.advance(1_500);
+    expect(clock.now()).toBe(1_500);
+  });
+
+  test('runs what falls due, in order and each at its own time', async () => {
+    const clock = fakeClock({ now: 0 });
+    const ran: string[] = [];
+    clock.after(20, () => ran.push(`second at ${clock.now()}`));
+    clock.after(10, () => ran.push(`first at ${clock.now()}`));
+    clock.after(31, () => ran.push('never'));
+    await clock.advance(30);
+    expect(ran).toEqual(['first at 10', 'second at 20']);
+    expect(clock.now()).toBe(30);
+    expect(clock.pending).toBe(1);
+  });
+
+  test('runs timers of the same moment in the order they were set', async () => {
+    const clock = fakeClock();
+    const ran: number[] = [];
+    for (const n of [1, 2, 3]) clock.after(10, () => ran.push(n));
+    await clock.advance(10);
+    expect(ran).toEqual([1, 2, 3]);
+  });
+
+  test('runs what a timer sets within the same move', async () => {
+    const clock = fakeClock({ now: 0 });
+    const ran: number[] = [];
+    const again = () => {
+      ran.push(clock.now());
+      clock.after(10, again);
+    };
+    clock.after(10, again);
+    await clock.advance(35);
+    expect(ran).toEqual([10, 20, 30]);
+  });
+
+  test('runs what a promise sets in motion by a timer sets within the same move', async () => {
+    const clock = fakeClock({ now: 0 });
+    const ran: number[] = [];
+    const wait = (ms: number) => new Promise<void>((resolve) => clock.after(ms, resolve));
+    const loop = async () => {
+      for (let round = 0; round < 3; round++) {
+        await wait(10);
+        ran.push(clock.now());
+      }
+    };
+    const done = loop();
+    await clock.advance(30);
+    await done;
+    expect(ran).toEqual([10, 20, 30]);
+  });
+
+  test('does not run what was taken back', async () => {
+    const clock = fakeClock();
+    const ran: string[] = [];
+    const undo = clock.after(10, () => ran.push('never'));
+    undo();
+    undo();
+    await clock.advance(10);
+    expect(ran).toEqual([]);
+    expect(clock.pending).toBe(0);
+  });
+
+  test('runs a timer without delay with the next move, even one of nothing', async () => {
+    const clock = fakeClock();
+    const ran: string[] = [];
+    clock.after(0, () => ran.push('now'));
+    clock.after(-5, () => ran.push('as soon as any'));
+    expect(ran).toEqual([]);
+    await clock.advance(0);
+    expect(ran).toEqual(['now', 'as soon as any']);
+  });
+});

@@ -1,0 +1,38 @@
+/** Identities that are the same on every run. */
+import { sequentialIds } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+
+describe('sequential ids', () => {
+  test('count uids up', () => {
+    const ids = sequentialIds();
+    expect(ids.uid()).toBe('00000000-0000-4000-8000-000000000001');
+    expect(ids.uid()).toBe('00000000-0000-4000-8000-000000000002');
+  });
+
+  test('have the form of version 4 identifiers', () => {
+    expect(sequentialIds().uid()).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  });
+
+  test('count suffixes up in the alphabet of generated names', () => {
+    const ids = sequentialIds();
+    expect([ids.suffix(5), ids.suffix(5), ids.suffix(5)]).toEqual(['bbbbb', 'bbbbc', 'bbbbd']);
+  });
+
+  test('do not repeat a suffix soon', () => {
+    const ids = sequentialIds();
+    const made = Array.from({ length: 2_000 }, () => ids.suffix(5));
+    expect(new Set(made).size).toBe(2_000);
+    for (const suffix of made) expect(suffix).toMatch(/^[bcdfghjklmnpqrstvwxz2456789]{5}$/);
+  });
+
+  test('answer every random question with one half', () => {
+    const ids = sequentialIds();
+    expect([ids.random(), ids.random()]).toEqual([0.5, 0.5]);
+  });
+
+  test('of two makers do not know of each other', () => {
+    const [left, right] = [sequentialIds(), sequentialIds()];
+    left.uid();
+    expect(right.uid()).toBe('00000000-0000-4000-8000-000000000001');
+  });
+});
