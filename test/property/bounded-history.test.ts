@@ -5,17 +5,17 @@
 import fc from 'fast-check';
 import { memoryStorage } from 'orchplane';
 import { expect, test, vi } from 'vitest';
-import { anyStep, anyWrite, Story } from './histories.js';
+import { histories, Story, writes } from './histories.js';
 import { anyView, collectionOf, EVERYTHING, Follower, keyOf, selectorsOf, shownBy } from './views.js';
 
 vi.setConfig({ testTimeout: 30_000 });
 
 const HISTORY = 5;
-const writes = fc.array(anyWrite, { minLength: 5, maxLength: 40 });
+const some = writes(5, 40);
 
 test('a watcher that falls behind holds the present in the end, or is told that it cannot', async () => {
   await fc.assert(
-    fc.asyncProperty(writes, anyView, fc.integer({ min: 1, max: 12 }), async (steps, view, every) => {
+    fc.asyncProperty(some, anyView, fc.integer({ min: 1, max: 12 }), async (steps, view, every) => {
       const story = await Story.begin(memoryStorage({ history: HISTORY }));
       const follower = await Follower.open(story.cluster, view);
       for (const [index, step] of steps.entries()) {
@@ -32,7 +32,7 @@ test('a watcher that falls behind holds the present in the end, or is told that 
 
 test('a watcher that keeps up never expires, however much happens elsewhere', async () => {
   await fc.assert(
-    fc.asyncProperty(writes, anyView, async (steps, view) => {
+    fc.asyncProperty(some, anyView, async (steps, view) => {
       const story = await Story.begin(memoryStorage({ history: HISTORY }));
       const follower = await Follower.open(story.cluster, view);
       await follower.read();
@@ -52,7 +52,7 @@ test('a watcher that keeps up never expires, however much happens elsewhere', as
 
 test('a watch can start at a version exactly when all later events are still there', async () => {
   await fc.assert(
-    fc.asyncProperty(writes, async (steps) => {
+    fc.asyncProperty(some, async (steps) => {
       const story = await Story.begin(memoryStorage({ history: HISTORY }));
       const witness = await Follower.open(story.cluster, EVERYTHING);
       for (const step of steps) {
@@ -77,7 +77,7 @@ test('a watch can start at a version exactly when all later events are still the
 
 test('events that are too old are dropped even when they are few', async () => {
   await fc.assert(
-    fc.asyncProperty(writes, fc.integer({ min: 1, max: 2_000 }), async (steps, pause) => {
+    fc.asyncProperty(some, fc.integer({ min: 1, max: 2_000 }), async (steps, pause) => {
       const story = await Story.begin(memoryStorage({ historyMs: 10_000 }));
       const start = { items: story.present, version: story.cluster.resourceVersion };
       for (const step of steps) {
@@ -98,7 +98,7 @@ test('events that are too old are dropped even when they are few', async () => {
 
 test('an informer holds the truth in the end, whatever was dropped or put back', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(anyStep, { minLength: 5, maxLength: 30 }), anyView, async (steps, view) => {
+    fc.asyncProperty(histories, anyView, async (steps, view) => {
       const story = await Story.begin(memoryStorage({ history: 3 }));
       const failures: unknown[] = [];
       const onError = (error: unknown) => failures.push(error);
@@ -117,7 +117,7 @@ test('an informer holds the truth in the end, whatever was dropped or put back',
 
 test('the events of an informer make a copy that equals its own', async () => {
   await fc.assert(
-    fc.asyncProperty(writes, anyView, async (steps, view) => {
+    fc.asyncProperty(some, anyView, async (steps, view) => {
       const story = await Story.begin(memoryStorage({ history: 3 }));
       const informer = collectionOf(story.cluster, view).informer(selectorsOf(view));
       const copy = new Map<string, unknown>();

@@ -7,14 +7,17 @@ import type { Cluster, WatchEvent } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
 import { fakeClock, sequentialIds } from 'orchplane/testing';
 import { expect, test, vi } from 'vitest';
-import { anyWrite, newCluster, perform, type StoredConfigMap, type Write } from './histories.js';
+import { anyWrite, newCluster, perform, type StoredConfigMap, type Write, writes } from './histories.js';
 import { anyView, collectionOf, Follower, selectorsOf, type View } from './views.js';
 
 vi.setConfig({ testTimeout: 30_000 });
 
-const writes = fc.array(anyWrite, { maxLength: 15 });
+const some = writes(0, 20);
 /** Writes on both sides of a fork, in turn. */
-const bothSides = fc.array(fc.tuple(fc.constantFrom<Side>('parent', 'fork'), anyWrite), { maxLength: 24 });
+const bothSides = fc.array(fc.tuple(fc.constantFrom<Side>('parent', 'fork'), anyWrite), {
+  maxLength: 30,
+  size: 'max',
+});
 type Side = 'parent' | 'fork';
 
 function forkOf(cluster: Cluster): Cluster {
@@ -42,7 +45,7 @@ const onSide = (side: Side, steps: readonly (readonly [Side, Write])[]) =>
 
 test('a parent behaves as if it had never been forked, and a fork as if it had always been alone', async () => {
   await fc.assert(
-    fc.asyncProperty(writes, bothSides, async (before, steps) => {
+    fc.asyncProperty(some, bothSides, async (before, steps) => {
       const parent = await clusterAfter(before);
       const fork = forkOf(parent);
       for (const [side, write] of steps) await perform(side === 'parent' ? parent : fork, write);
@@ -74,7 +77,7 @@ test('a watch, opened before the fork or after it, shows the writes of its own s
   }
   await fc.assert(
     fc.asyncProperty(
-      writes,
+      some,
       bothSides,
       anyView,
       fc.constantFrom({ side: 'parent', late: false }, { side: 'parent', late: true }, { side: 'fork', late: true }),
@@ -91,34 +94,29 @@ test('a watch, opened before the fork or after it, shows the writes of its own s
 
 test('a continue token that was given out before the fork leads both sides through the same old state', async () => {
   await fc.assert(
-    fc.asyncProperty(
-      fc.array(anyWrite, { minLength: 10, maxLength: 25 }),
-      bothSides,
-      anyView,
-      async (before, steps, view) => {
-        const parent = await clusterAfter(before);
-        const whole = await collectionOf(parent, view).list(selectorsOf(view));
-        const first = await collectionOf(parent, view).list({ ...selectorsOf(view), limit: 1 });
-        if (first.metadata.continue === undefined) return;
-        const fork = forkOf(parent);
-        for (const [side, write] of steps) await perform(side === 'parent' ? parent : fork, write);
-        for (const cluster of [parent, fork]) {
-          const rest = await collectionOf(cluster, view).list({
-            ...selectorsOf(view),
-            continue: first.metadata.continue,
-          });
-          expect([...first.items, ...rest.items]).toEqual(whole.items);
-          expect(rest.metadata.resourceVersion).toBe(whole.metadata.resourceVersion);
-        }
-      },
-    ),
+    fc.asyncProperty(writes(10, 25), bothSides, anyView, async (before, steps, view) => {
+      const parent = await clusterAfter(before);
+      const whole = await collectionOf(parent, view).list(selectorsOf(view));
+      const first = await collectionOf(parent, view).list({ ...selectorsOf(view), limit: 1 });
+      if (first.metadata.continue === undefined) return;
+      const fork = forkOf(parent);
+      for (const [side, write] of steps) await perform(side === 'parent' ? parent : fork, write);
+      for (const cluster of [parent, fork]) {
+        const rest = await collectionOf(cluster, view).list({
+          ...selectorsOf(view),
+          continue: first.metadata.continue,
+        });
+        expect([...first.items, ...rest.items]).toEqual(whole.items);
+        expect(rest.metadata.resourceVersion).toBe(whole.metadata.resourceVersion);
+      }
+    }),
     { numRuns: 80 },
   );
 });
 
 test('what happens to a fork as a whole, restore and close, does not happen to its parent', async () => {
   await fc.assert(
-    fc.asyncProperty(writes, writes, writes, async (before, onFork, onParent) => {
+    fc.asyncProperty(some, some, some, async (before, onFork, onParent) => {
       const parent = await clusterAfter(before);
       const follower = await Follower.open(parent, {});
       const fork = forkOf(parent);

@@ -5,12 +5,12 @@
 import fc from 'fast-check';
 import { ConfigMap } from 'orchplane/kinds';
 import { expect, test, vi } from 'vitest';
-import { anyWrite, newCluster, perform, type StoredConfigMap, Story } from './histories.js';
+import { newCluster, perform, type StoredConfigMap, Story, writes } from './histories.js';
 import { anyView, collectionOf, Follower, selectorsOf, turns } from './views.js';
 
 vi.setConfig({ testTimeout: 30_000 });
 
-const writes = fc.array(anyWrite, { minLength: 5, maxLength: 25 });
+const some = writes(5, 25);
 
 /** The paths of everything inside a value that is not frozen. */
 function unfrozen(value: unknown, path = ''): string[] {
@@ -51,7 +51,7 @@ const vandalism: readonly ((target: Record<string, unknown>) => void)[] = [
 
 test('what get, list, create and update hand out is frozen all the way down', async () => {
   await fc.assert(
-    fc.asyncProperty(writes, async (steps) => {
+    fc.asyncProperty(some, async (steps) => {
       const cluster = await newCluster();
       for (const step of steps) await perform(cluster, step);
       const list = await cluster.all(ConfigMap).list();
@@ -78,7 +78,7 @@ test('what get, list, create and update hand out is frozen all the way down', as
 
 test('what a watch and an informer hand out is frozen all the way down', async () => {
   await fc.assert(
-    fc.asyncProperty(writes, anyView, async (steps, view) => {
+    fc.asyncProperty(some, anyView, async (steps, view) => {
       const cluster = await newCluster();
       const follower = await Follower.open(cluster, view);
       const informer = collectionOf(cluster, view).informer(selectorsOf(view));
@@ -98,7 +98,7 @@ test('what a watch and an informer hand out is frozen all the way down', async (
 
 test('a reader that tries to change what it was handed is refused, and nothing has changed', async () => {
   await fc.assert(
-    fc.asyncProperty(writes, fc.nat(), fc.nat(), async (steps, which, how) => {
+    fc.asyncProperty(some, fc.nat(), fc.nat(), async (steps, which, how) => {
       const story = await Story.begin();
       const follower = await Follower.open(story.cluster, {});
       for (const step of steps) await story.take(step);

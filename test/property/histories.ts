@@ -17,10 +17,12 @@ const FINALIZER = 'example.com/hold';
 
 type Texts = Readonly<Record<string, string>>;
 
-/** Where a write goes. */
+/** Where a write goes: to one of the objects that are there, or to a place where there may be none. */
 interface Place {
   readonly namespace: string;
   readonly name: string;
+  /** Which of those that are there, counted round and round. */
+  readonly nth?: number;
 }
 
 /** What a write brings. */
@@ -48,62 +50,74 @@ export type Step =
 const namespace = fc.constantFrom(...NAMESPACES);
 const name = fc.constantFrom(...NAMES);
 const value = fc.constantFrom('1', '2', '3');
-const labels: fc.Arbitrary<Texts> = fc.record(
+const labels = fc.record(
   {
     app: fc.constantFrom('web', 'db'),
     tier: fc.constantFrom('front', 'back'),
-    constructor: fc.constant('own') as fc.Arbitrary<string>,
+    constructor: fc.constant('own'),
   },
   { requiredKeys: [] },
 ) as fc.Arbitrary<Texts>;
 const data: fc.Arbitrary<Texts> = fc.dictionary(fc.constantFrom('k', 'toString', 'l'), value, { maxKeys: 2 });
-const place = { namespace, name };
 const content = { labels, data };
+const anywhere = { namespace, name };
 
-const create: fc.Arbitrary<Write> = fc.record({
-  type: fc.constant('create'),
-  ...place,
-  ...content,
-  held: fc.boolean(),
-});
-const change: fc.Arbitrary<Write> = fc.record({
-  type: fc.constantFrom('update', 'edit', 'merge'),
-  ...place,
-  ...content,
-});
-const remove: fc.Arbitrary<Write> = fc.record({ type: fc.constant('delete'), ...place, foreground: fc.boolean() });
+/** A write to something that is there, mostly; one to a place that may be empty is refused, which is a case too. */
+function change<Parts extends object>(
+  parts: { [Part in keyof Parts]: fc.Arbitrary<Parts[Part]> },
+): fc.Arbitrary<Write> {
+  return fc.oneof(
+    { arbitrary: fc.record({ ...parts, ...anywhere, nth: fc.nat(11) }), weight: 9 },
+    { arbitrary: fc.record({ ...parts, ...anywhere }), weight: 1 },
+  ) as unknown as fc.Arbitrary<Write>;
+}
 
-/** One write through the client. Most hit an object that is there; the others are refused, which is a case too. */
+const create = fc.record({ type: fc.constant('create'), ...anywhere, ...content, held: fc.boolean() });
+const update = change({ type: fc.constantFrom('update', 'edit', 'merge'), ...content });
+const relabel = change({ type: fc.constant('json'), label: fc.constantFrom('web', 'db') });
+const remove = change({ type: fc.constant('delete'), foreground: fc.boolean() });
+const finalizers = change({ type: fc.constantFrom('hold', 'release') });
+const nothing = change({ type: fc.constant('nothing') });
+const stale = change({ type: fc.constant('stale'), data });
+const removeMany = fc.record({
+  type: fc.constant('deleteCollection'),
+  namespace,
+  app: fc.constantFrom('web', 'db'),
+});
+const elsewhere = fc.record({ type: fc.constant('elsewhere'), name, value });
+
+/** One write through the client. */
 export const anyWrite: fc.Arbitrary<Write> = fc.oneof(
-  { arbitrary: create, weight: 6 },
-  { arbitrary: change, weight: 6 },
+  { arbitrary: create as fc.Arbitrary<Write>, weight: 10 },
+  { arbitrary: update, weight: 6 },
+  { arbitrary: relabel, weight: 2 },
   { arbitrary: remove, weight: 3 },
-  {
-    arbitrary: fc.record({ type: fc.constant('json'), ...place, label: fc.constantFrom('web', 'db') }),
-    weight: 2,
-  },
-  { arbitrary: fc.record({ type: fc.constantFrom('hold', 'release', 'nothing'), ...place }), weight: 3 },
-  { arbitrary: fc.record({ type: fc.constant('stale'), ...place, data }), weight: 1 },
-  {
-    arbitrary: fc.record({ type: fc.constant('deleteCollection'), namespace, app: fc.constantFrom('web', 'db') }),
-    weight: 1,
-  },
-  { arbitrary: fc.record({ type: fc.constant('elsewhere'), name, value }), weight: 2 },
-) as fc.Arbitrary<Write>;
+  { arbitrary: finalizers, weight: 3 },
+  { arbitrary: nothing, weight: 1 },
+  { arbitrary: stale, weight: 1 },
+  { arbitrary: removeMany as fc.Arbitrary<Write>, weight: 1 },
+  { arbitrary: elsewhere as fc.Arbitrary<Write>, weight: 2 },
+);
+
+/** Some writes, as many as a run can bear: the default of fast-check is far too short for a history. */
+export function writes(minLength: number, maxLength: number): fc.Arbitrary<Write[]> {
+  return fc.array(anyWrite, { minLength, maxLength, size: 'max' });
+}
 
 /** Enough to make history grow old within a run. */
-const advance: fc.Arbitrary<Step> = fc.record({
-  type: fc.constant('advance'),
-  ms: fc.constantFrom(1, 1_000, 61_000, 200_000),
-});
+const advance = fc.record({ type: fc.constant('advance'), ms: fc.constantFrom(1, 1_000, 61_000, 200_000) });
+const restore = fc.record({ type: fc.constant('restore'), which: fc.nat(3) });
 
 /** A write, or something that happens to the whole cluster. */
-export const anyStep: fc.Arbitrary<Step> = fc.oneof(
-  { arbitrary: anyWrite as fc.Arbitrary<Step>, weight: 16 },
-  { arbitrary: advance, weight: 2 },
-  { arbitrary: fc.constant<Step>({ type: 'snapshot' }), weight: 1 },
-  { arbitrary: fc.record({ type: fc.constant('restore'), which: fc.nat(3) }) as fc.Arbitrary<Step>, weight: 1 },
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  { arbitrary: anyWrite as fc.Arbitrary<Step>, weight: 20 },
+  { arbitrary: advance as fc.Arbitrary<Step>, weight: 2 },
+  { arbitrary: fc.constant<Step>({ type: 'snapshot' }), weight: 2 },
+  { arbitrary: restore as fc.Arbitrary<Step>, weight: 2 },
 );
+
+/** A whole history. */
+export const histories: fc.Arbitrary<Step[]> = fc.array(anyStep, { minLength: 5, maxLength: 40, size: 'max' });
 
 /** A cluster with the namespaces that writes go to. */
 export async function newCluster(storage?: StorageSettings): Promise<TestCluster> {
@@ -115,13 +129,23 @@ export async function newCluster(storage?: StorageSettings): Promise<TestCluster
 /** Carries out a write. What a server may refuse (it is not there, it is there already, …) is no failure. */
 export async function perform(cluster: Cluster, write: Write): Promise<void> {
   try {
-    await attempt(cluster, write);
+    await attempt(cluster, await addressed(cluster, write));
   } catch (error) {
     if (!StatusError.is(error) || !EXPECTED.has(error.reason ?? '')) throw error;
   }
 }
 
 const EXPECTED: ReadonlySet<string> = new Set(['NotFound', 'AlreadyExists', 'Conflict', 'Invalid']);
+
+/** The same write, with its place found. */
+async function addressed(cluster: Cluster, write: Write): Promise<Write> {
+  if (!('nth' in write) || write.nth === undefined) return write;
+  const { items } = await cluster.all(ConfigMap).list();
+  const there = items[write.nth % Math.max(items.length, 1)];
+  return there === undefined
+    ? write
+    : { ...write, namespace: there.metadata.namespace ?? '', name: there.metadata.name };
+}
 
 async function attempt(cluster: Cluster, write: Write): Promise<unknown> {
   if (write.type === 'elsewhere') return writeElsewhere(cluster, write);

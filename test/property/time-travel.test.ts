@@ -6,12 +6,10 @@ import fc from 'fast-check';
 import { StatusError } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
 import { expect, test, vi } from 'vitest';
-import { anyStep, anyWrite, Story } from './histories.js';
+import { histories, Story, writes } from './histories.js';
 import { anyView, collectionOf, Follower, keyOf, selectorsOf, shownBy } from './views.js';
 
 vi.setConfig({ testTimeout: 30_000 });
-
-const histories = fc.array(anyStep, { minLength: 1, maxLength: 30 });
 
 test('a list at a version that is remembered shows what was there at that version', async () => {
   await fc.assert(
@@ -49,9 +47,9 @@ test('a list at a version plus the events since make the present', async () => {
 
 test('no version is forgotten while history is young and short', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(anyWrite, { minLength: 1, maxLength: 30 }), anyView, async (writes, view) => {
+    fc.asyncProperty(writes(1, 40), anyView, async (steps, view) => {
       const story = await Story.begin();
-      for (const write of writes) await story.take(write);
+      for (const step of steps) await story.take(step);
       for (const { version, items } of story.moments) {
         const exact = { resourceVersion: version, resourceVersionMatch: 'Exact' } as const;
         const list = await collectionOf(story.cluster, view).list({ ...selectorsOf(view), ...exact });
@@ -93,33 +91,28 @@ test('those who watched while it happened hold the present, whatever they select
 
 test('a watch without a version shows what is there, in the order of a list, and then what happens', async () => {
   await fc.assert(
-    fc.asyncProperty(
-      fc.array(anyWrite, { maxLength: 15 }),
-      fc.array(anyWrite, { maxLength: 15 }),
-      anyView,
-      async (before, after, view) => {
-        const story = await Story.begin();
-        for (const write of before) await story.take(write);
-        const there = shownBy(view, story.present);
-        const version = story.cluster.resourceVersion;
-        const watch = collectionOf(story.cluster, view).watch(selectorsOf(view));
-        for (const write of after) await story.take(write);
-        for (const object of there) expect((await watch.next()).value).toEqual({ type: 'ADDED', object });
-        const follower = Follower.of(watch, view, { items: there, version });
-        await follower.read();
-        follower.close();
-        expect(follower.copy.items()).toEqual(shownBy(view, story.present));
-      },
-    ),
+    fc.asyncProperty(writes(0, 25), writes(0, 25), anyView, async (before, after, view) => {
+      const story = await Story.begin();
+      for (const write of before) await story.take(write);
+      const there = shownBy(view, story.present);
+      const version = story.cluster.resourceVersion;
+      const watch = collectionOf(story.cluster, view).watch(selectorsOf(view));
+      for (const write of after) await story.take(write);
+      for (const object of there) expect((await watch.next()).value).toEqual({ type: 'ADDED', object });
+      const follower = Follower.of(watch, view, { items: there, version });
+      await follower.read();
+      follower.close();
+      expect(follower.copy.items()).toEqual(shownBy(view, story.present));
+    }),
     { numRuns: 40 },
   );
 });
 
 test('lists are in the order of namespace/name as one text', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(anyWrite, { maxLength: 30 }), async (writes) => {
+    fc.asyncProperty(writes(0, 40), async (steps) => {
       const story = await Story.begin();
-      for (const write of writes) await story.take(write);
+      for (const step of steps) await story.take(step);
       const keys = (await story.cluster.all(ConfigMap).list()).items.map(keyOf);
       expect(keys).toEqual([...keys].sort((left, right) => (left < right ? -1 : 1)));
     }),

@@ -6,12 +6,12 @@ import fc from 'fast-check';
 import { jsonPatch, mergePatch } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
 import { expect, test, vi } from 'vitest';
-import { anyWrite, type newCluster, perform, type StoredConfigMap, Story } from './histories.js';
+import { type newCluster, perform, type StoredConfigMap, Story, writes } from './histories.js';
 import { anyView, Follower, keyOf, shownBy } from './views.js';
 
 vi.setConfig({ testTimeout: 30_000 });
 
-const writes = fc.array(anyWrite, { minLength: 5, maxLength: 25 });
+const some = writes(5, 30);
 
 /** Writes that ask for what is there already. */
 const noOps = {
@@ -41,7 +41,7 @@ function apiOf(cluster: Awaited<ReturnType<typeof newCluster>>, namespace: strin
 
 test.each(Object.entries(noOps))('%s keeps the version and is told to nobody', async (_name, write) => {
   await fc.assert(
-    fc.asyncProperty(writes, fc.nat(), async (steps, which) => {
+    fc.asyncProperty(some, fc.nat(), async (steps, which) => {
       const story = await Story.begin();
       for (const step of steps) await story.take(step);
       // A terminating object without finalizers cannot be written back: there is none.
@@ -62,7 +62,7 @@ test.each(Object.entries(noOps))('%s keeps the version and is told to nobody', a
 
 test('every event shows the store as it was at its version', async () => {
   await fc.assert(
-    fc.asyncProperty(writes, anyView, async (steps, view) => {
+    fc.asyncProperty(some, anyView, async (steps, view) => {
       const story = await Story.begin();
       const follower = await Follower.open(story.cluster, view);
       for (const step of steps) await story.take(step);
@@ -85,7 +85,7 @@ test('every event shows the store as it was at its version', async () => {
 
 test('every version between two moments is the version of one event of one kind', async () => {
   await fc.assert(
-    fc.asyncProperty(writes, async (steps) => {
+    fc.asyncProperty(some, async (steps) => {
       const story = await Story.begin();
       const follower = await Follower.open(story.cluster, {});
       const start = Number(story.cluster.resourceVersion);
@@ -103,7 +103,7 @@ test('every version between two moments is the version of one event of one kind'
 
 test('two watchers of the same view are shown the same events', async () => {
   await fc.assert(
-    fc.asyncProperty(writes, anyView, fc.integer({ min: 1, max: 7 }), async (steps, view, every) => {
+    fc.asyncProperty(some, anyView, fc.integer({ min: 1, max: 7 }), async (steps, view, every) => {
       const story = await Story.begin();
       const [prompt, slow] = [await Follower.open(story.cluster, view), await Follower.open(story.cluster, view)];
       for (const [index, step] of steps.entries()) {
@@ -121,7 +121,7 @@ test('two watchers of the same view are shown the same events', async () => {
 
 test('a rehearsal of any write changes nothing', async () => {
   await fc.assert(
-    fc.asyncProperty(writes, writes, async (steps, rehearsed) => {
+    fc.asyncProperty(some, some, async (steps, rehearsed) => {
       const story = await Story.begin();
       for (const step of steps) await story.take(step);
       const follower = await Follower.open(story.cluster, {});

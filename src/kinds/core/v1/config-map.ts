@@ -3,15 +3,15 @@
  */
 import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
-import { forbidden, invalid, keyPath, tooLong } from '../../../meta/field-error.js';
+import { invalid, keyPath, tooLong } from '../../../meta/field-error.js';
 import { byteLength } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { bytes, optional, pointer } from '../../../schema/hints.js';
 import { base64ByteLength } from '../../../util/base64.js';
-import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
 import { configKeys } from '../../shared/config-keys.js';
+import { immutableDataProblems } from '../../shared/immutable-data.js';
 
 const shape = {
   immutable: pointer(z.boolean()),
@@ -30,7 +30,11 @@ export const ConfigMap: Kind<ConfigMap, ConfigMapInput, 'Namespaced', never> = d
   scope: 'Namespaced',
   names: { shortNames: ['cm'] },
   body: shape,
-  strategy: { revalidatesOnUpdate: true, validate, validateUpdate },
+  strategy: {
+    revalidatesOnUpdate: true,
+    validate,
+    validateUpdate: (next, live) => immutableDataProblems(next, live, ['data', 'binaryData']),
+  },
 });
 
 /** All values together. */
@@ -59,15 +63,4 @@ function isTooLarge(texts: readonly string[], binaries: readonly string[]): bool
   for (const text of texts) total += byteLength(text);
   for (const binary of binaries) total += base64ByteLength(binary);
   return total > MAX_BYTES;
-}
-
-const WHEN_SET = 'field is immutable when `immutable` is set';
-
-function validateUpdate(next: ApiObject, live: ApiObject): readonly FieldError[] {
-  if (live['immutable'] !== true) return [];
-  const problems: FieldError[] = [];
-  if (next['immutable'] !== true) problems.push(forbidden('immutable', WHEN_SET));
-  if (!deepEqual(next['data'], live['data'])) problems.push(forbidden('data', WHEN_SET));
-  if (!deepEqual(next['binaryData'], live['binaryData'])) problems.push(forbidden('binaryData', WHEN_SET));
-  return problems;
 }

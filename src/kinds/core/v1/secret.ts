@@ -4,16 +4,17 @@
 import * as z from 'zod';
 import type { Dialect } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
-import { forbidden, invalid, keyPath, required, tooLong } from '../../../meta/field-error.js';
+import { invalid, keyPath, required, tooLong } from '../../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { parseJson } from '../../../meta/parse-json.js';
 import { jsonType } from '../../../schema/decode.js';
 import { bytes, hint, namedString, optional, pointer } from '../../../schema/hints.js';
 import { base64ByteLength, decodeBase64Text, encodeBase64Text } from '../../../util/base64.js';
-import { deepEqual, isRecord, own } from '../../../util/json.js';
+import { isRecord, own } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { configKeys } from '../../shared/config-keys.js';
+import { immutableDataProblems } from '../../shared/immutable-data.js';
 
 const shape = {
   immutable: pointer(z.boolean()),
@@ -114,15 +115,9 @@ function notJsonObject(text: string): string | undefined {
   return `json: cannot unmarshal ${jsonType(value)} into Go value of type map[string]interface {}`;
 }
 
-const WHEN_SET = 'field is immutable when `immutable` is set';
-
 function validateUpdate(next: ApiObject, live: ApiObject): readonly FieldError[] {
-  const problems: FieldError[] = [];
-  if (next['type'] !== live['type']) problems.push(invalid('type', next['type'], 'field is immutable'));
-  if (live['immutable'] !== true) return problems;
-  if (next['immutable'] !== true) problems.push(forbidden('immutable', WHEN_SET));
-  if (!deepEqual(next['data'], live['data'])) problems.push(forbidden('data', WHEN_SET));
-  return problems;
+  const retyped = next['type'] === live['type'] ? [] : [invalid('type', next['type'], 'field is immutable')];
+  return [...retyped, ...immutableDataProblems(next, live, ['data'])];
 }
 
 /** Only the plainest fault of a key pair is noticed; see docs/fidelity.md. */
