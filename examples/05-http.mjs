@@ -31,13 +31,21 @@ const stranger = await handler(new Request(collection, { headers: { authorizatio
 assert.equal(stranger.status, 401);
 
 console.log('\nBehind node:http');
-const server = createServer(async (incoming, outgoing) => {
+const server = createServer((incoming, outgoing) => {
+  answer(incoming, outgoing).catch((error) => {
+    // What fetch has no words for (a method, an address), and clients that left in the middle.
+    if (!outgoing.headersSent) outgoing.writeHead(400);
+    outgoing.end(outgoing.writableEnded ? undefined : String(error));
+  });
+});
+
+async function answer(incoming, outgoing) {
   const { method = 'GET', url = '/', headers } = incoming;
   const hasBody = method !== 'GET' && method !== 'HEAD';
   // When the client goes away, a watch must end.
   const gone = new AbortController();
   outgoing.on('close', () => gone.abort());
-  const request = new Request(new URL(url, 'http://cluster'), {
+  const request = new Request(`http://cluster${url}`, {
     method,
     headers: Object.entries(headers).map(([name, value]) => [name, String(value)]),
     signal: gone.signal,
@@ -45,9 +53,11 @@ const server = createServer(async (incoming, outgoing) => {
   });
   const response = await handler(request);
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+  // A watch with nothing to say yet has begun all the same.
+  outgoing.flushHeaders();
   for await (const chunk of response.body ?? []) outgoing.write(chunk);
   outgoing.end();
-});
+}
 server.listen(0, '127.0.0.1');
 await once(server, 'listening');
 const origin = `http://127.0.0.1:${server.address().port}`;

@@ -13,8 +13,8 @@ import type { Kind } from './kinds/kind.js';
 import type { ServedKind } from './kinds/served-kind.js';
 import type { Dialect, DialectName } from './meta/dialect.js';
 import { dialectNamed } from './meta/dialect.js';
-import { errors } from './meta/errors.js';
-import type { GroupVersionResource } from './meta/gvk.js';
+import { errors, failure } from './meta/errors.js';
+import { type GroupVersionResource, qualifiedResource } from './meta/gvk.js';
 import { valueBody } from './protocol/body.js';
 import type { ApiRequest } from './protocol/request.js';
 import type { ApiResponse } from './protocol/response.js';
@@ -114,6 +114,7 @@ export function createCluster(options: ClusterOptions = {}): Cluster {
     registry: new Registry(dialect, kinds.includes(Namespace) ? kinds : [Namespace, ...kinds]),
     admission: options.admission ?? defaultAdmission,
     client: options.client ?? {},
+    family: {},
   };
   const cluster = assemble(parts);
   createDefaultNamespaces(contextOf({ ...parts, admission: [] }));
@@ -140,6 +141,8 @@ interface ClusterParts {
   readonly registry: Registry;
   readonly admission: readonly AdmissionPlugin[];
   readonly client: ClientDefaults;
+  /** Shared by a cluster and its forks. */
+  readonly family: object;
 }
 
 function contextOf(parts: ClusterParts): ServerContext {
@@ -153,18 +156,18 @@ function contextOf(parts: ClusterParts): ServerContext {
 }
 
 /** Snapshots are ours to open only by the cluster's own code. */
-const stores = new WeakMap<ClusterSnapshot, StoreSnapshot>();
+const snapshots = new WeakMap<ClusterSnapshot, { readonly state: StoreSnapshot; readonly family: object }>();
 
 function assemble(parts: ClusterParts): Cluster {
   const context = contextOf(parts);
   const { store, registry, dialect, clock, ids } = parts;
   const middlewares = new MiddlewareStack();
-  let isClosed = false;
+  const closing = new AbortController();
 
   const handle = (request: ApiRequest) => dispatch(context, request);
 
   function send(request: ApiRequest): MaybePromise<ApiResponse> {
-    if (isClosed) throw errors.serviceUnavailable('the cluster is closed');
+    if (closing.signal.aborted) throw closing.signal.reason;
     if (middlewares.isEmpty) return dispatch(context, request);
     // A middleware may wait; what the caller does with its object meanwhile is no part of this request.
     const body = request.body?.detach?.();
@@ -172,11 +175,21 @@ function assemble(parts: ClusterParts): Cluster {
   }
 
   async function close(): Promise<void> {
-    isClosed = true;
+    closing.abort(errors.serviceUnavailable('the cluster is closed'));
     for (const watch of [...context.watches]) watch.close();
   }
 
-  const client = createClient({ transport: { dialect, clock, send }, ...parts.client });
+  /** What a client in this process is told about a kind that was forgotten: which one, and what to do. */
+  function sendLocal(request: ApiRequest): MaybePromise<ApiResponse> {
+    if (registry.byResource(request.resource) !== undefined) return send(request);
+    const { group, version, resource } = request.resource;
+    const what = qualifiedResource({ group, resource });
+    const message = `the server could not find the requested resource: ${what} in version ${version} is not installed (cluster.install)`;
+    throw failure({ reason: 'NotFound', message, details: {} });
+  }
+
+  const transport = { dialect, clock, send: sendLocal, closing: closing.signal };
+  const client = createClient({ transport, ...parts.client });
 
   return Object.freeze({
     ...client,
@@ -184,6 +197,7 @@ function assemble(parts: ClusterParts): Cluster {
     clock,
     ids,
     send,
+    closing: closing.signal,
     get resourceVersion() {
       return String(store.revision);
     },
@@ -197,13 +211,18 @@ function assemble(parts: ClusterParts): Cluster {
     snapshot() {
       const state = store.snapshot();
       const snapshot = Object.freeze({ resourceVersion: String(state.revision) });
-      stores.set(snapshot, state);
+      snapshots.set(snapshot, { state, family: parts.family });
       return snapshot;
     },
     restore(snapshot: ClusterSnapshot) {
-      const state = stores.get(snapshot);
-      if (state === undefined) throw new TypeError('orchplane: restore takes what snapshot() returned');
-      store.restore(state);
+      const held = snapshots.get(snapshot);
+      if (held === undefined) throw new TypeError('orchplane: restore takes what snapshot() returned');
+      if (held.family !== parts.family) {
+        throw new TypeError(
+          'orchplane: this snapshot is of another cluster; restore takes those of a cluster and its forks',
+        );
+      }
+      store.restore(held.state);
     },
     fork(options: ForkOptions = {}) {
       const forkClock = options.clock ?? clock;

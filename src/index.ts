@@ -35,6 +35,7 @@ export type {
 } from './client/options.js';
 export {
   type JsonPatch,
+  type JsonPatchOperation,
   jsonPatch,
   type MergePatch,
   mergePatch,
@@ -47,16 +48,21 @@ export type { Predicate } from './client/wait-for.js';
 export type { Watch, WatchEvent } from './client/watch.js';
 export { type Cluster, type ClusterOptions, type ClusterSnapshot, createCluster, type ForkOptions } from './cluster.js';
 export { defineKind, type InputBase, type KindDefinition, type ObjectBase } from './kinds/define-kind.js';
-export type { InputOf, Kind, ObjectOf, Scope } from './kinds/kind.js';
+export type { DraftOf, InputOf, Kind, ObjectOf, PropagationPolicy, Scope } from './kinds/kind.js';
+export type { ServedKind } from './kinds/served-kind.js';
 export { status } from './kinds/subresources/status.js';
 export type { DialectName } from './meta/dialect.js';
 // 3. Errors
 export { errors, StatusError } from './meta/errors.js';
 export { type FieldError, type FieldErrorType, fieldError } from './meta/field-error.js';
+export type { GroupResource, GroupVersion, GroupVersionKind, GroupVersionResource } from './meta/gvk.js';
+export type { LabelSelectorExpression } from './meta/labels.js';
 export type {
   ApiList,
   ApiObject,
   DeepReadonly,
+  DraftMeta,
+  DraftObject,
   ListMeta,
   ManagedFieldsEntry,
   ObjectMeta,
@@ -81,5 +87,5 @@ export type {
 } from './protocol/watch-event.js';
 export type { Middleware, Next } from './server/middleware.js';
 export { type MemoryStorageOptions, memoryStorage, type StorageSettings } from './storage/memory-storage.js';
-export { type Clock, systemClock, type Undo } from './util/clock.js';
+export { type Clock, systemClock, type TimerOptions, type Undo } from './util/clock.js';
 export { type Ids, randomIds } from './util/ids.js';

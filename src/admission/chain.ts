@@ -2,6 +2,7 @@
  * Runs plugins in order, waiting only for those that must be waited for.
  */
 import { errors, StatusError } from '../meta/errors.js';
+import type { DraftObject } from '../meta/object.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import { chain, isPromise } from '../util/maybe-promise.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from './types.js';
@@ -10,15 +11,24 @@ import type { AdmissionPlugin, AdmissionRequest, ClusterView } from './types.js'
 export function runAdmission(
   plugins: readonly AdmissionPlugin[],
   phase: 'mutate' | 'validate',
-  about: { readonly request: AdmissionRequest; readonly view: ClusterView },
+  about: { readonly request: AdmissionRequest<DraftObject>; readonly view: ClusterView },
 ): MaybePromise<void> {
   let result: MaybePromise<void> = void 0;
   for (const plugin of plugins) {
-    const run = plugin[phase];
-    if (run === undefined) continue;
-    result = chain(result, () => guarded(() => run(about.request, about.view), plugin));
+    if (plugin[phase] === undefined) continue;
+    result = chain(result, () => guarded(() => runOne(plugin, phase, about), plugin));
   }
   return result;
+}
+
+function runOne(
+  plugin: AdmissionPlugin,
+  phase: 'mutate' | 'validate',
+  { request, view }: { readonly request: AdmissionRequest<DraftObject>; readonly view: ClusterView },
+): MaybePromise<void> {
+  if (phase === 'mutate') return plugin.mutate?.(request, view);
+  // The same object under the type that says what it is by now: finished.
+  return plugin.validate?.(request as unknown as AdmissionRequest, view);
 }
 
 /** A plugin refuses with a StatusError; anything else it throws is its own failure, and the client gets a 500. */

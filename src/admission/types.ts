@@ -12,7 +12,7 @@ import type { MaybePromise } from '../util/maybe-promise.js';
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE';
 
-export interface AdmissionRequest {
+export interface AdmissionRequest<Object extends DraftObject | ApiObject = ApiObject> {
   readonly operation: Operation;
   readonly served: ServedKind;
   readonly subresource: string;
@@ -20,8 +20,8 @@ export interface AdmissionRequest {
   readonly namespace: string;
   /** The name asked for; a generated one is not known yet and stands as its prefix. */
   readonly name: string;
-  /** The new object: a draft while mutating, to be left alone while validating; none on DELETE. */
-  readonly object: DraftObject | ApiObject | undefined;
+  /** The new object, to be changed in place while mutating and left alone while validating; none on DELETE. */
+  readonly object: Object | undefined;
   /** The live object; none on CREATE. */
   readonly oldObject: ApiObject | undefined;
   readonly dryRun: boolean;
@@ -36,6 +36,6 @@ export interface ClusterView {
 export interface AdmissionPlugin {
   readonly name: string;
   /** May change `request.object` in place. */
-  readonly mutate?: (request: AdmissionRequest, view: ClusterView) => MaybePromise<void>;
+  readonly mutate?: (request: AdmissionRequest<DraftObject>, view: ClusterView) => MaybePromise<void>;
   readonly validate?: (request: AdmissionRequest, view: ClusterView) => MaybePromise<void>;
 }

@@ -6,8 +6,8 @@
  * abort with the signal's reason; nothing is thrown synchronously. What comes back is deep-frozen and shared with the
  * server where that runs in the same process: change a copy, or use `edit`.
  */
-import type { InputOf, Kind, ObjectOf } from '../kinds/kind.js';
-import type { ApiList, DeepReadonly } from '../meta/object.js';
+import type { DraftOf, InputDraftOf, InputOf, Kind, ObjectOf } from '../kinds/kind.js';
+import type { ApiList } from '../meta/object.js';
 import type { Status } from '../meta/status.js';
 import type { Recipe } from './edit.js';
 import type { Informer, InformerOptions } from './informer.js';
@@ -27,10 +27,10 @@ import type { Predicate } from './wait-for.js';
 import type { Watch } from './watch.js';
 
 /** An object of the kind, as it comes back from the server. */
-export type Stored<AnyKind> = DeepReadonly<ObjectOf<AnyKind>>;
+export type Stored<AnyKind> = ObjectOf<AnyKind>;
 
 /** What may be sent to create an object of the kind, or to replace one. Objects that were read fit as well. */
-export type Sent<AnyKind> = DeepReadonly<InputOf<AnyKind>>;
+export type Sent<AnyKind> = InputOf<AnyKind>;
 
 /** The subresources that the kind declares. */
 export type SubresourceOf<AnyKind> =
@@ -129,7 +129,7 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
    * @example
    * await configMaps.edit('settings', (settings) => { settings.data = { colour: 'red' }; });
    */
-  edit(name: string, recipe: Recipe<ObjectOf<AnyKind>>, options?: EditOptions): Promise<Stored<AnyKind>>;
+  edit(name: string, recipe: Recipe<DraftOf<AnyKind>>, options?: EditOptions): Promise<Stored<AnyKind>>;
 
   /**
    * Changes part of an object.
@@ -137,7 +137,7 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
    * @example
    * await configMaps.patch('settings', mergePatch({ metadata: { labels: { tier: 'front', old: null } } }));
    */
-  patch(name: string, patch: Patch<InputOf<AnyKind>>, options?: WriteOptions): Promise<Stored<AnyKind>>;
+  patch(name: string, patch: Patch<InputDraftOf<AnyKind>>, options?: WriteOptions): Promise<Stored<AnyKind>>;
 
   /**
    * Deletes an object. The answer is the server's: a Status, or the object where it still exists for a while (it waits
@@ -194,8 +194,8 @@ export interface SubresourceApi<AnyKind extends Kind> {
    * @example
    * await quotas.status.edit('team', (quota) => { quota.status = { used: { pods: '3' } }; });
    */
-  edit(name: string, recipe: Recipe<ObjectOf<AnyKind>>, options?: EditOptions): Promise<Stored<AnyKind>>;
-  patch(name: string, patch: Patch<InputOf<AnyKind>>, options?: WriteOptions): Promise<Stored<AnyKind>>;
+  edit(name: string, recipe: Recipe<DraftOf<AnyKind>>, options?: EditOptions): Promise<Stored<AnyKind>>;
+  patch(name: string, patch: Patch<InputDraftOf<AnyKind>>, options?: WriteOptions): Promise<Stored<AnyKind>>;
 }
 
 /** Everything that can be done with the objects of a kind. `status` exists where the kind declares it. */

@@ -48,7 +48,7 @@ export interface Client {
 export type NamespaceOf<AnyKind extends Kind> = AnyKind['scope'] extends 'Cluster' ? [] : [namespace?: string];
 
 /**
- * Makes a client of a transport: of a cluster in this process, or of one behind HTTP.
+ * Makes a client of a transport: of a cluster in this process, or of whatever else answers requests of the protocol.
  *
  * @example
  * const client = createClient({ transport, namespace: 'team-a', fieldManager: 'ci' });

@@ -4,6 +4,7 @@
  */
 import { Immer } from 'immer';
 import { StatusError } from '../meta/errors.js';
+import { isRecord } from '../util/json.js';
 
 /** Changes the draft in place. Must be synchronous; what it returns is ignored. Runs again after a lost race. */
 export type Recipe<Object> = (draft: Object) => void;
@@ -31,11 +32,18 @@ export async function edit<Stored, Object>(
 ): Promise<Stored> {
   for (let attempt = 1; ; attempt++) {
     const live = await steps.read();
+    let returned: unknown;
     const next = immer.produce(live, (draft) => {
-      const returned: unknown = recipe(draft as Object);
+      returned = recipe(draft as Object);
       if (returned instanceof Promise) throw new TypeError('orchplane: the recipe of an edit must be synchronous');
     });
-    if (next === live) return live;
+    if (next === live) {
+      // An assignment as the body of an arrow function returns its value; a whole object with an untouched draft is a
+      // misunderstanding.
+      if (isRecord(returned))
+        throw new TypeError('orchplane: the recipe of an edit changes its draft; it returned an object instead');
+      return live;
+    }
     try {
       return await steps.write(next);
     } catch (error) {

@@ -95,7 +95,11 @@ class CachingInformer<Object, IndexName extends string> implements Informer<Obje
     // Whoever awaits it sees the rejection; whoever never looks must not be ended by it.
     this.synced.catch(() => undefined);
     const { signal } = options;
-    this.#offSignal = onAbort(signal, () => this.#end(signal?.reason));
+    const { closing } = endpoint.connection.transport;
+    const offs = [onAbort(signal, () => this.#end(signal?.reason)), onAbort(closing, () => this.#end(closing?.reason))];
+    this.#offSignal = () => {
+      for (const off of offs) off();
+    };
     void reflect({ endpoint, options: selectors, signal: this.#stop.signal }, this);
   }
 

@@ -15,6 +15,35 @@ import type {
 } from './options.js';
 import { fieldSelectorText, labelSelectorText } from './selectors.js';
 
+/** What an option is called elsewhere, and here. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  labelSelector: 'labels',
+  fieldSelector: 'fields',
+  propagationPolicy: 'propagation',
+};
+
+/**
+ * Refuses options that do not exist: a selector under a wrong name would select everything. The compiler refuses them
+ * too, but not everybody has one.
+ */
+function known<Options extends object>(options: Options, names: readonly string[]): Options {
+  for (const name of Object.keys(options)) {
+    if (names.includes(name)) continue;
+    const here = Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name] : undefined;
+    const hint = here === undefined ? `there are: ${names.join(', ')}` : `it is called ${here} here`;
+    throw new TypeError(`orchplane: there is no option ${name}; ${hint}`);
+  }
+  return options;
+}
+
+const SELECT = ['labels', 'fields', 'signal'];
+const VERSION = ['resourceVersion', 'resourceVersionMatch'];
+const LIST = [...SELECT, ...VERSION, 'limit', 'continue', 'pageSize'];
+const WATCH = [...SELECT, ...VERSION, 'sendInitialEvents', 'allowWatchBookmarks', 'timeoutSeconds'];
+const WRITE = ['dryRun', 'fieldManager', 'fieldValidation', 'signal', 'attempts'];
+const DELETE = ['propagation', 'gracePeriodSeconds', 'preconditions', 'dryRun', 'signal'];
+const DELETE_COLLECTION = [...SELECT, ...DELETE, 'limit'];
+
 type Draft<Options> = { -readonly [Name in keyof Options]: Options[Name] };
 
 /** Shared by every request without options. */
@@ -33,7 +62,7 @@ export function deleteDefaults(client: ClientDefaults): RequestOptions {
 }
 
 export function writeOptions(defaults: RequestOptions, options: WriteOptions | undefined): RequestOptions {
-  return options === undefined ? defaults : withWriteOptions({ ...defaults }, options);
+  return options === undefined ? defaults : withWriteOptions({ ...defaults }, known(options, WRITE));
 }
 
 export function getOptions(options: GetOptions | undefined): RequestOptions {
@@ -46,7 +75,7 @@ export function selectOptions(options: SelectOptions): RequestOptions {
 
 export function listOptions(options: ListOptions | undefined): RequestOptions {
   if (options === undefined) return NO_OPTIONS;
-  const request = withSelectors({}, options);
+  const request = withSelectors({}, known(options, LIST));
   if (options.limit !== undefined) request.limit = options.limit;
   if (options.continue !== undefined) request.continue = options.continue;
   if (options.resourceVersion !== undefined) request.resourceVersion = options.resourceVersion;
@@ -56,7 +85,7 @@ export function listOptions(options: ListOptions | undefined): RequestOptions {
 
 export function watchOptions(options: WatchOptions | undefined): RequestOptions {
   if (options === undefined) return NO_OPTIONS;
-  const request = withSelectors({}, options);
+  const request = withSelectors({}, known(options, WATCH));
   if (options.resourceVersion !== undefined) request.resourceVersion = options.resourceVersion;
   if (options.resourceVersionMatch !== undefined) request.resourceVersionMatch = options.resourceVersionMatch;
   if (options.sendInitialEvents !== undefined) request.sendInitialEvents = options.sendInitialEvents;
@@ -66,7 +95,10 @@ export function watchOptions(options: WatchOptions | undefined): RequestOptions 
 }
 
 export function deleteOptions(defaults: RequestOptions, options: DeleteOptions | undefined): RequestOptions {
-  if (options === undefined) return defaults;
+  return options === undefined ? defaults : withDeleteOptions(defaults, known(options, DELETE));
+}
+
+function withDeleteOptions(defaults: RequestOptions, options: DeleteOptions): Draft<RequestOptions> {
   const request = withDryRun({ ...defaults }, options.dryRun);
   if (options.propagation !== undefined) request.propagationPolicy = options.propagation;
   if (options.gracePeriodSeconds !== undefined) request.gracePeriodSeconds = options.gracePeriodSeconds;
@@ -79,7 +111,7 @@ export function deleteCollectionOptions(
   options: DeleteCollectionOptions | undefined,
 ): RequestOptions {
   if (options === undefined) return defaults;
-  const request = withSelectors({ ...deleteOptions(defaults, options) }, options);
+  const request = withSelectors(withDeleteOptions(defaults, known(options, DELETE_COLLECTION)), options);
   if (options.limit !== undefined) request.limit = options.limit;
   return request;
 }

@@ -4,7 +4,7 @@
  * Methods are `async` around a send that is not: where the transport answers at once, a call costs one promise and no
  * waiting, and whatever is thrown becomes a rejection.
  */
-import type { InputOf, Kind, ObjectOf } from '../kinds/kind.js';
+import type { DraftOf, InputDraftOf, Kind } from '../kinds/kind.js';
 import { StatusError } from '../meta/errors.js';
 import type { ApiList } from '../meta/object.js';
 import type { Status } from '../meta/status.js';
@@ -87,11 +87,11 @@ export class ObjectResource<AnyKind extends Kind> extends CollectionResource<Any
     return updateObject(this.endpoint, { input }, options);
   }
 
-  async edit(name: string, recipe: Recipe<ObjectOf<AnyKind>>, options?: EditOptions): Promise<Stored<AnyKind>> {
+  async edit(name: string, recipe: Recipe<DraftOf<AnyKind>>, options?: EditOptions): Promise<Stored<AnyKind>> {
     return editObject({ read: this.endpoint, write: this.endpoint }, { name, recipe }, options);
   }
 
-  async patch(name: string, patch: Patch<InputOf<AnyKind>>, options?: WriteOptions): Promise<Stored<AnyKind>> {
+  async patch(name: string, patch: Patch<InputDraftOf<AnyKind>>, options?: WriteOptions): Promise<Stored<AnyKind>> {
     return patchObject(this.endpoint, { name, patch }, options);
   }
 
@@ -159,11 +159,11 @@ class SubresourceResource<AnyKind extends Kind> implements SubresourceApi<AnyKin
     return updateObject(this.#endpoint, { name, input: named(input, name) }, options);
   }
 
-  async edit(name: string, recipe: Recipe<ObjectOf<AnyKind>>, options?: EditOptions): Promise<Stored<AnyKind>> {
+  async edit(name: string, recipe: Recipe<DraftOf<AnyKind>>, options?: EditOptions): Promise<Stored<AnyKind>> {
     return editObject({ read: this.#readable, write: this.#endpoint }, { name, recipe }, options);
   }
 
-  async patch(name: string, patch: Patch<InputOf<AnyKind>>, options?: WriteOptions): Promise<Stored<AnyKind>> {
+  async patch(name: string, patch: Patch<InputDraftOf<AnyKind>>, options?: WriteOptions): Promise<Stored<AnyKind>> {
     return patchObject(this.#endpoint, { name, patch }, options);
   }
 }

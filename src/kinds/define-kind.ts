@@ -11,7 +11,7 @@ import type { Verb } from '../protocol/request.js';
 import { objectFromZod } from '../schema/from-zod.js';
 import { struct } from '../schema/hints.js';
 import type { Field, ObjectNode, Structural } from '../schema/structural.js';
-import { deepEqual } from '../util/json.js';
+import { deepEqual, isRecord } from '../util/json.js';
 import type { Kind, KindNames, NameRule, Scope, Strategy, SubresourceStrategy } from './kind.js';
 import { bareFinalizerWarnings } from './shared/finalizers.js';
 import { objectMetaNode } from './shared/object-meta.js';
@@ -30,6 +30,12 @@ export interface InputBase {
   metadata: ObjectMetaInput;
 }
 
+/** What zod makes of a body; a body without fields says nothing, where zod would say that there can be none at all. */
+export type BodyOutput<Shape extends z.ZodRawShape> = keyof Shape extends never
+  ? unknown
+  : z.output<z.ZodObject<Shape>>;
+export type BodyInput<Shape extends z.ZodRawShape> = keyof Shape extends never ? unknown : z.input<z.ZodObject<Shape>>;
+
 export interface KindDefinition<Shape extends z.ZodRawShape, ObjectScope extends Scope, Subresource extends string> {
   /** `example.com/v1`; the core group is just `v1`. */
   readonly apiVersion: string;
@@ -42,7 +48,7 @@ export interface KindDefinition<Shape extends z.ZodRawShape, ObjectScope extends
   readonly body: Shape;
   readonly subresources?: Readonly<Record<Subresource, SubresourceStrategy>>;
   /** Rules across fields. */
-  readonly validate?: (object: ObjectBase & z.output<z.ZodObject<Shape>>) => readonly FieldError[];
+  readonly validate?: (object: ObjectBase & BodyOutput<Shape>) => readonly FieldError[];
 }
 
 /**
@@ -62,6 +68,7 @@ export function defineKind<
   definition: KindDefinition<Shape, ObjectScope, Subresource>,
 ): Kind<ObjectBase & z.output<z.ZodObject<Shape>>, InputBase & z.input<z.ZodObject<Shape>>, ObjectScope, Subresource> {
   const { validate } = definition;
+  checkBody(definition.kind, definition.body);
   const hasStatus = definition.subresources !== undefined && 'status' in definition.subresources;
   const statusSchema = definition.body['status'];
   if (hasStatus && statusSchema !== undefined && statusSchema._zod.optin === undefined) {
@@ -77,6 +84,17 @@ export function defineKind<
     ...(hasStatus ? STATUS_APART : {}),
     ...(validate === undefined ? {} : onEveryWrite(validate as unknown as WholeRule)),
   });
+}
+
+/** Mistakes that would only show when the first object is made. */
+function checkBody(kind: string, body: unknown): void {
+  if (!isRecord(body) || '_zod' in body) {
+    throw new TypeError(`orchplane: ${kind}: body is a plain object of zod schemas by field, not a schema itself`);
+  }
+  for (const field of ['apiVersion', 'kind', 'metadata']) {
+    if (Object.hasOwn(body, field))
+      throw new TypeError(`orchplane: ${kind}: ${field} is every kind's own; leave it out of body`);
+  }
 }
 
 /** A built-in kind is described like any other, and may have a strategy and verbs of its own. */
@@ -124,6 +142,11 @@ function buildKind<Result extends Kind>(described: Described, body: z.ZodObject,
   const gv = parseApiVersion(described.apiVersion);
   if (gv === undefined || gv.version === '') throw new TypeError(`"${described.apiVersion}" is not an apiVersion`);
   if (!/^[A-Z][A-Za-z0-9]*$/.test(described.kind)) throw new TypeError(`"${described.kind}" is not a CamelCase kind`);
+  if (described.scope !== 'Namespaced' && described.scope !== 'Cluster') {
+    throw new TypeError(
+      `orchplane: ${described.kind}: scope is "Namespaced" or "Cluster", not "${String(described.scope)}"`,
+    );
+  }
   const kind: Kind = {
     group: gv.group,
     version: gv.version,

@@ -6,7 +6,7 @@
 import type * as z from 'zod';
 import type { Dialect } from '../meta/dialect.js';
 import type { FieldError } from '../meta/field-error.js';
-import type { ApiObject, DraftObject } from '../meta/object.js';
+import type { ApiObject, DeepReadonly, DraftObject } from '../meta/object.js';
 import type { Preconditions, Verb } from '../protocol/request.js';
 import type { ObjectNode } from '../schema/structural.js';
 
@@ -58,11 +58,17 @@ export interface Kind<
 }
 
 /** What an object of a kind looks like when it comes back from the server. */
-export type ObjectOf<AnyKind> =
+export type ObjectOf<AnyKind> = DeepReadonly<DraftOf<AnyKind>>;
+
+/** The same while an edit is changing it. */
+export type DraftOf<AnyKind> =
   AnyKind extends Kind<infer Object, infer _Input, infer _Scope, infer _Sub> ? Object : never;
 
-/** What may be sent to create or update an object of a kind. */
-export type InputOf<AnyKind> =
+/** What may be sent to create or update an object of a kind; what came back from the server may be sent again. */
+export type InputOf<AnyKind> = DeepReadonly<InputDraftOf<AnyKind>>;
+
+/** The same, still to be put together. */
+export type InputDraftOf<AnyKind> =
   AnyKind extends Kind<infer _Object, infer Input, infer _Scope, infer _Sub> ? Input : never;
 
 /** What a strategy may know about the write it takes part in. */

@@ -55,7 +55,9 @@ export const kubernetesDialect: Dialect = defineDialect('kubernetes', {
 });
 
 export function dialectNamed(name: DialectName): Dialect {
-  return name === 'orch' ? orchDialect : kubernetesDialect;
+  if (name === 'orch') return orchDialect;
+  if (name === 'kubernetes') return kubernetesDialect;
+  throw new TypeError(`orchplane: there is no dialect "${String(name)}"; there are orch and kubernetes`);
 }
 
 /**

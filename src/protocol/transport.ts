@@ -12,6 +12,8 @@ export interface Transport {
   readonly dialect: Dialect;
   /** The time by which the client's own waits are measured. */
   readonly clock: Clock;
+  /** Aborts when there will be no more answers, so that what runs on its own can end; absent: that is never known. */
+  readonly closing?: AbortSignal;
   /**
    * Sends one request. Answers at once where nothing has to be waited for (a local cluster without middleware), so
    * that a watch is live before the caller goes on. Throws, or rejects with, StatusError.

@@ -147,7 +147,16 @@ function listNode(items: Structural, hint: Hint, checked: boolean): ListNode {
   };
 }
 
+/** Deeper than any API object goes: a schema that refers to itself has no end, and no structural form. */
+const MAX_SCHEMA_DEPTH = 64;
+
 function objectNode(from: Unwrapped, path: string, outer: ObjectNode['manner'] | undefined): ObjectNode {
+  if (path.split('.').length > MAX_SCHEMA_DEPTH) {
+    const start = path.split('.').slice(0, 4).join('.');
+    throw new TypeError(
+      `${start}…: a schema that refers to itself has no place in an API object; use z.unknown() there`,
+    );
+  }
   const def = (from.schema as z.core.$ZodObject)._zod.def;
   const manner = from.hint.goName === undefined ? (outer ?? 'document') : 'struct';
   let names = Object.keys(def.shape);

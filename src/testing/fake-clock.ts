@@ -1,12 +1,12 @@
 /**
  * A clock that stands still until it is told to go on. Nothing sleeps: due timers run, in order, inside `advance`.
  */
-import type { Clock, Undo } from '../util/clock.js';
+import { type Clock, nextTurn, type Undo } from '../util/clock.js';
 
 export interface FakeClock extends Clock {
   /**
-   * Moves time forward, running what falls due on the way, each at its own time. Between timers it lets pending
-   * promises settle, so that what a timer sets in motion can set timers of its own within the same move.
+   * Moves time forward, running what falls due on the way, each at its own time. Before the first timer and after each
+   * it lets everything come to rest that waits for nothing but promises; `advance(0)` does just that.
    */
   advance(ms: number): Promise<void>;
   /** How many timers are set. */
@@ -45,6 +45,7 @@ export function fakeClock(options: { readonly now?: number } = {}): FakeClock {
       return () => timers.delete(timer);
     },
     async advance(ms) {
+      if (!(ms >= 0)) throw new RangeError(`orchplane: a clock is advanced by zero or more milliseconds, not by ${ms}`);
       const until = now + ms;
       await settle();
       for (let timer = nextDue(until); timer !== undefined; timer = nextDue(until)) {
@@ -61,9 +62,11 @@ export function fakeClock(options: { readonly now?: number } = {}): FakeClock {
   };
 }
 
-/** More than any chain of promises in this library is long; they run without waiting for anything real. */
-const TURNS = 50;
-
+/**
+ * A turn of the event loop ends when no promise is left to run, however long their chains; the second is for what asks
+ * the platform for something in between.
+ */
 async function settle(): Promise<void> {
-  for (let turn = 0; turn < TURNS; turn++) await undefined;
+  await nextTurn();
+  await nextTurn();
 }

@@ -31,3 +31,16 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer as number);
   },
 };
+
+/** Settles in a later turn of the event loop: by then every promise that waits for nothing else has run. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => soon(resolve));
+}
+
+// Taken when the module loads, so that a test framework that replaces timers later does not stop this one. Browsers
+// have no immediates; a timer of zero is the nearest thing.
+const { setImmediate: immediate, setTimeout: timeout } = globalThis as {
+  setImmediate?: (run: () => void) => unknown;
+  setTimeout: (run: () => void, ms: number) => unknown;
+};
+const soon = immediate ?? ((run: () => void) => timeout(run, 0));

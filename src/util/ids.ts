@@ -17,7 +17,7 @@ export const NAME_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
 /** Ids from the platform's random source. */
 export const randomIds: Ids = {
-  uid: () => globalThis.crypto.randomUUID(),
+  uid: () => globalThis.crypto.randomUUID?.() ?? uuidFromBytes(globalThis.crypto.getRandomValues(new Uint8Array(16))),
   suffix(length) {
     let text = '';
     for (let i = 0; i < length; i++) text += NAME_ALPHABET[Math.floor(Math.random() * NAME_ALPHABET.length)];
@@ -25,3 +25,12 @@ export const randomIds: Ids = {
   },
   random: () => Math.random(),
 };
+
+/** Pages that were not loaded securely have random bytes, but no ready-made identifiers. */
+function uuidFromBytes(bytes: Uint8Array): string {
+  const marked = bytes.map((byte, index) =>
+    index === 6 ? (byte & 0x0f) | 0x40 : index === 8 ? (byte & 0x3f) | 0x80 : byte,
+  );
+  const hex = Array.from(marked, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}

@@ -315,6 +315,36 @@ describe('nesting without measure', () => {
   });
 });
 
+describe('nesting up to what is accepted', () => {
+  const Bag = defineKind({
+    apiVersion: 'example.com/v1',
+    kind: 'Bag',
+    scope: 'Namespaced',
+    body: { any: z.unknown().optional() },
+  });
+
+  test.each(Array.from({ length: 12 }, (_, index) => 992 + index))(
+    'of %d levels can be written again in every way, if it can be written once',
+    async (depth) => {
+      let any: unknown = 'end';
+      for (let level = 0; level < depth; level++) any = { k: any };
+      const cluster = testCluster();
+      cluster.install(Bag);
+      const bags = cluster.api(Bag);
+      const metadata = { name: 'a', finalizers: ['example.com/hold'] };
+      const created = await bags.create({ metadata, any }).catch((error: unknown) => {
+        expect(StatusError.is(error)).toBe(true);
+      });
+      if (created === undefined) return;
+      const updated = await bags.update({ ...created, metadata: { ...created.metadata, labels: { a: 'b' } } });
+      const patched = await bags.patch('a', mergePatch({ metadata: { labels: { a: 'c' } } }));
+      const removed = await bags.patch('a', jsonPatch([{ op: 'remove', path: '/metadata/labels' }]));
+      for (const each of [updated, patched, removed]) expect(each.any).toEqual(created.any);
+      expect(await bags.delete('a')).toMatchObject({ metadata: { finalizers: ['example.com/hold'] } });
+    },
+  );
+});
+
 /** What a recipe does that changes one key. */
 function set(draft: { data?: Record<string, string> }, key: string, value: string): void {
   if (draft.data !== undefined) draft.data[key] = value;

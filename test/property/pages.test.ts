@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { memoryStorage } from 'orchplane';
 import { expect, test, vi } from 'vitest';
-import { type StoredConfigMap, Story, writes } from './histories.js';
+import { histories, type StoredConfigMap, Story, writes } from './histories.js';
 import { anyView, collectionOf, EVERYTHING, selectorsOf, shownBy } from './views.js';
 
 vi.setConfig({ testTimeout: 30_000 });
@@ -49,13 +49,13 @@ test('all pages of a list show the version of the first, whatever is written bet
 test('the count of what remains is right on every page that has one, and only there without selectors', async () => {
   await fc.assert(
     fc.asyncProperty(
-      writes(5, 40),
+      histories,
       fc.array(writes(0, 4), { maxLength: 12 }),
       limits,
       anyView,
       async (before, between, limitsInTurn, view) => {
         const story = await Story.begin();
-        for (const write of before) await story.take(write);
+        for (const step of before) await story.take(step);
         const total = shownBy(view, story.present).length;
         const isWhole = view.labels === undefined && view.fields === undefined;
         let seen = 0;

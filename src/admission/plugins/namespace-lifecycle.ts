@@ -3,13 +3,14 @@
  * spec: Namespace
  */
 import { errors } from '../../meta/errors.js';
+import type { DraftObject } from '../../meta/object.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 
 const PROTECTED: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);
 
 export const namespaceLifecycle: AdmissionPlugin = Object.freeze({ name: 'NamespaceLifecycle', mutate });
 
-function mutate(request: AdmissionRequest, view: ClusterView): void {
+function mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void {
   const { operation, served, name, namespace } = request;
   const isNamespace = served.gvk.kind === 'Namespace' && served.gvk.group === '';
   if (isNamespace && operation === 'DELETE' && PROTECTED.has(name)) {

@@ -10,7 +10,7 @@ import type { WriteJob } from '../job.js';
 /** What a write asks of admission. */
 export interface Admitted {
   readonly operation: Operation;
-  readonly object?: DraftObject | ApiObject | undefined;
+  readonly object?: DraftObject | undefined;
   readonly oldObject?: ApiObject | undefined;
 }
 
@@ -20,7 +20,7 @@ export function admit(phase: 'mutate' | 'validate', admitted: Admitted, job: Wri
   return runAdmission(admission, phase, { request: requestOf(admitted, job), view });
 }
 
-function requestOf(admitted: Admitted, job: WriteJob): AdmissionRequest {
+function requestOf(admitted: Admitted, job: WriteJob): AdmissionRequest<DraftObject> {
   const metadata = admitted.object?.metadata ?? admitted.oldObject?.metadata;
   return {
     operation: admitted.operation,

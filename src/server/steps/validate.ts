@@ -66,12 +66,22 @@ function documentProblems(
 ): readonly FieldError[] {
   const { kind } = job.served;
   const problems = bodyProblems(kind.body, kind.schema, object);
-  if (problems.length === 0) return rules() ?? [];
+  if (problems.length === 0) return judged(rules, job);
   try {
     return [...problems, ...(rules() ?? [])];
   } catch {
     // The rules expect what the schema promises, and this object does not keep the promise: the schema has said so.
     return problems;
+  }
+}
+
+/** Rules report what they find; one that throws has failed itself, and the client gets a 500. */
+function judged(rules: () => readonly FieldError[] | undefined, job: WriteJob): readonly FieldError[] {
+  try {
+    return rules() ?? [];
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw errors.internal(`validate of ${job.served.kind.kind} failed: ${why}`, error);
   }
 }
 

@@ -137,6 +137,13 @@ describe('a list', () => {
     expect(namesOf(await at('6'))).toEqual(['a', 'b']);
   });
 
+  test('at exactly a version that is gone is Expired, also when its selectors exclude every object', async () => {
+    const cluster = await clusterWith(['a', 'b', 'c', 'd'], memoryStorage({ history: 2 }));
+    const exact = { resourceVersion: '5', resourceVersionMatch: 'Exact' } as const;
+    const list = cluster.api(ConfigMap).list({ ...exact, fields: 'metadata.namespace=elsewhere' });
+    expect(await failureOf(list)).toMatchObject({ reason: 'Expired' });
+  });
+
   test('at exactly a version grows too old after five minutes, if something happened since', async () => {
     const cluster = await clusterWith(['a', 'b']);
     const exact = { resourceVersion: '5', resourceVersionMatch: 'Exact' } as const;

@@ -1,9 +1,9 @@
 /** Watches on the cluster's clock: bookmarks, timeouts, versions that have not come and versions that are gone. */
 import type { ApiRequest } from 'orchplane';
-import { memoryStorage, mergePatch, StatusError } from 'orchplane';
+import { createCluster, memoryStorage, mergePatch, StatusError } from 'orchplane';
 import { ConfigMap, Secret } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { failureOf, Reader, turns } from './reading.js';
 
 const MINUTE = 60_000;
@@ -129,6 +129,19 @@ describe('the end of a watch', () => {
     expect(await reader.read()).toBe('waiting');
     await cluster.clock.advance(1);
     expect(await reader.read()).toBe('end');
+  });
+
+  test('is not brought forward by a timeout that is longer than a timer of the machine can be', async () => {
+    vi.useFakeTimers();
+    try {
+      const cluster = createCluster();
+      const reader = new Reader(cluster.api(ConfigMap).watch({ timeoutSeconds: 3_000_000 }));
+      vi.advanceTimersByTime(MINUTE);
+      expect(await reader.read()).toBe('waiting');
+      await cluster.close();
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('by close leaves no timer behind', async () => {

@@ -204,6 +204,14 @@ describe('a state for a snapshot', () => {
     expect(keys(new Table(ROOMY, table.state()).list({ resource: 'things' }, 1))).toEqual(['a/x']);
   });
 
+  test('is counted anew by every copy of it', () => {
+    const state = tableOf(ROOMY, 'a/x', 'a/y', 'a/z').state();
+    const first = new Table(ROOMY, state);
+    remove(first, 'a/x', 4);
+    const page = new Table(ROOMY, state).list({ resource: 'things', namespace: 'a', limit: 1 }, 3);
+    expect(page.remaining).toBe(2);
+  });
+
   test('carries the counts of namespaces', () => {
     const table = tableOf(ROOMY, 'a/x', 'a/y', 'a/z');
     const page = new Table(ROOMY, table.state()).list({ resource: 'things', namespace: 'a', limit: 1 }, 3);
