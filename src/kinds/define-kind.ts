@@ -66,7 +66,7 @@ export function defineKind<
   const Subresource extends string = never,
 >(
   definition: KindDefinition<Shape, ObjectScope, Subresource>,
-): Kind<ObjectBase & z.output<z.ZodObject<Shape>>, InputBase & z.input<z.ZodObject<Shape>>, ObjectScope, Subresource> {
+): Kind<ObjectBase & BodyOutput<Shape>, InputBase & BodyInput<Shape>, ObjectScope, Subresource> {
   const { validate } = definition;
   checkBody(definition.kind, definition.body);
   const hasStatus = definition.subresources !== undefined && 'status' in definition.subresources;
