@@ -4,7 +4,7 @@
 import { errors, StatusError } from '../meta/errors.js';
 import type { DraftObject } from '../meta/object.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
-import { chain, isPromise } from '../util/maybe-promise.js';
+import { chain } from '../util/maybe-promise.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from './types.js';
 
 /** The first refusal ends the chain. */
@@ -35,12 +35,14 @@ function runOne(
 function guarded(run: () => MaybePromise<void>, plugin: AdmissionPlugin): MaybePromise<void> {
   const fail = (error: unknown): never => {
     if (StatusError.is(error)) throw error;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = error instanceof Error ? error.message : `it threw a ${typeof error}`;
     throw errors.internal(`admission plugin "${plugin.name}" failed: ${why}`, error);
   };
   try {
-    const result = run();
-    return isPromise(result) ? result.catch(fail) : result;
+    const result: unknown = run();
+    // Anything that can be waited for is waited for, whoever made it.
+    if (typeof result !== 'object' || result === null || !('then' in result)) return undefined;
+    return Promise.resolve(result as Promise<void>).then(() => undefined, fail);
   } catch (error) {
     return fail(error);
   }

@@ -6,7 +6,7 @@
  */
 import { StatusError } from '../meta/errors.js';
 import type { ApiRequest } from '../protocol/request.js';
-import type { BookmarkEvent, ChangeEvent, WatchStream, WireEvent } from '../protocol/watch-event.js';
+import type { BookmarkEvent, ChangeEvent, DirectWatchStream, WatchStream, WireEvent } from '../protocol/watch-event.js';
 import { onAbort } from '../util/abort.js';
 import type { Undo } from '../util/clock.js';
 import { isPromise } from '../util/maybe-promise.js';
@@ -72,7 +72,7 @@ export class LiveWatch<Object> implements Watch<Object> {
     if (this.#stream !== undefined) {
       this.#reading = true;
       // A stream in this process needs one promise per event instead of two.
-      if (this.#stream.read !== undefined) return new Promise(this.#readOne);
+      if (isDirect(this.#stream)) return new Promise(this.#readOne);
       return this.#stream.next().then(this.#deliver, this.#breakOff);
     }
     if (this.#opening !== undefined) {
@@ -150,7 +150,7 @@ export class LiveWatch<Object> implements Watch<Object> {
   ): void => {
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#stream?.read?.(this.#receive);
+    if (this.#stream !== undefined && isDirect(this.#stream)) this.#stream.read(this.#receive);
   };
 
   readonly #receive = (event: WireEvent | undefined): void => {
@@ -183,3 +183,7 @@ export class LiveWatch<Object> implements Watch<Object> {
 }
 
 const SECOND_READER = 'a watch has one reader, and this one is being read already; call watch() again for another';
+
+function isDirect(stream: WatchStream): stream is DirectWatchStream {
+  return 'read' in stream;
+}

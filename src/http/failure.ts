@@ -9,7 +9,7 @@ export type ErrorListener = (error: unknown) => void;
 
 /** The error to answer with. */
 export function toStatusError(error: unknown, onError: ErrorListener): StatusError {
-  if (StatusError.is(error)) return error;
+  if (StatusError.is(error)) return withHttpCode(error);
   onError(error);
   return failure({
     reason: 'InternalError',
@@ -17,4 +17,13 @@ export function toStatusError(error: unknown, onError: ErrorListener): StatusErr
     details: {},
     cause: error,
   });
+}
+
+/** A failure whose code is none that HTTP has for failures is a failure of the server. */
+function withHttpCode(error: StatusError): StatusError {
+  const { code } = error.status;
+  const warnings = Array.isArray(error.warnings) ? error.warnings : [];
+  const isHttp = code !== undefined && Number.isInteger(code) && code >= 400 && code <= 599;
+  if (isHttp && warnings === error.warnings) return error;
+  return new StatusError({ ...error.status, code: isHttp ? code : 500 }, { warnings, cause: error });
 }

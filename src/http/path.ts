@@ -39,7 +39,7 @@ const NAMESPACE_SUBRESOURCES: ReadonlySet<string> = new Set(['status', 'finalize
 export function parsePath(encoded: string): Route {
   const path = percentDecode(encoded);
   if (path === undefined) return { type: 'malformed' };
-  const [root, ...parts] = path.replace(/^\//, '').replace(/\/+$/, '').split('/');
+  const [root, ...parts] = withoutOuterSlashes(path).split('/');
   if (root === 'api') return inGroup('', parts);
   if (root !== 'apis') return { type: 'other', path };
   const [group, ...rest] = parts;
@@ -78,4 +78,11 @@ function resource({ group, version, segments, watch }: ResourceParts): ResourceR
     deeper: more.length > 0,
     watch,
   };
+}
+
+/** One slash in front, any number behind. A loop, because a pattern for the latter is slow on paths made of slashes. */
+function withoutOuterSlashes(path: string): string {
+  let end = path.length;
+  while (end > 0 && path.charAt(end - 1) === '/') end--;
+  return path.slice(path.startsWith('/') ? 1 : 0, end);
 }

@@ -97,8 +97,13 @@ function alreadyExists(resource: GroupResource, name: string, options: { termina
   return failure({ reason: 'AlreadyExists', message, details: detailsOf(resource, name) });
 }
 
-function generateNameConflict(resource: GroupResource, name: string): StatusError {
-  const message = `${qualifiedResource(resource)} "${name}" already exists, the server was not able to generate a unique name for the object`;
+function generateNameConflict(
+  resource: GroupResource,
+  name: string,
+  options: { terminating?: boolean } = {},
+): StatusError {
+  const prefix = options.terminating === true ? 'object is being deleted: ' : '';
+  const message = `${prefix}${qualifiedResource(resource)} "${name}" already exists, the server was not able to generate a unique name for the object`;
   return failure({ reason: 'AlreadyExists', message, details: detailsOf(resource, name, { retryAfterSeconds: 1 }) });
 }
 

@@ -38,10 +38,14 @@ export type WireEvent = ChangeEvent | BookmarkEvent | ErrorEvent;
  */
 export interface WatchStream extends AsyncIterable<WireEvent> {
   next(): Promise<IteratorResult<WireEvent, undefined>>;
-  /**
-   * `next` without a promise, where a stream can: calls back once with an event, or with nothing at the end, during
-   * the call if there is something to say. Not while another read waits.
-   */
-  read?(receive: (event: WireEvent | undefined) => void): void;
   close(): void;
+}
+
+/**
+ * A stream of this process, for a reader that is one of ours: `next` without a promise. It calls back once with an
+ * event, or with nothing at the end, during the call if there is something to say. The callback may run inside a
+ * write, so it must neither throw nor write: it resolves a promise. Not while another read waits.
+ */
+export interface DirectWatchStream extends WatchStream {
+  read(receive: (event: WireEvent | undefined) => void): void;
 }

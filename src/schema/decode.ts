@@ -10,7 +10,7 @@ import { Quantity } from '../meta/quantity.js';
 import { parseMicroTime, parseTime, ZERO_TIME } from '../meta/time.js';
 import { canonicalBase64 } from '../util/base64.js';
 import type { DuplicateKeys, MutableRecord, ParsedBody } from '../util/json.js';
-import { cloneJson, isRecord, NotJsonError, setOwn } from '../util/json.js';
+import { cloneJson, isRecord, jsonView, NotJsonError, setOwn } from '../util/json.js';
 import { decodingFindings } from './findings.js';
 import type { Field, MapNode, ObjectNode, ScalarNode, Structural } from './structural.js';
 
@@ -56,7 +56,8 @@ interface Place {
   readonly path: string;
 }
 
-function decodeObject(node: ObjectNode, raw: unknown, place: Place, walk: Walk): MutableRecord {
+function decodeObject(node: ObjectNode, given: unknown, place: Place, walk: Walk): MutableRecord {
+  const raw = jsonView(given);
   if (!isRecord(raw)) throw typeError(raw, place, node.goType);
   const out: MutableRecord = {};
   let known = 0;
@@ -140,16 +141,18 @@ function accumulate(node: Structural, values: readonly unknown[]): unknown {
 }
 
 /** A document keeps a value of the wrong type: its schema's rules will report it, in their own words. */
-function decodeLoose(node: Structural, raw: unknown, place: Place, walk: Walk): unknown {
+function decodeLoose(node: Structural, given: unknown, place: Place, walk: Walk): unknown {
+  const raw = jsonView(given);
   if (node.type === 'object') return isRecord(raw) ? decodeObject(node, raw, place, walk) : cloneJson(raw);
   if (node.type === 'map' && isRecord(raw)) return decodeMap(node, raw, place, walk, decodeLoose);
   if (node.type === 'list' && Array.isArray(raw)) {
-    return raw.map((item) => (item === null ? null : decodeLoose(node.items, item, place, walk)));
+    return Array.from(raw, (item: unknown) => decodeLoose(node.items, item ?? null, place, walk));
   }
   return cloneJson(raw);
 }
 
-function decodeNode(node: Structural, raw: unknown, place: Place, walk: Walk): unknown {
+function decodeNode(node: Structural, given: unknown, place: Place, walk: Walk): unknown {
+  const raw = jsonView(given);
   switch (node.type) {
     case 'scalar':
       return decodeScalar(node, raw, place);
@@ -158,7 +161,8 @@ function decodeNode(node: Structural, raw: unknown, place: Place, walk: Walk): u
       return decodeMap(node, raw, place, walk, decodeNode);
     case 'list':
       if (!Array.isArray(raw)) throw typeError(raw, place, node.goType);
-      return raw.map((item) =>
+      // Not `map`, which would leave the holes of a sparse array where they are.
+      return Array.from(raw, (item: unknown) =>
         item === null || item === undefined ? zero(node.items) : decodeNode(node.items, item, place, walk),
       );
     case 'object':

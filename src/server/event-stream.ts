@@ -5,7 +5,7 @@
  * nothing, and gets an ERROR when the log has moved past it.
  */
 import { errors } from '../meta/errors.js';
-import type { Bookmark, WatchStream, WireEvent } from '../protocol/watch-event.js';
+import type { Bookmark, DirectWatchStream, WireEvent } from '../protocol/watch-event.js';
 import type { Cursor } from '../storage/cursor.js';
 import { CompactedError } from '../storage/types.js';
 import { onAbort } from '../util/abort.js';
@@ -35,7 +35,7 @@ const BOOKMARK_INTERVAL_MS = 60_000;
 const LAST_BOOKMARK_MS = 2_000;
 const IN_BACKGROUND = { background: true };
 
-export class EventStream implements WatchStream {
+export class EventStream implements DirectWatchStream {
   readonly #options: EventStreamOptions;
   readonly #cursor: Cursor | undefined;
   /** Events to hand out before the cursor's: initial ones, a due bookmark, a last error. */

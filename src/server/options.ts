@@ -6,7 +6,7 @@ import type { Dialect } from '../meta/dialect.js';
 import { errors } from '../meta/errors.js';
 import type { FieldError } from '../meta/field-error.js';
 import { forbidden, invalid, notSupported, required, tooLong } from '../meta/field-error.js';
-import { isPrintable, stringSlice } from '../meta/go-text.js';
+import { isPrintable, quote, stringSlice, verbatim } from '../meta/go-text.js';
 import { byteLength } from '../meta/names.js';
 import type { PatchType, RequestOptions } from '../protocol/request.js';
 import { metaGroup } from './context.js';
@@ -78,11 +78,14 @@ function managerProblems(manager: string | undefined): FieldError[] {
   if (!manager) return [];
   const problems: FieldError[] = [];
   if (byteLength(manager) > MAX_MANAGER_BYTES) problems.push(tooLong('fieldManager', MAX_MANAGER_BYTES));
+  // Every error shows the whole text, so it is quoted once, and a hostile one does not get an error per character.
+  const shown = verbatim(quote(manager));
   let position = 0;
   for (const character of manager) {
+    if (problems.length > MAX_MANAGER_BYTES) break;
     if (!isPrintable(character)) {
       const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-      problems.push(invalid('fieldManager', manager, `invalid character U+${code} (at position ${position})`));
+      problems.push(invalid('fieldManager', shown, `invalid character U+${code} (at position ${position})`));
     }
     position += byteLength(character);
   }

@@ -7,8 +7,9 @@
  * the write starts again from the new one.
  */
 import type { SubresourceStrategy } from '../kinds/kind.js';
-import { errors } from '../meta/errors.js';
+import { errors, StatusError } from '../meta/errors.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
+import { DecodeError, decode } from '../schema/decode.js';
 import { StorageError } from '../storage/types.js';
 import { chain, isPromise, type MaybePromise } from '../util/maybe-promise.js';
 import type { WriteJob } from './job.js';
@@ -31,10 +32,9 @@ export function createObject(draft: DraftObject, job: WriteJob): MaybePromise<Wr
   reconcileNamespace(draft.metadata, job);
   dropRepeatedOwners(draft.metadata, 'as sent', job.warnings);
   return chain(admit('mutate', { operation: 'CREATE', object: draft }, job), () => {
-    // Plugins may change much, but not where the object goes.
-    reconcileNamespace(draft.metadata, job);
-    dropRepeatedOwners(draft.metadata, 'after admission', job.warnings);
-    return chain(storeNew(draft, job), (object) => ({ object, created: true }));
+    const mutated = checkMutated(draft, job);
+    dropRepeatedOwners(mutated.metadata, 'after admission', job.warnings);
+    return chain(storeNew(mutated, job), (object) => ({ object, created: true }));
   });
 }
 
@@ -48,9 +48,12 @@ function storeNew(draft: DraftObject, job: WriteJob, attempt = 1): MaybePromise<
   validateCreate(draft, job);
   job.warnings.push(...(strategy.warnings?.(draft as unknown as ApiObject, undefined, job.moment) ?? []));
   strategy.canonicalize?.(draft, job.moment);
-  return chain(admit('validate', { operation: 'CREATE', object: draft }, job), () => {
+  // From here on nobody can change it, not even who kept the draft.
+  const { resourceVersion } = draft.metadata;
+  const sealed = seal(job.served.kind.schema, draft, job.dryRun ? undefined : '');
+  return chain(admit('validate', { operation: 'CREATE', object: sealed }, job), () => {
     try {
-      return commitCreate(draft, job);
+      return commitCreate(sealed, job, { resourceVersion });
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
       if (!nameIsGenerated || attempt >= MAX_NAME_ATTEMPTS) throw alreadyExists(draft, job);
@@ -68,6 +71,8 @@ export interface UpdateJob {
   readonly mayCreate: boolean;
   /** The identity the client saw; another one in its place is a conflict. */
   readonly expectedUid?: string;
+  /** How often this has been tried, this time included. */
+  readonly attempt?: number;
   /** Makes a fresh draft from the live object; called again after a lost race. */
   readonly draft: (live: ApiObject | undefined) => DraftObject;
 }
@@ -84,15 +89,14 @@ export function updateObject(update: UpdateJob, job: WriteJob): MaybePromise<Wri
     // A version in the body means nothing where there is none to compare with, but it must be one.
     checkRevisionSyntax(draft);
     draft.metadata.resourceVersion = undefined;
-    return createObject(draft, job);
+    return retryLostRace(() => orLostRace(() => createObject(draft, job)), { update, job });
   }
   const oldObject = live;
-  const mutated = admit('mutate', { operation: 'UPDATE', object: draft, oldObject }, job);
   const about = { update, job };
-  return retryLostRace(
-    chain(mutated, () => replace(draft, oldObject, about)),
-    about,
-  );
+  return retryLostRace(() => {
+    const mutated = admit('mutate', { operation: 'UPDATE', object: draft, oldObject }, job);
+    return chain(mutated, () => replace(checkMutated(draft, job), oldObject, about));
+  }, about);
 }
 
 function replace(
@@ -103,51 +107,102 @@ function replace(
   const { job } = about;
   const { subresource } = about.update;
   const { strategy } = job.served.kind;
-  reconcileNamespace(draft.metadata, job);
   dropRepeatedOwners(draft.metadata, 'after admission', job.warnings);
   checkRevision(draft, live, about);
   prepareForUpdate(draft, live, { job, subresource });
   validateUpdate(draft, live, { job, subresource });
   job.warnings.push(...(strategy.warnings?.(draft as unknown as ApiObject, live, job.moment) ?? []));
   strategy.canonicalize?.(draft, job.moment);
-  return chain(admit('validate', { operation: 'UPDATE', object: draft, oldObject: live }, job), () => ({
-    object: vanishes(draft, live, job) ? finalize(draft, live, job) : commitUpdate(draft, live, job),
+  // From here on nobody can change it, not even who kept the draft.
+  const sealed = seal(job.served.kind.schema, draft, live.metadata.resourceVersion);
+  return chain(admit('validate', { operation: 'UPDATE', object: sealed, oldObject: live }, job), () => ({
+    object: vanishes(sealed, live, job) ? finalize(sealed, live, job) : commitUpdate(sealed, live, job),
     created: false,
   }));
 }
 
 /** The last finalizer of a terminating object is gone: nothing keeps it any more. */
-function vanishes(draft: DraftObject, live: ApiObject, job: WriteJob): boolean {
+function vanishes(next: ApiObject, live: ApiObject, job: WriteJob): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds } = live.metadata;
   if (deletionTimestamp === undefined || (deletionGracePeriodSeconds ?? 0) > 0) return false;
-  if ((draft.metadata.finalizers?.length ?? 0) > 0) return false;
-  return job.served.kind.strategy.mayVanish?.(draft as unknown as ApiObject) ?? true;
+  if ((next.metadata.finalizers?.length ?? 0) > 0) return false;
+  return job.served.kind.strategy.mayVanish?.(next) ?? true;
 }
 
 /** Removes the object, and answers with what the client had asked to store. */
-function finalize(draft: DraftObject, live: ApiObject, job: WriteJob): ApiObject {
+function finalize(next: ApiObject, live: ApiObject, job: WriteJob): ApiObject {
   try {
     commitDelete(live, job);
   } catch (error) {
     // Somebody else took the last finalizer away while a plugin was waited for: it is gone, as was wished.
     if (!(error instanceof StorageError && error.failure === 'missing')) throw error;
   }
-  return seal(job.served.kind.schema, draft, live.metadata.resourceVersion);
+  return next;
 }
 
+/** A PUT that finds its name taken after all was an update from the beginning. */
+function orLostRace(create: () => MaybePromise<Written>): MaybePromise<Written> {
+  const lost = (error: unknown): never => {
+    throw StatusError.is(error, 'AlreadyExists') ? new StorageError('exists') : error;
+  };
+  try {
+    const result = create();
+    return isPromise(result) ? result.catch(lost) : result;
+  } catch (error) {
+    return lost(error);
+  }
+}
+
+/** More lost races than any honest contention brings; a plugin that writes the same object would never end. */
+const MAX_ATTEMPTS = 100;
+
 /**
- * Another write came first while a plugin was waited for: start over with what is there now. A client that pinned a
- * version gets its conflict from that second look.
+ * Another write came first, while a plugin was waited for or by its hand: start over with what is there now. A client
+ * that pinned a version gets its conflict from that second look.
  */
 function retryLostRace(
-  result: MaybePromise<Written>,
+  write: () => MaybePromise<Written>,
   about: { readonly update: UpdateJob; readonly job: WriteJob },
 ): MaybePromise<Written> {
-  if (!isPromise(result)) return result;
-  return result.catch((error: unknown) => {
-    if (error instanceof StorageError) return updateObject(about.update, about.job);
-    throw error;
-  });
+  const { update, job } = about;
+  const attempt = update.attempt ?? 1;
+  const again = (error: unknown): MaybePromise<Written> => {
+    if (!(error instanceof StorageError)) throw error;
+    if (attempt < MAX_ATTEMPTS) return updateObject({ ...update, attempt: attempt + 1 }, job);
+    throw errors.conflict(job.served.groupResource, update.name, MODIFIED);
+  };
+  try {
+    const result = write();
+    return isPromise(result) ? result.catch(again) : result;
+  } catch (error) {
+    return again(error);
+  }
+}
+
+const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again';
+
+/**
+ * What plugins made of a draft is decoded like a body: they may change much, but not the types of fields, nor where
+ * the object goes. A cluster whose plugins change nothing skips the look.
+ */
+function checkMutated(draft: DraftObject, job: WriteJob): DraftObject {
+  const { served, context } = job;
+  if (!context.admission.some((plugin) => plugin.mutate !== undefined && plugin.changesNothing !== true)) return draft;
+  const checked = decodeMutated(draft, job);
+  checked.kind = served.gvk.kind;
+  checked.apiVersion = served.apiVersion;
+  reconcileNamespace(checked.metadata, job);
+  return checked;
+}
+
+function decodeMutated(draft: DraftObject, job: WriteJob): DraftObject {
+  const { kind } = job.served;
+  try {
+    return decode(kind.schema, { value: draft }).value as unknown as DraftObject;
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw errors.internal(`admission plugins made an object that is no ${kind.kind}: ${error.message}`, error);
+  }
 }
 
 function checkIdentity(update: UpdateJob, live: ApiObject | undefined, job: WriteJob): void {
@@ -191,9 +246,5 @@ function checkRevision(
     ]);
   }
   if (wanted === Number(live.metadata.resourceVersion)) return;
-  throw errors.conflict(
-    served.groupResource,
-    about.update.name,
-    'the object has been modified; please apply your changes to the latest version and try again',
-  );
+  throw errors.conflict(served.groupResource, about.update.name, MODIFIED);
 }

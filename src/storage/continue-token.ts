@@ -48,7 +48,7 @@ export function decodeContinueToken(
     );
   }
   const { rv, start, t } = document;
-  if (typeof rv !== 'number' || rv === 0) {
+  if (typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv === 0) {
     throw new ContinueTokenError(`${INVALID}: incorrect encoded start resourceVersion (version ${version})`);
   }
   if (typeof start !== 'string' || start === '') {

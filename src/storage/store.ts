@@ -8,7 +8,7 @@ import type { Cursor } from './cursor.js';
 import type { LogBounds } from './event-log.js';
 import { keyOf, Table, type TableState } from './table.js';
 import type { ListPage, ListQuery, ObjectKey, WatchQuery, Write } from './types.js';
-import { StorageError } from './types.js';
+import { CompactedError, StorageError } from './types.js';
 
 export interface StoreOptions extends LogBounds {
   readonly clock: Clock;
@@ -23,12 +23,15 @@ export interface StoreSnapshot {
 export class Store {
   readonly #options: StoreOptions;
   #revision: number;
+  /** The highest revision ever given out; above the present one after a restore. */
+  #highest: number;
   #tables = new Map<string, Table>();
   readonly #revisionWaiters = new Set<() => void>();
 
   constructor(options: StoreOptions, from?: StoreSnapshot) {
     this.#options = options;
     this.#revision = from?.revision ?? 0;
+    this.#highest = this.#revision;
     for (const [resource, state] of from?.tables ?? []) this.#tables.set(resource, new Table(options, state));
   }
 
@@ -56,6 +59,7 @@ export class Store {
     const object = write.seal(String(revision));
     // Nothing can fail from here on.
     this.#revision = revision;
+    this.#highest = Math.max(this.#highest, revision);
     if (write.type === 'delete') table.delete(text, key.namespace);
     else table.set(text, key.namespace, object);
     table.log.append({
@@ -88,6 +92,10 @@ export class Store {
 
   /** A watcher, live from now on. Throws CompactedError when the wanted history is gone. */
   watch(query: WatchQuery): Cursor {
+    // A version that was given out and then undone by a restore: what came after it is no history of this store.
+    if (query.after > this.#revision && query.after <= this.#highest) {
+      throw new CompactedError(query.after, this.#revision);
+    }
     const { log } = this.#table(query.resource);
     log.compact(this.#options.clock.now());
     return log.watch(query.after, query);
@@ -112,6 +120,7 @@ export class Store {
     this.#tables = new Map();
     for (const [resource, state] of snapshot.tables) this.#tables.set(resource, new Table(this.#options, state));
     for (const table of before.values()) table.log.expireAll();
+    for (const wake of [...this.#revisionWaiters]) wake();
   }
 
   #table(resource: string): Table {

@@ -18,19 +18,29 @@ export interface TimerOptions {
   readonly background?: boolean;
 }
 
+/** Timers count in 32 bits; a longer one would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** The machine's clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(delayMs, run, options) {
-    const timer: unknown = setTimeout(run, delayMs);
-    if (options?.background !== true) return () => clearTimeout(timer as number);
-    // A browser's timer is a number; Node's is an object that can be told not to hold the process.
-    if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function') {
-      timer.unref();
-    }
+    let timer: unknown;
+    const start = (leftMs: number): void => {
+      const step = Math.min(leftMs, LONGEST_TIMER_MS);
+      timer = setTimeout(() => (leftMs > step ? start(leftMs - step) : run()), step);
+      if (options?.background === true) releaseProcess(timer);
+    };
+    start(delayMs);
     return () => clearTimeout(timer as number);
   },
 };
+
+/** A browser's timer is a number; Node's is an object that can be told not to hold the process. */
+function releaseProcess(timer: unknown): void {
+  if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function')
+    timer.unref();
+}
 
 /** Settles in a later turn of the event loop: by then every promise that waits for nothing else has run. */
 export function nextTurn(): Promise<void> {

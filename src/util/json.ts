@@ -33,6 +33,23 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/**
+ * The value as JSON would have it: an object that knows its own JSON (a Date, a Quantity) gives it, and one of a class
+ * that does not (a Map, a RegExp) is refused instead of being taken for an empty object. Throws {@link NotJsonError}.
+ */
+export function jsonView(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  if (isPlain(value)) return value;
+  if ('toJSON' in value && typeof value.toJSON === 'function') return jsonView(value.toJSON());
+  throw new NotJsonError(`a ${value.constructor?.name ?? 'strange object'} is no JSON`);
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  // Plain objects of another realm have another Object.prototype, which has nothing above it either.
+  return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
 /** The value of an own key, or undefined: never something inherited. */
 export function own<Value>(record: { readonly [key: string]: Value }, key: string): Value | undefined {
   return Object.hasOwn(record, key) ? record[key] : undefined;
@@ -89,6 +106,7 @@ const MAX_DEPTH = 1_000;
 export function requireJson(value: unknown, depth = 0): void {
   if (typeof value === 'object' && value !== null) {
     if (depth > MAX_DEPTH) throw new NotJsonError('exceeded max depth');
+    if (jsonView(value) !== value) throw new NotJsonError(`a ${value.constructor.name} is no JSON`);
     for (const item of Object.values(value)) requireJson(item, depth + 1);
   } else if (!isJsonScalar(value)) {
     throw new NotJsonError(`${typeof value === 'number' ? value : `a ${typeof value}`} is no JSON`);
@@ -107,9 +125,10 @@ export function cloneJson<Value>(value: Value): Value {
   return clone(value, 0) as Value;
 }
 
-function clone(value: unknown, depth: number): unknown {
+function clone(given: unknown, depth: number): unknown {
+  const value = jsonView(given);
   if (depth > MAX_DEPTH) throw new NotJsonError('exceeded max depth');
-  if (Array.isArray(value)) return value.map((item) => clone(item ?? null, depth + 1));
+  if (Array.isArray(value)) return Array.from(value, (item: unknown) => clone(item ?? null, depth + 1));
   if (isRecord(value)) {
     const copy: MutableRecord = {};
     for (const key of Object.keys(value)) {
@@ -128,7 +147,7 @@ function clone(value: unknown, depth: number): unknown {
 export function copyLoose(value: unknown, depth = 0): unknown {
   if (depth > MAX_DEPTH) return value;
   if (Array.isArray(value)) return value.map((item) => copyLoose(item, depth + 1));
-  if (!isRecord(value)) return value;
+  if (!isRecord(value) || !isPlain(value)) return value;
   const copy: MutableRecord = {};
   for (const key of Object.keys(value)) setOwn(copy, key, copyLoose(value[key], depth + 1));
   return copy;
@@ -142,4 +161,13 @@ export function printJson(value: unknown, depth = 0): string {
   if (Array.isArray(value)) return `[${value.map((item) => printJson(item, depth + 1)).join(',')}]`;
   const entries = Object.entries(value).filter(([, item]) => item !== undefined);
   return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${printJson(item, depth + 1)}`).join(',')}}`;
+}
+
+/** A fresh, unfrozen copy of what is known to be JSON: an object of the store, a decoded draft. */
+export function copyJson<Value>(value: Value): Value {
+  if (Array.isArray(value)) return value.map(copyJson) as Value;
+  if (!isRecord(value)) return value;
+  const copy: MutableRecord = {};
+  for (const key of Object.keys(value)) if (value[key] !== undefined) setOwn(copy, key, copyJson(value[key]));
+  return copy as Value;
 }

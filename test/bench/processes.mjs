@@ -10,8 +10,8 @@ import { median, verify } from './measure.mjs';
 export function coldStart({ starts }) {
   const samples = { inside: [], insideCore: [], wall: [], wallCore: [], nothing: [], nothingCore: [] };
   for (let i = -1; i < starts; i++) {
-    const cluster = runChild('cold-start.mjs');
-    const nothing = runChild('nothing.mjs');
+    const cluster = runNode('children/cold-start.mjs');
+    const nothing = runNode('children/nothing.mjs');
     verify(cluster.result.namespaces === 4, 'the new cluster has its namespaces');
     // The first pair fills the file cache.
     if (i < 0) continue;
@@ -35,7 +35,7 @@ export function heapPerObject({ largeCount, repeats }) {
   const samples = { cluster: [], map: [] };
   for (let i = 0; i < repeats; i++) {
     for (const holder of ['cluster', 'map']) {
-      const { result } = runChild('heap.mjs', [holder, String(largeCount)], ['--expose-gc']);
+      const { result } = runNode('children/heap.mjs', [holder, String(largeCount)], ['--expose-gc']);
       verify(result.count === largeCount, 'all objects were there when the heap was measured');
       samples[holder].push(result.bytes / largeCount);
     }
@@ -49,8 +49,9 @@ function least(samples, core) {
   return { median: median(samples), best: Math.min(...samples), ...onCore };
 }
 
-function runChild(file, args = [], nodeArgs = []) {
-  const path = fileURLToPath(new URL(`children/${file}`, import.meta.url));
+/** Runs a module beside this one in a process of its own, which prints its result as JSON. */
+export function runNode(file, args = [], nodeArgs = []) {
+  const path = fileURLToPath(new URL(file, import.meta.url));
   const start = process.hrtime.bigint();
   const child = spawnSync(process.execPath, [...nodeArgs, path, ...args], { encoding: 'utf8' });
   const wallMs = Number(process.hrtime.bigint() - start) / 1e6;

@@ -85,7 +85,16 @@ function newTally(expected) {
 }
 
 /** The loop that is measured. */
-async function read(events, reader, tally) {
+async function readWatch(watch, reader, tally) {
+  tally.byReader[reader] = 0;
+  for await (const event of watch) {
+    if (event.type === 'ADDED') tally.byReader[reader]++;
+    if (++tally.delivered === tally.expected) tally.done();
+  }
+}
+
+/** The same once more: what the compiler learns from one side must not slow down the other. */
+async function readBare(events, reader, tally) {
   tally.byReader[reader] = 0;
   for await (const event of events) {
     if (event.type === 'ADDED') tally.byReader[reader]++;
@@ -117,7 +126,7 @@ async function makeCluster(expected) {
   const loops = [];
   const open = () => {
     for (let i = 0; i < WATCHERS_EACH; i++) {
-      for (const api of apis.values()) loops.push(read(api.watch({ resourceVersion }), loops.length, tally));
+      for (const api of apis.values()) loops.push(readWatch(api.watch({ resourceVersion }), loops.length, tally));
     }
   };
   const write = (namespace, input) => apis.get(namespace).create(input);
@@ -134,7 +143,7 @@ function makeBare(expected) {
       for (const { events, readers } of channels.values()) {
         const reader = new BareReader(events);
         readers.push(reader);
-        loops.push(read(reader, loops.length, tally));
+        loops.push(readBare(reader, loops.length, tally));
       }
     }
   };

@@ -135,7 +135,7 @@ describe('whatever is sent', () => {
         const expected = Object.entries(data).map(([key, value]) => [key, value ?? '']);
         expect(Object.entries(stored.data ?? {}).sort()).toEqual(expected.sort());
       }),
-      { numRuns: 400 },
+      { numRuns: 250 },
     );
   });
 
@@ -146,7 +146,7 @@ describe('whatever is sent', () => {
         const named = { ...sent, metadata: { ...(sent.metadata as object), name: 'a' } };
         await refusedOrStored(cluster, () => cluster.api(ConfigMap).update(named as never));
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
   });
 
@@ -156,7 +156,7 @@ describe('whatever is sent', () => {
         const cluster = await clusterWithOne();
         await refusedOrStored(cluster, () => cluster.api(ConfigMap).patch('a', anyPatch(sent)));
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
   });
 
@@ -188,7 +188,7 @@ describe('whatever is sent', () => {
         const cluster = await clusterWithOne();
         await refusedOrStored(cluster, () => cluster.api(ConfigMap).patch('a', jsonPatch(operations as never)));
       }),
-      { numRuns: 400 },
+      { numRuns: 250 },
     );
   });
 
@@ -239,7 +239,7 @@ describe('whatever is sent', () => {
           expect(await contents(cluster)).toBe(before);
         }
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     );
   });
 });

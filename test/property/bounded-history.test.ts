@@ -26,7 +26,7 @@ test('a watcher that falls behind holds the present in the end, or is told that 
       follower.close();
       if (!follower.isExpired) expect(follower.copy.items()).toEqual(shownBy(view, story.present));
     }),
-    { numRuns: 120 },
+    { numRuns: 60 },
   );
 });
 
@@ -46,7 +46,7 @@ test('a watcher that keeps up never expires, however much happens elsewhere', as
       expect(follower.isExpired).toBe(false);
       expect(follower.copy.items()).toEqual(shownBy(view, story.present));
     }),
-    { numRuns: 80 },
+    { numRuns: 40 },
   );
 });
 
@@ -71,7 +71,7 @@ test('a watch can start at a version exactly when all later events are still the
       }
       witness.close();
     }),
-    { numRuns: 80 },
+    { numRuns: 40 },
   );
 });
 
@@ -111,7 +111,7 @@ test('an informer holds the truth in the end, whatever was dropped or put back',
       expect(known).toEqual(shownBy(view, story.present));
       expect(failures).toEqual([]);
     }),
-    { numRuns: 100 },
+    { numRuns: 60 },
   );
 });
 

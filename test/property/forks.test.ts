@@ -52,7 +52,7 @@ test('a parent behaves as if it had never been forked, and a fork as if it had a
       expect(await everything(parent)).toEqual(await everything(await clusterAfter(before, onSide('parent', steps))));
       expect(await everything(fork)).toEqual(await everything(await clusterAfter(before, onSide('fork', steps))));
     }),
-    { numRuns: 80 },
+    { numRuns: 30 },
   );
 });
 
@@ -88,7 +88,7 @@ test('a watch, opened before the fork or after it, shows the writes of its own s
         expect(withoutUids(seen)).toEqual(withoutUids(alone));
       },
     ),
-    { numRuns: 80 },
+    { numRuns: 30 },
   );
 });
 
@@ -110,7 +110,7 @@ test('a continue token that was given out before the fork leads both sides throu
         expect(rest.metadata.resourceVersion).toBe(whole.metadata.resourceVersion);
       }
     }),
-    { numRuns: 80 },
+    { numRuns: 30 },
   );
 });
 
@@ -131,6 +131,6 @@ test('what happens to a fork as a whole, restore and close, does not happen to i
       expect(follower.copy.items()).toEqual((await parent.all(ConfigMap).list()).items);
       expect(await everything(parent)).toEqual(await everything(await clusterAfter(before, onParent)));
     }),
-    { numRuns: 40 },
+    { numRuns: 30 },
   );
 });

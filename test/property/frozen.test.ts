@@ -72,7 +72,7 @@ test('what get, list, create and update hand out is frozen all the way down', as
         expect(unfrozen(got)).toEqual([]);
       }
     }),
-    { numRuns: 40 },
+    { numRuns: 20 },
   );
 });
 
@@ -92,7 +92,7 @@ test('what a watch and an informer hand out is frozen all the way down', async (
       follower.close();
       informer.close();
     }),
-    { numRuns: 40 },
+    { numRuns: 20 },
   );
 });
 
@@ -112,7 +112,7 @@ test('a reader that tries to change what it was handed is refused, and nothing h
       expect(() => vandalize?.(target as Record<string, unknown>)).toThrow(TypeError);
       expect(JSON.stringify(await story.cluster.all(ConfigMap).list())).toBe(before);
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   );
 });
 

@@ -42,7 +42,7 @@ test('all pages of a list show the version of the first, whatever is written bet
         expect(found).toEqual(expected);
       },
     ),
-    { numRuns: 150 },
+    { numRuns: 70 },
   );
 });
 
@@ -74,7 +74,7 @@ test('the count of what remains is right on every page that has one, and only th
         }
       },
     ),
-    { numRuns: 100 },
+    { numRuns: 50 },
   );
 });
 
@@ -101,6 +101,6 @@ test('two lists whose pages alternate do not disturb each other', async () => {
       expect(found.older).toEqual(older);
       expect(found.newer).toEqual(newer);
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });

@@ -25,7 +25,7 @@ test('a list at a version that is remembered shows what was there at that versio
         expect(found.items).toEqual(shownBy(view, items));
       }
     }),
-    { numRuns: 100 },
+    { numRuns: 50 },
   );
 });
 
@@ -41,7 +41,7 @@ test('a list at a version plus the events since make the present', async () => {
         if (!follower.isExpired) expect(follower.copy.items()).toEqual(shownBy(view, story.present));
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 40 },
   );
 });
 
@@ -60,7 +60,7 @@ test('no version is forgotten while history is young and short', async () => {
         expect(follower.isExpired).toBe(false);
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 40 },
   );
 });
 
@@ -85,7 +85,7 @@ test('those who watched while it happened hold the present, whatever they select
         else if (!follower.isExpired) expect(follower.copy.items()).toEqual(shownBy(follower.view, story.present));
       }
     }),
-    { numRuns: 120 },
+    { numRuns: 70 },
   );
 });
 

@@ -56,7 +56,7 @@ test.each(Object.entries(noOps))('%s keeps the version and is told to nobody', a
       expect(story.cluster.resourceVersion).toBe(version);
       expect(follower.events).toEqual([]);
     }),
-    { numRuns: 20 },
+    { numRuns: 15 },
   );
 });
 
@@ -79,7 +79,7 @@ test('every event shows the store as it was at its version', async () => {
         else expect(event.object).toBe(there);
       }
     }),
-    { numRuns: 80 },
+    { numRuns: 40 },
   );
 });
 
@@ -97,7 +97,7 @@ test('every version between two moments is the version of one event of one kind'
       const end = Number(story.cluster.resourceVersion);
       expect(versions).toEqual(Array.from({ length: end - start }, (_, index) => start + index + 1));
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
 
@@ -115,7 +115,7 @@ test('two watchers of the same view are shown the same events', async () => {
       expect(slow.events).toEqual(prompt.events);
       for (const follower of [prompt, slow]) follower.close();
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
 
@@ -133,6 +133,6 @@ test('a rehearsal of any write changes nothing', async () => {
       expect([story.cluster.resourceVersion, (await story.cluster.all(ConfigMap).list()).items]).toEqual(before);
       expect(follower.events).toEqual([]);
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });

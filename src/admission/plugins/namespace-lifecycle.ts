@@ -8,7 +8,11 @@ import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js
 
 const PROTECTED: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);
 
-export const namespaceLifecycle: AdmissionPlugin = Object.freeze({ name: 'NamespaceLifecycle', mutate });
+export const namespaceLifecycle: AdmissionPlugin = Object.freeze({
+  name: 'NamespaceLifecycle',
+  changesNothing: true,
+  mutate,
+});
 
 function mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void {
   const { operation, served, name, namespace } = request;

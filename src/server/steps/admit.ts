@@ -10,7 +10,7 @@ import type { WriteJob } from '../job.js';
 /** What a write asks of admission. */
 export interface Admitted {
   readonly operation: Operation;
-  readonly object?: DraftObject | undefined;
+  readonly object?: DraftObject | ApiObject | undefined;
   readonly oldObject?: ApiObject | undefined;
 }
 
@@ -28,7 +28,8 @@ function requestOf(admitted: Admitted, job: WriteJob): AdmissionRequest<DraftObj
     subresource: job.request.subresource ?? '',
     namespace: job.namespace,
     name: job.request.name || metadata?.name || metadata?.generateName || '',
-    object: admitted.object,
+    // The chain hands it to validating plugins under the type of a finished object.
+    object: admitted.object as DraftObject | undefined,
     oldObject: admitted.oldObject,
     dryRun: job.dryRun,
     user: job.user,

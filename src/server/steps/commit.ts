@@ -15,19 +15,22 @@ export function keyFor(job: WriteJob, name: string): ObjectKey {
   return { resource: job.served.storage, namespace: job.namespace, name };
 }
 
-/** Stores a new object. Throws StorageError `exists` when the name is taken. */
-export function commitCreate(draft: DraftObject, job: WriteJob): ApiObject {
+/** Stores a new object, sealed with an empty version that keeps the place of the real one. Throws StorageError `exists` when the name is taken. */
+export function commitCreate(
+  sealed: ApiObject,
+  job: WriteJob,
+  wanted: { readonly resourceVersion: string | undefined },
+): ApiObject {
   const { store } = job.context;
-  const key = keyFor(job, draft.metadata.name ?? '');
-  const { schema } = job.served.kind;
+  const key = keyFor(job, sealed.metadata.name);
   if (job.dryRun) {
     if (store.get(key) !== undefined) throw new StorageError('exists');
-    return seal(schema, draft, undefined);
+    return sealed;
   }
-  if (hasRevision(draft.metadata.resourceVersion)) {
+  if (hasRevision(wanted.resourceVersion)) {
     throw errors.plain('resourceVersion should not be set on objects to be created');
   }
-  return store.commit({ type: 'create', key, seal: (resourceVersion) => seal(schema, draft, resourceVersion) });
+  return store.commit({ type: 'create', key, seal: (resourceVersion) => withRevision(sealed, resourceVersion) });
 }
 
 /** A text that is no number is not noticed on a create. */
@@ -40,15 +43,23 @@ function hasRevision(text: string | undefined): boolean {
   }
 }
 
-/** Stores a new version; an update that changes nothing keeps the live one, version and all. */
-export function commitUpdate(draft: DraftObject, live: ApiObject, job: WriteJob): ApiObject {
-  const { schema } = job.served.kind;
-  const next = seal(schema, draft, live.metadata.resourceVersion);
-  if (deepEqual(next, live)) return live;
+/** Seals a draft and stores it as a new version. */
+export function commitDraft(draft: DraftObject, live: ApiObject, job: WriteJob): ApiObject {
+  return commitUpdate(seal(job.served.kind.schema, draft, live.metadata.resourceVersion), live, job);
+}
+
+/** Stores a new version, sealed at the live one's; an update that changes nothing keeps the live one, version and all. */
+export function commitUpdate(next: ApiObject, live: ApiObject, job: WriteJob): ApiObject {
+  const key = keyFor(job, live.metadata.name);
+  if (deepEqual(next, live)) {
+    // No change to an object that has changed meanwhile may well be one.
+    if (job.context.store.get(key) !== live) throw new StorageError('stale');
+    return live;
+  }
   if (job.dryRun) return next;
   return job.context.store.commit({
     type: 'update',
-    key: keyFor(job, live.metadata.name),
+    key,
     expected: live,
     seal: (resourceVersion) => withRevision(next, resourceVersion),
   });
@@ -74,8 +85,9 @@ function withRevision(object: ApiObject, resourceVersion: string): ApiObject {
 export function alreadyExists(draft: DraftObject, job: WriteJob): Error {
   const name = draft.metadata.name ?? '';
   const { groupResource } = job.served;
-  // A prefix alone says the client asked for a generated name.
-  if (draft.metadata.generateName) return errors.generateNameConflict(groupResource, name);
   const present = job.context.store.get(keyFor(job, name));
-  return errors.alreadyExists(groupResource, name, { terminating: present?.metadata.deletionTimestamp !== undefined });
+  const terminating = present?.metadata.deletionTimestamp !== undefined;
+  // A prefix, even beside a name, says the client would take a generated one.
+  if (draft.metadata.generateName) return errors.generateNameConflict(groupResource, name, { terminating });
+  return errors.alreadyExists(groupResource, name, { terminating });
 }

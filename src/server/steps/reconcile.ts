@@ -3,7 +3,6 @@
  */
 import { errors } from '../../meta/errors.js';
 import type { DraftMeta, OwnerReference } from '../../meta/object.js';
-import { deepEqual } from '../../util/json.js';
 import type { WriteJob } from '../job.js';
 
 /** Fills in the namespace of the address, or refuses another one. A cluster-scoped object just loses its namespace. */
@@ -34,14 +33,16 @@ type Moment = 'as sent' | 'after admission';
 export function dropRepeatedOwners(metadata: DraftMeta, moment: Moment, warnings: string[]): void {
   const owners = metadata.ownerReferences;
   if (owners === undefined || owners.length < 2) return;
-  const kept: OwnerReference[] = [];
+  const kept = new Map<string, OwnerReference>();
   const repeated: string[] = [];
   for (const owner of owners) {
-    if (kept.some((other) => deepEqual(other, owner))) repeated.push(owner.uid);
-    else kept.push(owner);
+    const { apiVersion, kind, name, uid, controller, blockOwnerDeletion } = owner;
+    const everything = JSON.stringify([apiVersion, kind, name, uid, controller ?? null, blockOwnerDeletion ?? null]);
+    if (kept.has(everything)) repeated.push(uid);
+    else kept.set(everything, owner);
   }
   if (repeated.length === 0) return;
-  metadata.ownerReferences = kept;
+  metadata.ownerReferences = [...kept.values()];
   const when = moment === 'as sent' ? '' : ' after mutating admission happens';
   warnings.push(
     `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${repeated.join(', ')}`,

@@ -104,7 +104,7 @@ function commonProblems(metadata: Meta, problems: FieldError[]): void {
 }
 
 function labelAndAnnotationProblems(metadata: Meta, problems: FieldError[]): void {
-  if (metadata.labels !== undefined) problems.push(...labelErrors(metadata.labels, 'metadata.labels'));
+  for (const problem of labelErrors(metadata.labels ?? {}, 'metadata.labels')) problems.push(problem);
   const { annotations } = metadata;
   if (annotations === undefined) return;
   let total = 0;

@@ -27,7 +27,7 @@ export function validateUpdate(
   const next = draft as unknown as ApiObject;
   const { kind } = job.served;
   const updateProblems = metadataUpdateProblems(next, live);
-  const problems = [
+  let problems: readonly FieldError[] = [
     // Once for any object …
     ...metadataProblems(next, anyName(kind), OF_ANY_OBJECT),
     ...updateProblems,
@@ -36,12 +36,13 @@ export function validateUpdate(
   ];
   const rules = (subresource ?? kind.strategy).validateUpdate;
   if (kind.schema.manner === 'document') {
-    problems.push(...documentProblems(next, job, () => rules?.(next, live, job.moment)));
+    problems = [...problems, ...documentProblems(next, job, () => rules?.(next, live, job.moment))];
   } else {
-    problems.push(...(rules?.(next, live, job.moment) ?? []));
+    problems = [...problems, ...(rules?.(next, live, job.moment) ?? [])];
     if (subresource === undefined) {
       const { revalidatesOnUpdate } = kind.strategy;
-      problems.push(...(revalidatesOnUpdate ? wholeProblems(next, job) : bodyProblems(kind.body, kind.schema, next)));
+      const again = revalidatesOnUpdate ? wholeProblems(next, job) : bodyProblems(kind.body, kind.schema, next);
+      problems = [...problems, ...again];
     }
   }
   refuse(next, job, problems);

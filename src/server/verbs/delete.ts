@@ -11,7 +11,7 @@ import { timeToMs } from '../../meta/time.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
 import { StorageError } from '../../storage/types.js';
-import { cloneJson } from '../../util/json.js';
+import { copyJson } from '../../util/json.js';
 import { chain, isPromise, type MaybePromise } from '../../util/maybe-promise.js';
 import { answer } from '../answer.js';
 import type { ServerContext } from '../context.js';
@@ -19,7 +19,7 @@ import { deleteOptionsOf } from '../delete-options.js';
 import { startJob, type WriteJob } from '../job.js';
 import { checkDeleteOptions } from '../options.js';
 import { admit } from '../steps/admit.js';
-import { commitDelete, commitUpdate, keyFor } from '../steps/commit.js';
+import { commitDelete, commitDraft, keyFor } from '../steps/commit.js';
 
 /** `delete` is a word of the language. */
 export function deleteOne(
@@ -51,30 +51,45 @@ export interface Deleted {
   readonly removed: boolean;
 }
 
-/** Deletes one object by name. */
-export function deleteObject(name: string, deletion: DeletionRequest, job: WriteJob): MaybePromise<Deleted> {
-  const live = job.context.store.get(keyFor(job, name));
-  const admitted = admit('mutate', { operation: 'DELETE', ...(live === undefined ? {} : { oldObject: live }) }, job);
-  return chain(admitted, () => attempt(name, deletion, job));
+/** More lost races than any honest contention brings. */
+const MAX_ATTEMPTS = 100;
+
+/** Deletes one object by name. A write that came in between, by whatever hand, makes it look again. */
+export function deleteObject(
+  name: string,
+  deletion: DeletionRequest,
+  job: WriteJob,
+  attempt = 1,
+): MaybePromise<Deleted> {
+  const again = (error: unknown): MaybePromise<Deleted> => {
+    if (!(error instanceof StorageError)) throw error;
+    if (attempt < MAX_ATTEMPTS) return deleteObject(name, deletion, job, attempt + 1);
+    throw errors.serverTimeout(job.served.groupResource, 'delete', 2);
+  };
+  try {
+    const result = deleteLive(name, deletion, job);
+    return isPromise(result) ? result.catch(again) : result;
+  } catch (error) {
+    return again(error);
+  }
 }
 
-/** A write that came in between, while a plugin was waited for, makes it look again. */
-function attempt(name: string, deletion: DeletionRequest, job: WriteJob): MaybePromise<Deleted> {
+function deleteLive(name: string, deletion: DeletionRequest, job: WriteJob): MaybePromise<Deleted> {
+  // 1. What is there, and is it what the client meant?
   const live = job.context.store.get(keyFor(job, name));
   if (live === undefined) throw errors.notFound(job.served.groupResource, name);
   const verdict = job.served.kind.strategy.beforeDelete?.(live, deletion, job.moment) ?? { type: 'proceed' };
   if (verdict.type === 'conflict') throw errors.conflict(job.served.groupResource, name, verdict.why);
   if (verdict.type === 'unchanged') return { object: live, removed: false };
   if (verdict.type === 'proceed') checkPreconditions(live, deletion, job);
-  const admitted = admit('validate', { operation: 'DELETE', oldObject: live }, job);
-  const result = chain(admitted, (): Deleted => {
-    if (verdict.type === 'update') return { object: commitUpdate(verdict.object, live, job), removed: false };
+  // 2. May it go?
+  const admitted = { operation: 'DELETE', oldObject: live } as const;
+  const mutated = admit('mutate', admitted, job);
+  const allowed = chain(mutated, () => admit('validate', admitted, job));
+  // 3. Then it goes, or begins to.
+  return chain(allowed, (): Deleted => {
+    if (verdict.type === 'update') return { object: commitDraft(verdict.object, live, job), removed: false };
     return remove(live, deletion, job);
-  });
-  if (!isPromise(result)) return result;
-  return result.catch((error: unknown) => {
-    if (error instanceof StorageError) return attempt(name, deletion, job);
-    throw error;
   });
 }
 
@@ -83,10 +98,10 @@ function remove(live: ApiObject, deletion: DeletionRequest, job: WriteJob): Dele
   const before = live.metadata.finalizers ?? [];
   const finalizers = finalizersAfterDelete(before, deletion);
   if (finalizers.length === 0) return { object: commitDelete(live, job), removed: true };
-  const draft = cloneJson(live) as unknown as DraftObject;
+  const draft = copyJson(live) as unknown as DraftObject;
   draft.metadata.finalizers = [...finalizers];
   markDeleting(draft, live, job);
-  return { object: commitUpdate(draft, live, job), removed: false };
+  return { object: commitDraft(draft, live, job), removed: false };
 }
 
 /** A generation beyond what a number holds exactly arrives as a bigint; kinds that have none keep what was sent. */

@@ -47,9 +47,8 @@ export function readList(context: ServerContext, request: ApiRequest, served: Se
       ...(limit === undefined ? {} : { limit }),
       ...(selection.matches === undefined ? {} : { matches: selection.matches }),
     };
-    const page = selection.possible
-      ? readPage(context, query, plan)
-      : { items: [], revision: plan.at ?? context.store.revision };
+    // Also a read that can find nothing is a read of a version, which may be gone.
+    const page = readPage(context, selection.possible ? query : { ...query, matches: () => false }, plan);
     return listObject(page, { context, served, request, plan });
   });
 }
@@ -70,7 +69,7 @@ function planRead(options: RequestOptions, context: ServerContext): ReadPlan {
   const revision = optionRevision(options.resourceVersion);
   if (!options.resourceVersion) return limit;
   // "Any version": everything is at hand, so the limit is ignored as the reference server's cache does.
-  if (options.resourceVersion === '0') return {};
+  if (revision === 0) return {};
   const exact = options.resourceVersionMatch === 'Exact' || (!options.resourceVersionMatch && 'limit' in limit);
   if (!exact) return { ...limit, notOlderThan: revision };
   if (revision > context.store.revision) {

@@ -5,7 +5,7 @@ import type { ServedKind } from '../../kinds/served-kind.js';
 import type { DraftObject } from '../../meta/object.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
-import { cloneJson } from '../../util/json.js';
+import { copyJson } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
@@ -47,10 +47,10 @@ function replaceWith(draft: DraftObject, job: WriteJob): MaybePromise<Written> {
 
 /** The first attempt may have the decoded body itself; one that follows a lost race needs a clean one. */
 function freshDrafts(decoded: DraftObject): () => DraftObject {
-  const spare = cloneJson(decoded);
+  const spare = copyJson(decoded);
   let used = false;
   return () => {
-    if (used) return cloneJson(spare);
+    if (used) return copyJson(spare);
     used = true;
     return decoded;
   };

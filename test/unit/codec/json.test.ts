@@ -99,6 +99,8 @@ describe('what is parsed', () => {
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 8 }), (parts) => {
         const text = parts.join('');
+        // A number beyond all measure is infinite to the platform and refused here.
+        fc.pre(!/e\d{3}/.test(text));
         expect(accepts(parseJson, text)).toBe(accepts(JSON.parse, text));
       }),
       { numRuns: 1000 },

@@ -240,9 +240,11 @@ describe('the result', () => {
     expect(value).toEqual({ list: ['a'], any: { deep: [1] } });
   });
 
-  test('has no part of what the document only inherits', () => {
-    const sent = Object.create({ text: 'inherited' });
-    expect(decoded({ text: optional(z.string()) }, sent)).toEqual({});
+  test('is made of plain objects only: one that inherits something is no document', () => {
+    const sent: unknown = Object.create({ text: 'inherited' });
+    expect(() => decoded({ text: optional(z.string()) }, sent)).toThrow(DecodeError);
+    const bare: unknown = Object.assign(Object.create(null), { text: 'own' });
+    expect(decoded({ text: optional(z.string()) }, bare)).toEqual({ text: 'own' });
   });
 
   test('has a key called __proto__ as a key', () => {

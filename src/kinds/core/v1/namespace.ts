@@ -8,7 +8,7 @@ import { invalid, keyPath } from '../../../meta/field-error.js';
 import { dnsLabelProblems, maskTrailingDash } from '../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { hint, mapList, namedString, optional, struct, time } from '../../../schema/hints.js';
-import { cloneJson, deepEqual } from '../../../util/json.js';
+import { copyJson, deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { DeletionRequest, DeletionVerdict, Kind, NameRule, WriteContext } from '../../kind.js';
 import { standardFinalizerProblems } from '../../shared/finalizers.js';
@@ -181,7 +181,7 @@ function beforeDelete(live: ApiObject, request: DeletionRequest, { now }: WriteC
   if (live.metadata.deletionTimestamp !== undefined) {
     return finalizersOf(live).length > 0 ? { type: 'unchanged' } : { type: 'proceed' };
   }
-  const draft = cloneJson(live) as unknown as DraftObject;
+  const draft = copyJson(live) as unknown as DraftObject;
   draft.metadata.deletionTimestamp = now;
   draft.metadata.finalizers = [
     ...finalizersAfterDelete(live.metadata.finalizers ?? [], foregroundIfNotOrphaned(request)),

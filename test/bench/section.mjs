@@ -1,0 +1,18 @@
+/**
+ * One section in a process of its own, so that no section pays for what another one left behind:
+ * `node --expose-gc section.mjs NAME SETTINGS`, with the settings as JSON. Prints its rows as JSON.
+ */
+import process from 'node:process';
+
+const SECTIONS = {
+  start: async () => (await import('./processes.mjs')).coldStart,
+  heap: async () => (await import('./processes.mjs')).heapPerObject,
+  operations: async () => (await import('./operations.mjs')).operations,
+  watch: async () => (await import('./watch.mjs')).watchFanOut,
+  fork: async () => (await import('./fork.mjs')).forks,
+  http: async () => (await import('./http.mjs')).http,
+};
+
+const [name, settings] = process.argv.slice(2);
+const section = await SECTIONS[name]();
+console.log(JSON.stringify(await section(JSON.parse(settings))));

@@ -1,0 +1,249 @@
+/**
+ * What hostile input and odd plugins once did, and must not do again.
+ */
+import { type AdmissionPlugin, createCluster, defineKind, memoryStorage, mergePatch, StatusError } from 'orchplane';
+import { createFetchHandler } from 'orchplane/http';
+import { ConfigMap, Lease } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+
+const BASE = 'http://cluster/api/v1/namespaces/default/configmaps';
+
+function post(url: string, body: unknown, cluster = testCluster()): Promise<Response> {
+  return createFetchHandler(cluster)(
+    new Request(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+  );
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    (value) => {
+      throw new Error(`it did not fail, but gave ${JSON.stringify(value)}`);
+    },
+    (error: unknown) => error,
+  );
+}
+
+describe('a request made to be slow', () => {
+  test('does not get an error per character of its field manager', async () => {
+    const answer = await post(`${BASE}?fieldManager=${'%01'.repeat(4_000)}`, { metadata: { name: 'a' } });
+    const { details } = (await answer.json()) as { details: { causes: unknown[] } };
+    expect(answer.status).toBe(422);
+    expect(details.causes.length).toBeLessThan(200);
+  });
+
+  test('may have many owners', async () => {
+    const ownerReferences = Array.from({ length: 20_000 }, (_, i) => ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      name: 'x',
+      uid: `u${i}`,
+    }));
+    expect((await post(BASE, { metadata: { name: 'a', ownerReferences } })).status).toBe(201);
+  });
+
+  test('may have a path made of slashes', async () => {
+    const answer = await createFetchHandler(testCluster())(new Request(`${BASE}${'/'.repeat(200_000)}x`));
+    expect(answer.status).toBe(404);
+  });
+
+  test('may have more bad labels than a call has arguments', async () => {
+    const labels = Object.fromEntries(Array.from({ length: 70_000 }, (_, i) => [`-k${i}`, `-v${i}`]));
+    expect((await post(BASE, { metadata: { name: 'a', labels } })).status).toBe(422);
+  });
+});
+
+describe('a plugin that writes the object it is asked about', () => {
+  function clusterThatTouches(operation: 'UPDATE' | 'DELETE') {
+    let inside = false;
+    let round = 0;
+    const plugin: AdmissionPlugin = {
+      name: 'Toucher',
+      validate(request) {
+        if (inside || request.operation !== operation) return;
+        inside = true;
+        if (round++ < 2) void cluster.api(ConfigMap).patch('a', mergePatch({ data: { round: String(round) } }));
+        inside = false;
+      },
+    };
+    const cluster = testCluster({ admission: [plugin] });
+    return cluster;
+  }
+
+  test('makes a delete look again', async () => {
+    const configMaps = clusterThatTouches('DELETE').api(ConfigMap);
+    await configMaps.create({ metadata: { name: 'a' } });
+    expect(await configMaps.delete('a')).toMatchObject({ status: 'Success' });
+    expect(await configMaps.find('a')).toBeUndefined();
+  });
+
+  test('makes an update look again', async () => {
+    const configMaps = clusterThatTouches('UPDATE').api(ConfigMap);
+    await configMaps.create({ metadata: { name: 'a' } });
+    const { data } = await configMaps.patch('a', mergePatch({ data: { mine: 'yes' } }));
+    expect(data).toEqual({ mine: 'yes', round: '2' });
+  });
+
+  test('for ever ends in a conflict', async () => {
+    let round = 0;
+    const plugin: AdmissionPlugin = {
+      name: 'Restless',
+      async validate({ operation, object }) {
+        if (operation !== 'UPDATE' || object?.metadata.annotations?.['quiet'] === 'yes') return;
+        const change = { metadata: { annotations: { quiet: 'yes' } }, data: { round: String(round++) } };
+        await cluster.api(ConfigMap).patch('a', mergePatch(change));
+        await cluster.api(ConfigMap).patch('a', mergePatch({ metadata: { annotations: { quiet: 'yes' } } }));
+      },
+    };
+    const cluster = testCluster({ admission: [plugin] });
+    await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+    const error = await failureOf(
+      cluster.api(ConfigMap).patch('a', mergePatch({ metadata: { annotations: { quiet: null } } })),
+    );
+    expect(StatusError.is(error, 'Conflict')).toBe(true);
+    expect(round).toBeLessThan(200);
+  });
+});
+
+describe('what a plugin hands back', () => {
+  test('is closed to it while it validates', async () => {
+    const plugin: AdmissionPlugin = {
+      name: 'Meddler',
+      validate({ object }) {
+        Object.assign(object ?? {}, { data: { late: 'yes' } });
+      },
+    };
+    const error = await failureOf(
+      testCluster({ admission: [plugin] })
+        .api(ConfigMap)
+        .create({ metadata: { name: 'a' } }),
+    );
+    expect(StatusError.is(error, 'InternalError')).toBe(true);
+  });
+
+  test('must still be an object of the kind', async () => {
+    const plugin: AdmissionPlugin = {
+      name: 'Breaker',
+      mutate({ object }) {
+        if (object !== undefined) object.metadata.labels = { a: 5 as unknown as string };
+      },
+    };
+    const error = await failureOf(
+      testCluster({ admission: [plugin] })
+        .api(ConfigMap)
+        .create({ metadata: { name: 'a' } }),
+    );
+    expect(String(error)).toContain('admission plugins made an object that is no ConfigMap');
+  });
+
+  test('is waited for, also when it is no Promise of this realm', async () => {
+    const refusal = new Error('no');
+    // biome-ignore lint/suspicious/noThenProperty: a promise of another library is what this is about
+    const thenable = { then: (_yes: unknown, no: (error: unknown) => void) => no(refusal) };
+    const plugin: AdmissionPlugin = { name: 'Foreign', validate: () => thenable as unknown as Promise<void> };
+    const error = await failureOf(
+      testCluster({ admission: [plugin] })
+        .api(ConfigMap)
+        .create({ metadata: { name: 'a' } }),
+    );
+    expect(StatusError.is(error, 'InternalError')).toBe(true);
+  });
+
+  test('is an HTTP answer whatever code its failure carries', async () => {
+    const plugin: AdmissionPlugin = {
+      name: 'Odd',
+      mutate() {
+        throw new StatusError({
+          kind: 'Status',
+          apiVersion: 'v1',
+          metadata: {},
+          status: 'Failure',
+          message: 'm',
+          code: 42,
+        });
+      },
+    };
+    const answer = await post(BASE, { metadata: { name: 'a' } }, testCluster({ admission: [plugin] }));
+    expect(answer.status).toBe(500);
+    expect(await answer.json()).toMatchObject({ code: 500, message: 'm' });
+  });
+});
+
+test('a delete asks its plugins only about what is there, and is what the client meant', async () => {
+  const plugin: AdmissionPlugin = {
+    name: 'No',
+    mutate({ operation }) {
+      if (operation === 'DELETE') throw new Error('asked');
+    },
+  };
+  const configMaps = testCluster({ admission: [plugin] }).api(ConfigMap);
+  await configMaps.create({ metadata: { name: 'a' } });
+  expect(StatusError.is(await failureOf(configMaps.delete('b')), 'NotFound')).toBe(true);
+  expect(StatusError.is(await failureOf(configMaps.delete('a', { preconditions: { uid: 'x' } })), 'Conflict')).toBe(
+    true,
+  );
+  expect(StatusError.is(await failureOf(configMaps.delete('a')), 'InternalError')).toBe(true);
+});
+
+test('a PUT that loses the race to create is judged as the update it is', async () => {
+  const plugin: AdmissionPlugin = { name: 'Slow', validate: () => Promise.resolve() };
+  const leases = testCluster({ admission: [plugin] }).api(Lease);
+  const answers = await Promise.allSettled([
+    leases.update({ metadata: { name: 'l' } }),
+    leases.update({ metadata: { name: 'l' } }),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+  const [, second] = answers;
+  expect(second.status === 'rejected' && StatusError.is(second.reason, 'Invalid')).toBe(true);
+});
+
+describe('an object that is no JSON', () => {
+  const Box = defineKind({
+    apiVersion: 'example.com/v1',
+    kind: 'Box',
+    scope: 'Namespaced',
+    names: { plural: 'boxes' },
+    body: { any: z.unknown().optional() },
+  });
+
+  test.each([new Map([[1, 2]]), /x/, new Error('x'), new Uint8Array([1])])('is refused: %s', async (any) => {
+    const boxes = testCluster({ kinds: [Box] }).api(Box);
+    expect(StatusError.is(await failureOf(boxes.create({ metadata: { name: 'a' }, any })), 'BadRequest')).toBe(true);
+  });
+
+  test('but knows its own gives that', async () => {
+    const boxes = testCluster({ kinds: [Box] }).api(Box);
+    expect((await boxes.create({ metadata: { name: 'a' }, any: { at: new Date(0) } })).any).toEqual({
+      at: '1970-01-01T00:00:00.000Z',
+    });
+  });
+
+  test('in the place of a map is refused', async () => {
+    const data = new Map([['a', 'b']]) as unknown as Record<string, string>;
+    const error = await failureOf(
+      testCluster()
+        .api(ConfigMap)
+        .create({ metadata: { name: 'a' }, data }),
+    );
+    expect(StatusError.is(error, 'BadRequest')).toBe(true);
+  });
+});
+
+test('a watch from a version that a restore has undone is Expired', async () => {
+  const cluster = createCluster({ storage: memoryStorage() });
+  const configMaps = cluster.api(ConfigMap);
+  const before = cluster.snapshot();
+  const { metadata } = await configMaps.create({ metadata: { name: 'gone' } });
+  cluster.restore(before);
+  const watch = configMaps.watch({ resourceVersion: metadata.resourceVersion });
+  expect(StatusError.is(await failureOf(watch.next()), 'Expired')).toBe(true);
+});
+
+test('a watch may be asked to last longer than a timer can', async () => {
+  const watch = createCluster().api(ConfigMap).watch({ timeoutSeconds: 3_000_000 });
+  const first = watch.next();
+  const turn = new Promise((resolve) => setTimeout(resolve, 20, 'still open'));
+  expect(await Promise.race([first, turn])).toBe('still open');
+  watch.close();
+});
