@@ -152,7 +152,8 @@ function contextOf(parts: ClusterParts): ServerContext {
     namespace: (name) => store.get({ resource: namespaces, namespace: '', name }),
   };
   const { continueTokenMs } = parts.storage;
-  return { store, registry, dialect, clock, ids, admission, view, continueTokenMs, watches: new Set() };
+  const mayRace = !admission.every((plugin) => defaultAdmission.includes(plugin));
+  return { store, registry, dialect, clock, ids, admission, view, mayRace, continueTokenMs, watches: new Set() };
 }
 
 /** Snapshots are ours to open only by the cluster's own code. */

@@ -72,7 +72,7 @@ export class LiveWatch<Object> implements Watch<Object> {
     if (this.#stream !== undefined) {
       this.#reading = true;
       // A stream in this process needs one promise per event instead of two.
-      if (isDirect(this.#stream)) return new Promise(this.#readOne);
+      if (isDirect(this.#stream)) return this.#nextDirect(this.#stream);
       return this.#stream.next().then(this.#deliver, this.#breakOff);
     }
     if (this.#opening !== undefined) {
@@ -140,6 +140,18 @@ export class LiveWatch<Object> implements Watch<Object> {
     this.close();
   }
 
+  #nextDirect(stream: DirectWatchStream): Promise<IteratorResult<WatchEvent<Object>, undefined>> {
+    const event = stream.take();
+    if (event === undefined || event.type === 'ERROR') {
+      this.#taken = event;
+      return new Promise(this.#readOne);
+    }
+    this.#reading = false;
+    return Promise.resolve({ done: false, value: event as WatchEvent<Object> });
+  }
+
+  /** An error that was taken and is still to be told. */
+  #taken: WireEvent | undefined;
   #resolve: (result: IteratorResult<WatchEvent<Object>, undefined>) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
 
@@ -150,7 +162,8 @@ export class LiveWatch<Object> implements Watch<Object> {
   ): void => {
     this.#resolve = resolve;
     this.#reject = reject;
-    if (this.#stream !== undefined && isDirect(this.#stream)) this.#stream.read(this.#receive);
+    if (this.#taken !== undefined) this.#receive(this.#taken);
+    else if (this.#stream !== undefined && isDirect(this.#stream)) this.#stream.read(this.#receive);
   };
 
   readonly #receive = (event: WireEvent | undefined): void => {

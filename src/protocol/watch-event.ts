@@ -42,10 +42,15 @@ export interface WatchStream extends AsyncIterable<WireEvent> {
 }
 
 /**
- * A stream of this process, for a reader that is one of ours: `next` without a promise. It calls back once with an
- * event, or with nothing at the end, during the call if there is something to say. The callback may run inside a
- * write, so it must neither throw nor write: it resolves a promise. Not while another read waits.
+ * A stream of this process, for a reader that is one of ours: `next` without a promise.
  */
 export interface DirectWatchStream extends WatchStream {
+  /** The next event, if it is at hand. */
+  take(): WireEvent | undefined;
+  /**
+   * Calls back once with an event, or with nothing at the end, during the call if there is something to say. The
+   * callback may run inside a write, so it must neither throw nor write: it resolves a promise. Not while another read
+   * waits.
+   */
   read(receive: (event: WireEvent | undefined) => void): void;
 }

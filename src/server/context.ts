@@ -20,6 +20,8 @@ export interface ServerContext {
   readonly ids: Ids;
   readonly admission: readonly AdmissionPlugin[];
   readonly view: ClusterView;
+  /** False when no plugin can make a write wait or come back in: then no write is ever tried twice. */
+  readonly mayRace: boolean;
   /** How long a list's later pages stay readable. spec: Chunked lists */
   readonly continueTokenMs: number;
   /** Running watches, to be ended with the cluster. */

@@ -67,7 +67,7 @@ export class EventStream implements DirectWatchStream {
   }
 
   read(receive: (event: WireEvent | undefined) => void): void {
-    const event = this.#take();
+    const event = this.take();
     if (event !== undefined || this.#isClosed) {
       receive(event);
       return;
@@ -94,7 +94,7 @@ export class EventStream implements DirectWatchStream {
     };
   }
 
-  #take(): WireEvent | undefined {
+  take(): WireEvent | undefined {
     if (this.#queued < this.#queue.length) {
       const event = this.#queue[this.#queued++];
       if (this.#queued === this.#queue.length) {
@@ -119,7 +119,7 @@ export class EventStream implements DirectWatchStream {
 
   /** Called with nothing when the cursor has an end to report. */
   readonly #onEvent = (event: WireEvent | undefined): void => {
-    this.#deliver(event ?? this.#take());
+    this.#deliver(event ?? this.take());
   };
 
   #deliver(event: WireEvent | undefined): void {

@@ -59,6 +59,16 @@ export class LogEntry implements StoredEvent {
   }
 }
 
+/** A log's past, shared between logs. */
+export interface History {
+  readonly entries: readonly LogEntry[];
+  /** Where it begins; what is before has been dropped. */
+  readonly head: number;
+  readonly compacted: number;
+}
+
+export const NO_HISTORY: History = Object.freeze({ entries: Object.freeze([]), head: 0, compacted: 0 });
+
 export class EventLog {
   readonly #bounds: LogBounds;
   /** Live entries are `#entries[#head…]`; the rest of the array is garbage that a later append reclaims. */
@@ -73,10 +83,15 @@ export class EventLog {
   /** Open cursors over one namespace each. */
   readonly #cursorsByNamespace = new Map<string, Set<Cursor>>();
 
-  constructor(bounds: LogBounds, history: { readonly entries: readonly LogEntry[]; readonly compacted: number }) {
+  /** The array belongs to several logs: whoever appends first takes a copy. */
+  #isShared: boolean;
+
+  constructor(bounds: LogBounds, history: History) {
     this.#bounds = bounds;
-    this.#entries = [...history.entries];
+    this.#entries = history.entries as LogEntry[];
+    this.#head = history.head;
     this.#compacted = history.compacted;
+    this.#isShared = true;
   }
 
   get firstPosition(): number {
@@ -105,6 +120,7 @@ export class EventLog {
 
   append(event: StoredEvent): void {
     const entry = new LogEntry(event);
+    if (this.#isShared) this.#reclaim();
     this.#entries.push(entry);
     this.compact(event.time);
     const position = this.endPosition - 1;
@@ -126,11 +142,15 @@ export class EventLog {
     }
     this.#head = head;
     // Reclaim in large steps so that dropping costs O(1) per event.
-    if (head > 1024 && head * 2 > this.#entries.length) {
-      this.#entries = this.#entries.slice(head);
-      this.#base += head;
-      this.#head = 0;
-    }
+    if (head > 1024 && head * 2 > this.#entries.length) this.#reclaim();
+  }
+
+  /** Puts the live entries into an array of their own. */
+  #reclaim(): void {
+    this.#entries = this.#entries.slice(this.#head);
+    this.#base += this.#head;
+    this.#head = 0;
+    this.#isShared = false;
   }
 
   /** A cursor for events after a revision. Throws {@link CompactedError} when some of those were dropped. */
@@ -151,9 +171,10 @@ export class EventLog {
     }
   }
 
-  /** For a snapshot or a fork: entries are immutable and shared, the array is not. */
-  history(): { readonly entries: readonly LogEntry[]; readonly compacted: number } {
-    return { entries: this.#entries.slice(this.#head), compacted: this.#compacted };
+  /** For a snapshot or a fork: nothing is copied until somebody writes. */
+  history(): History {
+    this.#isShared = true;
+    return { entries: this.#entries, head: this.#head, compacted: this.#compacted };
   }
 
   /** Ends every watch: the history they read no longer exists. */

@@ -7,7 +7,7 @@
  */
 import { EmptyBTree } from 'sorted-btree';
 import type { ApiObject } from '../meta/object.js';
-import { EventLog, type LogBounds, type LogEntry } from './event-log.js';
+import { EventLog, type History, type LogBounds, NO_HISTORY } from './event-log.js';
 import type { ListPage, ListQuery, Range } from './types.js';
 
 // The package is CommonJS, and bundlers and Node disagree on where its default export ends up; this export is where
@@ -28,7 +28,7 @@ interface Held {
 export interface TableState {
   readonly tree: Tree;
   readonly counts: ReadonlyMap<string, number>;
-  readonly history: { readonly entries: readonly LogEntry[]; readonly compacted: number };
+  readonly history: History;
 }
 
 export class Table {
@@ -41,7 +41,7 @@ export class Table {
   constructor(bounds: LogBounds, state?: TableState) {
     this.#tree = state === undefined ? new BTree<string, ApiObject>([], compareKeys) : state.tree.clone();
     this.#counts = new Map(state?.counts);
-    this.log = new EventLog(bounds, state?.history ?? { entries: [], compacted: 0 });
+    this.log = new EventLog(bounds, state?.history ?? NO_HISTORY);
   }
 
   get size(): number {

@@ -39,7 +39,7 @@ function replaceWith(draft: DraftObject, job: WriteJob): MaybePromise<Written> {
       subresource,
       mayCreate: subresource === undefined && served.kind.strategy.createOnUpdate,
       ...(draft.metadata.uid ? { expectedUid: draft.metadata.uid } : {}),
-      draft: freshDrafts(draft),
+      draft: job.context.mayRace ? freshDrafts(draft) : () => draft,
     },
     job,
   );
