@@ -3,7 +3,7 @@
  */
 import { StatusError } from '../meta/errors.js';
 import type { ObjectResponse } from '../protocol/response.js';
-import { isPromise, type MaybePromise } from '../util/maybe-promise.js';
+import { type MaybePromise, rescue } from '../util/maybe-promise.js';
 
 const NO_WARNINGS: readonly string[] = Object.freeze([]);
 
@@ -18,10 +18,5 @@ export function warned<Result>(warnings: readonly string[], run: () => MaybeProm
     if (warnings.length === 0 || !StatusError.is(error)) throw error;
     throw new StatusError(error.status, { warnings: [...new Set(warnings)], cause: error.cause });
   };
-  try {
-    const result = run();
-    return isPromise(result) ? result.catch(fail) : result;
-  } catch (error) {
-    return fail(error);
-  }
+  return rescue(run, fail);
 }

@@ -11,7 +11,7 @@ import { errors, StatusError } from '../meta/errors.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { DecodeError, decode } from '../schema/decode.js';
 import { StorageError } from '../storage/types.js';
-import { chain, isPromise, type MaybePromise } from '../util/maybe-promise.js';
+import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import type { WriteJob } from './job.js';
 import { parseRevision } from './revision.js';
 import { admit } from './steps/admit.js';
@@ -145,12 +145,7 @@ function orLostRace(create: () => MaybePromise<Written>): MaybePromise<Written> 
   const lost = (error: unknown): never => {
     throw StatusError.is(error, 'AlreadyExists') ? new StorageError('exists') : error;
   };
-  try {
-    const result = create();
-    return isPromise(result) ? result.catch(lost) : result;
-  } catch (error) {
-    return lost(error);
-  }
+  return rescue(create, lost);
 }
 
 /** More lost races than any honest contention brings; a plugin that writes the same object would never end. */
@@ -171,12 +166,7 @@ function retryLostRace(
     if (attempt < MAX_ATTEMPTS) return updateObject({ ...update, attempt: attempt + 1 }, job);
     throw errors.conflict(job.served.groupResource, update.name, MODIFIED);
   };
-  try {
-    const result = write();
-    return isPromise(result) ? result.catch(again) : result;
-  } catch (error) {
-    return again(error);
-  }
+  return rescue(write, again);
 }
 
 const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again';

@@ -16,3 +16,16 @@ export function chain<Value, Result>(
 ): MaybePromise<Result> {
   return isPromise(value) ? value.then(next) : next(value);
 }
+
+/** The value of `run`, or what `recover` makes of its failure, whether that comes at once or later. */
+export function rescue<Value>(
+  run: () => MaybePromise<Value>,
+  recover: (error: unknown) => MaybePromise<Value>,
+): MaybePromise<Value> {
+  try {
+    const result = run();
+    return isPromise(result) ? result.catch(recover) : result;
+  } catch (error) {
+    return recover(error);
+  }
+}

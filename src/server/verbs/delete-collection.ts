@@ -7,7 +7,7 @@ import { StatusError } from '../../meta/errors.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
-import { chain, type MaybePromise } from '../../util/maybe-promise.js';
+import { chain, type MaybePromise, rescue } from '../../util/maybe-promise.js';
 import { answer } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { deleteOptionsOf } from '../delete-options.js';
@@ -43,10 +43,5 @@ function tolerateAbsence(run: () => MaybePromise<unknown>): MaybePromise<unknown
   const ignoreNotFound = (error: unknown) => {
     if (!StatusError.is(error, 'NotFound')) throw error;
   };
-  try {
-    const result = run();
-    return result instanceof Promise ? result.catch(ignoreNotFound) : result;
-  } catch (error) {
-    return ignoreNotFound(error);
-  }
+  return rescue(run, ignoreNotFound);
 }

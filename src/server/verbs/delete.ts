@@ -12,7 +12,7 @@ import type { ApiRequest } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
 import { StorageError } from '../../storage/types.js';
 import { copyJson } from '../../util/json.js';
-import { chain, isPromise, type MaybePromise } from '../../util/maybe-promise.js';
+import { chain, type MaybePromise, rescue } from '../../util/maybe-promise.js';
 import { answer } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { deleteOptionsOf } from '../delete-options.js';
@@ -66,12 +66,7 @@ export function deleteObject(
     if (attempt < MAX_ATTEMPTS) return deleteObject(name, deletion, job, attempt + 1);
     throw errors.serverTimeout(job.served.groupResource, 'delete', 2);
   };
-  try {
-    const result = deleteLive(name, deletion, job);
-    return isPromise(result) ? result.catch(again) : result;
-  } catch (error) {
-    return again(error);
-  }
+  return rescue(() => deleteLive(name, deletion, job), again);
 }
 
 function deleteLive(name: string, deletion: DeletionRequest, job: WriteJob): MaybePromise<Deleted> {
