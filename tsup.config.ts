@@ -7,6 +7,7 @@ import { defineConfig } from 'tsup';
 export default defineConfig({
   entry: {
     index: 'src/index.ts',
+    core: 'src/core.ts',
     'kinds/index': 'src/kinds/index.ts',
     'http/index': 'src/http/index.ts',
     'testing/index': 'src/testing/index.ts',

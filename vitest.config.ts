@@ -8,6 +8,7 @@ export default defineConfig({
     // Tests read the sources by the names users import; test/package checks the built files.
     alias: [
       { find: /^orchplane$/, replacement: source('index.ts') },
+      { find: /^orchplane\/core$/, replacement: source('core.ts') },
       { find: /^orchplane\/(kinds|http|node|testing)$/, replacement: `${source('')}$1/index.ts` },
     ],
   },

@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /**
- * createCluster(): the one place that knows every part and puts them together.
+ * The one place that knows every part of a cluster and puts them together.
  */
 import { defaultAdmission } from './admission/plugins/index.js';
 import type { AdmissionPlugin, ClusterView } from './admission/types.js';
@@ -8,30 +8,42 @@ import type { Client } from './client/client.js';
 import { createClient } from './client/client.js';
 import type { ClientDefaults } from './client/options.js';
 import { Namespace } from './kinds/core/v1/namespace.js';
-import { builtInKinds } from './kinds/index.js';
+import { type FeatureGateSettings, type FeatureGates, featureGates } from './kinds/feature-gates.js';
 import type { Kind } from './kinds/kind.js';
 import type { ServedKind } from './kinds/served-kind.js';
 import type { Dialect, DialectName } from './meta/dialect.js';
 import { dialectNamed } from './meta/dialect.js';
 import { errors, failure } from './meta/errors.js';
 import { type GroupVersionResource, qualifiedResource } from './meta/gvk.js';
+import type { ApiObject } from './meta/object.js';
+import { formatTime } from './meta/time.js';
 import { valueBody } from './protocol/body.js';
 import type { ApiRequest } from './protocol/request.js';
 import type { ApiResponse } from './protocol/response.js';
 import type { Transport } from './protocol/transport.js';
+import { Availability, type RuntimeConfig } from './registry/availability.js';
 import { Registry } from './registry/registry.js';
 import type { ServerContext } from './server/context.js';
 import { dispatch } from './server/dispatch.js';
 import { type Middleware, MiddlewareStack } from './server/middleware.js';
+import { objectReader } from './server/power.js';
 import { memoryStorage, type StorageSettings } from './storage/memory-storage.js';
 import { Store, type StoreSnapshot } from './storage/store.js';
 import { type Clock, systemClock } from './util/clock.js';
 import { type Ids, randomIds } from './util/ids.js';
+import { deepFreeze } from './util/json.js';
 import type { MaybePromise } from './util/maybe-promise.js';
 
 export interface ClusterOptions {
-  /** The kinds it serves; all built-in ones unless said otherwise. Namespace is always among them. */
+  /**
+   * The kinds it serves, whatever their level; Namespace is always among them. Unless said otherwise: all built-in ones
+   * that are stable or switched on by `runtimeConfig`.
+   */
   readonly kinds?: readonly Kind[];
+  /** Which versions are on beyond the stable ones: `'api/all=true'`, `'resource.orch.io/v1beta1=true'`, … */
+  readonly runtimeConfig?: RuntimeConfig;
+  /** Feature gates by name; `AllAlpha` and `AllBeta` stand for many. */
+  readonly featureGates?: FeatureGateSettings;
   /** The spelling of the service's own names; `orch` unless said otherwise. */
   readonly dialect?: DialectName;
   /** How much it remembers; see {@link memoryStorage}. */
@@ -93,31 +105,37 @@ export interface Cluster extends Client, Transport, AsyncDisposable {
   close(): Promise<void>;
 }
 
-/**
- * Makes a cluster: default namespaces, all built-in kinds, nothing to wait for.
- *
- * @example
- * const cluster = createCluster();
- * await cluster.api(ConfigMap).create({ metadata: { name: 'settings' }, data: { size: 'm' } });
- */
-export function createCluster(options: ClusterOptions = {}): Cluster {
+/** A cluster from its options; `defaults` are the kinds that are offered when the options name none. */
+export function assembleCluster(options: ClusterOptions, defaults: readonly Kind[]): Cluster {
   const clock = options.clock ?? systemClock;
   const storage = options.storage ?? memoryStorage();
   const dialect = dialectNamed(options.dialect ?? 'orch');
-  const kinds = options.kinds ?? builtInKinds;
+  const features = featureGates(options.featureGates);
+  const { runtimeConfig } = options;
+  const availability = new Availability({
+    features,
+    dialect,
+    ...(runtimeConfig === undefined ? {} : { runtimeConfig }),
+  });
+  const registry = new Registry(dialect, availability);
+  if (options.kinds === undefined) registry.offer(defaults);
+  else for (const kind of options.kinds) registry.install(kind);
+  registry.install(Namespace);
   const parts: ClusterParts = {
     clock,
     ids: options.ids ?? randomIds,
     dialect,
     storage,
     store: new Store({ clock, ...storage }),
-    registry: new Registry(dialect, kinds.includes(Namespace) ? kinds : [Namespace, ...kinds]),
+    registry,
+    features,
     admission: options.admission ?? defaultAdmission,
     client: options.client ?? {},
     family: {},
   };
   const cluster = assemble(parts);
   createDefaultNamespaces(contextOf({ ...parts, admission: [] }));
+  seedInitialObjects(parts);
   return cluster;
 }
 
@@ -132,6 +150,28 @@ function createDefaultNamespaces(context: ServerContext): void {
   }
 }
 
+/** What kinds bring along. It is there at the version of the last default namespace, as if written with it. */
+function seedInitialObjects({ registry, store, dialect, ids, clock }: ClusterParts): void {
+  const resourceVersion = String(store.revision);
+  const creationTimestamp = formatTime(clock.now());
+  for (const { kind, storage, gvk, apiVersion, storedAs } of registry.all()) {
+    if (kind.initial === undefined || storedAs !== undefined) continue;
+    for (const { metadata, ...body } of kind.initial(dialect, creationTimestamp)) {
+      const { name, generation, annotations } = metadata;
+      const filledIn = {
+        name,
+        uid: ids.uid(),
+        resourceVersion,
+        ...(generation === undefined ? {} : { generation }),
+        creationTimestamp,
+        ...(annotations === undefined ? {} : { annotations }),
+      };
+      const object = deepFreeze({ kind: gvk.kind, apiVersion, metadata: filledIn, ...body });
+      store.seed({ resource: storage, namespace: '', name }, object as unknown as ApiObject);
+    }
+  }
+}
+
 interface ClusterParts {
   readonly clock: Clock;
   readonly ids: Ids;
@@ -139,6 +179,7 @@ interface ClusterParts {
   readonly storage: StorageSettings;
   readonly store: Store;
   readonly registry: Registry;
+  readonly features: FeatureGates;
   readonly admission: readonly AdmissionPlugin[];
   readonly client: ClientDefaults;
   /** Shared by a cluster and its forks. */
@@ -146,14 +187,28 @@ interface ClusterParts {
 }
 
 function contextOf(parts: ClusterParts): ServerContext {
-  const { store, registry, dialect, clock, ids, admission } = parts;
+  const { store, registry, features, dialect, clock, ids, admission } = parts;
   const namespaces = 'namespaces';
   const view: ClusterView = {
+    ...objectReader(store, registry),
+    dialect,
     namespace: (name) => store.get({ resource: namespaces, namespace: '', name }),
   };
   const { continueTokenMs } = parts.storage;
   const mayRace = !admission.every((plugin) => defaultAdmission.includes(plugin));
-  return { store, registry, dialect, clock, ids, admission, view, mayRace, continueTokenMs, watches: new Set() };
+  return {
+    store,
+    registry,
+    features,
+    dialect,
+    clock,
+    ids,
+    admission,
+    view,
+    mayRace,
+    continueTokenMs,
+    watches: new Set(),
+  };
 }
 
 /** Snapshots are ours to open only by the cluster's own code. */
@@ -185,7 +240,9 @@ function assemble(parts: ClusterParts): Cluster {
     if (registry.byResource(request.resource) !== undefined) return send(request);
     const { group, version, resource } = request.resource;
     const what = qualifiedResource({ group, resource });
-    const message = `the server could not find the requested resource: ${what} in version ${version} is not installed (cluster.install)`;
+    const why =
+      registry.whyUnavailable(request.resource) ?? `${what} in version ${version} is not installed (cluster.install)`;
+    const message = `the server could not find the requested resource: ${why}`;
     throw failure({ reason: 'NotFound', message, details: {} });
   }
 

@@ -5,7 +5,9 @@
  * throwing a StatusError (usually `errors.forbidden`).
  */
 
+import type { ObjectReader } from '../kinds/objects.js';
 import type { ServedKind } from '../kinds/served-kind.js';
+import type { Dialect } from '../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import type { User } from '../protocol/request.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
@@ -29,7 +31,8 @@ export interface AdmissionRequest<Object extends DraftObject | ApiObject = ApiOb
 }
 
 /** What the cluster lets a plugin see. */
-export interface ClusterView {
+export interface ClusterView extends ObjectReader {
+  readonly dialect: Dialect;
   namespace(name: string): ApiObject | undefined;
 }
 
@@ -37,6 +40,8 @@ export interface AdmissionPlugin {
   readonly name: string;
   /** Its `mutate` only refuses; saves a second look at every object. */
   readonly changesNothing?: boolean;
+  /** What it changes is known to be well formed, and needs no second look either. Built-in plugins only. */
+  readonly trusted?: boolean;
   /** May change `request.object` in place. */
   readonly mutate?: (request: AdmissionRequest<DraftObject>, view: ClusterView) => MaybePromise<void>;
   readonly validate?: (request: AdmissionRequest, view: ClusterView) => MaybePromise<void>;

@@ -6,6 +6,10 @@
  * abort with the signal's reason; nothing is thrown synchronously. What comes back is deep-frozen and shared with the
  * server where that runs in the same process: change a copy, or use `edit`.
  */
+import type { TokenRequest } from '../kinds/authentication/v1/token-request.js';
+import type { Scale } from '../kinds/autoscaling/v1/scale.js';
+import type { Binding } from '../kinds/core/v1/pod/binding.js';
+import type { Eviction } from '../kinds/core/v1/pod/eviction.js';
 import type { DraftOf, InputDraftOf, InputOf, Kind, ObjectOf } from '../kinds/kind.js';
 import type { ApiList } from '../meta/object.js';
 import type { Status } from '../meta/status.js';
@@ -180,11 +184,31 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
    * @example
    * await namespaces.subresource('finalize').update('old', { ...namespace, spec: { finalizers: [] } });
    */
-  subresource(name: SubresourceOf<AnyKind>): SubresourceApi<AnyKind>;
+  subresource<Name extends SubresourceOf<AnyKind>>(name: Name): SubresourceApi<SubresourceKind<AnyKind, Name>>;
 }
+
+/** Subresources that speak of something else than the object they stand below, and of what. */
+export interface SubresourceKinds {
+  readonly binding: typeof Binding;
+  readonly eviction: typeof Eviction;
+  readonly scale: typeof Scale;
+  readonly token: typeof TokenRequest;
+}
+
+/** The kind of what is read and written at a subresource. */
+export type SubresourceKind<AnyKind extends Kind, Name> = Name extends keyof SubresourceKinds
+  ? SubresourceKinds[Name]
+  : AnyKind;
 
 /** One subresource of the objects of a kind. Which verbs it has is the kind's affair; others fail with MethodNotAllowed. */
 export interface SubresourceApi<AnyKind extends Kind> {
+  /**
+   * Has something done with the object: evicts it, binds it, issues a token for it.
+   *
+   * @example
+   * await pods.subresource('eviction').create('web', {});
+   */
+  create(name: string, input: Asked<AnyKind>, options?: WriteOptions): Promise<Stored<AnyKind> | Status>;
   get(name: string, options?: GetOptions): Promise<Stored<AnyKind>>;
   /** The name counts as the object's own, if that carries none. */
   update(name: string, input: Sent<AnyKind>, options?: WriteOptions): Promise<Stored<AnyKind>>;
@@ -197,6 +221,10 @@ export interface SubresourceApi<AnyKind extends Kind> {
   edit(name: string, recipe: Recipe<DraftOf<AnyKind>>, options?: EditOptions): Promise<Stored<AnyKind>>;
   patch(name: string, patch: Patch<InputDraftOf<AnyKind>>, options?: WriteOptions): Promise<Stored<AnyKind>>;
 }
+
+/** What is asked for need not name the object: the address does. */
+type Asked<AnyKind> = Omit<Sent<AnyKind>, 'metadata'> &
+  Partial<Pick<Sent<AnyKind> & { readonly metadata: unknown }, 'metadata'>>;
 
 /** Everything that can be done with the objects of a kind. `status` exists where the kind declares it. */
 export type Api<AnyKind extends Kind> = ObjectApi<AnyKind> & StatusPart<AnyKind>;

@@ -11,7 +11,7 @@ import type { Transport } from '../protocol/transport.js';
 import type { WatchStream } from '../protocol/watch-event.js';
 import { untilAborted } from '../util/abort.js';
 import { invariant } from '../util/invariant.js';
-import { isRecord } from '../util/json.js';
+import { isRecord, own } from '../util/json.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import { isPromise } from '../util/maybe-promise.js';
 import type { ClientDefaults } from './options.js';
@@ -45,6 +45,8 @@ export class Endpoint {
   readonly kind: Kind;
   readonly resource: GroupVersionResource;
   readonly place: Place;
+  /** What is sent and read here: below an object it may be another kind than the object's. */
+  readonly #bodyKind: Kind;
   readonly #apiVersion: string;
 
   constructor(connection: Connection, kind: Kind, place: Place) {
@@ -53,7 +55,9 @@ export class Endpoint {
     this.kind = kind;
     this.place = place;
     this.resource = { group, version: kind.version, resource: kind.names.plural };
-    this.#apiVersion = apiVersionOf(this.resource);
+    this.#bodyKind = bodyKindOf(kind, place.subresource);
+    const { group: bodyGroup, version } = this.#bodyKind;
+    this.#apiVersion = apiVersionOf({ group: connection.transport.dialect.group(bodyGroup), version });
   }
 
   /** The same place with a subresource below each object. */
@@ -97,9 +101,10 @@ export class Endpoint {
     if (!isRecord(input))
       throw new TypeError(`orchplane: ${verb} of ${this.kind.kind} needs an object, got ${show(input)}`);
     if (input['apiVersion'] !== undefined && input['kind'] !== undefined) return input;
-    const body: Record<string, unknown> = { apiVersion: this.#apiVersion, kind: this.kind.kind, ...input };
+    const { kind } = this.#bodyKind;
+    const body: Record<string, unknown> = { apiVersion: this.#apiVersion, kind, ...input };
     body['apiVersion'] ??= this.#apiVersion;
-    body['kind'] ??= this.kind.kind;
+    body['kind'] ??= kind;
     return body;
   }
 
@@ -125,6 +130,11 @@ export class Endpoint {
     const { onWarning } = this.connection.defaults;
     if (onWarning !== undefined) for (const warning of warnings) onWarning(warning);
   }
+}
+
+function bodyKindOf(kind: Kind, subresource: string | undefined): Kind {
+  const declared = subresource === undefined ? undefined : own(kind.subresources, subresource);
+  return declared?.type === undefined ? kind : declared.kind;
 }
 
 /** A wrong argument, for a message. */

@@ -26,6 +26,18 @@ export function createObject<Stored>(endpoint: Endpoint, input: unknown, options
   return endpoint.send(request);
 }
 
+/** Creates something below the object of that name. */
+export function createBelow<Answer>(
+  endpoint: Endpoint,
+  about: { readonly name: string; readonly input: unknown },
+  options?: WriteOptions,
+): MaybePromise<Answer> {
+  const request = endpoint.request('create', writeOptions(endpoint.connection.writes, options), options?.signal);
+  request.name = endpoint.name(about.name, 'create');
+  request.body = valueBody(endpoint.body(about.input, 'create'));
+  return endpoint.send(request);
+}
+
 /** Replaces the object of that name; absent: of the name that the input carries. */
 export function updateObject<Stored>(
   endpoint: Endpoint,

@@ -9,7 +9,16 @@ import { StatusError } from '../meta/errors.js';
 import type { ApiList } from '../meta/object.js';
 import type { Status } from '../meta/status.js';
 import { own } from '../util/json.js';
-import type { Collection, Named, ObjectApi, Sent, Stored, SubresourceApi, SubresourceOf } from './api.js';
+import type {
+  Collection,
+  Named,
+  ObjectApi,
+  Sent,
+  Stored,
+  SubresourceApi,
+  SubresourceKind,
+  SubresourceOf,
+} from './api.js';
 import type { Recipe } from './edit.js';
 import type { Endpoint } from './endpoint.js';
 import type { Informer, InformerOptions } from './informer.js';
@@ -28,7 +37,7 @@ import type {
 import { itemsOf, pagesOf } from './pages.js';
 import type { Patch } from './patches.js';
 import { deleteCollectionOptions, deleteOptions, listOptions, watchOptions } from './request-options.js';
-import { createObject, editObject, getObject, named, patchObject, updateObject } from './requests.js';
+import { createBelow, createObject, editObject, getObject, named, patchObject, updateObject } from './requests.js';
 import type { Predicate } from './wait-for.js';
 import { waitFor } from './wait-for.js';
 import type { Watch } from './watch.js';
@@ -126,7 +135,7 @@ export class ObjectResource<AnyKind extends Kind> extends CollectionResource<Any
     return waitFor(this.endpoint, { name: this.endpoint.name(name, 'waitFor'), predicate, options });
   }
 
-  subresource(name: SubresourceOf<AnyKind>): SubresourceApi<AnyKind> {
+  subresource<Name extends SubresourceOf<AnyKind>>(name: Name): SubresourceApi<SubresourceKind<AnyKind, Name>> {
     return new SubresourceResource(this.endpoint, name);
   }
 
@@ -149,6 +158,10 @@ class SubresourceResource<AnyKind extends Kind> implements SubresourceApi<AnyKin
     }
     this.#endpoint = object.below(name);
     this.#readable = declared.verbs.includes('get') ? this.#endpoint : object;
+  }
+
+  async create(name: string, input: unknown, options?: WriteOptions): Promise<Stored<AnyKind> | Status> {
+    return createBelow(this.#endpoint, { name, input: named(input, name) }, options);
   }
 
   async get(name: string, options?: GetOptions): Promise<Stored<AnyKind>> {

@@ -59,7 +59,7 @@ function encodeList(list: ApiList, kind: Kind): string {
 /** Items of built-in kinds leave out the kind and apiVersion that the list has said already. */
 function encodeItems(list: ApiList, kind: Kind): string {
   if (list.items.length === 0) return '[]';
-  if (kind.schema.manner === 'document') return `[${list.items.map(encodeCached).join(',')}]`;
+  if (kind.manner === 'document') return `[${list.items.map(encodeCached).join(',')}]`;
   return `[{${list.items.map(withoutType).join(',{')}]`;
 }
 
@@ -103,7 +103,7 @@ function metadataOf({ metadata }: ApiList): Partial<ApiList['metadata']> {
 
 /** How the reference server names the type of a value: `*core.ConfigMapList`. */
 function goType(kind: Kind, name: string): string {
-  if (kind.schema.manner === 'document')
+  if (kind.manner === 'document')
     return name === kind.kind ? '*unstructured.Unstructured' : '*unstructured.UnstructuredList';
   return `*${kind.group === '' ? 'core' : kind.group.split('.', 1)[0]}.${name}`;
 }

@@ -189,7 +189,7 @@ async function act(exchange: Exchange, task: Task): Promise<Response> {
   const { target, offer } = exchange.setting;
   const { served, action, user, timeout } = task;
   const { verb } = action;
-  const { manner } = served.kind.schema;
+  const { manner } = served.kind;
 
   // 1. The encodings: of a patch, then of the answer.
   const contentType = request.headers.get('content-type') ?? '';

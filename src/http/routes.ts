@@ -42,7 +42,7 @@ export interface Call {
 }
 
 export function routeResource(served: ServedResource, route: ResourceRoute, call: Call): Routed {
-  return served.kind.schema.manner === 'struct' ? throughRouter(served, route, call) : directly(served, route, call);
+  return served.kind.manner === 'struct' ? throughRouter(served, route, call) : directly(served, route, call);
 }
 
 /** The kinds of paths the router knows, each with its methods in the order that `Allow` lists them. */

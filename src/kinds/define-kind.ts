@@ -11,8 +11,19 @@ import type { Verb } from '../protocol/request.js';
 import { objectFromZod } from '../schema/from-zod.js';
 import { struct } from '../schema/hints.js';
 import type { Field, ObjectNode, Structural } from '../schema/structural.js';
+import { once } from '../schema/type.js';
 import { deepEqual, isRecord } from '../util/json.js';
-import type { Kind, KindNames, NameRule, Scope, Strategy, SubresourceStrategy } from './kind.js';
+import type {
+  AnySubresource,
+  Kind,
+  KindNames,
+  NameRule,
+  Scope,
+  StoredForm,
+  Strategy,
+  SubresourceStrategy,
+  VirtualKind,
+} from './kind.js';
 import { bareFinalizerWarnings } from './shared/finalizers.js';
 import { objectMetaNode } from './shared/object-meta.js';
 
@@ -76,14 +87,21 @@ export function defineKind<
       `orchplane: ${definition.kind}: with the status subresource the status is not given on create, so its schema must be optional`,
     );
   }
-  return buildKind(definition, z.object(definition.body), {
-    unconditionalUpdate: false,
-    unknownFieldLabel: (field) => `field label not supported: ${field}`,
-    warnings: bareFinalizerWarnings,
-    generation: (next, live) => !sameOutside(next, live, hasStatus ? ['metadata', 'status'] : ['metadata']),
-    ...(hasStatus ? STATUS_APART : {}),
-    ...(validate === undefined ? {} : onEveryWrite(validate as unknown as WholeRule)),
-  });
+  const body = z.object(definition.body);
+  // A mistake in a user's schema shows where the kind is defined, not when its first object comes.
+  const schema = wholeObject(objectFromZod(body), definition.kind);
+  return buildKind(
+    definition,
+    { manner: 'document', body: () => body, schema: () => schema },
+    {
+      unconditionalUpdate: false,
+      unknownFieldLabel: (field) => `field label not supported: ${field}`,
+      warnings: bareFinalizerWarnings,
+      generation: (next, live) => !sameOutside(next, live, hasStatus ? ['metadata', 'status'] : ['metadata']),
+      ...(hasStatus ? STATUS_APART : {}),
+      ...(validate === undefined ? {} : onEveryWrite(validate as unknown as WholeRule)),
+    },
+  );
 }
 
 /** Mistakes that would only show when the first object is made. */
@@ -97,34 +115,87 @@ function checkBody(kind: string, body: unknown): void {
   }
 }
 
-/** A built-in kind is described like any other, and may have a strategy and verbs of its own. */
-export interface BuiltInDefinition<ObjectScope extends Scope, Subresource extends string>
-  extends Omit<KindDefinition<z.ZodRawShape, ObjectScope, Subresource>, 'validate'> {
+/** A built-in kind: its schema is built when it is first needed, and it may have ways of its own. */
+export interface BuiltInDefinition<ObjectScope extends Scope, Subresources extends string>
+  extends Pick<Kind, 'virtual' | 'gate' | 'deprecation' | 'initial' | 'columns'> {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly scope: ObjectScope;
+  readonly names?: Partial<KindNames>;
+  /** The top-level fields beside `apiVersion`, `kind` and `metadata`, in wire order. */
+  readonly body: () => z.ZodRawShape;
   /** All of them unless said otherwise. */
   readonly verbs?: readonly Verb[];
   readonly strategy?: Partial<Strategy>;
+  readonly subresources?: Readonly<Record<Subresources, AnySubresource>>;
 }
 
 /**
  * A built-in kind: its objects are structs of the reference server. Its types are those it is declared with
  * (`const Lease: Kind<Lease, LeaseInput, …> = defineBuiltIn(…)`), so that messages show them by name.
+ *
+ * @__NO_SIDE_EFFECTS__ A bundle drops the kinds it does not use.
  */
-export function defineBuiltIn<Object, Input, ObjectScope extends Scope, Subresource extends string>(
-  definition: BuiltInDefinition<ObjectScope, Subresource>,
-): Kind<Object, Input, ObjectScope, Subresource> {
-  return buildKind(definition, struct(definition.kind, definition.body), definition.strategy ?? {});
+export function defineBuiltIn<Object, Input, ObjectScope extends Scope, Subresources extends string>(
+  definition: BuiltInDefinition<ObjectScope, Subresources>,
+): Kind<Object, Input, ObjectScope, Subresources> {
+  const body = once(() => struct(definition.kind, definition.body()));
+  const schema = once(() => wholeObject(objectFromZod(body()), definition.kind));
+  return buildKind(definition, { manner: 'struct', body, schema }, definition.strategy ?? {});
+}
+
+/** How a further version of a kind departs from the one that is stored. */
+export interface VersionDefinition<Subresources extends string>
+  extends Partial<Omit<BuiltInDefinition<Scope, Subresources>, 'apiVersion' | 'kind' | 'scope'>>,
+    Omit<StoredForm, 'kind'> {
+  readonly apiVersion: string;
+}
+
+/**
+ * The same objects in another version. What is not said is as in the stored one: identical shapes need no code.
+ *
+ * @__NO_SIDE_EFFECTS__
+ */
+export function anotherVersion<Object, Input, ObjectScope extends Scope, Subresources extends string>(
+  stored: Kind<unknown, unknown, ObjectScope>,
+  definition: VersionDefinition<Subresources>,
+): Kind<Object, Input, ObjectScope, Subresources> {
+  const { toStored, fromStored, body: shape, strategy, ...rest } = definition;
+  const { kind, scope, names, verbs, subresources } = stored;
+  const body = shape === undefined ? () => stored.body : once(() => struct(kind, shape()));
+  const schema = shape === undefined ? () => stored.schema : once(() => wholeObject(objectFromZod(body()), kind));
+  const form: StoredForm = {
+    kind: stored as Kind,
+    ...(toStored === undefined ? {} : { toStored }),
+    ...(fromStored === undefined ? {} : { fromStored }),
+  };
+  const inherited = {
+    ...(stored.columns === undefined ? {} : { columns: stored.columns }),
+    ...(stored.gate === undefined ? {} : { gate: stored.gate }),
+  };
+  const described: Described = { kind, scope, names, verbs, subresources, ...inherited, ...rest, stored: form };
+  return buildKind(described, { manner: 'struct', body, schema }, { ...stored.strategy, ...strategy });
 }
 
 /** The names of DNS subdomains, as most kinds demand. */
 export const subdomainName: NameRule = (name, prefix) => dnsSubdomainProblems(prefix ? maskTrailingDash(name) : name);
 
-interface Described {
+interface Described extends Pick<Kind, 'gate' | 'deprecation' | 'initial' | 'columns'> {
   readonly apiVersion: string;
   readonly kind: string;
   readonly scope: Scope;
   readonly names?: Partial<KindNames>;
   readonly verbs?: readonly Verb[];
-  readonly subresources?: Readonly<Record<string, SubresourceStrategy>>;
+  readonly subresources?: Readonly<Record<string, AnySubresource>>;
+  readonly stored?: StoredForm;
+  readonly virtual?: VirtualKind;
+}
+
+/** The two forms of a schema, built when they are asked for. */
+interface Forms {
+  readonly manner: ObjectNode['manner'];
+  readonly body: () => z.ZodObject;
+  readonly schema: () => ObjectNode;
 }
 
 const ALL_VERBS: readonly Verb[] = Object.freeze([
@@ -138,7 +209,7 @@ const ALL_VERBS: readonly Verb[] = Object.freeze([
   'watch',
 ]);
 
-function buildKind<Result extends Kind>(described: Described, body: z.ZodObject, strategy: Partial<Strategy>): Result {
+function buildKind<Result extends Kind>(described: Described, forms: Forms, strategy: Partial<Strategy>): Result {
   const gv = parseApiVersion(described.apiVersion);
   if (gv === undefined || gv.version === '') throw new TypeError(`"${described.apiVersion}" is not an apiVersion`);
   if (!/^[A-Z][A-Za-z0-9]*$/.test(described.kind)) throw new TypeError(`"${described.kind}" is not a CamelCase kind`);
@@ -154,21 +225,42 @@ function buildKind<Result extends Kind>(described: Described, body: z.ZodObject,
     scope: described.scope,
     names: namesOf(described.kind, described.names),
     verbs: described.verbs ?? ALL_VERBS,
-    schema: wholeObject(objectFromZod(body), described.kind),
-    body,
+    manner: forms.manner,
+    get schema() {
+      return forms.schema();
+    },
+    get body() {
+      return forms.body();
+    },
     strategy: {
       nameRule: subdomainName,
       unconditionalUpdate: true,
       createOnUpdate: false,
       revalidatesOnUpdate: false,
       deleteReturnsObject: false,
+      statusApart: false,
       selectableFields: {},
       ...strategy,
     },
     subresources: described.subresources ?? {},
+    ...optionalParts(described),
   };
   return Object.freeze(kind) as Result;
 }
+
+function optionalParts(from: Described): Pick<Kind, OptionalPart> {
+  const { stored, virtual, gate, deprecation, initial, columns } = from;
+  return {
+    ...(stored === undefined ? {} : { stored }),
+    ...(virtual === undefined ? {} : { virtual }),
+    ...(gate === undefined ? {} : { gate }),
+    ...(deprecation === undefined ? {} : { deprecation }),
+    ...(initial === undefined ? {} : { initial }),
+    ...(columns === undefined ? {} : { columns }),
+  };
+}
+
+type OptionalPart = 'stored' | 'virtual' | 'gate' | 'deprecation' | 'initial' | 'columns';
 
 function namesOf(kind: string, given: Partial<KindNames> = {}): KindNames {
   const singular = given.singular ?? kind.toLowerCase();
@@ -192,9 +284,9 @@ function pluralOf(singular: string): string {
 function wholeObject(body: ObjectNode, goName: string): ObjectNode {
   const text: Structural = { type: 'scalar', scalar: 'string', goType: 'string', checked: false };
   const common: Field[] = [
-    { name: 'kind', node: text, presence: 'omitEmpty' },
-    { name: 'apiVersion', node: text, presence: 'omitEmpty' },
-    { name: 'metadata', node: objectMetaNode, presence: 'always' },
+    { name: 'kind', node: text, presence: 'omitEmpty', required: false },
+    { name: 'apiVersion', node: text, presence: 'omitEmpty', required: false },
+    { name: 'metadata', node: objectMetaNode(), presence: 'always', required: false },
   ];
   const all = [...common, ...body.fields.values()];
   // A document is a sorted map on the wire; metadata keeps its own order in both manners.

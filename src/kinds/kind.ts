@@ -7,8 +7,13 @@ import type * as z from 'zod';
 import type { Dialect } from '../meta/dialect.js';
 import type { FieldError } from '../meta/field-error.js';
 import type { ApiObject, DeepReadonly, DraftObject } from '../meta/object.js';
-import type { Preconditions, Verb } from '../protocol/request.js';
+import type { ApiRequest, Preconditions, User, Verb } from '../protocol/request.js';
 import type { ObjectNode } from '../schema/structural.js';
+import type { MaybePromise } from '../util/maybe-promise.js';
+import type { AccessReader } from './access.js';
+import type { Column } from './columns.js';
+import type { FeatureGates } from './feature-gates.js';
+import type { Objects } from './objects.js';
 
 export type Scope = 'Namespaced' | 'Cluster';
 
@@ -48,12 +53,26 @@ export interface Kind<
   readonly names: KindNames;
   /** What can be done with its objects and its collection. */
   readonly verbs: readonly Verb[];
-  /** The whole object, metadata included. */
+  /** See `schema/structural.ts`: built-in kinds are structs, users' own are documents. */
+  readonly manner: ObjectNode['manner'];
+  /** The whole object, metadata included. Built by the first look at it, like `body`. */
   readonly schema: ObjectNode;
   /** Everything but `apiVersion`, `kind` and `metadata`; its value rules are run by the validate step. */
   readonly body: z.ZodObject;
   readonly strategy: Strategy;
-  readonly subresources: Readonly<Record<string, SubresourceStrategy>>;
+  readonly subresources: Readonly<Record<string, AnySubresource>>;
+  /** Present on further versions of a kind: how their objects are stored. */
+  readonly stored?: StoredForm;
+  /** Present when objects of the kind are not stored: a review is answered, a status is looked up. */
+  readonly virtual?: VirtualKind;
+  /** The feature gate that must be on for the kind to be served. */
+  readonly gate?: string;
+  /** What to tell everybody who still uses this version. */
+  readonly deprecation?: (dialect: Dialect) => string;
+  /** Objects that are there from the start, whole: without anything that the server gives every object. */
+  readonly initial?: (dialect: Dialect, now: string) => readonly InitialObject[];
+  /** What `kubectl get` shows of it; absent: name and age. */
+  readonly columns?: readonly Column[];
   readonly [types]?: KindTypes<Object, Input, Subresource>;
 }
 
@@ -76,10 +95,51 @@ export interface WriteContext {
   readonly dialect: Dialect;
   /** Now, as a Time. */
   readonly now: string;
+  readonly features: FeatureGates;
+}
+
+/** A write or an action that may look at other objects, and change some. */
+export interface PowerContext extends WriteContext {
+  readonly objects: Objects;
+  readonly access: AccessReader;
+  readonly request: ApiRequest;
+  readonly user: User;
+  /** Empty for cluster-scoped kinds. */
+  readonly namespace: string;
+  readonly dryRun: boolean;
+  /** Warnings for the client; add to them. */
+  readonly warnings: string[];
+  /** Evenly from 0 to 1, from the cluster's own source. */
+  random(): number;
+}
+
+/** Another version of the same objects: the kind in whose form they are stored, and the way there and back. */
+export interface StoredForm {
+  readonly kind: Kind;
+  /** Changes a copy of an object of this version into the stored form; absent: they differ in `apiVersion` alone. */
+  readonly toStored?: (draft: DraftObject, dialect: Dialect) => void;
+  readonly fromStored?: (draft: DraftObject, dialect: Dialect) => void;
+}
+
+/** An object of a new cluster, in wire order, defaults included. */
+export interface InitialObject {
+  readonly metadata: {
+    readonly name: string;
+    readonly generation?: number;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly [field: string]: unknown;
+}
+
+/** Objects that exist only in answers. */
+export interface VirtualKind {
+  readonly create?: (draft: DraftObject, context: PowerContext) => MaybePromise<DraftObject>;
+  readonly get?: (name: string, context: PowerContext) => MaybePromise<DraftObject>;
+  readonly list?: (context: PowerContext) => MaybePromise<readonly DraftObject[]>;
 }
 
 /** Problems with a name, as messages. `prefix` is true for a generateName, which may end in a dash. */
-export type NameRule = (name: string, prefix: boolean) => readonly string[];
+export type NameRule = (name: string, prefix: boolean, object?: ApiObject) => readonly string[];
 
 /** How a kind departs from the ordinary. Hooks that take a draft change it in place; nobody else sees it yet. */
 export interface Strategy {
@@ -96,6 +156,8 @@ export interface Strategy {
   readonly generation?: (next: ApiObject, live: ApiObject) => boolean;
   /** Defaults that a schema cannot state. Runs with decoding, before admission. */
   readonly defaults?: (draft: DraftObject, context: WriteContext) => void;
+  /** The main address neither sets nor changes the status: it is empty on create and stays as it is on update. */
+  readonly statusApart: boolean;
   readonly prepareForCreate?: (draft: DraftObject, context: WriteContext) => void;
   readonly prepareForUpdate?: (draft: DraftObject, live: ApiObject, context: WriteContext) => void;
   /** Rules across fields; rules of single fields stand in the schema. */
@@ -113,6 +175,29 @@ export interface Strategy {
   readonly beforeDelete?: (live: ApiObject, request: DeletionRequest, context: WriteContext) => DeletionVerdict;
   /** Extra condition under which a terminating object without finalizers may vanish. */
   readonly mayVanish?: (object: ApiObject) => boolean;
+  /**
+   * Deletion gives the object this many seconds to end, during which it stays; 0 or absent: it goes at once. Called
+   * with what the client asked for, if anything.
+   */
+  readonly gracePeriod?: (live: ApiObject, asked: number | undefined) => number;
+  /** What becomes of dependents when the client does not say; absent: they are left to the collector. */
+  readonly defaultPropagation?: 'Orphan';
+  /**
+   * Sets things aside for an object before it is judged (addresses, ports), by changing the draft. What it returns
+   * makes that final, and is called in the moment the object is stored.
+   */
+  readonly allocate?: (
+    draft: DraftObject,
+    live: ApiObject | undefined,
+    context: PowerContext,
+  ) => Allocation | undefined;
+  /** Gives back what was allocated, after the object is gone. */
+  readonly release?: (gone: ApiObject, context: PowerContext) => void;
+}
+
+/** What was set aside and becomes final with the write. */
+export interface Allocation {
+  commit(): void;
 }
 
 export type PropagationPolicy = 'Foreground' | 'Background' | 'Orphan';
@@ -137,8 +222,35 @@ export type DeletionVerdict =
   | { readonly type: 'conflict'; readonly why: string }
   | { readonly type: 'update'; readonly object: DraftObject };
 
-/** A path below an object with its own verbs and its own idea of what a write may change. */
+/** A path below an object. */
+export type AnySubresource = SubresourceStrategy | SubresourceView | SubresourceAction;
+
+/** Another object that shows a part of this one, and changes it: `scale`. */
+export interface SubresourceView {
+  readonly type: 'view';
+  readonly verbs: readonly Verb[];
+  /** Of what is shown. */
+  readonly kind: Kind;
+  readonly read: (live: ApiObject, context: WriteContext) => DraftObject;
+  /** Does to the object what a changed view asks for. */
+  readonly write: (view: ApiObject, draft: DraftObject, context: WriteContext) => void;
+}
+
+/** Something to be done with an object, asked for by creating another: `eviction`, `binding`, `token`. */
+export interface SubresourceAction {
+  readonly type: 'action';
+  readonly verbs: readonly Verb[];
+  /** Of the body. */
+  readonly kind: Kind;
+  /** Older versions in which the body may be written as well. */
+  readonly alsoAccepts?: readonly string[];
+  /** Answers with an object, 201. Failures are thrown. */
+  readonly run: (body: DraftObject, context: PowerContext) => MaybePromise<object>;
+}
+
+/** The same object, with its own verbs and its own idea of what a write may change. */
 export interface SubresourceStrategy {
+  readonly type?: undefined;
   readonly verbs: readonly Verb[];
   readonly prepareForUpdate: (draft: DraftObject, live: ApiObject, context: WriteContext) => void;
   readonly validateUpdate?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly FieldError[];

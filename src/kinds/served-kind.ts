@@ -5,17 +5,28 @@ import type { Dialect } from '../meta/dialect.js';
 import type { GroupResource, GroupVersionKind, GroupVersionResource } from '../meta/gvk.js';
 import { apiVersionOf, qualifiedResource } from '../meta/gvk.js';
 import type { Verb } from '../protocol/request.js';
+import { schemaInDialect } from '../schema/in-dialect.js';
+import type { ObjectNode } from '../schema/structural.js';
+import { once } from '../schema/type.js';
 import type { Kind } from './kind.js';
 
 /** A kind as one cluster serves it: its names in that cluster's dialect, worked out once. */
 export interface ServedKind {
   readonly kind: Kind;
+  readonly dialect: Dialect;
   readonly gvr: GroupVersionResource;
   readonly gvk: GroupVersionKind;
+  /** As messages name it: versions in another group are named by the group they are stored in. */
   readonly groupResource: GroupResource;
+  /** The same for the kind. */
+  readonly groupKind: { readonly group: string; readonly kind: string };
   readonly apiVersion: string;
   /** Where its objects are stored; versions of one kind share it. */
   readonly storage: string;
+  /** The kind in whose form they are stored, when it is another one. */
+  readonly storedAs?: ServedKind;
+  /** The kind's schema as the dialect spells it. */
+  readonly schema: ObjectNode;
   readonly namespaced: boolean;
   readonly verbs: readonly Verb[];
 }
@@ -24,13 +35,21 @@ export function serveKind(kind: Kind, dialect: Dialect): ServedKind {
   const group = dialect.group(kind.group);
   const { version } = kind;
   const resource = kind.names.plural;
+  const storedAs = kind.stored === undefined ? undefined : serveKind(kind.stored.kind, dialect);
+  const schema = once(() => schemaInDialect(kind.schema, dialect));
   return Object.freeze({
     kind,
+    dialect,
     gvr: { group, version, resource },
     gvk: { group, version, kind: kind.kind },
-    groupResource: { group, resource },
+    groupResource: storedAs?.groupResource ?? { group, resource },
+    groupKind: storedAs?.groupKind ?? { group, kind: kind.kind },
     apiVersion: apiVersionOf({ group, version }),
-    storage: qualifiedResource({ group, resource }),
+    storage: storedAs?.storage ?? qualifiedResource({ group, resource }),
+    ...(storedAs === undefined ? {} : { storedAs }),
+    get schema() {
+      return schema();
+    },
     namespaced: kind.scope === 'Namespaced',
     verbs: kind.verbs,
   });

@@ -26,7 +26,11 @@ export interface Dialect {
 
 const CANONICAL_SUFFIX = '.orch.io';
 
-/** The canonical name of one of the service's own groups. */
+/**
+ * The canonical name of one of the service's own groups.
+ *
+ * @__NO_SIDE_EFFECTS__
+ */
 export function serviceGroup(name: string): string {
   return `${name}${CANONICAL_SUFFIX}`;
 }
@@ -59,6 +63,12 @@ export function dialectNamed(name: DialectName): Dialect {
   if (name === 'kubernetes') return kubernetesDialect;
   throw new TypeError(`orchplane: there is no dialect "${String(name)}"; there are orch and kubernetes`);
 }
+
+/** The service's name in running text. It has one spelling in both dialects. */
+export const SERVICE_NAME = 'Kubernetes';
+
+/** The name of the Service, and of the range of addresses, that the control plane itself is reached by. */
+export const DEFAULT_SERVICE = 'kubernetes';
 
 /**
  * The finalizer that a namespace's `spec.finalizers` always holds, and the one bare finalizer name beside the two of

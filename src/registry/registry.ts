@@ -5,41 +5,68 @@
 import type { Kind } from '../kinds/kind.js';
 import { type ServedKind, serveKind } from '../kinds/served-kind.js';
 import type { Dialect } from '../meta/dialect.js';
-import type { GroupVersionKind, GroupVersionResource } from '../meta/gvk.js';
+import type { GroupResource, GroupVersionKind, GroupVersionResource } from '../meta/gvk.js';
 import { qualifiedKind, qualifiedResource } from '../meta/gvk.js';
+import type { Availability } from './availability.js';
 
 export class Registry {
   readonly #dialect: Dialect;
+  readonly #availability: Availability;
   readonly #byResource = new Map<string, ServedKind>();
   readonly #byAddress = new WeakMap<GroupVersionResource, ServedKind>();
   readonly #byKind = new Map<string, ServedKind>();
+  /** By storage: the kind in whose form its objects are stored. */
+  readonly #stored = new Map<string, ServedKind>();
   readonly #builtInGroups = new Set<string>();
+  /** By resource: why a kind that could be served is not. */
+  readonly #unavailable = new Map<string, string>();
 
-  constructor(dialect: Dialect, kinds: Iterable<Kind>) {
+  constructor(dialect: Dialect, availability: Availability) {
     this.#dialect = dialect;
-    for (const kind of kinds) this.install(kind);
+    this.#availability = availability;
+  }
+
+  /** Makes kinds served unless their level or a gate keeps them off. */
+  offer(kinds: Iterable<Kind>): void {
+    for (const kind of kinds) {
+      const refusal = this.#availability.unavailable(kind, 'by default');
+      if (refusal === undefined) this.#add(kind);
+      else this.#noteUnavailable(kind, refusal.why);
+    }
   }
 
   /** Makes a kind served. Installing the same kind again does nothing; another one under its names is refused. */
-  install(kind: Kind): ServedKind {
+  install(kind: Kind): void {
+    const refusal = this.#availability.unavailable(kind, 'by name');
+    if (refusal === undefined) this.#add(kind);
+    else this.#noteUnavailable(kind, refusal.why);
+  }
+
+  #noteUnavailable(kind: Kind, why: string): void {
+    this.#unavailable.set(resourceId(serveKind(kind, this.#dialect).gvr), why);
+  }
+
+  #add(kind: Kind): void {
     const served = serveKind(kind, this.#dialect);
     const present = this.#byResource.get(resourceId(served.gvr)) ?? this.#byKind.get(kindId(served.gvk));
-    if (present?.kind === kind) return present;
+    if (present?.kind === kind) return;
     if (present !== undefined) {
       const names = `${qualifiedResource(served.groupResource)} or ${qualifiedKind(served.gvk)}`;
       throw new Error(`orchplane: another kind is already served as ${names} in ${served.apiVersion}`);
     }
-    const otherVersion = this.all().find((other) => other.storage === served.storage);
-    if (otherVersion !== undefined) {
-      const versions = `${otherVersion.apiVersion} and ${served.apiVersion}`;
+    const form = served.storedAs ?? served;
+    const otherForm = this.#stored.get(served.storage);
+    if (otherForm !== undefined && otherForm.kind !== form.kind) {
+      const versions = `${otherForm.apiVersion} and ${served.apiVersion}`;
       throw new Error(
-        `orchplane: ${qualifiedKind(served.gvk)} cannot be served in two versions (${versions}): there is no conversion between versions yet`,
+        `orchplane: ${qualifiedKind(served.gvk)} cannot be served in ${versions}: neither is declared as a version of the other`,
       );
     }
+    if (otherForm === undefined) this.#stored.set(served.storage, form);
     this.#byResource.set(resourceId(served.gvr), served);
     this.#byKind.set(kindId(served.gvk), served);
-    if (kind.schema.manner === 'struct') this.#builtInGroups.add(served.gvr.group);
-    return served;
+    this.#unavailable.delete(resourceId(served.gvr));
+    if (kind.manner === 'struct') this.#builtInGroups.add(served.gvr.group);
   }
 
   byResource(gvr: GroupVersionResource): ServedKind | undefined {
@@ -56,6 +83,17 @@ export class Registry {
     return this.#byKind.get(kindId(gvk));
   }
 
+  /** The form in which objects of a resource are stored, if the cluster serves them in any version. */
+  storedForm(resource: GroupResource): ServedKind | undefined {
+    const group = this.#dialect.group(resource.group);
+    return this.#stored.get(qualifiedResource({ group, resource: resource.resource }));
+  }
+
+  /** Why a kind that the cluster knows is not served; undefined for one it does not know. */
+  whyUnavailable(gvr: GroupVersionResource): string | undefined {
+    return this.#unavailable.get(resourceId(gvr));
+  }
+
   /** True for groups in which built-in kinds live: what they do not serve is refused differently. */
   hasBuiltIns(group: string): boolean {
     return this.#builtInGroups.has(group);
@@ -68,10 +106,10 @@ export class Registry {
 
   /** An independent registry with the same kinds. */
   fork(): Registry {
-    return new Registry(
-      this.#dialect,
-      this.all().map((served) => served.kind),
-    );
+    const copy = new Registry(this.#dialect, this.#availability);
+    for (const served of this.all()) copy.#add(served.kind);
+    for (const [resource, why] of this.#unavailable) copy.#unavailable.set(resource, why);
+    return copy;
   }
 }
 

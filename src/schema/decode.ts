@@ -62,10 +62,14 @@ function decodeObject(node: ObjectNode, given: unknown, place: Place, walk: Walk
   const out: MutableRecord = {};
   let known = 0;
   for (const field of node.fields.values()) {
-    const present = Object.hasOwn(raw, field.name);
-    if (present) known++;
-    const given = present ? raw[field.name] : undefined;
-    const value = decodeField(node, field, given, fieldPlace(node, field, place), { walk, holder: raw });
+    // Most fields of most objects are absent: they are passed by without naming their place.
+    if (!Object.hasOwn(raw, field.name)) {
+      const value = absentField(node, field, undefined);
+      if (value !== undefined) setOwn(out, field.name, value);
+      continue;
+    }
+    known++;
+    const value = decodeField(node, field, raw[field.name], fieldPlace(node, field, place), { walk, holder: raw });
     if (value !== undefined) setOwn(out, field.name, value);
   }
   if (known !== countKeys(raw)) keepOrDrop(node, raw, out, walk);
@@ -121,7 +125,7 @@ function absentField(node: ObjectNode, field: Field, raw: null | undefined): unk
       ? undefined
       : decodeLoose(field.node, value, NOWHERE, { suspicious: false, duplicates: undefined });
   }
-  return defaultOf(field.node) ?? (field.presence === 'always' ? zero(field.node) : undefined);
+  return defaultOf(field.node) ?? (field.presence === 'always' ? zeroValue(field.node) : undefined);
 }
 
 const NOWHERE: Place = { goName: '', path: '' };
@@ -163,7 +167,7 @@ function decodeNode(node: Structural, given: unknown, place: Place, walk: Walk):
       if (!Array.isArray(raw)) throw typeError(raw, place, node.goType);
       // Not `map`, which would leave the holes of a sparse array where they are.
       return Array.from(raw, (item: unknown) =>
-        item === null || item === undefined ? zero(node.items) : decodeNode(node.items, item, place, walk),
+        item === null || item === undefined ? zeroValue(node.items) : decodeNode(node.items, item, place, walk),
       );
     case 'object':
       return node.manner === 'document' ? decodeLoose(node, raw, place, walk) : decodeObject(node, raw, place, walk);
@@ -186,7 +190,7 @@ function decodeMap(
     const value = raw[key];
     // JavaScript's undefined is an absent key; JSON's null is the zero value.
     if (value === undefined) continue;
-    setOwn(out, key, value === null ? zero(node.values) : decodeValue(node.values, value, place, walk));
+    setOwn(out, key, value === null ? zeroValue(node.values) : decodeValue(node.values, value, place, walk));
   }
   return out;
 }
@@ -260,7 +264,7 @@ function worded(parse: () => string): string {
 }
 
 /** What an absent value of a type is on the wire. */
-function zero(node: Structural): unknown {
+export function zeroValue(node: Structural): unknown {
   switch (node.type) {
     case 'object':
       return decodeObject(node, {}, { goName: node.goName, path: '' }, { duplicates: undefined, suspicious: false });

@@ -106,6 +106,7 @@ function nodeFromZod(from: Unwrapped, path: string, manner: ObjectNode['manner']
     case 'unknown':
     case 'any':
     case 'custom':
+      if (hint.scalar !== undefined) return scalar(hint.scalar, from, extras);
       return { type: 'any', goType: hint.goType ?? 'interface {}', checked: from.checked, ...extras };
     case 'union':
     case 'intersection':
@@ -138,7 +139,7 @@ function listNode(items: Structural, hint: Hint, checked: boolean): ListNode {
   return {
     type: 'list',
     items,
-    goType: hint.goType ?? `[]${items.type === 'object' ? `v1.${items.goName}` : items.goType}`,
+    goType: hint.goType ?? `[]${items.goType}`,
     checked,
     listType: hint.listType ?? 'atomic',
     mapKeys: hint.mapKeys ?? [],
@@ -157,13 +158,28 @@ function objectNode(from: Unwrapped, path: string, outer: ObjectNode['manner'] |
       `${start}…: a schema that refers to itself has no place in an API object; use z.unknown() there`,
     );
   }
+  const isShared = sharable(from);
+  const present = isShared ? structs.get(from.schema) : undefined;
+  if (present !== undefined) return present;
   const def = (from.schema as z.core.$ZodObject)._zod.def;
   const manner = from.hint.goName === undefined ? (outer ?? 'document') : 'struct';
   let names = Object.keys(def.shape);
   // A document comes out of the reference server as a sorted map; a struct in the order of its declaration.
   if (manner === 'document') names = names.sort();
   const fields = new Map<string, Field>();
-  let checked = from.checked;
+  const made: Mutable<ObjectNode> = {
+    type: 'object',
+    manner,
+    goName: from.hint.goName ?? '',
+    goType: from.hint.goType ?? `v1.${from.hint.goName ?? ''}`,
+    fields,
+    checked: from.checked,
+    preserveUnknown: from.hint.preserveUnknown ?? def.catchall?._zod.def.type === 'unknown',
+    atomic: from.hint.atomic ?? false,
+    ...(from.hint.patchStrategy === undefined ? {} : { patchStrategy: from.hint.patchStrategy }),
+  };
+  // Before its fields: one of them may be of the same type.
+  if (isShared) structs.set(from.schema, made);
   for (const name of names) {
     const inner = def.shape[name];
     if (inner === undefined) continue;
@@ -171,19 +187,28 @@ function objectNode(from: Unwrapped, path: string, outer: ObjectNode['manner'] |
     const unwrapped = unwrap(inner, fieldPath);
     const node = nodeFromZod(unwrapped, fieldPath, manner);
     // In a document the schema also judges presence and type, so every field must be looked at.
-    checked ||= node.checked || manner === 'document';
-    fields.set(name, { name, node, presence: unwrapped.hint.presence ?? presenceOf(unwrapped, node) });
+    if (node.checked || manner === 'document') made.checked = true;
+    fields.set(name, {
+      name,
+      node,
+      presence: unwrapped.hint.presence ?? presenceOf(unwrapped, node),
+      required: !unwrapped.isOptional,
+    });
   }
-  return {
-    type: 'object',
-    manner,
-    goName: from.hint.goName ?? '',
-    goType: from.hint.goType ?? `v1.${from.hint.goName ?? ''}`,
-    fields,
-    checked,
-    preserveUnknown: from.hint.preserveUnknown ?? def.catchall?._zod.def.type === 'unknown',
-    atomic: from.hint.atomic ?? false,
-  };
+  return made;
+}
+
+type Mutable<Node> = { -readonly [Key in keyof Node]: Node[Key] };
+
+/** Structs by schema: a pod template is the same in every kind that has one. */
+const structs = new WeakMap<ZodNode, ObjectNode>();
+
+/** True when the wrappers around a struct say nothing that its node would have to remember. */
+function sharable({ schema, hint, checked }: Unwrapped): boolean {
+  if (hint.goName === undefined) return false;
+  const own = hintOf(schema);
+  const same = own.atomic === hint.atomic && own.patchStrategy === hint.patchStrategy && own.goType === hint.goType;
+  return same && checked === hasChecks(schema);
 }
 
 function presenceOf(from: Unwrapped, node: Structural): Presence {

@@ -76,7 +76,82 @@ export function namedString(goType: string): z.ZodString {
   return hint(z.string(), { goType });
 }
 
-/** A list merged by the value of `key`, by apply and by strategic merge alike. */
-export function mapList<Item extends z.ZodType>(item: Item, key: string): z.ZodArray<Item> {
-  return hint(z.array(item), { listType: 'map', mapKeys: [key], patchMergeKey: key, patchStrategy: 'merge' });
+/** A string of which the reference server knows these words; whether another one is allowed is for its kind to say. */
+export function words<Word extends string>(goType: string): z.ZodType<Word, Word> {
+  return namedString(goType) as unknown as z.ZodType<Word, Word>;
+}
+
+/** `1`, `500m`, `2Gi`: kept in canonical form. A bare number is taken too. */
+export function quantity(): z.ZodType<string, string | number> {
+  return hint(z.string(), { scalar: 'quantity' }) as unknown as z.ZodType<string, string | number>;
+}
+
+/** Amounts by the name of a resource. */
+export function resourceList(): z.ZodRecord<z.ZodString, z.ZodType<string, string | number>> {
+  return hint(z.record(z.string(), quantity()), { goType: 'v1.ResourceList' });
+}
+
+export function intOrString(): z.ZodType<number | string, number | string> {
+  return hint(z.unknown(), { scalar: 'intOrString' }) as unknown as z.ZodType<number | string, number | string>;
+}
+
+/** An embedded document of any kind, kept as it is. */
+export function rawExtension(): z.ZodType<unknown, unknown> {
+  return hint(z.unknown(), { goType: 'runtime.RawExtension' });
+}
+
+/** Optional when sent; on the wire always, empty if need be. */
+export function always<Schema extends z.ZodType>(schema: Schema): z.ZodDefault<Schema> {
+  // Its type is that of a default: whoever reads it finds it. The default is the empty value of the schema.
+  return hint(z.exactOptional(schema), { presence: 'always' }) as unknown as z.ZodDefault<Schema>;
+}
+
+/** A time that is `null` on the wire when it was not given. */
+export function timeOrNull(): z.ZodExactOptional<z.ZodNullable<z.ZodString>> {
+  return hint(z.exactOptional(time().nullable()), { presence: 'always' });
+}
+
+/** Filled in when absent or empty. */
+export function defaulted<Schema extends z.ZodType>(
+  schema: Schema,
+  value: z.util.NoUndefined<z.output<Schema>>,
+): z.ZodDefault<Schema> {
+  return hint(schema.default(value), { presence: 'omitEmpty' });
+}
+
+/** Filled in when absent; an empty value that was given stays. */
+export function defaultedPointer<Schema extends z.ZodType>(
+  schema: Schema,
+  value: z.util.NoUndefined<z.output<Schema>>,
+): z.ZodDefault<Schema> {
+  return hint(schema.default(value), { presence: 'pointer' });
+}
+
+/**
+ * A list merged by the values of `keys`, by apply; strategic merge goes by the first of them unless `patchKey` names
+ * another one.
+ */
+export function mapList<Item extends z.ZodType>(
+  item: Item,
+  keys: string | readonly string[],
+  patchKey?: string,
+): z.ZodArray<Item> {
+  const mapKeys = typeof keys === 'string' ? [keys] : keys;
+  const patchMergeKey = patchKey ?? mapKeys[0] ?? '';
+  return hint(z.array(item), { listType: 'map', mapKeys, patchMergeKey, patchStrategy: 'merge' });
+}
+
+/** A list merged by the values of `keys`, by apply only: strategic merge replaces it. */
+export function applyMapList<Item extends z.ZodType>(item: Item, keys: string | readonly string[]): z.ZodArray<Item> {
+  return hint(z.array(item), { listType: 'map', mapKeys: typeof keys === 'string' ? [keys] : keys });
+}
+
+/** A list of unique values, each owned on its own. */
+export function setList<Item extends z.ZodType>(item: Item): z.ZodArray<Item> {
+  return hint(z.array(item), { listType: 'set' });
+}
+
+/** A struct that apply replaces as a whole. */
+export function atomic<Schema extends z.ZodType>(schema: Schema): Schema {
+  return hint(schema, { atomic: true });
 }

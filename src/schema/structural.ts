@@ -30,6 +30,8 @@ export interface ObjectNode extends NodeBase {
   readonly preserveUnknown: boolean;
   /** Replaced as a whole by apply. */
   readonly atomic: boolean;
+  /** Strategic merge patch: `retainKeys`. */
+  readonly patchStrategy?: string;
 }
 
 /**
@@ -44,6 +46,8 @@ export interface Field {
   readonly name: string;
   readonly node: Structural;
   readonly presence: Presence;
+  /** A client has to give it. */
+  readonly required: boolean;
 }
 
 export interface MapNode extends NodeBase {

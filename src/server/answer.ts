@@ -16,7 +16,10 @@ export function answer(code: number, object: ObjectResponse['object'], warnings 
 export function warned<Result>(warnings: readonly string[], run: () => MaybePromise<Result>): MaybePromise<Result> {
   const fail = (error: unknown): never => {
     if (warnings.length === 0 || !StatusError.is(error)) throw error;
-    throw new StatusError(error.status, { warnings: [...new Set(warnings)], cause: error.cause });
+    throw new StatusError(error.status, {
+      warnings: [...new Set([...warnings, ...error.warnings])],
+      cause: error.cause,
+    });
   };
   return rescue(run, fail);
 }

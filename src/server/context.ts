@@ -3,6 +3,7 @@
  * two clusters in one process never meet.
  */
 import type { AdmissionPlugin, ClusterView } from '../admission/types.js';
+import type { FeatureGates } from '../kinds/feature-gates.js';
 import type { WriteContext } from '../kinds/kind.js';
 import { type Dialect, serviceGroup } from '../meta/dialect.js';
 import { formatTime } from '../meta/time.js';
@@ -16,6 +17,7 @@ export interface ServerContext {
   readonly store: Store;
   readonly registry: Registry;
   readonly dialect: Dialect;
+  readonly features: FeatureGates;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly admission: readonly AdmissionPlugin[];
@@ -44,7 +46,11 @@ export function writeContext(context: ServerContext): WriteContext {
   const second = Math.floor(context.clock.now() / 1000);
   const last = moments.get(context);
   if (last?.second === second) return last.moment;
-  const moment = Object.freeze({ dialect: context.dialect, now: formatTime(second * 1000) });
+  const moment = Object.freeze({
+    dialect: context.dialect,
+    features: context.features,
+    now: formatTime(second * 1000),
+  });
   moments.set(context, { second, moment });
   return moment;
 }

@@ -31,6 +31,8 @@ export interface DecodeTarget {
   readonly served: ServedKind;
   readonly registry: Registry;
   readonly fieldValidation: FieldValidation;
+  /** Further versions in which the body may be written; they have the same fields. */
+  readonly alsoAccepts?: readonly string[];
 }
 
 /** Decodes the body of a create or an update. Throws 400. */
@@ -64,7 +66,7 @@ function readBody(body: RequestBody | undefined, refusals: Refusals): ParsedBody
 /** Decodes any document as an object of the kind: type, fields, defaults, findings. */
 export function decodeDocument(document: ParsedBody, target: DecodeTarget, refusals: Refusals): DecodedBody {
   const { served, registry, fieldValidation } = target;
-  const gvk = typeOf(document.value, served.gvk, refusals);
+  const gvk = acceptedType(typeOf(document.value, served.gvk, refusals), target);
   const actual = sameType(gvk, served.gvk) ? served : registry.byKind(gvk);
   if (actual === undefined) {
     throw refusals.unfit(
@@ -75,6 +77,11 @@ export function decodeDocument(document: ParsedBody, target: DecodeTarget, refus
   // JSON's null stands for an object with nothing in it.
   const whole = document.value === null ? { value: {} } : document;
   const { value, findings } = decodeAs(actual, whole, refusals);
+  if (actual !== served && actual.storage === served.storage) {
+    throw errors.badRequest(
+      `the API version in the data (${actual.apiVersion}) does not match the expected API version (${served.apiVersion})`,
+    );
+  }
   if (actual !== served) {
     const from = `${gvk.version}.${gvk.kind}`;
     const to = `${internalPackage(served.gvk.group)}.${served.gvk.kind}`;
@@ -89,9 +96,13 @@ export function decodeDocument(document: ParsedBody, target: DecodeTarget, refus
   return { draft, warnings: fieldValidation === 'Warn' ? findings : [] };
 }
 
+function acceptedType(gvk: GroupVersionKind, { served, alsoAccepts = [] }: DecodeTarget): GroupVersionKind {
+  return gvk.kind === served.gvk.kind && alsoAccepts.includes(apiVersionOf(gvk)) ? served.gvk : gvk;
+}
+
 function decodeAs(served: ServedKind, document: ParsedBody, refusals: Refusals): ReturnType<typeof decode> {
   try {
-    return decode(served.kind.schema, document);
+    return decode(served.schema, document);
   } catch (error) {
     if (error instanceof DecodeError) throw refusals.unfit(error.message, served.gvk);
     throw error;

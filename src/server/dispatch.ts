@@ -7,8 +7,11 @@ import { quote } from '../meta/go-text.js';
 import { pathSegmentProblems } from '../meta/names.js';
 import type { ApiRequest, Verb } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
-import type { MaybePromise } from '../util/maybe-promise.js';
+import { chain, type MaybePromise } from '../util/maybe-promise.js';
+import { warned } from './answer.js';
 import type { ServerContext } from './context.js';
+import { subresourceOf } from './subresource.js';
+import { onAction } from './verbs/action.js';
 import { create } from './verbs/create.js';
 import { deleteOne } from './verbs/delete.js';
 import { deleteCollection } from './verbs/delete-collection.js';
@@ -16,6 +19,8 @@ import { get } from './verbs/get.js';
 import { list } from './verbs/list.js';
 import { patch } from './verbs/patch.js';
 import { update } from './verbs/update.js';
+import { onView } from './verbs/view.js';
+import { onVirtual } from './verbs/virtual.js';
 import { watch } from './verbs/watch.js';
 
 type Handler = (context: ServerContext, request: ApiRequest, served: ServedKind) => MaybePromise<ApiResponse>;
@@ -38,6 +43,20 @@ export function dispatch(context: ServerContext, request: ApiRequest): MaybeProm
   const served = context.registry.byResource(request.resource);
   if (served === undefined) throw errors.router('NotFound');
   checkAddress(request, served);
+  const { deprecation } = served.kind;
+  if (deprecation === undefined) return handle(context, request, served);
+  // Whoever fails is told as well.
+  const warning = deprecation(context.dialect);
+  const answered = warned([warning], () => handle(context, request, served));
+  return chain(answered, (response) => ({ ...response, warnings: [warning, ...response.warnings] }));
+}
+
+function handle(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ApiResponse> {
+  const { virtual } = served.kind;
+  const subresource = subresourceOf(served, request.subresource);
+  if (subresource?.type === 'view') return onView(context, request, { served, view: subresource });
+  if (subresource?.type === 'action') return onAction(context, request, { served, action: subresource });
+  if (virtual !== undefined && subresource === undefined) return onVirtual(context, request, { served, virtual });
   return HANDLERS[request.verb](context, request, served);
 }
 
@@ -45,9 +64,7 @@ export function dispatch(context: ServerContext, request: ApiRequest): MaybeProm
 function checkAddress(request: ApiRequest, served: ServedKind): void {
   const { verb, subresource, name, namespace } = request;
   if (subresource !== undefined) {
-    const strategy = Object.hasOwn(served.kind.subresources, subresource)
-      ? served.kind.subresources[subresource]
-      : undefined;
+    const strategy = subresourceOf(served, subresource);
     if (strategy === undefined) throw errors.router('NotFound');
     if (!strategy.verbs.includes(verb)) throw errors.router('MethodNotAllowed');
   } else if (!served.verbs.includes(verb)) {

@@ -5,6 +5,7 @@
  * nothing, and gets an ERROR when the log has moved past it.
  */
 import { errors } from '../meta/errors.js';
+import type { ApiObject } from '../meta/object.js';
 import type { Bookmark, DirectWatchStream, WireEvent } from '../protocol/watch-event.js';
 import type { Cursor } from '../storage/cursor.js';
 import { CompactedError } from '../storage/types.js';
@@ -23,6 +24,8 @@ export interface EventStreamOptions {
   readonly timeoutIsAwaited?: boolean;
   /** Makes a bookmark for the present, if one is due; absent: none are wanted. */
   readonly bookmark?: () => Bookmark | undefined;
+  /** Shows a stored object in the version that was asked for; absent: as it is. */
+  readonly inVersion?: (object: ApiObject) => ApiObject;
   /** Where a running stream is listed until it ends. */
   readonly running: Set<{ close(): void }>;
 }
@@ -108,7 +111,7 @@ export class EventStream implements DirectWatchStream {
     if (this.#cursor === undefined) this.#end();
     if (this.#isClosed) return undefined;
     try {
-      return this.#cursor?.poll();
+      return this.#shown(this.#cursor?.poll());
     } catch (error) {
       if (!(error instanceof CompactedError)) throw error;
       this.#end();
@@ -119,8 +122,16 @@ export class EventStream implements DirectWatchStream {
 
   /** Called with nothing when the cursor has an end to report. */
   readonly #onEvent = (event: WireEvent | undefined): void => {
-    this.#deliver(event ?? this.take());
+    this.#deliver(event === undefined ? this.take() : this.#shown(event));
   };
+
+  #shown(event: WireEvent | undefined): WireEvent | undefined {
+    const { inVersion } = this.#options;
+    if (inVersion === undefined || event === undefined || event.type === 'ERROR' || event.type === 'BOOKMARK') {
+      return event;
+    }
+    return Object.freeze({ type: event.type, object: inVersion(event.object) });
+  }
 
   #deliver(event: WireEvent | undefined): void {
     const receive = this.#receive;

@@ -12,6 +12,7 @@ import { matchesLabels, parseLabelSelector, SelectorError } from '../meta/labels
 import type { ApiObject } from '../meta/object.js';
 import type { ApiRequest } from '../protocol/request.js';
 import type { Range } from '../storage/types.js';
+import { present } from './versions.js';
 
 export interface Selection {
   readonly range: Range;
@@ -35,7 +36,10 @@ export function selectionOf(request: ApiRequest, served: ServedKind): Selection 
     const byField = fields.terms.length === 0 ? undefined : fieldTest(fields, served);
     const matches =
       byLabel === undefined ? byField : byField === undefined ? byLabel : (o: ApiObject) => byLabel(o) && byField(o);
-    return { ...narrow(scope, fields, served), ...(matches === undefined ? {} : { matches }) };
+    if (matches === undefined) return narrow(scope, fields, served);
+    // What is selected by is a field of the version that was asked for.
+    const inVersion = served.storedAs === undefined ? matches : (stored: ApiObject) => matches(present(served, stored));
+    return { ...narrow(scope, fields, served), matches: inVersion };
   });
 }
 

@@ -6,16 +6,19 @@
  * synchronous unless a plugin makes it wait; then the live object may have changed meanwhile, the swap fails, and
  * the write starts again from the new one.
  */
+import type { AdmissionPlugin } from '../admission/types.js';
 import type { SubresourceStrategy } from '../kinds/kind.js';
 import { errors, StatusError } from '../meta/errors.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { DecodeError, decode } from '../schema/decode.js';
 import { StorageError } from '../storage/types.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
+import { deleteObject, vanish } from './deletion.js';
 import type { WriteJob } from './job.js';
+import { powerContext } from './power.js';
 import { parseRevision } from './revision.js';
 import { admit } from './steps/admit.js';
-import { alreadyExists, commitCreate, commitDelete, commitUpdate, keyFor } from './steps/commit.js';
+import { alreadyExists, commitCreate, commitUpdate, readLive, refuseRevision } from './steps/commit.js';
 import { prepareForCreate, prepareForUpdate, wipeSystemFields } from './steps/prepare.js';
 import { dropRepeatedOwners, reconcileName, reconcileNamespace } from './steps/reconcile.js';
 import { seal } from './steps/seal.js';
@@ -44,16 +47,23 @@ const MAX_NAME_ATTEMPTS = 8;
 function storeNew(draft: DraftObject, job: WriteJob, attempt = 1): MaybePromise<ApiObject> {
   const { strategy } = job.served.kind;
   const nameIsGenerated = !draft.metadata.name && Boolean(draft.metadata.generateName);
+  const allocation = strategy.allocate?.(draft, undefined, powerContext(job, deleteObject));
   prepareForCreate(draft, job);
   validateCreate(draft, job);
   job.warnings.push(...(strategy.warnings?.(draft as unknown as ApiObject, undefined, job.moment) ?? []));
   strategy.canonicalize?.(draft, job.moment);
   // From here on nobody can change it, not even who kept the draft.
   const { resourceVersion } = draft.metadata;
-  const sealed = seal(job.served.kind.schema, draft, job.dryRun ? undefined : '');
+  const sealed = seal(job.served.schema, draft, job.dryRun ? undefined : '');
   return chain(admit('validate', { operation: 'CREATE', object: sealed }, job), () => {
     try {
-      return commitCreate(sealed, job, { resourceVersion });
+      if (!job.dryRun) refuseRevision(resourceVersion);
+      if (allocation !== undefined && !job.dryRun) {
+        // Nothing may fail after what was set aside is taken.
+        if (readLive(job, sealed.metadata.name) !== undefined) throw new StorageError('exists');
+        allocation.commit();
+      }
+      return commitCreate(sealed, job);
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
       if (!nameIsGenerated || attempt >= MAX_NAME_ATTEMPTS) throw alreadyExists(draft, job);
@@ -79,7 +89,7 @@ export interface UpdateJob {
 
 /** Updates, patches or (PUT) creates an object. */
 export function updateObject(update: UpdateJob, job: WriteJob): MaybePromise<Written> {
-  const live = job.context.store.get(keyFor(job, update.name));
+  const live = readLive(job, update.name);
   checkIdentity(update, live, job);
   if (live === undefined && !update.mayCreate) throw errors.notFound(job.served.groupResource, update.name);
   const draft = update.draft(live);
@@ -109,16 +119,19 @@ function replace(
   const { strategy } = job.served.kind;
   dropRepeatedOwners(draft.metadata, 'after admission', job.warnings);
   checkRevision(draft, live, about);
+  const allocation =
+    subresource === undefined ? strategy.allocate?.(draft, live, powerContext(job, deleteObject)) : undefined;
   prepareForUpdate(draft, live, { job, subresource });
   validateUpdate(draft, live, { job, subresource });
   job.warnings.push(...(strategy.warnings?.(draft as unknown as ApiObject, live, job.moment) ?? []));
   strategy.canonicalize?.(draft, job.moment);
   // From here on nobody can change it, not even who kept the draft.
-  const sealed = seal(job.served.kind.schema, draft, live.metadata.resourceVersion);
-  return chain(admit('validate', { operation: 'UPDATE', object: sealed, oldObject: live }, job), () => ({
-    object: vanishes(sealed, live, job) ? finalize(sealed, live, job) : commitUpdate(sealed, live, job),
-    created: false,
-  }));
+  const sealed = seal(job.served.schema, draft, live.metadata.resourceVersion);
+  return chain(admit('validate', { operation: 'UPDATE', object: sealed, oldObject: live }, job), () => {
+    if (vanishes(sealed, live, job)) return { object: finalize(sealed, live, job), created: false };
+    if (!job.dryRun) allocation?.commit();
+    return { object: commitUpdate(sealed, live, job), created: false };
+  });
 }
 
 /** The last finalizer of a terminating object is gone: nothing keeps it any more. */
@@ -132,7 +145,7 @@ function vanishes(next: ApiObject, live: ApiObject, job: WriteJob): boolean {
 /** Removes the object, and answers with what the client had asked to store. */
 function finalize(next: ApiObject, live: ApiObject, job: WriteJob): ApiObject {
   try {
-    commitDelete(live, job);
+    vanish(live, job);
   } catch (error) {
     // Somebody else took the last finalizer away while a plugin was waited for: it is gone, as was wished.
     if (!(error instanceof StorageError && error.failure === 'missing')) throw error;
@@ -177,7 +190,7 @@ const MODIFIED = 'the object has been modified; please apply your changes to the
  */
 function checkMutated(draft: DraftObject, job: WriteJob): DraftObject {
   const { served, context } = job;
-  if (!context.admission.some((plugin) => plugin.mutate !== undefined && plugin.changesNothing !== true)) return draft;
+  if (!context.admission.some(needsSecondLook)) return draft;
   const checked = decodeMutated(draft, job);
   checked.kind = served.gvk.kind;
   checked.apiVersion = served.apiVersion;
@@ -185,10 +198,14 @@ function checkMutated(draft: DraftObject, job: WriteJob): DraftObject {
   return checked;
 }
 
+function needsSecondLook(plugin: AdmissionPlugin): boolean {
+  return plugin.mutate !== undefined && plugin.changesNothing !== true && plugin.trusted !== true;
+}
+
 function decodeMutated(draft: DraftObject, job: WriteJob): DraftObject {
-  const { kind } = job.served;
+  const { kind, schema } = job.served;
   try {
-    return decode(kind.schema, { value: draft }).value as unknown as DraftObject;
+    return decode(schema, { value: draft }).value as unknown as DraftObject;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw errors.internal(`admission plugins made an object that is no ${kind.kind}: ${error.message}`, error);

@@ -75,6 +75,11 @@ export class Store {
     return object;
   }
 
+  /** Puts an object where none is, as part of the state that history begins with: no event tells of it. */
+  seed(key: ObjectKey, object: ApiObject): void {
+    this.#table(key.resource).set(keyOf(key.namespace, key.name), key.namespace, object);
+  }
+
   /** Reads a collection, or part of it. Throws CompactedError when `at` is no longer available. */
   list(query: ListQuery): ListPage {
     const table = this.#tables.get(query.resource);

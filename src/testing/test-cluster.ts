@@ -1,7 +1,8 @@
 /**
  * The production cluster with a clock and identities that a test owns. There is no fake implementation to diverge.
  */
-import { type Cluster, type ClusterOptions, createCluster, type ForkOptions } from '../cluster.js';
+import type { Cluster, ClusterOptions, ForkOptions } from '../cluster.js';
+import { createCluster } from '../full-cluster.js';
 import { type FakeClock, fakeClock } from './fake-clock.js';
 import { sequentialIds } from './sequential-ids.js';
 

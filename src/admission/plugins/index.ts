@@ -2,6 +2,21 @@
  * The plugins that are on by default; position is order.
  */
 import type { AdmissionPlugin } from '../types.js';
+import { defaultIngressClass, defaultStorageClass } from './default-class.js';
+import { defaultTolerationSeconds } from './default-toleration-seconds.js';
 import { namespaceLifecycle } from './namespace-lifecycle.js';
+import { persistentVolumeClaimResize } from './persistent-volume-claim-resize.js';
+import { priority } from './priority.js';
+import { storageObjectInUseProtection } from './storage-object-in-use-protection.js';
+import { taintNodesByCondition } from './taint-nodes-by-condition.js';
 
-export const defaultAdmission: readonly AdmissionPlugin[] = Object.freeze([namespaceLifecycle]);
+export const defaultAdmission: readonly AdmissionPlugin[] = Object.freeze([
+  namespaceLifecycle,
+  taintNodesByCondition,
+  priority,
+  defaultTolerationSeconds,
+  storageObjectInUseProtection,
+  defaultIngressClass,
+  defaultStorageClass,
+  persistentVolumeClaimResize,
+]);

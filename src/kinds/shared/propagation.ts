@@ -8,8 +8,12 @@ import { FOREGROUND, ORPHAN } from './finalizers.js';
  * The finalizers after a delete: others first, then the garbage collector's. Returns the same array when nothing
  * changes.
  */
-export function finalizersAfterDelete(finalizers: readonly string[], request: DeletionRequest): readonly string[] {
-  const policy = policyOf(finalizers, request);
+export function finalizersAfterDelete(
+  finalizers: readonly string[],
+  request: DeletionRequest,
+  otherwise: PropagationPolicy = 'Background',
+): readonly string[] {
+  const policy = policyOf(finalizers, request) ?? otherwise;
   const others = finalizers.filter((name) => name !== ORPHAN && name !== FOREGROUND);
   const wanted = [...others];
   if (policy === 'Orphan') wanted.push(ORPHAN);
@@ -19,9 +23,9 @@ export function finalizersAfterDelete(finalizers: readonly string[], request: De
 }
 
 /** An explicit wish counts first, then what an earlier delete asked for. */
-function policyOf(finalizers: readonly string[], request: DeletionRequest): PropagationPolicy {
+function policyOf(finalizers: readonly string[], request: DeletionRequest): PropagationPolicy | undefined {
   if (request.orphanDependents !== undefined) return request.orphanDependents ? 'Orphan' : 'Background';
   if (request.propagationPolicy !== undefined) return request.propagationPolicy;
   if (finalizers.includes(ORPHAN)) return 'Orphan';
-  return finalizers.includes(FOREGROUND) ? 'Foreground' : 'Background';
+  return finalizers.includes(FOREGROUND) ? 'Foreground' : undefined;
 }

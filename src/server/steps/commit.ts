@@ -9,28 +9,42 @@ import { StorageError } from '../../storage/types.js';
 import { deepEqual } from '../../util/json.js';
 import type { WriteJob } from '../job.js';
 import { parseRevision } from '../revision.js';
+import { present, storedFormOf, toStored } from '../versions.js';
 import { seal } from './seal.js';
+
+/** The live object, in the version of the request. */
+export function readLive(job: WriteJob, name: string): ApiObject | undefined {
+  const stored = job.context.store.get(keyFor(job, name));
+  return stored === undefined ? undefined : present(job.served, stored);
+}
 
 export function keyFor(job: WriteJob, name: string): ObjectKey {
   return { resource: job.served.storage, namespace: job.namespace, name };
 }
 
+/** A new object has no version; one that was sent is refused, except on a dry run. */
+export function refuseRevision(resourceVersion: string | undefined): void {
+  if (!hasRevision(resourceVersion)) return;
+  throw errors.plain('resourceVersion should not be set on objects to be created');
+}
+
 /** Stores a new object, sealed with an empty version that keeps the place of the real one. Throws StorageError `exists` when the name is taken. */
-export function commitCreate(
-  sealed: ApiObject,
-  job: WriteJob,
-  wanted: { readonly resourceVersion: string | undefined },
-): ApiObject {
+export function commitCreate(sealed: ApiObject, job: WriteJob): ApiObject {
   const { store } = job.context;
   const key = keyFor(job, sealed.metadata.name);
   if (job.dryRun) {
     if (store.get(key) !== undefined) throw new StorageError('exists');
     return sealed;
   }
-  if (hasRevision(wanted.resourceVersion)) {
-    throw errors.plain('resourceVersion should not be set on objects to be created');
-  }
-  return store.commit({ type: 'create', key, seal: (resourceVersion) => withRevision(sealed, resourceVersion) });
+  const { served } = job;
+  return present(
+    served,
+    store.commit({
+      type: 'create',
+      key,
+      seal: (resourceVersion) => toStored(served, withRevision(sealed, resourceVersion)),
+    }),
+  );
 }
 
 /** A text that is no number is not noticed on a create. */
@@ -45,7 +59,7 @@ function hasRevision(text: string | undefined): boolean {
 
 /** Seals a draft and stores it as a new version. */
 export function commitDraft(draft: DraftObject, live: ApiObject, job: WriteJob): ApiObject {
-  return commitUpdate(seal(job.served.kind.schema, draft, live.metadata.resourceVersion), live, job);
+  return commitUpdate(seal(job.served.schema, draft, live.metadata.resourceVersion), live, job);
 }
 
 /** Stores a new version, sealed at the live one's; an update that changes nothing keeps the live one, version and all. */
@@ -53,27 +67,35 @@ export function commitUpdate(next: ApiObject, live: ApiObject, job: WriteJob): A
   const key = keyFor(job, live.metadata.name);
   if (deepEqual(next, live)) {
     // No change to an object that has changed meanwhile may well be one.
-    if (job.context.store.get(key) !== live) throw new StorageError('stale');
+    if (job.context.store.get(key) !== storedFormOf(live)) throw new StorageError('stale');
     return live;
   }
   if (job.dryRun) return next;
-  return job.context.store.commit({
-    type: 'update',
-    key,
-    expected: live,
-    seal: (resourceVersion) => withRevision(next, resourceVersion),
-  });
+  const { served } = job;
+  return present(
+    served,
+    job.context.store.commit({
+      type: 'update',
+      key,
+      expected: storedFormOf(live),
+      seal: (resourceVersion) => toStored(served, withRevision(next, resourceVersion)),
+    }),
+  );
 }
 
 /** Removes an object. The answer, and the event, carry the version of the deletion. */
 export function commitDelete(live: ApiObject, job: WriteJob): ApiObject {
   if (job.dryRun) return live;
-  return job.context.store.commit({
-    type: 'delete',
-    key: keyFor(job, live.metadata.name),
-    expected: live,
-    seal: (resourceVersion) => withRevision(live, resourceVersion),
-  });
+  const stored = storedFormOf(live);
+  return present(
+    job.served,
+    job.context.store.commit({
+      type: 'delete',
+      key: keyFor(job, live.metadata.name),
+      expected: stored,
+      seal: (resourceVersion) => withRevision(stored, resourceVersion),
+    }),
+  );
 }
 
 /** The same object at another version; the key keeps its place in wire order. */

@@ -3,7 +3,9 @@
  * touch. Runs after mutating admission. spec: ObjectMeta
  */
 import type { SubresourceStrategy } from '../../kinds/kind.js';
+import { keepLive } from '../../kinds/shared/strategies.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
+import { zeroValue } from '../../schema/decode.js';
 import type { WriteJob } from '../job.js';
 
 /** What a client may not choose is taken away before anybody looks at the object. */
@@ -33,6 +35,7 @@ export function prepareForCreate(draft: DraftObject, job: WriteJob): void {
   metadata.uid = job.context.ids.uid();
   if (!metadata.name && metadata.generateName) metadata.name = generateName(metadata.generateName, job);
   if (strategy.generation !== undefined) metadata.generation = 1;
+  if (strategy.statusApart) resetStatus(draft, job);
   strategy.prepareForCreate?.(draft, job.moment);
 }
 
@@ -46,6 +49,7 @@ export function prepareForUpdate(
   const { job, subresource } = about;
   const { strategy } = job.served.kind;
   if (metadata.generation !== before.generation) metadata.generation = before.generation;
+  if (subresource === undefined && strategy.statusApart) keepLive(draft, live, ['status']);
   if (subresource === undefined) strategy.prepareForUpdate?.(draft, live, job.moment);
   else subresource.prepareForUpdate(draft, live, job.moment);
   if (strategy.generation?.(draft as unknown as ApiObject, live) === true) {
@@ -59,4 +63,11 @@ export function prepareForUpdate(
   }
   if (metadata.selfLink !== undefined) metadata.selfLink = undefined;
   if (metadata.managedFields !== undefined) metadata.managedFields = undefined;
+}
+
+function resetStatus(draft: DraftObject, job: WriteJob): void {
+  const field = job.served.schema.fields.get('status');
+  const empty = field?.presence === 'always' ? zeroValue(field.node) : undefined;
+  if (empty === undefined) delete draft['status'];
+  else draft['status'] = empty;
 }

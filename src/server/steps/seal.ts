@@ -2,6 +2,7 @@
  * A finished draft → the object that is stored: fields in wire order, empty metadata gone, frozen all the way down.
  */
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
+import { arrange } from '../../schema/arrange.js';
 import type { ObjectNode } from '../../schema/structural.js';
 import type { MutableRecord } from '../../util/json.js';
 import { deepFreeze, setOwn } from '../../util/json.js';
@@ -9,14 +10,20 @@ import { deepFreeze, setOwn } from '../../util/json.js';
 /** The object with its version; without one for a dry-run create, which has none. */
 export function seal(schema: ObjectNode, draft: DraftObject, resourceVersion: string | undefined): ApiObject {
   const out: MutableRecord = {};
+  const body = schema.manner === 'struct' ? arranged(schema, draft) : draft;
   for (const name of schema.fields.keys()) {
     if (name === 'metadata') out['metadata'] = arrangeMetadata(draft.metadata, resourceVersion);
-    else if (draft[name] !== undefined) setOwn(out, name, draft[name]);
+    else if (body[name] !== undefined) setOwn(out, name, body[name]);
   }
   if (schema.preserveUnknown) {
     for (const name of Object.keys(draft)) if (!schema.fields.has(name)) setOwn(out, name, draft[name]);
   }
   return deepFreeze(out) as unknown as ApiObject;
+}
+
+/** The draft's fields in their stored form; its metadata has a place of its own above. */
+function arranged(schema: ObjectNode, { metadata: _metadata, ...body }: DraftObject): MutableRecord {
+  return arrange(schema, body) as MutableRecord;
 }
 
 function arrangeMetadata(from: DraftMeta, resourceVersion: string | undefined): MutableRecord {

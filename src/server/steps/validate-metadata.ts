@@ -27,7 +27,7 @@ export interface MetadataRules {
 export function metadataProblems(object: ApiObject, kind: Kind, rules: MetadataRules): FieldError[] {
   const { metadata } = object;
   const problems: FieldError[] = [];
-  nameProblems(metadata, kind, problems);
+  nameProblems(object, kind, problems);
   namespaceProblems(metadata, kind, problems);
   if ((metadata.generation ?? 0) < 0) {
     problems.push(invalid('metadata.generation', metadata.generation, 'must be greater than or equal to 0'));
@@ -69,10 +69,10 @@ export function metadataUpdateProblems(next: ApiObject, live: ApiObject): FieldE
   return problems;
 }
 
-function nameProblems(metadata: Meta, kind: Kind, problems: FieldError[]): void {
-  const { name = '', generateName = '' } = metadata as { name?: string; generateName?: string };
+function nameProblems(object: ApiObject, kind: Kind, problems: FieldError[]): void {
+  const { name = '', generateName = '' } = object.metadata as { name?: string; generateName?: string };
   if (generateName !== '') {
-    for (const detail of kind.strategy.nameRule(generateName, true)) {
+    for (const detail of kind.strategy.nameRule(generateName, true, object)) {
       problems.push(invalid('metadata.generateName', generateName, detail));
     }
   }
@@ -80,7 +80,7 @@ function nameProblems(metadata: Meta, kind: Kind, problems: FieldError[]): void 
     problems.push(required('metadata.name', 'name or generateName is required'));
     return;
   }
-  const details = kind.strategy.nameRule(name, false);
+  const details = kind.strategy.nameRule(name, false, object);
   for (const detail of details) problems.push(invalid('metadata.name', name, detail));
   if (details.length > 0) return;
   for (const detail of pathSegmentProblems(name)) problems.push(invalid('metadata.name', name, detail));

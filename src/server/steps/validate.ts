@@ -35,7 +35,7 @@ export function validateUpdate(
     ...updateProblems,
   ];
   const rules = (subresource ?? kind.strategy).validateUpdate;
-  if (kind.schema.manner === 'document') {
+  if (kind.manner === 'document') {
     problems = [...problems, ...documentProblems(next, job, () => rules?.(next, live, job.moment))];
   } else {
     problems = [...problems, ...(rules?.(next, live, job.moment) ?? [])];
@@ -52,10 +52,10 @@ function wholeProblems(object: ApiObject, job: WriteJob): FieldError[] {
   const { kind } = job.served;
   const rules = () => kind.strategy.validate?.(object, job.moment);
   const ofBody =
-    kind.schema.manner === 'document'
+    kind.manner === 'document'
       ? documentProblems(object, job, rules)
       : [...bodyProblems(kind.body, kind.schema, object), ...(rules() ?? [])];
-  const rulesOfMetadata = kind.schema.manner === 'struct' ? OF_A_STRUCT : OF_ANY_OBJECT;
+  const rulesOfMetadata = kind.manner === 'struct' ? OF_A_STRUCT : OF_ANY_OBJECT;
   return [...metadataProblems(object, kind, rulesOfMetadata), ...ofBody];
 }
 
@@ -88,7 +88,7 @@ function judged(rules: () => readonly FieldError[] | undefined, job: WriteJob): 
 
 function refuse(object: ApiObject, job: WriteJob, problems: readonly FieldError[]): void {
   if (problems.length === 0) return;
-  throw errors.invalid(job.served.gvk, object.metadata.name ?? '', problems);
+  throw errors.invalid(job.served.groupKind, object.metadata.name ?? '', problems);
 }
 
 const anyNameKinds = new WeakMap<Kind, Kind>();

@@ -11,9 +11,10 @@ import { chain, type MaybePromise, rescue } from '../../util/maybe-promise.js';
 import { answer } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { deleteOptionsOf } from '../delete-options.js';
+import { deleteObject } from '../deletion.js';
 import { startJob, type WriteJob } from '../job.js';
 import { checkDeleteOptions } from '../options.js';
-import { deleteObject } from './delete.js';
+
 import { readList } from './list.js';
 
 /** Answers with the list as it was before anything went. */

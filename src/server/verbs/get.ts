@@ -9,6 +9,7 @@ import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { answer } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { parseRevisionOption, untilRevision } from '../revision.js';
+import { present } from '../versions.js';
 
 export function get(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
   const text = request.options.resourceVersion;
@@ -30,5 +31,5 @@ function read(context: ServerContext, request: ApiRequest, served: ServedKind): 
   const namespace = served.namespaced ? (request.namespace ?? '') : '';
   const object = context.store.get({ resource: served.storage, namespace, name });
   if (object === undefined) throw errors.notFound(served.groupResource, name);
-  return answer(200, object);
+  return answer(200, present(served, object));
 }

@@ -22,7 +22,8 @@ import type { ServerContext } from '../context.js';
 import { decodeDocument, type Refusals } from '../decode-body.js';
 import { startJob, type WriteJob } from '../job.js';
 import { checkPatchOptions, type WriteOptions } from '../options.js';
-import { keyFor } from '../steps/commit.js';
+import { readLive } from '../steps/commit.js';
+import { partOf } from '../subresource.js';
 import { updateObject, type Written } from '../write.js';
 
 export function patch(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
@@ -35,11 +36,11 @@ export function patch(context: ServerContext, request: ApiRequest, served: Serve
 }
 
 function applyPatch(patchType: PatchType, options: WriteOptions, job: WriteJob): MaybePromise<Written> {
-  const { context, request, served } = job;
+  const { request, served } = job;
   const name = request.name ?? '';
-  const subresource = request.subresource === undefined ? undefined : served.kind.subresources[request.subresource];
+  const subresource = partOf(served, request.subresource);
   // An absent object is reported before a patch that could not be read.
-  if (context.store.get(keyFor(job, name)) === undefined) throw errors.notFound(served.groupResource, name);
+  if (readLive(job, name) === undefined) throw errors.notFound(served.groupResource, name);
   const change = readPatch(request, patchType, { options, job });
   return updateObject(
     {
@@ -58,7 +59,7 @@ function applyPatch(patchType: PatchType, options: WriteOptions, job: WriteJob):
 type Change = (live: ApiObject) => unknown;
 
 /** The patch as a function of the live object. Throws when it cannot be one. */
-function readPatch(
+export function readPatch(
   request: ApiRequest,
   patchType: PatchType,
   about: { readonly options: WriteOptions; readonly job: WriteJob },
@@ -128,7 +129,7 @@ function note(findings: readonly string[], about: { readonly options: WriteOptio
 }
 
 /** The patched document as a draft; a document that is no object of the kind any more is a 422 of its own. */
-function patched(document: unknown, options: WriteOptions, job: WriteJob): DraftObject {
+export function patched(document: unknown, options: WriteOptions, job: WriteJob): DraftObject {
   const { context, served } = job;
   const refuse = (why: string) => invalidPatch(printJson(document), why);
   const refusals: Refusals = {

@@ -13,6 +13,7 @@ import { decodeRequestBody } from '../decode-body.js';
 import { startJob, type WriteJob } from '../job.js';
 import { checkWriteOptions } from '../options.js';
 import { dropRepeatedOwners, reconcileName, reconcileNamespace } from '../steps/reconcile.js';
+import { partOf } from '../subresource.js';
 import { updateObject, type Written } from '../write.js';
 
 export function update(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
@@ -32,7 +33,7 @@ function replaceWith(draft: DraftObject, job: WriteJob): MaybePromise<Written> {
   reconcileNamespace(draft.metadata, job);
   reconcileName(draft.metadata, name);
   dropRepeatedOwners(draft.metadata, 'as sent', job.warnings);
-  const subresource = request.subresource === undefined ? undefined : served.kind.subresources[request.subresource];
+  const subresource = partOf(served, request.subresource);
   return updateObject(
     {
       name,

@@ -18,6 +18,7 @@ import { EventStream } from '../event-stream.js';
 import { checkWatchOptions, type WatchOptions } from '../options.js';
 import { parseRevisionOption, untilRevision } from '../revision.js';
 import { type Selection, selectionOf } from '../selection.js';
+import { present } from '../versions.js';
 
 export function watch(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<WatchResponse> {
   const selection = selectionOf(request, served);
@@ -78,7 +79,7 @@ function openWithState(start: Start): EventStream {
   const { range, matches } = selection;
   const query = { resource: served.storage, ...range, ...(matches === undefined ? {} : { matches }) };
   const page = selection.possible ? context.store.list(query) : { items: [], revision: context.store.revision };
-  const initial: WireEvent[] = page.items.map((object) => added(object));
+  const initial: WireEvent[] = page.items.map((object) => added(present(served, object)));
   if (options.allowBookmarks) initial.push({ type: 'BOOKMARK', object: initialEventsEnd(start, page.revision) });
   return open(start, page.revision, initial);
 }
@@ -107,6 +108,7 @@ function open(start: Start, after: number, initial: readonly WireEvent[]): Event
       signal: request.signal,
       timeoutMs: timeoutMs(options, context),
       timeoutIsAwaited: options.timeoutSeconds > 0,
+      ...(served.storedAs === undefined ? {} : { inVersion: (object: ApiObject) => present(served, object) }),
       ...(options.allowBookmarks ? { bookmark: bookmarks(start, after) } : {}),
     });
   } catch (error) {

@@ -486,5 +486,14 @@ test('without plugins nothing is refused that the API itself allows', async () =
   const cluster = testCluster({ admission: [] });
   const stored = await cluster.api(ConfigMap, 'nowhere').create({ metadata: { name: 'a' } });
   expect(stored.metadata.namespace).toBe('nowhere');
-  expect(defaultAdmission.map(({ name }) => name)).toEqual(['NamespaceLifecycle']);
+  expect(defaultAdmission.map(({ name }) => name)).toEqual([
+    'NamespaceLifecycle',
+    'TaintNodesByCondition',
+    'Priority',
+    'DefaultTolerationSeconds',
+    'StorageObjectInUseProtection',
+    'DefaultIngressClass',
+    'DefaultStorageClass',
+    'PersistentVolumeClaimResize',
+  ]);
 });

@@ -1,0 +1,49 @@
+/**
+ * A claim may only ask for more when the class it was provisioned by can grow volumes.
+ */
+import { serviceGroup } from '../../meta/dialect.js';
+import { errors } from '../../meta/errors.js';
+import { Quantity } from '../../meta/quantity.js';
+import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
+import { isFor } from './match.js';
+
+export const persistentVolumeClaimResize: AdmissionPlugin = Object.freeze({
+  name: 'PersistentVolumeClaimResize',
+  validate,
+});
+
+interface Claim {
+  readonly spec?: {
+    readonly storageClassName?: string;
+    readonly resources?: { readonly requests?: Readonly<Record<string, string>> };
+  };
+  readonly status?: { readonly phase?: string };
+}
+
+function validate(request: AdmissionRequest, view: ClusterView): void {
+  if (request.operation !== 'UPDATE' || !isFor(request, '', 'persistentvolumeclaims')) return;
+  const next = request.object as unknown as Claim;
+  const live = request.oldObject as unknown as Claim;
+  if (asked(next).cmp(asked(live)) <= 0) return;
+  if (live.status?.phase !== 'Bound') throw refuse(request, 'Only bound persistent volume claims can be expanded');
+  if (mayGrow(next, view)) return;
+  throw refuse(
+    request,
+    'only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize',
+  );
+}
+
+function asked({ spec }: Claim): Quantity {
+  return Quantity.parse(spec?.resources?.requests?.['storage'] ?? '0');
+}
+
+function mayGrow({ spec }: Claim, view: ClusterView): boolean {
+  const name = spec?.storageClassName;
+  if (!name) return false;
+  const storageClass = view.get({ group: serviceGroup('storage'), resource: 'storageclasses', namespace: '', name });
+  return storageClass?.['allowVolumeExpansion'] === true;
+}
+
+function refuse({ served, name }: AdmissionRequest, why: string): Error {
+  return errors.forbidden(served.groupResource, name, why);
+}

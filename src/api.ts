@@ -1,0 +1,94 @@
+/**
+ * Everything the two main entries share: all but `createCluster`, whose default kinds differ.
+ */
+
+// 1. Clusters and kinds
+export { defaultAdmission } from './admission/plugins/index.js';
+export type { AdmissionPlugin, AdmissionRequest, ClusterView, Operation } from './admission/types.js';
+// 2. The client
+export type {
+  Api,
+  Collection,
+  ObjectApi,
+  Sent,
+  Stored,
+  SubresourceApi,
+  SubresourceKind,
+  SubresourceKinds,
+  SubresourceOf,
+} from './client/api.js';
+export { type Client, type ClientOptions, createClient } from './client/client.js';
+export type { Recipe } from './client/edit.js';
+export type { Informer, InformerEvent, InformerListener, InformerOptions } from './client/informer.js';
+export type {
+  ClientDefaults,
+  DeleteCollectionOptions,
+  DeleteOptions,
+  EditOptions,
+  FieldValidation,
+  GetOptions,
+  ListOptions,
+  PagesOptions,
+  WaitForOptions,
+  WatchOptions,
+  WriteOptions,
+} from './client/options.js';
+export {
+  type JsonPatch,
+  type JsonPatchOperation,
+  jsonPatch,
+  type MergePatch,
+  mergePatch,
+  type Patch,
+  type StrategicPatch,
+  strategicPatch,
+} from './client/patches.js';
+export type { FieldsOption, LabelsOption } from './client/selectors.js';
+export type { Predicate } from './client/wait-for.js';
+export type { Watch, WatchEvent } from './client/watch.js';
+export type { Cluster, ClusterOptions, ClusterSnapshot, ForkOptions } from './cluster.js';
+export { defineKind, type InputBase, type KindDefinition, type ObjectBase } from './kinds/define-kind.js';
+export type { FeatureGateSettings } from './kinds/feature-gates.js';
+export type { DraftOf, InputOf, Kind, ObjectOf, PropagationPolicy, Scope } from './kinds/kind.js';
+export type { ObjectAddress, ObjectReader } from './kinds/objects.js';
+export type { ServedKind } from './kinds/served-kind.js';
+export { status } from './kinds/subresources/status.js';
+export type { DialectName } from './meta/dialect.js';
+// 3. Errors
+export { errors, StatusError } from './meta/errors.js';
+export { type FieldError, type FieldErrorType, fieldError } from './meta/field-error.js';
+export type { GroupResource, GroupVersion, GroupVersionKind, GroupVersionResource } from './meta/gvk.js';
+export type { LabelSelectorExpression } from './meta/labels.js';
+export type {
+  ApiList,
+  ApiObject,
+  DeepReadonly,
+  DraftMeta,
+  DraftObject,
+  ListMeta,
+  ManagedFieldsEntry,
+  ObjectMeta,
+  ObjectMetaInput,
+  OwnerReference,
+} from './meta/object.js';
+// Values
+export { Quantity, QuantityError } from './meta/quantity.js';
+export type { Status, StatusCause, StatusDetails, StatusReason } from './meta/status.js';
+// 5. For those who put something between a client and a cluster
+export { valueBody } from './protocol/body.js';
+export type { ApiRequest, PatchType, Preconditions, RequestOptions, User, Verb } from './protocol/request.js';
+export type { ApiResponse, ObjectResponse, WatchResponse } from './protocol/response.js';
+export type { Transport } from './protocol/transport.js';
+export type {
+  Bookmark,
+  BookmarkEvent,
+  ChangeEvent,
+  ErrorEvent,
+  WatchStream,
+  WireEvent,
+} from './protocol/watch-event.js';
+export type { RuntimeConfig } from './registry/availability.js';
+export type { Middleware, Next } from './server/middleware.js';
+export { type MemoryStorageOptions, memoryStorage, type StorageSettings } from './storage/memory-storage.js';
+export { type Clock, systemClock, type TimerOptions, type Undo } from './util/clock.js';
+export { type Ids, randomIds } from './util/ids.js';

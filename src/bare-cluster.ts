@@ -1,0 +1,15 @@
+/**
+ * createCluster() without kinds of its own accord.
+ */
+import type { Cluster, ClusterOptions } from './cluster.js';
+import { assembleCluster } from './cluster.js';
+
+/**
+ * Makes a cluster that serves Namespace and the kinds it is given; more can be installed later.
+ *
+ * @example
+ * const cluster = createCluster({ kinds: [ConfigMap] });
+ */
+export function createCluster(options: ClusterOptions = {}): Cluster {
+  return assembleCluster(options, []);
+}

@@ -1,0 +1,7 @@
+/**
+ * orchplane/core: the same library for pages that count bytes. `createCluster` here serves Namespace and what `kinds`
+ * names, so a bundle carries no other kind.
+ */
+
+export * from './api.js';
+export { createCluster } from './bare-cluster.js';

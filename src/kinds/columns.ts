@@ -1,0 +1,21 @@
+/**
+ * What a table of objects shows, column by column.
+ */
+import type { Dialect } from '../meta/dialect.js';
+import type { ApiObject } from '../meta/object.js';
+
+export interface CellContext {
+  /** The cluster's clock, for ages. */
+  readonly nowMs: number;
+  readonly dialect: Dialect;
+}
+
+export interface Column {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+  readonly format?: string;
+  readonly description: string;
+  /** 0 (left out): always shown; higher: only in wide output. */
+  readonly priority?: number;
+  readonly cell: (object: ApiObject, context: CellContext) => unknown;
+}

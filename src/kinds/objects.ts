@@ -1,0 +1,34 @@
+/**
+ * Other objects of the cluster, as strategies and actions may see and change them. Everything happens at once: between
+ * a look and the change that follows it nobody else can come.
+ */
+import type { GroupResource } from '../meta/gvk.js';
+import type { ApiObject, DraftObject } from '../meta/object.js';
+import type { MaybePromise } from '../util/maybe-promise.js';
+import type { DeletionRequest } from './kind.js';
+
+/** Which object. The group is canonical (`serviceGroup('scheduling')`), whatever the cluster's dialect. */
+export interface ObjectAddress extends GroupResource {
+  /** Empty for cluster-scoped kinds. */
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Reads; a kind that is not served has no objects. */
+export interface ObjectReader {
+  get(address: ObjectAddress): ApiObject | undefined;
+  list(resource: GroupResource, namespace?: string): readonly ApiObject[];
+}
+
+export interface Objects extends ObjectReader {
+  /** Whether the cluster serves such objects at all. */
+  serves(resource: GroupResource): boolean;
+  /** Stores a new object as it is, metadata filled in. Throws when there is one. */
+  create(address: ObjectAddress, draft: DraftObject): ApiObject;
+  /** Stores a changed copy. Throws when there is no such object. */
+  change(address: ObjectAddress, change: (draft: DraftObject) => void): ApiObject;
+  /** Takes it away at once, whatever its finalizers; nothing happens when there is none. */
+  remove(address: ObjectAddress): void;
+  /** Deletes as a client's delete would. */
+  delete(address: ObjectAddress, deletion: DeletionRequest): MaybePromise<void>;
+}

@@ -1,0 +1,26 @@
+/**
+ * A LabelSelector as it stands in messages about it.
+ */
+import { quote, renderValue, type Verbatim, verbatim } from '../../meta/go-text.js';
+import type { LabelSelectorObject, Labels } from '../../meta/labels.js';
+
+export function dumpLabelSelector(selector: LabelSelectorObject): Verbatim {
+  const { matchLabels, matchExpressions } = selector;
+  const expressions = matchExpressions?.map(
+    ({ key, operator, values }) =>
+      `v1.LabelSelectorRequirement{Key:${quote(key)}, Operator:${quote(operator)}, Values:${dumpStrings(values)}}`,
+  );
+  const list = expressions === undefined ? '(nil)' : `{${expressions.join(', ')}}`;
+  return verbatim(
+    `v1.LabelSelector{MatchLabels:${dumpLabels(matchLabels).verbatim}, MatchExpressions:[]v1.LabelSelectorRequirement${list}}`,
+  );
+}
+
+/** Labels that are not there print as a nil map. */
+export function dumpLabels(labels: Labels | undefined): Verbatim {
+  return verbatim(labels === undefined ? 'map[string]string(nil)' : renderValue(labels));
+}
+
+function dumpStrings(values: readonly string[] | undefined): string {
+  return values === undefined ? '[]string(nil)' : renderValue(values);
+}

@@ -1,0 +1,55 @@
+/**
+ * What signers of certificates, and the bundles of trust that belong to them, may be called. Signing requests, trust
+ * bundles and the volumes that show trust bundles share these rules.
+ */
+import type { FieldError } from '../../meta/field-error.js';
+import { invalid, required, tooLong } from '../../meta/field-error.js';
+import { quote } from '../../meta/go-text.js';
+import { byteLength, dnsLabelProblems, dnsSubdomainProblems } from '../../meta/names.js';
+
+const MAX_DOMAIN = 253;
+/** A domain, a slash, and a path of a label, a dot and a subdomain. */
+const MAX_NAME = MAX_DOMAIN + 1 + 63 + 1 + 253;
+
+/** `example.com/signer-name`. */
+export function signerNameProblems(path: string, name: string): FieldError[] {
+  if (name === '') return [required(path)];
+  const [domain = '', rest, ...more] = name.split('/');
+  if (rest === undefined || more.length > 0) {
+    const detail = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
+    return [invalid(path, name, detail)];
+  }
+  const found = byteLength(domain) > MAX_DOMAIN ? [tooLong(path, MAX_DOMAIN)] : [];
+  const labels = domain.split('.');
+  found.push(...firstBadLabel(path, labels, dnsLabelProblems));
+  if (labels.length < 2) {
+    found.push(invalid(path, domain, 'should be a domain with at least two segments separated by dots'));
+  }
+  found.push(...firstBadLabel(path, rest.split('.'), dnsSubdomainProblems));
+  if (byteLength(name) > MAX_NAME) found.push(tooLong(path, MAX_NAME));
+  return found;
+}
+
+/** The problems of the first label that has any; those of others would read the same. */
+function firstBadLabel(
+  path: string,
+  labels: readonly string[],
+  rule: (label: string) => readonly string[],
+): FieldError[] {
+  const bad = labels.find((label) => rule(label).length > 0);
+  if (bad === undefined) return [];
+  return rule(bad).map((problem) => invalid(path, labels.join('.'), `validating label ${quote(bad)}: ${problem}`));
+}
+
+/** What is wrong with the name of a bundle of this signer; a bundle of no signer (`''`) has an ordinary name. */
+export function trustBundleNameProblems(name: string, signerName: string): readonly string[] {
+  if (signerName === '') {
+    if (name.includes(':')) return ['ClusterTrustBundle without signer name must not have ":" in its name'];
+    return dnsSubdomainProblems(name);
+  }
+  const prefix = `${signerName.replaceAll('/', ':')}:`;
+  if (!name.startsWith(prefix)) {
+    return [`ClusterTrustBundle for signerName ${signerName} must be named with prefix ${prefix}`];
+  }
+  return dnsSubdomainProblems(name.slice(prefix.length));
+}

@@ -1,0 +1,55 @@
+/**
+ * Ways that many kinds share: a status that has its own address, a generation that follows the spec.
+ */
+import type { FieldError } from '../../meta/field-error.js';
+import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
+import { deepEqual } from '../../util/json.js';
+import type { SubresourceStrategy, WriteContext } from '../kind.js';
+
+/** The generation rises when the spec changes. */
+export function specGeneration(next: ApiObject, live: ApiObject): boolean {
+  return !deepEqual(next['spec'], live['spec']);
+}
+
+/** Puts the live value of top-level fields back, whatever the client sent. */
+export function keepLive(draft: DraftObject, live: ApiObject, fields: readonly string[]): void {
+  for (const field of fields) {
+    if (live[field] === undefined) delete draft[field];
+    else draft[field] = live[field];
+  }
+}
+
+type StatusMetadata = 'free' | 'kept' | readonly ('labels' | 'annotations' | 'ownerReferences' | 'finalizers')[];
+
+/**
+ * The `status` address of a kind whose objects hold these other top-level fields. Metadata is the client's to change
+ * (`free`), or kept as it is, whole or in parts; kinds differ.
+ *
+ * @__NO_SIDE_EFFECTS__
+ */
+export function statusSubresource(about: {
+  readonly keeps?: readonly string[];
+  readonly metadata?: StatusMetadata;
+  readonly prepare?: (draft: DraftObject, live: ApiObject, context: WriteContext) => void;
+  readonly validateUpdate?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly FieldError[];
+}): SubresourceStrategy {
+  const { keeps = ['spec'], metadata = 'free', prepare, validateUpdate } = about;
+  return Object.freeze({
+    verbs: ['get', 'update', 'patch'] as const,
+    prepareForUpdate(draft: DraftObject, live: ApiObject, context: WriteContext): void {
+      keepLive(draft, live, keeps);
+      keepMetadata(draft, live, metadata);
+      prepare?.(draft, live, context);
+    },
+    ...(validateUpdate === undefined ? {} : { validateUpdate }),
+  });
+}
+
+const ALL_KEPT = ['labels', 'annotations', 'ownerReferences', 'finalizers'] as const;
+
+function keepMetadata(draft: DraftObject, live: ApiObject, metadata: StatusMetadata): void {
+  if (metadata === 'free') return;
+  const from = live.metadata as unknown as DraftMeta;
+  const to = draft.metadata as Record<string, unknown>;
+  for (const field of metadata === 'kept' ? ALL_KEPT : metadata) to[field] = from[field];
+}

@@ -1,0 +1,75 @@
+/**
+ * Taints of nodes: their rules, and the effects that tolerations share with them.
+ */
+import type { FieldError } from '../../meta/field-error.js';
+import { childPath, fieldError, invalid, keyPath, notSupported, required } from '../../meta/field-error.js';
+import type { Verbatim } from '../../meta/go-text.js';
+import { quote, verbatim } from '../../meta/go-text.js';
+import { labelValueProblems, qualifiedNameProblems } from '../../meta/names.js';
+
+export interface Taint {
+  readonly key?: string | undefined;
+  readonly value?: string | undefined;
+  readonly effect?: string | undefined;
+  readonly timeAdded?: string | null | undefined;
+}
+
+/** In the order in which messages list them. */
+export const TAINT_EFFECTS: readonly string[] = Object.freeze(['NoSchedule', 'PreferNoSchedule', 'NoExecute']);
+
+/** The rules of a node's taints. The server reports them at `metadata.taints`, although they stand in the spec. */
+export function validateNodeTaints(path: string, taints: readonly Taint[]): FieldError[] {
+  const found: FieldError[] = [];
+  const seen = new Set<string>();
+  for (const [index, taint] of taints.entries()) {
+    const at = keyPath(path, index);
+    const { key = '', value = '', effect = '' } = taint;
+    found.push(...qualifiedNameProblems(key).map((problem) => invalid(childPath(at, 'key'), key, problem)));
+    const problems = labelValueProblems(value);
+    if (problems.length > 0) found.push(invalid(childPath(at, 'value'), value, problems.join(';')));
+    found.push(...validateTaintEffect(childPath(at, 'effect'), effect));
+    // No effect contains a slash, and only the first one ends it.
+    const pair = `${effect}/${key}`;
+    if (seen.has(pair)) {
+      const detail = 'taints must be unique by key and effect pair';
+      found.push(fieldError('duplicate', at, { value: taintDump(taint), detail }));
+    }
+    seen.add(pair);
+  }
+  return found;
+}
+
+/** Absent and empty are the same, and required here. A toleration may leave its effect out. */
+export function validateTaintEffect(path: string, effect: string): FieldError[] {
+  if (effect === '') return [required(path)];
+  return TAINT_EFFECTS.includes(effect) ? [] : [notSupported(path, effect, TAINT_EFFECTS)];
+}
+
+/** The value of a duplicate: the server prints the whole taint. */
+function taintDump({ key = '', value = '', effect = '', timeAdded }: Taint): Verbatim {
+  const fields = `Key:${quote(key)}, Value:${quote(value)}, Effect:${quote(effect)}`;
+  return verbatim(`core.Taint{${fields}, TimeAdded:${timeDump(timeAdded)}}`);
+}
+
+const MONTHS = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+];
+
+/** Stored times have no fraction and end in `Z`; the server runs in UTC and prints what it has decoded as local. */
+function timeDump(time: string | null | undefined): string {
+  const [year, month, ...rest] = (time ?? '').match(/[0-9]+/g)?.map(Number) ?? [];
+  if (year === undefined || month === undefined) return '<nil>';
+  const [day = 1, hour = 0, minute = 0, second = 0] = rest;
+  return `time.Date(${year}, time.${MONTHS[month - 1]}, ${day}, ${hour}, ${minute}, ${second}, 0, time.Local)`;
+}

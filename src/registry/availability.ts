@@ -1,0 +1,102 @@
+/**
+ * Which versions of which kinds are served: stable ones, unless the runtime configuration says otherwise.
+ * spec: Levels, Groups and paths
+ */
+import type { FeatureGates } from '../kinds/feature-gates.js';
+import type { Kind } from '../kinds/kind.js';
+import type { Dialect } from '../meta/dialect.js';
+import { apiVersionOf } from '../meta/gvk.js';
+
+/**
+ * `key[=value]` separated by commas, or an object of the same. Keys: `api/all`, `api/ga`, `api/beta`, `api/alpha`,
+ * `<group>/<version>` (`v1` for the core group), `<group>/<version>/<resource>`. The most particular key wins.
+ */
+export type RuntimeConfig = string | Readonly<Record<string, boolean>>;
+
+export type StabilityLevel = 'alpha' | 'beta' | 'ga';
+
+/** spec: Levels. */
+export function stabilityOf(version: string): StabilityLevel {
+  if (/^v\d+alpha\d+$/.test(version)) return 'alpha';
+  return /^v\d+beta\d+$/.test(version) ? 'beta' : 'ga';
+}
+
+/** Why a kind is not served; it can be told to a user. */
+export interface Unavailable {
+  readonly why: string;
+}
+
+export class Availability {
+  readonly #settings: ReadonlyMap<string, boolean>;
+  readonly #features: FeatureGates;
+  readonly #dialect: Dialect;
+
+  /** Throws TypeError for a configuration that cannot be read. */
+  constructor(about: {
+    readonly runtimeConfig?: RuntimeConfig;
+    readonly features: FeatureGates;
+    readonly dialect: Dialect;
+  }) {
+    this.#settings = readRuntimeConfig(about.runtimeConfig ?? {});
+    this.#features = about.features;
+    this.#dialect = about.dialect;
+  }
+
+  /** Undefined when the kind is served. One that was asked for by name needs to be neither stable nor switched on. */
+  unavailable(kind: Kind, asked: 'by name' | 'by default'): Unavailable | undefined {
+    const setting = this.#settingOf(kind);
+    const level = stabilityOf(kind.version);
+    const apiVersion = apiVersionOf({ group: this.#dialect.group(kind.group), version: kind.version });
+    if (setting === false || (setting === undefined && asked === 'by default' && level !== 'ga')) {
+      const state = setting === false ? 'switched off' : `${level} and off by default`;
+      return { why: `${kind.kind} in ${apiVersion} is ${state} (runtimeConfig: '${apiVersion}=true')` };
+    }
+    if (asked === 'by default' && kind.gate !== undefined && !this.#features.enabled(kind.gate)) {
+      return { why: `${kind.kind} needs the feature gate ${kind.gate} (featureGates: { ${kind.gate}: true })` };
+    }
+    return undefined;
+  }
+
+  #settingOf(kind: Kind): boolean | undefined {
+    const level = stabilityOf(kind.version);
+    // Both spellings of the service's groups are understood, whatever the cluster speaks.
+    const groups = [kind.group, this.#dialect.group(kind.group)];
+    const versions = groups.map((group) => apiVersionOf({ group, version: kind.version }));
+    const resources = versions.map((version) => `${version}/${kind.names.plural}`);
+    for (const key of [...resources, ...versions, `api/${level}`, 'api/all']) {
+      const setting = this.#settings.get(key);
+      if (setting !== undefined) return setting;
+    }
+    return undefined;
+  }
+}
+
+function readRuntimeConfig(config: RuntimeConfig): ReadonlyMap<string, boolean> {
+  const entries = typeof config === 'string' ? parseEntries(config) : Object.entries(config);
+  const settings = new Map<string, boolean>();
+  for (const [key, value] of entries) {
+    const parts = key.split('/');
+    const wellFormed = parts.every((part) => part !== '') && parts.length <= 3;
+    const known = parts[0] !== 'api' || /^api\/(all|ga|beta|alpha)$/.test(key);
+    if (!wellFormed || !known) throw new TypeError(`orchplane: runtimeConfig: unknown key "${key}"`);
+    if (typeof value !== 'boolean') throw invalidValue(key, String(value));
+    settings.set(key, value);
+  }
+  return settings;
+}
+
+function parseEntries(text: string): [string, boolean][] {
+  return text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+    .map((entry) => {
+      const [key = '', value = 'true', ...rest] = entry.split('=');
+      if (rest.length > 0 || !/^(true|false|1|0|t|f)$/i.test(value)) throw invalidValue(key, value);
+      return [key, /^(true|1|t)$/i.test(value)];
+    });
+}
+
+function invalidValue(key: string, value: string): TypeError {
+  return new TypeError(`orchplane: runtimeConfig: invalid value of ${key}=${value}, expected true or false`);
+}

@@ -1,0 +1,51 @@
+/**
+ * A schema as one dialect spells it. Kinds are written in canonical names; the few fields that are named after an
+ * extension (`x-orch-list-type`) have another name in another dialect.
+ */
+import { type Dialect, orchDialect } from '../meta/dialect.js';
+import type { Field, ObjectNode, Structural } from './structural.js';
+
+const CANONICAL_PREFIX = orchDialect.extension('');
+
+/** The schema itself where nothing in it has another name. */
+export function schemaInDialect(schema: ObjectNode, dialect: Dialect): ObjectNode {
+  if (dialect.extension('') === CANONICAL_PREFIX || !hasExtensions(schema, new Set())) return schema;
+  return respell(schema, { dialect, done: new Map() }) as ObjectNode;
+}
+
+/** A schema may hold itself, so those on the way are not looked into again. */
+function hasExtensions(node: Structural, seen: Set<Structural>): boolean {
+  if (seen.has(node)) return false;
+  seen.add(node);
+  if (node.type === 'list') return hasExtensions(node.items, seen);
+  if (node.type === 'map') return hasExtensions(node.values, seen);
+  if (node.type !== 'object') return false;
+  for (const { name, node: inner } of node.fields.values()) {
+    if (name.startsWith(CANONICAL_PREFIX) || hasExtensions(inner, seen)) return true;
+  }
+  return false;
+}
+
+interface Walk {
+  readonly dialect: Dialect;
+  /** Noted before they are done, for the same reason. */
+  readonly done: Map<Structural, Structural>;
+}
+
+function respell(node: Structural, walk: Walk): Structural {
+  const present = walk.done.get(node);
+  if (present !== undefined) return present;
+  if (node.type === 'list') return { ...node, items: respell(node.items, walk) };
+  if (node.type === 'map') return { ...node, values: respell(node.values, walk) };
+  if (node.type !== 'object') return node;
+  const fields = new Map<string, Field>();
+  const made: ObjectNode = { ...node, fields };
+  walk.done.set(node, made);
+  for (const field of node.fields.values()) {
+    const name = field.name.startsWith(CANONICAL_PREFIX)
+      ? walk.dialect.extension(field.name.slice(CANONICAL_PREFIX.length))
+      : field.name;
+    fields.set(name, { ...field, name, node: respell(field.node, walk) });
+  }
+  return made;
+}

@@ -1,0 +1,172 @@
+/**
+ * How an object goes: at once, after its grace period, or when its finalizers let it. spec: delete
+ */
+import type { DeletionRequest, Strategy } from '../kinds/kind.js';
+import { finalizersAfterDelete } from '../kinds/shared/propagation.js';
+import { errors } from '../meta/errors.js';
+import type { ApiObject, DraftObject } from '../meta/object.js';
+import { formatTime, timeToMs } from '../meta/time.js';
+import { StorageError } from '../storage/types.js';
+import { copyJson } from '../util/json.js';
+import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
+import type { WriteJob } from './job.js';
+import { powerContext } from './power.js';
+import { admit } from './steps/admit.js';
+import { commitDelete, commitDraft, readLive } from './steps/commit.js';
+
+export interface Deleted {
+  /** The object as it is now, or as it was last. */
+  readonly object: ApiObject;
+  /** False when it waits for its finalizers. */
+  readonly removed: boolean;
+}
+
+/** More lost races than any honest contention brings. */
+const MAX_ATTEMPTS = 100;
+
+/** Deletes one object by name. A write that came in between, by whatever hand, makes it look again. */
+export function deleteObject(
+  name: string,
+  deletion: DeletionRequest,
+  job: WriteJob,
+  attempt = 1,
+): MaybePromise<Deleted> {
+  const again = (error: unknown): MaybePromise<Deleted> => {
+    if (!(error instanceof StorageError)) throw error;
+    if (attempt < MAX_ATTEMPTS) return deleteObject(name, deletion, job, attempt + 1);
+    throw errors.serverTimeout(job.served.groupResource, 'delete', 2);
+  };
+  return rescue(() => deleteLive(name, deletion, job), again);
+}
+
+function deleteLive(name: string, deletion: DeletionRequest, job: WriteJob): MaybePromise<Deleted> {
+  // 1. What is there, and is it what the client meant?
+  const live = readLive(job, name);
+  if (live === undefined) throw errors.notFound(job.served.groupResource, name);
+  const verdict = job.served.kind.strategy.beforeDelete?.(live, deletion, job.moment) ?? { type: 'proceed' };
+  if (verdict.type === 'conflict') throw errors.conflict(job.served.groupResource, name, verdict.why);
+  if (verdict.type === 'unchanged') return { object: live, removed: false };
+  if (verdict.type === 'proceed') checkPreconditions(live, deletion, job);
+  if (verdict.type === 'proceed' && asksNothing(deletion)) warnOfOrphans(job);
+  // 2. May it go?
+  const admitted = { operation: 'DELETE', oldObject: live } as const;
+  const mutated = admit('mutate', admitted, job);
+  const allowed = chain(mutated, () => admit('validate', admitted, job));
+  // 3. Then it goes, or begins to.
+  return chain(allowed, (): Deleted => {
+    if (verdict.type === 'update') return { object: commitDraft(verdict.object, live, job), removed: false };
+    return remove(live, deletion, job);
+  });
+}
+
+function asksNothing({ orphanDependents, propagationPolicy }: DeletionRequest): boolean {
+  return orphanDependents === undefined && propagationPolicy === undefined;
+}
+
+/** Where dependents are left behind unless the client says otherwise, it is told so. */
+function warnOfOrphans(job: WriteJob): void {
+  const { kind } = job.served;
+  if (kind.strategy.defaultPropagation !== 'Orphan') return;
+  job.warnings.push(
+    `child pods are preserved by default when ${kind.names.plural} are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning`,
+  );
+}
+
+/** Takes the object away, or marks it when something still holds it. */
+function remove(live: ApiObject, deletion: DeletionRequest, job: WriteJob): Deleted {
+  const { gracePeriod, defaultPropagation } = job.served.kind.strategy;
+  const grace = gracePeriod === undefined ? NO_GRACE : graceFor(live, gracePeriod, { deletion, job });
+  if (grace.type === 'pending') return { object: live, removed: false };
+  const before = live.metadata.finalizers ?? [];
+  const finalizers = finalizersAfterDelete(before, deletion, defaultPropagation);
+  if (grace.type === 'none' && finalizers.length === 0) return { object: vanish(live, job), removed: true };
+  const draft = copyJson(live) as unknown as DraftObject;
+  draft.metadata.finalizers = [...finalizers];
+  if (grace.type === 'until') startGrace(draft, live, grace);
+  else markDeleting(draft, live, job);
+  const marked = commitDraft(draft, live, job);
+  const stays = grace.type !== 'until' || grace.seconds > 0 || finalizers.length > 0;
+  // A dry run has marked nothing that could be taken away.
+  if (stays || job.dryRun) return { object: marked, removed: !stays };
+  // Without any grace it is marked and taken away in one go; both are told to watchers.
+  return { object: vanish(marked, job), removed: true };
+}
+
+/** Removes an object that nothing holds any more, and gives back what was set aside for it. */
+export function vanish(live: ApiObject, job: WriteJob): ApiObject {
+  const gone = commitDelete(live, job);
+  if (!job.dryRun) job.served.kind.strategy.release?.(live, powerContext(job, deleteObject));
+  return gone;
+}
+
+/** `pending`: an earlier delete runs its course; `none`: the object has no say in when it goes. */
+type Grace =
+  | { readonly type: 'none' }
+  | { readonly type: 'pending' }
+  | { readonly type: 'until'; readonly seconds: number; readonly at: string };
+
+const NO_GRACE: Grace = { type: 'none' };
+
+function graceFor(
+  live: ApiObject,
+  gracePeriod: NonNullable<Strategy['gracePeriod']>,
+  about: { readonly deletion: DeletionRequest; readonly job: WriteJob },
+): Grace {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = live.metadata;
+  const asked = about.deletion.gracePeriodSeconds;
+  if (deletionTimestamp === undefined) {
+    const seconds = gracePeriod(live, asked);
+    return { type: 'until', seconds, at: formatTime(timeToMs(about.job.moment.now) + seconds * 1000) };
+  }
+  if (deletionGracePeriodSeconds === undefined) return NO_GRACE;
+  // The end may only come nearer.
+  if (asked === undefined || asked >= deletionGracePeriodSeconds) return { type: 'pending' };
+  const begun = timeToMs(deletionTimestamp) - deletionGracePeriodSeconds * 1000;
+  return { type: 'until', seconds: asked, at: formatTime(begun + asked * 1000) };
+}
+
+function startGrace(
+  draft: DraftObject,
+  live: ApiObject,
+  grace: { readonly seconds: number; readonly at: string },
+): void {
+  const { deletionTimestamp, generation } = live.metadata;
+  draft.metadata.deletionTimestamp = grace.at;
+  draft.metadata.deletionGracePeriodSeconds = grace.seconds;
+  if (deletionTimestamp === undefined && generation !== undefined && generation > 0) {
+    draft.metadata.generation = increment(generation);
+  }
+}
+
+/** A generation beyond what a number holds exactly arrives as a bigint; kinds that have none keep what was sent. */
+function increment(generation: number): number {
+  const exact: unknown = generation;
+  return typeof exact === 'bigint' ? ((exact + 1n) as unknown as number) : generation + 1;
+}
+
+function markDeleting(draft: DraftObject, live: ApiObject, job: WriteJob): void {
+  const { deletionTimestamp, generation } = live.metadata;
+  const { now } = job.moment;
+  if (deletionTimestamp === undefined) {
+    if (generation !== undefined && generation > 0) draft.metadata.generation = increment(generation);
+    draft.metadata.deletionTimestamp = now;
+  } else if (timeToMs(deletionTimestamp) > timeToMs(now)) {
+    // A grace period that is no longer waited for.
+    draft.metadata.deletionTimestamp = now;
+  }
+  draft.metadata.deletionGracePeriodSeconds = 0;
+}
+
+function checkPreconditions(live: ApiObject, deletion: DeletionRequest, job: WriteJob): void {
+  const { uid, resourceVersion } = deletion.preconditions;
+  const { groupKind } = job.served;
+  const { metadata } = live;
+  if (uid !== undefined && uid !== metadata.uid) {
+    const why = `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`;
+    throw errors.deleteConflict(groupKind, metadata.name, why);
+  }
+  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
+    const why = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`;
+    throw errors.deleteConflict(groupKind, metadata.name, why);
+  }
+}

@@ -1,0 +1,21 @@
+/**
+ * What stands below an object under a name.
+ */
+import type { AnySubresource, SubresourceStrategy } from '../kinds/kind.js';
+import type { ServedKind } from '../kinds/served-kind.js';
+import { own } from '../util/json.js';
+
+export function subresourceOf(served: ServedKind, name: string | undefined): AnySubresource | undefined {
+  return name === undefined ? undefined : own(served.kind.subresources, name);
+}
+
+/** The subresource as a part of the object itself; views and actions have handlers of their own. */
+export function partOf(served: ServedKind, name: string | undefined): SubresourceStrategy | undefined {
+  const subresource = subresourceOf(served, name);
+  if (subresource === undefined || subresource.type === undefined) return subresource;
+  return unreachableView(subresource.type);
+}
+
+function unreachableView(type: 'view' | 'action'): never {
+  throw new Error(`orchplane: a ${type} is no part of its object (this is a bug)`);
+}

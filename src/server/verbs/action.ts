@@ -1,0 +1,47 @@
+/**
+ * create below an object: something is to be done with it (evicted, bound, given a token), and the body says how.
+ */
+import type { SubresourceAction } from '../../kinds/kind.js';
+import type { ServedKind } from '../../kinds/served-kind.js';
+import type { ApiRequest } from '../../protocol/request.js';
+import type { ObjectResponse } from '../../protocol/response.js';
+import { deepFreeze } from '../../util/json.js';
+import { chain, type MaybePromise } from '../../util/maybe-promise.js';
+import { answer, warned } from '../answer.js';
+import type { ServerContext } from '../context.js';
+import { decodeRequestBody } from '../decode-body.js';
+import { deleteObject } from '../deletion.js';
+import { startJob } from '../job.js';
+import { checkWriteOptions } from '../options.js';
+import { powerContext } from '../power.js';
+import { admit } from '../steps/admit.js';
+import { reconcileNamespace } from '../steps/reconcile.js';
+import { servedView } from './view.js';
+
+export function onAction(
+  context: ServerContext,
+  request: ApiRequest,
+  about: { readonly served: ServedKind; readonly action: SubresourceAction },
+): MaybePromise<ObjectResponse> {
+  const { served, action } = about;
+  const options = checkWriteOptions(request.options, 'CreateOptions', context.dialect);
+  const { fieldValidation } = options;
+  const asked = servedView(action.kind, context.dialect);
+  const { draft, warnings } = decodeRequestBody(request.body, {
+    served: asked,
+    registry: context.registry,
+    fieldValidation,
+    ...(action.alsoAccepts === undefined ? {} : { alsoAccepts: action.alsoAccepts }),
+  });
+  const job = startJob(context, request, { served, dryRun: options.dryRun, warnings });
+  asked.kind.strategy.defaults?.(draft, job.moment);
+  reconcileNamespace(draft.metadata, job);
+  const done = warned(job.warnings, () =>
+    chain(admit('mutate', { operation: 'CREATE', object: draft }, job), () =>
+      chain(admit('validate', { operation: 'CREATE', object: draft }, job), () =>
+        action.run(draft, powerContext(job, deleteObject)),
+      ),
+    ),
+  );
+  return chain(done, (object) => answer(201, deepFreeze(object) as ObjectResponse['object'], job.warnings));
+}

@@ -1,0 +1,150 @@
+/**
+ * get, update and patch of a view: another object that shows a part of this one, such as its scale. A changed view
+ * becomes an update of the object below it, by that object's rules.
+ */
+import type { Kind, SubresourceView } from '../../kinds/kind.js';
+import { type ServedKind, serveKind } from '../../kinds/served-kind.js';
+import type { Dialect } from '../../meta/dialect.js';
+import { errors } from '../../meta/errors.js';
+import type { ApiObject, DraftObject } from '../../meta/object.js';
+import type { ApiRequest } from '../../protocol/request.js';
+import type { ObjectResponse } from '../../protocol/response.js';
+import { invariant, unreachable } from '../../util/invariant.js';
+import { copyJson } from '../../util/json.js';
+import { chain, type MaybePromise } from '../../util/maybe-promise.js';
+import { answer, warned } from '../answer.js';
+import type { ServerContext } from '../context.js';
+import { decodeRequestBody } from '../decode-body.js';
+import { startJob, type WriteJob } from '../job.js';
+import { checkPatchOptions, checkWriteOptions } from '../options.js';
+import { readLive } from '../steps/commit.js';
+import { reconcileName, reconcileNamespace } from '../steps/reconcile.js';
+import { seal } from '../steps/seal.js';
+import { updateObject, type Written } from '../write.js';
+import { patched, readPatch } from './patch.js';
+
+interface ViewCall {
+  readonly view: SubresourceView;
+  /** The kind of what is shown, in the cluster's names. */
+  readonly shown: ServedKind;
+  readonly job: WriteJob;
+}
+
+export function onView(
+  context: ServerContext,
+  request: ApiRequest,
+  about: { readonly served: ServedKind; readonly view: SubresourceView },
+): MaybePromise<ObjectResponse> {
+  const { served, view } = about;
+  const shown = servedView(view.kind, context.dialect);
+  switch (request.verb) {
+    case 'get': {
+      const job = startJob(context, request, { served, dryRun: false });
+      const live = readLive(job, request.name ?? '');
+      if (live === undefined) throw missing(job);
+      return answer(200, show(live, { view, shown, job }));
+    }
+    case 'update': {
+      const options = checkWriteOptions(request.options, 'UpdateOptions', context.dialect);
+      const { fieldValidation } = options;
+      const body = decodeRequestBody(request.body, { served: shown, registry: context.registry, fieldValidation });
+      const job = startJob(context, request, { served, dryRun: options.dryRun, warnings: body.warnings });
+      reconcileNamespace(body.draft.metadata, job);
+      reconcileName(body.draft.metadata, request.name ?? '');
+      return write({ view, shown, job }, () => body.draft);
+    }
+    case 'patch': {
+      const { patchType } = request;
+      invariant(patchType !== undefined, 'a patch request says which patch it is');
+      const options = checkPatchOptions(request.options, patchType, context.dialect);
+      const job = startJob(context, request, { served, dryRun: options.dryRun });
+      const call: ViewCall = { view, shown, job };
+      liveOf(job);
+      // The patch speaks of the view, not of what is below.
+      const viewJob: WriteJob = { ...job, served: shown };
+      const change = readPatch(request, patchType, { options, job: viewJob });
+      return write(call, (live) => patched(change(show(live, call)), options, viewJob));
+    }
+    case 'create':
+    case 'delete':
+    case 'deletecollection':
+    case 'list':
+    case 'watch':
+      throw errors.router('MethodNotAllowed');
+    default:
+      return unreachable(request.verb);
+  }
+}
+
+function liveOf(job: WriteJob): ApiObject {
+  const name = job.request.name ?? '';
+  const live = readLive(job, name);
+  if (live === undefined) throw errors.notFound(job.served.groupResource, name);
+  return live;
+}
+
+/** Whoever reads the view is told its address, whoever writes it that of the object. */
+function missing({ served, request }: WriteJob): Error {
+  const { group, resource } = served.groupResource;
+  return errors.notFound({ group, resource: `${resource}/${request.subresource ?? ''}` }, request.name ?? '');
+}
+
+function show(live: ApiObject, { view, shown, job }: ViewCall): ApiObject {
+  const draft = view.read(live, job.moment);
+  const typed: DraftObject = { ...draft, kind: shown.gvk.kind, apiVersion: shown.apiVersion };
+  return seal(shown.schema, typed, live.metadata.resourceVersion);
+}
+
+function write(call: ViewCall, wanted: (live: ApiObject) => DraftObject): MaybePromise<ObjectResponse> {
+  const { job } = call;
+  const name = job.request.name ?? '';
+  const update = (): MaybePromise<Written> => {
+    liveOf(job);
+    return updateObject(
+      {
+        name,
+        subresource: undefined,
+        mayCreate: false,
+        draft(live) {
+          invariant(live !== undefined, 'only an existing object has a view');
+          return below(wanted(live), live, call);
+        },
+      },
+      job,
+    );
+  };
+  return chain(warned(job.warnings, update), ({ object }) => answer(200, show(object, call), job.warnings));
+}
+
+/** The object as the changed view wants it. */
+function below(viewed: DraftObject, live: ApiObject, { view, shown, job }: ViewCall): DraftObject {
+  const asObject = viewed as unknown as ApiObject;
+  const problems = shown.kind.strategy.validate?.(asObject, job.moment) ?? [];
+  if (problems.length > 0) throw errors.invalid(shown.gvk, viewed.metadata.name ?? '', problems);
+  const { uid, resourceVersion } = viewed.metadata;
+  if (uid && uid !== live.metadata.uid) {
+    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid}`;
+    throw errors.conflict(job.served.groupResource, live.metadata.name, why);
+  }
+  const draft = copyJson(live) as unknown as DraftObject;
+  draft.metadata.resourceVersion = resourceVersion;
+  view.write(asObject, draft, job.moment);
+  return draft;
+}
+
+const servedViews = new WeakMap<Kind, Map<Dialect, ServedKind>>();
+
+/** Kinds that are never addressed themselves, in the cluster's names. */
+export function servedView(kind: Kind, dialect: Dialect): ServedKind {
+  let byDialect = servedViews.get(kind);
+  if (byDialect === undefined) {
+    byDialect = new Map();
+    servedViews.set(kind, byDialect);
+  }
+  let served = byDialect.get(dialect);
+  if (served === undefined) {
+    served = serveKind(kind, dialect);
+    byDialect.set(dialect, served);
+  }
+  return served;
+}

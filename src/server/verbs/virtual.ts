@@ -1,0 +1,86 @@
+/**
+ * Kinds whose objects are not stored: a review is answered, a component's state is looked up.
+ */
+import type { VirtualKind } from '../../kinds/kind.js';
+import type { ServedKind } from '../../kinds/served-kind.js';
+import { errors } from '../../meta/errors.js';
+import type { ApiList, ApiObject, DraftObject } from '../../meta/object.js';
+import type { Status } from '../../meta/status.js';
+import type { ApiRequest } from '../../protocol/request.js';
+import type { ObjectResponse } from '../../protocol/response.js';
+import { deepFreeze } from '../../util/json.js';
+import { chain, type MaybePromise } from '../../util/maybe-promise.js';
+import { answer, warned } from '../answer.js';
+import type { ServerContext } from '../context.js';
+import { decodeRequestBody } from '../decode-body.js';
+import { deleteObject } from '../deletion.js';
+import { startJob } from '../job.js';
+import { checkWriteOptions } from '../options.js';
+import { powerContext } from '../power.js';
+import { selectionOf } from '../selection.js';
+import { admit } from '../steps/admit.js';
+import { wipeSystemFields } from '../steps/prepare.js';
+import { reconcileNamespace } from '../steps/reconcile.js';
+import { seal } from '../steps/seal.js';
+
+export function onVirtual(
+  context: ServerContext,
+  request: ApiRequest,
+  about: { readonly served: ServedKind; readonly virtual: VirtualKind },
+): MaybePromise<ObjectResponse> {
+  const { served, virtual } = about;
+  const finish = (draft: DraftObject): ApiObject => {
+    const typed: DraftObject = { ...draft, kind: served.gvk.kind, apiVersion: served.apiVersion };
+    return seal(served.schema, typed, undefined);
+  };
+  if (request.verb === 'create' && virtual.create !== undefined) {
+    return create(context, request, { served, answerTo: virtual.create, finish });
+  }
+  const job = startJob(context, request, { served, dryRun: false });
+  const power = powerContext(job, deleteObject);
+  if (request.verb === 'get' && virtual.get !== undefined) {
+    return chain(virtual.get(request.name ?? '', power), (draft) => answer(200, finish(draft)));
+  }
+  if (request.verb === 'list' && virtual.list !== undefined) {
+    const { matches } = selectionOf(request, served);
+    return chain(virtual.list(power), (drafts) => {
+      const items = drafts.map(finish).filter((item) => matches?.(item) ?? true);
+      // What is looked up has no version.
+      const list = { kind: served.kind.names.listKind, apiVersion: served.apiVersion, metadata: {}, items };
+      return answer(200, Object.freeze(list) as unknown as ApiList);
+    });
+  }
+  throw errors.router('MethodNotAllowed');
+}
+
+function create(
+  context: ServerContext,
+  request: ApiRequest,
+  about: {
+    readonly served: ServedKind;
+    readonly answerTo: NonNullable<VirtualKind['create']>;
+    readonly finish: (draft: DraftObject) => ApiObject;
+  },
+): MaybePromise<ObjectResponse> {
+  const { served, answerTo, finish } = about;
+  const options = checkWriteOptions(request.options, 'CreateOptions', context.dialect);
+  const { fieldValidation } = options;
+  const { draft, warnings } = decodeRequestBody(request.body, { served, registry: context.registry, fieldValidation });
+  const job = startJob(context, request, { served, dryRun: options.dryRun, warnings });
+  served.kind.strategy.defaults?.(draft, job.moment);
+  wipeSystemFields(draft.metadata);
+  reconcileNamespace(draft.metadata, job);
+  const answered = warned(job.warnings, () =>
+    chain(admit('mutate', { operation: 'CREATE', object: draft }, job), () =>
+      chain(admit('validate', { operation: 'CREATE', object: draft }, job), () =>
+        answerTo(draft, powerContext(job, deleteObject)),
+      ),
+    ),
+  );
+  return chain(answered, (result) => {
+    // What is done rather than shown is answered with a Status.
+    const isStatus = result.kind === 'Status' && result.apiVersion === 'v1';
+    const object = isStatus ? (deepFreeze(result) as unknown as Status) : finish(result);
+    return answer(201, object, job.warnings);
+  });
+}

@@ -1,0 +1,306 @@
+/** Kinds with ways of their own: several versions, views, actions, answers that are not stored, grace, allocation. */
+import type { Kind } from 'orchplane';
+import { mergePatch, StatusError } from 'orchplane';
+import { testCluster } from 'orchplane/testing';
+import { beforeEach, describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { anotherVersion, defineBuiltIn, type InputBase, type ObjectBase } from '../../../src/kinds/define-kind.js';
+import type { PowerContext } from '../../../src/kinds/kind.js';
+import { invalid } from '../../../src/meta/field-error.js';
+import { always, int32, optional } from '../../../src/schema/hints.js';
+import { type as typeNamed } from '../../../src/schema/type.js';
+
+interface Spec {
+  size?: number;
+}
+interface Gadget extends ObjectBase {
+  spec: Spec;
+}
+interface GadgetInput extends InputBase {
+  spec?: Spec;
+}
+interface OldGadget extends ObjectBase {
+  width?: number;
+}
+interface OldGadgetInput extends InputBase {
+  width?: number;
+}
+
+const spec = typeNamed<Spec, Spec>('GadgetSpec', () => ({ size: optional(int32()) }));
+const scale = defineBuiltIn<ObjectBase, InputBase, 'Namespaced', never>({
+  apiVersion: 'example.com/v1',
+  kind: 'Size',
+  scope: 'Namespaced',
+  body: () => ({ value: int32() }),
+  strategy: {
+    validate: (object) => ((object['value'] as number) < 0 ? [invalid('value', object['value'], 'too small')] : []),
+  },
+});
+const order = defineBuiltIn<ObjectBase, InputBase, 'Namespaced', never>({
+  apiVersion: 'example.com/v1',
+  kind: 'Order',
+  scope: 'Namespaced',
+  body: () => ({ what: optional(z.string()) }),
+});
+
+let ran: PowerContext | undefined;
+let released: string[] = [];
+
+const Gadget: Kind<Gadget, GadgetInput, 'Namespaced', 'size' | 'order'> = defineBuiltIn({
+  apiVersion: 'example.com/v2',
+  kind: 'Gadget',
+  scope: 'Namespaced',
+  body: () => ({ spec: always(spec()) }),
+  strategy: {
+    generation: (next, live) => (next['spec'] as Spec).size !== (live['spec'] as Spec).size,
+    gracePeriod: (_live, asked) => asked ?? 30,
+    selectableFields: { 'spec.size': (object) => String((object['spec'] as Spec).size ?? 0) },
+    unknownFieldLabel: (field) => `field label not supported: ${field}`,
+    release: (gone) => released.push(gone.metadata.name),
+  },
+  subresources: {
+    size: {
+      type: 'view',
+      verbs: ['get', 'update', 'patch'],
+      kind: scale,
+      read: (live) => ({
+        kind: '',
+        apiVersion: '',
+        metadata: { name: live.metadata.name, namespace: live.metadata.namespace ?? '', uid: live.metadata.uid },
+        value: (live['spec'] as Spec).size ?? 0,
+      }),
+      write: (view, draft) => {
+        draft['spec'] = { size: view['value'] };
+      },
+    },
+    order: {
+      type: 'action',
+      verbs: ['create'],
+      kind: order,
+      run(body, context) {
+        ran = context;
+        const address = { group: 'example.com', resource: 'gadgets', namespace: context.namespace, name: 'a' };
+        context.objects.change(address, (draft) => {
+          draft['spec'] = { size: 100 };
+        });
+        return { ...body, what: `done ${String(body['what'])}` };
+      },
+    },
+  },
+});
+
+const OldGadget: Kind<OldGadget, OldGadgetInput, 'Namespaced', never> = anotherVersion(Gadget, {
+  apiVersion: 'example.com/v1',
+  body: () => ({ width: optional(int32()) }),
+  subresources: {},
+  strategy: {
+    generation: (next, live) => next['width'] !== live['width'],
+    selectableFields: { width: (object) => String(object['width'] ?? 0) },
+  },
+  toStored(draft) {
+    draft['spec'] = draft['width'] === undefined ? {} : { size: draft['width'] };
+    delete draft['width'];
+  },
+  fromStored(draft) {
+    const { size } = draft['spec'] as Spec;
+    if (size !== undefined) draft['width'] = size;
+    delete draft['spec'];
+  },
+});
+
+function open() {
+  const cluster = testCluster({ kinds: [Gadget, OldGadget] });
+  return { cluster, gadgets: cluster.api(Gadget), old: cluster.api(OldGadget) };
+}
+
+let { cluster, gadgets, old } = open();
+
+beforeEach(() => {
+  ({ cluster, gadgets, old } = open());
+  ran = undefined;
+  released = [];
+});
+
+describe('two versions of one kind', () => {
+  test('show one object, converted both ways', async () => {
+    const created = await old.create({ metadata: { name: 'a' }, width: 3 });
+    expect(created).toMatchObject({ apiVersion: 'example.com/v1', kind: 'Gadget', width: 3 });
+    const stored = await gadgets.get('a');
+    expect(stored).toMatchObject({ apiVersion: 'example.com/v2', spec: { size: 3 } });
+    expect(stored.metadata).toEqual(created.metadata);
+    expect(Object.keys(stored)).toEqual(['kind', 'apiVersion', 'metadata', 'spec']);
+    await gadgets.edit('a', (draft) => {
+      draft.spec.size = 4;
+    });
+    expect((await old.get('a')).width).toBe(4);
+  });
+
+  test('are the same frozen object whenever they are read', async () => {
+    await gadgets.create({ metadata: { name: 'a' }, spec: { size: 1 } });
+    const [first, second] = [await old.get('a'), await old.get('a')];
+    expect(first).toBe(second);
+    expect(Object.isFrozen(first.metadata)).toBe(true);
+    expect((await old.list()).items[0]).toBe(first);
+  });
+
+  test('are patched, found by their own fields, and updated only from the present version', async () => {
+    await gadgets.create({ metadata: { name: 'a' }, spec: { size: 1 } });
+    const patched = await old.patch('a', mergePatch({ width: 7 }));
+    expect(patched.width).toBe(7);
+    expect((await old.list({ fields: 'width=7' })).items).toHaveLength(1);
+    expect((await gadgets.list({ fields: 'spec.size=7' })).items).toHaveLength(1);
+    await expect(old.update({ ...patched, metadata: { ...patched.metadata, resourceVersion: '1' } })).rejects.toThrow(
+      'the object has been modified',
+    );
+    expect(await old.update(patched)).toBe(patched);
+  });
+
+  test('tell a watcher what happens in the version it asked for', async () => {
+    const watch = old.watch();
+    await gadgets.create({ metadata: { name: 'a' }, spec: { size: 2 } });
+    const { value } = await watch.next();
+    expect(value).toMatchObject({ type: 'ADDED', object: { apiVersion: 'example.com/v1', width: 2 } });
+    await gadgets.delete('a', { gracePeriodSeconds: 0 });
+    expect((await watch.next()).value).toMatchObject({ type: 'MODIFIED', object: { width: 2 } });
+    expect((await watch.next()).value).toMatchObject({ type: 'DELETED', object: { width: 2 } });
+    watch.close();
+  });
+
+  test('live in forks as well', async () => {
+    await old.create({ metadata: { name: 'a' }, width: 3 });
+    const fork = cluster.fork();
+    expect((await fork.api(OldGadget).get('a')).width).toBe(3);
+    expect((await fork.api(Gadget).get('a')).spec.size).toBe(3);
+  });
+});
+
+describe('a view', () => {
+  const send = (verb: 'get' | 'update' | 'patch', more: object = {}) =>
+    cluster.send({
+      verb,
+      resource: { group: 'example.com', version: 'v2', resource: 'gadgets' },
+      namespace: 'default',
+      name: 'a',
+      subresource: 'size',
+      options: {},
+      ...more,
+    });
+  const body = (value: unknown) => ({ body: { read: () => ({ value }), summary: () => '' } });
+
+  test('shows a part of the object, and changes it by its rules', async () => {
+    const created = await gadgets.create({ metadata: { name: 'a' }, spec: { size: 1 } });
+    const { object: view } = (await send('get')) as unknown as { object: { value: number; metadata: object } };
+    expect(view).toMatchObject({ kind: 'Size', apiVersion: 'example.com/v1', value: 1 });
+    expect(view.metadata).toMatchObject({
+      uid: created.metadata.uid,
+      resourceVersion: created.metadata.resourceVersion,
+    });
+    const updated = await send('update', body({ metadata: { name: 'a' }, value: 5 }));
+    expect(updated).toMatchObject({ code: 200, object: { value: 5 } });
+    expect(await gadgets.get('a')).toMatchObject({ spec: { size: 5 }, metadata: { generation: 2 } });
+    await send('patch', { patchType: 'merge', ...body({ value: 6 }) });
+    expect((await gadgets.get('a')).spec.size).toBe(6);
+  });
+
+  test('refuses what its own kind refuses, another uid, an old version and an absent object', async () => {
+    await gadgets.create({ metadata: { name: 'a' } });
+    const update = (value: object) => Promise.resolve().then(() => send('update', body(value)));
+    await expect(update({ metadata: { name: 'a' }, value: -1 })).rejects.toThrow('Size.example.com "a" is invalid');
+    await expect(update({ metadata: { name: 'a', uid: 'x' }, value: 1 })).rejects.toThrow('UID in precondition: x');
+    await expect(update({ metadata: { name: 'a', resourceVersion: '1' }, value: 1 })).rejects.toThrow('modified');
+    await expect(update({ metadata: { name: 'b' }, value: 1 })).rejects.toThrow('does not match the name on the URL');
+    expect((await gadgets.get('a')).spec).toEqual({});
+    await gadgets.delete('a', { gracePeriodSeconds: 0 });
+    await expect(update({ metadata: { name: 'a' }, value: 1 })).rejects.toThrow('gadgets.example.com "a" not found');
+  });
+});
+
+test('an action gets its body, may change objects, and answers 201', async () => {
+  await gadgets.create({ metadata: { name: 'a' } });
+  const answer = await cluster.send({
+    verb: 'create',
+    resource: { group: 'example.com', version: 'v2', resource: 'gadgets' },
+    namespace: 'default',
+    name: 'a',
+    subresource: 'order',
+    options: {},
+    body: { read: () => ({ value: { what: 'it' } }), summary: () => '' },
+  });
+  expect(answer).toMatchObject({ code: 201, object: { kind: 'Order', what: 'done it' } });
+  expect((await gadgets.get('a')).spec.size).toBe(100);
+  expect(ran?.namespace).toBe('default');
+});
+
+describe('a grace period', () => {
+  test('keeps the object until it is shortened to nothing', async () => {
+    await gadgets.create({ metadata: { name: 'a' } });
+    const dying = await gadgets.delete('a');
+    expect(dying.metadata).toMatchObject({
+      deletionTimestamp: '2030-01-01T00:00:30Z',
+      deletionGracePeriodSeconds: 30,
+      generation: 2,
+    });
+    // A longer or an equal period changes nothing, nor does a second delete without one.
+    for (const gracePeriodSeconds of [40, 30]) {
+      expect(await gadgets.delete('a', { gracePeriodSeconds })).toBe(dying);
+    }
+    expect(await gadgets.delete('a')).toBe(dying);
+    const sooner = await gadgets.delete('a', { gracePeriodSeconds: 10 });
+    expect(sooner.metadata).toMatchObject({
+      deletionTimestamp: '2030-01-01T00:00:10Z',
+      deletionGracePeriodSeconds: 10,
+      generation: 2,
+    });
+    expect(released).toEqual([]);
+    await gadgets.delete('a', { gracePeriodSeconds: 0 });
+    expect(await gadgets.find('a')).toBeUndefined();
+    expect(released).toEqual(['a']);
+  });
+
+  test('of nothing still waits for finalizers', async () => {
+    await gadgets.create({ metadata: { name: 'a', finalizers: ['example.com/hold'] } });
+    await gadgets.delete('a', { gracePeriodSeconds: 0 });
+    expect((await gadgets.get('a')).metadata.deletionGracePeriodSeconds).toBe(0);
+    await gadgets.patch('a', mergePatch({ metadata: { finalizers: null } } as never));
+    expect(await gadgets.find('a')).toBeUndefined();
+    expect(released).toEqual(['a']);
+  });
+
+  test('is not begun by a dry run', async () => {
+    const created = await gadgets.create({ metadata: { name: 'a' } });
+    await gadgets.delete('a', { gracePeriodSeconds: 0, dryRun: true });
+    await gadgets.delete('a', { dryRun: true });
+    expect(await gadgets.get('a')).toBe(created);
+    expect(released).toEqual([]);
+  });
+});
+
+const Question: Kind<ObjectBase & { answer?: string }, InputBase, 'Cluster', never> = defineBuiltIn({
+  apiVersion: 'example.com/v1',
+  kind: 'Question',
+  scope: 'Cluster',
+  verbs: ['create', 'get', 'list'],
+  body: () => ({ answer: optional(z.string()) }),
+  deprecation: () => 'questions are deprecated',
+  virtual: {
+    create: (draft, { user }) => ({ ...draft, answer: user.user }),
+    get: (name) => ({ kind: '', apiVersion: '', metadata: { name }, answer: 'looked up' }),
+    list: () => [{ kind: '', apiVersion: '', metadata: { name: 'one' } }],
+  },
+});
+
+test('a kind that is not stored answers, warns and leaves nothing behind', async () => {
+  const asking = testCluster({ kinds: [Question] });
+  const warnings: string[] = [];
+  const questions = asking.with({ onWarning: (text) => warnings.push(text) }).api(Question);
+  const before = asking.resourceVersion;
+  const answer = await questions.create({ metadata: {} } as never);
+  expect(answer).toMatchObject({ kind: 'Question', apiVersion: 'example.com/v1', answer: 'system:admin' });
+  expect(answer.metadata.uid).toBeUndefined();
+  expect((await questions.get('x')).answer).toBe('looked up');
+  expect((await questions.list()).items.map((item) => item.metadata.name)).toEqual(['one']);
+  expect(asking.resourceVersion).toBe(before);
+  expect(warnings).toEqual(Array(3).fill('questions are deprecated'));
+  const error: unknown = await questions.delete('x').catch((failure: unknown) => failure);
+  expect(StatusError.is(error, 'MethodNotAllowed')).toBe(true);
+});
