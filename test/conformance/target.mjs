@@ -7,10 +7,10 @@ import { createFetchHandler } from '../../dist/http/index.js';
 import { createCluster } from '../../dist/index.js';
 
 const tokens = {
-  'admin-token': { user: 'admin', groups: ['system:masters'] },
-  'alice-token': { user: 'alice', groups: ['dev'] },
-  'bob-token': { user: 'bob', groups: ['ops'] },
-  'carol-token': { user: 'carol', groups: [] },
+  'admin-token': { user: 'admin', uid: '1', groups: ['system:masters'] },
+  'alice-token': { user: 'alice', uid: '2', groups: ['dev'] },
+  'bob-token': { user: 'bob', uid: '3', groups: ['ops'] },
+  'carol-token': { user: 'carol', uid: '4', groups: [] },
 };
 
 /** The replayer asks for a default export. */
@@ -19,6 +19,16 @@ const tokens = {
 setInterval(() => undefined, 60_000);
 
 export default async function makeTarget() {
-  const cluster = createCluster({ dialect: process.env.DIALECT === 'orch' ? 'orch' : 'kubernetes' });
+  const cluster = createCluster({
+    dialect: process.env.DIALECT === 'orch' ? 'orch' : 'kubernetes',
+    // As the recorded server was configured.
+    runtimeConfig: 'api/all=true',
+    featureGates: {
+      AllBeta: true,
+      ClusterTrustBundle: true,
+      StorageVersionMigrator: true,
+      DynamicResourceAllocation: true,
+    },
+  });
   return createFetchHandler(cluster, { tokens, onError: (error) => console.error(error) });
 }

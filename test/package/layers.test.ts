@@ -45,14 +45,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // HTTP speaks the protocol to whatever cluster it is handed, so it needs no server.
   http: ['util', 'meta', 'schema', 'protocol', 'kinds', 'registry', 'codec'],
   // The command line makes clusters and serves them.
-  node: [...L6, 'http', 'cluster.ts'],
+  node: [...L6, 'http', 'cluster.ts', 'full-cluster.ts'],
   // Loops on the public client only.
   controllers: ['util', 'meta', 'schema', 'merge', 'protocol', 'kinds', 'client'],
   // Everything that runs in a browser.
-  testing: [...L6, 'http', 'controllers', 'cluster.ts', 'index.ts'],
+  testing: [...L6, 'http', 'controllers', 'cluster.ts', 'full-cluster.ts'],
   // The composition root, and the guide over it. HTTP, Node and testing are entries of their own.
   'cluster.ts': [...L6, 'controllers'],
-  'index.ts': [...L6, 'controllers', 'cluster.ts'],
+  'full-cluster.ts': ['kinds', 'cluster.ts'],
+  'bare-cluster.ts': ['cluster.ts'],
+  'api.ts': [...L6, 'controllers', 'cluster.ts'],
+  'index.ts': ['api.ts', 'full-cluster.ts'],
+  'core.ts': ['api.ts', 'bare-cluster.ts'],
 };
 
 /** Importers that may name these files when the import leaves nothing at run time. */

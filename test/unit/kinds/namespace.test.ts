@@ -82,7 +82,7 @@ describe('the status', () => {
   test('takes conditions and leaves the spec', async () => {
     const api = namespaces();
     await api.create({ metadata: { name: 'dev' } });
-    const condition = { type: 'Busy', status: 'True', lastTransitionTime: '2030-01-01T00:00:00Z' };
+    const condition = { type: 'Busy', status: 'True' as const, lastTransitionTime: '2030-01-01T00:00:00Z' };
     const stored = await api.status.edit('dev', (namespace) => {
       namespace.status.conditions = [condition];
       namespace.spec = {};

@@ -4,15 +4,17 @@
 import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
-import { forbidden, invalid, notSupported } from '../../../meta/field-error.js';
-import { qualifiedNameProblems } from '../../../meta/names.js';
+import { forbidden } from '../../../meta/field-error.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { hint, microTime, namedString, optional, pointer, struct } from '../../../schema/hints.js';
+import { always, hint, microTime, namedString, pointer } from '../../../schema/hints.js';
 import { rule } from '../../../schema/rules.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
+import { ageColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
+import { strategyProblems } from '../lease-strategy.js';
 
-const specShape = {
+const leaseSpecShape = () => ({
   holderIdentity: pointer(z.string()),
   leaseDurationSeconds: pointer(atLeast(1, 'must be greater than 0')),
   acquireTime: pointer(microTime()),
@@ -20,26 +22,28 @@ const specShape = {
   leaseTransitions: pointer(atLeast(0, 'must be greater than or equal to 0')),
   strategy: pointer(namedString('v1.CoordinatedLeaseStrategy')),
   preferredHolder: pointer(z.string()),
-};
+});
+export interface LeaseSpec extends Output<typeof leaseSpecShape> {}
+export interface LeaseSpecInput extends Input<typeof leaseSpecShape> {}
+const leaseSpec: Type<LeaseSpec, LeaseSpecInput> = type('LeaseSpec', leaseSpecShape);
 
-const shape = { spec: hint(optional(struct('LeaseSpec', specShape)), { presence: 'always' }) };
-
-interface LeaseSpecSchema extends z.ZodObject<typeof specShape> {}
-
-export interface LeaseSpec extends z.output<LeaseSpecSchema> {}
-export interface LeaseSpecInput extends z.input<LeaseSpecSchema> {}
-
-export interface Lease extends ObjectBase {
-  spec: LeaseSpec;
-}
-export interface LeaseInput extends InputBase {
-  spec?: LeaseSpecInput;
-}
+const shape = () => ({ spec: always(leaseSpec()) });
+export interface Lease extends ObjectBase, Output<typeof shape> {}
+export interface LeaseInput extends InputBase, Input<typeof shape> {}
 
 export const Lease: Kind<Lease, LeaseInput, 'Namespaced', never> = defineBuiltIn({
   apiVersion: `${serviceGroup('coordination')}/v1`,
   kind: 'Lease',
   scope: 'Namespaced',
+  columns: [
+    nameColumn,
+    textColumn(
+      'Holder',
+      'holderIdentity contains the identity of the holder of a current lease. If Coordinated Leader Election is used, the holder identity must be equal to the elected LeaseCandidate.metadata.name field.',
+      (object) => (object as unknown as Lease).spec.holderIdentity ?? '',
+    ),
+    ageColumn,
+  ],
   body: shape,
   strategy: { unconditionalUpdate: false, createOnUpdate: true, validate, validateUpdate: validate },
 });
@@ -51,25 +55,13 @@ function atLeast(minimum: number, detail: string): z.ZodNumber {
   );
 }
 
-/** The reference server names this field twice over. */
-const STRATEGY_PATH = 'spec.strategy.strategy';
-
 function validate(object: ApiObject): readonly FieldError[] {
   const { strategy, preferredHolder } = (object as unknown as Lease).spec;
   const problems: FieldError[] = [];
   if (strategy !== undefined) problems.push(...strategyProblems(strategy));
-  // An empty preferred holder counts as none.
-  if (preferredHolder && strategy === undefined) {
+  // An empty preferred holder counts as none, and so does an empty strategy.
+  if (preferredHolder && !strategy) {
     problems.push(forbidden('spec.preferredHolder', 'may only be specified if `strategy` is defined'));
   }
   return problems;
-}
-
-function strategyProblems(strategy: string): FieldError[] {
-  if (strategy.includes('/')) {
-    return qualifiedNameProblems(strategy).map((detail) => invalid(STRATEGY_PATH, strategy, detail));
-  }
-  return strategy === 'OldestEmulationVersion'
-    ? []
-    : [notSupported(STRATEGY_PATH, strategy, ['OldestEmulationVersion'])];
 }

@@ -7,22 +7,21 @@ import { invalid, keyPath, tooLong } from '../../../meta/field-error.js';
 import { byteLength } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { bytes, optional, pointer } from '../../../schema/hints.js';
+import type { Input, Output } from '../../../schema/type.js';
 import { base64ByteLength } from '../../../util/base64.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
 import { configKeys } from '../../shared/config-keys.js';
 import { immutableDataProblems } from '../../shared/immutable-data.js';
 
-const shape = {
+const shape = () => ({
   immutable: pointer(z.boolean()),
   data: optional(configKeys(z.record(z.string(), z.string()))),
   binaryData: optional(configKeys(z.record(z.string(), bytes()))),
-};
+});
 
-interface ConfigMapBody extends z.ZodObject<typeof shape> {}
-
-export interface ConfigMap extends ObjectBase, z.output<ConfigMapBody> {}
-export interface ConfigMapInput extends InputBase, z.input<ConfigMapBody> {}
+export interface ConfigMap extends ObjectBase, Output<typeof shape> {}
+export interface ConfigMapInput extends InputBase, Input<typeof shape> {}
 
 export const ConfigMap: Kind<ConfigMap, ConfigMapInput, 'Namespaced', never> = defineBuiltIn({
   apiVersion: 'v1',

@@ -7,49 +7,45 @@ import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath } from '../../../meta/field-error.js';
 import { dnsLabelProblems, maskTrailingDash } from '../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { hint, mapList, namedString, optional, struct, time } from '../../../schema/hints.js';
+import { always, hint, mapList, namedString, optional, timeOrNull, words } from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { copyJson, deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { DeletionRequest, DeletionVerdict, Kind, NameRule, WriteContext } from '../../kind.js';
 import { standardFinalizerProblems } from '../../shared/finalizers.js';
 import { finalizersAfterDelete } from '../../shared/propagation.js';
 
-const condition = struct('NamespaceCondition', {
+const namespaceConditionShape = () => ({
   type: namedString('v1.NamespaceConditionType'),
-  status: namedString('v1.ConditionStatus'),
-  lastTransitionTime: hint(optional(time().nullable()), { presence: 'always' }),
+  status: words<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
+  lastTransitionTime: timeOrNull(),
   reason: optional(z.string()),
   message: optional(z.string()),
 });
+export interface NamespaceCondition extends Output<typeof namespaceConditionShape> {}
+export interface NamespaceConditionInput extends Input<typeof namespaceConditionShape> {}
+const namespaceCondition: Type<NamespaceCondition, NamespaceConditionInput> = type(
+  'NamespaceCondition',
+  namespaceConditionShape,
+);
 
-const specShape = { finalizers: optional(z.array(namedString('v1.FinalizerName'))) };
-const statusShape = {
+const namespaceSpecShape = () => ({ finalizers: optional(z.array(namedString('v1.FinalizerName'))) });
+export interface NamespaceSpec extends Output<typeof namespaceSpecShape> {}
+export interface NamespaceSpecInput extends Input<typeof namespaceSpecShape> {}
+const namespaceSpec: Type<NamespaceSpec, NamespaceSpecInput> = type('NamespaceSpec', namespaceSpecShape);
+
+const namespaceStatusShape = () => ({
   phase: optional(hint(z.enum(['Active', 'Terminating']), { goType: 'v1.NamespacePhase' })),
-  conditions: optional(mapList(condition, 'type')),
-};
+  conditions: optional(mapList(namespaceCondition(), 'type')),
+});
+export interface NamespaceStatus extends Output<typeof namespaceStatusShape> {}
+export interface NamespaceStatusInput extends Input<typeof namespaceStatusShape> {}
+const namespaceStatus: Type<NamespaceStatus, NamespaceStatusInput> = type('NamespaceStatus', namespaceStatusShape);
 
-const shape = {
-  spec: hint(optional(struct('NamespaceSpec', specShape)), { presence: 'always' }),
-  status: hint(optional(struct('NamespaceStatus', statusShape)), { presence: 'always' }),
-};
-
-interface NamespaceSpecSchema extends z.ZodObject<typeof specShape> {}
-interface NamespaceStatusSchema extends z.ZodObject<typeof statusShape> {}
-
-export interface NamespaceSpec extends z.output<NamespaceSpecSchema> {}
-export interface NamespaceStatus extends z.output<NamespaceStatusSchema> {}
-export interface NamespaceSpecInput extends z.input<NamespaceSpecSchema> {}
-export interface NamespaceStatusInput extends z.input<NamespaceStatusSchema> {}
-
+const shape = () => ({ spec: always(namespaceSpec()), status: always(namespaceStatus()) });
 /** Both parts are always there on what the server returns. */
-export interface Namespace extends ObjectBase {
-  spec: NamespaceSpec;
-  status: NamespaceStatus;
-}
-export interface NamespaceInput extends InputBase {
-  spec?: NamespaceSpecInput;
-  status?: NamespaceStatusInput;
-}
+export interface Namespace extends ObjectBase, Output<typeof shape> {}
+export interface NamespaceInput extends InputBase, Input<typeof shape> {}
 
 const labelName: NameRule = (name, prefix) => dnsLabelProblems(prefix ? maskTrailingDash(name) : name);
 

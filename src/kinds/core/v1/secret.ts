@@ -9,6 +9,7 @@ import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { parseJson } from '../../../meta/parse-json.js';
 import { jsonType } from '../../../schema/decode.js';
 import { bytes, hint, namedString, optional, pointer } from '../../../schema/hints.js';
+import type { Input, Output } from '../../../schema/type.js';
 import { base64ByteLength, decodeBase64Text, encodeBase64Text } from '../../../util/base64.js';
 import { isRecord, own } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
@@ -16,17 +17,15 @@ import type { Kind, WriteContext } from '../../kind.js';
 import { configKeys } from '../../shared/config-keys.js';
 import { immutableDataProblems } from '../../shared/immutable-data.js';
 
-const shape = {
+const shape = () => ({
   immutable: pointer(z.boolean()),
   data: optional(configKeys(z.record(z.string(), bytes()))),
   stringData: optional(z.record(z.string(), z.string())),
   type: hint(namedString('v1.SecretType').default('Opaque'), { presence: 'omitEmpty' }),
-};
+});
 
-interface SecretBody extends z.ZodObject<typeof shape> {}
-
-export interface Secret extends ObjectBase, z.output<SecretBody> {}
-export interface SecretInput extends InputBase, z.input<SecretBody> {}
+export interface Secret extends ObjectBase, Output<typeof shape> {}
+export interface SecretInput extends InputBase, Input<typeof shape> {}
 
 export const Secret: Kind<Secret, SecretInput, 'Namespaced', never> = defineBuiltIn({
   apiVersion: 'v1',

@@ -1,0 +1,190 @@
+/**
+ * Which requests something of this group is about: rules of operations and resources, selectors, and conditions in
+ * CEL. Policies, bindings and webhooks share them, in shape and in rules. Expressions are not compiled here.
+ */
+import * as z from 'zod';
+import type { FieldError } from '../../../meta/field-error.js';
+import { duplicate, invalid, keyPath, notSupported, required, tooMany } from '../../../meta/field-error.js';
+import { quote, stringSlice, verbatim } from '../../../meta/go-text.js';
+import { labelSelectorObjectErrors } from '../../../meta/labels.js';
+import { pathSegmentProblems, qualifiedNameProblems } from '../../../meta/names.js';
+import { defaultedPointer, namedString, optional, words } from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { labelSelector } from '../../shared/types.js';
+
+export type AdmissionOperation = '*' | 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
+
+const ruleFields = () => ({
+  operations: optional(z.array(words<AdmissionOperation>('v1.OperationType'))),
+  apiGroups: optional(z.array(z.string())),
+  apiVersions: optional(z.array(z.string())),
+  resources: optional(z.array(z.string())),
+  scope: defaultedPointer(words<'*' | 'Cluster' | 'Namespaced'>('v1.ScopeType'), '*'),
+});
+
+const ruleWithOperationsShape = () => ruleFields();
+export interface RuleWithOperations extends Output<typeof ruleWithOperationsShape> {}
+export interface RuleWithOperationsInput extends Input<typeof ruleWithOperationsShape> {}
+export const ruleWithOperations: Type<RuleWithOperations, RuleWithOperationsInput> = type(
+  'RuleWithOperations',
+  ruleWithOperationsShape,
+);
+
+const namedRuleWithOperationsShape = () => ({ resourceNames: optional(z.array(z.string())), ...ruleFields() });
+export interface NamedRuleWithOperations extends Output<typeof namedRuleWithOperationsShape> {}
+export interface NamedRuleWithOperationsInput extends Input<typeof namedRuleWithOperationsShape> {}
+const namedRuleWithOperations: Type<NamedRuleWithOperations, NamedRuleWithOperationsInput> = type(
+  'NamedRuleWithOperations',
+  namedRuleWithOperationsShape,
+  { atomic: true },
+);
+
+const matchResourcesShape = () => ({
+  namespaceSelector: defaultedPointer(labelSelector(), {}),
+  objectSelector: defaultedPointer(labelSelector(), {}),
+  resourceRules: optional(z.array(namedRuleWithOperations())),
+  excludeResourceRules: optional(z.array(namedRuleWithOperations())),
+  matchPolicy: defaultedPointer(words<'Equivalent' | 'Exact'>('v1.MatchPolicyType'), 'Equivalent'),
+});
+export interface MatchResources extends Output<typeof matchResourcesShape> {}
+export interface MatchResourcesInput extends Input<typeof matchResourcesShape> {}
+export const matchResources: Type<MatchResources, MatchResourcesInput> = type('MatchResources', matchResourcesShape, {
+  atomic: true,
+});
+
+const matchConditionShape = () => ({ name: z.string(), expression: z.string() });
+export interface MatchCondition extends Output<typeof matchConditionShape> {}
+export interface MatchConditionInput extends Input<typeof matchConditionShape> {}
+export const matchCondition: Type<MatchCondition, MatchConditionInput> = type('MatchCondition', matchConditionShape);
+
+/** Words that failure policies and their like are made of; what the server knows is listed in its order. */
+export const FAILURE_POLICIES = ['Fail', 'Ignore'];
+export const REINVOCATION_POLICIES = ['IfNeeded', 'Never'];
+const MATCH_POLICIES = ['Equivalent', 'Exact'];
+const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
+const SCOPES = ['*', 'Cluster', 'Namespaced'];
+
+export type FailurePolicy = 'Fail' | 'Ignore';
+export const failurePolicy = () => defaultedPointer(words<FailurePolicy>('v1.FailurePolicyType'), 'Fail');
+export const matchPolicy = () => defaultedPointer(words<'Equivalent' | 'Exact'>('v1.MatchPolicyType'), 'Equivalent');
+export const reinvocationPolicyWord = () => words<'IfNeeded' | 'Never'>('v1.ReinvocationPolicyType');
+export const statusReason = () => namedString('v1.StatusReason');
+
+/** A word that must be one of those; an empty one counts. */
+export function wordErrors(value: string | undefined, known: readonly string[], path: string): FieldError[] {
+  return value === undefined || known.includes(value) ? [] : [notSupported(path, value, known)];
+}
+
+export function matchPolicyErrors(value: string | undefined, path: string): FieldError[] {
+  return wordErrors(value, MATCH_POLICIES, path);
+}
+
+/** What is wrong with a selection of resources at `path`. */
+export function matchResourcesErrors(match: MatchResources, path: string): FieldError[] {
+  const { namespaceSelector, objectSelector, resourceRules = [], excludeResourceRules = [] } = match;
+  return [
+    ...matchPolicyErrors(match.matchPolicy, `${path}.matchPolicy`),
+    ...labelSelectorObjectErrors(namespaceSelector, `${path}.namespaceSelector`),
+    ...labelSelectorObjectErrors(objectSelector, `${path}.objectSelector`),
+    ...resourceRules.flatMap((rule, index) => namedRuleErrors(rule, keyPath(`${path}.resourceRules`, index))),
+    ...excludeResourceRules.flatMap((rule, index) =>
+      namedRuleErrors(rule, keyPath(`${path}.excludeResourceRules`, index)),
+    ),
+  ];
+}
+
+function namedRuleErrors(rule: NamedRuleWithOperations, path: string): FieldError[] {
+  const found: FieldError[] = [];
+  const seen = new Set<string>();
+  for (const [index, name] of (rule.resourceNames ?? []).entries()) {
+    const at = keyPath(`${path}.resourceNames`, index);
+    found.push(...pathSegmentProblems(name).map((detail) => invalid(at, name, detail)));
+    if (seen.has(name)) found.push(duplicate(at, name));
+    seen.add(name);
+  }
+  return [...found, ...ruleErrors(rule, path)];
+}
+
+/** What is wrong with a rule of operations and resources at `path`. */
+export function ruleErrors(rule: RuleWithOperations, path: string): FieldError[] {
+  const { operations = [], apiGroups = [], apiVersions = [], resources = [], scope } = rule;
+  const shownOperations = verbatim(`[]admissionregistration.OperationType{${operations.map(quote).join(', ')}}`);
+  return [
+    ...listErrors(operations, `${path}.operations`, { what: 'operations', shown: shownOperations }),
+    ...operations.flatMap((operation, index) =>
+      wordErrors(operation, OPERATIONS, keyPath(`${path}.operations`, index)),
+    ),
+    ...listErrors(apiGroups, `${path}.apiGroups`, { what: 'API groups' }),
+    ...listErrors(apiVersions, `${path}.apiVersions`, { what: 'API versions' }),
+    ...apiVersions.flatMap((version, index) =>
+      version === '' ? [required(keyPath(`${path}.apiVersions`, index))] : [],
+    ),
+    ...resourceErrors(resources, `${path}.resources`),
+    ...wordErrors(scope, SCOPES, `${path}.scope`),
+  ];
+}
+
+/** A list must not be empty, and a star says everything, so that nothing else may stand beside it. */
+function listErrors(
+  list: readonly string[],
+  path: string,
+  about: { readonly what: string; readonly shown?: unknown },
+): FieldError[] {
+  if (list.length === 0) return [required(path)];
+  if (list.length === 1 || !list.includes('*')) return [];
+  return [invalid(path, about.shown ?? stringSlice(list), `if '*' is present, must not specify other ${about.what}`)];
+}
+
+function resourceErrors(resources: readonly string[], path: string): FieldError[] {
+  const found: FieldError[] = resources.length === 0 ? [required(path)] : [];
+  const wholeResources = new Set<string>();
+  const wholeSubresources = new Set<string>();
+  let endsInPlainResource = false;
+  for (const [index, text] of resources.entries()) {
+    const at = keyPath(path, index);
+    if (text === '') {
+      found.push(required(at));
+      continue;
+    }
+    const slash = text.indexOf('/');
+    if (slash < 0) {
+      // Only the last plain entry counts; the reference server forgets the ones before.
+      endsInPlainResource = text !== '*';
+      continue;
+    }
+    const [resource, subresource] = [text.slice(0, slash), text.slice(slash + 1)];
+    if (wholeResources.has(resource)) {
+      found.push(invalid(at, text, `if '${resource}/*' is present, must not specify ${text}`));
+    }
+    if (wholeSubresources.has(subresource)) {
+      found.push(invalid(at, text, `if '*/${subresource}' is present, must not specify ${text}`));
+    }
+    if (subresource === '*') wholeResources.add(resource);
+    if (resource === '*') wholeSubresources.add(subresource);
+  }
+  if (resources.length > 1 && resources.includes('*/*')) {
+    found.push(invalid(path, stringSlice(resources), "if '*/*' is present, must not specify other resources"));
+  }
+  if (resources.includes('*') && endsInPlainResource) {
+    const detail = "if '*' is present, must not specify other resources without subresources";
+    found.push(invalid(path, stringSlice(resources), detail));
+  }
+  return found;
+}
+
+const MAX_MATCH_CONDITIONS = 64;
+
+export function matchConditionErrors(conditions: readonly MatchCondition[] | undefined, path: string): FieldError[] {
+  const all = conditions ?? [];
+  const found = all.length > MAX_MATCH_CONDITIONS ? [tooMany(path, all.length, MAX_MATCH_CONDITIONS)] : [];
+  const seen = new Set<string>();
+  for (const [index, { name, expression }] of all.entries()) {
+    const at = keyPath(path, index);
+    if (expression.trim() === '') found.push(required(`${at}.expression`));
+    if (name === '') found.push(required(`${at}.name`));
+    found.push(...(name === '' ? [] : qualifiedNameProblems(name)).map((why) => invalid(`${at}.name`, name, why)));
+    if (seen.has(name)) found.push(duplicate(`${at}.name`, name));
+    if (name !== '') seen.add(name);
+  }
+  return found;
+}

@@ -1,0 +1,49 @@
+/**
+ * MutatingWebhookConfiguration: webhooks that may change requests. Here are the rules of the object; calling is another matter.
+ */
+import { serviceGroup } from '../../../meta/dialect.js';
+import type { ApiObject } from '../../../meta/object.js';
+import { mapList, optional } from '../../../schema/hints.js';
+import type { Input, Output } from '../../../schema/type.js';
+import { deepEqual } from '../../../util/json.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind } from '../../kind.js';
+import { ageColumn, nameColumn } from '../../shared/workload-columns.js';
+import { mutatingWebhook, webhookErrors } from './webhook.js';
+
+const shape = () => ({ webhooks: optional(mapList(mutatingWebhook(), 'name')) });
+export interface MutatingWebhookConfiguration extends ObjectBase, Output<typeof shape> {}
+export interface MutatingWebhookConfigurationInput extends InputBase, Input<typeof shape> {}
+
+export const MutatingWebhookConfiguration: Kind<
+  MutatingWebhookConfiguration,
+  MutatingWebhookConfigurationInput,
+  'Cluster',
+  never
+> = defineBuiltIn({
+  apiVersion: `${serviceGroup('admissionregistration')}/v1`,
+  kind: 'MutatingWebhookConfiguration',
+  scope: 'Cluster',
+  names: { categories: ['api-extensions'] },
+  body: shape,
+  strategy: {
+    unconditionalUpdate: false,
+    revalidatesOnUpdate: true,
+    generation: (next, live) => !deepEqual(next['webhooks'], live['webhooks']),
+    validate: (object) => webhookErrors(webhooksOf(object)),
+  },
+  columns: [
+    nameColumn,
+    {
+      name: 'Webhooks',
+      type: 'integer',
+      description: 'Webhooks indicates the number of webhooks registered in this configuration',
+      cell: (object) => webhooksOf(object).length,
+    },
+    ageColumn,
+  ],
+});
+
+function webhooksOf(object: ApiObject) {
+  return (object as unknown as MutatingWebhookConfiguration).webhooks ?? [];
+}

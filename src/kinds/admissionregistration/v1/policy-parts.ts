@@ -1,0 +1,147 @@
+/**
+ * What validating and mutating policies have in common beyond the resources they match: the kind of their parameters,
+ * variables, and how a binding finds the parameters.
+ */
+import * as z from 'zod';
+import type { FieldError } from '../../../meta/field-error.js';
+import { forbidden, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
+import { labelSelectorObjectErrors } from '../../../meta/labels.js';
+import { dns1035LabelProblems, dnsSubdomainProblems, pathSegmentProblems } from '../../../meta/names.js';
+import { optional, pointer, words } from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { labelSelector } from '../../shared/types.js';
+import type { MatchCondition, MatchResources } from './match-resources.js';
+import { FAILURE_POLICIES, matchConditionErrors, matchResourcesErrors, wordErrors } from './match-resources.js';
+
+const paramKindShape = () => ({ apiVersion: optional(z.string()), kind: optional(z.string()) });
+export interface ParamKind extends Output<typeof paramKindShape> {}
+export interface ParamKindInput extends Input<typeof paramKindShape> {}
+export const paramKind: Type<ParamKind, ParamKindInput> = type('ParamKind', paramKindShape, { atomic: true });
+
+const variableShape = () => ({ name: z.string(), expression: z.string() });
+export interface Variable extends Output<typeof variableShape> {}
+export interface VariableInput extends Input<typeof variableShape> {}
+export const variable: Type<Variable, VariableInput> = type('Variable', variableShape, { atomic: true });
+
+export type ParameterNotFoundAction = 'Allow' | 'Deny';
+export const parameterNotFoundAction = () => words<ParameterNotFoundAction>('v1.ParameterNotFoundActionType');
+
+const paramRefShape = () => ({
+  name: optional(z.string()),
+  namespace: optional(z.string()),
+  selector: pointer(labelSelector()),
+  parameterNotFoundAction: pointer(parameterNotFoundAction()),
+});
+export interface ParamRef extends Output<typeof paramRefShape> {}
+export interface ParamRefInput extends Input<typeof paramRefShape> {}
+export const paramRef: Type<ParamRef, ParamRefInput> = type('ParamRef', paramRefShape, { atomic: true });
+
+/** The fields that every policy has, as their rules see them. */
+interface PolicySpec {
+  readonly failurePolicy?: string;
+  readonly paramKind?: ParamKind;
+  readonly matchConstraints?: MatchResources;
+  readonly matchConditions?: readonly MatchCondition[];
+  readonly variables?: readonly Variable[];
+}
+
+/** What is wrong with the part that all policies share. */
+export function policySpecErrors(spec: PolicySpec): FieldError[] {
+  const found = wordErrors(spec.failurePolicy, FAILURE_POLICIES, 'spec.failurePolicy');
+  if (spec.paramKind !== undefined) found.push(...paramKindErrors(spec.paramKind, 'spec.paramKind'));
+  if (spec.matchConstraints === undefined) found.push(required('spec.matchConstraints'));
+  else {
+    found.push(...matchResourcesErrors(spec.matchConstraints, 'spec.matchConstraints'));
+    // Types of what the expressions see come from the rules, so there must be one.
+    if ((spec.matchConstraints.resourceRules ?? []).length === 0) {
+      found.push(required('spec.matchConstraints.resourceRules'));
+    }
+  }
+  found.push(...matchConditionErrors(spec.matchConditions, 'spec.matchConditions'));
+  return [
+    ...found,
+    ...(spec.variables ?? []).flatMap((one, index) => variableErrors(one, keyPath('spec.variables', index))),
+  ];
+}
+
+const MIXED_CASE = 'may have mixed case, but should otherwise match: ';
+
+function paramKindErrors({ apiVersion = '', kind = '' }: ParamKind, path: string): FieldError[] {
+  const found = apiVersion === '' ? [required(`${path}.apiVersion`)] : apiVersionErrors(apiVersion, path);
+  if (kind === '') return [...found, required(`${path}.kind`)];
+  const problems = dns1035LabelProblems(kind.toLowerCase());
+  return problems.length === 0 ? found : [...found, invalid(`${path}.kind`, kind, MIXED_CASE + problems.join(','))];
+}
+
+function apiVersionErrors(apiVersion: string, path: string): FieldError[] {
+  const at = `${path}.apiVersion`;
+  const parts = apiVersion.split('/');
+  if (parts.length > 2) return [invalid(at, apiVersion, `unexpected GroupVersion string: ${apiVersion}`)];
+  const [version = '', group = ''] = parts.reverse();
+  const groupProblems = group === '' ? [] : dnsSubdomainProblems(group);
+  const found = groupProblems.length === 0 ? [] : [invalid(at, group, groupProblems.join(','))];
+  if (version === '') return [...found, invalid(at, apiVersion, 'version must be specified')];
+  const problems = dns1035LabelProblems(version);
+  return problems.length === 0 ? found : [...found, invalid(at, version, problems.join(','))];
+}
+
+const CEL_RESERVED = new Set(
+  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
+    ' ',
+  ),
+);
+
+function variableErrors({ name, expression }: Variable, path: string): FieldError[] {
+  const found: FieldError[] = [];
+  if (name.trim() === '') found.push(required(`${path}.name`, 'name is not specified'));
+  else if (!/^[_a-zA-Z][_a-zA-Z0-9]*$/.test(name) || CEL_RESERVED.has(name)) {
+    found.push(invalid(`${path}.name`, name, 'name is not a valid CEL identifier'));
+  }
+  if (expression.trim() === '') found.push(required(`${path}.expression`, 'expression is not specified'));
+  return found;
+}
+
+/** The fields that every binding has, as their rules see them. */
+interface BindingSpec {
+  readonly policyName?: string;
+  readonly paramRef?: ParamRef;
+  readonly matchResources?: MatchResources;
+}
+
+/** What is wrong with the part that all bindings share. */
+export function bindingSpecErrors({
+  policyName = '',
+  paramRef: ref,
+  matchResources: match,
+}: BindingSpec): FieldError[] {
+  const found =
+    policyName === ''
+      ? [required('spec.policyName')]
+      : dnsSubdomainProblems(policyName).map((detail) => invalid('spec.policyName', policyName, detail));
+  if (ref !== undefined) found.push(...paramRefErrors(ref, 'spec.paramRef'));
+  if (match !== undefined) found.push(...matchResourcesErrors(match, 'spec.matchResources'));
+  return found;
+}
+
+const NOT_BOTH = 'name and selector are mutually exclusive';
+
+function paramRefErrors(ref: ParamRef, path: string): FieldError[] {
+  const { name = '', selector } = ref;
+  const action: string = ref.parameterNotFoundAction ?? '';
+  const found: FieldError[] = [];
+  if (name !== '') {
+    found.push(...pathSegmentProblems(name).map((detail) => invalid(`${path}.name`, name, detail)));
+    if (selector !== undefined) found.push(forbidden(`${path}.name`, NOT_BOTH));
+  }
+  if (selector !== undefined) {
+    found.push(...labelSelectorObjectErrors(selector, `${path}.selector`));
+    if (name !== '') found.push(forbidden(`${path}.selector`, NOT_BOTH));
+  }
+  if (name === '' && selector === undefined) found.push(required(path, 'one of name or selector must be specified'));
+  const actionPath = `${path}.parameterNotFoundAction`;
+  const known = ['Deny', 'Allow'];
+  // Empty or absent: there is no default that would be right for everybody.
+  if (action === '') found.push(required(actionPath));
+  else if (!known.includes(action)) found.push(notSupported(actionPath, action, known));
+  return found;
+}

@@ -1,0 +1,104 @@
+/**
+ * ValidatingAdmissionPolicyBinding: where a ValidatingAdmissionPolicy applies, with which parameters, and what becomes
+ * of a request that breaks it.
+ */
+
+import * as z from 'zod';
+import { serviceGroup } from '../../../meta/dialect.js';
+import type { FieldError } from '../../../meta/field-error.js';
+import { duplicate, invalid, keyPath, required } from '../../../meta/field-error.js';
+import { quote, verbatim } from '../../../meta/go-text.js';
+import type { ApiObject } from '../../../meta/object.js';
+import { always, optional, pointer, setList, words } from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind } from '../../kind.js';
+import { specGeneration } from '../../shared/strategies.js';
+import { ageColumn, nameColumn } from '../../shared/workload-columns.js';
+import { matchResources, wordErrors } from './match-resources.js';
+import type { ParamRef } from './policy-parts.js';
+import { bindingSpecErrors, paramRef } from './policy-parts.js';
+
+export type ValidationAction = 'Audit' | 'Deny' | 'Warn';
+
+const specShape = () => ({
+  policyName: optional(z.string()),
+  paramRef: pointer(paramRef()),
+  matchResources: pointer(matchResources()),
+  validationActions: optional(setList(words<ValidationAction>('v1.ValidationAction'))),
+});
+export interface ValidatingAdmissionPolicyBindingSpec extends Output<typeof specShape> {}
+export interface ValidatingAdmissionPolicyBindingSpecInput extends Input<typeof specShape> {}
+const bindingSpec: Type<ValidatingAdmissionPolicyBindingSpec, ValidatingAdmissionPolicyBindingSpecInput> = type(
+  'ValidatingAdmissionPolicyBindingSpec',
+  specShape,
+);
+
+const shape = () => ({ spec: always(bindingSpec()) });
+export interface ValidatingAdmissionPolicyBinding extends ObjectBase, Output<typeof shape> {}
+export interface ValidatingAdmissionPolicyBindingInput extends InputBase, Input<typeof shape> {}
+
+export const ValidatingAdmissionPolicyBinding: Kind<
+  ValidatingAdmissionPolicyBinding,
+  ValidatingAdmissionPolicyBindingInput,
+  'Cluster',
+  never
+> = defineBuiltIn({
+  apiVersion: `${serviceGroup('admissionregistration')}/v1`,
+  kind: 'ValidatingAdmissionPolicyBinding',
+  scope: 'Cluster',
+  names: { categories: ['api-extensions'] },
+  body: shape,
+  strategy: { unconditionalUpdate: false, revalidatesOnUpdate: true, generation: specGeneration, validate },
+  columns: [
+    nameColumn,
+    {
+      name: 'PolicyName',
+      type: 'string',
+      description: 'PolicyName indicates the policy definition which the policy binding binded to',
+      cell: (object) => specOf(object).policyName ?? '',
+    },
+    {
+      name: 'ParamRef',
+      type: 'string',
+      description: 'ParamRef indicates the param resource which sets the configration param',
+      cell: (object) => paramRefCell(specOf(object).paramRef),
+    },
+    ageColumn,
+  ],
+});
+
+function specOf(object: ApiObject): ValidatingAdmissionPolicyBindingSpec {
+  return (object as unknown as ValidatingAdmissionPolicyBinding).spec;
+}
+
+/** Parameters found by selector have no name, and show as such. */
+function paramRefCell(ref: ParamRef | undefined): string {
+  if (ref === undefined) return '<unset>';
+  const { name = '', namespace = '' } = ref;
+  if (name === '') return '*';
+  return namespace === '' ? name : `${namespace}/${name}`;
+}
+
+const ACTIONS = ['Audit', 'Deny', 'Warn'];
+const NOT_BOTH =
+  'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)';
+
+function validate(object: ApiObject): readonly FieldError[] {
+  const spec = specOf(object);
+  const path = 'spec.validationActions';
+  const { validationActions: actions = [] } = spec;
+  const found = bindingSpecErrors(spec);
+  const seen = new Set<string>();
+  for (const [index, action] of actions.entries()) {
+    found.push(...wordErrors(action, ACTIONS, keyPath(path, index)));
+    if (seen.has(action)) found.push(duplicate(keyPath(path, index), action));
+    seen.add(action);
+  }
+  if (seen.has('Deny') && seen.has('Warn')) {
+    const shown = verbatim(`[]admissionregistration.ValidationAction{${actions.map(quote).join(', ')}}`);
+    found.push(invalid(path, shown, NOT_BOTH));
+  }
+  if (seen.size === 0) found.push(required(path, 'at least one validation action is required'));
+  return found;
+}

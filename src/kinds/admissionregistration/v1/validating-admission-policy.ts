@@ -1,0 +1,204 @@
+/**
+ * ValidatingAdmissionPolicy: rules in CEL that requests must meet. What stands here are the policy's own rules;
+ * whether its expressions compile is for the compiler to say.
+ */
+import * as z from 'zod';
+import { serviceGroup } from '../../../meta/dialect.js';
+import type { FieldError } from '../../../meta/field-error.js';
+import { duplicate, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
+import { quote, verbatim } from '../../../meta/go-text.js';
+import { byteLength, qualifiedNameProblems } from '../../../meta/names.js';
+import type { ApiObject } from '../../../meta/object.js';
+import { always, applyMapList, int64, mapList, optional, pointer } from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind } from '../../kind.js';
+import { conditionErrors } from '../../shared/condition-rules.js';
+import { specGeneration, statusSubresource } from '../../shared/strategies.js';
+import { condition } from '../../shared/types.js';
+import { ageColumn, nameColumn } from '../../shared/workload-columns.js';
+import { failurePolicy, matchCondition, matchResources, statusReason } from './match-resources.js';
+import { paramKind, policySpecErrors, variable } from './policy-parts.js';
+
+const validationShape = () => ({
+  expression: z.string(),
+  message: optional(z.string()),
+  reason: pointer(statusReason()),
+  messageExpression: optional(z.string()),
+});
+export interface PolicyValidation extends Output<typeof validationShape> {}
+export interface PolicyValidationInput extends Input<typeof validationShape> {}
+const validation: Type<PolicyValidation, PolicyValidationInput> = type('Validation', validationShape);
+
+const auditAnnotationShape = () => ({ key: z.string(), valueExpression: z.string() });
+export interface AuditAnnotation extends Output<typeof auditAnnotationShape> {}
+export interface AuditAnnotationInput extends Input<typeof auditAnnotationShape> {}
+const auditAnnotation: Type<AuditAnnotation, AuditAnnotationInput> = type('AuditAnnotation', auditAnnotationShape);
+
+const validatingAdmissionPolicySpecShape = () => ({
+  paramKind: pointer(paramKind()),
+  matchConstraints: pointer(matchResources()),
+  validations: optional(z.array(validation())),
+  failurePolicy: failurePolicy(),
+  auditAnnotations: optional(z.array(auditAnnotation())),
+  matchConditions: optional(mapList(matchCondition(), 'name')),
+  variables: optional(mapList(variable(), 'name')),
+});
+export interface ValidatingAdmissionPolicySpec extends Output<typeof validatingAdmissionPolicySpecShape> {}
+export interface ValidatingAdmissionPolicySpecInput extends Input<typeof validatingAdmissionPolicySpecShape> {}
+const validatingAdmissionPolicySpec: Type<ValidatingAdmissionPolicySpec, ValidatingAdmissionPolicySpecInput> = type(
+  'ValidatingAdmissionPolicySpec',
+  validatingAdmissionPolicySpecShape,
+);
+
+const expressionWarningShape = () => ({ fieldRef: z.string(), warning: z.string() });
+export interface ExpressionWarning extends Output<typeof expressionWarningShape> {}
+export interface ExpressionWarningInput extends Input<typeof expressionWarningShape> {}
+const expressionWarning: Type<ExpressionWarning, ExpressionWarningInput> = type(
+  'ExpressionWarning',
+  expressionWarningShape,
+);
+
+const typeCheckingShape = () => ({ expressionWarnings: optional(z.array(expressionWarning())) });
+export interface TypeChecking extends Output<typeof typeCheckingShape> {}
+export interface TypeCheckingInput extends Input<typeof typeCheckingShape> {}
+const typeChecking: Type<TypeChecking, TypeCheckingInput> = type('TypeChecking', typeCheckingShape);
+
+const validatingAdmissionPolicyStatusShape = () => ({
+  observedGeneration: optional(int64()),
+  typeChecking: pointer(typeChecking()),
+  conditions: optional(applyMapList(condition(), 'type')),
+});
+export interface ValidatingAdmissionPolicyStatus extends Output<typeof validatingAdmissionPolicyStatusShape> {}
+export interface ValidatingAdmissionPolicyStatusInput extends Input<typeof validatingAdmissionPolicyStatusShape> {}
+const validatingAdmissionPolicyStatus: Type<ValidatingAdmissionPolicyStatus, ValidatingAdmissionPolicyStatusInput> =
+  type('ValidatingAdmissionPolicyStatus', validatingAdmissionPolicyStatusShape);
+
+const shape = () => ({
+  spec: always(validatingAdmissionPolicySpec()),
+  status: always(validatingAdmissionPolicyStatus()),
+});
+export interface ValidatingAdmissionPolicy extends ObjectBase, Output<typeof shape> {}
+export interface ValidatingAdmissionPolicyInput extends InputBase, Input<typeof shape> {}
+
+export const ValidatingAdmissionPolicy: Kind<
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyInput,
+  'Cluster',
+  'status'
+> = defineBuiltIn({
+  apiVersion: `${serviceGroup('admissionregistration')}/v1`,
+  kind: 'ValidatingAdmissionPolicy',
+  scope: 'Cluster',
+  names: { plural: 'validatingadmissionpolicies', categories: ['api-extensions'] },
+  body: shape,
+  strategy: {
+    unconditionalUpdate: false,
+    revalidatesOnUpdate: true,
+    statusApart: true,
+    generation: specGeneration,
+    validate,
+  },
+  subresources: { status: statusSubresource({ validateUpdate: validateStatus }) },
+  columns: [
+    nameColumn,
+    {
+      name: 'Validations',
+      type: 'integer',
+      description: 'Validations indicates the number of validation rules defined in this configuration',
+      cell: (object) => (object as unknown as ValidatingAdmissionPolicy).spec.validations?.length ?? 0,
+    },
+    {
+      name: 'ParamKind',
+      type: 'string',
+      description: 'ParamKind specifies the kind of resources used to parameterize this policy',
+      cell: (object) => paramKindCell((object as unknown as ValidatingAdmissionPolicy).spec),
+    },
+    ageColumn,
+  ],
+});
+
+function paramKindCell({ paramKind: kind }: ValidatingAdmissionPolicySpec): string {
+  if (kind === undefined) return '<unset>';
+  const { apiVersion = '' } = kind;
+  return apiVersion === '' ? (kind.kind ?? '') : `${apiVersion}/${kind.kind ?? ''}`;
+}
+
+const NOTHING_TO_DO = 'validations or auditAnnotations must contain at least one item';
+
+function validate(object: ApiObject): readonly FieldError[] {
+  const { spec } = object as unknown as ValidatingAdmissionPolicy;
+  const { validations = [], auditAnnotations = [] } = spec;
+  const found = policySpecErrors(spec);
+  if (validations.length === 0 && auditAnnotations.length === 0) {
+    const fields = ['spec.validations', 'spec.auditAnnotations'];
+    return [...found, ...fields.map((field) => required(field, NOTHING_TO_DO))];
+  }
+  return [
+    ...found,
+    ...validations.flatMap((one, index) => validationErrors(one, keyPath('spec.validations', index))),
+    ...auditAnnotationErrors(auditAnnotations, object.metadata.name ?? ''),
+  ];
+}
+
+const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
+
+function validationErrors(rule: PolicyValidation, path: string): FieldError[] {
+  const { expression, message = '', messageExpression = '', reason } = rule;
+  const found: FieldError[] = [];
+  if (expression.trim() === '') found.push(required(`${path}.expression`, 'expression is not specified'));
+  if (messageExpression !== '' && messageExpression.trim() === '') {
+    found.push(invalid(`${path}.messageExpression`, messageExpression, 'must be non-empty if specified'));
+  }
+  if (message !== '' && message.trim() === '') {
+    found.push(invalid(`${path}.message`, message, 'message must be non-empty if specified'));
+  } else if (/[\n\r]/.test(message.trim())) {
+    found.push(invalid(`${path}.message`, message, 'message must not contain line breaks'));
+  }
+  if (reason !== undefined && !REASONS.includes(reason)) found.push(notSupported(`${path}.reason`, reason, REASONS));
+  return found;
+}
+
+const MAX_AUDIT_ANNOTATIONS = 20;
+const MAX_VALUE_EXPRESSION_BYTES = 5 * 1024;
+
+function auditAnnotationErrors(annotations: readonly AuditAnnotation[], name: string): FieldError[] {
+  const path = 'spec.auditAnnotations';
+  const found: FieldError[] = [];
+  if (annotations.length > MAX_AUDIT_ANNOTATIONS) {
+    found.push(invalid(path, annotationsDump(annotations), 'must not have more than 20 auditAnnotations'));
+  }
+  const seen = new Set<string>();
+  for (const [index, { key, valueExpression }] of annotations.entries()) {
+    const at = keyPath(path, index);
+    const fullKey = `${name}/${key}`;
+    found.push(...qualifiedNameProblems(fullKey).map((detail) => invalid(`${at}.key`, fullKey, detail)));
+    const text = valueExpression.trim();
+    if (text === '') found.push(required(`${at}.valueExpression`, 'valueExpression is not specified'));
+    else if (byteLength(text) > MAX_VALUE_EXPRESSION_BYTES) {
+      found.push(required(`${at}.valueExpression`, `must not exceed ${MAX_VALUE_EXPRESSION_BYTES} bytes in length`));
+    }
+    if (seen.has(key)) found.push(duplicate(`${at}.key`, key));
+    seen.add(key);
+  }
+  return found;
+}
+
+function annotationsDump(annotations: readonly AuditAnnotation[]) {
+  const items = annotations.map(
+    ({ key, valueExpression }) =>
+      `admissionregistration.AuditAnnotation{Key:${quote(key)}, ValueExpression:${quote(valueExpression)}}`,
+  );
+  return verbatim(`[]admissionregistration.AuditAnnotation{${items.join(', ')}}`);
+}
+
+function validateStatus(next: ApiObject): readonly FieldError[] {
+  const { typeChecking: checked, conditions } = (next as unknown as ValidatingAdmissionPolicy).status;
+  const found: FieldError[] = [];
+  for (const [index, { warning, fieldRef }] of (checked?.expressionWarnings ?? []).entries()) {
+    const at = keyPath('status.typeChecking.expressionWarnings', index);
+    if (warning === '') found.push(required(`${at}.warning`));
+    if (fieldRef.trim() === '') found.push(required(`${at}.fieldRef`));
+  }
+  return [...found, ...conditionErrors(conditions, 'status.conditions')];
+}

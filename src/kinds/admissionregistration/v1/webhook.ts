@@ -1,0 +1,160 @@
+/**
+ * A webhook as both configurations hold it: who is called, about what, and what happens when nobody answers.
+ */
+import * as z from 'zod';
+import type { FieldError } from '../../../meta/field-error.js';
+import { duplicate, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
+import { stringSlice } from '../../../meta/go-text.js';
+import { labelSelectorObjectErrors } from '../../../meta/labels.js';
+import { dns1035LabelProblems, dnsSubdomainProblems } from '../../../meta/names.js';
+import { bytes, defaultedPointer, int32, mapList, optional, pointer, words } from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { requiredPointer } from '../../shared/required-pointer.js';
+import { labelSelector } from '../../shared/types.js';
+import { webhookClientErrors } from '../../shared/webhook-client.js';
+import {
+  FAILURE_POLICIES,
+  failurePolicy,
+  matchCondition,
+  matchConditionErrors,
+  matchPolicy,
+  matchPolicyErrors,
+  REINVOCATION_POLICIES,
+  reinvocationPolicyWord,
+  ruleErrors,
+  ruleWithOperations,
+  wordErrors,
+} from './match-resources.js';
+
+const serviceReferenceShape = () => ({
+  namespace: z.string(),
+  name: z.string(),
+  path: pointer(z.string()),
+  port: defaultedPointer(int32(), 443),
+});
+interface ServiceReference extends Output<typeof serviceReferenceShape> {}
+interface ServiceReferenceInput extends Input<typeof serviceReferenceShape> {}
+const serviceReference: Type<ServiceReference, ServiceReferenceInput> = type('ServiceReference', serviceReferenceShape);
+
+const clientConfigShape = () => ({
+  url: pointer(z.string()),
+  service: pointer(serviceReference()),
+  caBundle: optional(bytes()),
+});
+interface WebhookClientConfig extends Output<typeof clientConfigShape> {}
+interface WebhookClientConfigInput extends Input<typeof clientConfigShape> {}
+const clientConfig: Type<WebhookClientConfig, WebhookClientConfigInput> = type(
+  'WebhookClientConfig',
+  clientConfigShape,
+);
+
+export type SideEffectClass = 'None' | 'NoneOnDryRun';
+
+/** Up to where the two kinds of webhook differ. */
+const firstFields = () => ({
+  name: z.string(),
+  clientConfig: clientConfig(),
+  rules: optional(z.array(ruleWithOperations())),
+  failurePolicy: failurePolicy(),
+  matchPolicy: matchPolicy(),
+  namespaceSelector: defaultedPointer(labelSelector(), {}),
+  objectSelector: defaultedPointer(labelSelector(), {}),
+  sideEffects: requiredPointer(words<SideEffectClass>('v1.SideEffectClass')),
+  timeoutSeconds: defaultedPointer(int32(), 10),
+  admissionReviewVersions: z.array(z.string()),
+});
+const lastFields = () => ({ matchConditions: optional(mapList(matchCondition(), 'name')) });
+
+const validatingWebhookShape = () => ({ ...firstFields(), ...lastFields() });
+export interface ValidatingWebhook extends Output<typeof validatingWebhookShape> {}
+export interface ValidatingWebhookInput extends Input<typeof validatingWebhookShape> {}
+export const validatingWebhook: Type<ValidatingWebhook, ValidatingWebhookInput> = type(
+  'ValidatingWebhook',
+  validatingWebhookShape,
+);
+
+const mutatingWebhookShape = () => ({
+  ...firstFields(),
+  reinvocationPolicy: defaultedPointer(reinvocationPolicyWord(), 'Never'),
+  ...lastFields(),
+});
+export interface MutatingWebhook extends Output<typeof mutatingWebhookShape> {}
+export interface MutatingWebhookInput extends Input<typeof mutatingWebhookShape> {}
+export const mutatingWebhook: Type<MutatingWebhook, MutatingWebhookInput> = type(
+  'MutatingWebhook',
+  mutatingWebhookShape,
+);
+
+type AnyWebhook = ValidatingWebhook & { readonly reinvocationPolicy?: string };
+
+/** What is wrong with the webhooks of a configuration. */
+export function webhookErrors(webhooks: readonly AnyWebhook[]): FieldError[] {
+  const found: FieldError[] = [];
+  const seen = new Set<string>();
+  for (const [index, webhook] of webhooks.entries()) {
+    const path = keyPath('webhooks', index);
+    found.push(...oneWebhookErrors(webhook, path));
+    found.push(...reviewVersionErrors(webhook.admissionReviewVersions ?? [], `${path}.admissionReviewVersions`));
+    if (seen.has(webhook.name)) found.push(duplicate(`${path}.name`, webhook.name));
+    if (webhook.name !== '') seen.add(webhook.name);
+  }
+  return found;
+}
+
+const SIDE_EFFECTS = ['None', 'NoneOnDryRun'];
+const MAX_TIMEOUT_SECONDS = 30;
+
+function oneWebhookErrors(webhook: AnyWebhook, path: string): FieldError[] {
+  const { name, rules = [], timeoutSeconds, namespaceSelector, objectSelector } = webhook;
+  // A client may leave it out, whatever the type says.
+  const sideEffects: string | undefined = webhook.sideEffects;
+  const found = [
+    ...qualifiedDomainErrors(name, `${path}.name`),
+    ...rules.flatMap((rule, index) => ruleErrors(rule, keyPath(`${path}.rules`, index))),
+    ...wordErrors(webhook.failurePolicy, FAILURE_POLICIES, `${path}.failurePolicy`),
+    ...matchPolicyErrors(webhook.matchPolicy, `${path}.matchPolicy`),
+  ];
+  if (sideEffects === undefined) {
+    found.push(required(`${path}.sideEffects`, `must specify one of ${SIDE_EFFECTS.join(', ')}`));
+  } else if (!SIDE_EFFECTS.includes(sideEffects)) {
+    found.push(notSupported(`${path}.sideEffects`, sideEffects, SIDE_EFFECTS));
+  }
+  if (timeoutSeconds < 1 || timeoutSeconds > MAX_TIMEOUT_SECONDS) {
+    const detail = 'the timeout value must be between 1 and 30 seconds';
+    found.push(invalid(`${path}.timeoutSeconds`, timeoutSeconds, detail));
+  }
+  return [
+    ...found,
+    ...labelSelectorObjectErrors(namespaceSelector, `${path}.namespaceSelector`),
+    ...labelSelectorObjectErrors(objectSelector, `${path}.objectSelector`),
+    ...wordErrors(webhook.reinvocationPolicy, REINVOCATION_POLICIES, `${path}.reinvocationPolicy`),
+    ...webhookClientErrors(webhook.clientConfig, `${path}.clientConfig`),
+    ...matchConditionErrors(webhook.matchConditions, `${path}.matchConditions`),
+  ];
+}
+
+function qualifiedDomainErrors(name: string, path: string): FieldError[] {
+  if (name === '') return [required(path)];
+  const problems = dnsSubdomainProblems(name);
+  if (problems.length > 0) return [invalid(path, name, problems.join(','))];
+  if (name.split('.').length >= 3) return [];
+  return [invalid(path, name, 'should be a domain with at least three segments separated by dots')];
+}
+
+const REVIEW_VERSIONS = ['v1', 'v1beta1'];
+
+function reviewVersionErrors(versions: readonly string[], path: string): FieldError[] {
+  if (versions.length === 0) return [required(path, `must specify one of ${REVIEW_VERSIONS.join(', ')}`)];
+  const found: FieldError[] = [];
+  const seen = new Set<string>();
+  for (const [index, version] of versions.entries()) {
+    const at = keyPath(path, index);
+    if (seen.has(version)) found.push(invalid(at, version, 'duplicate version'));
+    else found.push(...dns1035LabelProblems(version).map((detail) => invalid(at, version, detail)));
+    seen.add(version);
+  }
+  if (!REVIEW_VERSIONS.some((version) => seen.has(version))) {
+    found.push(invalid(path, stringSlice(versions), `must include at least one of ${REVIEW_VERSIONS.join(', ')}`));
+  }
+  return found;
+}

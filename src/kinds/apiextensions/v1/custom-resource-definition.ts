@@ -1,0 +1,87 @@
+/**
+ * CustomResourceDefinition: a kind that its users define while the cluster runs. Here are the rules of the definition
+ * itself; serving what it defines, and the conditions that say so, are for others.
+ */
+import { serviceGroup } from '../../../meta/dialect.js';
+import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import { always } from '../../../schema/hints.js';
+import type { Input, Output } from '../../../schema/type.js';
+import type { MutableRecord } from '../../../util/json.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind, WriteContext } from '../../kind.js';
+import { specGeneration, statusSubresource } from '../../shared/strategies.js';
+import { ageColumn, nameColumn } from '../../shared/workload-columns.js';
+import { validate, validateStatus, validateUpdate } from './rules/definition.js';
+import type { CustomResourceDefinitionNames } from './schema/definition.js';
+import { definitionSpec, definitionStatus } from './schema/definition.js';
+import { settleSchema } from './schema/settle.js';
+
+const shape = () => ({ spec: definitionSpec(), status: always(definitionStatus()) });
+export interface CustomResourceDefinition extends ObjectBase, Output<typeof shape> {}
+export interface CustomResourceDefinitionInput extends InputBase, Input<typeof shape> {}
+
+export const CustomResourceDefinition: Kind<
+  CustomResourceDefinition,
+  CustomResourceDefinitionInput,
+  'Cluster',
+  'status'
+> = defineBuiltIn({
+  apiVersion: `${serviceGroup('apiextensions')}/v1`,
+  kind: 'CustomResourceDefinition',
+  scope: 'Cluster',
+  names: { shortNames: ['crd', 'crds'], categories: ['api-extensions'] },
+  body: shape,
+  strategy: {
+    unconditionalUpdate: false,
+    statusApart: true,
+    generation: specGeneration,
+    defaults,
+    prepareForCreate: rememberStorageVersion,
+    prepareForUpdate: rememberStorageVersion,
+    validate,
+    validateUpdate,
+  },
+  subresources: { status: statusSubresource({ validateUpdate: validateStatus }) },
+  columns: [
+    nameColumn,
+    {
+      name: 'Created At',
+      type: 'date',
+      description: ageColumn.description,
+      cell: ({ metadata }: ApiObject) => metadata.creationTimestamp,
+    },
+  ],
+});
+
+function defaults(draft: DraftObject, { dialect }: WriteContext): void {
+  const { spec } = draft as unknown as CustomResourceDefinition;
+  const { names, versions } = spec;
+  if (names.kind !== '') spec.names = completeNames(names);
+  for (const version of versions ?? []) {
+    const schema = version.schema?.openAPIV3Schema;
+    if (schema !== undefined) settleSchema(schema as MutableRecord, dialect);
+  }
+}
+
+/** In the order of the wire. */
+function completeNames(names: CustomResourceDefinitionNames): CustomResourceDefinitionNames {
+  const { plural, singular, shortNames, kind, listKind, categories } = names;
+  return {
+    plural,
+    singular: singular ?? kind.toLowerCase(),
+    ...(shortNames === undefined ? {} : { shortNames }),
+    kind,
+    listKind: listKind ?? `${kind}List`,
+    ...(categories === undefined ? {} : { categories }),
+  };
+}
+
+/** Objects may be stored in every version that ever was the one to store in. */
+function rememberStorageVersion(draft: DraftObject): void {
+  const { spec, status } = draft as unknown as CustomResourceDefinition;
+  const stored = status.storedVersions ?? [];
+  const missing = (spec.versions ?? []).filter(({ name, storage }) => storage && !stored.includes(name));
+  if (missing.length === 0) return;
+  const storedVersions = [...stored, ...missing.map(({ name }) => name)];
+  draft['status'] = { ...status, storedVersions };
+}

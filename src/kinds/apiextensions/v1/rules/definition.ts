@@ -1,0 +1,139 @@
+/**
+ * The rules of a definition: on create, on update, and for its status. The order is that of the reference server,
+ * which also looks at its own form of the definition: what all versions have in common stands once, above them, and
+ * is reported there (`spec.validation…`, `spec.subresources…`).
+ */
+import type { Dialect } from '../../../../meta/dialect.js';
+import { kubernetesDialect, serviceGroup } from '../../../../meta/dialect.js';
+import type { FieldError } from '../../../../meta/field-error.js';
+import { invalid, keyPath, required } from '../../../../meta/field-error.js';
+import { quote, stringSlice } from '../../../../meta/go-text.js';
+import type { ApiObject } from '../../../../meta/object.js';
+import type { WriteContext } from '../../../kind.js';
+import type { CustomResourceDefinition } from '../custom-resource-definition.js';
+import type { CustomResourceDefinitionSpec, CustomResourceDefinitionVersion } from '../schema/definition.js';
+import { nameErrors } from './names.js';
+import { specErrors } from './spec.js';
+
+export function validate(object: ApiObject, { dialect }: WriteContext): readonly FieldError[] {
+  const definition = object as unknown as CustomResourceDefinition;
+  return [
+    ...objectNameErrors(definition),
+    ...specErrors(definition.spec, dialect),
+    ...statusErrors(definition),
+    ...storedVersionErrors(definition),
+    ...approvalErrors(definition, undefined, dialect),
+    ...preserveErrors(definition.spec, undefined, dialect),
+  ];
+}
+
+export function validateUpdate(next: ApiObject, live: ApiObject, { dialect }: WriteContext): readonly FieldError[] {
+  const [definition, before] = [next, live] as unknown as [CustomResourceDefinition, CustomResourceDefinition];
+  return [
+    ...specErrors(definition.spec, dialect),
+    ...fixedErrors(definition.spec, before),
+    ...statusErrors(definition),
+    ...storedVersionErrors(definition),
+    ...approvalErrors(definition, before, dialect),
+    ...preserveErrors(definition.spec, before.spec, dialect),
+  ];
+}
+
+export function validateStatus(next: ApiObject): readonly FieldError[] {
+  return statusErrors(next as unknown as CustomResourceDefinition);
+}
+
+function objectNameErrors({ metadata, spec }: CustomResourceDefinition): FieldError[] {
+  const wanted = `${spec.names.plural}.${spec.group}`;
+  const { name = '', generateName = '' } = metadata as { name?: string; generateName?: string };
+  return Object.entries({ generateName, name })
+    .filter(([, value]) => value !== '' && value !== wanted)
+    .map(([field, value]) => invalid(`metadata.${field}`, value, 'must be spec.names.plural+"."+spec.group'));
+}
+
+/** What the address of its objects depends on stays as it is; the rest of it once the kind is served. */
+function fixedErrors(next: CustomResourceDefinitionSpec, before: CustomResourceDefinition): FieldError[] {
+  const { conditions } = before.status;
+  const established = (conditions ?? []).some(({ type, status }) => type === 'Established' && status === 'True');
+  const fields: [string, string, string][] = [
+    ['spec.group', next.group, before.spec.group],
+    ['spec.names.plural', next.names.plural, before.spec.names.plural],
+  ];
+  if (established) {
+    fields.unshift(
+      ['spec.scope', next.scope, before.spec.scope],
+      ['spec.names.kind', next.names.kind, before.spec.names.kind],
+    );
+  }
+  return fields
+    .filter(([, value, old]) => value !== old)
+    .map(([field, value]) => invalid(field, value, 'field is immutable'));
+}
+
+function statusErrors({ status }: CustomResourceDefinition): FieldError[] {
+  return nameErrors(status.acceptedNames, 'status.acceptedNames');
+}
+
+function storedVersionErrors({ spec, status }: CustomResourceDefinition): FieldError[] {
+  const path = 'status.storedVersions';
+  const stored = status.storedVersions ?? [];
+  const versions: readonly CustomResourceDefinitionVersion[] = spec.versions ?? [];
+  if (stored.length === 0) {
+    const shown = stringSlice(status.storedVersions ?? undefined);
+    return [invalid(path, shown, 'must have at least one stored version')];
+  }
+  const found = versions
+    .filter(({ name, storage }) => storage && !stored.includes(name))
+    .map(({ name }) => invalid(path, stringSlice(stored), `must have the storage version ${name}`));
+  for (const [index, name] of stored.entries()) {
+    if (versions.some((version) => version.name === name)) continue;
+    const detail = `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`;
+    found.push(invalid(keyPath(path, index), name, detail));
+  }
+  return found;
+}
+
+type Approval = 'missing' | 'bypassed' | 'approved' | 'invalid';
+
+/** Groups of the service's own name are not for everybody; a state that was there before is let through. */
+function approvalErrors(
+  { metadata, spec }: CustomResourceDefinition,
+  before: CustomResourceDefinition | undefined,
+  dialect: Dialect,
+): FieldError[] {
+  if (!isProtected(spec.group, dialect)) return [];
+  // The name of the annotation is a domain without anything after it.
+  const key = dialect.subkey('api-approved', '').slice(0, -1);
+  const text = metadata.annotations?.[key] ?? '';
+  const state = approvalOf(text);
+  if (before !== undefined && approvalOf(before.metadata.annotations?.[key] ?? '') === state) return [];
+  const path = keyPath('metadata.annotations', key);
+  const rule = `protected groups must have approval annotation ${quote(key)}`;
+  // One address in both dialects.
+  const link = `see https://github.com/${kubernetesDialect.name}/enhancements/pull/1111`;
+  if (state === 'missing') return [required(path, `${rule}, ${link}`)];
+  if (state !== 'invalid') return [];
+  return [invalid(path, text, `${rule} with either a URL or a reason starting with "unapproved", ${link}`)];
+}
+
+function approvalOf(text: string): Approval {
+  if (text === '') return 'missing';
+  if (text.startsWith('unapproved')) return 'bypassed';
+  return /^[a-zA-Z][-a-zA-Z0-9+.]*:\/\/[^/?#\s]+[^\s]*$/.test(text) ? 'approved' : 'invalid';
+}
+
+function isProtected(group: string, dialect: Dialect): boolean {
+  const domains = [dialect.group(serviceGroup('x')).slice(2), dialect.key('').slice(0, -1)];
+  return domains.some((domain) => group === domain || group.endsWith(`.${domain}`));
+}
+
+function preserveErrors(
+  spec: CustomResourceDefinitionSpec,
+  before: CustomResourceDefinitionSpec | undefined,
+  dialect: Dialect,
+): FieldError[] {
+  if (before?.preserveUnknownFields === true || spec.preserveUnknownFields !== true) return [];
+  const instead = dialect.extension('preserve-unknown-fields');
+  const detail = `cannot set to true, set ${instead} to true in spec.versions[*].schema instead`;
+  return [invalid('spec.preserveUnknownFields', true, detail)];
+}

@@ -1,0 +1,40 @@
+/**
+ * The order in which discovery lists groups and the versions within them, as APIServices ask for it.
+ */
+import { compareVersions } from '../../meta/api-version.js';
+import type { APIService } from './v1/api-service.js';
+
+/** What the order depends on. */
+export interface RankedVersion {
+  readonly metadata: Pick<APIService['metadata'], 'name'>;
+  readonly spec: Pick<APIService['spec'], 'group' | 'version' | 'groupPriorityMinimum' | 'versionPriority'>;
+}
+
+/**
+ * The versions by group: groups by the highest minimum that any version of theirs asks for, versions by their own
+ * priority, the preferred one first. Where two ask for the same, names decide between groups and the usual order of
+ * versions (`v2`, `v1`, `v1beta1`) within one.
+ */
+export function orderApiServices<Ranked extends RankedVersion>(services: readonly Ranked[]): Ranked[][] {
+  const groups = new Map<string, Ranked[]>();
+  for (const service of [...services].sort(byGroupPriority)) {
+    const group = service.spec.group ?? '';
+    const known = groups.get(group);
+    if (known === undefined) groups.set(group, [service]);
+    else known.push(service);
+  }
+  return [...groups.values()].map((versions) => versions.sort(byVersionPriority));
+}
+
+function byGroupPriority(left: RankedVersion, right: RankedVersion): number {
+  const higher = right.spec.groupPriorityMinimum - left.spec.groupPriorityMinimum;
+  if (higher !== 0) return higher;
+  const [a, b] = [left.metadata.name, right.metadata.name];
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+function byVersionPriority(left: RankedVersion, right: RankedVersion): number {
+  const higher = right.spec.versionPriority - left.spec.versionPriority;
+  return higher !== 0 ? higher : compareVersions(left.spec.version ?? '', right.spec.version ?? '');
+}

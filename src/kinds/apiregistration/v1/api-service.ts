@@ -1,0 +1,194 @@
+/**
+ * APIService: who answers for a version of a group, this server or a Service, and where the version stands in
+ * discovery. Requests are not passed on to Services; see docs/fidelity.md.
+ */
+import * as z from 'zod';
+import { serviceGroup } from '../../../meta/dialect.js';
+import type { FieldError } from '../../../meta/field-error.js';
+import { invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
+import { quote } from '../../../meta/go-text.js';
+import { dns1035LabelProblems, dnsSubdomainProblems, pathSegmentProblems } from '../../../meta/names.js';
+import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import {
+  always,
+  bytes,
+  defaultedPointer,
+  int32,
+  mapList,
+  namedString,
+  optional,
+  pointer,
+  timeOrNull,
+  words,
+} from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { base64ByteLength } from '../../../util/base64.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind, NameRule, WriteContext } from '../../kind.js';
+import { statusSubresource } from '../../shared/strategies.js';
+import { ageColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
+
+const serviceReferenceShape = () => ({
+  namespace: optional(z.string()),
+  name: optional(z.string()),
+  port: defaultedPointer(int32(), 443),
+});
+interface ServiceReference extends Output<typeof serviceReferenceShape> {}
+interface ServiceReferenceInput extends Input<typeof serviceReferenceShape> {}
+const serviceReference: Type<ServiceReference, ServiceReferenceInput> = type('ServiceReference', serviceReferenceShape);
+
+const apiServiceSpecShape = () => ({
+  service: pointer(serviceReference()),
+  group: optional(z.string()),
+  version: optional(z.string()),
+  insecureSkipTLSVerify: optional(z.boolean()),
+  caBundle: optional(bytes()),
+  groupPriorityMinimum: int32(),
+  versionPriority: int32(),
+});
+export interface APIServiceSpec extends Output<typeof apiServiceSpecShape> {}
+export interface APIServiceSpecInput extends Input<typeof apiServiceSpecShape> {}
+const apiServiceSpec: Type<APIServiceSpec, APIServiceSpecInput> = type('APIServiceSpec', apiServiceSpecShape);
+
+const apiServiceConditionShape = () => ({
+  type: namedString('v1.APIServiceConditionType'),
+  status: words<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
+  lastTransitionTime: timeOrNull(),
+  reason: optional(z.string()),
+  message: optional(z.string()),
+});
+export interface APIServiceCondition extends Output<typeof apiServiceConditionShape> {}
+export interface APIServiceConditionInput extends Input<typeof apiServiceConditionShape> {}
+const apiServiceCondition: Type<APIServiceCondition, APIServiceConditionInput> = type(
+  'APIServiceCondition',
+  apiServiceConditionShape,
+);
+
+const apiServiceStatusShape = () => ({ conditions: optional(mapList(apiServiceCondition(), 'type')) });
+export interface APIServiceStatus extends Output<typeof apiServiceStatusShape> {}
+export interface APIServiceStatusInput extends Input<typeof apiServiceStatusShape> {}
+const apiServiceStatus: Type<APIServiceStatus, APIServiceStatusInput> = type('APIServiceStatus', apiServiceStatusShape);
+
+const shape = () => ({ spec: always(apiServiceSpec()), status: always(apiServiceStatus()) });
+export interface APIService extends ObjectBase, Output<typeof shape> {}
+export interface APIServiceInput extends InputBase, Input<typeof shape> {}
+
+/** Whatever can stand in a URL; that it is the version and the group is checked where both are known. */
+const segmentName: NameRule = (name) => pathSegmentProblems(name);
+
+export const APIService: Kind<APIService, APIServiceInput, 'Cluster', 'status'> = defineBuiltIn({
+  apiVersion: `${serviceGroup('apiregistration')}/v1`,
+  kind: 'APIService',
+  scope: 'Cluster',
+  names: { categories: ['api-extensions'] },
+  columns: [
+    nameColumn,
+    textColumn('Service', 'The reference to the service that hosts this API endpoint.', serviceCell),
+    textColumn('Available', 'Whether this service is available.', availableCell),
+    ageColumn,
+  ],
+  body: shape,
+  strategy: {
+    nameRule: segmentName,
+    unconditionalUpdate: false,
+    revalidatesOnUpdate: true,
+    statusApart: true,
+    prepareForCreate: markLocalAvailable,
+    validate,
+  },
+  subresources: {
+    status: statusSubresource({ metadata: 'kept', validateUpdate: validateStatus }),
+  },
+});
+
+function serviceCell(object: ApiObject): string {
+  const { service } = (object as unknown as APIService).spec;
+  return service === undefined ? 'Local' : `${service.namespace ?? ''}/${service.name ?? ''}`;
+}
+
+/** Why it is not available stands beside that it is not. */
+function availableCell(object: ApiObject): string {
+  const { conditions = [] } = (object as unknown as APIService).status;
+  const { status = 'Unknown', reason = '' } = conditions.find(({ type: what }) => what === 'Available') ?? {};
+  return status === 'True' || reason === '' ? status : `${status} (${reason})`;
+}
+
+/** What this server serves itself is there at once. */
+function markLocalAvailable(draft: DraftObject, { now }: WriteContext): void {
+  const service = draft as unknown as APIService;
+  if (service.spec.service !== undefined) return;
+  const message = 'Local APIServices are always available';
+  service.status = {
+    conditions: [{ type: 'Available', status: 'True', lastTransitionTime: now, reason: 'Local', message }],
+  };
+}
+
+const MAX_GROUP_PRIORITY = 20_000;
+const MAX_VERSION_PRIORITY = 1000;
+
+function validate(object: ApiObject): FieldError[] {
+  const { spec } = object as unknown as APIService;
+  const { group = '', version = '', groupPriorityMinimum, versionPriority } = spec;
+  const found = nameProblems(object, `${version}.${group}`);
+  if (group !== '') found.push(...dnsSubdomainProblems(group).map((detail) => invalid('spec.group', group, detail)));
+  else if (version !== 'v1') {
+    found.push(required('spec.group', 'only v1 may have an empty group and it better be legacy kube'));
+  }
+  found.push(...dns1035LabelProblems(version).map((detail) => invalid('spec.version', version, detail)));
+  if (groupPriorityMinimum <= 0 || groupPriorityMinimum > MAX_GROUP_PRIORITY) {
+    const detail = `must be positive and less than ${MAX_GROUP_PRIORITY}`;
+    found.push(invalid('spec.groupPriorityMinimum', groupPriorityMinimum, detail));
+  }
+  if (versionPriority <= 0 || versionPriority > MAX_VERSION_PRIORITY) {
+    const detail = `must be positive and less than ${MAX_VERSION_PRIORITY}`;
+    found.push(invalid('spec.versionPriority', versionPriority, detail));
+  }
+  return [...found, ...backendProblems(spec)];
+}
+
+/** A name that is none has been reported already. */
+function nameProblems(object: ApiObject, wanted: string): FieldError[] {
+  const { name = '', generateName = '' } = object.metadata as { name?: string; generateName?: string };
+  const detail = `must be \`spec.version+"."+spec.group\`: ${quote(wanted)}`;
+  const found: FieldError[] = [];
+  for (const [field, value] of Object.entries({ generateName, name })) {
+    if (value === '' || value === wanted || pathSegmentProblems(value).length > 0) continue;
+    found.push(invalid(`metadata.${field}`, value, detail));
+  }
+  return found;
+}
+
+function backendProblems({ service, caBundle = '', insecureSkipTLSVerify = false }: APIServiceSpec): FieldError[] {
+  const found: FieldError[] = [];
+  if (service === undefined) {
+    if (caBundle !== '') {
+      const size = `${base64ByteLength(caBundle)} bytes`;
+      found.push(invalid('spec.caBundle', size, 'local APIServices may not have a caBundle'));
+    }
+    if (insecureSkipTLSVerify) {
+      const detail = 'local APIServices may not have insecureSkipTLSVerify';
+      found.push(invalid('spec.insecureSkipTLSVerify', true, detail));
+    }
+    return found;
+  }
+  if (!service.namespace) found.push(required('spec.service.namespace'));
+  if (!service.name) found.push(required('spec.service.name'));
+  if (service.port < 1 || service.port > 65_535) {
+    const detail = 'port is not valid: must be between 1 and 65535, inclusive';
+    found.push(invalid('spec.service.port', service.port, detail));
+  }
+  if (insecureSkipTLSVerify && caBundle !== '') {
+    found.push(invalid('spec.insecureSkipTLSVerify', true, 'may not be true if caBundle is present'));
+  }
+  return found;
+}
+
+const CONDITION_STATUSES = ['True', 'False', 'Unknown'];
+
+function validateStatus(next: ApiObject): FieldError[] {
+  const { conditions = [] } = (next as unknown as APIService).status;
+  return conditions.flatMap(({ status }, index) => {
+    if (CONDITION_STATUSES.includes(status)) return [];
+    return [notSupported(`${keyPath('status.conditions', index)}.status`, status, CONDITION_STATUSES)];
+  });
+}

@@ -1,0 +1,76 @@
+/**
+ * ControllerRevision: a state that a controller may want back. Its data never changes. spec: ControllerRevision
+ */
+import { type FieldError, invalid, required } from '../../../meta/field-error.js';
+import { verbatim } from '../../../meta/go-text.js';
+import { parseApiVersion } from '../../../meta/gvk.js';
+import type { ApiObject } from '../../../meta/object.js';
+import { int64, pointer, rawExtension } from '../../../schema/hints.js';
+import type { Input, Output } from '../../../schema/type.js';
+import { isRecord, printJson } from '../../../util/json.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind } from '../../kind.js';
+import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/workload-columns.js';
+import { nonNegative } from './workload.js';
+
+const shape = () => ({
+  data: pointer(rawExtension()),
+  revision: int64(),
+});
+export interface ControllerRevision extends ObjectBase, Output<typeof shape> {}
+export interface ControllerRevisionInput extends InputBase, Input<typeof shape> {}
+
+export const ControllerRevision: Kind<ControllerRevision, ControllerRevisionInput, 'Namespaced', never> = defineBuiltIn(
+  {
+    apiVersion: 'apps/v1',
+    kind: 'ControllerRevision',
+    scope: 'Namespaced',
+    body: shape,
+    strategy: {
+      validate: (object) => [...revisionProblems(object), ...dataProblems(object['data'])],
+      validateUpdate: (next, live) => [...revisionProblems(next), ...dataUpdateProblems(next['data'], live['data'])],
+    },
+    columns: [
+      nameColumn,
+      textColumn('Controller', 'Controller of the object', controllerCell),
+      textColumn(
+        'Revision',
+        'revision indicates the revision of the state represented by Data.',
+        (object) => object['revision'],
+      ),
+      ageColumn,
+    ],
+  },
+);
+
+function revisionProblems(object: ApiObject): FieldError[] {
+  return nonNegative('revision', (object as unknown as ControllerRevision).revision);
+}
+
+function dataProblems(data: unknown): FieldError[] {
+  if (data === undefined || data === null) return [required('data', 'data is mandatory')];
+  return isRecord(data) ? [] : [required('data', 'data must be a valid JSON object')];
+}
+
+/** Compared as text, as the reference server compares it: another order of keys is another state. */
+function dataUpdateProblems(next: unknown, live: unknown): FieldError[] {
+  const [after, before] = [textOf(next), textOf(live)];
+  return after === before ? [] : [invalid('data', dumpRaw(after), 'field is immutable')];
+}
+
+function textOf(data: unknown): string {
+  return data === undefined ? '' : printJson(data);
+}
+
+function dumpRaw(text: string) {
+  const bytes = [...new TextEncoder().encode(text)].map((byte) => `0x${byte.toString(16)}`);
+  const raw = text === '' ? '[]uint8(nil)' : `[]uint8{${bytes.join(', ')}}`;
+  return verbatim(`runtime.RawExtension{Raw:${raw}, Object:runtime.Object(nil)}`);
+}
+
+function controllerCell({ metadata }: ApiObject): string {
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
+  if (owner === undefined) return NONE;
+  const group = parseApiVersion(owner.apiVersion)?.group ?? '';
+  return `${(group === '' ? owner.kind : `${owner.kind}.${group}`).toLowerCase()}/${owner.name}`;
+}

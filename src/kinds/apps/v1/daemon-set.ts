@@ -1,0 +1,317 @@
+/**
+ * DaemonSet: one pod on every node that fits. spec: DaemonSet
+ */
+import * as z from 'zod';
+import { childPath, type FieldError, invalid, notSupported, required } from '../../../meta/field-error.js';
+import { quote, verbatim } from '../../../meta/go-text.js';
+import { dumpIntOrString } from '../../../meta/int-or-string.js';
+import { labelSelectorFrom, labelSelectorObjectErrors, printLabelSelector } from '../../../meta/labels.js';
+import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import {
+  always,
+  defaulted,
+  defaultedPointer,
+  int32,
+  int64,
+  intOrString,
+  mapList,
+  namedString,
+  optional,
+  pointer,
+  timeOrNull,
+  words,
+} from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { deepEqual } from '../../../util/json.js';
+import { podTemplateSpec } from '../../core/v1/pod-spec/pod-spec.js';
+import {
+  dropDisabledTemplateFields,
+  podTemplateDefaults,
+  podTemplateProblems,
+} from '../../core/v1/pod-spec/pod-template.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind, WriteContext } from '../../kind.js';
+import { requiredPointer } from '../../shared/required-pointer.js';
+import { dumpLabelSelector } from '../../shared/selector-dump.js';
+import { specGeneration, statusSubresource } from '../../shared/strategies.js';
+import { labelSelector } from '../../shared/types.js';
+import {
+  ageColumn,
+  containerColumns,
+  countColumn,
+  docs,
+  NONE,
+  nameColumn,
+  selectorColumn,
+  textColumn,
+} from '../../shared/workload-columns.js';
+import {
+  amountOf,
+  collisionProblems,
+  countOrPercentProblems,
+  isEmptySelector,
+  isReadable,
+  lastingPodProblems,
+  mismatchProblems,
+  nonNegative,
+  nonNegativeFields,
+  overHundredProblems,
+  type Selecting,
+  selectorUpdateProblems,
+  templateRules,
+  templateWarnings,
+} from './workload.js';
+
+const rollingUpdateDaemonSetShape = () => ({
+  maxUnavailable: defaultedPointer(intOrString(), 1),
+  maxSurge: defaultedPointer(intOrString(), 0),
+});
+export interface RollingUpdateDaemonSet extends Output<typeof rollingUpdateDaemonSetShape> {}
+export interface RollingUpdateDaemonSetInput extends Input<typeof rollingUpdateDaemonSetShape> {}
+const rollingUpdateDaemonSet: Type<RollingUpdateDaemonSet, RollingUpdateDaemonSetInput> = type(
+  'RollingUpdateDaemonSet',
+  rollingUpdateDaemonSetShape,
+);
+
+const daemonSetUpdateStrategyShape = () => ({
+  type: defaulted(words<'OnDelete' | 'RollingUpdate'>('v1.DaemonSetUpdateStrategyType'), 'RollingUpdate'),
+  rollingUpdate: pointer(rollingUpdateDaemonSet()),
+});
+export interface DaemonSetUpdateStrategy extends Output<typeof daemonSetUpdateStrategyShape> {}
+export interface DaemonSetUpdateStrategyInput extends Input<typeof daemonSetUpdateStrategyShape> {}
+const daemonSetUpdateStrategy: Type<DaemonSetUpdateStrategy, DaemonSetUpdateStrategyInput> = type(
+  'DaemonSetUpdateStrategy',
+  daemonSetUpdateStrategyShape,
+);
+
+const daemonSetSpecShape = () => ({
+  selector: requiredPointer(labelSelector()),
+  template: podTemplateSpec(),
+  updateStrategy: always(daemonSetUpdateStrategy()),
+  minReadySeconds: optional(int32()),
+  revisionHistoryLimit: defaultedPointer(int32(), 10),
+});
+export interface DaemonSetSpec extends Output<typeof daemonSetSpecShape> {}
+export interface DaemonSetSpecInput extends Input<typeof daemonSetSpecShape> {}
+const daemonSetSpec: Type<DaemonSetSpec, DaemonSetSpecInput> = type('DaemonSetSpec', daemonSetSpecShape);
+
+const daemonSetConditionShape = () => ({
+  type: namedString('v1.DaemonSetConditionType'),
+  status: words<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
+  lastTransitionTime: timeOrNull(),
+  reason: optional(z.string()),
+  message: optional(z.string()),
+});
+export interface DaemonSetCondition extends Output<typeof daemonSetConditionShape> {}
+export interface DaemonSetConditionInput extends Input<typeof daemonSetConditionShape> {}
+const daemonSetCondition: Type<DaemonSetCondition, DaemonSetConditionInput> = type(
+  'DaemonSetCondition',
+  daemonSetConditionShape,
+);
+
+const daemonSetStatusShape = () => ({
+  currentNumberScheduled: int32(),
+  numberMisscheduled: int32(),
+  desiredNumberScheduled: int32(),
+  numberReady: int32(),
+  observedGeneration: optional(int64()),
+  updatedNumberScheduled: optional(int32()),
+  numberAvailable: optional(int32()),
+  numberUnavailable: optional(int32()),
+  collisionCount: pointer(int32()),
+  conditions: optional(mapList(daemonSetCondition(), 'type')),
+});
+export interface DaemonSetStatus extends Output<typeof daemonSetStatusShape> {}
+export interface DaemonSetStatusInput extends Input<typeof daemonSetStatusShape> {}
+const daemonSetStatus: Type<DaemonSetStatus, DaemonSetStatusInput> = type('DaemonSetStatus', daemonSetStatusShape);
+
+const shape = () => ({ spec: always(daemonSetSpec()), status: always(daemonSetStatus()) });
+export interface DaemonSet extends ObjectBase, Output<typeof shape> {}
+export interface DaemonSetInput extends InputBase, Input<typeof shape> {}
+
+/** Counts the templates a DaemonSet has had. It is the server's own, whatever a client writes there. */
+const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
+
+export const DaemonSet: Kind<DaemonSet, DaemonSetInput, 'Namespaced', 'status'> = defineBuiltIn({
+  apiVersion: 'apps/v1',
+  kind: 'DaemonSet',
+  scope: 'Namespaced',
+  names: { shortNames: ['ds'], categories: ['all'] },
+  body: shape,
+  strategy: {
+    statusApart: true,
+    generation: specGeneration,
+    defaults,
+    prepareForCreate: (draft, { features }) => {
+      dropDisabledTemplateFields(daemonSetOf(draft).spec.template, undefined, features);
+      setTemplateGeneration(draft, Math.max(templateGeneration(draft), 1));
+    },
+    prepareForUpdate,
+    validate: (object, context) => specProblems(daemonSetOf(object).spec, { context }),
+    validateUpdate,
+    warnings: templateWarnings,
+  },
+  subresources: {
+    status: statusSubresource({
+      prepare: (draft, live) => setTemplateGeneration(draft, templateGeneration(live)),
+      validateUpdate: statusProblems,
+    }),
+  },
+  columns: [
+    nameColumn,
+    countColumn(
+      'Desired',
+      `The total number of nodes that should be running the daemon pod (including nodes correctly running the daemon pod). More info: ${docs('concepts/workloads/controllers/daemonset/')}`,
+      (object) => daemonSetOf(object).status.desiredNumberScheduled,
+    ),
+    countColumn(
+      'Current',
+      `The number of nodes that are running at least 1 daemon pod and are supposed to run the daemon pod. More info: ${docs('concepts/workloads/controllers/daemonset/')}`,
+      (object) => daemonSetOf(object).status.currentNumberScheduled,
+    ),
+    countColumn(
+      'Ready',
+      'The number of nodes that should be running the daemon pod and have one or more of the daemon pod running and ready.',
+      (object) => daemonSetOf(object).status.numberReady,
+    ),
+    countColumn(
+      'Up-to-date',
+      'The total number of nodes that are running updated daemon pod',
+      (object) => daemonSetOf(object).status.updatedNumberScheduled ?? 0,
+    ),
+    countColumn(
+      'Available',
+      'The number of nodes that should be running the daemon pod and have one or more of the daemon pod running and available (ready for at least spec.minReadySeconds)',
+      (object) => daemonSetOf(object).status.numberAvailable ?? 0,
+    ),
+    textColumn(
+      'Node Selector',
+      `NodeSelector is a selector which must be true for the pod to fit on a node. Selector which must match a node's labels for the pod to be scheduled on that node. More info: ${docs('concepts/configuration/assign-pod-node/')}`,
+      (object) => {
+        const { nodeSelector = {} } = daemonSetOf(object).spec.template.spec;
+        return printLabelSelector(labelSelectorFrom(nodeSelector)) || NONE;
+      },
+    ),
+    ageColumn,
+    ...containerColumns((object) => daemonSetOf(object).spec.template.spec),
+    selectorColumn(
+      `A label query over pods that are managed by the daemon set. Must match in order to be controlled. If empty, defaulted to labels on Pod template. More info: ${docs('concepts/overview/working-with-objects/labels/#label-selectors')}`,
+      (object) => daemonSetOf(object).spec.selector,
+    ),
+  ],
+});
+
+function daemonSetOf(object: ApiObject | DraftObject): DaemonSet {
+  return object as unknown as DaemonSet;
+}
+
+function defaults(draft: DraftObject): void {
+  const { spec } = daemonSetOf(draft);
+  podTemplateDefaults(spec.template);
+  const { updateStrategy } = spec;
+  if (updateStrategy.type === 'RollingUpdate') updateStrategy.rollingUpdate ??= { maxUnavailable: 1, maxSurge: 0 };
+}
+
+function templateGeneration(object: ApiObject | DraftObject): number {
+  const text = object.metadata.annotations?.[TEMPLATE_GENERATION] ?? '';
+  return /^[+-]?[0-9]+$/.test(text) ? Number(text) : 0;
+}
+
+function setTemplateGeneration(draft: DraftObject, generation: number): void {
+  const all = { ...draft.metadata.annotations, [TEMPLATE_GENERATION]: String(generation) };
+  draft.metadata.annotations = Object.fromEntries(Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function prepareForUpdate(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {
+  dropDisabledTemplateFields(daemonSetOf(draft).spec.template, daemonSetOf(live).spec.template, features);
+  const changed = !deepEqual(daemonSetOf(draft).spec.template, daemonSetOf(live).spec.template);
+  setTemplateGeneration(draft, templateGeneration(live) + (changed ? 1 : 0));
+}
+
+/** An update is judged as an object and once more as a change. */
+function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): readonly FieldError[] {
+  const { spec } = daemonSetOf(next);
+  const problems = specProblems(spec, { context, live: daemonSetOf(live).spec });
+  return [...problems, ...problems, ...selectorUpdateProblems(spec, daemonSetOf(live).spec)];
+}
+
+function specProblems(
+  spec: DaemonSetSpec,
+  about: { readonly context: WriteContext; readonly live?: DaemonSetSpec },
+): FieldError[] {
+  return [
+    ...selectionProblems(spec),
+    ...podTemplateProblems('spec.template', spec.template, templateRules(about)),
+    ...lastingPodProblems('spec.template', spec.template, 'DaemonSet'),
+    ...nonNegative('spec.minReadySeconds', spec.minReadySeconds),
+    ...strategyProblems('spec.updateStrategy', spec.updateStrategy),
+    ...nonNegative('spec.revisionHistoryLimit', spec.revisionHistoryLimit),
+  ];
+}
+
+/** Unlike other workloads, one without a selector is only told that its labels do not match. */
+function selectionProblems(spec: Selecting): FieldError[] {
+  const { selector } = spec;
+  const problems = selector === undefined ? [] : labelSelectorObjectErrors(selector, 'spec.selector');
+  if (isReadable(selector)) problems.push(...mismatchProblems('spec', spec));
+  if (selector !== undefined && isEmptySelector(selector)) {
+    problems.push(invalid('spec.selector', dumpLabelSelector(selector), 'empty selector is invalid for daemonset'));
+  }
+  return problems;
+}
+
+function strategyProblems(path: string, strategy: DaemonSetUpdateStrategy): FieldError[] {
+  switch (strategy.type) {
+    case 'OnDelete':
+      return [];
+    case 'RollingUpdate':
+      if (strategy.rollingUpdate === undefined) return [required(childPath(path, 'rollingUpdate'))];
+      return rollingUpdateProblems(childPath(path, 'rollingUpdate'), strategy.rollingUpdate);
+    default:
+      return [notSupported(path, dumpStrategy(strategy), ['RollingUpdate', 'OnDelete'])];
+  }
+}
+
+function rollingUpdateProblems(path: string, { maxUnavailable, maxSurge }: RollingUpdateDaemonSet): FieldError[] {
+  const unavailablePath = childPath(path, 'maxUnavailable');
+  const surgePath = childPath(path, 'maxSurge');
+  const problems = [
+    ...countOrPercentProblems(unavailablePath, maxUnavailable),
+    ...countOrPercentProblems(surgePath, maxSurge),
+    ...overHundredProblems(unavailablePath, maxUnavailable),
+    ...overHundredProblems(surgePath, maxSurge),
+  ];
+  const unavailable = amountOf(maxUnavailable) !== 0;
+  const surge = amountOf(maxSurge) !== 0;
+  if (unavailable && surge) {
+    problems.push(invalid(surgePath, dumpIntOrString(maxSurge), 'may not be set when maxUnavailable is non-zero'));
+  }
+  if (!unavailable && !surge) problems.push(required(unavailablePath, 'cannot be 0 when maxSurge is 0'));
+  return problems;
+}
+
+function dumpStrategy({ type: name, rollingUpdate }: { readonly type: string; readonly rollingUpdate?: unknown }) {
+  // What is behind a pointer does not show; its address does, and means nothing.
+  const address = rollingUpdate === undefined ? 'nil' : '0xc000000000';
+  return verbatim(
+    `apps.DaemonSetUpdateStrategy{Type:${quote(name)}, RollingUpdate:(*apps.RollingUpdateDaemonSet)(${address})}`,
+  );
+}
+
+function statusProblems(next: ApiObject, live: ApiObject): readonly FieldError[] {
+  const { status } = daemonSetOf(next);
+  return [
+    ...nonNegativeFields('status', status, [
+      'currentNumberScheduled',
+      'numberMisscheduled',
+      'desiredNumberScheduled',
+      'numberReady',
+      'observedGeneration',
+      'updatedNumberScheduled',
+      'numberAvailable',
+      'numberUnavailable',
+      'collisionCount',
+    ]),
+    ...collisionProblems(status.collisionCount, daemonSetOf(live).status.collisionCount),
+  ];
+}

@@ -1,0 +1,275 @@
+/**
+ * Deployment: replicas of a pod, moved from one template to the next by way of ReplicaSets. spec: Deployment
+ */
+import * as z from 'zod';
+import { childPath, type FieldError, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
+import { quote, verbatim } from '../../../meta/go-text.js';
+import { dumpIntOrString } from '../../../meta/int-or-string.js';
+import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import {
+  always,
+  defaulted,
+  defaultedPointer,
+  int32,
+  int64,
+  intOrString,
+  mapList,
+  namedString,
+  optional,
+  pointer,
+  timeOrNull,
+  words,
+} from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { deepEqual } from '../../../util/json.js';
+import { scaleSubresource } from '../../autoscaling/v1/scale.js';
+import { podTemplateSpec } from '../../core/v1/pod-spec/pod-spec.js';
+import { dropDisabledTemplateFields, podTemplateDefaults } from '../../core/v1/pod-spec/pod-template.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind, WriteContext } from '../../kind.js';
+import { requiredPointer } from '../../shared/required-pointer.js';
+import { statusSubresource } from '../../shared/strategies.js';
+import { labelSelector } from '../../shared/types.js';
+import { ageColumn, containerColumns, nameColumn, selectorColumn, textColumn } from '../../shared/workload-columns.js';
+import {
+  amountOf,
+  atMost,
+  collisionProblems,
+  countOrPercentProblems,
+  nonNegative,
+  nonNegativeFields,
+  overHundredProblems,
+  podNameWarnings,
+  replicaTemplateProblems,
+  selectorProblems,
+  selectorUpdateProblems,
+  templateWarnings,
+} from './workload.js';
+
+const rollingUpdateDeploymentShape = () => ({
+  maxUnavailable: defaultedPointer(intOrString(), '25%'),
+  maxSurge: defaultedPointer(intOrString(), '25%'),
+});
+export interface RollingUpdateDeployment extends Output<typeof rollingUpdateDeploymentShape> {}
+export interface RollingUpdateDeploymentInput extends Input<typeof rollingUpdateDeploymentShape> {}
+const rollingUpdateDeployment: Type<RollingUpdateDeployment, RollingUpdateDeploymentInput> = type(
+  'RollingUpdateDeployment',
+  rollingUpdateDeploymentShape,
+);
+
+const deploymentStrategyShape = () => ({
+  type: defaulted(words<'Recreate' | 'RollingUpdate'>('v1.DeploymentStrategyType'), 'RollingUpdate'),
+  rollingUpdate: pointer(rollingUpdateDeployment()),
+});
+export interface DeploymentStrategy extends Output<typeof deploymentStrategyShape> {}
+export interface DeploymentStrategyInput extends Input<typeof deploymentStrategyShape> {}
+const deploymentStrategy: Type<DeploymentStrategy, DeploymentStrategyInput> = type(
+  'DeploymentStrategy',
+  deploymentStrategyShape,
+  { patchStrategy: 'retainKeys' },
+);
+
+const deploymentSpecShape = () => ({
+  replicas: defaultedPointer(int32(), 1),
+  selector: requiredPointer(labelSelector()),
+  template: podTemplateSpec(),
+  strategy: always(deploymentStrategy()),
+  minReadySeconds: optional(int32()),
+  revisionHistoryLimit: defaultedPointer(int32(), 10),
+  paused: optional(z.boolean()),
+  progressDeadlineSeconds: defaultedPointer(int32(), 600),
+});
+export interface DeploymentSpec extends Output<typeof deploymentSpecShape> {}
+export interface DeploymentSpecInput extends Input<typeof deploymentSpecShape> {}
+const deploymentSpec: Type<DeploymentSpec, DeploymentSpecInput> = type('DeploymentSpec', deploymentSpecShape);
+
+const deploymentConditionShape = () => ({
+  type: namedString('v1.DeploymentConditionType'),
+  status: words<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
+  lastUpdateTime: timeOrNull(),
+  lastTransitionTime: timeOrNull(),
+  reason: optional(z.string()),
+  message: optional(z.string()),
+});
+export interface DeploymentCondition extends Output<typeof deploymentConditionShape> {}
+export interface DeploymentConditionInput extends Input<typeof deploymentConditionShape> {}
+const deploymentCondition: Type<DeploymentCondition, DeploymentConditionInput> = type(
+  'DeploymentCondition',
+  deploymentConditionShape,
+);
+
+const deploymentStatusShape = () => ({
+  observedGeneration: optional(int64()),
+  replicas: optional(int32()),
+  updatedReplicas: optional(int32()),
+  readyReplicas: optional(int32()),
+  availableReplicas: optional(int32()),
+  unavailableReplicas: optional(int32()),
+  terminatingReplicas: pointer(int32()),
+  conditions: optional(mapList(deploymentCondition(), 'type')),
+  collisionCount: pointer(int32()),
+});
+export interface DeploymentStatus extends Output<typeof deploymentStatusShape> {}
+export interface DeploymentStatusInput extends Input<typeof deploymentStatusShape> {}
+const deploymentStatus: Type<DeploymentStatus, DeploymentStatusInput> = type('DeploymentStatus', deploymentStatusShape);
+
+const shape = () => ({ spec: always(deploymentSpec()), status: always(deploymentStatus()) });
+export interface Deployment extends ObjectBase, Output<typeof shape> {}
+export interface DeploymentInput extends InputBase, Input<typeof shape> {}
+
+export const Deployment: Kind<Deployment, DeploymentInput, 'Namespaced', 'status' | 'scale'> = defineBuiltIn({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  scope: 'Namespaced',
+  names: { shortNames: ['deploy'], categories: ['all'] },
+  body: shape,
+  strategy: {
+    statusApart: true,
+    // Raised by prepareForUpdate, which the status address does not run.
+    generation: () => false,
+    defaults,
+    prepareForCreate: (draft, { features }) =>
+      dropDisabledTemplateFields(deploymentOf(draft).spec.template, undefined, features),
+    prepareForUpdate,
+    validate: (object, context) => specProblems(deploymentOf(object).spec, { context }),
+    validateUpdate: (next, live, context) => [
+      ...specProblems(deploymentOf(next).spec, { context, live: deploymentOf(live).spec }),
+      ...selectorUpdateProblems(deploymentOf(next).spec, deploymentOf(live).spec),
+    ],
+    warnings: (object, live, context) => [...podNameWarnings(object, live), ...templateWarnings(object, live, context)],
+  },
+  subresources: {
+    scale: scaleSubresource(),
+    status: statusSubresource({ metadata: ['labels'], prepare: dropGatedStatus, validateUpdate: statusProblems }),
+  },
+  columns: [
+    nameColumn,
+    textColumn('Ready', 'Number of the pod with ready state', (object) => {
+      const { spec, status } = deploymentOf(object);
+      return `${status.readyReplicas ?? 0}/${spec.replicas}`;
+    }),
+    textColumn(
+      'Up-to-date',
+      'Total number of non-terminating pods targeted by this deployment that have the desired template spec.',
+      (object) => deploymentOf(object).status.updatedReplicas ?? 0,
+    ),
+    textColumn(
+      'Available',
+      'Total number of available non-terminating pods (ready for at least minReadySeconds) targeted by this deployment.',
+      (object) => deploymentOf(object).status.availableReplicas ?? 0,
+    ),
+    ageColumn,
+    ...containerColumns((object) => deploymentOf(object).spec.template.spec),
+    selectorColumn(
+      'Label selector for pods. Existing ReplicaSets whose pods are selected by this will be the ones affected by this deployment.',
+      (object) => deploymentOf(object).spec.selector,
+    ),
+  ],
+});
+
+function deploymentOf(object: ApiObject | DraftObject): Deployment {
+  return object as unknown as Deployment;
+}
+
+function defaults(draft: DraftObject): void {
+  const { spec } = deploymentOf(draft);
+  podTemplateDefaults(spec.template);
+  const { strategy } = spec;
+  if (strategy.type === 'RollingUpdate') strategy.rollingUpdate ??= { maxUnavailable: '25%', maxSurge: '25%' };
+}
+
+function prepareForUpdate(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {
+  dropDisabledTemplateFields(deploymentOf(draft).spec.template, deploymentOf(live).spec.template, features);
+  const before = live.metadata;
+  // Annotations count too: they are copied to the ReplicaSets.
+  if (deepEqual(draft['spec'], live['spec']) && deepEqual(draft.metadata.annotations ?? {}, before.annotations ?? {})) {
+    return;
+  }
+  draft.metadata.generation = (before.generation ?? 0) + 1;
+}
+
+function specProblems(
+  spec: DeploymentSpec,
+  about: { readonly context: WriteContext; readonly live?: DeploymentSpec },
+): FieldError[] {
+  const { minReadySeconds = 0, progressDeadlineSeconds } = spec;
+  const problems = [
+    ...nonNegative('spec.replicas', spec.replicas),
+    ...selectorProblems('spec.selector', spec.selector, 'deployment'),
+    ...replicaTemplateProblems('spec', spec, about),
+    ...strategyProblems('spec.strategy', spec.strategy),
+    ...nonNegative('spec.minReadySeconds', minReadySeconds),
+    ...nonNegative('spec.revisionHistoryLimit', spec.revisionHistoryLimit),
+    ...nonNegative('spec.progressDeadlineSeconds', progressDeadlineSeconds),
+  ];
+  if (progressDeadlineSeconds <= minReadySeconds) {
+    const detail = 'must be greater than minReadySeconds';
+    problems.push(invalid('spec.progressDeadlineSeconds', progressDeadlineSeconds, detail));
+  }
+  return problems;
+}
+
+function strategyProblems(path: string, strategy: DeploymentStrategy): FieldError[] {
+  const rolling = childPath(path, 'rollingUpdate');
+  switch (strategy.type) {
+    case 'Recreate':
+      if (strategy.rollingUpdate === undefined) return [];
+      return [forbidden(rolling, "may not be specified when strategy `type` is 'Recreate'")];
+    case 'RollingUpdate':
+      if (strategy.rollingUpdate === undefined) {
+        return [required(rolling, 'this should be defaulted and never be nil')];
+      }
+      return rollingUpdateProblems(rolling, strategy.rollingUpdate);
+    default:
+      return [notSupported(path, dumpStrategy(strategy), ['Recreate', 'RollingUpdate'])];
+  }
+}
+
+function rollingUpdateProblems(path: string, { maxUnavailable, maxSurge }: RollingUpdateDeployment): FieldError[] {
+  const unavailable = childPath(path, 'maxUnavailable');
+  const problems = [
+    ...countOrPercentProblems(unavailable, maxUnavailable),
+    ...countOrPercentProblems(childPath(path, 'maxSurge'), maxSurge),
+  ];
+  if (amountOf(maxUnavailable) === 0 && amountOf(maxSurge) === 0) {
+    problems.push(invalid(unavailable, dumpIntOrString(maxUnavailable), 'may not be 0 when `maxSurge` is 0'));
+  }
+  return [...problems, ...overHundredProblems(unavailable, maxUnavailable)];
+}
+
+function dumpStrategy({ type: name, rollingUpdate }: { readonly type: string; readonly rollingUpdate?: unknown }) {
+  // What is behind a pointer does not show; its address does, and means nothing.
+  const address = rollingUpdate === undefined ? 'nil' : '0xc000000000';
+  return verbatim(
+    `apps.DeploymentStrategy{Type:${quote(name)}, RollingUpdate:(*apps.RollingUpdateDeployment)(${address})}`,
+  );
+}
+
+const TERMINATING = 'DeploymentReplicaSetTerminatingReplicas';
+
+function dropGatedStatus(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {
+  if (features.enabled(TERMINATING) || deploymentOf(live).status.terminatingReplicas !== undefined) return;
+  delete deploymentOf(draft).status.terminatingReplicas;
+}
+
+function statusProblems(next: ApiObject, live: ApiObject): readonly FieldError[] {
+  const { status } = deploymentOf(next);
+  const { readyReplicas = 0, availableReplicas = 0 } = status;
+  const problems = [
+    ...nonNegativeFields('status', status, [
+      'observedGeneration',
+      'replicas',
+      'updatedReplicas',
+      'readyReplicas',
+      'availableReplicas',
+      'unavailableReplicas',
+      'terminatingReplicas',
+      'collisionCount',
+    ]),
+    ...atMost(status, status.replicas ?? 0, ['updatedReplicas', 'readyReplicas', 'availableReplicas']),
+  ];
+  if (availableReplicas > readyReplicas) {
+    problems.push(invalid('status.availableReplicas', availableReplicas, 'cannot be greater than readyReplicas'));
+  }
+  return [...problems, ...collisionProblems(status.collisionCount, deploymentOf(live).status.collisionCount)];
+}

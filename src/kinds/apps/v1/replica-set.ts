@@ -1,0 +1,188 @@
+/**
+ * ReplicaSet: so many pods of one template. spec: ReplicaSet
+ */
+import * as z from 'zod';
+import { type FieldError, invalid } from '../../../meta/field-error.js';
+import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import {
+  always,
+  defaultedPointer,
+  int32,
+  int64,
+  mapList,
+  namedString,
+  optional,
+  pointer,
+  timeOrNull,
+  words,
+} from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { scaleSubresource } from '../../autoscaling/v1/scale.js';
+import { podTemplateSpec } from '../../core/v1/pod-spec/pod-spec.js';
+import { dropDisabledTemplateFields, podTemplateDefaults } from '../../core/v1/pod-spec/pod-template.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind, WriteContext } from '../../kind.js';
+import { requiredPointer } from '../../shared/required-pointer.js';
+import { specGeneration, statusSubresource } from '../../shared/strategies.js';
+import { labelSelector } from '../../shared/types.js';
+import {
+  ageColumn,
+  containerColumns,
+  countColumn,
+  docs,
+  nameColumn,
+  selectorColumn,
+} from '../../shared/workload-columns.js';
+import {
+  atMost,
+  nonNegative,
+  nonNegativeFields,
+  podNameWarnings,
+  replicaTemplateProblems,
+  selectorProblems,
+  selectorUpdateProblems,
+  templateWarnings,
+} from './workload.js';
+
+const replicaSetSpecShape = () => ({
+  replicas: defaultedPointer(int32(), 1),
+  minReadySeconds: optional(int32()),
+  selector: requiredPointer(labelSelector()),
+  template: always(podTemplateSpec()),
+});
+export interface ReplicaSetSpec extends Output<typeof replicaSetSpecShape> {}
+export interface ReplicaSetSpecInput extends Input<typeof replicaSetSpecShape> {}
+const replicaSetSpec: Type<ReplicaSetSpec, ReplicaSetSpecInput> = type('ReplicaSetSpec', replicaSetSpecShape);
+
+const replicaSetConditionShape = () => ({
+  type: namedString('v1.ReplicaSetConditionType'),
+  status: words<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
+  lastTransitionTime: timeOrNull(),
+  reason: optional(z.string()),
+  message: optional(z.string()),
+});
+export interface ReplicaSetCondition extends Output<typeof replicaSetConditionShape> {}
+export interface ReplicaSetConditionInput extends Input<typeof replicaSetConditionShape> {}
+const replicaSetCondition: Type<ReplicaSetCondition, ReplicaSetConditionInput> = type(
+  'ReplicaSetCondition',
+  replicaSetConditionShape,
+);
+
+const replicaSetStatusShape = () => ({
+  replicas: int32(),
+  fullyLabeledReplicas: optional(int32()),
+  readyReplicas: optional(int32()),
+  availableReplicas: optional(int32()),
+  terminatingReplicas: pointer(int32()),
+  observedGeneration: optional(int64()),
+  conditions: optional(mapList(replicaSetCondition(), 'type')),
+});
+export interface ReplicaSetStatus extends Output<typeof replicaSetStatusShape> {}
+export interface ReplicaSetStatusInput extends Input<typeof replicaSetStatusShape> {}
+const replicaSetStatus: Type<ReplicaSetStatus, ReplicaSetStatusInput> = type('ReplicaSetStatus', replicaSetStatusShape);
+
+const shape = () => ({ spec: always(replicaSetSpec()), status: always(replicaSetStatus()) });
+export interface ReplicaSet extends ObjectBase, Output<typeof shape> {}
+export interface ReplicaSetInput extends InputBase, Input<typeof shape> {}
+
+export const ReplicaSet: Kind<ReplicaSet, ReplicaSetInput, 'Namespaced', 'status' | 'scale'> = defineBuiltIn({
+  apiVersion: 'apps/v1',
+  kind: 'ReplicaSet',
+  scope: 'Namespaced',
+  names: { shortNames: ['rs'], categories: ['all'] },
+  body: shape,
+  strategy: {
+    statusApart: true,
+    generation: specGeneration,
+    defaults: (draft) => podTemplateDefaults(replicaSetOf(draft).spec.template),
+    prepareForCreate: (draft, { features }) =>
+      dropDisabledTemplateFields(replicaSetOf(draft).spec.template, undefined, features),
+    prepareForUpdate: (draft, live, { features }) =>
+      dropDisabledTemplateFields(replicaSetOf(draft).spec.template, replicaSetOf(live).spec.template, features),
+    validate: (object, context) => specProblems(replicaSetOf(object).spec, { context }),
+    validateUpdate,
+    selectableFields: { 'status.replicas': (object) => String(replicaSetOf(object).status.replicas) },
+    unknownFieldLabel: (field) => `field label not supported: ${field}`,
+    warnings: (object, live, context) => [...podNameWarnings(object, live), ...templateWarnings(object, live, context)],
+  },
+  subresources: {
+    scale: scaleSubresource(),
+    status: statusSubresource({ prepare: dropGatedStatus, validateUpdate: statusProblems }),
+  },
+  columns: [
+    nameColumn,
+    countColumn(
+      'Desired',
+      `Replicas is the number of desired pods. This is a pointer to distinguish between explicit zero and unspecified. Defaults to 1. More info: ${docs('concepts/workloads/controllers/replicaset')}`,
+      (object) => replicaSetOf(object).spec.replicas,
+    ),
+    countColumn(
+      'Current',
+      `Replicas is the most recently observed number of non-terminating pods. More info: ${docs('concepts/workloads/controllers/replicaset')}`,
+      (object) => replicaSetOf(object).status.replicas,
+    ),
+    countColumn(
+      'Ready',
+      'The number of non-terminating pods targeted by this ReplicaSet with a Ready Condition.',
+      (object) => replicaSetOf(object).status.readyReplicas ?? 0,
+    ),
+    ageColumn,
+    ...containerColumns((object) => replicaSetOf(object).spec.template.spec),
+    selectorColumn(
+      `Selector is a label query over pods that should match the replica count. Label keys and values that must match in order to be controlled by this replica set. It must match the pod template's labels. More info: ${docs('concepts/overview/working-with-objects/labels/#label-selectors')}`,
+      (object) => replicaSetOf(object).spec.selector,
+    ),
+  ],
+});
+
+function replicaSetOf(object: ApiObject | DraftObject): ReplicaSet {
+  return object as unknown as ReplicaSet;
+}
+
+function specProblems(
+  spec: ReplicaSetSpec,
+  about: { readonly context: WriteContext; readonly live?: ReplicaSetSpec },
+): FieldError[] {
+  return [
+    ...nonNegative('spec.replicas', spec.replicas),
+    ...nonNegative('spec.minReadySeconds', spec.minReadySeconds),
+    // The reference server calls it a deployment here.
+    ...selectorProblems('spec.selector', spec.selector, 'deployment'),
+    ...replicaTemplateProblems('spec', spec, about),
+  ];
+}
+
+/** An update is judged as an object and once more as a change. */
+function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): readonly FieldError[] {
+  const spec = replicaSetOf(next).spec;
+  const liveSpec = replicaSetOf(live).spec;
+  const problems = specProblems(spec, { context, live: liveSpec });
+  return [...problems, ...problems, ...selectorUpdateProblems(spec, liveSpec)];
+}
+
+const TERMINATING = 'DeploymentReplicaSetTerminatingReplicas';
+
+function dropGatedStatus(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {
+  if (features.enabled(TERMINATING) || replicaSetOf(live).status.terminatingReplicas !== undefined) return;
+  delete replicaSetOf(draft).status.terminatingReplicas;
+}
+
+function statusProblems(next: ApiObject): readonly FieldError[] {
+  const { status } = replicaSetOf(next);
+  const { readyReplicas = 0, availableReplicas = 0 } = status;
+  const problems = [
+    ...nonNegativeFields('status', status, [
+      'replicas',
+      'fullyLabeledReplicas',
+      'readyReplicas',
+      'availableReplicas',
+      'observedGeneration',
+      'terminatingReplicas',
+    ]),
+    ...atMost(status, status.replicas, ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas']),
+  ];
+  if (availableReplicas > readyReplicas) {
+    problems.push(invalid('status.availableReplicas', availableReplicas, 'cannot be greater than readyReplicas'));
+  }
+  return problems;
+}

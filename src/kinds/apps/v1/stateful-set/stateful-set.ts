@@ -1,0 +1,255 @@
+/**
+ * StatefulSet: pods that keep their names and their storage. spec: StatefulSet
+ */
+import { childPath, type FieldError, forbidden, invalid, notSupported } from '../../../../meta/field-error.js';
+import { quote, verbatim } from '../../../../meta/go-text.js';
+import { dumpIntOrString, type IntOrString } from '../../../../meta/int-or-string.js';
+import { labelErrors } from '../../../../meta/labels.js';
+import { dnsLabelProblems, maskTrailingDash } from '../../../../meta/names.js';
+import type { ApiObject, DraftObject } from '../../../../meta/object.js';
+import type { Input, Output } from '../../../../schema/type.js';
+import { deepEqual } from '../../../../util/json.js';
+import { scaleSubresource } from '../../../autoscaling/v1/scale.js';
+import { podAnnotationsProblems } from '../../../core/v1/pod-spec/annotations.js';
+import { dropDisabledTemplateFields, podTemplateDefaults } from '../../../core/v1/pod-spec/pod-template.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import type { Kind, NameRule, WriteContext } from '../../../kind.js';
+import { annotationErrors } from '../../../shared/annotations.js';
+import { dumpLabelSelector } from '../../../shared/selector-dump.js';
+import { specGeneration, statusSubresource } from '../../../shared/strategies.js';
+import { ageColumn, containerColumns, nameColumn, textColumn } from '../../../shared/workload-columns.js';
+import {
+  amountOf,
+  atMost,
+  collisionProblems,
+  countOrPercentProblems,
+  isReadable,
+  lastingPodProblems,
+  mismatchProblems,
+  nonNegative,
+  nonNegativeFields,
+  overHundredProblems,
+  selectorProblems,
+  templateWarnings,
+} from '../workload.js';
+import {
+  type RollingUpdateStatefulSetStrategy,
+  type StatefulSetSpec,
+  type StatefulSetUpdateStrategy,
+  statefulSetShape,
+} from './schema.js';
+
+export interface StatefulSet extends ObjectBase, Output<typeof statefulSetShape> {}
+export interface StatefulSetInput extends InputBase, Input<typeof statefulSetShape> {}
+
+/** Its pods are named after it, and their names are names of hosts. */
+const labelName: NameRule = (name, prefix) => dnsLabelProblems(prefix ? maskTrailingDash(name) : name);
+
+export const StatefulSet: Kind<StatefulSet, StatefulSetInput, 'Namespaced', 'status' | 'scale'> = defineBuiltIn({
+  apiVersion: 'apps/v1',
+  kind: 'StatefulSet',
+  scope: 'Namespaced',
+  names: { shortNames: ['sts'], categories: ['all'] },
+  body: statefulSetShape,
+  strategy: {
+    nameRule: labelName,
+    statusApart: true,
+    generation: specGeneration,
+    defaults,
+    prepareForCreate: (draft, context) => dropGatedFields(draft, undefined, context),
+    prepareForUpdate: dropGatedFields,
+    validate: (object, context) => specProblems(statefulSetOf(object).spec, context),
+    validateUpdate: (next, live, context) => [
+      ...specProblems(statefulSetOf(next).spec, context),
+      ...fixedFieldProblems(statefulSetOf(next).spec, statefulSetOf(live).spec),
+    ],
+    warnings,
+    selectableFields: { 'status.successful': () => '' },
+    unknownFieldLabel: (field) => `field label not supported for appsv1.StatefulSet: ${field}`,
+  },
+  subresources: {
+    scale: scaleSubresource(),
+    status: statusSubresource({ validateUpdate: statusProblems }),
+  },
+  columns: [
+    nameColumn,
+    textColumn('Ready', 'Number of the pod with ready state', (object) => {
+      const { spec, status } = statefulSetOf(object);
+      return `${status.readyReplicas ?? 0}/${spec.replicas}`;
+    }),
+    ageColumn,
+    ...containerColumns((object) => statefulSetOf(object).spec.template.spec),
+  ],
+});
+
+function statefulSetOf(object: ApiObject | DraftObject): StatefulSet {
+  return object as unknown as StatefulSet;
+}
+
+const MAX_UNAVAILABLE = 'MaxUnavailableStatefulSet';
+
+function defaults(draft: DraftObject, { features }: WriteContext): void {
+  const { spec } = statefulSetOf(draft);
+  podTemplateDefaults(spec.template);
+  if (spec.volumeClaimTemplates !== undefined) {
+    const claims = spec.volumeClaimTemplates;
+    spec.volumeClaimTemplates = claims.map(({ kind = 'PersistentVolumeClaim', apiVersion = 'v1', ...claim }) => ({
+      kind,
+      apiVersion,
+      ...claim,
+    }));
+  }
+  const { updateStrategy } = spec;
+  if (updateStrategy.type !== 'RollingUpdate') return;
+  updateStrategy.rollingUpdate ??= { partition: 0 };
+  if (features.enabled(MAX_UNAVAILABLE)) updateStrategy.rollingUpdate.maxUnavailable ??= 1;
+}
+
+function dropGatedFields(draft: DraftObject, live: ApiObject | undefined, { features }: WriteContext): void {
+  const { spec } = statefulSetOf(draft);
+  dropDisabledTemplateFields(spec.template, live && statefulSetOf(live).spec.template, features);
+  const { rollingUpdate } = spec.updateStrategy;
+  if (rollingUpdate === undefined || features.enabled(MAX_UNAVAILABLE)) return;
+  const before = live && statefulSetOf(live).spec.updateStrategy.rollingUpdate;
+  if (before?.maxUnavailable === undefined) delete rollingUpdate.maxUnavailable;
+}
+
+function specProblems(spec: StatefulSetSpec, context: WriteContext): FieldError[] {
+  return [
+    ...policyProblems(spec),
+    ...updateStrategyProblems('spec.updateStrategy', spec.updateStrategy),
+    ...retentionProblems(spec),
+    ...nonNegative('spec.replicas', spec.replicas),
+    ...nonNegative('spec.minReadySeconds', spec.minReadySeconds),
+    ...nonNegative('spec.ordinals.start', spec.ordinals?.start),
+    ...selectorProblems('spec.selector', spec.selector, 'statefulset'),
+    ...templateProblems(spec, context),
+    ...lastingPodProblems('spec.template', spec.template, 'StatefulSet'),
+  ];
+}
+
+function policyProblems({ podManagementPolicy }: StatefulSetSpec): FieldError[] {
+  if (podManagementPolicy === 'OrderedReady' || podManagementPolicy === 'Parallel') return [];
+  return [invalid('spec.podManagementPolicy', podManagementPolicy, "must be 'OrderedReady' or 'Parallel'")];
+}
+
+function updateStrategyProblems(path: string, strategy: StatefulSetUpdateStrategy): FieldError[] {
+  const rolling = childPath(path, 'rollingUpdate');
+  const { rollingUpdate } = strategy;
+  switch (strategy.type) {
+    case 'OnDelete':
+      if (rollingUpdate === undefined) return [];
+      return [invalid(rolling, dumpRollingUpdate(rollingUpdate), "only allowed for updateStrategy 'RollingUpdate'")];
+    case 'RollingUpdate':
+      return rollingUpdate === undefined ? [] : rollingUpdateProblems(rolling, rollingUpdate);
+    default:
+      return [invalid(path, dumpStrategy(strategy), "must be 'RollingUpdate' or 'OnDelete'")];
+  }
+}
+
+function rollingUpdateProblems(path: string, rollingUpdate: RollingUpdateStatefulSetStrategy): FieldError[] {
+  const { partition, maxUnavailable } = rollingUpdate;
+  const problems = nonNegative(childPath(path, 'partition'), partition);
+  if (maxUnavailable === undefined) return problems;
+  const unavailable = childPath(path, 'maxUnavailable');
+  problems.push(...countOrPercentProblems(unavailable, maxUnavailable));
+  if (amountOf(maxUnavailable) === 0) {
+    problems.push(invalid(unavailable, dumpIntOrString(maxUnavailable), 'cannot be 0'));
+  }
+  return [...problems, ...overHundredProblems(unavailable, maxUnavailable)];
+}
+
+function retentionProblems({ persistentVolumeClaimRetentionPolicy: policy }: StatefulSetSpec): FieldError[] {
+  return (['whenDeleted', 'whenScaled'] as const).flatMap((when) => {
+    const value = policy[when];
+    if (value === 'Retain' || value === 'Delete') return [];
+    return [notSupported(`spec.persistentVolumeClaimRetentionPolicy.${when}`, value, ['Retain', 'Delete'])];
+  });
+}
+
+/** The pods' spec is not looked at here: its volumes come from claims that the spec alone does not show. */
+function templateProblems(spec: StatefulSetSpec, { dialect }: WriteContext): FieldError[] {
+  const selector: StatefulSetSpec['selector'] | undefined = spec.selector;
+  if (!isReadable(selector)) return [invalid('spec.selector', dumpLabelSelector(selector), '')];
+  const { metadata, spec: podSpec } = spec.template;
+  const { labels = {}, annotations = {} } = metadata;
+  // The reference server leaves `metadata` out of these paths.
+  const annotationsPath = 'spec.template.annotations';
+  return [
+    ...mismatchProblems('spec', spec),
+    ...labelErrors(labels, 'spec.template.labels'),
+    ...annotationErrors(annotations, annotationsPath),
+    ...podAnnotationsProblems(annotationsPath, annotations, { spec: podSpec, dialect }),
+  ];
+}
+
+function warnings(object: ApiObject, live: ApiObject | undefined, context: WriteContext): string[] {
+  const all = templateWarnings(object, live, context);
+  if (statefulSetOf(object).spec.revisionHistoryLimit >= 0) return all;
+  return [
+    ...all,
+    'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended',
+  ];
+}
+
+/** In the order in which the message names them. */
+const CHANGEABLE = [
+  'replicas',
+  'ordinals',
+  'template',
+  'updateStrategy',
+  'revisionHistoryLimit',
+  'persistentVolumeClaimRetentionPolicy',
+  'minReadySeconds',
+] as const;
+
+function fixedFieldProblems(next: StatefulSetSpec, live: StatefulSetSpec): FieldError[] {
+  const changeable: ReadonlySet<string> = new Set(CHANGEABLE);
+  const fixed = (spec: StatefulSetSpec) =>
+    Object.fromEntries(Object.entries(spec).filter(([field]) => !changeable.has(field)));
+  if (deepEqual(fixed(next), fixed(live))) return [];
+  const names = CHANGEABLE.map((field) => `'${field}'`);
+  const list = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+  return [forbidden('spec', `updates to statefulset spec for fields other than ${list} are forbidden`)];
+}
+
+function statusProblems(next: ApiObject, live: ApiObject): readonly FieldError[] {
+  const { status } = statefulSetOf(next);
+  const { readyReplicas = 0, availableReplicas } = status;
+  const problems = [
+    ...nonNegativeFields('status', status, [
+      'replicas',
+      'readyReplicas',
+      'currentReplicas',
+      'updatedReplicas',
+      'availableReplicas',
+      'observedGeneration',
+      'collisionCount',
+    ]),
+    ...atMost(status, status.replicas, ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas']),
+  ];
+  if (availableReplicas > readyReplicas) {
+    problems.push(
+      invalid('status.availableReplicas', availableReplicas, 'cannot be greater than status.readyReplicas'),
+    );
+  }
+  return [...problems, ...collisionProblems(status.collisionCount, statefulSetOf(live).status.collisionCount)];
+}
+
+function dumpStrategy({ type: name, rollingUpdate }: { readonly type: string; readonly rollingUpdate?: unknown }) {
+  const address = addressOf(rollingUpdate);
+  return verbatim(
+    `apps.StatefulSetUpdateStrategy{Type:${quote(name)}, RollingUpdate:(*apps.RollingUpdateStatefulSetStrategy)(${address})}`,
+  );
+}
+
+function dumpRollingUpdate({ partition, maxUnavailable }: { partition: number; maxUnavailable?: IntOrString }) {
+  return verbatim(
+    `apps.RollingUpdateStatefulSetStrategy{Partition:${partition}, MaxUnavailable:(*intstr.IntOrString)(${addressOf(maxUnavailable)})}`,
+  );
+}
+
+/** What is behind a pointer does not show; its address does, and means nothing. */
+function addressOf(value: unknown): string {
+  return value === undefined ? 'nil' : '0xc000000000';
+}

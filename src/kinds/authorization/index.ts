@@ -1,0 +1,23 @@
+/**
+ * Who may do what: reviews of access.
+ */
+import type { Kind } from '../kind.js';
+import { LocalSubjectAccessReview, SelfSubjectAccessReview, SubjectAccessReview } from './v1/access-review.js';
+import { SelfSubjectRulesReview } from './v1/rules-review.js';
+
+export {
+  LocalSubjectAccessReview,
+  type LocalSubjectAccessReviewInput,
+  SelfSubjectAccessReview,
+  type SelfSubjectAccessReviewInput,
+  SubjectAccessReview,
+  type SubjectAccessReviewInput,
+} from './v1/access-review.js';
+export { SelfSubjectRulesReview, type SelfSubjectRulesReviewInput } from './v1/rules-review.js';
+
+export const authorizationKinds: readonly Kind[] = [
+  LocalSubjectAccessReview,
+  SelfSubjectAccessReview,
+  SelfSubjectRulesReview,
+  SubjectAccessReview,
+];

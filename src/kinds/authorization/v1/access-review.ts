@@ -1,0 +1,207 @@
+/**
+ * Access reviews: may somebody do something? They are answered, never stored. spec: SubjectAccessReview
+ */
+import * as z from 'zod';
+import { serviceGroup } from '../../../meta/dialect.js';
+import { errors } from '../../../meta/errors.js';
+import { type FieldError, invalid } from '../../../meta/field-error.js';
+import { quote, verbatim } from '../../../meta/go-text.js';
+import type { DraftObject } from '../../../meta/object.js';
+import type { User } from '../../../protocol/request.js';
+import { always, optional, pointer } from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { defineBuiltIn } from '../../define-kind.js';
+import type { Kind, PowerContext } from '../../kind.js';
+import { dumpObjectMeta } from '../../shared/object-meta-dump.js';
+import type { ReviewBase, ReviewInputBase } from '../../shared/review.js';
+import {
+  attributesProblems,
+  type NonResourceAttributes,
+  nonResourceAttributes,
+  type ResourceAttributes,
+  resourceAttributes,
+  selectorEvaluationErrors,
+  selectorProblems,
+} from './attributes.js';
+
+export const apiVersion = `${serviceGroup('authorization')}/v1`;
+
+const subjectAccessReviewSpecShape = () => ({
+  resourceAttributes: pointer(resourceAttributes()),
+  nonResourceAttributes: pointer(nonResourceAttributes()),
+  user: optional(z.string()),
+  groups: optional(z.array(z.string())),
+  extra: optional(z.record(z.string(), z.array(z.string()))),
+  uid: optional(z.string()),
+});
+export interface SubjectAccessReviewSpec extends Output<typeof subjectAccessReviewSpecShape> {}
+export interface SubjectAccessReviewSpecInput extends Input<typeof subjectAccessReviewSpecShape> {}
+const subjectAccessReviewSpec: Type<SubjectAccessReviewSpec, SubjectAccessReviewSpecInput> = type(
+  'SubjectAccessReviewSpec',
+  subjectAccessReviewSpecShape,
+);
+
+const subjectAccessReviewStatusShape = () => ({
+  allowed: z.boolean(),
+  denied: optional(z.boolean()),
+  reason: optional(z.string()),
+  evaluationError: optional(z.string()),
+});
+export interface SubjectAccessReviewStatus extends Output<typeof subjectAccessReviewStatusShape> {}
+export interface SubjectAccessReviewStatusInput extends Input<typeof subjectAccessReviewStatusShape> {}
+const subjectAccessReviewStatus: Type<SubjectAccessReviewStatus, SubjectAccessReviewStatusInput> = type(
+  'SubjectAccessReviewStatus',
+  subjectAccessReviewStatusShape,
+);
+
+const shape = () => ({ spec: subjectAccessReviewSpec(), status: always(subjectAccessReviewStatus()) });
+export interface SubjectAccessReview extends ReviewBase, Output<typeof shape> {}
+export interface SubjectAccessReviewInput extends ReviewInputBase, Input<typeof shape> {}
+export interface LocalSubjectAccessReview extends ReviewBase, Output<typeof shape> {}
+export interface LocalSubjectAccessReviewInput extends ReviewInputBase, Input<typeof shape> {}
+
+const selfSubjectAccessReviewSpecShape = () => ({
+  resourceAttributes: pointer(resourceAttributes()),
+  nonResourceAttributes: pointer(nonResourceAttributes()),
+});
+export interface SelfSubjectAccessReviewSpec extends Output<typeof selfSubjectAccessReviewSpecShape> {}
+export interface SelfSubjectAccessReviewSpecInput extends Input<typeof selfSubjectAccessReviewSpecShape> {}
+const selfSubjectAccessReviewSpec: Type<SelfSubjectAccessReviewSpec, SelfSubjectAccessReviewSpecInput> = type(
+  'SelfSubjectAccessReviewSpec',
+  selfSubjectAccessReviewSpecShape,
+);
+
+const selfShape = () => ({ spec: selfSubjectAccessReviewSpec(), status: always(subjectAccessReviewStatus()) });
+export interface SelfSubjectAccessReview extends ReviewBase, Output<typeof selfShape> {}
+export interface SelfSubjectAccessReviewInput extends ReviewInputBase, Input<typeof selfShape> {}
+
+export const SubjectAccessReview: Kind<SubjectAccessReview, SubjectAccessReviewInput, 'Cluster', never> = defineBuiltIn(
+  {
+    apiVersion,
+    kind: 'SubjectAccessReview',
+    scope: 'Cluster',
+    verbs: ['create'],
+    body: shape,
+    virtual: {
+      create(draft, context) {
+        const { spec } = draft as unknown as SubjectAccessReview;
+        refuse([...subjectProblems(spec), ...metadataProblems(draft, 'must be empty')], context);
+        return answered(draft, subjectOf(spec), context);
+      },
+    },
+  },
+);
+
+export const SelfSubjectAccessReview: Kind<SelfSubjectAccessReview, SelfSubjectAccessReviewInput, 'Cluster', never> =
+  defineBuiltIn({
+    apiVersion,
+    kind: 'SelfSubjectAccessReview',
+    scope: 'Cluster',
+    verbs: ['create'],
+    body: selfShape,
+    virtual: {
+      create(draft, context) {
+        const { spec } = draft as unknown as SelfSubjectAccessReview;
+        const problems = [...attributesProblems(spec), ...selectorProblems(spec.resourceAttributes)];
+        refuse([...problems, ...metadataProblems(draft, 'must be empty')], context);
+        return answered(draft, context.user, context);
+      },
+    },
+  });
+
+export const LocalSubjectAccessReview: Kind<
+  LocalSubjectAccessReview,
+  LocalSubjectAccessReviewInput,
+  'Namespaced',
+  never
+> = defineBuiltIn({
+  apiVersion,
+  kind: 'LocalSubjectAccessReview',
+  scope: 'Namespaced',
+  verbs: ['create'],
+  body: shape,
+  virtual: {
+    create(draft, context) {
+      const { spec } = draft as unknown as LocalSubjectAccessReview;
+      const { resourceAttributes: resource, nonResourceAttributes: other } = spec;
+      const problems = subjectProblems(spec);
+      problems.push(...metadataProblems(draft, 'must be empty except for namespace'));
+      if (resource !== undefined && (resource.namespace ?? '') !== context.namespace) {
+        const detail = 'must match metadata.namespace';
+        problems.push(invalid('spec.resourceAttributes.namespace', resource.namespace ?? '', detail));
+      }
+      if (other !== undefined) {
+        problems.push(invalid('spec.nonResourceAttributes', dumpOther(other), 'disallowed on this kind of request'));
+      }
+      refuse(problems, context);
+      return answered(draft, subjectOf(spec), context);
+    },
+  },
+});
+
+/** The server leaves the kind out of these messages. */
+export function refuse(problems: readonly FieldError[], { dialect }: PowerContext): void {
+  if (problems.length === 0) return;
+  throw errors.invalid({ group: dialect.group(serviceGroup('authorization')), kind: '' }, '', problems);
+}
+
+function dumpOther({ path = '', verb = '' }: NonResourceAttributes) {
+  return verbatim(`authorization.NonResourceAttributes{Path:${quote(path)}, Verb:${quote(verb)}}`);
+}
+
+function subjectProblems(spec: SubjectAccessReviewSpec): FieldError[] {
+  const problems = attributesProblems(spec);
+  if (!spec.user && (spec.groups ?? []).length === 0) {
+    problems.push(invalid('spec.user', '', 'at least one of user or group must be specified'));
+  }
+  return [...problems, ...selectorProblems(spec.resourceAttributes)];
+}
+
+function metadataProblems({ metadata }: DraftObject, detail: string): FieldError[] {
+  const { name, generateName, labels, annotations, ownerReferences, finalizers } = metadata;
+  const given = [name, generateName].some(Boolean) || [labels, annotations, ownerReferences, finalizers].some(hasAny);
+  return given ? [invalid('metadata', dumpObjectMeta(metadata), detail)] : [];
+}
+
+function hasAny(value: object | undefined): boolean {
+  return value !== undefined && Object.keys(value).length > 0;
+}
+
+function subjectOf({ user = '', uid, groups, extra }: SubjectAccessReviewSpec): User {
+  return {
+    user,
+    ...(uid === undefined ? {} : { uid }),
+    ...(groups === undefined ? {} : { groups }),
+    ...(extra === undefined ? {} : { extra }),
+  };
+}
+
+interface Asked {
+  readonly resourceAttributes?: ResourceAttributes;
+  readonly nonResourceAttributes?: NonResourceAttributes;
+}
+
+function answered(draft: DraftObject, user: User, { access }: PowerContext): DraftObject {
+  const { resourceAttributes: resource, nonResourceAttributes: other = {} } = draft['spec'] as Asked;
+  const decision = access.decide(
+    user,
+    resource === undefined
+      ? { type: 'path', path: other.path ?? '', verb: other.verb ?? '' }
+      : {
+          type: 'resource',
+          verb: resource.verb ?? '',
+          group: resource.group ?? '',
+          resource: resource.resource ?? '',
+          subresource: resource.subresource ?? '',
+          namespace: resource.namespace ?? '',
+          name: resource.name ?? '',
+        },
+  );
+  const evaluationError = selectorEvaluationErrors(resource);
+  draft['status'] = {
+    allowed: decision.allowed,
+    ...(decision.reason === '' ? {} : { reason: decision.reason }),
+    ...(evaluationError === undefined ? {} : { evaluationError }),
+  } satisfies SubjectAccessReviewStatus;
+  return draft;
+}

@@ -1,0 +1,165 @@
+/**
+ * What an access review asks about.
+ */
+import * as z from 'zod';
+import { type FieldError, invalid, keyPath, required } from '../../../meta/field-error.js';
+import { quote, verbatim } from '../../../meta/go-text.js';
+import { optional, pointer } from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+
+const fieldSelectorRequirementShape = () => ({
+  key: z.string(),
+  operator: z.string(),
+  values: optional(z.array(z.string())),
+});
+export interface FieldSelectorRequirement extends Output<typeof fieldSelectorRequirementShape> {}
+export interface FieldSelectorRequirementInput extends Input<typeof fieldSelectorRequirementShape> {}
+export const fieldSelectorRequirement: Type<FieldSelectorRequirement, FieldSelectorRequirementInput> = type(
+  'FieldSelectorRequirement',
+  fieldSelectorRequirementShape,
+);
+
+const fieldSelectorAttributesShape = () => ({
+  rawSelector: optional(z.string()),
+  requirements: optional(z.array(fieldSelectorRequirement())),
+});
+export interface FieldSelectorAttributes extends Output<typeof fieldSelectorAttributesShape> {}
+export interface FieldSelectorAttributesInput extends Input<typeof fieldSelectorAttributesShape> {}
+export const fieldSelectorAttributes: Type<FieldSelectorAttributes, FieldSelectorAttributesInput> = type(
+  'FieldSelectorAttributes',
+  fieldSelectorAttributesShape,
+);
+
+const labelRequirementShape = () => ({
+  key: z.string(),
+  operator: z.string(),
+  values: optional(z.array(z.string())),
+});
+export interface LabelRequirement extends Output<typeof labelRequirementShape> {}
+export interface LabelRequirementInput extends Input<typeof labelRequirementShape> {}
+const labelRequirement: Type<LabelRequirement, LabelRequirementInput> = type(
+  'LabelSelectorRequirement',
+  labelRequirementShape,
+);
+
+const labelSelectorAttributesShape = () => ({
+  rawSelector: optional(z.string()),
+  requirements: optional(z.array(labelRequirement())),
+});
+export interface LabelSelectorAttributes extends Output<typeof labelSelectorAttributesShape> {}
+export interface LabelSelectorAttributesInput extends Input<typeof labelSelectorAttributesShape> {}
+export const labelSelectorAttributes: Type<LabelSelectorAttributes, LabelSelectorAttributesInput> = type(
+  'LabelSelectorAttributes',
+  labelSelectorAttributesShape,
+);
+
+const resourceAttributesShape = () => ({
+  namespace: optional(z.string()),
+  verb: optional(z.string()),
+  group: optional(z.string()),
+  version: optional(z.string()),
+  resource: optional(z.string()),
+  subresource: optional(z.string()),
+  name: optional(z.string()),
+  fieldSelector: pointer(fieldSelectorAttributes()),
+  labelSelector: pointer(labelSelectorAttributes()),
+});
+export interface ResourceAttributes extends Output<typeof resourceAttributesShape> {}
+export interface ResourceAttributesInput extends Input<typeof resourceAttributesShape> {}
+export const resourceAttributes: Type<ResourceAttributes, ResourceAttributesInput> = type(
+  'ResourceAttributes',
+  resourceAttributesShape,
+);
+
+const nonResourceAttributesShape = () => ({
+  path: optional(z.string()),
+  verb: optional(z.string()),
+});
+export interface NonResourceAttributes extends Output<typeof nonResourceAttributesShape> {}
+export interface NonResourceAttributesInput extends Input<typeof nonResourceAttributesShape> {}
+export const nonResourceAttributes: Type<NonResourceAttributes, NonResourceAttributesInput> = type(
+  'NonResourceAttributes',
+  nonResourceAttributesShape,
+);
+
+interface SelectorAttributes {
+  readonly rawSelector?: string;
+  readonly requirements?: readonly {
+    readonly key: string;
+    readonly operator: string;
+    readonly values?: readonly string[];
+  }[];
+}
+
+/** Exactly one of the two, and selectors that say one thing. */
+export function attributesProblems(spec: {
+  readonly resourceAttributes?: ResourceAttributes;
+  readonly nonResourceAttributes?: NonResourceAttributes;
+}): FieldError[] {
+  const { resourceAttributes: resource, nonResourceAttributes: other } = spec;
+  const problems: FieldError[] = [];
+  if (resource !== undefined && other !== undefined) {
+    const { path = '', verb = '' } = other;
+    const dump = verbatim(`authorization.NonResourceAttributes{Path:${quote(path)}, Verb:${quote(verb)}}`);
+    problems.push(
+      invalid('spec.nonResourceAttributes', dump, 'cannot be specified in combination with resourceAttributes'),
+    );
+  }
+  if (resource === undefined && other === undefined) {
+    const detail = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
+    problems.push(invalid('spec.resourceAttributes', 'null', detail));
+  }
+  return problems;
+}
+
+export function selectorProblems(resource: ResourceAttributes | undefined): FieldError[] {
+  return [
+    ...selectorProblemsAt('spec.resourceAttributes.fieldSelector', resource?.fieldSelector),
+    ...selectorProblemsAt('spec.resourceAttributes.labelSelector', resource?.labelSelector),
+  ];
+}
+
+function selectorProblemsAt(path: string, selector: SelectorAttributes | undefined): FieldError[] {
+  if (selector === undefined) return [];
+  const { rawSelector = '', requirements = [] } = selector;
+  const problems: FieldError[] = [];
+  if (rawSelector !== '' && requirements.length > 0) {
+    problems.push(invalid(`${path}.rawSelector`, rawSelector, 'may not specified at the same time as requirements'));
+  }
+  if (rawSelector === '' && requirements.length === 0) {
+    problems.push(
+      required(`${path}.requirements`, `when ${path} is specified, requirements or rawSelector is required`),
+    );
+  }
+  requirements.forEach(({ key }, index) => {
+    if (key === '') problems.push(required(`${keyPath(`${path}.requirements`, index)}.key`, 'must be specified'));
+  });
+  return problems;
+}
+
+/** What is wrong with selectors that are well formed but cannot be understood; they are left out of account. */
+export function selectorEvaluationErrors(resource: ResourceAttributes | undefined): string | undefined {
+  const ignored: string[] = [];
+  if (!understood(resource?.fieldSelector, ['In', 'NotIn', 'Exists', 'DoesNotExist'], fieldValues)) {
+    ignored.push('spec.resourceAttributes.fieldSelector ignored due to parse error');
+  }
+  if (!understood(resource?.labelSelector, ['In', 'NotIn', 'Exists', 'DoesNotExist'], labelValues)) {
+    ignored.push('spec.resourceAttributes.labelSelector ignored due to parse error');
+  }
+  return ignored.length === 0 ? undefined : ignored.join(', ');
+}
+
+type CountRule = (operator: string, count: number) => boolean;
+
+/** A field equals one value or does not; only these two operators can be said of fields. */
+const fieldValues: CountRule = (operator, count) => (operator === 'In' || operator === 'NotIn') && count === 1;
+const labelValues: CountRule = (operator, count) =>
+  operator === 'In' || operator === 'NotIn' ? count > 0 : count === 0;
+
+function understood(selector: SelectorAttributes | undefined, operators: readonly string[], fits: CountRule): boolean {
+  // A raw selector is for webhooks; the server itself does not look at it.
+  if (selector === undefined || selector.rawSelector !== undefined) return true;
+  return (selector.requirements ?? []).every(
+    ({ operator, values = [] }) => operators.includes(operator) && fits(operator, values.length),
+  );
+}

@@ -1,0 +1,15 @@
+/**
+ * The autoscaling group. A Scale is no resource of its own: workloads show it under `/scale`.
+ */
+import type { Kind } from '../kind.js';
+import { HorizontalPodAutoscalerV1 } from './v1/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
+import { HorizontalPodAutoscaler } from './v2/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
+
+export type { HorizontalPodAutoscalerV1Input } from './v1/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
+export { HorizontalPodAutoscalerV1 } from './v1/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
+export type { ScaleInput } from './v1/scale.js';
+export { Scale } from './v1/scale.js';
+export type { HorizontalPodAutoscalerInput } from './v2/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
+export { HorizontalPodAutoscaler } from './v2/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
+
+export const autoscalingKinds: readonly Kind[] = [HorizontalPodAutoscaler, HorizontalPodAutoscalerV1];

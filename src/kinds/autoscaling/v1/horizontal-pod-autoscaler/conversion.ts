@@ -1,0 +1,237 @@
+/**
+ * v1 ⇄ v2. What v1 has no fields for stands in four annotations: two belong to the spec, two to the status. They are
+ * seen in v1 only.
+ */
+import { type Dialect, kubernetesDialect, orchDialect } from '../../../../meta/dialect.js';
+import type { DraftObject } from '../../../../meta/object.js';
+import { own, printJson } from '../../../../util/json.js';
+import {
+  completeBehavior,
+  cpuMetric,
+  defaultMetrics,
+} from '../../v2/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
+import type { MetricSpec, MetricStatus } from '../../v2/horizontal-pod-autoscaler/metrics.js';
+import type {
+  HorizontalPodAutoscalerBehavior,
+  HorizontalPodAutoscalerCondition,
+  HorizontalPodAutoscalerSpec,
+  HorizontalPodAutoscalerStatus,
+  ScalingRules,
+} from '../../v2/horizontal-pod-autoscaler/schema.js';
+import { readMetricSpec, readMetricStatus, writeMetricSpec, writeMetricStatus } from './metrics.js';
+import { amount, type Fields, list, optionalRecord, present, readAnnotation, record, text, whole } from './reader.js';
+import type { AutoscalerSpecV1, AutoscalerStatusV1 } from './schema.js';
+
+export const SPEC_ANNOTATIONS = ['metrics', 'behavior'] as const;
+export const STATUS_ANNOTATIONS = ['current-metrics', 'conditions'] as const;
+type AnnotationName = (typeof SPEC_ANNOTATIONS)[number] | (typeof STATUS_ANNOTATIONS)[number];
+
+const EVERY_DIALECT: readonly Dialect[] = [orchDialect, kubernetesDialect];
+
+function annotationKey(name: AnnotationName, dialect: Dialect): string {
+  return dialect.subkey('autoscaling.alpha', name);
+}
+
+/**
+ * An annotation in every spelling. A conversion does not always know the dialect, and one that did not see an annotation
+ * would lose what it says; so either spelling is read, and both go when the annotation goes.
+ */
+export function annotationKeys(name: AnnotationName): string[] {
+  return EVERY_DIALECT.map((dialect) => annotationKey(name, dialect));
+}
+
+/** From v1 to v2, in place. */
+export function toV2(draft: DraftObject): void {
+  const annotations = draft.metadata.annotations ?? {};
+  const annotation = (name: AnnotationName) =>
+    annotationKeys(name)
+      .map((key) => own(annotations, key))
+      .find((value) => value !== undefined);
+  const v1 = draft as unknown as { readonly spec: AutoscalerSpecV1; readonly status: AutoscalerStatusV1 };
+  draft['spec'] = specToV2(v1.spec, {
+    metrics: readAnnotation(annotation('metrics'), (value) => list(value, readMetricSpec)),
+    behavior: readAnnotation(annotation('behavior'), readBehavior),
+  });
+  draft['status'] = statusToV2(v1.status, {
+    currentMetrics: readAnnotation(annotation('current-metrics'), (value) => list(value, readMetricStatus)),
+    conditions: readAnnotation(annotation('conditions'), (value) => list(value, readCondition)),
+  });
+  setAnnotations(draft, {}, orchDialect);
+}
+
+/** From v2 to v1, in place, with annotations in the names of the dialect. */
+export function fromV2(draft: DraftObject, dialect: Dialect = orchDialect): void {
+  const v2 = draft as unknown as {
+    readonly spec: HorizontalPodAutoscalerSpec;
+    readonly status: HorizontalPodAutoscalerStatus;
+  };
+  const { metrics = [], behavior } = v2.spec;
+  const { conditions = [] } = v2.status;
+  const currentMetrics = v2.status.currentMetrics ?? [];
+  const others = metrics.filter((metric) => cpuPercent(metric) === undefined);
+  const written: { [Name in AnnotationName]?: string } = {};
+  if (others.length > 0) written.metrics = encode(others.map(writeMetricSpec));
+  if (currentMetrics.length > 0) written['current-metrics'] = encode(currentMetrics.map(writeMetricStatus));
+  if (behavior !== undefined) written.behavior = encode(writeBehavior(behavior));
+  if (conditions.length > 0) written.conditions = encode(conditions);
+  draft['spec'] = specToV1(v2.spec);
+  draft['status'] = statusToV1(v2.status);
+  setAnnotations(draft, written, dialect);
+}
+
+/** The four annotations become exactly these; all others stay. */
+function setAnnotations(draft: DraftObject, written: { [Name in AnnotationName]?: string }, dialect: Dialect): void {
+  const ours = [...SPEC_ANNOTATIONS, ...STATUS_ANNOTATIONS];
+  const keys = new Set(ours.flatMap(annotationKeys));
+  const kept = Object.entries(draft.metadata.annotations ?? {}).filter(([key]) => !keys.has(key));
+  for (const name of ours) {
+    const value = written[name];
+    if (value !== undefined) kept.push([annotationKey(name, dialect), value]);
+  }
+  const all = Object.fromEntries(kept.sort(([left], [right]) => (left < right ? -1 : 1)));
+  draft.metadata.annotations = kept.length === 0 ? undefined : all;
+}
+
+/** Compact, with the escapes of everything that the server writes. */
+function encode(value: unknown): string {
+  return printJson(value).replace(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+function cpuPercent({ type, resource }: MetricSpec): number | undefined {
+  return type === 'Resource' && resource?.name === 'cpu' ? resource.target.averageUtilization : undefined;
+}
+
+interface SpecAnnotations {
+  readonly metrics: MetricSpec[] | undefined;
+  readonly behavior: HorizontalPodAutoscalerBehavior | undefined;
+}
+
+function specToV2(spec: AutoscalerSpecV1, { metrics = [], behavior }: SpecAnnotations): HorizontalPodAutoscalerSpec {
+  const { targetCPUUtilizationPercentage: percent, scaleTargetRef, minReplicas, maxReplicas } = spec;
+  const all = [...metrics, ...(percent === undefined ? [] : [cpuMetric(percent)])];
+  return {
+    scaleTargetRef,
+    minReplicas,
+    maxReplicas,
+    metrics: all.length === 0 ? defaultMetrics() : all,
+    ...(behavior === undefined ? {} : { behavior: withBothDirections(behavior) }),
+  };
+}
+
+/** A direction that is there is taken as it is. */
+function withBothDirections(behavior: HorizontalPodAutoscalerBehavior): HorizontalPodAutoscalerBehavior {
+  return { ...completeBehavior({}), ...behavior };
+}
+
+function specToV1({ scaleTargetRef, minReplicas, maxReplicas, metrics = [] }: HorizontalPodAutoscalerSpec) {
+  const percent = metrics.map(cpuPercent).find((value) => value !== undefined);
+  const spec: AutoscalerSpecV1 = { scaleTargetRef, minReplicas, maxReplicas };
+  return percent === undefined ? spec : { ...spec, targetCPUUtilizationPercentage: percent };
+}
+
+interface StatusAnnotations {
+  readonly currentMetrics: MetricStatus[] | undefined;
+  readonly conditions: HorizontalPodAutoscalerCondition[] | undefined;
+}
+
+function statusToV2(status: AutoscalerStatusV1, annotations: StatusAnnotations): HorizontalPodAutoscalerStatus {
+  const { observedGeneration, lastScaleTime, currentReplicas, desiredReplicas } = status;
+  const percent = status.currentCPUUtilizationPercentage;
+  const cpu: MetricStatus[] | undefined =
+    percent === undefined
+      ? undefined
+      : [{ type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: percent } } }];
+  const { conditions = [] } = annotations;
+  return {
+    ...present({ observedGeneration, lastScaleTime }),
+    ...(currentReplicas === 0 ? {} : { currentReplicas }),
+    desiredReplicas,
+    currentMetrics: annotations.currentMetrics ?? cpu ?? null,
+    ...(conditions.length === 0 ? {} : { conditions }),
+  } as HorizontalPodAutoscalerStatus;
+}
+
+function statusToV1(status: HorizontalPodAutoscalerStatus): AutoscalerStatusV1 {
+  const { observedGeneration, lastScaleTime, currentReplicas = 0, desiredReplicas, currentMetrics } = status;
+  // The last one that says it.
+  const percent = (currentMetrics ?? [])
+    .map(({ type, resource }) =>
+      type === 'Resource' && resource?.name === 'cpu' ? resource.current.averageUtilization : undefined,
+    )
+    .findLast((value) => value !== undefined);
+  return {
+    ...present({ observedGeneration, lastScaleTime }),
+    currentReplicas,
+    desiredReplicas,
+    ...(percent === undefined ? {} : { currentCPUUtilizationPercentage: percent }),
+  } as AutoscalerStatusV1;
+}
+
+function readCondition(fields: Fields): HorizontalPodAutoscalerCondition {
+  const time = text(fields, 'lastTransitionTime');
+  const [reason, message] = [text(fields, 'reason'), text(fields, 'message')];
+  return {
+    type: text(fields, 'type'),
+    status: text(fields, 'status') as HorizontalPodAutoscalerCondition['status'],
+    lastTransitionTime: time === '' ? null : time,
+    ...(reason === '' ? {} : { reason }),
+    ...(message === '' ? {} : { message }),
+  };
+}
+
+// The reference server writes the behavior in the names of its own code, and null for what is not there.
+
+function writeBehavior({ scaleUp, scaleDown }: HorizontalPodAutoscalerBehavior): object {
+  return { ScaleUp: writeRules(scaleUp), ScaleDown: writeRules(scaleDown) };
+}
+
+function writeRules(rules: ScalingRules | undefined): object | null {
+  if (rules === undefined) return null;
+  const policies = rules.policies?.map(({ type, value, periodSeconds }) => ({
+    Type: type,
+    Value: value,
+    PeriodSeconds: periodSeconds,
+  }));
+  return {
+    StabilizationWindowSeconds: rules.stabilizationWindowSeconds ?? null,
+    SelectPolicy: rules.selectPolicy ?? null,
+    Policies: policies ?? null,
+    Tolerance: rules.tolerance ?? null,
+  };
+}
+
+/** Undefined when it says nothing. */
+function readBehavior(value: unknown): HorizontalPodAutoscalerBehavior | undefined {
+  const fields = anyCase(record(value));
+  const behavior = present({
+    scaleUp: optionalRecord(own(fields, 'scaleup'), readRules),
+    scaleDown: optionalRecord(own(fields, 'scaledown'), readRules),
+  });
+  return Object.keys(behavior).length === 0 ? undefined : (behavior as HorizontalPodAutoscalerBehavior);
+}
+
+function readRules(given: Fields): ScalingRules {
+  const fields = anyCase(given);
+  const selectPolicy = text(fields, 'selectpolicy');
+  const policies = own(fields, 'policies') ?? undefined;
+  return present({
+    stabilizationWindowSeconds: whole(fields, 'stabilizationwindowseconds'),
+    selectPolicy: selectPolicy === '' ? undefined : selectPolicy,
+    policies: policies === undefined ? undefined : list(policies, readPolicy),
+    tolerance: amount(fields, 'tolerance'),
+  }) as ScalingRules;
+}
+
+function readPolicy(given: Fields) {
+  const fields = anyCase(given);
+  const [value = 0, periodSeconds = 0] = [whole(fields, 'value'), whole(fields, 'periodseconds')];
+  return { type: text(fields, 'type') as 'Pods' | 'Percent', value, periodSeconds };
+}
+
+/** These names are read in whatever case they were written. */
+function anyCase(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name.toLowerCase(), value]));
+}

@@ -1,0 +1,82 @@
+/**
+ * HorizontalPodAutoscaler in v1. Its objects are those of v2; rules are applied to what they are there.
+ */
+import type { ApiObject, DraftObject } from '../../../../meta/object.js';
+import type { Input, Output } from '../../../../schema/type.js';
+import { copyJson, own } from '../../../../util/json.js';
+import { anotherVersion, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import type { Kind, WriteContext } from '../../../kind.js';
+import { statusSubresource } from '../../../shared/strategies.js';
+import { autoscalerColumns } from '../../v2/horizontal-pod-autoscaler/columns.js';
+import {
+  autoscalerStatusProblems,
+  HorizontalPodAutoscaler,
+} from '../../v2/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
+import { annotationKeys, fromV2, SPEC_ANNOTATIONS, STATUS_ANNOTATIONS, toV2 } from './conversion.js';
+import { autoscalerV1Shape } from './schema.js';
+
+export interface HorizontalPodAutoscalerV1 extends ObjectBase, Output<typeof autoscalerV1Shape> {}
+export interface HorizontalPodAutoscalerV1Input extends InputBase, Input<typeof autoscalerV1Shape> {}
+
+const v2 = HorizontalPodAutoscaler.strategy;
+
+export const HorizontalPodAutoscalerV1: Kind<
+  HorizontalPodAutoscalerV1,
+  HorizontalPodAutoscalerV1Input,
+  'Namespaced',
+  'status'
+> = anotherVersion(HorizontalPodAutoscaler, {
+  apiVersion: 'autoscaling/v1',
+  body: autoscalerV1Shape,
+  toStored: toV2,
+  fromStored: fromV2,
+  strategy: {
+    // There and back: what the annotations say is put as the server puts it, and the default metric shows.
+    defaults: (draft, context) => throughV2(draft, context),
+    prepareForCreate: (draft, context) => {
+      keepAnnotations(draft, undefined, STATUS_ANNOTATIONS);
+      throughV2(draft, context, (form) => v2.prepareForCreate?.(form, context));
+    },
+    prepareForUpdate: (draft, live, context) => {
+      keepAnnotations(draft, live, STATUS_ANNOTATIONS);
+      throughV2(draft, context, (form) => v2.prepareForUpdate?.(form, inV2(live), context));
+    },
+    validate: (object, context) => v2.validate?.(inV2(object), context) ?? [],
+    validateUpdate: (next, live, context) => v2.validateUpdate?.(inV2(next), inV2(live), context) ?? [],
+  },
+  subresources: {
+    status: statusSubresource({
+      prepare: (draft, live) => keepAnnotations(draft, live, SPEC_ANNOTATIONS),
+      validateUpdate: autoscalerStatusProblems,
+    }),
+  },
+  columns: autoscalerColumns((object) => inV2(object) as unknown as HorizontalPodAutoscaler),
+});
+
+function inV2(object: ApiObject): ApiObject {
+  const draft = copyJson(object) as unknown as DraftObject;
+  toV2(draft);
+  return draft as unknown as ApiObject;
+}
+
+function throughV2(draft: DraftObject, { dialect }: WriteContext, change?: (form: DraftObject) => void): void {
+  toV2(draft);
+  change?.(draft);
+  fromV2(draft, dialect);
+}
+
+/** Annotations that stand for fields a write may not touch: they are as they were. */
+function keepAnnotations(
+  draft: DraftObject,
+  live: ApiObject | undefined,
+  names: typeof SPEC_ANNOTATIONS | typeof STATUS_ANNOTATIONS,
+): void {
+  const keys = names.flatMap(annotationKeys);
+  const kept = Object.entries(draft.metadata.annotations ?? {}).filter(([key]) => !keys.includes(key));
+  const before = live?.metadata.annotations ?? {};
+  for (const key of keys) {
+    const value = own(before, key);
+    if (value !== undefined) kept.push([key, value]);
+  }
+  draft.metadata.annotations = Object.fromEntries(kept.sort(([left], [right]) => (left < right ? -1 : 1)));
+}

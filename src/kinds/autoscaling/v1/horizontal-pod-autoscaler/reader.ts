@@ -1,0 +1,67 @@
+/**
+ * Reads what an annotation holds. It was written by this server, or by anybody: a text that is not what it should be
+ * counts as absent, as a whole.
+ */
+import { JsonSyntaxError, parseJson } from '../../../../meta/parse-json.js';
+import { Quantity, QuantityError } from '../../../../meta/quantity.js';
+import { isRecord, own } from '../../../../util/json.js';
+
+class UnreadableError extends Error {
+  override readonly name = 'UnreadableError';
+}
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** What `read` makes of a JSON text; undefined when there is none or it cannot be read. */
+export function readAnnotation<Result>(text: string | undefined, read: (value: unknown) => Result): Result | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return read(parseJson(text).value);
+  } catch (error) {
+    const expected = [UnreadableError, JsonSyntaxError, QuantityError].some((type) => error instanceof type);
+    if (expected) return undefined;
+    throw error;
+  }
+}
+
+export function list<Item>(value: unknown, read: (fields: Fields) => Item): Item[] {
+  if (value === null) return [];
+  if (!Array.isArray(value)) throw new UnreadableError('not a list');
+  return value.map((item: unknown) => read(record(item)));
+}
+
+export function record(value: unknown): Fields {
+  if (value === null || value === undefined) return {};
+  if (!isRecord(value)) throw new UnreadableError('not an object');
+  return value;
+}
+
+/** Absent and null are the same. */
+export function optionalRecord<Result>(value: unknown, read: (fields: Fields) => Result): Result | undefined {
+  return value === null || value === undefined ? undefined : read(record(value));
+}
+
+export function text(fields: Fields, name: string): string {
+  const value = own(fields, name) ?? '';
+  if (typeof value !== 'string') throw new UnreadableError(`${name} is no text`);
+  return value;
+}
+
+export function whole(fields: Fields, name: string): number | undefined {
+  const value = own(fields, name) ?? undefined;
+  if (value !== undefined && !Number.isInteger(value)) throw new UnreadableError(`${name} is no whole number`);
+  return value as number | undefined;
+}
+
+export function amount(fields: Fields, name: string): string | undefined {
+  const value = own(fields, name) ?? undefined;
+  if (value === undefined) return undefined;
+  if (typeof value !== 'string' && typeof value !== 'number') throw new UnreadableError(`${name} is no quantity`);
+  return Quantity.parse(String(value).trim()).toString();
+}
+
+/** The given fields without those that are undefined. */
+export function present<Value extends object>(value: Value): { [Key in keyof Value]: Exclude<Value[Key], undefined> } {
+  const entries = Object.entries(value).filter(([, part]) => part !== undefined);
+  return Object.fromEntries(entries) as { [Key in keyof Value]: Exclude<Value[Key], undefined> };
+}

@@ -1,0 +1,106 @@
+/**
+ * Scale: how many replicas a workload has and is to have. It is never stored; `/scale` of a workload shows it, and a
+ * changed one is an update of the workload. spec: scale
+ */
+import * as z from 'zod';
+import { type FieldError, invalid } from '../../../meta/field-error.js';
+import { type LabelSelectorObject, labelSelectorFromObject, printLabelSelector } from '../../../meta/labels.js';
+import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import { always, int32, optional } from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind, SubresourceView } from '../../kind.js';
+import { ageColumn, countColumn, nameColumn } from '../../shared/workload-columns.js';
+
+const scaleSpecShape = () => ({
+  replicas: optional(int32()),
+});
+export interface ScaleSpec extends Output<typeof scaleSpecShape> {}
+export interface ScaleSpecInput extends Input<typeof scaleSpecShape> {}
+const scaleSpec: Type<ScaleSpec, ScaleSpecInput> = type('ScaleSpec', scaleSpecShape);
+
+const scaleStatusShape = () => ({
+  replicas: int32(),
+  selector: optional(z.string()),
+});
+export interface ScaleStatus extends Output<typeof scaleStatusShape> {}
+export interface ScaleStatusInput extends Input<typeof scaleStatusShape> {}
+const scaleStatus: Type<ScaleStatus, ScaleStatusInput> = type('ScaleStatus', scaleStatusShape);
+
+const shape = () => ({
+  spec: always(scaleSpec()),
+  status: always(scaleStatus()),
+});
+export interface Scale extends ObjectBase, Output<typeof shape> {}
+export interface ScaleInput extends InputBase, Input<typeof shape> {}
+
+export const Scale: Kind<Scale, ScaleInput, 'Namespaced', never> = defineBuiltIn({
+  apiVersion: 'autoscaling/v1',
+  kind: 'Scale',
+  scope: 'Namespaced',
+  body: shape,
+  strategy: { validate },
+  columns: [
+    { ...nameColumn, format: '' },
+    countColumn(
+      'Desired',
+      'replicas is the desired number of instances for the scaled object.',
+      (object) => scaleOf(object).spec.replicas ?? 0,
+    ),
+    countColumn(
+      'Available',
+      'replicas is the actual number of observed instances of the scaled object.',
+      (object) => scaleOf(object).status.replicas,
+    ),
+    ageColumn,
+  ],
+});
+
+function scaleOf(object: ApiObject): Scale {
+  return object as unknown as Scale;
+}
+
+function validate(object: ApiObject): readonly FieldError[] {
+  const { replicas = 0 } = scaleOf(object).spec;
+  return replicas >= 0 ? [] : [invalid('spec.replicas', replicas, 'must be greater than or equal to 0')];
+}
+
+/** What every workload with a scale has in common. */
+interface Scalable {
+  readonly spec: { readonly replicas?: number; readonly selector?: LabelSelectorObject };
+  readonly status?: { readonly replicas?: number };
+}
+
+/**
+ * The `scale` address of a workload with `spec.replicas` and `status.replicas`. Its selector is `spec.selector` read as
+ * a LabelSelector; a kind whose selector has another form says how it reads as text.
+ */
+export function scaleSubresource(about: { readonly selector?: (live: ApiObject) => string } = {}): SubresourceView {
+  const { selector = selectorText } = about;
+  return Object.freeze({
+    type: 'view' as const,
+    verbs: ['get', 'patch', 'update'] as const,
+    kind: Scale,
+    read: (live: ApiObject): DraftObject => {
+      const { spec, status } = live as unknown as Scalable;
+      const { name, namespace, uid, creationTimestamp } = live.metadata;
+      const text = selector(live);
+      return {
+        apiVersion: '',
+        kind: '',
+        metadata: { name, uid, creationTimestamp, ...(namespace === undefined ? {} : { namespace }) },
+        spec: spec.replicas ? { replicas: spec.replicas } : {},
+        status: { replicas: status?.replicas ?? 0, ...(text === '' ? {} : { selector: text }) },
+      };
+    },
+    write: (view: ApiObject, draft: DraftObject): void => {
+      const spec = draft['spec'] as { replicas?: number };
+      spec.replicas = scaleOf(view).spec.replicas ?? 0;
+    },
+  });
+}
+
+function selectorText(live: ApiObject): string {
+  const { selector } = (live as unknown as Scalable).spec;
+  return selector === undefined ? '' : printLabelSelector(labelSelectorFromObject(selector));
+}

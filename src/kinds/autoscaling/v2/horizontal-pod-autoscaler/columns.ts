@@ -1,0 +1,81 @@
+/**
+ * What a table shows of a HorizontalPodAutoscaler.
+ */
+import type { ApiObject } from '../../../../meta/object.js';
+import type { Column } from '../../../columns.js';
+import { ageColumn, NONE, nameColumn, textColumn, UNKNOWN } from '../../../shared/workload-columns.js';
+import type { MetricSpec, MetricStatus } from './metrics.js';
+import type { HorizontalPodAutoscalerSpec, HorizontalPodAutoscalerStatus } from './schema.js';
+
+interface Shown {
+  readonly spec: HorizontalPodAutoscalerSpec;
+  readonly status: HorizontalPodAutoscalerStatus;
+}
+
+/** `read` shows an object of any version in the form of this one. */
+export function autoscalerColumns(read: (object: ApiObject) => Shown): Column[] {
+  return [
+    nameColumn,
+    textColumn(
+      'Reference',
+      'scaleTargetRef points to the target resource to scale, and is used to the pods for which metrics should be collected, as well as to actually change the replica count.',
+      (object) => {
+        const { kind, name } = read(object).spec.scaleTargetRef;
+        return `${kind}/${name}`;
+      },
+    ),
+    textColumn(
+      'Targets',
+      'metrics contains the specifications for which to use to calculate the desired replica count (the maximum replica count across all metrics will be used).  The desired replica count is calculated multiplying the ratio between the target value and the current value by the current number of pods.  Ergo, metrics used must decrease as the pod count is increased, and vice-versa.  See the individual metric source types for more information about how each type of metric must respond.',
+      (object) => {
+        const { spec, status } = read(object);
+        return metricsCell(spec.metrics ?? [], status.currentMetrics ?? []);
+      },
+    ),
+    textColumn(
+      'MinPods',
+      'minReplicas is the lower limit for the number of replicas to which the autoscaler can scale down.  It defaults to 1 pod.  minReplicas is allowed to be 0 if the alpha feature gate HPAScaleToZero is enabled and at least one Object or External metric is configured.  Scaling is active as long as at least one metric value is available.',
+      (object) => String(read(object).spec.minReplicas),
+    ),
+    textColumn(
+      'MaxPods',
+      'maxReplicas is the upper limit for the number of replicas to which the autoscaler can scale up. It cannot be less that minReplicas.',
+      (object) => read(object).spec.maxReplicas,
+    ),
+    textColumn(
+      'Replicas',
+      'currentReplicas is current number of replicas of pods managed by this autoscaler, as last seen by the autoscaler.',
+      (object) => read(object).status.currentReplicas ?? 0,
+    ),
+    ageColumn,
+  ];
+}
+
+const MOST_SHOWN = 2;
+
+function metricsCell(specs: readonly MetricSpec[], statuses: readonly MetricStatus[]): string {
+  if (specs.length === 0) return NONE;
+  const all = specs.map((spec, index) => metricText(spec, statuses[index]));
+  const shown = all.slice(0, MOST_SHOWN).join(', ');
+  return all.length > MOST_SHOWN ? `${shown} + ${all.length - MOST_SHOWN} more...` : shown;
+}
+
+function metricText(spec: MetricSpec, status: MetricStatus | undefined): string {
+  const { object, external, pods, resource, containerResource } = spec;
+  const plain = object ?? external;
+  if (plain !== undefined) {
+    const current = (object === undefined ? status?.external : status?.object)?.current;
+    const { value, averageValue } = plain.target;
+    return averageValue === undefined
+      ? `${current?.value ?? UNKNOWN}/${value}`
+      : `${current?.averageValue ?? UNKNOWN}/${averageValue} (avg)`;
+  }
+  if (pods !== undefined) return `${status?.pods?.current.averageValue ?? UNKNOWN}/${pods.target.averageValue}`;
+  const named = resource ?? containerResource;
+  if (named === undefined) return UNKNOWN;
+  const current = (resource === undefined ? status?.containerResource : status?.resource)?.current;
+  const { averageValue, averageUtilization } = named.target;
+  if (averageValue !== undefined) return `${named.name}: ${current?.averageValue ?? UNKNOWN}/${averageValue}`;
+  const percent = (value: number | undefined, none: string) => (value === undefined ? none : `${value}%`);
+  return `${named.name}: ${percent(current?.averageUtilization, UNKNOWN)}/${percent(averageUtilization, '<auto>')}`;
+}

@@ -1,0 +1,111 @@
+/**
+ * HorizontalPodAutoscaler: as many replicas as the load asks for. This is the version that is stored; v1 says the same in
+ * fewer fields and some annotations. spec: HorizontalPodAutoscaler
+ */
+import { type FieldError, invalid } from '../../../../meta/field-error.js';
+import type { ApiObject, DraftObject } from '../../../../meta/object.js';
+import type { Input, Output } from '../../../../schema/type.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import type { Kind, WriteContext } from '../../../kind.js';
+import { statusSubresource } from '../../../shared/strategies.js';
+import { autoscalerColumns } from './columns.js';
+import type { MetricSpec } from './metrics.js';
+import { type HorizontalPodAutoscalerBehavior, horizontalPodAutoscalerShape, type ScalingRules } from './schema.js';
+import { autoscalerSpecProblems } from './validate.js';
+
+export interface HorizontalPodAutoscaler extends ObjectBase, Output<typeof horizontalPodAutoscalerShape> {}
+export interface HorizontalPodAutoscalerInput extends InputBase, Input<typeof horizontalPodAutoscalerShape> {}
+
+export const HorizontalPodAutoscaler: Kind<
+  HorizontalPodAutoscaler,
+  HorizontalPodAutoscalerInput,
+  'Namespaced',
+  'status'
+> = defineBuiltIn({
+  apiVersion: 'autoscaling/v2',
+  kind: 'HorizontalPodAutoscaler',
+  scope: 'Namespaced',
+  names: { shortNames: ['hpa'], categories: ['all'] },
+  body: horizontalPodAutoscalerShape,
+  strategy: {
+    statusApart: true,
+    defaults,
+    prepareForCreate: (draft, context) => dropGatedFields(draft, undefined, context),
+    prepareForUpdate: dropGatedFields,
+    validate: (object, context) => autoscalerSpecProblems(autoscalerOf(object).spec, { context, live: undefined }),
+    validateUpdate: (next, live, context) =>
+      autoscalerSpecProblems(autoscalerOf(next).spec, { context, live: autoscalerOf(live).spec }),
+  },
+  subresources: { status: statusSubresource({ validateUpdate: autoscalerStatusProblems }) },
+  columns: autoscalerColumns(autoscalerOf),
+});
+
+function autoscalerOf(object: ApiObject | DraftObject): HorizontalPodAutoscaler {
+  return object as unknown as HorizontalPodAutoscaler;
+}
+
+const TARGET_CPU_PERCENT = 80;
+
+/** What an autoscaler looks at that was not told. */
+export function defaultMetrics(): MetricSpec[] {
+  return [cpuMetric(TARGET_CPU_PERCENT)];
+}
+
+export function cpuMetric(averageUtilization: number): MetricSpec {
+  return { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } } };
+}
+
+function defaults(draft: DraftObject): void {
+  const { spec } = autoscalerOf(draft);
+  if (spec.metrics === undefined) spec.metrics = defaultMetrics();
+  if (spec.behavior !== undefined) spec.behavior = completeBehavior(spec.behavior);
+}
+
+/** Both directions, each with what was left out. */
+export function completeBehavior({
+  scaleUp,
+  scaleDown,
+}: HorizontalPodAutoscalerBehavior): HorizontalPodAutoscalerBehavior {
+  return {
+    scaleUp: completeRules(scaleUp, {
+      stabilizationWindowSeconds: 0,
+      policies: [
+        { type: 'Pods', value: 4, periodSeconds: 15 },
+        { type: 'Percent', value: 100, periodSeconds: 15 },
+      ],
+    }),
+    scaleDown: completeRules(scaleDown, { policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }] }),
+  };
+}
+
+function completeRules(rules: ScalingRules = {}, fallback: ScalingRules): ScalingRules {
+  const { stabilizationWindowSeconds: window = fallback.stabilizationWindowSeconds, tolerance } = rules;
+  const policies = rules.policies ?? fallback.policies;
+  return {
+    ...(window === undefined ? {} : { stabilizationWindowSeconds: window }),
+    selectPolicy: rules.selectPolicy ?? 'Max',
+    ...(policies === undefined ? {} : { policies }),
+    ...(tolerance === undefined ? {} : { tolerance }),
+  };
+}
+
+function dropGatedFields(draft: DraftObject, live: ApiObject | undefined, { features }: WriteContext): void {
+  if (features.enabled('HPAConfigurableTolerance') || usesTolerance(live)) return;
+  const { behavior } = autoscalerOf(draft).spec;
+  delete behavior?.scaleUp?.tolerance;
+  delete behavior?.scaleDown?.tolerance;
+}
+
+function usesTolerance(live: ApiObject | undefined): boolean {
+  const behavior = live && autoscalerOf(live).spec.behavior;
+  return behavior?.scaleUp?.tolerance !== undefined || behavior?.scaleDown?.tolerance !== undefined;
+}
+
+/** In both versions. */
+export function autoscalerStatusProblems(next: ApiObject): FieldError[] {
+  const { status } = next as unknown as { readonly status: { currentReplicas?: number; desiredReplicas: number } };
+  return (['currentReplicas', 'desiredReplicas'] as const).flatMap((field) => {
+    const count = status[field] ?? 0;
+    return count >= 0 ? [] : [invalid(`status.${field}`, count, 'must be greater than or equal to 0')];
+  });
+}

@@ -1,0 +1,218 @@
+/**
+ * CronJob: Jobs by the clock. spec: CronJob
+ */
+import * as z from 'zod';
+import { cronProblem, timeZoneProblem } from '../../../meta/cron.js';
+import { type FieldError, invalid, notSupported, required } from '../../../meta/field-error.js';
+import { lengthMessage } from '../../../meta/names.js';
+import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import {
+  always,
+  defaulted,
+  defaultedPointer,
+  int32,
+  int64,
+  optional,
+  pointer,
+  time,
+  words,
+} from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { dropDisabledTemplateFields, podTemplateDefaults } from '../../core/v1/pod-spec/pod-template.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind, WriteContext } from '../../kind.js';
+import { templateMeta } from '../../shared/object-meta.js';
+import { dumpLabelSelector } from '../../shared/selector-dump.js';
+import { specGeneration, statusSubresource } from '../../shared/strategies.js';
+import { objectReference } from '../../shared/types.js';
+import {
+  ageColumn,
+  containerColumns,
+  countColumn,
+  docs,
+  NONE,
+  nameColumn,
+  selectorColumn,
+  since,
+  textColumn,
+} from '../../shared/workload-columns.js';
+import { nullEmptyRules } from './job/empty-rules.js';
+import { type JobSpec, jobSpec } from './job/schema.js';
+import { jobTemplateProblems, nonNegative } from './job/validate.js';
+import { jobSpecWarnings, podNameWarnings } from './job/warnings.js';
+
+const jobTemplateSpecShape = () => ({
+  metadata: always(templateMeta()),
+  spec: always(jobSpec()),
+});
+export interface JobTemplateSpec extends Output<typeof jobTemplateSpecShape> {}
+export interface JobTemplateSpecInput extends Input<typeof jobTemplateSpecShape> {}
+const jobTemplateSpec: Type<JobTemplateSpec, JobTemplateSpecInput> = type('JobTemplateSpec', jobTemplateSpecShape);
+
+const cronJobSpecShape = () => ({
+  schedule: z.string(),
+  timeZone: pointer(z.string()),
+  startingDeadlineSeconds: pointer(int64()),
+  concurrencyPolicy: defaulted(words<'Allow' | 'Forbid' | 'Replace'>('v1.ConcurrencyPolicy'), 'Allow'),
+  suspend: defaultedPointer(z.boolean(), false),
+  jobTemplate: jobTemplateSpec(),
+  successfulJobsHistoryLimit: defaultedPointer(int32(), 3),
+  failedJobsHistoryLimit: defaultedPointer(int32(), 1),
+});
+export interface CronJobSpec extends Output<typeof cronJobSpecShape> {}
+export interface CronJobSpecInput extends Input<typeof cronJobSpecShape> {}
+const cronJobSpec: Type<CronJobSpec, CronJobSpecInput> = type('CronJobSpec', cronJobSpecShape);
+
+const cronJobStatusShape = () => ({
+  active: optional(z.array(objectReference())),
+  lastScheduleTime: pointer(time()),
+  lastSuccessfulTime: pointer(time()),
+});
+export interface CronJobStatus extends Output<typeof cronJobStatusShape> {}
+export interface CronJobStatusInput extends Input<typeof cronJobStatusShape> {}
+const cronJobStatus: Type<CronJobStatus, CronJobStatusInput> = type('CronJobStatus', cronJobStatusShape);
+
+const shape = () => ({ spec: always(cronJobSpec()), status: always(cronJobStatus()) });
+export interface CronJob extends ObjectBase, Output<typeof shape> {}
+export interface CronJobInput extends InputBase, Input<typeof shape> {}
+
+export const CronJob: Kind<CronJob, CronJobInput, 'Namespaced', 'status'> = defineBuiltIn({
+  apiVersion: 'batch/v1',
+  kind: 'CronJob',
+  scope: 'Namespaced',
+  names: { shortNames: ['cj'], categories: ['all'] },
+  body: shape,
+  strategy: {
+    statusApart: true,
+    generation: specGeneration,
+    defaults: (draft) => podTemplateDefaults(templateOf(draft).template),
+    prepareForCreate: (draft, { features }) =>
+      dropDisabledTemplateFields(templateOf(draft).template, undefined, features),
+    prepareForUpdate: (draft, live, { features }) =>
+      dropDisabledTemplateFields(templateOf(draft).template, templateOf(live).template, features),
+    validate: (object, context) => [
+      ...specProblems(cronJobOf(object).spec, { context, live: undefined }),
+      ...nameProblems(object.metadata.name),
+    ],
+    validateUpdate: (next, live, context) =>
+      specProblems(cronJobOf(next).spec, { context, live: cronJobOf(live).spec }),
+    canonicalize: (draft) => nullEmptyRules(templateOf(draft)),
+    warnings,
+  },
+  subresources: { status: statusSubresource({}) },
+  columns: [
+    nameColumn,
+    textColumn(
+      'Schedule',
+      'The schedule in Cron format, see https://en.wikipedia.org/wiki/Cron.',
+      (object) => cronJobOf(object).spec.schedule,
+    ),
+    textColumn(
+      'Timezone',
+      `The time zone name for the given schedule, see https://en.wikipedia.org/wiki/List_of_tz_database_time_zones. If not specified, this will default to the time zone of the kube-controller-manager process. The set of valid time zone names and the time zone offset is loaded from the system-wide time zone database by the API server during CronJob validation and the controller manager during execution. If no system-wide time zone database can be found a bundled version of the database is used instead. If the time zone name becomes invalid during the lifetime of a CronJob or due to a change in host configuration, the controller will stop creating new new Jobs and will create a system event with the reason UnknownTimeZone. More information can be found in ${docs('concepts/workloads/controllers/cron-jobs/#time-zones')}`,
+      (object) => cronJobOf(object).spec.timeZone ?? NONE,
+    ),
+    {
+      name: 'Suspend',
+      type: 'boolean',
+      description:
+        'This flag tells the controller to suspend subsequent executions, it does not apply to already started executions.  Defaults to false.',
+      cell: (object) => (cronJobOf(object).spec.suspend ? 'True' : 'False'),
+    },
+    countColumn(
+      'Active',
+      'A list of pointers to currently running jobs.',
+      (object) => (cronJobOf(object).status.active ?? []).length,
+    ),
+    textColumn(
+      'Last Schedule',
+      'Information when was the last time the job was successfully scheduled.',
+      (object, context) => {
+        const { lastScheduleTime } = cronJobOf(object).status;
+        return lastScheduleTime === undefined ? NONE : since(lastScheduleTime, context);
+      },
+    ),
+    ageColumn,
+    ...containerColumns((object) => templateOf(object).template.spec),
+    selectorColumn(
+      `A label query over pods that should match the pod count. Normally, the system sets this field for you. More info: ${docs('concepts/overview/working-with-objects/labels/#label-selectors')}`,
+      (object) => templateOf(object).selector,
+    ),
+  ],
+});
+
+function cronJobOf(object: ApiObject | DraftObject): CronJob {
+  return object as unknown as CronJob;
+}
+
+function templateOf(object: ApiObject | DraftObject): JobSpec {
+  return cronJobOf(object).spec.jobTemplate.spec;
+}
+
+/** The name of a Job is the CronJob's and eleven characters of time. */
+const MAX_NAME = 63 - 11;
+
+function nameProblems(name: string): FieldError[] {
+  return name.length > MAX_NAME ? [invalid('metadata.name', name, lengthMessage(MAX_NAME))] : [];
+}
+
+interface Judged {
+  readonly context: WriteContext;
+  readonly live: CronJobSpec | undefined;
+}
+
+function specProblems(spec: CronJobSpec, about: Judged): FieldError[] {
+  const { live } = about;
+  return [
+    ...scheduleProblems(spec, live),
+    ...nonNegative('spec.startingDeadlineSeconds', spec.startingDeadlineSeconds),
+    ...(live !== undefined && live.timeZone === spec.timeZone ? [] : timeZoneProblems(spec.timeZone)),
+    ...concurrencyProblems(spec.concurrencyPolicy),
+    ...templateProblems('spec.jobTemplate.spec', spec.jobTemplate.spec, about),
+    ...nonNegative('spec.successfulJobsHistoryLimit', spec.successfulJobsHistoryLimit),
+    ...nonNegative('spec.failedJobsHistoryLimit', spec.failedJobsHistoryLimit),
+  ];
+}
+
+function scheduleProblems({ schedule, timeZone }: CronJobSpec, live: CronJobSpec | undefined): FieldError[] {
+  const path = 'spec.schedule';
+  if (schedule === '') return [required(path)];
+  const problem = cronProblem(schedule);
+  const problems = problem === undefined ? [] : [invalid(path, schedule, problem)];
+  if (!schedule.includes('TZ')) return problems;
+  const hadZone = live?.schedule.includes('TZ') ?? false;
+  if (!hadZone) {
+    const detail = 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead';
+    problems.push(invalid(path, schedule, detail));
+  } else if (timeZone !== undefined) {
+    problems.push(invalid(path, schedule, 'cannot use both timeZone field and TZ or CRON_TZ in schedule'));
+  }
+  return problems;
+}
+
+function timeZoneProblems(timeZone: string | undefined): FieldError[] {
+  const problem = timeZone === undefined ? undefined : timeZoneProblem(timeZone);
+  return problem === undefined ? [] : [invalid('spec.timeZone', timeZone, problem)];
+}
+
+const CONCURRENCY_POLICIES = ['Allow', 'Forbid', 'Replace'];
+
+function concurrencyProblems(policy: string): FieldError[] {
+  if (CONCURRENCY_POLICIES.includes(policy)) return [];
+  return [notSupported('spec.concurrencyPolicy', policy, CONCURRENCY_POLICIES)];
+}
+
+/** The selector comes with each Job. */
+function templateProblems(path: string, spec: JobSpec, { context, live }: Judged): FieldError[] {
+  const problems = jobTemplateProblems(path, spec, { context, live: live?.jobTemplate.spec.template.spec });
+  if (spec.selector !== undefined) {
+    problems.push(invalid(`${path}.selector`, dumpLabelSelector(spec.selector), '`selector` will be auto-generated'));
+  }
+  if (spec.manualSelector === true) problems.push(notSupported(`${path}.manualSelector`, true, ['nil', 'false']));
+  return problems;
+}
+
+function warnings(object: ApiObject, live: ApiObject | undefined, context: WriteContext): readonly string[] {
+  if (live !== undefined && live.metadata.generation === object.metadata.generation) return [];
+  return [...podNameWarnings(object, live), ...jobSpecWarnings('spec.jobTemplate.spec', templateOf(object), context)];
+}

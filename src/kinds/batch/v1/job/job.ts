@@ -1,0 +1,220 @@
+/**
+ * Job: pods that run until enough of them have succeeded. spec: Job
+ */
+import { type FieldError, invalid, keyPath, required } from '../../../../meta/field-error.js';
+import { labelSelectorFromObject, matchesLabels } from '../../../../meta/labels.js';
+import { dnsLabelProblems } from '../../../../meta/names.js';
+import type { ApiObject, DraftObject } from '../../../../meta/object.js';
+import { humanDuration, timeToMs } from '../../../../meta/time.js';
+import type { Input, Output } from '../../../../schema/type.js';
+import { own } from '../../../../util/json.js';
+import type { CellContext } from '../../../columns.js';
+import { dropDisabledTemplateFields, podTemplateDefaults } from '../../../core/v1/pod-spec/pod-template.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import type { Kind, WriteContext } from '../../../kind.js';
+import { dumpLabelSelector } from '../../../shared/selector-dump.js';
+import { specGeneration, statusSubresource } from '../../../shared/strategies.js';
+import {
+  ageColumn,
+  containerColumns,
+  docs,
+  nameColumn,
+  selectorColumn,
+  textColumn,
+} from '../../../shared/workload-columns.js';
+import { nullEmptyRules } from './empty-rules.js';
+import { type JobCondition, type JobSpec, jobShape } from './schema.js';
+import { jobSpecProblems } from './validate.js';
+import { jobStatusProblems } from './validate-status.js';
+import { jobSpecUpdateProblems } from './validate-update.js';
+import { jobSpecWarnings, podNameWarnings } from './warnings.js';
+
+export interface Job extends ObjectBase, Output<typeof jobShape> {}
+export interface JobInput extends InputBase, Input<typeof jobShape> {}
+
+export const Job: Kind<Job, JobInput, 'Namespaced', 'status'> = defineBuiltIn({
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  scope: 'Namespaced',
+  names: { categories: ['all'] },
+  body: jobShape,
+  strategy: {
+    statusApart: true,
+    generation: specGeneration,
+    // Pods of finished Jobs were kept before there was anybody to collect them.
+    defaultPropagation: 'Orphan',
+    defaults,
+    prepareForCreate,
+    prepareForUpdate: (draft, live, { features }) =>
+      dropDisabledTemplateFields(jobOf(draft).spec.template, jobOf(live).spec.template, features),
+    validate: (object, context) => jobProblems(object, { context, live: undefined }),
+    validateUpdate,
+    canonicalize: (draft) => nullEmptyRules(jobOf(draft).spec),
+    warnings,
+    selectableFields: { 'status.successful': (object) => String(jobOf(object).status.succeeded ?? 0) },
+    unknownFieldLabel: (field) => `field label "${field}" not supported for batchv1.Job`,
+  },
+  subresources: {
+    status: statusSubresource({
+      validateUpdate: (next, live, { features }) =>
+        jobStatusProblems(jobOf(next), jobOf(live), features.enabled('JobManagedBy')),
+    }),
+  },
+  columns: [
+    nameColumn,
+    textColumn('Status', 'Status of the job.', statusCell),
+    textColumn(
+      'Completions',
+      'The number of pods which reached phase Succeeded. The value increases monotonically for a given spec. However, it may decrease in reaction to scale down of elastic indexed jobs.',
+      completionsCell,
+    ),
+    textColumn('Duration', 'Time required to complete the job.', durationCell),
+    ageColumn,
+    ...containerColumns((object) => jobOf(object).spec.template.spec),
+    selectorColumn(
+      `A label query over pods that should match the pod count. Normally, the system sets this field for you. More info: ${docs('concepts/overview/working-with-objects/labels/#label-selectors')}`,
+      (object) => jobOf(object).spec.selector,
+    ),
+  ],
+});
+
+function jobOf(object: ApiObject | DraftObject): Job {
+  return object as unknown as Job;
+}
+
+const BACKOFF_LIMIT = 6;
+/** With a limit per index, the one for the whole Job does not count. */
+const NO_BACKOFF_LIMIT = 2 ** 31 - 1;
+
+function defaults(draft: DraftObject): void {
+  const { spec } = jobOf(draft);
+  podTemplateDefaults(spec.template);
+  if (spec.completions === undefined && spec.parallelism === undefined) spec.completions = 1;
+  spec.parallelism ??= 1;
+  spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? BACKOFF_LIMIT : NO_BACKOFF_LIMIT;
+  spec.completionMode ??= 'NonIndexed';
+  spec.suspend ??= false;
+  spec.podReplacementPolicy ??= spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed';
+  spec.manualSelector ??= false;
+  const { labels } = spec.template.metadata;
+  // One and the same map: labels that are generated for the pods are the Job's too.
+  if (labels !== undefined && isEmpty(draft.metadata.labels)) draft.metadata.labels = labels;
+}
+
+function isEmpty(record: object | undefined): boolean {
+  return record === undefined || Object.keys(record).length === 0;
+}
+
+/** Labels of the pods of a Job: old names first, as rules look at them. */
+function generatedLabels({ dialect }: WriteContext, { name, uid }: { name: string; uid: string }) {
+  return {
+    legacy: { 'controller-uid': uid, 'job-name': name },
+    prefixed: { [dialect.subkey('batch', 'controller-uid')]: uid, [dialect.subkey('batch', 'job-name')]: name },
+  };
+}
+
+/** Pods are marked with the Job's own uid, so that no two Jobs select the same ones. */
+function prepareForCreate(draft: DraftObject, context: WriteContext): void {
+  const { spec } = jobOf(draft);
+  const { metadata } = spec.template;
+  dropDisabledTemplateFields(spec.template, undefined, context.features);
+  if (!context.features.enabled('JobManagedBy')) delete spec.managedBy;
+  if (spec.manualSelector !== true) {
+    const { name = '', uid = '' } = draft.metadata;
+    const { legacy, prefixed } = generatedLabels(context, { name, uid });
+    const shared = metadata.labels !== undefined && draft.metadata.labels === metadata.labels;
+    // What the client wrote stays, and is refused later if it is something else.
+    metadata.labels = sorted({ ...legacy, ...prefixed, ...metadata.labels });
+    if (shared) draft.metadata.labels = metadata.labels;
+    const key = context.dialect.subkey('batch', 'controller-uid');
+    spec.selector = { ...spec.selector, matchLabels: sorted({ [key]: uid, ...spec.selector?.matchLabels }) };
+  }
+  if (metadata.labels !== undefined && isEmpty(draft.metadata.labels)) draft.metadata.labels = metadata.labels;
+}
+
+function sorted(labels: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(labels).sort(([left], [right]) => (left < right ? -1 : 1)));
+}
+
+interface Judged {
+  readonly context: WriteContext;
+  readonly live: ApiObject | undefined;
+}
+
+function jobProblems(object: ApiObject, { context, live }: Judged): FieldError[] {
+  const { spec } = jobOf(object);
+  return [
+    ...generatedSelectorProblems(object, { context, live }),
+    ...jobSpecProblems('spec', spec, { context, live: live && jobOf(live).spec.template.spec }),
+    ...indexedNameProblems(object.metadata.name, spec),
+  ];
+}
+
+function generatedSelectorProblems(object: ApiObject, { context, live }: Judged): FieldError[] {
+  const { spec } = jobOf(object);
+  if (spec.manualSelector === true || spec.selector === undefined) return [];
+  const { legacy, prefixed } = generatedLabels(context, object.metadata);
+  // Jobs from before the prefixed labels get by without them.
+  const liveLabels = live && (jobOf(live).spec.template.metadata.labels ?? {});
+  const demanded = liveLabels === undefined || Object.keys(prefixed).every((key) => Object.hasOwn(liveLabels, key));
+  const expected: Record<string, string> = demanded ? { ...legacy, ...prefixed } : legacy;
+  const labels = spec.template.metadata.labels ?? {};
+  const problems = Object.entries(expected).flatMap(([key, value]) => {
+    const path = keyPath('spec.template.metadata.labels', key);
+    const actual = own(labels, key);
+    if (actual === undefined) return [required(path, `must be '${value}'`)];
+    return actual === value ? [] : [invalid(path, labels, `must be '${value}'`)];
+  });
+  if (!matchesLabels(labelSelectorFromObject(spec.selector), expected)) {
+    problems.push(invalid('spec.selector', dumpLabelSelector(spec.selector), '`selector` not auto-generated'));
+  }
+  return problems;
+}
+
+/** Hosts of an indexed Job are called after it and their index. */
+function indexedNameProblems(name: string, { completionMode, completions = 0 }: JobSpec): FieldError[] {
+  if (completionMode !== 'Indexed' || completions <= 0) return [];
+  const host = `${name}-${completions - 1}`;
+  if (dnsLabelProblems(host).length === 0) return [];
+  return [invalid('metadata.name', name, `will not able to create pod with invalid DNS label: ${host}`)];
+}
+
+/** An update is judged as an object and once more as a change. */
+function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): readonly FieldError[] {
+  const [{ spec }, before] = [jobOf(next), jobOf(live)];
+  return [
+    ...jobProblems(next, { context, live }),
+    ...jobSpecProblems('spec', spec, { context, live: before.spec.template.spec }),
+    ...jobSpecUpdateProblems(spec, before.spec, { started: before.status.startTime !== undefined }),
+  ];
+}
+
+function warnings(object: ApiObject, live: ApiObject | undefined, context: WriteContext): readonly string[] {
+  if (live !== undefined && live.metadata.generation === object.metadata.generation) return [];
+  return [...podNameWarnings(object, live), ...jobSpecWarnings('spec', jobOf(object).spec, context)];
+}
+
+function statusCell(object: ApiObject): string {
+  const { conditions = [] } = jobOf(object).status;
+  const has = (type: JobCondition['type']) => conditions.some((it) => it.type === type && it.status === 'True');
+  if (has('Complete')) return 'Complete';
+  if (has('Failed')) return 'Failed';
+  if (object.metadata.deletionTimestamp !== undefined) return 'Terminating';
+  const next = (['Suspended', 'FailureTarget', 'SuccessCriteriaMet'] as const).find(has);
+  return next ?? 'Running';
+}
+
+function completionsCell(object: ApiObject): string {
+  const { spec, status } = jobOf(object);
+  const succeeded = status.succeeded ?? 0;
+  if (spec.completions !== undefined) return `${succeeded}/${spec.completions}`;
+  const { parallelism = 0 } = spec;
+  return parallelism > 1 ? `${succeeded}/1 of ${parallelism}` : `${succeeded}/1`;
+}
+
+function durationCell(object: ApiObject, { nowMs }: CellContext): string {
+  const { startTime, completionTime } = jobOf(object).status;
+  if (startTime === undefined) return '';
+  const end = completionTime === undefined ? nowMs : timeToMs(completionTime);
+  return humanDuration(end - timeToMs(startTime));
+}

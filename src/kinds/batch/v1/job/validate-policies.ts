@@ -1,0 +1,206 @@
+/**
+ * The rules of a Job's policies: which failures of pods count, and what counts as success.
+ */
+import {
+  childPath,
+  duplicate,
+  type FieldError,
+  invalid,
+  keyPath,
+  notSupported,
+  required,
+  tooLong,
+  tooMany,
+} from '../../../../meta/field-error.js';
+import { quote, verbatim } from '../../../../meta/go-text.js';
+import { qualifiedNameProblems } from '../../../../meta/names.js';
+import { countIndexes, IndexesError } from './indexes.js';
+import type {
+  JobSpec,
+  PodFailurePolicy,
+  PodFailurePolicyOnExitCodesRequirement,
+  PodFailurePolicyOnPodConditionsPattern,
+  PodFailurePolicyRule,
+  SuccessPolicy,
+  SuccessPolicyRule,
+} from './schema.js';
+
+/** Something is wrong, and no value would say what. */
+export function invalidAsSuch(field: string, detail: string): FieldError {
+  return { type: 'invalid', field, message: `Invalid value: ${detail}` };
+}
+
+const MAX_RULES = 20;
+const MAX_EXIT_CODES = 255;
+const MAX_CONDITIONS = 20;
+const ACTIONS = ['Count', 'FailIndex', 'FailJob', 'Ignore'];
+const OPERATORS = ['In', 'NotIn'];
+const STATUSES = ['False', 'True', 'Unknown'];
+
+export function podFailurePolicyProblems(path: string, policy: PodFailurePolicy, spec: JobSpec): FieldError[] {
+  const rules = policy.rules ?? [];
+  const rulesPath = childPath(path, 'rules');
+  const problems = rules.length > MAX_RULES ? [tooMany(rulesPath, rules.length, MAX_RULES)] : [];
+  return [...problems, ...rules.flatMap((rule, index) => failureRuleProblems(keyPath(rulesPath, index), rule, spec))];
+}
+
+function failureRuleProblems(path: string, rule: PodFailurePolicyRule, spec: JobSpec): FieldError[] {
+  const { onExitCodes, onPodConditions = [] } = rule;
+  const problems = actionProblems(childPath(path, 'action'), rule.action, spec);
+  if (onExitCodes !== undefined) {
+    const { containers = [], initContainers = [] } = spec.template.spec;
+    const names = [...(containers ?? []), ...initContainers].map(({ name }) => name);
+    problems.push(...exitCodeProblems(childPath(path, 'onExitCodes'), onExitCodes, names));
+  }
+  problems.push(...conditionProblems(childPath(path, 'onPodConditions'), onPodConditions));
+  if (onExitCodes !== undefined && onPodConditions.length > 0) {
+    problems.push(invalidAsSuch(path, 'specifying both OnExitCodes and OnPodConditions is not supported'));
+  }
+  if (onExitCodes === undefined && onPodConditions.length === 0) {
+    problems.push(invalidAsSuch(path, 'specifying one of OnExitCodes and OnPodConditions is required'));
+  }
+  return problems;
+}
+
+function actionProblems(path: string, action: string, { backoffLimitPerIndex }: JobSpec): FieldError[] {
+  if (action === '') return [required(path, validValues(ACTIONS))];
+  if (action === 'FailIndex' && backoffLimitPerIndex === undefined) {
+    return [invalid(path, action, 'requires the backoffLimitPerIndex to be set')];
+  }
+  return ACTIONS.includes(action) ? [] : [notSupported(path, action, ACTIONS)];
+}
+
+function validValues(values: readonly string[]): string {
+  return `valid values: [${values.map(quote).join(' ')}]`;
+}
+
+function exitCodeProblems(
+  path: string,
+  requirement: PodFailurePolicyOnExitCodesRequirement,
+  containers: readonly string[],
+): FieldError[] {
+  const { containerName } = requirement;
+  const operator: string = requirement.operator;
+  const values = requirement.values ?? [];
+  const operatorPath = childPath(path, 'operator');
+  const valuesPath = childPath(path, 'values');
+  const problems: FieldError[] = [];
+  if (operator === '') problems.push(required(operatorPath, validValues(OPERATORS)));
+  else if (!OPERATORS.includes(operator)) problems.push(notSupported(operatorPath, operator, OPERATORS));
+  if (containerName !== undefined && !containers.includes(containerName)) {
+    const detail = 'must be one of the container or initContainer names in the pod template';
+    problems.push(invalid(childPath(path, 'containerName'), containerName, detail));
+  }
+  if (values.length === 0) problems.push(invalid(valuesPath, dumpNumbers(values), 'at least one value is required'));
+  else if (values.length > MAX_EXIT_CODES) problems.push(tooMany(valuesPath, values.length, MAX_EXIT_CODES));
+  values.forEach((value, index) => {
+    const valuePath = keyPath(valuesPath, index);
+    if (operator === 'In' && value === 0) {
+      problems.push(invalid(valuePath, value, 'must not be 0 for the In operator'));
+    }
+    if (values.indexOf(value) < index) problems.push(duplicate(valuePath, value));
+  });
+  const isOrdered = values.every((value, index) => index === 0 || (values[index - 1] ?? value) <= value);
+  return isOrdered ? problems : [...problems, invalid(valuesPath, dumpNumbers(values), 'must be ordered')];
+}
+
+function dumpNumbers(values: readonly number[]) {
+  return verbatim(`[]int32{${values.join(', ')}}`);
+}
+
+function conditionProblems(path: string, patterns: readonly PodFailurePolicyOnPodConditionsPattern[]): FieldError[] {
+  const problems = patterns.length > MAX_CONDITIONS ? [tooMany(path, patterns.length, MAX_CONDITIONS)] : [];
+  patterns.forEach(({ type, status }, index) => {
+    const patternPath = keyPath(path, index);
+    for (const detail of qualifiedNameProblems(type)) {
+      problems.push(invalid(childPath(patternPath, 'type'), type, detail));
+    }
+    if (!STATUSES.includes(status)) problems.push(notSupported(childPath(patternPath, 'status'), status, STATUSES));
+  });
+  return problems;
+}
+
+export function podReplacementPolicyProblems(path: string, spec: JobSpec): FieldError[] {
+  const { podReplacementPolicy: policy, podFailurePolicy } = spec;
+  // To tell whether a failure matters, one has to wait until the pod has failed.
+  const allowed = podFailurePolicy === undefined ? ['Failed', 'TerminatingOrFailed'] : ['Failed'];
+  return policy === undefined || allowed.includes(policy) ? [] : [notSupported(path, policy, allowed)];
+}
+
+const MAX_INDEXES_LENGTH = 64 * 1024;
+
+export function successPolicyProblems(path: string, policy: SuccessPolicy, spec: JobSpec): FieldError[] {
+  if (spec.completionMode !== 'Indexed') {
+    return [invalid(path, dumpSuccessPolicy(policy), 'requires indexed completion mode')];
+  }
+  const rules = policy.rules ?? [];
+  const rulesPath = childPath(path, 'rules');
+  const problems: FieldError[] = [];
+  if (rules.length === 0) {
+    problems.push(required(rulesPath, 'at least one rules must be specified when the successPolicy is specified'));
+  }
+  if (rules.length > MAX_RULES) problems.push(tooMany(rulesPath, rules.length, MAX_RULES));
+  const completions = spec.completions ?? 0;
+  return [
+    ...problems,
+    ...rules.flatMap((rule, index) => successRuleProblems(keyPath(rulesPath, index), rule, completions)),
+  ];
+}
+
+function successRuleProblems(path: string, rule: SuccessPolicyRule, completions: number): FieldError[] {
+  const { succeededIndexes, succeededCount } = rule;
+  if (succeededIndexes === undefined && succeededCount === undefined) {
+    return [required(path, 'at least one of succeededCount or succeededIndexes must be specified')];
+  }
+  const problems: FieldError[] = [];
+  let total = 0;
+  if (succeededIndexes !== undefined) {
+    const indexesPath = childPath(path, 'succeededIndexes');
+    if (succeededIndexes.length > MAX_INDEXES_LENGTH) problems.push(tooLong(indexesPath, MAX_INDEXES_LENGTH));
+    try {
+      total = countIndexes(succeededIndexes, completions);
+    } catch (error) {
+      if (!(error instanceof IndexesError)) throw error;
+      problems.push(invalid(indexesPath, succeededIndexes, `error parsing succeededIndexes: ${error.message}`));
+    }
+  }
+  if (succeededCount === undefined) return problems;
+  const countPath = childPath(path, 'succeededCount');
+  if (succeededCount < 0) problems.push(invalid(countPath, succeededCount, 'must be greater than or equal to 0'));
+  if (succeededCount > completions) {
+    const detail = `must be less than or equal to ${completions} (the number of specified completions)`;
+    problems.push(invalid(countPath, succeededCount, detail));
+  }
+  if (succeededIndexes !== undefined && succeededCount > total) {
+    const detail = `must be less than or equal to ${total} (the number of indexes in the specified succeededIndexes field)`;
+    problems.push(invalid(countPath, succeededCount, detail));
+  }
+  return problems;
+}
+
+/** What is behind a pointer does not show; its address does, and means nothing. */
+function addressOf(value: unknown): string {
+  return value === undefined ? 'nil' : '0xc000000000';
+}
+
+export function dumpSuccessPolicy(policy: SuccessPolicy | undefined) {
+  if (policy === undefined) return undefined;
+  const rules = (policy.rules ?? []).map(
+    ({ succeededIndexes, succeededCount }) =>
+      `batch.SuccessPolicyRule{SucceededIndexes:(*string)(${addressOf(succeededIndexes)}), SucceededCount:(*int32)(${addressOf(succeededCount)})}`,
+  );
+  return verbatim(`batch.SuccessPolicy{Rules:[]batch.SuccessPolicyRule{${rules.join(', ')}}}`);
+}
+
+export function dumpPodFailurePolicy(policy: PodFailurePolicy | undefined) {
+  if (policy === undefined) return undefined;
+  const rules = (policy.rules ?? []).map(({ action, onExitCodes, onPodConditions }) => {
+    const patterns = onPodConditions?.map(
+      ({ type, status }) =>
+        `batch.PodFailurePolicyOnPodConditionsPattern{Type:${quote(type)}, Status:${quote(status)}}`,
+    );
+    const list = patterns === undefined ? '(nil)' : `{${patterns.join(', ')}}`;
+    return `batch.PodFailurePolicyRule{Action:${quote(action)}, OnExitCodes:(*batch.PodFailurePolicyOnExitCodesRequirement)(${addressOf(onExitCodes)}), OnPodConditions:[]batch.PodFailurePolicyOnPodConditionsPattern${list}}`;
+  });
+  return verbatim(`batch.PodFailurePolicy{Rules:[]batch.PodFailurePolicyRule{${rules.join(', ')}}}`);
+}

@@ -1,0 +1,125 @@
+/**
+ * CertificateSigningRequest: somebody asks for a certificate, an approver answers, a signer issues it.
+ * spec: CertificateSigningRequest
+ */
+import { serviceGroup } from '../../../../meta/dialect.js';
+import type { ApiObject, DraftObject } from '../../../../meta/object.js';
+import { always } from '../../../../schema/hints.js';
+import type { Input, Output } from '../../../../schema/type.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import type { Kind, PowerContext, SubresourceStrategy, WriteContext } from '../../../kind.js';
+import { keepLive } from '../../../shared/strategies.js';
+import { certificateSigningRequestColumns } from './columns.js';
+import {
+  type CertificateSigningRequestSpec,
+  type CertificateSigningRequestStatus,
+  certificateSigningRequestSpec,
+  certificateSigningRequestStatus,
+} from './schema.js';
+import { APPROVAL, conditionsOfType, type Powers, requestProblems, requestUpdateProblems } from './validate.js';
+
+const shape = () => ({
+  spec: certificateSigningRequestSpec(),
+  status: always(certificateSigningRequestStatus()),
+});
+export interface CertificateSigningRequest extends ObjectBase, Output<typeof shape> {}
+export interface CertificateSigningRequestInput extends InputBase, Input<typeof shape> {}
+
+export const CertificateSigningRequest: Kind<
+  CertificateSigningRequest,
+  CertificateSigningRequestInput,
+  'Cluster',
+  'status' | 'approval'
+> = defineBuiltIn({
+  apiVersion: `${serviceGroup('certificates')}/v1`,
+  kind: 'CertificateSigningRequest',
+  scope: 'Cluster',
+  names: { shortNames: ['csr'] },
+  body: shape,
+  strategy: {
+    // Anything that a URL can hold.
+    nameRule: () => [],
+    revalidatesOnUpdate: true,
+    statusApart: true,
+    allocate: nameRequester,
+    // A request is what it was when it was made.
+    prepareForUpdate: (draft, live) => keepLive(draft, live, ['spec']),
+    validate: requestProblems,
+    selectableFields: { 'spec.signerName': (object) => (object['spec'] as CertificateSigningRequestSpec).signerName },
+    unknownFieldLabel: (field) => `field label not supported: ${field}`,
+  },
+  subresources: {
+    approval: subresource({ approve: true, issue: false }, (draft, live) => {
+      const { certificate } = statusOf(live);
+      const { certificate: _, ...rest } = statusOf(draft as unknown as ApiObject);
+      draft['status'] = certificate === undefined ? rest : { ...rest, certificate };
+    }),
+    status: subresource({ approve: false, issue: true }, keepApproval),
+  },
+  columns: certificateSigningRequestColumns,
+});
+
+function statusOf(object: ApiObject): CertificateSigningRequestStatus {
+  return object['status'] as CertificateSigningRequestStatus;
+}
+
+/** Who asks is who the server knows is asking, whatever the request says. */
+function nameRequester(draft: DraftObject, live: ApiObject | undefined, { user }: PowerContext): undefined {
+  if (live !== undefined) return;
+  const { request, signerName, expirationSeconds, usages } = draft['spec'] as CertificateSigningRequestSpec;
+  const { user: username, uid = '', groups = [], extra = {} } = user;
+  const spec: CertificateSigningRequestSpec = {
+    request,
+    signerName,
+    ...(expirationSeconds === undefined ? {} : { expirationSeconds }),
+    ...(usages === undefined ? {} : { usages }),
+    ...(username === '' ? {} : { username }),
+    ...(uid === '' ? {} : { uid }),
+    ...(groups.length === 0 ? {} : { groups: [...groups] }),
+    ...(Object.keys(extra).length === 0 ? {} : { extra: sortedExtra(extra) }),
+  };
+  draft['spec'] = spec;
+}
+
+function sortedExtra(extra: Readonly<Record<string, readonly string[]>>): Record<string, string[]> {
+  const entries = Object.entries(extra).map(([key, values]): [string, string[]] => [key, [...values]]);
+  return Object.fromEntries(entries.sort(([left], [right]) => (left < right ? -1 : 1)));
+}
+
+function subresource(powers: Powers, keep: (draft: DraftObject, live: ApiObject) => void): SubresourceStrategy {
+  return {
+    verbs: ['get', 'update', 'patch'],
+    prepareForUpdate(draft, live, { now }) {
+      keepLive(draft, live, ['spec']);
+      keep(draft, live);
+      stampConditions(draft, live, now);
+    },
+    validateUpdate: (next, live, context: WriteContext) => [
+      ...requestProblems(next, context),
+      ...requestUpdateProblems(next, live, powers),
+    ],
+  };
+}
+
+/** Signers neither give nor take approval; what they say about it is not heard, as long as it is said as often. */
+function keepApproval(draft: DraftObject, live: ApiObject): void {
+  const status = statusOf(draft as unknown as ApiObject);
+  for (const type of APPROVAL) {
+    const before = conditionsOfType(statusOf(live), type);
+    if (conditionsOfType(status, type).length !== before.length) continue;
+    let next = 0;
+    status.conditions = (status.conditions ?? []).map((condition) =>
+      condition.type === type ? { ...condition, ...before[next++] } : condition,
+    );
+  }
+}
+
+function stampConditions(draft: DraftObject, live: ApiObject, now: string): void {
+  const before = statusOf(live).conditions ?? [];
+  for (const condition of statusOf(draft as unknown as ApiObject).conditions ?? []) {
+    condition.lastUpdateTime ??= now;
+    condition.lastTransitionTime ??=
+      before.find(({ type, status }) => type === condition.type && status === condition.status)?.lastTransitionTime ??
+      now;
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * ClusterTrustBundle: certificates that the whole cluster may trust, of a signer or of nobody in particular.
+ * spec: ClusterTrustBundle
+ */
+import * as z from 'zod';
+import { serviceGroup } from '../../../meta/dialect.js';
+import type { FieldError } from '../../../meta/field-error.js';
+import { invalid, tooLong } from '../../../meta/field-error.js';
+import { byteLength, maskTrailingDash, pathSegmentProblems } from '../../../meta/names.js';
+import type { ApiObject } from '../../../meta/object.js';
+import { type PemBlock, pemBlocks } from '../../../meta/pem.js';
+import { readCertificate } from '../../../meta/x509.js';
+import { optional } from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { anotherVersion, defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind, NameRule } from '../../kind.js';
+import { signerNameProblems, trustBundleNameProblems } from '../../shared/signer-name.js';
+import { NONE, nameColumn, textColumn } from '../../shared/workload-columns.js';
+
+const clusterTrustBundleSpecShape = () => ({
+  signerName: optional(z.string()),
+  trustBundle: z.string(),
+});
+export interface ClusterTrustBundleSpec extends Output<typeof clusterTrustBundleSpecShape> {}
+export interface ClusterTrustBundleSpecInput extends Input<typeof clusterTrustBundleSpecShape> {}
+const clusterTrustBundleSpec: Type<ClusterTrustBundleSpec, ClusterTrustBundleSpecInput> = type(
+  'v1beta1.ClusterTrustBundleSpec',
+  clusterTrustBundleSpecShape,
+);
+
+const shape = () => ({ spec: clusterTrustBundleSpec() });
+export interface ClusterTrustBundle extends ObjectBase, Output<typeof shape> {}
+export interface ClusterTrustBundleInput extends InputBase, Input<typeof shape> {}
+
+const specOf = (object: ApiObject) => (object as unknown as ClusterTrustBundle).spec;
+
+/**
+ * Whether a name is right depends on the signer, which only validation knows; here are the names that no signer makes
+ * right, so that they are not reported as what no object may be called.
+ */
+const anySigner: NameRule = (name) => (pathSegmentProblems(name).length === 0 ? [] : trustBundleNameProblems(name, ''));
+
+export const ClusterTrustBundle: Kind<ClusterTrustBundle, ClusterTrustBundleInput, 'Cluster', never> = defineBuiltIn({
+  apiVersion: `${serviceGroup('certificates')}/v1beta1`,
+  kind: 'ClusterTrustBundle',
+  scope: 'Cluster',
+  gate: 'ClusterTrustBundle',
+  body: shape,
+  strategy: {
+    nameRule: anySigner,
+    unconditionalUpdate: false,
+    validate: (object) => [...ownProblems(object), ...trustBundleProblems(specOf(object).trustBundle)],
+    validateUpdate,
+    selectableFields: { 'spec.signerName': (object) => specOf(object).signerName ?? '' },
+    unknownFieldLabel: (field) => `field label not supported: ${field}`,
+  },
+  columns: [
+    nameColumn,
+    textColumn(
+      'SignerName',
+      `signerName indicates the associated signer, if any.\n\nIn order to create or update a ClusterTrustBundle that sets signerName, you must have the following cluster-scoped permission: group=${serviceGroup('certificates')} resource=signers resourceName=<the signer name> verb=attest.\n\nIf signerName is not empty, then the ClusterTrustBundle object must be named with the signer name as a prefix (translating slashes to colons). For example, for the signer name \`example.com/foo\`, valid ClusterTrustBundle object names include \`example.com:foo:abc\` and \`example.com:foo:v1\`.\n\nIf signerName is empty, then the ClusterTrustBundle object's name must not have such a prefix.\n\nList/watch requests for ClusterTrustBundles can filter on this field using a \`spec.signerName=NAME\` field selector.`,
+      (object) => specOf(object).signerName ?? NONE,
+    ),
+  ],
+});
+
+export const ClusterTrustBundleV1alpha1: Kind<ClusterTrustBundle, ClusterTrustBundleInput, 'Cluster', never> =
+  anotherVersion(ClusterTrustBundle, { apiVersion: `${serviceGroup('certificates')}/v1alpha1` });
+
+function validateUpdate(next: ApiObject, live: ApiObject): readonly FieldError[] {
+  const { signerName = '', trustBundle } = specOf(next);
+  const before = specOf(live);
+  const found = ownProblems(next);
+  if (trustBundle !== before.trustBundle) found.push(...trustBundleProblems(trustBundle));
+  if (signerName !== (before.signerName ?? '')) {
+    found.push(invalid('spec.signerName', signerName, 'field is immutable'));
+  }
+  return found;
+}
+
+/** Everything but the bundle. */
+function ownProblems(object: ApiObject): FieldError[] {
+  const { signerName = '' } = specOf(object);
+  const { name = '', generateName = '' } = object.metadata as { name?: string; generateName?: string };
+  const found: FieldError[] = [];
+  const judge = (field: string, text: string, judged: string) => {
+    if (text === '' || pathSegmentProblems(text).length > 0) return;
+    found.push(...trustBundleNameProblems(judged, signerName).map((detail) => invalid(field, text, detail)));
+  };
+  judge('metadata.generateName', generateName, maskTrailingDash(generateName));
+  judge('metadata.name', name, name);
+  return signerName === '' ? found : [...found, ...signerNameProblems('spec.signerName', signerName)];
+}
+
+const MAX_BUNDLE_BYTES = 1024 * 1024;
+const PATH = 'spec.trustBundle';
+
+function trustBundleProblems(bundle: string): FieldError[] {
+  if (byteLength(bundle) > MAX_BUNDLE_BYTES) return [tooLong(PATH, MAX_BUNDLE_BYTES)];
+  const blocks = pemBlocks(bundle);
+  const wrong = blocks.flatMap((block, index) => {
+    const what = anchorProblem(block);
+    return what === undefined ? [] : [bundleProblem(`entry ${index} ${what}`)];
+  });
+  if (wrong.length > 0) return wrong;
+  if (blocks.length === 0) return [bundleProblem('at least one trust anchor must be provided')];
+  return repeats(blocks).map((indices) => bundleProblem(`duplicate trust anchor (indices [${indices.join(' ')}])`));
+}
+
+function anchorProblem({ type: blockType, headers, bytes }: PemBlock): string | undefined {
+  if (blockType !== 'CERTIFICATE') return `has bad block type: ${blockType}`;
+  if (headers.size > 0) return 'has PEM block headers';
+  const certificate = readCertificate(bytes);
+  if (certificate === undefined) return 'does not parse as X.509';
+  if (!certificate.ca) return 'does not have the CA bit set';
+  return certificate.basicConstraintsValid ? undefined : 'has invalid basic constraints';
+}
+
+function bundleProblem(detail: string): FieldError {
+  return invalid(PATH, '<value omitted>', detail);
+}
+
+/** The places of every block that is there more than once. */
+function repeats(blocks: readonly PemBlock[]): number[][] {
+  const places = new Map<string, number[]>();
+  for (const [index, { bytes }] of blocks.entries()) {
+    const key = bytes.join(' ');
+    places.set(key, [...(places.get(key) ?? []), index]);
+  }
+  return [...places.values()].filter((indices) => indices.length > 1);
+}

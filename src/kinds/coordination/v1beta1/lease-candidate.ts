@@ -1,0 +1,106 @@
+/**
+ * LeaseCandidate: somebody who would hold a Lease, and how old they are. Who gets it is decided by a controller.
+ */
+import * as z from 'zod';
+import { serviceGroup } from '../../../meta/dialect.js';
+import type { FieldError } from '../../../meta/field-error.js';
+import { invalid, required } from '../../../meta/field-error.js';
+import { configMapKeyProblems } from '../../../meta/names.js';
+import type { ApiObject } from '../../../meta/object.js';
+import type { SemanticVersion } from '../../../meta/semver.js';
+import { compareSemver, parseSemver, ZERO_VERSION } from '../../../meta/semver.js';
+import { always, microTime, namedString, optional, pointer } from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind } from '../../kind.js';
+import { ageColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
+import { OLDEST_EMULATION_VERSION, strategyProblems } from '../lease-strategy.js';
+
+/** The same in every version. */
+export const leaseCandidateSpecShape = () => ({
+  leaseName: z.string(),
+  pingTime: pointer(microTime()),
+  renewTime: pointer(microTime()),
+  binaryVersion: z.string(),
+  emulationVersion: optional(z.string()),
+  strategy: namedString('v1.CoordinatedLeaseStrategy'),
+});
+export interface LeaseCandidateSpec extends Output<typeof leaseCandidateSpecShape> {}
+export interface LeaseCandidateSpecInput extends Input<typeof leaseCandidateSpecShape> {}
+const leaseCandidateSpec: Type<LeaseCandidateSpec, LeaseCandidateSpecInput> = type(
+  'v1beta1.LeaseCandidateSpec',
+  leaseCandidateSpecShape,
+);
+
+const shape = () => ({ spec: always(leaseCandidateSpec()) });
+export interface LeaseCandidate extends ObjectBase, Output<typeof shape> {}
+export interface LeaseCandidateInput extends InputBase, Input<typeof shape> {}
+
+export const LeaseCandidate: Kind<LeaseCandidate, LeaseCandidateInput, 'Namespaced', never> = defineBuiltIn({
+  apiVersion: `${serviceGroup('coordination')}/v1beta1`,
+  kind: 'LeaseCandidate',
+  scope: 'Namespaced',
+  columns: [
+    nameColumn,
+    textColumn(
+      'LeaseName',
+      'LeaseName is the name of the lease for which this candidate is contending. This field is immutable.',
+      (object) => specOf(object).leaseName,
+    ),
+    // The reference server describes the versions with nothing.
+    textColumn('BinaryVersion', '', (object) => specOf(object).binaryVersion),
+    textColumn('EmulationVersion', '', (object) => specOf(object).emulationVersion ?? ''),
+    ageColumn,
+  ],
+  body: shape,
+  strategy: {
+    // Candidates are named after hosts and processes; a dash at the end of a prefix is allowed anyway.
+    nameRule: (name) => configMapKeyProblems(name),
+    unconditionalUpdate: false,
+    createOnUpdate: true,
+    validate,
+    validateUpdate,
+  },
+});
+
+function specOf(object: ApiObject): LeaseCandidateSpec {
+  return (object as unknown as LeaseCandidate).spec;
+}
+
+const NOT_A_VERSION = 'must be a valid semantic version';
+
+function validate(object: ApiObject): FieldError[] {
+  const { leaseName, binaryVersion, emulationVersion = '', strategy } = specOf(object);
+  const found: FieldError[] = leaseName === '' ? [required('spec.leaseName')] : [];
+  const emulated = versionOf(emulationVersion);
+  if (emulationVersion !== '' && emulated === undefined) {
+    found.push(invalid('spec.emulationVersion', emulationVersion, NOT_A_VERSION));
+  }
+  const binary = versionOf(binaryVersion);
+  if (binaryVersion === '') found.push(required('spec.binaryVersion'));
+  else if (binary === undefined) found.push(invalid('spec.binaryVersion', binaryVersion, NOT_A_VERSION));
+  // A version that cannot be read is compared all the same, as the least there is.
+  const [low, high] = [emulated ?? ZERO_VERSION, binary ?? ZERO_VERSION];
+  if (binaryVersion !== '' && emulationVersion !== '' && compareSemver(high, low) < 0) {
+    found.push(invalid('spec.binaryVersion', binaryVersion, 'must be greater than or equal to `emulationVersion`'));
+  }
+  if (strategy === '') return [...found, required('spec.strategy')];
+  if (strategy === OLDEST_EMULATION_VERSION && compareSemver(low, ZERO_VERSION) === 0) {
+    const detail = "must be specified when `strategy` is 'OldestEmulationVersion'";
+    found.push(required('spec.emulationVersion', detail));
+  }
+  return [...found, ...strategyProblems(strategy)];
+}
+
+function versionOf(text: string): SemanticVersion | undefined {
+  return text === '' ? undefined : parseSemver(text);
+}
+
+function validateUpdate(next: ApiObject, live: ApiObject): FieldError[] {
+  const { leaseName } = specOf(next);
+  const found = validate(next);
+  if (leaseName !== specOf(live).leaseName) {
+    found.push(invalid('spec.leaseName', leaseName, 'field is immutable'));
+  }
+  return found;
+}

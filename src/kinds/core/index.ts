@@ -1,0 +1,89 @@
+/**
+ * The core group.
+ */
+import type { Kind } from '../kind.js';
+import { ComponentStatus } from './v1/component-status.js';
+import { ConfigMap } from './v1/config-map.js';
+import { Endpoints } from './v1/endpoints.js';
+import { CoreEvent } from './v1/event.js';
+import { LimitRange } from './v1/limit-range.js';
+import { Namespace } from './v1/namespace.js';
+import { Node } from './v1/node/node.js';
+import { PersistentVolume } from './v1/persistent-volume.js';
+import { PersistentVolumeClaim } from './v1/persistent-volume-claim.js';
+import { Binding } from './v1/pod/binding.js';
+import { Pod } from './v1/pod/pod.js';
+import { PodTemplate } from './v1/pod-template.js';
+import { ReplicationController } from './v1/replication-controller.js';
+import { ResourceQuota } from './v1/resource-quota.js';
+import { Secret } from './v1/secret.js';
+import { Service } from './v1/service/service.js';
+import { ServiceAccount } from './v1/service-account.js';
+
+export * from './v1/component-status.js';
+export * from './v1/config-map.js';
+export {
+  type EndpointAddress,
+  type EndpointPort,
+  type EndpointSubset,
+  Endpoints,
+  type EndpointsInput,
+} from './v1/endpoints.js';
+export { CoreEvent, type CoreEventInput, type CoreEventSeries, type EventSource } from './v1/event.js';
+export * from './v1/limit-range.js';
+export * from './v1/namespace.js';
+export * from './v1/node/node.js';
+export type { NodeAddress, NodeCondition, NodeSpec, NodeStatus, NodeSystemInfo, NodeTaint } from './v1/node/schema.js';
+export * from './v1/persistent-volume.js';
+export {
+  PersistentVolumeClaim,
+  type PersistentVolumeClaimCondition,
+  type PersistentVolumeClaimInput,
+  type PersistentVolumeClaimStatus,
+  type PersistentVolumeClaimStatusInput,
+} from './v1/persistent-volume-claim.js';
+export { Binding, type BindingInput } from './v1/pod/binding.js';
+export { Eviction, type EvictionDeleteOptions, type EvictionInput } from './v1/pod/eviction.js';
+export * from './v1/pod/pod.js';
+export type {
+  ContainerState,
+  ContainerStatus,
+  HostIP,
+  PodCondition,
+  PodIP,
+  PodStatus,
+  PodStatusInput,
+} from './v1/pod/status.js';
+export type * from './v1/pod-spec/affinity.js';
+export type * from './v1/pod-spec/container.js';
+export type * from './v1/pod-spec/env.js';
+export type * from './v1/pod-spec/handlers.js';
+export type * from './v1/pod-spec/pod-spec.js';
+export type * from './v1/pod-spec/security-context.js';
+export * from './v1/pod-template.js';
+export * from './v1/replication-controller.js';
+export * from './v1/resource-quota.js';
+export * from './v1/secret.js';
+export type * from './v1/service/schema.js';
+export { Service, type ServiceInput } from './v1/service/service.js';
+export * from './v1/service-account.js';
+
+export const coreKinds: readonly Kind[] = [
+  Binding,
+  ComponentStatus,
+  ConfigMap,
+  Endpoints,
+  CoreEvent,
+  LimitRange,
+  Namespace,
+  Node,
+  PersistentVolumeClaim,
+  PersistentVolume,
+  Pod,
+  PodTemplate,
+  ReplicationController,
+  ResourceQuota,
+  Secret,
+  ServiceAccount,
+  Service,
+];

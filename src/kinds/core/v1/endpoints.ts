@@ -1,0 +1,159 @@
+/**
+ * Endpoints: the addresses behind a service, in the old form that EndpointSlice has replaced. spec: Endpoints
+ */
+import * as z from 'zod';
+import { serviceGroup } from '../../../meta/dialect.js';
+import type { FieldError } from '../../../meta/field-error.js';
+import { childPath, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
+import { ipWarnings, specialIpProblems, validIpProblems } from '../../../meta/ip.js';
+import { dnsLabelProblems, dnsSubdomainProblems, qualifiedNameProblems } from '../../../meta/names.js';
+import type { ApiObject } from '../../../meta/object.js';
+import { defaulted, int32, optional, pointer, words } from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { deepEqual } from '../../../util/json.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind, WriteContext } from '../../kind.js';
+import { objectReference } from '../../shared/types.js';
+import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/workload-columns.js';
+
+const endpointAddressShape = () => ({
+  ip: z.string(),
+  hostname: optional(z.string()),
+  nodeName: pointer(z.string()),
+  targetRef: pointer(objectReference()),
+});
+export interface EndpointAddress extends Output<typeof endpointAddressShape> {}
+export interface EndpointAddressInput extends Input<typeof endpointAddressShape> {}
+const endpointAddress: Type<EndpointAddress, EndpointAddressInput> = type('EndpointAddress', endpointAddressShape, {
+  atomic: true,
+});
+
+const endpointPortShape = () => ({
+  name: optional(z.string()),
+  port: int32(),
+  protocol: defaulted(words<'TCP' | 'UDP' | 'SCTP'>('v1.Protocol'), 'TCP'),
+  appProtocol: pointer(z.string()),
+});
+export interface EndpointPort extends Output<typeof endpointPortShape> {}
+export interface EndpointPortInput extends Input<typeof endpointPortShape> {}
+const endpointPort: Type<EndpointPort, EndpointPortInput> = type('EndpointPort', endpointPortShape, { atomic: true });
+
+const endpointSubsetShape = () => ({
+  addresses: optional(z.array(endpointAddress())),
+  notReadyAddresses: optional(z.array(endpointAddress())),
+  ports: optional(z.array(endpointPort())),
+});
+export interface EndpointSubset extends Output<typeof endpointSubsetShape> {}
+export interface EndpointSubsetInput extends Input<typeof endpointSubsetShape> {}
+const endpointSubset: Type<EndpointSubset, EndpointSubsetInput> = type('EndpointSubset', endpointSubsetShape);
+
+const shape = () => ({ subsets: optional(z.array(endpointSubset())) });
+export interface Endpoints extends ObjectBase, Output<typeof shape> {}
+export interface EndpointsInput extends InputBase, Input<typeof shape> {}
+
+export const Endpoints: Kind<Endpoints, EndpointsInput, 'Namespaced', never> = defineBuiltIn({
+  apiVersion: 'v1',
+  kind: 'Endpoints',
+  scope: 'Namespaced',
+  names: { plural: 'endpoints', shortNames: ['ep'] },
+  body: shape,
+  columns: [
+    nameColumn,
+    textColumn(
+      'Endpoints',
+      'The set of all endpoints is the union of all subsets. Addresses are placed into subsets according to the IPs they share. A single address with multiple ports, some of which are ready and some of which are not (because they come from different containers) will result in the address being displayed in different subsets for the different ports. No address will appear in both Addresses and NotReadyAddresses in the same subset. Sets of addresses and ports that comprise a service.',
+      firstAddresses,
+    ),
+    ageColumn,
+  ],
+  deprecation: (dialect) =>
+    `v1 Endpoints is deprecated in v1.33+; use ${dialect.group(serviceGroup('discovery'))}/v1 EndpointSlice`,
+  strategy: {
+    createOnUpdate: true,
+    validate: (object) => subsetProblems(object),
+    // What was stored under older rules may stay as it is.
+    validateUpdate: (next, live) => (deepEqual(next['subsets'], live['subsets']) ? [] : subsetProblems(next)),
+    warnings,
+  },
+});
+
+function subsetProblems(object: ApiObject): FieldError[] {
+  const { subsets = [] } = object as unknown as Endpoints;
+  return subsets.flatMap((subset, index) => validateSubset(keyPath('subsets', index), subset));
+}
+
+function validateSubset(path: string, subset: EndpointSubset): FieldError[] {
+  const { addresses = [], notReadyAddresses = [], ports = [] } = subset;
+  const isEmpty = addresses.length === 0 && notReadyAddresses.length === 0;
+  const at = (list: string, index: number) => keyPath(childPath(path, list), index);
+  return [
+    ...(isEmpty ? [required(path, 'must specify `addresses` or `notReadyAddresses`')] : []),
+    ...addresses.flatMap((address, index) => validateAddress(at('addresses', index), address)),
+    ...notReadyAddresses.flatMap((address, index) => validateAddress(at('notReadyAddresses', index), address)),
+    ...ports.flatMap((port, index) => validatePort(at('ports', index), port, { isNamed: ports.length > 1 })),
+  ];
+}
+
+function validateAddress(path: string, address: EndpointAddress): FieldError[] {
+  const { ip, hostname = '', nodeName } = address;
+  const problems = validIpProblems(ip).map((detail) => invalid(childPath(path, 'ip'), ip, detail));
+  if (hostname !== '') {
+    const at = childPath(path, 'hostname');
+    problems.push(...dnsLabelProblems(hostname).map((detail) => invalid(at, hostname, detail)));
+  }
+  if (nodeName !== undefined) {
+    const at = childPath(path, 'nodeName');
+    problems.push(...dnsSubdomainProblems(nodeName).map((detail) => invalid(at, nodeName, detail)));
+  }
+  return [...problems, ...specialIpProblems(ip).map((detail) => invalid(childPath(path, 'ip'), ip, detail))];
+}
+
+function validatePort(path: string, port: EndpointPort, about: { readonly isNamed: boolean }): FieldError[] {
+  const { name = '', port: number, protocol, appProtocol } = port;
+  const problems: FieldError[] = [];
+  const namePath = childPath(path, 'name');
+  if (name !== '') problems.push(...dnsLabelProblems(name).map((detail) => invalid(namePath, name, detail)));
+  else if (about.isNamed) problems.push(required(namePath));
+  if (number < 1 || number > 65535) {
+    problems.push(invalid(childPath(path, 'port'), number, 'must be between 1 and 65535, inclusive'));
+  }
+  if (!PROTOCOLS.includes(protocol)) {
+    problems.push(notSupported(childPath(path, 'protocol'), protocol, PROTOCOLS));
+  }
+  if (appProtocol !== undefined) {
+    const at = childPath(path, 'appProtocol');
+    problems.push(...qualifiedNameProblems(appProtocol).map((detail) => invalid(at, appProtocol, detail)));
+  }
+  return problems;
+}
+
+const PROTOCOLS: readonly string[] = ['SCTP', 'TCP', 'UDP'];
+
+function warnings(object: ApiObject, _live: ApiObject | undefined, { dialect }: WriteContext): readonly string[] {
+  // The service's own controller writes canonical addresses.
+  if (object.metadata.labels?.[dialect.subkey('endpoints', 'managed-by')] === 'endpoint-controller') return [];
+  const { subsets = [] } = object as unknown as Endpoints;
+  const found: string[] = [];
+  for (const [index, subset] of subsets.entries()) {
+    for (const list of ['addresses', 'notReadyAddresses'] as const) {
+      for (const [place, { ip }] of (subset[list] ?? []).entries()) {
+        found.push(...ipWarnings(`subsets[${index}].${list}[${place}].ip`, ip));
+      }
+    }
+  }
+  return found;
+}
+
+const SHOWN = 3;
+
+/** `10.0.0.1:80,10.0.0.2:80 + 4 more...`; what is not ready is not shown. */
+function firstAddresses(object: ApiObject): string {
+  const { subsets = [] } = object as unknown as Endpoints;
+  if (subsets.length === 0) return NONE;
+  const all = subsets.flatMap(({ addresses = [], ports = [] }) => {
+    if (ports.length === 0) return addresses.map(({ ip }) => ip);
+    return ports.flatMap(({ port }) => addresses.map(({ ip }) => `${ip.includes(':') ? `[${ip}]` : ip}:${port}`));
+  });
+  const more = all.length > SHOWN ? ` + ${all.length - SHOWN} more...` : '';
+  return all.slice(0, SHOWN).join(',') + more;
+}

@@ -1,0 +1,240 @@
+/**
+ * LimitRange: bounds and defaults for what one pod, container or claim of a namespace may use. Its own defaults and
+ * rules stand here; holding pods to it is admission's work. spec: LimitRange
+ */
+import * as z from 'zod';
+import type { FieldError } from '../../../meta/field-error.js';
+import { childPath, duplicate, forbidden, invalid, keyPath, required } from '../../../meta/field-error.js';
+import { qualifiedNameProblems } from '../../../meta/names.js';
+import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import { Quantity } from '../../../meta/quantity.js';
+import { always, optional, resourceList, words } from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { own } from '../../../util/json.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind, WriteContext } from '../../kind.js';
+import { finalizerProblems } from '../../shared/finalizer-problems.js';
+import {
+  isOvercommitAllowed,
+  quantityDump,
+  type ResourceList,
+  validateContainerResourceName,
+  validateResourceName,
+} from '../../shared/resources.js';
+import { roundAmounts } from '../../shared/round-amounts.js';
+
+const limitRangeItemShape = () => ({
+  type: words<'Pod' | 'Container' | 'PersistentVolumeClaim' | (string & {})>('v1.LimitType'),
+  max: optional(resourceList()),
+  min: optional(resourceList()),
+  default: optional(resourceList()),
+  defaultRequest: optional(resourceList()),
+  maxLimitRequestRatio: optional(resourceList()),
+});
+export interface LimitRangeItem extends Output<typeof limitRangeItemShape> {}
+export interface LimitRangeItemInput extends Input<typeof limitRangeItemShape> {}
+const limitRangeItem: Type<LimitRangeItem, LimitRangeItemInput> = type('LimitRangeItem', limitRangeItemShape);
+
+const limitRangeSpecShape = () => ({ limits: z.array(limitRangeItem()) });
+export interface LimitRangeSpec extends Output<typeof limitRangeSpecShape> {}
+export interface LimitRangeSpecInput extends Input<typeof limitRangeSpecShape> {}
+const limitRangeSpec: Type<LimitRangeSpec, LimitRangeSpecInput> = type('LimitRangeSpec', limitRangeSpecShape);
+
+const shape = () => ({ spec: always(limitRangeSpec()) });
+export interface LimitRange extends ObjectBase, Output<typeof shape> {}
+export interface LimitRangeInput extends InputBase, Input<typeof shape> {}
+
+export const LimitRange: Kind<LimitRange, LimitRangeInput, 'Namespaced', never> = defineBuiltIn({
+  apiVersion: 'v1',
+  kind: 'LimitRange',
+  scope: 'Namespaced',
+  names: { shortNames: ['limits'] },
+  body: shape,
+  strategy: {
+    createOnUpdate: true,
+    defaults,
+    prepareForCreate,
+    validate,
+    // An update is judged as a new object would be.
+    validateUpdate: (next, _live, context) => [...finalizerProblems(next), ...validate(next, context)],
+  },
+});
+
+/** An empty list does not survive storage: what comes back is null. */
+function limitsOf(object: ApiObject | DraftObject): readonly LimitRangeItem[] {
+  return (object as unknown as LimitRange).spec.limits ?? [];
+}
+
+function defaults(draft: DraftObject): void {
+  for (const item of limitsOf(draft)) {
+    for (const list of [item.max, item.min, item.default, item.defaultRequest, item.maxLimitRequestRatio]) {
+      roundAmounts(list);
+    }
+    if (item.type === 'Container') containerDefaults(item);
+  }
+  const spec = draft['spec'] as { limits: unknown };
+  if (limitsOf(draft).length === 0) spec.limits = null;
+}
+
+/** A limit defaults to the greatest one allowed, a request to the limit, and where there is none to the least one. */
+function containerDefaults(item: LimitRangeItem): void {
+  const limits = withMissing(item.default, item.max);
+  const requests = withMissing(withMissing(item.defaultRequest, limits), item.min);
+  if (limits !== undefined) item.default = limits;
+  if (requests !== undefined) item.defaultRequest = requests;
+}
+
+function withMissing(list: ResourceList | undefined, more: ResourceList | undefined): ResourceList | undefined {
+  if (more === undefined) return list;
+  const all = [...new Map([...Object.entries(more), ...Object.entries(list ?? {})])];
+  return Object.fromEntries(all.sort(([left], [right]) => (left < right ? -1 : 1)));
+}
+
+/** A limit range needs no name; the one it gets is as random as its uid. */
+function prepareForCreate({ metadata }: DraftObject): void {
+  if (!metadata.name && metadata.uid !== undefined) metadata.name = metadata.uid;
+}
+
+function validate(object: ApiObject, context: WriteContext): readonly FieldError[] {
+  const seen = new Set<string>();
+  return limitsOf(object).flatMap((item, index) => {
+    const path = keyPath('spec.limits', index);
+    const problems = validateType(childPath(path, 'type'), item.type);
+    if (seen.has(item.type)) problems.push(duplicate(childPath(path, 'type'), item.type));
+    seen.add(item.type);
+    return [...problems, ...validateNames(path, item, context), ...validateAmounts(path, item, context)];
+  });
+}
+
+const STANDARD_TYPES: readonly string[] = ['Pod', 'Container', 'PersistentVolumeClaim'];
+
+function validateType(path: string, name: string): FieldError[] {
+  const problems = qualifiedNameProblems(name);
+  if (problems.length > 0) return problems.map((detail) => invalid(path, name, detail));
+  if (name.includes('/') || STANDARD_TYPES.includes(name)) return [];
+  return [invalid(path, name, 'must be a standard limit type or fully qualified')];
+}
+
+/** What may be limited, and by which of the lists. */
+function validateNames(path: string, item: LimitRangeItem, context: WriteContext): FieldError[] {
+  const isForPods = item.type === 'Pod';
+  const names = (list: ListName) => {
+    const at = childPath(path, list);
+    return Object.keys(item[list] ?? {})
+      .sort()
+      .flatMap((name) => validateLimitedName(keyPath(at, name), name, { ...context, type: item.type }));
+  };
+  const defaultOf = (list: 'default' | 'defaultRequest') => {
+    if (!isForPods) return names(list);
+    const isEmpty = Object.keys(item[list] ?? {}).length === 0;
+    return isEmpty ? [] : [forbidden(childPath(path, list), "may not be specified when `type` is 'Pod'")];
+  };
+  const problems = [...names('max'), ...names('min'), ...defaultOf('default'), ...defaultOf('defaultRequest')];
+  if (item.type === 'PersistentVolumeClaim' && !hasStorage(item.min) && !hasStorage(item.max)) {
+    const detail = 'either minimum or maximum storage value is required, but neither was provided';
+    problems.push(required(childPath(path, 'limits'), detail));
+  }
+  return [...problems, ...names('maxLimitRequestRatio')];
+}
+
+type ListName = 'max' | 'min' | 'default' | 'defaultRequest' | 'maxLimitRequestRatio';
+
+function hasStorage(list: ResourceList | undefined): boolean {
+  return Object.hasOwn(list ?? {}, 'storage');
+}
+
+function validateLimitedName(
+  path: string,
+  name: string,
+  about: WriteContext & { readonly type: string },
+): FieldError[] {
+  const isOfContainers = about.type === 'Pod' || about.type === 'Container';
+  return isOfContainers ? validateContainerResourceName(path, name, about) : validateResourceName(path, name);
+}
+
+/** Whether the lists agree about each resource. Defaults for pods are refused as such, and not looked at. */
+function validateAmounts(path: string, item: LimitRangeItem, context: WriteContext): FieldError[] {
+  const hasDefaults = item.type !== 'Pod';
+  const lists = [item.max, item.min, item.maxLimitRequestRatio];
+  if (hasDefaults) lists.push(item.default, item.defaultRequest);
+  const names = new Set(lists.flatMap((list) => Object.keys(list ?? {})));
+  return [...names].sort().flatMap((name) =>
+    validateAmountsOf(path, name, {
+      max: own(item.max ?? {}, name),
+      min: own(item.min ?? {}, name),
+      limit: hasDefaults ? own(item.default ?? {}, name) : undefined,
+      request: hasDefaults ? own(item.defaultRequest ?? {}, name) : undefined,
+      ratio: own(item.maxLimitRequestRatio ?? {}, name),
+      mayOvercommit: isOvercommitAllowed(name, context),
+    }),
+  );
+}
+
+/** All that is said about one resource. */
+interface Amounts {
+  readonly max: string | undefined;
+  readonly min: string | undefined;
+  readonly limit: string | undefined;
+  readonly request: string | undefined;
+  readonly ratio: string | undefined;
+  readonly mayOvercommit: boolean;
+}
+
+function validateAmountsOf(path: string, name: string, amounts: Amounts): FieldError[] {
+  const { max, min, limit, request, ratio } = amounts;
+  const at = (list: ListName) => keyPath(childPath(path, list), name);
+  const problems: FieldError[] = [];
+  /** `shown` is the amount that the message prints, which is not always the one at the path. */
+  const compare = (
+    left: readonly [string, string | undefined],
+    right: readonly [string, string | undefined],
+    report: readonly [ListName, string | undefined],
+  ) => {
+    const [[leftName, leftAmount], [rightName, rightAmount], [list, shown]] = [left, right, report];
+    if (leftAmount === undefined || rightAmount === undefined || shown === undefined) return;
+    if (Quantity.parse(leftAmount).cmp(Quantity.parse(rightAmount)) <= 0) return;
+    const detail = `${leftName} value ${leftAmount} is greater than ${rightName} value ${rightAmount}`;
+    problems.push(invalid(at(list), quantityDump(shown), detail));
+  };
+  compare(['min', min], ['max', max], ['min', min]);
+  compare(['min', min], ['default request', request], ['defaultRequest', request]);
+  compare(['default request', request], ['max', max], ['defaultRequest', request]);
+  compare(['default request', request], ['default limit', limit], ['defaultRequest', request]);
+  compare(['min', min], ['default', limit], ['default', min]);
+  compare(['default', limit], ['max', max], ['default', max]);
+  problems.push(...validateRatio(at('maxLimitRequestRatio'), ratio, { min, max }));
+  if (!amounts.mayOvercommit && limit !== undefined && request !== undefined && !isSame(limit, request)) {
+    const detail = `default value ${limit} must equal to defaultRequest value ${request} in ${name}`;
+    problems.push(invalid(at('defaultRequest'), quantityDump(request), detail));
+  }
+  return problems;
+}
+
+function isSame(left: string, right: string): boolean {
+  return Quantity.parse(left).equals(Quantity.parse(right));
+}
+
+const ONE = Quantity.of(1n);
+/** The greatest whole number whose thousandfold fits 64 bits. */
+const MAX_MILLI_VALUE = (2n ** 63n - 1n) / 1000n;
+
+function validateRatio(
+  path: string,
+  ratio: string | undefined,
+  { min, max }: { readonly min: string | undefined; readonly max: string | undefined },
+): FieldError[] {
+  if (ratio === undefined) return [];
+  const problems: FieldError[] = [];
+  const wanted = Quantity.parse(ratio);
+  if (wanted.cmp(ONE) < 0) problems.push(invalid(path, quantityDump(ratio), `ratio ${ratio} is less than 1`));
+  if (min === undefined || max === undefined) return problems;
+  const [least, greatest] = [Quantity.parse(min), Quantity.parse(max)];
+  const isFine = [wanted, least, greatest].every((quantity) => quantity.value() < MAX_MILLI_VALUE);
+  const read = (quantity: Quantity) => Number(isFine ? quantity.milliValue() : quantity.value());
+  const limit = read(greatest) / read(least);
+  if (read(wanted) / (isFine ? 1000 : 1) > limit) {
+    const detail = `ratio ${ratio} is greater than max/min = ${limit.toFixed(6)}`;
+    problems.push(invalid(path, quantityDump(ratio), detail));
+  }
+  return problems;
+}

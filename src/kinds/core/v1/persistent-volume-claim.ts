@@ -1,0 +1,142 @@
+/**
+ * PersistentVolumeClaim: a wish for storage, and the volume it was given. spec: PersistentVolumeClaim
+ */
+import * as z from 'zod';
+import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import {
+  always,
+  defaulted,
+  mapList,
+  namedString,
+  optional,
+  pointer,
+  resourceList,
+  timeOrNull,
+  words,
+} from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind, WriteContext } from '../../kind.js';
+import { roundAmounts } from '../../shared/round-amounts.js';
+import { statusSubresource } from '../../shared/strategies.js';
+import {
+  claimSpecDefaults,
+  claimSpecProblems,
+  dropDisabledClaimFields,
+  settleDataSources,
+} from './claim-spec-rules.js';
+import { classAnnotationWarnings } from './persistent-volume/warnings.js';
+import { persistentVolumeClaimColumns } from './persistent-volume-claim/columns.js';
+import { claimStatusProblems, claimUpdateProblems } from './persistent-volume-claim/validate.js';
+import { claimSpecWarnings } from './persistent-volume-claim/warnings.js';
+import { type PersistentVolumeAccessMode, persistentVolumeClaimSpec } from './pod-spec/claim-spec.js';
+
+const persistentVolumeClaimConditionShape = () => ({
+  type: namedString('v1.PersistentVolumeClaimConditionType'),
+  status: words<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
+  lastProbeTime: timeOrNull(),
+  lastTransitionTime: timeOrNull(),
+  reason: optional(z.string()),
+  message: optional(z.string()),
+});
+export interface PersistentVolumeClaimCondition extends Output<typeof persistentVolumeClaimConditionShape> {}
+export interface PersistentVolumeClaimConditionInput extends Input<typeof persistentVolumeClaimConditionShape> {}
+const persistentVolumeClaimCondition: Type<PersistentVolumeClaimCondition, PersistentVolumeClaimConditionInput> = type(
+  'PersistentVolumeClaimCondition',
+  persistentVolumeClaimConditionShape,
+);
+
+const modifyVolumeStatusShape = () => ({
+  targetVolumeAttributesClassName: optional(z.string()),
+  status: words<'Pending' | 'InProgress' | 'Infeasible'>('v1.PersistentVolumeClaimModifyVolumeStatus'),
+});
+interface ModifyVolumeStatus extends Output<typeof modifyVolumeStatusShape> {}
+interface ModifyVolumeStatusInput extends Input<typeof modifyVolumeStatusShape> {}
+const modifyVolumeStatus: Type<ModifyVolumeStatus, ModifyVolumeStatusInput> = type(
+  'ModifyVolumeStatus',
+  modifyVolumeStatusShape,
+);
+
+type ResizeStatus =
+  | 'ControllerResizeInProgress'
+  | 'ControllerResizeInfeasible'
+  | 'NodeResizePending'
+  | 'NodeResizeInProgress'
+  | 'NodeResizeInfeasible';
+
+const persistentVolumeClaimStatusShape = () => ({
+  phase: defaulted(words<'Pending' | 'Bound' | 'Lost'>('v1.PersistentVolumeClaimPhase'), 'Pending'),
+  accessModes: optional(z.array(words<PersistentVolumeAccessMode>('v1.PersistentVolumeAccessMode'))),
+  capacity: optional(resourceList()),
+  conditions: optional(mapList(persistentVolumeClaimCondition(), 'type')),
+  allocatedResources: optional(resourceList()),
+  allocatedResourceStatuses: optional(z.record(z.string(), words<ResizeStatus>('v1.ClaimResourceStatus'))),
+  currentVolumeAttributesClassName: pointer(z.string()),
+  modifyVolumeStatus: pointer(modifyVolumeStatus()),
+});
+export interface PersistentVolumeClaimStatus extends Output<typeof persistentVolumeClaimStatusShape> {}
+export interface PersistentVolumeClaimStatusInput extends Input<typeof persistentVolumeClaimStatusShape> {}
+/** The templates of a StatefulSet hold whole claims, status included. */
+export const persistentVolumeClaimStatus: Type<PersistentVolumeClaimStatus, PersistentVolumeClaimStatusInput> = type(
+  'PersistentVolumeClaimStatus',
+  persistentVolumeClaimStatusShape,
+);
+
+const shape = () => ({ spec: always(persistentVolumeClaimSpec()), status: always(persistentVolumeClaimStatus()) });
+export interface PersistentVolumeClaim extends ObjectBase, Output<typeof shape> {}
+export interface PersistentVolumeClaimInput extends InputBase, Input<typeof shape> {}
+
+export const PersistentVolumeClaim: Kind<PersistentVolumeClaim, PersistentVolumeClaimInput, 'Namespaced', 'status'> =
+  defineBuiltIn({
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    scope: 'Namespaced',
+    names: { shortNames: ['pvc'] },
+    body: shape,
+    columns: persistentVolumeClaimColumns,
+    strategy: {
+      deleteReturnsObject: true,
+      statusApart: true,
+      defaults,
+      prepareForCreate: (draft, context) => settle(draft, undefined, context),
+      prepareForUpdate: settle,
+      validate: (object, context) => claimSpecProblems('spec', claimOf(object).spec, context),
+      validateUpdate: (next, live, context) => claimUpdateProblems(claimOf(next), claimOf(live), context),
+      warnings: (object, _live, { dialect }) => [
+        ...classAnnotationWarnings(object, dialect),
+        ...claimSpecWarnings('spec', claimOf(object).spec),
+      ],
+    },
+    subresources: {
+      status: statusSubresource({
+        prepare: dropDisabledStatus,
+        validateUpdate: (next, _live, context) => claimStatusProblems(claimOf(next), context),
+      }),
+    },
+  });
+
+function claimOf(object: ApiObject | DraftObject): PersistentVolumeClaim {
+  return object as unknown as PersistentVolumeClaim;
+}
+
+function defaults(draft: DraftObject): void {
+  const { spec, status } = claimOf(draft);
+  claimSpecDefaults(spec);
+  roundAmounts(status.capacity);
+  roundAmounts(status.allocatedResources);
+}
+
+function settle(draft: DraftObject, live: ApiObject | undefined, { dialect, features }: WriteContext): void {
+  const { spec } = claimOf(draft);
+  const before = live === undefined ? undefined : claimOf(live).spec;
+  dropDisabledClaimFields(spec, before, features);
+  settleDataSources(spec, before, dialect);
+}
+
+function dropDisabledStatus(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {
+  if (features.enabled('VolumeAttributesClass')) return;
+  const { status } = claimOf(draft);
+  const before = claimOf(live).status;
+  if (before.currentVolumeAttributesClassName === undefined) delete status.currentVolumeAttributesClassName;
+  if (before.modifyVolumeStatus === undefined) delete status.modifyVolumeStatus;
+}

@@ -1,0 +1,201 @@
+/**
+ * What may change in a claim, and what its status may say. What a claim may ask for stands in `claim-spec-rules.ts`.
+ */
+import type { FieldError } from '../../../../meta/field-error.js';
+import { forbidden, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
+import { verbatim } from '../../../../meta/go-text.js';
+import { labelSelectorObjectErrors } from '../../../../meta/labels.js';
+import { qualifiedNameProblems } from '../../../../meta/names.js';
+import { Quantity } from '../../../../meta/quantity.js';
+import { deepEqual, own } from '../../../../util/json.js';
+import type { WriteContext } from '../../../kind.js';
+import { isNativeResource, validateBasicQuantity, validateResourceQuantity } from '../../../shared/resources.js';
+import { claimSpecProblems } from '../claim-spec-rules.js';
+import { classAnnotation } from '../persistent-volume/warnings.js';
+import type { PersistentVolumeClaim } from '../persistent-volume-claim.js';
+import type { PersistentVolumeClaimSpec } from '../pod-spec/claim-spec.js';
+
+const SPEC_FIXED =
+  'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
+
+/** The rules of an update. Those of the spec run twice on the reference server, and report as often. */
+export function claimUpdateProblems(
+  next: PersistentVolumeClaim,
+  live: PersistentVolumeClaim,
+  context: WriteContext,
+): FieldError[] {
+  const before = live.spec;
+  const ofSpec = claimSpecProblems('spec', next.spec, {
+    dialect: context.dialect,
+    features: context.features,
+    allowInvalidSelectorValues: labelSelectorObjectErrors(before.selector ?? {}, '').length > 0,
+    allowInvalidApiGroup: Boolean(before.dataSource?.apiGroup ?? before.dataSourceRef?.apiGroup),
+    checkAttributesClass:
+      before.volumeAttributesClassName !== undefined || context.features.enabled('VolumeAttributesClass'),
+  });
+  const found = [...ofSpec, ...ofSpec];
+  const { now, problems } = withAllowedClass(next, live, context);
+  found.push(...problems);
+  if (!sameSpec(withAllowedChanges(now, before, next.status.phase), withAllowedName(before, now))) {
+    found.push(forbidden('spec', SPEC_FIXED));
+  }
+  found.push(...sizeProblems(next.spec, live, context));
+  if (next.spec.volumeMode !== before.volumeMode) {
+    found.push(invalid('volumeMode', next.spec.volumeMode, 'field is immutable'));
+  }
+  return [...found, ...attributesClassProblems(next.spec, before, context)];
+}
+
+/** A class may be named that was not named before, and what the old annotation said may move to the field. */
+function withAllowedClass(
+  next: PersistentVolumeClaim,
+  live: PersistentVolumeClaim,
+  { dialect }: WriteContext,
+): { readonly now: PersistentVolumeClaimSpec; readonly problems: FieldError[] } {
+  const annotation = classAnnotation(dialect);
+  const old = own(live.metadata.annotations ?? {}, annotation);
+  const given = own(next.metadata.annotations ?? {}, annotation);
+  const { storageClassName: name, ...rest } = next.spec;
+  const named = live.spec.storageClassName === undefined && name !== undefined && (old === undefined || old === name);
+  const now = named ? rest : next.spec;
+  const moved = named && old !== undefined && (given === undefined || given === old);
+  if (moved || (given ?? '') === (old ?? '')) return { now, problems: [] };
+  return { now, problems: [invalid(`metadata.annotations.${annotation}`, given ?? '', 'field is immutable')] };
+}
+
+/** A volume is found for a claim once. */
+function withAllowedName(before: PersistentVolumeClaimSpec, now: PersistentVolumeClaimSpec): PersistentVolumeClaimSpec {
+  if (before.volumeName) return before;
+  const { volumeName: _, ...rest } = before;
+  return now.volumeName === undefined ? rest : { ...rest, volumeName: now.volumeName };
+}
+
+/** A bound claim may ask for another size and another class of attributes. */
+function withAllowedChanges(
+  now: PersistentVolumeClaimSpec,
+  before: PersistentVolumeClaimSpec,
+  phase: string,
+): PersistentVolumeClaimSpec {
+  if (phase !== 'Bound') return now;
+  const { volumeAttributesClassName: given, ...allowed } = now;
+  if (given !== undefined && before.volumeAttributesClassName !== undefined) {
+    Object.assign(allowed, { volumeAttributesClassName: before.volumeAttributesClassName });
+  }
+  const storage = own(before.resources.requests ?? {}, 'storage') ?? '0';
+  if (now.resources.requests === undefined) return allowed;
+  return { ...allowed, resources: { ...now.resources, requests: { ...now.resources.requests, storage } } };
+}
+
+/** Amounts are the same when their values are, however they are written. */
+function sameSpec(now: PersistentVolumeClaimSpec, before: PersistentVolumeClaimSpec): boolean {
+  const { resources: nowResources, ...nowRest } = now;
+  const { resources: beforeResources, ...beforeRest } = before;
+  return (
+    deepEqual(nowRest, beforeRest) &&
+    sameAmounts(nowResources.limits, beforeResources.limits) &&
+    sameAmounts(nowResources.requests, beforeResources.requests)
+  );
+}
+
+type Amounts = Readonly<Record<string, string>>;
+
+function sameAmounts(left: Amounts = {}, right: Amounts = {}): boolean {
+  const names = Object.keys(left);
+  if (names.length !== Object.keys(right).length) return false;
+  return names.every((name) => {
+    const [one, other] = [own(left, name), own(right, name)];
+    return one !== undefined && other !== undefined && Quantity.parse(one).cmp(Quantity.parse(other)) === 0;
+  });
+}
+
+/** Volumes do not shrink; what was asked for and never given may be taken back. */
+function sizeProblems(
+  now: PersistentVolumeClaimSpec,
+  live: PersistentVolumeClaim,
+  { features }: WriteContext,
+): FieldError[] {
+  const amount = (amounts: Amounts | undefined) => Quantity.parse(own(amounts ?? {}, 'storage') ?? '0');
+  const size = amount(now.resources.requests);
+  if (size.cmp(amount(live.spec.resources.requests)) >= 0) return [];
+  const path = 'spec.resources.requests.storage';
+  const { allocatedResources, allocatedResourceStatuses, capacity } = live.status;
+  const mayRecover =
+    features.enabled('RecoverVolumeExpansionFailure') ||
+    allocatedResources !== undefined ||
+    allocatedResourceStatuses !== undefined;
+  if (!mayRecover) return [forbidden(path, 'field can not be less than previous value')];
+  if (size.cmp(amount(capacity)) > 0) return [];
+  return [forbidden(path, 'field can not be less than status.capacity')];
+}
+
+const CLASS_PATH = 'spec.volumeAttributesClassName';
+
+function attributesClassProblems(
+  next: PersistentVolumeClaimSpec,
+  live: PersistentVolumeClaimSpec,
+  { features }: WriteContext,
+): FieldError[] {
+  const { volumeAttributesClassName: now } = next;
+  const { volumeAttributesClassName: before } = live;
+  if (now === before) return [];
+  const found: FieldError[] = [];
+  if (!features.enabled('VolumeAttributesClass')) {
+    found.push(forbidden(CLASS_PATH, 'update is forbidden when the VolumeAttributesClass feature gate is disabled'));
+  }
+  if (before === undefined) return found;
+  if (now === undefined) found.push(forbidden(CLASS_PATH, 'update from non-nil value to nil is forbidden'));
+  if (now === '') found.push(forbidden(CLASS_PATH, 'update from non-nil value to an empty string is forbidden'));
+  return found;
+}
+
+const RESIZE_STATUSES = [
+  'ControllerResizeInProgress',
+  'ControllerResizeInfeasible',
+  'NodeResizeInProgress',
+  'NodeResizeInfeasible',
+  'NodeResizePending',
+];
+
+/** The rules of the status address. */
+export function claimStatusProblems({ spec, status }: PersistentVolumeClaim, context: WriteContext): FieldError[] {
+  const { capacity, allocatedResourceStatuses, allocatedResources } = status;
+  const found: FieldError[] = [];
+  // The server spells the path with a capital.
+  if ((spec.accessModes ?? []).length === 0) found.push(required('Spec.accessModes'));
+  for (const [name, amount] of sorted(capacity)) {
+    found.push(...validateBasicQuantity(keyPath('status.capacity', name), amount));
+  }
+  const statusPath = 'status.allocatedResourceStatus';
+  for (const [name, resize] of sorted(allocatedResourceStatuses)) {
+    found.push(...resourceKeyProblems(statusPath, name, context));
+    // What is shown is the name, not the value that is wrong.
+    if (!RESIZE_STATUSES.includes(resize)) found.push(notSupported(statusPath, verbatim(name), RESIZE_STATUSES));
+  }
+  for (const [name, amount] of sorted(allocatedResources)) {
+    found.push(...allocatedProblems('status.allocatedResources', name, { amount, context }));
+  }
+  return found;
+}
+
+function allocatedProblems(
+  path: string,
+  name: string,
+  { amount, context }: { readonly amount: string; readonly context: WriteContext },
+): FieldError[] {
+  const ofName = resourceKeyProblems(path, name, context);
+  if (ofName.length > 0) return ofName;
+  const at = keyPath(path, name);
+  const found = validateBasicQuantity(at, amount);
+  return found.length > 0 ? found : validateResourceQuantity(at, amount, { dialect: context.dialect, name: 'storage' });
+}
+
+/** Of the service's own resources a claim has storage only. */
+function resourceKeyProblems(path: string, name: string, { dialect }: WriteContext): FieldError[] {
+  const problems = qualifiedNameProblems(name);
+  if (problems.length > 0) return problems.map((problem) => invalid(path, name, problem));
+  return isNativeResource(name, { dialect }) && name !== 'storage' ? [notSupported(path, name, ['storage'])] : [];
+}
+
+function sorted(record: Amounts | undefined): [string, string][] {
+  return Object.entries(record ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+}

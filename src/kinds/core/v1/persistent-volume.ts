@@ -1,0 +1,101 @@
+/**
+ * PersistentVolume: storage that outlives the pods that use it. spec: PersistentVolume
+ */
+import * as z from 'zod';
+import type { FieldError } from '../../../meta/field-error.js';
+import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import { always, defaulted, optional, pointer, time, words } from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind, WriteContext } from '../../kind.js';
+import { statusSubresource } from '../../shared/strategies.js';
+import { persistentVolumeColumns } from './persistent-volume/columns.js';
+import { volumeSourceDefaults } from './persistent-volume/defaults.js';
+import { persistentVolumeSpec } from './persistent-volume/spec.js';
+import { volumeProblems, volumeUpdateProblems } from './persistent-volume/validate.js';
+import { volumeWarnings } from './persistent-volume/warnings.js';
+
+export type {
+  PersistentVolumeSource,
+  PersistentVolumeSpec,
+  PersistentVolumeSpecInput,
+} from './persistent-volume/spec.js';
+
+type Phase = 'Pending' | 'Available' | 'Bound' | 'Released' | 'Failed';
+
+const persistentVolumeStatusShape = () => ({
+  phase: defaulted(words<Phase>('v1.PersistentVolumePhase'), 'Pending'),
+  message: optional(z.string()),
+  reason: optional(z.string()),
+  lastPhaseTransitionTime: pointer(time()),
+});
+export interface PersistentVolumeStatus extends Output<typeof persistentVolumeStatusShape> {}
+export interface PersistentVolumeStatusInput extends Input<typeof persistentVolumeStatusShape> {}
+const persistentVolumeStatus: Type<PersistentVolumeStatus, PersistentVolumeStatusInput> = type(
+  'PersistentVolumeStatus',
+  persistentVolumeStatusShape,
+);
+
+const shape = () => ({ spec: always(persistentVolumeSpec()), status: always(persistentVolumeStatus()) });
+export interface PersistentVolume extends ObjectBase, Output<typeof shape> {}
+export interface PersistentVolumeInput extends InputBase, Input<typeof shape> {}
+
+export const PersistentVolume: Kind<PersistentVolume, PersistentVolumeInput, 'Cluster', 'status'> = defineBuiltIn({
+  apiVersion: 'v1',
+  kind: 'PersistentVolume',
+  scope: 'Cluster',
+  names: { shortNames: ['pv'] },
+  body: shape,
+  columns: persistentVolumeColumns,
+  strategy: {
+    deleteReturnsObject: true,
+    statusApart: true,
+    defaults: (draft) => volumeSourceDefaults(volumeOf(draft).spec),
+    prepareForCreate,
+    prepareForUpdate: dropDisabled,
+    validate: (object, context) => volumeProblems(named(object), context),
+    validateUpdate,
+    warnings: (object, _live, { dialect }) => volumeWarnings(object, dialect),
+  },
+  subresources: {
+    status: statusSubresource({ prepare: prepareStatus }),
+  },
+});
+
+function volumeOf(object: ApiObject | DraftObject): PersistentVolume {
+  return object as unknown as PersistentVolume;
+}
+
+function named(object: ApiObject): { name: string; spec: PersistentVolume['spec'] } {
+  return { name: object.metadata.name ?? '', spec: volumeOf(object).spec };
+}
+
+function prepareForCreate(draft: DraftObject, context: WriteContext): void {
+  volumeOf(draft).status = { phase: 'Pending', lastPhaseTransitionTime: context.now };
+  dropDisabled(draft, undefined, context);
+}
+
+function dropDisabled(draft: DraftObject, live: ApiObject | undefined, { features }: WriteContext): void {
+  if (features.enabled('VolumeAttributesClass')) return;
+  if (live !== undefined && volumeOf(live).spec.volumeAttributesClassName !== undefined) return;
+  delete volumeOf(draft).spec.volumeAttributesClassName;
+}
+
+/** The reference server runs the rules of the spec twice, and reports what it finds as often. */
+function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): FieldError[] {
+  const { spec } = volumeOf(live);
+  const found = volumeProblems({ ...named(next), live: spec }, context);
+  return [...found, ...found, ...volumeUpdateProblems(volumeOf(next).spec, spec, context)];
+}
+
+/** The time of a change of phase is the server's to set, unless the client did. */
+function prepareStatus(draft: DraftObject, live: ApiObject, { now }: WriteContext): void {
+  const { status } = volumeOf(draft);
+  const before = volumeOf(live).status;
+  const given = status.lastPhaseTransitionTime;
+  if (status.phase !== before.phase) {
+    if (given === undefined || given === before.lastPhaseTransitionTime) status.lastPhaseTransitionTime = now;
+  } else if (given === undefined && before.lastPhaseTransitionTime !== undefined) {
+    status.lastPhaseTransitionTime = before.lastPhaseTransitionTime;
+  }
+}

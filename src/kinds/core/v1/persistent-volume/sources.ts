@@ -1,0 +1,176 @@
+/**
+ * Where a persistent volume's content lies. Types that name secrets here name their namespace too, which those of pods
+ * do not; the rest is shared with pods.
+ */
+import * as z from 'zod';
+import { defaulted, hint, int32, optional, pointer } from '../../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
+import { objectReference, secretReference } from '../../../shared/types.js';
+
+const glusterfsPersistentVolumeSourceShape = () => ({
+  endpoints: z.string(),
+  path: z.string(),
+  readOnly: optional(z.boolean()),
+  endpointsNamespace: pointer(z.string()),
+});
+export interface GlusterfsPersistentVolumeSource extends Output<typeof glusterfsPersistentVolumeSourceShape> {}
+export interface GlusterfsPersistentVolumeSourceInput extends Input<typeof glusterfsPersistentVolumeSourceShape> {}
+export const glusterfsPersistentVolumeSource: Type<
+  GlusterfsPersistentVolumeSource,
+  GlusterfsPersistentVolumeSourceInput
+> = type('GlusterfsPersistentVolumeSource', glusterfsPersistentVolumeSourceShape);
+
+const rbdPersistentVolumeSourceShape = () => ({
+  monitors: z.array(z.string()),
+  image: z.string(),
+  fsType: optional(z.string()),
+  pool: defaulted(z.string(), 'rbd'),
+  user: defaulted(z.string(), 'admin'),
+  keyring: defaulted(z.string(), '/etc/ceph/keyring'),
+  secretRef: pointer(secretReference()),
+  readOnly: optional(z.boolean()),
+});
+export interface RBDPersistentVolumeSource extends Output<typeof rbdPersistentVolumeSourceShape> {}
+export interface RBDPersistentVolumeSourceInput extends Input<typeof rbdPersistentVolumeSourceShape> {}
+export const rbdPersistentVolumeSource: Type<RBDPersistentVolumeSource, RBDPersistentVolumeSourceInput> = type(
+  'RBDPersistentVolumeSource',
+  rbdPersistentVolumeSourceShape,
+);
+
+const iscsiPersistentVolumeSourceShape = () => ({
+  targetPortal: z.string(),
+  iqn: z.string(),
+  lun: int32(),
+  iscsiInterface: defaulted(z.string(), 'default'),
+  fsType: optional(z.string()),
+  readOnly: optional(z.boolean()),
+  portals: optional(z.array(z.string())),
+  chapAuthDiscovery: optional(z.boolean()),
+  chapAuthSession: optional(z.boolean()),
+  secretRef: pointer(secretReference()),
+  initiatorName: pointer(z.string()),
+});
+export interface ISCSIPersistentVolumeSource extends Output<typeof iscsiPersistentVolumeSourceShape> {}
+export interface ISCSIPersistentVolumeSourceInput extends Input<typeof iscsiPersistentVolumeSourceShape> {}
+export const iscsiPersistentVolumeSource: Type<ISCSIPersistentVolumeSource, ISCSIPersistentVolumeSourceInput> = type(
+  'ISCSIPersistentVolumeSource',
+  iscsiPersistentVolumeSourceShape,
+);
+
+const cinderPersistentVolumeSourceShape = () => ({
+  volumeID: z.string(),
+  fsType: optional(z.string()),
+  readOnly: optional(z.boolean()),
+  secretRef: pointer(secretReference()),
+});
+export interface CinderPersistentVolumeSource extends Output<typeof cinderPersistentVolumeSourceShape> {}
+export interface CinderPersistentVolumeSourceInput extends Input<typeof cinderPersistentVolumeSourceShape> {}
+export const cinderPersistentVolumeSource: Type<CinderPersistentVolumeSource, CinderPersistentVolumeSourceInput> = type(
+  'CinderPersistentVolumeSource',
+  cinderPersistentVolumeSourceShape,
+);
+
+const cephFSPersistentVolumeSourceShape = () => ({
+  monitors: z.array(z.string()),
+  path: optional(z.string()),
+  user: optional(z.string()),
+  secretFile: optional(z.string()),
+  secretRef: pointer(secretReference()),
+  readOnly: optional(z.boolean()),
+});
+export interface CephFSPersistentVolumeSource extends Output<typeof cephFSPersistentVolumeSourceShape> {}
+export interface CephFSPersistentVolumeSourceInput extends Input<typeof cephFSPersistentVolumeSourceShape> {}
+export const cephFSPersistentVolumeSource: Type<CephFSPersistentVolumeSource, CephFSPersistentVolumeSourceInput> = type(
+  'CephFSPersistentVolumeSource',
+  cephFSPersistentVolumeSourceShape,
+);
+
+const flexPersistentVolumeSourceShape = () => ({
+  driver: z.string(),
+  fsType: optional(z.string()),
+  secretRef: pointer(secretReference()),
+  readOnly: optional(z.boolean()),
+  options: optional(z.record(z.string(), z.string())),
+});
+export interface FlexPersistentVolumeSource extends Output<typeof flexPersistentVolumeSourceShape> {}
+export interface FlexPersistentVolumeSourceInput extends Input<typeof flexPersistentVolumeSourceShape> {}
+export const flexPersistentVolumeSource: Type<FlexPersistentVolumeSource, FlexPersistentVolumeSourceInput> = type(
+  'FlexPersistentVolumeSource',
+  flexPersistentVolumeSourceShape,
+);
+
+const azureFilePersistentVolumeSourceShape = () => ({
+  secretName: z.string(),
+  shareName: z.string(),
+  readOnly: optional(z.boolean()),
+  // Null on the wire when there is none; see defaults.ts.
+  secretNamespace: pointer(z.string().nullable()),
+});
+export interface AzureFilePersistentVolumeSource extends Output<typeof azureFilePersistentVolumeSourceShape> {}
+export interface AzureFilePersistentVolumeSourceInput extends Input<typeof azureFilePersistentVolumeSourceShape> {}
+export const azureFilePersistentVolumeSource: Type<
+  AzureFilePersistentVolumeSource,
+  AzureFilePersistentVolumeSourceInput
+> = type('AzureFilePersistentVolumeSource', azureFilePersistentVolumeSourceShape);
+
+const scaleIOPersistentVolumeSourceShape = () => ({
+  gateway: z.string(),
+  system: z.string(),
+  // Null on the wire when there is none; see defaults.ts.
+  secretRef: hint(secretReference().nullable(), { presence: 'pointer' }),
+  sslEnabled: optional(z.boolean()),
+  protectionDomain: optional(z.string()),
+  storagePool: optional(z.string()),
+  storageMode: defaulted(z.string(), 'ThinProvisioned'),
+  volumeName: optional(z.string()),
+  fsType: defaulted(z.string(), 'xfs'),
+  readOnly: optional(z.boolean()),
+});
+export interface ScaleIOPersistentVolumeSource extends Output<typeof scaleIOPersistentVolumeSourceShape> {}
+export interface ScaleIOPersistentVolumeSourceInput extends Input<typeof scaleIOPersistentVolumeSourceShape> {}
+export const scaleIOPersistentVolumeSource: Type<ScaleIOPersistentVolumeSource, ScaleIOPersistentVolumeSourceInput> =
+  type('ScaleIOPersistentVolumeSource', scaleIOPersistentVolumeSourceShape);
+
+const localVolumeSourceShape = () => ({
+  path: z.string(),
+  fsType: pointer(z.string()),
+});
+export interface LocalVolumeSource extends Output<typeof localVolumeSourceShape> {}
+export interface LocalVolumeSourceInput extends Input<typeof localVolumeSourceShape> {}
+export const localVolumeSource: Type<LocalVolumeSource, LocalVolumeSourceInput> = type(
+  'LocalVolumeSource',
+  localVolumeSourceShape,
+);
+
+const storageOSPersistentVolumeSourceShape = () => ({
+  volumeName: optional(z.string()),
+  volumeNamespace: optional(z.string()),
+  fsType: optional(z.string()),
+  readOnly: optional(z.boolean()),
+  secretRef: pointer(objectReference()),
+});
+export interface StorageOSPersistentVolumeSource extends Output<typeof storageOSPersistentVolumeSourceShape> {}
+export interface StorageOSPersistentVolumeSourceInput extends Input<typeof storageOSPersistentVolumeSourceShape> {}
+export const storageOSPersistentVolumeSource: Type<
+  StorageOSPersistentVolumeSource,
+  StorageOSPersistentVolumeSourceInput
+> = type('StorageOSPersistentVolumeSource', storageOSPersistentVolumeSourceShape);
+
+const csiPersistentVolumeSourceShape = () => ({
+  driver: z.string(),
+  volumeHandle: z.string(),
+  readOnly: optional(z.boolean()),
+  fsType: optional(z.string()),
+  volumeAttributes: optional(z.record(z.string(), z.string())),
+  controllerPublishSecretRef: pointer(secretReference()),
+  nodeStageSecretRef: pointer(secretReference()),
+  nodePublishSecretRef: pointer(secretReference()),
+  controllerExpandSecretRef: pointer(secretReference()),
+  nodeExpandSecretRef: pointer(secretReference()),
+});
+export interface CSIPersistentVolumeSource extends Output<typeof csiPersistentVolumeSourceShape> {}
+export interface CSIPersistentVolumeSourceInput extends Input<typeof csiPersistentVolumeSourceShape> {}
+export const csiPersistentVolumeSource: Type<CSIPersistentVolumeSource, CSIPersistentVolumeSourceInput> = type(
+  'CSIPersistentVolumeSource',
+  csiPersistentVolumeSourceShape,
+);

@@ -1,0 +1,107 @@
+/**
+ * The spec of a persistent volume, which an attachment may also hold inline.
+ */
+import * as z from 'zod';
+import { defaulted, defaultedPointer, optional, pointer, resourceList, words } from '../../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
+import { objectReference } from '../../../shared/types.js';
+import type { PersistentVolumeAccessMode, PersistentVolumeMode } from '../pod-spec/claim-spec.js';
+import {
+  awsElasticBlockStoreVolumeSource,
+  azureDiskVolumeSource,
+  fcVolumeSource,
+  flockerVolumeSource,
+  gcePersistentDiskVolumeSource,
+  hostPathVolumeSource,
+  nfsVolumeSource,
+  photonPersistentDiskVolumeSource,
+  portworxVolumeSource,
+  quobyteVolumeSource,
+  vsphereVirtualDiskVolumeSource,
+} from '../pod-spec/volume-sources.js';
+import { nodeSelector } from '../scheduling-types.js';
+import {
+  azureFilePersistentVolumeSource,
+  cephFSPersistentVolumeSource,
+  cinderPersistentVolumeSource,
+  csiPersistentVolumeSource,
+  flexPersistentVolumeSource,
+  glusterfsPersistentVolumeSource,
+  iscsiPersistentVolumeSource,
+  localVolumeSource,
+  rbdPersistentVolumeSource,
+  scaleIOPersistentVolumeSource,
+  storageOSPersistentVolumeSource,
+} from './sources.js';
+
+const volumeNodeAffinityShape = () => ({ required: pointer(nodeSelector()) });
+export interface VolumeNodeAffinity extends Output<typeof volumeNodeAffinityShape> {}
+export interface VolumeNodeAffinityInput extends Input<typeof volumeNodeAffinityShape> {}
+const volumeNodeAffinity: Type<VolumeNodeAffinity, VolumeNodeAffinityInput> = type(
+  'VolumeNodeAffinity',
+  volumeNodeAffinityShape,
+);
+
+/** In wire order. One of them says where the content lies. */
+const sourceShape = () => ({
+  gcePersistentDisk: pointer(gcePersistentDiskVolumeSource()),
+  awsElasticBlockStore: pointer(awsElasticBlockStoreVolumeSource()),
+  hostPath: pointer(hostPathVolumeSource()),
+  glusterfs: pointer(glusterfsPersistentVolumeSource()),
+  nfs: pointer(nfsVolumeSource()),
+  rbd: pointer(rbdPersistentVolumeSource()),
+  iscsi: pointer(iscsiPersistentVolumeSource()),
+  cinder: pointer(cinderPersistentVolumeSource()),
+  cephfs: pointer(cephFSPersistentVolumeSource()),
+  fc: pointer(fcVolumeSource()),
+  flocker: pointer(flockerVolumeSource()),
+  flexVolume: pointer(flexPersistentVolumeSource()),
+  azureFile: pointer(azureFilePersistentVolumeSource()),
+  vsphereVolume: pointer(vsphereVirtualDiskVolumeSource()),
+  quobyte: pointer(quobyteVolumeSource()),
+  azureDisk: pointer(azureDiskVolumeSource()),
+  photonPersistentDisk: pointer(photonPersistentDiskVolumeSource()),
+  portworxVolume: pointer(portworxVolumeSource()),
+  scaleIO: pointer(scaleIOPersistentVolumeSource()),
+  local: pointer(localVolumeSource()),
+  storageos: pointer(storageOSPersistentVolumeSource()),
+  csi: pointer(csiPersistentVolumeSource()),
+});
+export interface PersistentVolumeSource extends Output<typeof sourceShape> {}
+
+type ReclaimPolicy = 'Retain' | 'Delete' | 'Recycle';
+
+const reclaimPolicy = () => words<ReclaimPolicy>('v1.PersistentVolumeReclaimPolicy');
+const volumeMode = () => words<PersistentVolumeMode>('v1.PersistentVolumeMode');
+
+const persistentVolumeSpecShape = () => ({
+  capacity: optional(resourceList()),
+  ...sourceShape(),
+  accessModes: optional(z.array(words<PersistentVolumeAccessMode>('v1.PersistentVolumeAccessMode'))),
+  claimRef: pointer(objectReference()),
+  persistentVolumeReclaimPolicy: defaulted(reclaimPolicy(), 'Retain'),
+  storageClassName: optional(z.string()),
+  mountOptions: optional(z.array(z.string())),
+  volumeMode: defaultedPointer(volumeMode(), 'Filesystem'),
+  nodeAffinity: pointer(volumeNodeAffinity()),
+  volumeAttributesClassName: pointer(z.string()),
+});
+export interface PersistentVolumeSpec extends Output<typeof persistentVolumeSpecShape> {}
+export interface PersistentVolumeSpecInput extends Input<typeof persistentVolumeSpecShape> {}
+export const persistentVolumeSpec: Type<PersistentVolumeSpec, PersistentVolumeSpecInput> = type(
+  'PersistentVolumeSpec',
+  persistentVolumeSpecShape,
+);
+
+/** Inline, only the source gets defaults. */
+const inlineVolumeSpecShape = () => ({
+  ...persistentVolumeSpecShape(),
+  persistentVolumeReclaimPolicy: optional(reclaimPolicy()),
+  volumeMode: pointer(volumeMode()),
+});
+export interface InlineVolumeSpec extends Output<typeof inlineVolumeSpecShape> {}
+export interface InlineVolumeSpecInput extends Input<typeof inlineVolumeSpecShape> {}
+export const inlineVolumeSpec: Type<InlineVolumeSpec, InlineVolumeSpecInput> = type(
+  'PersistentVolumeSpec',
+  inlineVolumeSpecShape,
+);

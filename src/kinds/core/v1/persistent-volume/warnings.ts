@@ -1,0 +1,62 @@
+/**
+ * What writers of persistent volumes are told about things that still work, or no longer do.
+ */
+import type { Dialect } from '../../../../meta/dialect.js';
+import { childPath, keyPath } from '../../../../meta/field-error.js';
+import type { ApiObject } from '../../../../meta/object.js';
+import { deprecatedNodeLabels } from './deprecated-labels.js';
+import type { PersistentVolumeSource, PersistentVolumeSpec } from './spec.js';
+
+/** The annotation that named a volume's or a claim's class before there was a field for it. */
+export function classAnnotation(dialect: Dialect): string {
+  return dialect.subkey('volume.beta', 'storage-class');
+}
+
+export function classAnnotationWarnings({ metadata }: ApiObject, dialect: Dialect): string[] {
+  const annotation = classAnnotation(dialect);
+  if (!Object.hasOwn(metadata.annotations ?? {}, annotation)) return [];
+  const path = keyPath('metadata.annotations', annotation);
+  return [`${path}: deprecated since v1.8; use "storageClassName" attribute instead`];
+}
+
+/** Drivers that are gone, with the words for their paths. */
+const GONE: readonly (readonly [source: keyof PersistentVolumeSource, path: string, when: string])[] = [
+  ['cephfs', 'spec.cephfs', 'deprecated in v1.28, non-functional in v1.31+'],
+  ['photonPersistentDisk', 'spec.photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
+  ['scaleIO', 'spec.scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
+  ['storageos', 'spec.storageOS', 'deprecated in v1.22, non-functional in v1.25+'],
+  ['glusterfs', 'spec.glusterfs', 'deprecated in v1.25, non-functional in v1.26+'],
+  ['rbd', 'spec.rbd', 'deprecated in v1.28, non-functional in v1.31+'],
+];
+
+export function volumeWarnings(object: ApiObject, dialect: Dialect): string[] {
+  const spec = object['spec'] as PersistentVolumeSpec;
+  const recycled =
+    spec.persistentVolumeReclaimPolicy === 'Recycle'
+      ? [
+          'spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.',
+        ]
+      : [];
+  return [
+    ...classAnnotationWarnings(object, dialect),
+    ...recycled,
+    ...labelWarnings(spec, dialect),
+    ...GONE.filter(([source]) => spec[source] !== undefined).map(([, path, when]) => `${path}: ${when}`),
+  ];
+}
+
+function labelWarnings({ nodeAffinity }: PersistentVolumeSpec, dialect: Dialect): string[] {
+  const terms = nodeAffinity?.required?.nodeSelectorTerms ?? [];
+  if (terms.length === 0) return [];
+  const deprecated = deprecatedNodeLabels(dialect);
+  return terms.flatMap((term, index) => {
+    const path = childPath(keyPath('spec.nodeAffinity.required.nodeSelectorTerms', index), 'matchExpressions');
+    return (term.matchExpressions ?? []).flatMap(({ key }, place) => {
+      const label = deprecated.get(key);
+      if (label === undefined) return [];
+      return [
+        `${keyPath(path, place)}.key: ${key} is deprecated since ${label.since}; use "${label.successor}" instead`,
+      ];
+    });
+  });
+}

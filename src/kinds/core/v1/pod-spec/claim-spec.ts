@@ -1,0 +1,57 @@
+/**
+ * What a claim for storage asks for.
+ */
+import * as z from 'zod';
+import { always, defaultedPointer, optional, pointer, resourceList, words } from '../../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
+import { labelSelector, typedLocalObjectReference } from '../../../shared/types.js';
+
+const volumeResourceRequirementsShape = () => ({
+  limits: optional(resourceList()),
+  requests: optional(resourceList()),
+});
+export interface VolumeResourceRequirements extends Output<typeof volumeResourceRequirementsShape> {}
+export interface VolumeResourceRequirementsInput extends Input<typeof volumeResourceRequirementsShape> {}
+export const volumeResourceRequirements: Type<VolumeResourceRequirements, VolumeResourceRequirementsInput> = type(
+  'VolumeResourceRequirements',
+  volumeResourceRequirementsShape,
+);
+
+const typedObjectReferenceShape = () => ({
+  // Null on the wire when there is none; see claim-spec-rules.ts.
+  apiGroup: pointer(z.string().nullable()),
+  kind: z.string(),
+  name: z.string(),
+  namespace: pointer(z.string()),
+});
+export interface TypedObjectReference extends Output<typeof typedObjectReferenceShape> {}
+export interface TypedObjectReferenceInput extends Input<typeof typedObjectReferenceShape> {}
+export const typedObjectReference: Type<TypedObjectReference, TypedObjectReferenceInput> = type(
+  'TypedObjectReference',
+  typedObjectReferenceShape,
+);
+
+/** How a volume may be mounted. */
+export type PersistentVolumeAccessMode = 'ReadWriteOnce' | 'ReadOnlyMany' | 'ReadWriteMany' | 'ReadWriteOncePod';
+export type AccessMode = PersistentVolumeAccessMode;
+
+/** What a container sees of a volume: files, or a device. */
+export type PersistentVolumeMode = 'Block' | 'Filesystem';
+
+const persistentVolumeClaimSpecShape = () => ({
+  accessModes: optional(z.array(words<PersistentVolumeAccessMode>('v1.PersistentVolumeAccessMode'))),
+  selector: pointer(labelSelector()),
+  resources: always(volumeResourceRequirements()),
+  volumeName: optional(z.string()),
+  storageClassName: pointer(z.string()),
+  volumeMode: defaultedPointer(words<PersistentVolumeMode>('v1.PersistentVolumeMode'), 'Filesystem'),
+  dataSource: pointer(typedLocalObjectReference()),
+  dataSourceRef: pointer(typedObjectReference()),
+  volumeAttributesClassName: pointer(z.string()),
+});
+export interface PersistentVolumeClaimSpec extends Output<typeof persistentVolumeClaimSpecShape> {}
+export interface PersistentVolumeClaimSpecInput extends Input<typeof persistentVolumeClaimSpecShape> {}
+export const persistentVolumeClaimSpec: Type<PersistentVolumeClaimSpec, PersistentVolumeClaimSpecInput> = type(
+  'PersistentVolumeClaimSpec',
+  persistentVolumeClaimSpecShape,
+);

@@ -1,0 +1,62 @@
+/**
+ * Defaults of a pod's spec that depend on other fields; those that do not stand in the schemas. Some hold for pods
+ * alone: a template keeps what it was given, and the pod made from it gets them.
+ */
+import { own } from '../../../../util/json.js';
+import { roundAmounts } from '../../../shared/round-amounts.js';
+import type { Container, EphemeralContainer } from './container.js';
+import { imageTag } from './image-name.js';
+import type { PodSpec } from './pod-spec.js';
+import { volumeDefaults } from './volume-defaults.js';
+
+/** For pods and templates alike. Changes the spec. */
+export function podSpecDefaults(spec: PodSpec): void {
+  for (const volume of spec.volumes ?? []) volumeDefaults(volume);
+  for (const container of allContainers(spec)) containerDefaults(container);
+  roundAmounts(spec.overhead);
+  roundAmounts(spec.resources?.limits);
+  roundAmounts(spec.resources?.requests);
+  nameServiceAccount(spec);
+}
+
+/** For pods only, after {@link podSpecDefaults}. Changes the spec. */
+export function podOnlyDefaults(spec: PodSpec): void {
+  const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
+  for (const { resources } of containers) {
+    if (resources.limits !== undefined) resources.requests = withDefaults(resources.requests, resources.limits);
+  }
+  spec.enableServiceLinks ??= true;
+  if (spec.terminationGracePeriodSeconds < 0) spec.terminationGracePeriodSeconds = 1;
+  if (spec.hostNetwork !== true) return;
+  for (const { ports = [] } of containers) {
+    for (const port of ports) if (port.hostPort === undefined) port.hostPort = port.containerPort;
+  }
+}
+
+/** All that run at some time, in the order in which they are looked at. */
+export function allContainers(spec: PodSpec): (Container | EphemeralContainer)[] {
+  return [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])];
+}
+
+/** The account has two names on the wire, the older of which follows the newer. */
+export function nameServiceAccount(spec: PodSpec): void {
+  const name = spec.serviceAccountName ?? spec.serviceAccount;
+  if (name === undefined) return;
+  spec.serviceAccountName = name;
+  spec.serviceAccount = name;
+}
+
+function containerDefaults(container: Container | EphemeralContainer): void {
+  container.imagePullPolicy ??= imageTag(container.image ?? '') === 'latest' ? 'Always' : 'IfNotPresent';
+  roundAmounts(container.resources.limits);
+  roundAmounts(container.resources.requests);
+}
+
+function withDefaults(
+  requests: Record<string, string> | undefined,
+  limits: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const missing = Object.entries(limits).filter(([name]) => own(requests ?? {}, name) === undefined);
+  const all = [...Object.entries(requests ?? {}), ...missing];
+  return Object.fromEntries(all.sort(([left], [right]) => (left < right ? -1 : 1)));
+}

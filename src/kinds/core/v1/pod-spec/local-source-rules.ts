@@ -1,0 +1,87 @@
+/**
+ * The rules of volumes that are the node's own, or that somebody else provides on it: directories, repositories,
+ * images, drivers, claims. Each function takes the path of the source.
+ */
+import type { FieldError } from '../../../../meta/field-error.js';
+import { childPath, forbidden, invalid, notSupported, required, tooLong } from '../../../../meta/field-error.js';
+import { byteLength, dnsSubdomainProblems } from '../../../../meta/names.js';
+import { Quantity } from '../../../../meta/quantity.js';
+import { descendingPathProblems, noBackstepsProblems, requiredProblems } from './volume-paths.js';
+import type {
+  CSIVolumeSource,
+  EmptyDirVolumeSource,
+  GitRepoVolumeSource,
+  HostPathVolumeSource,
+  ImageVolumeSource,
+  PersistentVolumeClaimVolumeSource,
+} from './volume-sources.js';
+
+export function emptyDirProblems(path: string, { sizeLimit }: EmptyDirVolumeSource): FieldError[] {
+  if (sizeLimit === undefined || Quantity.parse(sizeLimit).sign() >= 0) return [];
+  return [forbidden(childPath(path, 'sizeLimit'), 'SizeLimit field must be a valid resource quantity')];
+}
+
+const HOST_PATH_TYPES: readonly string[] = [
+  '',
+  'BlockDevice',
+  'CharDevice',
+  'Directory',
+  'DirectoryOrCreate',
+  'File',
+  'FileOrCreate',
+  'Socket',
+];
+
+export function hostPathProblems(path: string, { path: hostPath, type }: HostPathVolumeSource): FieldError[] {
+  const at = childPath(path, 'path');
+  if (hostPath === '') return [required(at)];
+  const found = noBackstepsProblems(at, hostPath);
+  if (!HOST_PATH_TYPES.includes(type)) found.push(notSupported(childPath(path, 'type'), type, HOST_PATH_TYPES));
+  return found;
+}
+
+export function gitRepoProblems(path: string, { repository, directory = '' }: GitRepoVolumeSource): FieldError[] {
+  return [
+    ...requiredProblems(path, { repository }),
+    ...descendingPathProblems(childPath(path, 'directory'), directory),
+  ];
+}
+
+export function claimProblems(path: string, { claimName }: PersistentVolumeClaimVolumeSource): FieldError[] {
+  return requiredProblems(path, { claimName });
+}
+
+const MAX_DRIVER_NAME = 63;
+
+/** Names of drivers are judged in lower case. */
+export function driverNameProblems(path: string, driver: string): FieldError[] {
+  return [
+    ...(driver === '' ? [required(path)] : []),
+    ...(byteLength(driver) > MAX_DRIVER_NAME ? [tooLong(path, MAX_DRIVER_NAME)] : []),
+    ...dnsSubdomainProblems(driver.toLowerCase()).map((problem) => invalid(path, driver, problem)),
+  ];
+}
+
+export function csiProblems(path: string, { driver, nodePublishSecretRef }: CSIVolumeSource): FieldError[] {
+  const found = driverNameProblems(childPath(path, 'driver'), driver);
+  if (nodePublishSecretRef === undefined) return found;
+  const { name = '' } = nodePublishSecretRef;
+  if (name === '') return [...found, required(childPath(path, 'nodePublishSecretRef.name'))];
+  // What is wrong with the name is reported beside the reference, not inside it.
+  return [...found, ...dnsSubdomainProblems(name).map((problem) => invalid(childPath(path, 'name'), name, problem))];
+}
+
+const PULL_POLICIES: readonly string[] = ['Always', 'IfNotPresent', 'Never'];
+
+/** Whoever makes pods from a template may fill in the image later; a pod must have it. */
+export function imageProblems(
+  path: string,
+  { reference, pullPolicy }: ImageVolumeSource,
+  { inPod }: { readonly inPod: boolean },
+): FieldError[] {
+  const at = childPath(path, 'pullPolicy');
+  const found = inPod ? requiredProblems(path, { reference }) : [];
+  if (pullPolicy === undefined) found.push(required(at));
+  else if (!PULL_POLICIES.includes(pullPolicy)) found.push(notSupported(at, pullPolicy, PULL_POLICIES));
+  return found;
+}

@@ -1,0 +1,163 @@
+/**
+ * The rules of volumes that show other objects as files: ConfigMaps, Secrets, the pod itself, tokens, trust bundles,
+ * and any of them together. Each function takes the path of the source.
+ */
+import type { FieldError } from '../../../../meta/field-error.js';
+import { childPath, forbidden, invalid, keyPath, required } from '../../../../meta/field-error.js';
+import { fieldRefProblems, resourceFieldRefProblems, VOLUME_FIELDS } from './field-refs.js';
+import type {
+  DownwardAPIVolumeFile,
+  DownwardAPIVolumeSource,
+  ProjectedVolumeSource,
+  ServiceAccountTokenProjection,
+  VolumeProjection,
+} from './projected.js';
+import type { KeyToPath } from './selectors.js';
+import { trustBundleProblems } from './trust-bundle-rules.js';
+import { localPathProblems, modeProblems, requiredProblems } from './volume-paths.js';
+import type { ConfigMapVolumeSource, SecretVolumeSource } from './volume-sources.js';
+
+export function secretProblems(path: string, source: SecretVolumeSource): FieldError[] {
+  const { secretName, defaultMode, items } = source;
+  return [
+    ...requiredProblems(path, { secretName }),
+    ...modeProblems(childPath(path, 'defaultMode'), defaultMode),
+    ...itemsProblems(path, items),
+  ];
+}
+
+export function configMapProblems(path: string, { name, defaultMode, items }: ConfigMapVolumeSource): FieldError[] {
+  return [
+    ...requiredProblems(path, { name }),
+    ...modeProblems(childPath(path, 'defaultMode'), defaultMode),
+    ...itemsProblems(path, items),
+  ];
+}
+
+/** `seen` is told about each item, after its own problems, and may add some. */
+function itemsProblems(
+  path: string,
+  items: readonly KeyToPath[] = [],
+  seen: (target: string) => readonly FieldError[] = () => [],
+): FieldError[] {
+  return items.flatMap(({ key, path: target, mode }, index) => {
+    const at = keyPath(childPath(path, 'items'), index);
+    return [
+      ...requiredProblems(at, { key, path: target }),
+      ...localPathProblems(childPath(at, 'path'), target),
+      ...modeProblems(childPath(at, 'mode'), mode),
+      ...seen(target),
+    ];
+  });
+}
+
+export function downwardAPIProblems(path: string, { defaultMode, items = [] }: DownwardAPIVolumeSource): FieldError[] {
+  return [
+    ...modeProblems(childPath(path, 'defaultMode'), defaultMode),
+    ...items.flatMap((file) => fileProblems(path, file)),
+  ];
+}
+
+/** Reported at the source: the paths do not tell which of its items is meant. */
+function fileProblems(path: string, file: DownwardAPIVolumeFile): FieldError[] {
+  const { path: target, fieldRef, resourceFieldRef, mode } = file;
+  const found = [...requiredProblems(path, { path: target }), ...localPathProblems(childPath(path, 'path'), target)];
+  if (fieldRef !== undefined) {
+    found.push(...fieldRefProblems(childPath(path, 'fieldRef'), fieldRef, VOLUME_FIELDS));
+    if (resourceFieldRef !== undefined) {
+      found.push(invalid(path, 'resource', 'fieldRef and resourceFieldRef can not be specified simultaneously'));
+    }
+  } else if (resourceFieldRef !== undefined) {
+    const at = childPath(path, 'resourceFieldRef');
+    found.push(...resourceFieldRefProblems(at, resourceFieldRef, { inVolume: true }));
+  } else {
+    found.push(required(path, 'one of fieldRef and resourceFieldRef is required'));
+  }
+  return [...found, ...modeProblems(childPath(path, 'mode'), mode)];
+}
+
+export function projectedProblems(path: string, { defaultMode, sources }: ProjectedVolumeSource): FieldError[] {
+  const taken = new Set<string>();
+  // Sources that nobody gave are null.
+  const all: readonly VolumeProjection[] = sources ?? [];
+  return [
+    ...modeProblems(childPath(path, 'defaultMode'), defaultMode),
+    ...all.flatMap((source, index) =>
+      projectionProblems(keyPath(childPath(path, 'sources'), index), source, { path, taken }),
+    ),
+  ];
+}
+
+/** The volume as a whole: its path, and the files that its sources have claimed so far. */
+interface Projected {
+  readonly path: string;
+  readonly taken: Set<string>;
+}
+
+function projectionProblems(at: string, source: VolumeProjection, whole: Projected): FieldError[] {
+  const { secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle } = source;
+  const found: FieldError[] = [];
+  // The value shown is the name of the object, or the path for sources that have no name.
+  const clash = (target: string, shown: string) => {
+    if (!whole.taken.has(target)) {
+      whole.taken.add(target);
+      return [];
+    }
+    return [invalid(whole.path, shown, 'conflicting duplicate paths')];
+  };
+  const named = (kind: string, { name = '', items }: { name?: string; items?: readonly KeyToPath[] }) => [
+    ...requiredProblems(childPath(at, kind), { name }),
+    ...itemsProblems(childPath(at, kind), items, (target) => (target === '' ? [] : clash(target, name))),
+  ];
+  if (secret !== undefined) found.push(...named('secret', secret));
+  if (configMap !== undefined) found.push(...named('configMap', configMap));
+  for (const file of downwardAPI?.items ?? []) {
+    found.push(...fileProblems(childPath(at, 'downwardAPI'), file));
+    if (file.path !== '') found.push(...clash(file.path, file.path));
+  }
+  if (serviceAccountToken !== undefined) found.push(...tokenProblems(at, serviceAccountToken, whole));
+  if (clusterTrustBundle !== undefined) {
+    found.push(...trustBundleProblems(childPath(at, 'clusterTrustBundlePEM'), clusterTrustBundle));
+    found.push(...clash(clusterTrustBundle.path, clusterTrustBundle.path));
+  }
+  const given = [secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle];
+  if (given.filter((projection) => projection !== undefined).length > 1) {
+    found.push(forbidden(at, 'may not specify more than 1 volume type per source'));
+  }
+  return found;
+}
+
+const TEN_MINUTES = 600;
+const MAX_SECONDS = 2 ** 32;
+
+function tokenProblems(at: string, token: ServiceAccountTokenProjection, whole: Projected): FieldError[] {
+  const { expirationSeconds, path: target } = token;
+  const secondsPath = childPath(at, 'serviceAccountToken.expirationSeconds');
+  const found: FieldError[] = [];
+  if (expirationSeconds < TEN_MINUTES) {
+    found.push(invalid(secondsPath, expirationSeconds, 'may not specify a duration less than 10 minutes'));
+  }
+  if (expirationSeconds > MAX_SECONDS) {
+    found.push(invalid(secondsPath, expirationSeconds, 'may not specify a duration larger than 2^32 seconds'));
+  }
+  // The path of a token is reported at the volume, and it may be that of another source.
+  const targetPath = childPath(whole.path, 'path');
+  return [...found, ...(target === '' ? [required(targetPath)] : localPathProblems(targetPath, target))];
+}
+
+/** A pod without a service account has nobody whose tokens it could show. `path` is that of the volumes. */
+export function tokenVolumesProblems(
+  path: string,
+  volumes: readonly { readonly projected?: ProjectedVolumeSource }[] | undefined,
+): FieldError[] {
+  return (volumes ?? []).flatMap(({ projected }, index) =>
+    ((projected?.sources ?? []) as readonly VolumeProjection[]).flatMap(({ serviceAccountToken }, source) => {
+      if (serviceAccountToken === undefined) return [];
+      const at = childPath(
+        keyPath(childPath(keyPath(path, index), 'projected.sources'), source),
+        'serviceAccountToken',
+      );
+      return [forbidden(at, 'must not be specified when serviceAccountName is not set')];
+    }),
+  );
+}

@@ -1,0 +1,271 @@
+/**
+ * The rules of the containers of a pod: the ordinary ones, those that run before them, and those put in later.
+ */
+import type { FieldError } from '../../../../meta/field-error.js';
+import {
+  childPath,
+  duplicate,
+  fieldError,
+  forbidden,
+  invalid,
+  keyPath,
+  notSupported,
+  required,
+} from '../../../../meta/field-error.js';
+import { quote, verbatim } from '../../../../meta/go-text.js';
+import { dnsLabelProblems, portNameProblems } from '../../../../meta/names.js';
+import { portNumberProblems } from '../../../shared/ports.js';
+import { validateResourceRequirements } from '../../../shared/resources.js';
+import type { Container, ContainerPort, ContainerResizePolicy, EphemeralContainer } from './container.js';
+import type { PodSpec } from './pod-spec.js';
+import type { PodRules } from './rules.js';
+import { envFromProblems, envProblems } from './validate-env.js';
+import { type HandlerRules, lifecycleProblems, probesProblems } from './validate-handlers.js';
+import { containerSecurityProblems } from './validate-security.js';
+import type { VolumeSourceKind } from './validate-volumes.js';
+import { volumeDevicesProblems, volumeMountsProblems } from './validate-volumes.js';
+
+/** What the rules of a container need to know about its pod. */
+export interface ContainerRules extends PodRules, HandlerRules {
+  readonly known: ReadonlyMap<string, VolumeSourceKind>;
+  readonly podClaimNames: readonly string[];
+  readonly restartPolicy: string;
+  readonly hostUsers: boolean;
+}
+
+/** Whatever can be said of ordinary containers and of the others alike. */
+type AnyContainer = Container | EphemeralContainer;
+
+export function containersProblems(path: string, spec: PodSpec, about: ContainerRules): FieldError[] {
+  // Containers that nobody gave are null.
+  const containers: readonly Container[] = spec.containers ?? [];
+  if (containers.length === 0) return [required(path)];
+  const names = new Set<string>();
+  const problems = containers.flatMap((container, index) => {
+    const at = keyPath(path, index);
+    return [
+      ...commonProblems(at, container, about),
+      ...uniqueNameProblems(at, container.name, names),
+      ...lifecycleProblems(childPath(at, 'lifecycle'), container.lifecycle, about),
+      ...probesProblems(at, container, about),
+      ...(container.restartPolicy === undefined
+        ? []
+        : [forbidden(childPath(at, 'restartPolicy'), 'may not be set for non-init containers')]),
+    ];
+  });
+  return [...problems, ...hostPortConflicts(path, containers)];
+}
+
+export function initContainersProblems(path: string, spec: PodSpec, about: ContainerRules): FieldError[] {
+  const names = new Set((spec.containers ?? []).map(({ name }) => name));
+  return (spec.initContainers ?? []).flatMap((container, index) => {
+    const at = keyPath(path, index);
+    return [
+      ...commonProblems(at, container, about),
+      ...restartProblems(childPath(at, 'restartPolicy'), container.restartPolicy),
+      ...uniqueNameProblems(at, container.name, names),
+      // They run one by one, so each is judged alone; the reference server counts it as the first.
+      ...hostPortConflicts(path, [container]),
+      ...(container.restartPolicy === 'Always'
+        ? [
+            ...lifecycleProblems(childPath(at, 'lifecycle'), container.lifecycle, about),
+            ...probesProblems(at, container, about),
+          ]
+        : runOnceProblems(at, container)),
+    ];
+  });
+}
+
+const NOT_EPHEMERAL = 'cannot be set for an Ephemeral Container';
+
+export function ephemeralContainersProblems(path: string, spec: PodSpec, about: ContainerRules): FieldError[] {
+  const targets = new Set([...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ name }) => name));
+  const names = new Set(targets);
+  return (spec.ephemeralContainers ?? []).flatMap((container, index) => {
+    const at = keyPath(path, index);
+    const { name, targetContainerName: target = '', volumeMounts = [] } = container;
+    return [
+      ...commonProblems(at, container, about),
+      ...paddedImageProblems(at, container),
+      ...uniqueNameProblems(at, name, names),
+      ...(target === '' || targets.has(target)
+        ? []
+        : [fieldError('notFound', childPath(at, 'targetContainerName'), { value: target })]),
+      ...notEphemeralFields(container).map((field) => forbidden(childPath(at, field), NOT_EPHEMERAL)),
+      ...volumeMounts.flatMap((mount, mountIndex) =>
+        (['subPath', 'subPathExpr'] as const)
+          .filter((field) => (mount[field] ?? '') !== '')
+          .map((field) =>
+            forbidden(childPath(keyPath(childPath(at, 'volumeMounts'), mountIndex), field), NOT_EPHEMERAL),
+          ),
+      ),
+    ];
+  });
+}
+
+/** A rule for pods that templates never had: their images may be placeholders. */
+export function paddedImagesProblems(path: string, containers: readonly Container[] | undefined): FieldError[] {
+  return (containers ?? []).flatMap((container, index) => paddedImageProblems(keyPath(path, index), container));
+}
+
+/** On the host's network a port of the container is a port of the host. */
+export function hostNetworkProblems(path: string, spec: PodSpec, { podName }: PodRules): FieldError[] {
+  if (spec.hostNetwork !== true) return [];
+  const lists = { containers: spec.containers ?? [], initContainers: spec.initContainers ?? [] };
+  return Object.entries(lists).flatMap(([field, containers]) =>
+    containers.flatMap(({ ports = [] }, index) =>
+      ports.flatMap(({ hostPort = 0, containerPort }, portIndex) => {
+        // In a template it may be left out: the pod will get it.
+        if (hostPort === containerPort || (hostPort === 0 && podName === undefined)) return [];
+        const at = keyPath(childPath(keyPath(childPath(path, field), index), 'ports'), portIndex);
+        const detail = 'must match `containerPort` when `hostNetwork` is true';
+        return [invalid(childPath(at, 'hostPort'), hostPort, detail)];
+      }),
+    ),
+  );
+}
+
+const TERMINATION_POLICIES = ['File', 'FallbackToLogsOnError'];
+const PULL_POLICIES = ['Always', 'IfNotPresent', 'Never'];
+
+function commonProblems(path: string, container: AnyContainer, about: ContainerRules): FieldError[] {
+  const { name, image = '', terminationMessagePolicy: policy, volumeMounts, volumeDevices } = container;
+  const { imagePullPolicy = '', securityContext, env = [], envFrom = [], ports = [] } = container;
+  const { features, known, hostUsers, restartPolicy } = about;
+  const privileged = securityContext?.privileged === true;
+  const mounts = { known, mounts: volumeMounts, devices: volumeDevices, privileged };
+  const at = (field: string) => childPath(path, field);
+  return [
+    ...(name === '' ? [required(at('name'))] : dnsLabelProblems(name).map((why) => invalid(at('name'), name, why))),
+    ...(image === '' ? [required(at('image'))] : []),
+    ...(TERMINATION_POLICIES.includes(policy)
+      ? []
+      : [notSupported(at('terminationMessagePolicy'), policy, TERMINATION_POLICIES)]),
+    ...portsProblems(at('ports'), ports),
+    ...envProblems(at('env'), env, features),
+    ...envFromProblems(at('envFrom'), envFrom, features),
+    ...volumeMountsProblems(at('volumeMounts'), volumeMounts, mounts),
+    ...volumeDevicesProblems(at('volumeDevices'), volumeDevices, mounts),
+    ...(PULL_POLICIES.includes(imagePullPolicy)
+      ? []
+      : [notSupported(at('imagePullPolicy'), imagePullPolicy, PULL_POLICIES)]),
+    ...validateResourceRequirements(at('resources'), container.resources, about),
+    ...resizePolicyProblems(at('resizePolicy'), container.resizePolicy ?? [], restartPolicy),
+    ...(securityContext === undefined
+      ? []
+      : containerSecurityProblems(at('securityContext'), securityContext, { hostUsers })),
+  ];
+}
+
+function uniqueNameProblems(path: string, name: string, names: Set<string>): FieldError[] {
+  if (names.has(name)) return [duplicate(childPath(path, 'name'), name)];
+  if (name !== '') names.add(name);
+  return [];
+}
+
+const PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
+
+function portsProblems(path: string, ports: readonly ContainerPort[]): FieldError[] {
+  const names = new Set<string>();
+  return ports.flatMap(({ name = '', containerPort, hostPort = 0, protocol }, index) => {
+    const at = keyPath(path, index);
+    return [
+      ...(name === '' ? [] : portNamesProblems(childPath(at, 'name'), name, names)),
+      ...(containerPort === 0
+        ? [required(childPath(at, 'containerPort'))]
+        : portNumberProblems(childPath(at, 'containerPort'), containerPort)),
+      ...(hostPort === 0 ? [] : portNumberProblems(childPath(at, 'hostPort'), hostPort)),
+      ...(PROTOCOLS.includes(protocol) ? [] : [notSupported(childPath(at, 'protocol'), protocol, PROTOCOLS)]),
+    ];
+  });
+}
+
+function portNamesProblems(path: string, name: string, names: Set<string>): FieldError[] {
+  const problems = portNameProblems(name);
+  if (problems.length > 0) return problems.map((problem) => invalid(path, name, problem));
+  if (names.has(name)) return [duplicate(path, name)];
+  names.add(name);
+  return [];
+}
+
+function hostPortConflicts(path: string, containers: readonly Container[]): FieldError[] {
+  const taken = new Set<string>();
+  return containers.flatMap(({ ports = [] }, index) =>
+    ports.flatMap(({ hostPort = 0, hostIP = '', protocol }, portIndex) => {
+      if (hostPort === 0) return [];
+      const port = `${protocol}/${hostIP}/${hostPort}`;
+      const at = keyPath(childPath(keyPath(path, index), 'ports'), portIndex);
+      if (taken.has(port)) return [duplicate(childPath(at, 'hostPort'), port)];
+      taken.add(port);
+      return [];
+    }),
+  );
+}
+
+const RESIZABLE = ['cpu', 'memory'];
+const RESIZE_POLICIES = ['NotRequired', 'RestartContainer'];
+
+function resizePolicyProblems(
+  path: string,
+  policies: readonly ContainerResizePolicy[],
+  podRestartPolicy: string,
+): FieldError[] {
+  const seen = new Set<string>();
+  return policies.flatMap(({ resourceName, restartPolicy }, index) => {
+    // Names of resources print without quotes.
+    const name = verbatim(resourceName);
+    const problems: FieldError[] = seen.has(resourceName) ? [duplicate(keyPath(path, index), name)] : [];
+    seen.add(resourceName);
+    if (!RESIZABLE.includes(resourceName)) problems.push(notSupported(path, name, RESIZABLE));
+    if (!RESIZE_POLICIES.includes(restartPolicy)) problems.push(notSupported(path, restartPolicy, RESIZE_POLICIES));
+    if (podRestartPolicy === 'Never' && restartPolicy !== 'NotRequired') {
+      problems.push(invalid(path, restartPolicy, "must be 'NotRequired' when `restartPolicy` is 'Never'"));
+    }
+    return problems;
+  });
+}
+
+function restartProblems(path: string, restartPolicy: string | undefined): FieldError[] {
+  if (restartPolicy === undefined || restartPolicy === 'Always') return [];
+  return [notSupported(path, restartPolicy, ['Always'])];
+}
+
+const OF_LASTING_CONTAINERS = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const;
+
+function runOnceProblems(path: string, container: Container): FieldError[] {
+  const problems = OF_LASTING_CONTAINERS.filter((field) => container[field] !== undefined).map((field) =>
+    forbidden(childPath(path, field), 'may not be set for init containers without restartPolicy=Always'),
+  );
+  const { resizePolicy = [] } = container;
+  if (resizePolicy.length === 0) return problems;
+  const dump = resizePolicy.map(
+    ({ resourceName, restartPolicy }) =>
+      `core.ContainerResizePolicy{ResourceName:${quote(resourceName)}, RestartPolicy:${quote(restartPolicy)}}`,
+  );
+  const value = verbatim(`[]core.ContainerResizePolicy{${dump.join(', ')}}`);
+  return [...problems, invalid(childPath(path, 'resizePolicy'), value, 'must not be set for init containers')];
+}
+
+/** In the order of the fields. */
+const NOT_FOR_EPHEMERAL = [
+  'ports',
+  'resources',
+  'resizePolicy',
+  'restartPolicy',
+  'livenessProbe',
+  'readinessProbe',
+  'startupProbe',
+  'lifecycle',
+] as const;
+
+function notEphemeralFields(container: EphemeralContainer): string[] {
+  return NOT_FOR_EPHEMERAL.filter((field) => {
+    const value = container[field];
+    return value !== undefined && (field !== 'resources' || Object.keys(value).length > 0);
+  });
+}
+
+function paddedImageProblems(path: string, { image = '' }: AnyContainer): FieldError[] {
+  if (image.trim() === image) return [];
+  return [invalid(childPath(path, 'image'), image, 'must not have leading or trailing whitespace')];
+}

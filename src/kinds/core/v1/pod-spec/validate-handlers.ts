@@ -1,0 +1,156 @@
+/**
+ * The rules of probes and lifecycle hooks.
+ */
+import type { FieldError } from '../../../../meta/field-error.js';
+import { childPath, forbidden, invalid, notSupported, required } from '../../../../meta/field-error.js';
+import { httpHeaderNameProblems, portNameProblems } from '../../../../meta/names.js';
+import type { FeatureGates } from '../../../feature-gates.js';
+import { portNumberProblems } from '../../../shared/ports.js';
+import type {
+  ExecAction,
+  GRPCAction,
+  HTTPGetAction,
+  Lifecycle,
+  LifecycleHandler,
+  Probe,
+  SleepAction,
+  TCPSocketAction,
+} from './handlers.js';
+import type { PodSpec } from './pod-spec.js';
+import { stopSignalProblems } from './stop-signals.js';
+
+export interface HandlerRules {
+  readonly features: FeatureGates;
+  /** Of the pod: no hook may sleep longer. */
+  readonly gracePeriod: number;
+  /** Of the pod: signals differ. */
+  readonly os: PodSpec['os'];
+}
+
+export interface Probed {
+  readonly livenessProbe?: Probe;
+  readonly readinessProbe?: Probe;
+  readonly startupProbe?: Probe;
+}
+
+/** The three probes of the container at `path`. */
+export function probesProblems(path: string, container: Probed, about: HandlerRules): FieldError[] {
+  const { livenessProbe, readinessProbe, startupProbe } = container;
+  return [
+    ...(livenessProbe === undefined
+      ? []
+      : [
+          ...probeProblems(childPath(path, 'livenessProbe'), livenessProbe, about),
+          ...oneSuccessProblems(childPath(path, 'livenessProbe'), livenessProbe),
+        ]),
+    ...(readinessProbe === undefined
+      ? []
+      : [
+          ...probeProblems(childPath(path, 'readinessProbe'), readinessProbe, about),
+          ...noGraceProblems(childPath(path, 'readinessProbe'), readinessProbe),
+        ]),
+    ...(startupProbe === undefined
+      ? []
+      : [
+          ...probeProblems(childPath(path, 'startupProbe'), startupProbe, about),
+          ...oneSuccessProblems(childPath(path, 'startupProbe'), startupProbe),
+        ]),
+  ];
+}
+
+export function lifecycleProblems(path: string, lifecycle: Lifecycle | undefined, about: HandlerRules): FieldError[] {
+  if (lifecycle === undefined) return [];
+  const { postStart, preStop, stopSignal } = lifecycle;
+  return [
+    ...(postStart === undefined ? [] : handlerProblems(childPath(path, 'postStart'), postStart, about)),
+    ...(preStop === undefined ? [] : handlerProblems(childPath(path, 'preStop'), preStop, about)),
+    ...(stopSignal === undefined ? [] : stopSignalProblems(childPath(path, 'stopSignal'), stopSignal, about.os)),
+  ];
+}
+
+const NUMBERS = [
+  'initialDelaySeconds',
+  'timeoutSeconds',
+  'periodSeconds',
+  'successThreshold',
+  'failureThreshold',
+] as const;
+
+function probeProblems(path: string, probe: Probe, about: HandlerRules): FieldError[] {
+  const { terminationGracePeriodSeconds: grace } = probe;
+  return [
+    ...handlerProblems(path, probe, about),
+    ...NUMBERS.flatMap((field) => {
+      const value = probe[field] ?? 0;
+      return value >= 0 ? [] : [invalid(childPath(path, field), value, 'must be greater than or equal to 0')];
+    }),
+    ...(grace === undefined || grace > 0
+      ? []
+      : [invalid(childPath(path, 'terminationGracePeriodSeconds'), grace, 'must be greater than 0')]),
+  ];
+}
+
+function oneSuccessProblems(path: string, { successThreshold }: Probe): FieldError[] {
+  return successThreshold === 1 ? [] : [invalid(childPath(path, 'successThreshold'), successThreshold, 'must be 1')];
+}
+
+function noGraceProblems(path: string, { terminationGracePeriodSeconds: grace }: Probe): FieldError[] {
+  if (grace === undefined) return [];
+  return [invalid(childPath(path, 'terminationGracePeriodSeconds'), grace, 'must not be set for readinessProbes')];
+}
+
+interface Handler extends LifecycleHandler {
+  readonly grpc?: GRPCAction;
+}
+
+/** Exactly one way to handle; of further ones nothing but their presence is reported. */
+function handlerProblems(path: string, handler: Handler, about: HandlerRules): FieldError[] {
+  const { exec, httpGet, tcpSocket, grpc, sleep } = handler;
+  const given: [field: string, problems: (at: string) => FieldError[]][] = [];
+  if (exec !== undefined) given.push(['exec', (at) => execProblems(at, exec)]);
+  if (httpGet !== undefined) given.push(['httpGet', (at) => httpGetProblems(at, httpGet)]);
+  if (tcpSocket !== undefined) given.push(['tcpSocket', (at) => tcpSocketProblems(at, tcpSocket)]);
+  if (grpc !== undefined) given.push(['grpc', (at) => portProblems(childPath(at, 'port'), grpc.port)]);
+  if (sleep !== undefined) given.push(['sleep', (at) => sleepProblems(at, sleep, about)]);
+  if (given.length === 0) return [required(path, 'must specify a handler type')];
+  return given.flatMap(([field, problems], index) => {
+    const at = childPath(path, field);
+    return index === 0 ? problems(at) : [forbidden(at, 'may not specify more than 1 handler type')];
+  });
+}
+
+function execProblems(path: string, { command = [] }: ExecAction): FieldError[] {
+  return command.length === 0 ? [required(childPath(path, 'command'))] : [];
+}
+
+const SCHEMES = ['HTTP', 'HTTPS'];
+
+function httpGetProblems(path: string, { port, scheme, httpHeaders = [] }: HTTPGetAction): FieldError[] {
+  const headersPath = childPath(path, 'httpHeaders');
+  return [
+    ...portProblems(childPath(path, 'port'), port),
+    ...(SCHEMES.includes(scheme) ? [] : [notSupported(childPath(path, 'scheme'), scheme, SCHEMES)]),
+    ...httpHeaders.flatMap(({ name }) =>
+      httpHeaderNameProblems(name).map((problem) => invalid(headersPath, name, problem)),
+    ),
+  ];
+}
+
+function tcpSocketProblems(path: string, { port }: TCPSocketAction): FieldError[] {
+  return portProblems(childPath(path, 'port'), port);
+}
+
+/** A number, or the name of one of the container's ports. */
+function portProblems(path: string, port: number | string): FieldError[] {
+  if (typeof port === 'number') return portNumberProblems(path, port);
+  return portNameProblems(port).map((problem) => invalid(path, port, problem));
+}
+
+function sleepProblems(path: string, { seconds }: SleepAction, { gracePeriod, features }: HandlerRules): FieldError[] {
+  const zeroAllowed = features.enabled('PodLifecycleSleepActionAllowZero');
+  if (seconds <= gracePeriod && (zeroAllowed ? seconds >= 0 : seconds > 0)) return [];
+  const detail = zeroAllowed
+    ? `must be non-negative and less than terminationGracePeriodSeconds (${gracePeriod})`
+    : `must be greater than 0 and less than terminationGracePeriodSeconds (${gracePeriod}). Enable AllowPodLifecycleSleepActionZeroValue feature gate for zero sleep.`;
+  return [invalid(path, seconds, detail)];
+}

@@ -1,0 +1,172 @@
+/**
+ * The rules of what a container does with the volumes of its pod: mounts and block devices. Some problems are
+ * reported without the index of the mount.
+ */
+import type { FieldError } from '../../../../meta/field-error.js';
+import {
+  childPath,
+  fieldError,
+  forbidden,
+  invalid,
+  keyPath,
+  notSupported,
+  required,
+} from '../../../../meta/field-error.js';
+import type { VolumeDevice, VolumeMount } from './container.js';
+import type { Volume } from './volume.js';
+import { descendingPathProblems, noBackstepsProblems } from './volume-paths.js';
+
+/** Which field of a volume says where its content comes from. */
+export type VolumeSourceKind = Exclude<keyof Volume, 'name'>;
+
+/** What the rules of a container's mounts and devices need to know beside them. */
+export interface MountRules {
+  /** The volumes of the pod, by name. */
+  readonly known: ReadonlyMap<string, VolumeSourceKind>;
+  /** Of the same container. */
+  readonly mounts: readonly VolumeMount[] | undefined;
+  readonly devices: readonly VolumeDevice[] | undefined;
+  /** The container's `securityContext.privileged`. */
+  readonly privileged: boolean;
+}
+
+const PROPAGATIONS: readonly string[] = ['Bidirectional', 'HostToContainer', 'None'];
+const RECURSIVE_MODES: readonly string[] = ['Disabled', 'Enabled', 'IfPossible'];
+
+/** The problems at `path` (`spec.containers[0].volumeMounts`). */
+export function volumeMountsProblems(
+  path: string,
+  mounts: readonly VolumeMount[] | undefined,
+  about: MountRules,
+): FieldError[] {
+  const taken = new Set<string>();
+  const devices = pathsByName(about.devices ?? [], ({ devicePath }) => devicePath);
+  return (mounts ?? []).flatMap((mount, index) => {
+    const found = placeProblems(keyPath(path, index), mount, { taken, devices, known: about.known });
+    taken.add(mount.mountPath);
+    return [
+      ...found,
+      ...subPathProblems(path, keyPath(path, index), mount),
+      ...propagationProblems(childPath(path, 'mountPropagation'), mount.mountPropagation, about.privileged),
+      ...recursiveProblems(childPath(path, 'recursiveReadOnly'), mount),
+    ];
+  });
+}
+
+/** Of two uses of one name the last one counts. */
+function pathsByName<Use extends { readonly name: string }>(
+  uses: readonly Use[],
+  pathOf: (use: Use) => string,
+): ReadonlyMap<string, string> {
+  return new Map(uses.map((use) => [use.name, pathOf(use)]));
+}
+
+function placeProblems(
+  at: string,
+  { name, mountPath }: VolumeMount,
+  about: {
+    readonly taken: ReadonlySet<string>;
+    readonly devices: ReadonlyMap<string, string>;
+    readonly known: MountRules['known'];
+  },
+): FieldError[] {
+  const namePath = childPath(at, 'name');
+  const pathPath = childPath(at, 'mountPath');
+  const found: FieldError[] = [];
+  if (name === '') found.push(required(namePath));
+  if (!about.known.has(name)) found.push(fieldError('notFound', namePath, { value: name }));
+  if (mountPath === '') found.push(required(pathPath));
+  if (about.taken.has(mountPath)) found.push(invalid(pathPath, mountPath, 'must be unique'));
+  if (about.devices.has(name)) found.push(invalid(namePath, name, 'must not already exist in volumeDevices'));
+  if ([...about.devices.values()].includes(mountPath)) {
+    found.push(invalid(pathPath, mountPath, 'must not already exist as a path in volumeDevices'));
+  }
+  return found;
+}
+
+function subPathProblems(path: string, at: string, mount: VolumeMount): FieldError[] {
+  const { subPath = '', subPathExpr = '' } = mount;
+  const found = descendingPathProblems(childPath(path, 'subPath'), subPath);
+  if (subPath !== '' && subPathExpr !== '') {
+    const detail = 'subPathExpr and subPath are mutually exclusive';
+    found.push(invalid(childPath(at, 'subPathExpr'), subPathExpr, detail));
+  }
+  return [...found, ...descendingPathProblems(childPath(path, 'subPathExpr'), subPathExpr)];
+}
+
+function propagationProblems(path: string, propagation: string | undefined, privileged: boolean): FieldError[] {
+  if (propagation === undefined) return [];
+  if (!PROPAGATIONS.includes(propagation)) return [notSupported(path, propagation, PROPAGATIONS)];
+  if (propagation !== 'Bidirectional' || privileged) return [];
+  return [forbidden(path, 'Bidirectional mount propagation is available only to privileged containers')];
+}
+
+function recursiveProblems(path: string, mount: VolumeMount): FieldError[] {
+  const { recursiveReadOnly, readOnly, mountPropagation = 'None' } = mount;
+  if (recursiveReadOnly === undefined || recursiveReadOnly === 'Disabled') return [];
+  if (!RECURSIVE_MODES.includes(recursiveReadOnly)) return [notSupported(path, recursiveReadOnly, RECURSIVE_MODES)];
+  const found: FieldError[] = [];
+  if (readOnly !== true) found.push(forbidden(path, 'may only be specified when readOnly is true'));
+  if (mountPropagation !== 'None') {
+    found.push(forbidden(path, 'may only be specified when mountPropagation is None or not specified'));
+  }
+  return found;
+}
+
+/** The problems at `path` (`spec.containers[0].volumeDevices`). */
+export function volumeDevicesProblems(
+  path: string,
+  devices: readonly VolumeDevice[] | undefined,
+  about: MountRules,
+): FieldError[] {
+  const seen = { names: new Set<string>(), paths: new Set<string>() };
+  const mounts = pathsByName(about.mounts ?? [], ({ mountPath }) => mountPath);
+  return (devices ?? []).flatMap((device, index) => {
+    const at = keyPath(path, index);
+    return [
+      ...deviceNameProblems(childPath(at, 'name'), device.name, seen.names, about.known),
+      ...devicePathProblems(childPath(at, 'devicePath'), device.devicePath, seen.paths),
+      ...deviceOverlapProblems(at, device, mounts),
+    ];
+  });
+}
+
+function deviceNameProblems(path: string, name: string, seen: Set<string>, known: MountRules['known']): FieldError[] {
+  const source = known.get(name);
+  const found: FieldError[] = [];
+  if (name === '') found.push(required(path));
+  if (seen.has(name)) found.push(invalid(path, name, 'must be unique'));
+  if (source === undefined) found.push(fieldError('notFound', path, { value: name }));
+  else if (source !== 'persistentVolumeClaim' && source !== 'ephemeral') {
+    const detail = 'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode';
+    found.push(invalid(path, name, detail));
+  }
+  if (name !== '') seen.add(name);
+  return found;
+}
+
+function devicePathProblems(path: string, devicePath: string, seen: Set<string>): FieldError[] {
+  const found: FieldError[] = [];
+  if (devicePath === '') found.push(required(path));
+  if (seen.has(devicePath)) found.push(invalid(path, devicePath, 'must be unique'));
+  if (noBackstepsProblems(path, devicePath).length > 0) {
+    found.push(invalid(path, devicePath, "can not contain backsteps ('..')"));
+  } else {
+    seen.add(devicePath);
+  }
+  return found;
+}
+
+function deviceOverlapProblems(
+  at: string,
+  { name, devicePath }: VolumeDevice,
+  mounts: ReadonlyMap<string, string>,
+): FieldError[] {
+  const found: FieldError[] = [];
+  if (mounts.has(name)) found.push(invalid(childPath(at, 'name'), name, 'must not already exist in volumeMounts'));
+  if ([...mounts.values()].includes(devicePath)) {
+    const detail = 'must not already exist as a path in volumeMounts';
+    found.push(invalid(childPath(at, 'devicePath'), devicePath, detail));
+  }
+  return found;
+}

@@ -1,0 +1,219 @@
+/**
+ * The rules of a pod's spec that concern where and when it runs, and how it is found: spreading, gates, names, DNS.
+ */
+import type { FieldError } from '../../../../meta/field-error.js';
+import {
+  childPath,
+  duplicate,
+  forbidden,
+  invalid,
+  keyPath,
+  notSupported,
+  required,
+} from '../../../../meta/field-error.js';
+import { verbatim } from '../../../../meta/go-text.js';
+import { validIpProblems } from '../../../../meta/ip.js';
+import { labelSelectorObjectErrors } from '../../../../meta/labels.js';
+import {
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  lengthMessage,
+  patternMessage,
+  qualifiedNameProblems,
+} from '../../../../meta/names.js';
+import type { TopologySpreadConstraint } from './affinity.js';
+import type { HostAlias, PodDNSConfig, PodResourceClaim, PodSchedulingGate, PodSpec } from './pod-spec.js';
+import type { PodRules } from './rules.js';
+
+const UNSATISFIABLE = ['DoNotSchedule', 'ScheduleAnyway'];
+const INCLUSION = ['Honor', 'Ignore'];
+
+export function spreadProblems(path: string, constraints: readonly TopologySpreadConstraint[]): FieldError[] {
+  return constraints.flatMap((constraint, index) => {
+    const at = (field: string) => childPath(keyPath(path, index), field);
+    const { maxSkew, topologyKey, whenUnsatisfiable: action } = constraint;
+    const later = constraints.slice(index + 1);
+    const repeated = later.some((other) => other.topologyKey === topologyKey && other.whenUnsatisfiable === action);
+    return [
+      ...(maxSkew > 0 ? [] : [invalid(at('maxSkew'), maxSkew, 'must be greater than zero')]),
+      ...(topologyKey === '' ? [required(at('topologyKey'), 'can not be empty')] : []),
+      ...(UNSATISFIABLE.includes(action) ? [] : [notSupported(at('whenUnsatisfiable'), action, UNSATISFIABLE)]),
+      ...(repeated ? [duplicate(at('{topologyKey, whenUnsatisfiable}'), `{${topologyKey}, ${action}}`)] : []),
+      ...minDomainsProblems(at('minDomains'), constraint),
+      ...inclusionProblems(at('nodeAffinityPolicy'), constraint.nodeAffinityPolicy),
+      ...inclusionProblems(at('nodeTaintsPolicy'), constraint.nodeTaintsPolicy),
+      ...spreadKeysProblems(at('matchLabelKeys'), constraint),
+      ...labelSelectorObjectErrors(constraint.labelSelector ?? {}, at('labelSelector')),
+    ];
+  });
+}
+
+function minDomainsProblems(path: string, constraint: TopologySpreadConstraint): FieldError[] {
+  const { minDomains, whenUnsatisfiable: action } = constraint;
+  if (minDomains === undefined) return [];
+  const detail = `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${action}`;
+  return [
+    ...(minDomains > 0 ? [] : [invalid(path, minDomains, 'must be greater than zero')]),
+    ...(action === 'DoNotSchedule' ? [] : [invalid(path, minDomains, detail)]),
+  ];
+}
+
+function inclusionProblems(path: string, policy: string | undefined): FieldError[] {
+  return policy === undefined || INCLUSION.includes(policy) ? [] : [notSupported(path, policy, INCLUSION)];
+}
+
+function spreadKeysProblems(path: string, constraint: TopologySpreadConstraint): FieldError[] {
+  const { matchLabelKeys = [], labelSelector } = constraint;
+  if (matchLabelKeys.length === 0) return [];
+  const { matchLabels = {}, matchExpressions = [] } = labelSelector ?? {};
+  const selected = new Set([...Object.keys(matchLabels), ...matchExpressions.map(({ key }) => key)]);
+  const unset = labelSelector === undefined;
+  return [
+    ...(unset ? [forbidden(path, 'must not be specified when labelSelector is not set')] : []),
+    ...matchLabelKeys.flatMap((key, index) => [
+      ...qualifiedNameProblems(key).map((problem) => invalid(keyPath(path, index), key, problem)),
+      ...(selected.has(key)
+        ? [invalid(keyPath(path, index), key, 'exists in both matchLabelKeys and labelSelector')]
+        : []),
+    ]),
+  ];
+}
+
+export function gatesProblems(path: string, gates: readonly PodSchedulingGate[]): FieldError[] {
+  const seen = new Set<string>();
+  return gates.flatMap(({ name }, index) => {
+    const at = keyPath(path, index);
+    const problems = qualifiedNameProblems(name).map((problem) => invalid(at, name, problem));
+    if (seen.has(name)) problems.push(duplicate(at, name));
+    seen.add(name);
+    return problems;
+  });
+}
+
+const MAX_NAMESERVERS = 3;
+const MAX_SEARCHES = 32;
+const MAX_SEARCH_CHARACTERS = 2048;
+
+export function dnsProblems(path: string, { dnsPolicy, dnsConfig }: PodSpec, about: PodRules): FieldError[] {
+  if (dnsPolicy === 'None') {
+    if (dnsConfig === undefined) return [required(path, 'must provide `dnsConfig` when `dnsPolicy` is None')];
+    if ((dnsConfig.nameservers ?? []).length === 0) {
+      const detail = 'must provide at least one DNS nameserver when `dnsPolicy` is None';
+      return [required(childPath(path, 'nameservers'), detail)];
+    }
+  }
+  return dnsConfig === undefined ? [] : dnsConfigProblems(path, dnsConfig, about);
+}
+
+function dnsConfigProblems(path: string, config: PodDNSConfig, about: PodRules): FieldError[] {
+  const { nameservers = [], searches = [], options = [] } = config;
+  const [serversAt, searchesAt] = [childPath(path, 'nameservers'), childPath(path, 'searches')];
+  const problems: FieldError[] = [];
+  if (nameservers.length > MAX_NAMESERVERS) {
+    problems.push(invalid(serversAt, nameservers, `must not have more than ${MAX_NAMESERVERS} nameservers`));
+  }
+  for (const [index, server] of nameservers.entries()) problems.push(...ipProblems(keyPath(serversAt, index), server));
+  if (searches.length > MAX_SEARCHES) {
+    problems.push(invalid(searchesAt, searches, `must not have more than ${MAX_SEARCHES} search paths`));
+  }
+  if (searches.join(' ').length > MAX_SEARCH_CHARACTERS) {
+    const detail = `must not have more than ${MAX_SEARCH_CHARACTERS} characters (including spaces) in the search list`;
+    problems.push(invalid(searchesAt, searches, detail));
+  }
+  for (const [index, search] of searches.entries()) {
+    const name = search.endsWith('.') ? search.slice(0, -1) : search;
+    const relaxed = about.features.enabled('RelaxedDNSSearchValidation');
+    const found = relaxed ? relaxedSearchProblems(search, name) : dnsSubdomainProblems(name);
+    problems.push(...found.map((problem) => invalid(keyPath(searchesAt, index), name, problem)));
+  }
+  for (const [index, { name = '' }] of options.entries()) {
+    if (name === '') problems.push(required(keyPath(childPath(path, 'options'), index), 'must not be empty'));
+  }
+  return problems;
+}
+
+const RELAXED_LABEL = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
+const RELAXED_NAME = `${RELAXED_LABEL}(\\.${RELAXED_LABEL})*`;
+const MAX_NAME = 253;
+
+/** A single dot stands for no search at all, and underscores are let through. */
+function relaxedSearchProblems(search: string, name: string): readonly string[] {
+  if (search === '.') return [];
+  const what =
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
+  return [
+    ...(name.length > MAX_NAME ? [lengthMessage(MAX_NAME)] : []),
+    ...(new RegExp(`^${RELAXED_NAME}$`).test(name) ? [] : [patternMessage(what, RELAXED_NAME, ['example.com'])]),
+  ];
+}
+
+export function hostAliasesProblems(path: string, aliases: readonly HostAlias[]): FieldError[] {
+  return aliases.flatMap(({ ip, hostnames = [] }, index) => {
+    const at = keyPath(path, index);
+    return [
+      ...ipProblems(childPath(at, 'ip'), ip),
+      ...hostnames.flatMap((hostname, hostIndex) =>
+        dnsSubdomainProblems(hostname).map((problem) =>
+          invalid(keyPath(childPath(at, 'hostnames'), hostIndex), hostname, problem),
+        ),
+      ),
+    ];
+  });
+}
+
+function ipProblems(path: string, ip: string): FieldError[] {
+  return validIpProblems(ip).map((problem) => invalid(path, ip, problem));
+}
+
+export function resourceClaimsProblems(
+  path: string,
+  claims: readonly PodResourceClaim[],
+  { podName }: PodRules,
+): FieldError[] {
+  const names = new Set<string>();
+  return claims.flatMap((claim, index) => {
+    const at = keyPath(path, index);
+    const { resourceClaimName, resourceClaimTemplateName } = claim;
+    return [
+      ...claimNameProblems(childPath(at, 'name'), claim, { podName, names }),
+      ...sourcesProblems(at, claim),
+      ...subdomainProblems(childPath(at, 'resourceClaimName'), resourceClaimName),
+      ...subdomainProblems(childPath(at, 'resourceClaimTemplateName'), resourceClaimTemplateName),
+    ];
+  });
+}
+
+/** The pod's name becomes a part of the name of a claim that is made for it. */
+function claimNameProblems(
+  path: string,
+  { name, resourceClaimTemplateName }: PodResourceClaim,
+  { podName, names }: { readonly podName: string | undefined; readonly names: Set<string> },
+): FieldError[] {
+  if (name === '') return [required(path)];
+  if (names.has(name)) return [duplicate(path, name)];
+  names.add(name);
+  const problems = dnsLabelProblems(name);
+  if (problems.length > 0) return problems.map((problem) => invalid(path, name, problem));
+  if (podName === undefined || resourceClaimTemplateName === undefined) return [];
+  return subdomainProblems(path, `${podName}-${name}`);
+}
+
+function sourcesProblems(path: string, claim: PodResourceClaim): FieldError[] {
+  const { name, resourceClaimName, resourceClaimTemplateName } = claim;
+  const both = resourceClaimName !== undefined && resourceClaimTemplateName !== undefined;
+  const none = resourceClaimName === undefined && resourceClaimTemplateName === undefined;
+  if (!both && !none) return [];
+  // Where the names are held differs from run to run.
+  const held = both ? '0xc000000000' : 'nil';
+  const dump = `core.PodResourceClaim{Name:"${name}", ResourceClaimName:(*string)(${held}), ResourceClaimTemplateName:(*string)(${held})}`;
+  const detail = both
+    ? 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified'
+    : 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`';
+  return [invalid(path, verbatim(dump), detail)];
+}
+
+/** Of names that may be absent. */
+export function subdomainProblems(path: string, name: string | undefined): FieldError[] {
+  if (name === undefined) return [];
+  return dnsSubdomainProblems(name).map((problem) => invalid(path, name, problem));
+}

@@ -1,0 +1,125 @@
+/**
+ * The rules of a pod's spec, in the order in which the reference server reports what breaks them.
+ */
+import type { FieldError } from '../../../../meta/field-error.js';
+import { childPath, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
+import { labelErrors } from '../../../../meta/labels.js';
+import { dnsLabelProblems, qualifiedNameProblems } from '../../../../meta/names.js';
+import { validateAffinity } from '../../../shared/node-selector.js';
+import { validateResourceRequirements } from '../../../shared/resources.js';
+import { validateTolerations } from '../../../shared/tolerations.js';
+import type { PodReadinessGate, PodSpec } from './pod-spec.js';
+import type { PodRules } from './rules.js';
+import {
+  type ContainerRules,
+  containersProblems,
+  ephemeralContainersProblems,
+  hostNetworkProblems,
+  initContainersProblems,
+} from './validate-containers.js';
+import { podResourcesProblems } from './validate-pod-resources.js';
+import {
+  dnsProblems,
+  gatesProblems,
+  hostAliasesProblems,
+  resourceClaimsProblems,
+  spreadProblems,
+  subdomainProblems,
+} from './validate-scheduling.js';
+import { hostUsersProblems, podSecurityProblems } from './validate-security.js';
+import { volumesProblems } from './validate-volumes.js';
+import { hostProcessProblems, osProblems } from './validate-windows.js';
+
+export type { PodRules } from './rules.js';
+
+const RESTART_POLICIES = ['Always', 'OnFailure', 'Never'];
+const DNS_POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
+
+/** Problems of the spec at `path`, of a pod or of a template. */
+export function podSpecProblems(path: string, spec: PodSpec, about: PodRules): FieldError[] {
+  const at = (field: string) => childPath(path, field);
+  const { restartPolicy, dnsPolicy, resourceClaims = [], overhead } = spec;
+  const { problems, known } = volumesProblems(at('volumes'), spec.volumes, about);
+  const ofContainers = containerRules(spec, known, about);
+  return [
+    ...problems,
+    ...resourceClaimsProblems(at('resourceClaims'), resourceClaims, about),
+    ...containersProblems(at('containers'), spec, ofContainers),
+    ...initContainersProblems(at('initContainers'), spec, ofContainers),
+    ...ephemeralContainersProblems(at('ephemeralContainers'), spec, ofContainers),
+    ...podResourcesProblems(at('resources'), spec, about),
+    ...hostNetworkProblems(path, spec, about),
+    ...(RESTART_POLICIES.includes(restartPolicy)
+      ? []
+      : [notSupported(at('restartPolicy'), restartPolicy, RESTART_POLICIES)]),
+    ...(DNS_POLICIES.includes(dnsPolicy) ? [] : [notSupported(at('dnsPolicy'), dnsPolicy, DNS_POLICIES)]),
+    ...labelErrors(spec.nodeSelector ?? {}, at('nodeSelector')),
+    ...podSecurityProblems(at('securityContext'), spec.securityContext, spec),
+    ...(spec.affinity === undefined ? [] : validateAffinity(at('affinity'), spec.affinity, faultsKept(about.live))),
+    ...dnsProblems(at('dnsConfig'), spec, about),
+    ...readinessProblems(at('readinessGates'), spec.readinessGates ?? []),
+    ...gatesProblems(at('schedulingGates'), spec.schedulingGates ?? []),
+    ...spreadProblems(at('topologySpreadConstraints'), spec.topologySpreadConstraints ?? []),
+    ...hostProcessProblems(path, spec),
+    ...hostUsersProblems(path, spec),
+    ...subdomainProblems(at('serviceAccountName'), spec.serviceAccountName),
+    ...subdomainProblems(at('nodeName'), spec.nodeName),
+    ...deadlineProblems(at('activeDeadlineSeconds'), spec.activeDeadlineSeconds),
+    ...labelProblems(at('hostname'), spec.hostname),
+    ...labelProblems(at('subdomain'), spec.subdomain),
+    ...validateTolerations(at('tolerations'), spec.tolerations ?? []),
+    ...hostAliasesProblems(at('hostAliases'), spec.hostAliases ?? []),
+    ...subdomainProblems(at('priorityClassName'), spec.priorityClassName),
+    ...subdomainProblems(at('runtimeClassName'), spec.runtimeClassName),
+    ...preemptionProblems(at('preemptionPolicy'), spec.preemptionPolicy),
+    ...(overhead === undefined ? [] : validateResourceRequirements(at('overhead'), { limits: overhead }, about)),
+    ...osProblems(path, spec),
+  ];
+}
+
+/** Values in selectors that no label can have: what was let in once may stay. */
+function faultsKept(live: PodSpec | undefined): {
+  allowInvalidNodeValues?: boolean;
+  allowInvalidSelectorValues?: boolean;
+} {
+  if (live?.affinity === undefined || validateAffinity('', live.affinity).length === 0) return {};
+  return { allowInvalidNodeValues: true, allowInvalidSelectorValues: true };
+}
+
+function containerRules(spec: PodSpec, known: ContainerRules['known'], about: PodRules): ContainerRules {
+  return {
+    ...about,
+    known,
+    podClaimNames: (spec.resourceClaims ?? []).map(({ name }) => name),
+    gracePeriod: spec.terminationGracePeriodSeconds,
+    os: spec.os,
+    restartPolicy: spec.restartPolicy,
+    hostUsers: spec.hostUsers !== false,
+  };
+}
+
+function readinessProblems(path: string, gates: readonly PodReadinessGate[]): FieldError[] {
+  return gates.flatMap(({ conditionType }, index) => {
+    const at = childPath(keyPath(path, index), 'conditionType');
+    return qualifiedNameProblems(conditionType).map((problem) => invalid(at, conditionType, problem));
+  });
+}
+
+const MAX_SECONDS = 2 ** 31 - 1;
+
+function deadlineProblems(path: string, seconds: number | undefined): FieldError[] {
+  if (seconds === undefined || (seconds >= 1 && seconds <= MAX_SECONDS)) return [];
+  return [invalid(path, seconds, `must be between 1 and ${MAX_SECONDS}, inclusive`)];
+}
+
+function labelProblems(path: string, name: string | undefined): FieldError[] {
+  if (name === undefined) return [];
+  return dnsLabelProblems(name).map((problem) => invalid(path, name, problem));
+}
+
+const PREEMPTION = ['PreemptLowerPriority', 'Never'];
+
+function preemptionProblems(path: string, policy: string | undefined): FieldError[] {
+  if (policy === undefined || PREEMPTION.includes(policy)) return [];
+  return policy === '' ? [required(path)] : [notSupported(path, policy, PREEMPTION)];
+}

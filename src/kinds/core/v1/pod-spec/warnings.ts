@@ -1,0 +1,158 @@
+/**
+ * What a client is told about the spec of a pod or of a template that is accepted all the same.
+ */
+import type { Dialect } from '../../../../meta/dialect.js';
+import { childPath, keyPath } from '../../../../meta/field-error.js';
+import { quote } from '../../../../meta/go-text.js';
+import { ipWarnings } from '../../../../meta/ip.js';
+import { Quantity } from '../../../../meta/quantity.js';
+import { own } from '../../../../util/json.js';
+import { type Annotations, seccompKeys } from './annotations.js';
+import type { Container, ContainerPort, EphemeralContainer } from './container.js';
+import type { PodSpec } from './pod-spec.js';
+import { schedulingWarnings } from './scheduling-warnings.js';
+import { volumesWarnings } from './volume-warnings.js';
+
+/** Warnings about what stands at `path`: empty for a pod, that of the template otherwise. */
+export function podSpecWarnings(
+  path: string,
+  spec: PodSpec,
+  { annotations, dialect }: { readonly annotations: Annotations; readonly dialect: Dialect },
+): string[] {
+  const at = childPath(path, 'spec');
+  const containers = placedContainers(at, spec);
+  const { hostAliases = [], imagePullSecrets = [], dnsConfig, terminationGracePeriodSeconds: grace } = spec;
+  const { labels, selectors } = schedulingWarnings(at, spec, dialect);
+  const seccomp = seccompKeys(dialect);
+  const annotationsAt = childPath(path, 'metadata.annotations');
+  const aliasesAt = childPath(at, 'hostAliases');
+  const secretsAt = childPath(at, 'imagePullSecrets');
+  return [
+    ...labels,
+    ...annotationWarnings(annotationsAt, annotations, dialect),
+    ...volumesWarnings(childPath(at, 'volumes'), spec.volumes),
+    ...repeats(hostAliases.map(({ ip }) => ip)).map(
+      ([ip, index]) => `${childPath(keyPath(aliasesAt, index), 'ip')}: duplicate ip ${quote(ip)}`,
+    ),
+    ...repeats(imagePullSecrets.map(({ name = '' }) => name)).map(
+      ([name, index]) => `${childPath(keyPath(secretsAt, index), 'name')}: duplicate name ${quote(name)}`,
+    ),
+    ...imagePullSecrets.flatMap(({ name = '' }, index) =>
+      name === '' ? [`${childPath(keyPath(secretsAt, index), 'name')}: invalid empty name ""`] : [],
+    ),
+    ...seccompWarnings(annotationsAt, spec.securityContext, { annotations, key: seccomp.pod }),
+    ...containers.flatMap(({ place, container }) => [
+      ...seccompWarnings(annotationsAt, container.securityContext, {
+        annotations,
+        key: seccomp.prefix + container.name,
+      }),
+      ...amountWarnings(childPath(place, 'resources'), container),
+      ...envWarnings(childPath(place, 'env'), container),
+    ]),
+    ...portWarnings(containers),
+    ...(grace < 0
+      ? [
+          `${childPath(at, 'terminationGracePeriodSeconds')}: must be >= 0; negative values are invalid and will be treated as 1.`,
+        ]
+      : []),
+    ...selectors,
+    ...(dnsConfig?.nameservers ?? []).flatMap((ip, index) =>
+      ipWarnings(keyPath(childPath(at, 'dnsConfig.nameservers'), index), ip),
+    ),
+    ...hostAliases.flatMap(({ ip }, index) => ipWarnings(childPath(keyPath(aliasesAt, index), 'ip'), ip)),
+  ];
+}
+
+/** Those that came before, with their second and later places. */
+function repeats(texts: readonly string[]): [text: string, index: number][] {
+  const seen = new Set<string>();
+  return texts.flatMap((text, index): [string, number][] => {
+    if (seen.has(text)) return [[text, index]];
+    seen.add(text);
+    return [];
+  });
+}
+
+function annotationWarnings(path: string, annotations: Annotations, dialect: Dialect): string[] {
+  const sysctls = 'non-functional in v1.11+; use the "sysctls" field instead';
+  const dead: [key: string, warning: string][] = [
+    [
+      dialect.subkey('scheduler.alpha', 'critical-pod'),
+      'non-functional in v1.16+; use the "priorityClassName" field instead',
+    ],
+    [dialect.subkey('security.alpha', 'sysctls'), sysctls],
+    [dialect.subkey('security.alpha', 'unsafe-sysctls'), sysctls],
+  ];
+  return dead.flatMap(([key, warning]) =>
+    Object.hasOwn(annotations, key) ? [`${keyPath(path, key)}: ${warning}`] : [],
+  );
+}
+
+/** A profile in an annotation has no effect, unless the field says what it is. */
+function seccompWarnings(
+  path: string,
+  context: { readonly seccompProfile?: unknown } | undefined,
+  { annotations, key }: { readonly annotations: Annotations; readonly key: string },
+): string[] {
+  if (context?.seccompProfile !== undefined || !Object.hasOwn(annotations, key)) return [];
+  return [`${keyPath(path, key)}: non-functional in v1.27+; use the "seccompProfile" field instead`];
+}
+
+interface Placed {
+  readonly place: string;
+  readonly container: Container | EphemeralContainer;
+}
+
+function placedContainers(at: string, spec: PodSpec): Placed[] {
+  return (['initContainers', 'containers', 'ephemeralContainers'] as const).flatMap((list) =>
+    (spec[list] ?? []).map((container, index) => ({ place: keyPath(childPath(at, list), index), container })),
+  );
+}
+
+/** Bytes cannot be split. */
+function amountWarnings(path: string, { resources }: Container | EphemeralContainer): string[] {
+  return ['memory', 'ephemeral-storage'].flatMap((name) =>
+    (['limits', 'requests'] as const).flatMap((list) => {
+      const amount = own(resources[list] ?? {}, name);
+      if (amount === undefined || Quantity.parse(amount).milliValue() % 1000n === 0n) return [];
+      const where = keyPath(childPath(path, list), name);
+      return [`${where}: fractional byte value ${quote(amount)} is invalid, must be an integer`];
+    }),
+  );
+}
+
+/** A later definition may build upon an earlier one of its name; one that does not hides it. */
+function envWarnings(path: string, { env = [] }: Container | EphemeralContainer): string[] {
+  return repeats(env.map(({ name }) => name)).flatMap(([name, index]) => {
+    const { value = '', valueFrom } = env[index] ?? {};
+    if (valueFrom === undefined && value.includes(`$(${name})`)) return [];
+    const what = `hides previous definition of ${quote(name)}, which may be dropped when using apply`;
+    return [`${keyPath(path, index)}: ${what}`];
+  });
+}
+
+function portWarnings(containers: readonly Placed[]): string[] {
+  const seen: { readonly where: string; readonly port: ContainerPort }[] = [];
+  const warnings: string[] = [];
+  for (const { place, container } of containers) {
+    for (const [index, port] of (container.ports ?? []).entries()) {
+      const where = keyPath(childPath(place, 'ports'), index);
+      if (port.hostIP !== undefined) warnings.push(...ipWarnings(childPath(where, 'hostIP'), port.hostIP));
+      for (const other of seen) {
+        const clash = portClash(port, other.port);
+        if (clash !== undefined) warnings.push(`${where}: ${clash} port definition with ${other.where}`);
+      }
+      seen.push({ where, port });
+    }
+  }
+  return warnings;
+}
+
+function portClash(port: ContainerPort, other: ContainerPort): string | undefined {
+  if (port.containerPort !== other.containerPort || port.protocol !== other.protocol) return undefined;
+  const [hostPort, otherPort] = [port.hostPort ?? 0, other.hostPort ?? 0];
+  const [ip, otherIp] = [port.hostIP ?? '', other.hostIP ?? ''];
+  if (hostPort === otherPort && ip === otherIp) return 'duplicate';
+  if (hostPort === 0 || otherPort === 0) return 'overlapping';
+  return hostPort === otherPort && (ip === '') !== (otherIp === '') ? 'dangerously ambiguous' : undefined;
+}

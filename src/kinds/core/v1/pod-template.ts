@@ -1,0 +1,51 @@
+/**
+ * PodTemplate: a template of pods as an object of its own. spec: PodTemplate
+ */
+import type { FieldError } from '../../../meta/field-error.js';
+import { labelSelectorFrom, printLabelSelector } from '../../../meta/labels.js';
+import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import { always } from '../../../schema/hints.js';
+import type { Input, Output } from '../../../schema/type.js';
+import { deepEqual } from '../../../util/json.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind, WriteContext } from '../../kind.js';
+import { containerColumns, NONE, nameColumn, textColumn } from '../../shared/workload-columns.js';
+import { podTemplateSpec } from './pod-spec/pod-spec.js';
+import { podTemplateDefaults, podTemplateProblems } from './pod-spec/pod-template.js';
+
+const shape = () => ({ template: always(podTemplateSpec()) });
+export interface PodTemplate extends ObjectBase, Output<typeof shape> {}
+export interface PodTemplateInput extends InputBase, Input<typeof shape> {}
+
+export const PodTemplate: Kind<PodTemplate, PodTemplateInput, 'Namespaced', never> = defineBuiltIn({
+  apiVersion: 'v1',
+  kind: 'PodTemplate',
+  scope: 'Namespaced',
+  body: shape,
+  columns: [
+    nameColumn,
+    ...containerColumns((object) => templateOf(object).spec).map((column) => ({ ...column, priority: 0 })),
+    textColumn('Pod Labels', 'The labels for the pod template.', (object) => {
+      const { labels = {} } = templateOf(object).metadata ?? {};
+      return printLabelSelector(labelSelectorFrom(labels)) || NONE;
+    }),
+  ],
+  strategy: {
+    deleteReturnsObject: true,
+    generation: (next, live) => !deepEqual(next['template'], live['template']),
+    defaults: (draft) => podTemplateDefaults(templateOf(draft)),
+    validate: (object, context) => templateProblems(object, undefined, context),
+    validateUpdate: (next, live, context) => templateProblems(next, live, context),
+  },
+});
+
+function templateOf(object: ApiObject | DraftObject): PodTemplate['template'] {
+  return (object as unknown as PodTemplate).template;
+}
+
+function templateProblems(next: ApiObject, live: ApiObject | undefined, context: WriteContext): FieldError[] {
+  return podTemplateProblems('template', templateOf(next), {
+    ...context,
+    live: live === undefined ? undefined : templateOf(live).spec,
+  });
+}

@@ -1,0 +1,95 @@
+/**
+ * Binding: assigns a pod to a node, once. Sent to the pod's own address, or to the collection as in the first days.
+ */
+import { errors } from '../../../../meta/errors.js';
+import type { FieldError } from '../../../../meta/field-error.js';
+import { notSupported, printFieldError, required } from '../../../../meta/field-error.js';
+import type { ApiObject, DraftObject } from '../../../../meta/object.js';
+import type { Status } from '../../../../meta/status.js';
+import type { Input, Output } from '../../../../schema/type.js';
+import { setOwn } from '../../../../util/json.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import type { Kind, PowerContext } from '../../../kind.js';
+import { objectReference } from '../../../shared/types.js';
+import { conditionSet } from './conditions.js';
+import type { Pod } from './pod.js';
+
+const shape = () => ({ target: objectReference() });
+export interface Binding extends ObjectBase, Output<typeof shape> {}
+export interface BindingInput extends InputBase, Input<typeof shape> {}
+
+export const Binding: Kind<Binding, BindingInput, 'Namespaced', never> = defineBuiltIn({
+  apiVersion: 'v1',
+  kind: 'Binding',
+  scope: 'Namespaced',
+  verbs: ['create'],
+  body: shape,
+  virtual: { create: (draft, context) => bindPod(draft, context) as unknown as DraftObject },
+});
+
+const PODS = { group: '', resource: 'pods' };
+const BINDING = { group: '', resource: 'pods/binding' };
+
+/** What a client is told when something was done. */
+export const SUCCESS: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
+
+/** Does what the binding asks for. */
+export function bindPod(body: DraftObject, context: PowerContext): Status {
+  const { target, metadata } = body as unknown as Binding;
+  const name = metadata.name ?? '';
+  const asked = context.request.name ?? name;
+  if (asked !== name) throw errors.badRequest('name in URL does not match name in Binding object');
+  const problems = targetProblems(target);
+  if (problems.length > 0) {
+    const texts = problems.map(printFieldError);
+    throw errors.plain(texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`);
+  }
+  const address = { ...PODS, namespace: context.namespace, name };
+  const live = context.objects.get(address);
+  if (live === undefined) throw errors.notFound(PODS, name);
+  checkBindable(live, metadata);
+  context.objects.change(address, (draft) => {
+    const pod = draft as unknown as Pod;
+    pod.spec.nodeName = target.name ?? '';
+    annotate(draft, metadata.annotations ?? {});
+    conditionSet(pod.status, { type: 'PodScheduled', status: 'True', lastTransitionTime: context.now });
+  });
+  return SUCCESS;
+}
+
+function targetProblems({ kind = '', name = '' }: Binding['target']): FieldError[] {
+  return [
+    ...(kind === '' || kind === 'Node' ? [] : [notSupported('target.kind', kind, ['Node', '<empty>'])]),
+    ...(name === '' ? [required('target.name')] : []),
+  ];
+}
+
+function checkBindable(live: ApiObject, wanted: Binding['metadata']): void {
+  const { metadata, spec } = live as unknown as Pod;
+  const name = metadata.name ?? '';
+  const { uid, resourceVersion } = wanted;
+  if (uid && uid !== metadata.uid) {
+    throw errors.conflict(
+      PODS,
+      name,
+      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`,
+    );
+  }
+  if (resourceVersion && resourceVersion !== metadata.resourceVersion) {
+    const why = `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${metadata.resourceVersion}`;
+    throw errors.conflict(PODS, name, why);
+  }
+  const refuse = (why: string) => errors.conflict(BINDING, name, why);
+  if (metadata.deletionTimestamp) throw refuse(`pod ${name} is being deleted, cannot be assigned to a host`);
+  if (spec.nodeName) throw refuse(`pod ${name} is already assigned to node "${spec.nodeName}"`);
+  if ((spec.schedulingGates ?? []).length > 0) throw refuse(`pod ${name} has non-empty .spec.schedulingGates`);
+}
+
+/** A binding's annotations are for its pod. */
+function annotate(draft: DraftObject, more: Readonly<Record<string, string>>): void {
+  if (Object.keys(more).length === 0) return;
+  const all: Record<string, string> = {};
+  const merged = [...Object.entries(draft.metadata.annotations ?? {}), ...Object.entries(more)];
+  for (const [key, value] of merged.sort(([left], [right]) => (left < right ? -1 : 1))) setOwn(all, key, value);
+  draft.metadata.annotations = all;
+}

@@ -1,0 +1,159 @@
+/**
+ * What a table shows of a pod: how many containers are ready, what keeps the others, how often they were restarted.
+ */
+import { orchDialect } from '../../../../meta/dialect.js';
+import type { ApiObject } from '../../../../meta/object.js';
+import { timeToMs } from '../../../../meta/time.js';
+import type { CellContext, Column } from '../../../columns.js';
+import { ageColumn, docs, NONE, nameColumn, since, textColumn } from '../../../shared/workload-columns.js';
+import { conditionOf } from './conditions.js';
+import type { Pod } from './pod.js';
+import type { ContainerState, ContainerStatus } from './status.js';
+
+const podOf = (object: ApiObject) => object as unknown as Pod;
+
+const wide = (name: string, description: string, cell: (pod: Pod) => string | undefined): Column => ({
+  ...textColumn(name, description, (object) => cell(podOf(object)) || NONE),
+  priority: 1,
+});
+
+export const podColumns: readonly Column[] = [
+  nameColumn,
+  textColumn('Ready', 'The aggregate readiness state of this pod for accepting traffic.', (object) => {
+    const { ready, total } = summaryOf(podOf(object));
+    return `${ready}/${total}`;
+  }),
+  textColumn(
+    'Status',
+    'The aggregate status of the containers in this pod.',
+    (object) => summaryOf(podOf(object)).reason,
+  ),
+  textColumn(
+    'Restarts',
+    'The number of times the containers in this pod have been restarted and when the last container in this pod has restarted.',
+    (object, context) => restartsText(summaryOf(podOf(object)), context),
+  ),
+  ageColumn,
+  wide(
+    'IP',
+    'podIP address allocated to the pod. Routable at least within the cluster. Empty if not yet allocated.',
+    ({ status }) => status.podIP,
+  ),
+  wide(
+    'Node',
+    `NodeName indicates in which node this pod is scheduled. If empty, this pod is a candidate for scheduling by the scheduler defined in schedulerName. Once this field is set, the kubelet for this node becomes responsible for the lifecycle of this pod. This field should not be used to express a desire for the pod to be scheduled on a specific node. ${docs('concepts/scheduling-eviction/assign-pod-node/#nodename')}`,
+    ({ spec }) => spec.nodeName,
+  ),
+  wide(
+    'Nominated Node',
+    'nominatedNodeName is set only when this pod preempts other pods on the node, but it cannot be scheduled right away as preemption victims receive their graceful termination periods. This field does not guarantee that the pod will be scheduled on this node. Scheduler may decide to place the pod elsewhere if other nodes become available sooner. Scheduler may also decide to give the resources on this node to a higher priority pod that is created after preemption. As a result, this field may be different than PodSpec.nodeName when the pod is scheduled.',
+    ({ status }) => status.nominatedNodeName,
+  ),
+  wide(
+    'Readiness Gates',
+    `If specified, all readiness gates will be evaluated for pod readiness. A pod is ready when all its containers are ready AND all conditions specified in the readiness gates have status equal to "True" More info: https://git.${orchDialect.systemKey('enhancements/keps/sig-network/580-pod-readiness-gates')}`,
+    ({ spec: { readinessGates = [] }, status }) => {
+      if (readinessGates.length === 0) return undefined;
+      const met = readinessGates.filter(({ conditionType }) => conditionOf(status, conditionType)?.status === 'True');
+      return `${met.length}/${readinessGates.length}`;
+    },
+  ),
+];
+
+interface Summary {
+  ready: number;
+  total: number;
+  reason: string;
+  restarts: number;
+  lastRestart: string | undefined;
+}
+
+function restartsText({ restarts, lastRestart }: Summary, context: CellContext): string {
+  return restarts === 0 || lastRestart === undefined
+    ? String(restarts)
+    : `${restarts} (${since(lastRestart, context)} ago)`;
+}
+
+function summaryOf(pod: Pod): Summary {
+  const { spec, status, metadata } = pod;
+  const lasting = new Set((spec.initContainers ?? []).filter(isLasting).map(({ name }) => name));
+  const summary: Summary = {
+    ready: 0,
+    total: (spec.containers ?? []).length + lasting.size,
+    reason: status.reason ?? status.phase ?? '',
+    restarts: 0,
+    lastRestart: undefined,
+  };
+  if (conditionOf(status, 'PodScheduled')?.reason === 'SchedulingGated') summary.reason = 'SchedulingGated';
+  const ofLasting = { restarts: 0, lastRestart: undefined as string | undefined };
+  const initializing = countInit(pod, lasting, { summary, ofLasting });
+  if (!initializing || conditionOf(status, 'Initialized')?.status === 'True') {
+    Object.assign(summary, ofLasting);
+    countContainers(pod, summary);
+  }
+  if (metadata.deletionTimestamp === undefined) return summary;
+  if (status.reason === 'NodeLost') summary.reason = 'Unknown';
+  else if (status.phase !== 'Failed' && status.phase !== 'Succeeded') summary.reason = 'Terminating';
+  return summary;
+}
+
+function isLasting({ restartPolicy }: { readonly restartPolicy?: string }): boolean {
+  return restartPolicy === 'Always';
+}
+
+type Restarts = Pick<Summary, 'restarts' | 'lastRestart'>;
+
+function countRestarts(count: Restarts, { restartCount, lastState }: ContainerStatus): void {
+  count.restarts += restartCount;
+  const finished = lastState.terminated?.finishedAt;
+  if (!finished) return;
+  if (count.lastRestart === undefined || timeToMs(finished) > timeToMs(count.lastRestart)) count.lastRestart = finished;
+}
+
+/** True when one of the containers that come first is not done; then the reason is that one's. */
+function countInit(
+  { spec, status }: Pod,
+  lasting: ReadonlySet<string>,
+  { summary, ofLasting }: { readonly summary: Summary; readonly ofLasting: Restarts },
+): boolean {
+  const total = (spec.initContainers ?? []).length;
+  for (const [index, container] of (status.initContainerStatuses ?? []).entries()) {
+    const { name, state, started, ready } = container;
+    countRestarts(summary, container);
+    if (lasting.has(name)) countRestarts(ofLasting, container);
+    if (state.terminated?.exitCode === 0) continue;
+    if (lasting.has(name) && started === true) {
+      if (ready) summary.ready += 1;
+      continue;
+    }
+    summary.reason = `Init:${initReason(state) ?? `${index}/${total}`}`;
+    return true;
+  }
+  return false;
+}
+
+function initReason({ terminated, waiting }: ContainerState): string | undefined {
+  if (terminated !== undefined) return terminated.reason ?? exitText(terminated);
+  return waiting?.reason === 'PodInitializing' ? undefined : waiting?.reason;
+}
+
+function exitText({ signal = 0, exitCode }: NonNullable<ContainerState['terminated']>): string {
+  return signal === 0 ? `ExitCode:${exitCode}` : `Signal:${signal}`;
+}
+
+/** From the last to the first, whose reason counts. */
+function countContainers({ status }: Pod, summary: Summary): void {
+  let running = false;
+  for (const container of [...(status.containerStatuses ?? [])].reverse()) {
+    const { state, ready } = container;
+    countRestarts(summary, container);
+    if (state.waiting?.reason !== undefined) summary.reason = state.waiting.reason;
+    else if (state.terminated !== undefined) summary.reason = state.terminated.reason ?? exitText(state.terminated);
+    else if (ready && state.running !== undefined) {
+      running = true;
+      summary.ready += 1;
+    }
+  }
+  if (summary.reason !== 'Completed' || !running) return;
+  summary.reason = conditionOf(status, 'Ready')?.status === 'True' ? 'Running' : 'NotReady';
+}

@@ -1,0 +1,106 @@
+/**
+ * A part of a pod as a value of the reference server's types: every field has a value, an empty one if need be.
+ */
+import { Quantity } from '../../../../../meta/quantity.js';
+import { isRecord, own } from '../../../../../util/json.js';
+import { quantityDump } from '../../../../shared/resources.js';
+import { type GoType, goType } from './go-types.js';
+
+export interface GoValue {
+  readonly type: GoType;
+  /** Of a struct, in the order of its fields; of a list, in its own. Null for a list that is not there. */
+  readonly items?: readonly GoValue[] | null;
+  /** Of a map, sorted. Null for a map that is not there. */
+  readonly entries?: ReadonlyMap<string, GoValue> | null;
+  /** Of a pointer. Null for one to nothing. */
+  readonly target?: GoValue | null;
+  /** Of a string, a number or a boolean; the text of a quantity. */
+  readonly scalar?: string | number | bigint | boolean;
+}
+
+export function goValue(type: GoType, value: unknown): GoValue {
+  const given = value === null ? undefined : value;
+  switch (type.kind) {
+    case 'struct':
+      return structValue(type, given);
+    case 'pointer':
+      return { type, target: given === undefined ? null : goValue(type.of, given) };
+    case 'slice':
+      return { type, items: Array.isArray(given) ? given.map((item) => goValue(type.of, item)) : null };
+    case 'map': {
+      if (!isRecord(given)) return { type, entries: null };
+      const sorted = Object.keys(given).sort();
+      return { type, entries: new Map(sorted.map((key) => [key, goValue(type.of, own(given, key))])) };
+    }
+    case 'string':
+      return { type, scalar: typeof given === 'string' ? given : '' };
+    case 'int':
+      return { type, scalar: typeof given === 'number' || typeof given === 'bigint' ? given : 0 };
+    case 'bool':
+      return { type, scalar: given === true };
+    case 'quantity':
+      return { type, scalar: typeof given === 'string' ? given : '' };
+  }
+}
+
+function structValue(type: GoType & { readonly kind: 'struct' }, given: unknown): GoValue {
+  if (type.name === 'intstr.IntOrString') {
+    const parts = typeof given === 'string' ? [1, 0, given] : [0, given, ''];
+    return { type, items: type.fields.map((field, index) => goValue(field.type, parts[index])) };
+  }
+  const record = isRecord(given) ? given : {};
+  const items = type.fields.map((field) => goValue(field.type, field.wire === '' ? record : own(record, field.wire)));
+  return { type, items };
+}
+
+/** True for the value that a field has when nobody sets it. A list or map that is there is none, however empty. */
+export function isZero(value: GoValue): boolean {
+  switch (value.type.kind) {
+    case 'struct':
+      return (value.items ?? []).every(isZero);
+    case 'pointer':
+      return value.target === null;
+    case 'slice':
+      return value.items === null;
+    case 'map':
+      return value.entries === null;
+    default:
+      return value.scalar === '' || value.scalar === 0 || value.scalar === false;
+  }
+}
+
+export function sameQuantity(left: GoValue, right: GoValue): boolean {
+  return quantityOf(left).equals(quantityOf(right));
+}
+
+function quantityOf({ scalar }: GoValue): Quantity {
+  return Quantity.parse(scalar === '' ? '0' : String(scalar));
+}
+
+const AMOUNT_TYPE: GoType = {
+  kind: 'struct',
+  name: 'resource.int64Amount',
+  fields: [
+    { name: 'value', wire: 'value', type: goType('int64') },
+    { name: 'scale', wire: 'scale', type: goType('int32') },
+  ],
+};
+
+const QUANTITY_TYPE: GoType = {
+  kind: 'struct',
+  name: 'resource.Quantity',
+  fields: [
+    { name: 'i', wire: 'i', type: AMOUNT_TYPE },
+    { name: 's', wire: 's', type: goType('string') },
+    { name: 'Format', wire: 'format', type: goType('string') },
+  ],
+};
+
+/** What is inside a quantity; the numbers are shown, not the text. */
+export function insideQuantity({ scalar }: GoValue): GoValue {
+  if (scalar === '') return goValue(QUANTITY_TYPE, {});
+  const { verbatim } = quantityDump(String(scalar));
+  const [, value = '0', scale = '0', s = '', format = ''] =
+    /value:(-?\d+), scale:(-?\d+).* s:"([^"]*)", Format:"([^"]*)"/.exec(verbatim) ?? [];
+  return goValue(QUANTITY_TYPE, { i: { value: BigInt(value), scale: Number(scale) }, s, format });
+}

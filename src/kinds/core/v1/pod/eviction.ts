@@ -1,0 +1,211 @@
+/**
+ * Eviction: deletes a pod if its disruption budget can spare it. spec: Eviction
+ */
+import * as z from 'zod';
+import { errors, failure } from '../../../../meta/errors.js';
+import { labelSelectorFromObject, matchesLabels } from '../../../../meta/labels.js';
+import type { DraftObject } from '../../../../meta/object.js';
+import type { Status } from '../../../../meta/status.js';
+import { hint, int64, namedString, optional, pointer } from '../../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
+import { setOwn } from '../../../../util/json.js';
+import { chain, type MaybePromise } from '../../../../util/maybe-promise.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import type { DeletionRequest, Kind, PowerContext, PropagationPolicy } from '../../../kind.js';
+import type { PodDisruptionBudget } from '../../../policy/v1/pod-disruption-budget.js';
+import { SUCCESS } from './binding.js';
+import { conditionSet, isReady } from './conditions.js';
+import type { Pod } from './pod.js';
+
+const preconditionsShape = () => ({ uid: pointer(namedString('types.UID')), resourceVersion: pointer(z.string()) });
+interface DeletePreconditions extends Output<typeof preconditionsShape> {}
+interface DeletePreconditionsInput extends Input<typeof preconditionsShape> {}
+const preconditions: Type<DeletePreconditions, DeletePreconditionsInput> = type('Preconditions', preconditionsShape);
+
+const deleteOptionsShape = () => ({
+  kind: optional(z.string()),
+  apiVersion: optional(z.string()),
+  gracePeriodSeconds: pointer(int64()),
+  preconditions: pointer(preconditions()),
+  orphanDependents: pointer(z.boolean()),
+  propagationPolicy: pointer(hint(z.string(), { goType: 'v1.DeletionPropagation' })),
+  dryRun: optional(z.array(z.string())),
+  ignoreStoreReadErrorWithClusterBreakingPotential: pointer(z.boolean()),
+});
+export interface EvictionDeleteOptions extends Output<typeof deleteOptionsShape> {}
+export interface EvictionDeleteOptionsInput extends Input<typeof deleteOptionsShape> {}
+const deleteOptions: Type<EvictionDeleteOptions, EvictionDeleteOptionsInput> = type(
+  'DeleteOptions',
+  deleteOptionsShape,
+);
+
+const shape = () => ({ deleteOptions: pointer(deleteOptions()) });
+export interface Eviction extends ObjectBase, Output<typeof shape> {}
+export interface EvictionInput extends InputBase, Input<typeof shape> {}
+
+/** Only ever sent to a pod: it has no collection. */
+export const Eviction: Kind<Eviction, EvictionInput, 'Namespaced', never> = defineBuiltIn({
+  apiVersion: 'policy/v1',
+  kind: 'Eviction',
+  scope: 'Namespaced',
+  verbs: ['create'],
+  body: shape,
+});
+
+const PODS = { group: '', resource: 'pods' };
+const BUDGETS = { group: 'policy', resource: 'poddisruptionbudgets' };
+
+/** Does what the eviction asks for. */
+export function evictPod(body: DraftObject, context: PowerContext): MaybePromise<Status> {
+  const { metadata, deleteOptions: options = {} } = body as unknown as Eviction;
+  const name = context.request.name ?? '';
+  if (metadata.name !== name) throw errors.badRequest('name in URL does not match name in Eviction object');
+  const dryRun = checkedDryRun(options, context);
+  const live = context.objects.get({ ...PODS, namespace: context.namespace, name });
+  if (live === undefined) throw errors.notFound(PODS, name);
+  const pod = live as unknown as Pod;
+  if (!isBeyondBudgets(pod)) {
+    const budget = budgetOf(pod, context);
+    if (budget !== undefined && !mayGoUnhealthy(pod, budget)) spend(pod, budget, { context, dryRun });
+  }
+  return chain(deletePod(name, options, { context, dryRun }), () => SUCCESS);
+}
+
+/** The request and the options may both ask for a dry run, and must agree. */
+function checkedDryRun({ dryRun: inBody = [] }: EvictionDeleteOptions, { request, dryRun }: PowerContext): boolean {
+  const inRequest = request.options.dryRun ?? [];
+  if (inBody.length > 0 && inRequest.length > 0 && inBody.join() !== inRequest.join()) {
+    const list = (all: readonly string[]) => `[${all.join(' ')}]`;
+    throw errors.plain(`Non-matching dry-run options in request and content: ${list(inRequest)} and ${list(inBody)}`);
+  }
+  return dryRun || inBody.includes('All');
+}
+
+/** What does not run yet, or no more, or is going already, disrupts nobody by going. */
+function isBeyondBudgets({ metadata, status }: Pod): boolean {
+  return metadata.deletionTimestamp !== undefined || ['Succeeded', 'Failed', 'Pending'].includes(status.phase ?? '');
+}
+
+function budgetOf(pod: Pod, { objects, namespace }: PowerContext): PodDisruptionBudget | undefined {
+  const all = objects.list(BUDGETS, namespace) as unknown as readonly PodDisruptionBudget[];
+  // Without a selector a budget is for no pod, with an empty one for all of them.
+  const mine = all.filter(({ spec }) => matchesLabels(labelSelectorFromObject(spec.selector), pod.metadata.labels));
+  if (mine.length < 2) return mine[0];
+  throw errors.plain(
+    'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
+  );
+}
+
+/** A pod that is not ready does not count, and goes without cost if the budget lets such pods go. */
+function mayGoUnhealthy(pod: Pod, { spec, status }: PodDisruptionBudget): boolean {
+  if (isReady(pod.status)) return false;
+  if (spec.unhealthyPodEvictionPolicy === 'AlwaysAllow') return true;
+  return status.desiredHealthy > 0 && status.currentHealthy >= status.desiredHealthy;
+}
+
+const MAX_DISRUPTED = 2000;
+const RETRY_SECONDS = 10;
+
+/** Takes one from what the budget allows. Throws when there is nothing to take. */
+function spend(
+  pod: Pod,
+  budget: PodDisruptionBudget,
+  { context, dryRun }: { readonly context: PowerContext; readonly dryRun: boolean },
+): void {
+  const { metadata, status } = budget;
+  const name = metadata.name ?? '';
+  const forbidden = (why: string) => errors.forbidden({ group: 'policy', resource: 'poddisruptionbudget' }, name, why);
+  if ((status.observedGeneration ?? 0) < (metadata.generation ?? 0)) {
+    throw refusal(`The disruption budget ${name} is still being processed by the server.`, RETRY_SECONDS);
+  }
+  if (status.disruptionsAllowed < 0) throw forbidden('pdb disruptions allowed is negative');
+  if (Object.keys(status.disruptedPods ?? {}).length > MAX_DISRUPTED) {
+    throw forbidden('DisruptedPods map too big - too many evictions not confirmed by PDB controller');
+  }
+  if (status.disruptionsAllowed === 0) throw refusal(whyNone(budget));
+  if (dryRun) return;
+  context.objects.change({ ...BUDGETS, namespace: context.namespace, name }, (draft) => {
+    const { status: spent } = draft as unknown as PodDisruptionBudget;
+    spent.disruptionsAllowed -= 1;
+    if (spent.disruptionsAllowed === 0) noteExhausted(spent, context.now);
+    const disrupted = { ...spent.disruptedPods };
+    setOwn(disrupted, pod.metadata.name ?? '', context.now);
+    spent.disruptedPods = Object.fromEntries(
+      Object.entries(disrupted).sort(([left], [right]) => (left < right ? -1 : 1)),
+    );
+  });
+}
+
+function whyNone({ metadata, status }: PodDisruptionBudget): string {
+  const condition = (status.conditions ?? []).find(({ type }) => type === 'DisruptionAllowed');
+  if (condition?.reason === 'SyncFailed') {
+    return `The disruption budget ${metadata.name} does not allow evicting pods currently because it failed sync: ${condition.message}`;
+  }
+  const { desiredHealthy, currentHealthy } = status;
+  return `The disruption budget ${metadata.name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`;
+}
+
+function refusal(cause: string, retryAfterSeconds = 0): Error {
+  return failure({
+    reason: 'TooManyRequests',
+    message: "Cannot evict pod as it would violate the pod's disruption budget.",
+    details: {
+      causes: [{ reason: 'DisruptionBudget', message: cause }],
+      ...(retryAfterSeconds === 0 ? {} : { retryAfterSeconds }),
+    },
+  });
+}
+
+function noteExhausted(status: PodDisruptionBudget['status'], now: string): void {
+  const { conditions = [], observedGeneration } = status;
+  const before = conditions.find(({ type }) => type === 'DisruptionAllowed');
+  const condition = {
+    type: 'DisruptionAllowed',
+    status: 'False',
+    ...(observedGeneration === undefined ? {} : { observedGeneration }),
+    lastTransitionTime: before?.status === 'False' ? before.lastTransitionTime : now,
+    reason: 'InsufficientPods',
+    message: before?.message ?? '',
+  };
+  status.conditions =
+    before === undefined ? [...conditions, condition] : conditions.map((one) => (one === before ? condition : one));
+}
+
+/** Notes in the pod why it goes, and deletes it. */
+function deletePod(
+  name: string,
+  options: EvictionDeleteOptions,
+  { context, dryRun }: { readonly context: PowerContext; readonly dryRun: boolean },
+): MaybePromise<void> {
+  const address = { ...PODS, namespace: context.namespace, name };
+  const live = context.objects.get(address);
+  const { uid, resourceVersion } = options.preconditions ?? {};
+  if (dryRun) return undefined;
+  const deletion = deletionOf(options);
+  const meant =
+    (uid === undefined || uid === live?.metadata.uid) &&
+    (resourceVersion === undefined || resourceVersion === live?.metadata.resourceVersion);
+  // Another pod than the client means is left alone: the delete will say so.
+  if (!meant) return context.objects.delete(address, deletion);
+  context.objects.change(address, (draft) => {
+    conditionSet((draft as unknown as Pod).status, {
+      type: 'DisruptionTarget',
+      status: 'True',
+      lastTransitionTime: context.now,
+      reason: 'EvictionByEvictionAPI',
+      message: 'Eviction API: evicting',
+    });
+  });
+  // The version has just changed by our own hand.
+  return context.objects.delete(address, { ...deletion, preconditions: uid === undefined ? {} : { uid } });
+}
+
+function deletionOf(options: EvictionDeleteOptions): DeletionRequest {
+  const { gracePeriodSeconds, propagationPolicy, orphanDependents, preconditions: wanted = {} } = options;
+  return {
+    preconditions: wanted,
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(propagationPolicy === undefined ? {} : { propagationPolicy: propagationPolicy as PropagationPolicy }),
+    ...(orphanDependents === undefined ? {} : { orphanDependents }),
+  };
+}

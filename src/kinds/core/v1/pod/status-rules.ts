@@ -1,0 +1,179 @@
+/**
+ * The `status` address of a pod.
+ */
+import type { FieldError } from '../../../../meta/field-error.js';
+import { childPath, duplicate, fieldError, forbidden, invalid, keyPath } from '../../../../meta/field-error.js';
+import { verbatim } from '../../../../meta/go-text.js';
+import { isDualStack, parseIpSloppy, validIpProblems } from '../../../../meta/ip.js';
+import { dnsSubdomainProblems, qualifiedNameProblems } from '../../../../meta/names.js';
+import type { ApiObject, DraftObject } from '../../../../meta/object.js';
+import type { SubresourceStrategy, WriteContext } from '../../../kind.js';
+import { statusSubresource } from '../../../shared/strategies.js';
+import type { Pod } from './pod.js';
+import type { ContainerStatus, PodCondition, PodStatus } from './status.js';
+import { annotationsUpdateProblems } from './validate-update.js';
+
+export const podStatusSubresource: SubresourceStrategy = statusSubresource({
+  metadata: ['ownerReferences'],
+  prepare,
+  validateUpdate,
+});
+
+function prepare(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {
+  const { status } = draft as unknown as Pod;
+  const before = live as unknown as Pod;
+  // A pod that goes is not taken back by whoever reports on it.
+  if (before.metadata.deletionTimestamp === undefined) delete draft.metadata.deletionTimestamp;
+  // Somebody who does not know of classes leaves them as they are.
+  if (status.qosClass === undefined && before.status.qosClass !== undefined) status.qosClass = before.status.qosClass;
+  if (!features.enabled('PodObservedGenerationTracking') && !tracksGenerations(before.status)) {
+    delete status.observedGeneration;
+    for (const condition of status.conditions ?? []) delete condition.observedGeneration;
+  }
+  if (!features.enabled('ResourceHealthStatus')) dropHealth(status, before.status);
+}
+
+function tracksGenerations({ observedGeneration, conditions = [] }: PodStatus): boolean {
+  return observedGeneration !== undefined || conditions.some((condition) => condition.observedGeneration !== undefined);
+}
+
+const STATUS_LISTS = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'] as const;
+
+function dropHealth(status: PodStatus, live: PodStatus): void {
+  const all = (of: PodStatus) => STATUS_LISTS.flatMap((list) => of[list] ?? []);
+  if (all(live).some(({ allocatedResourcesStatus = [] }) => allocatedResourcesStatus.length > 0)) return;
+  for (const container of all(status)) delete container.allocatedResourcesStatus;
+}
+
+function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): readonly FieldError[] {
+  const [pod, before] = [next as unknown as Pod, live as unknown as Pod];
+  const { status } = pod;
+  return [
+    ...annotationsUpdateProblems(pod, before, context),
+    ...conditionsProblems('status.conditions', status.conditions ?? []),
+    ...nominationProblems(status.nominatedNodeName, before.status.nominatedNodeName),
+    ...(status.qosClass === before.status.qosClass
+      ? []
+      : [invalid('status.qosClass', status.qosClass ?? '', 'field is immutable')]),
+    ...containersProblems(pod, before),
+    ...claimsProblems(pod),
+    ...podIpsProblems(status),
+    ...hostIpsProblems(status),
+  ];
+}
+
+const SYSTEM_CONDITIONS = ['PodScheduled', 'Ready', 'Initialized'];
+
+/** The reference server spells this path with a capital. */
+function conditionsProblems(path: string, conditions: readonly PodCondition[]): FieldError[] {
+  return conditions.flatMap(({ type }, index) => {
+    if (SYSTEM_CONDITIONS.includes(type)) return [];
+    const at = childPath(keyPath(path, index), 'Type');
+    return qualifiedNameProblems(type).map((problem) => invalid(at, type, problem));
+  });
+}
+
+function nominationProblems(name: string | undefined, live: string | undefined): FieldError[] {
+  if (name === undefined || name === live) return [];
+  return dnsSubdomainProblems(name).map((problem) => invalid('status.nominatedNodeName', name, problem));
+}
+
+/** What has ended for good does not run again. */
+function containersProblems(pod: Pod, before: Pod): FieldError[] {
+  const { restartPolicy, initContainers = [] } = before.spec;
+  const lasting = new Set(initContainers.filter((one) => one.restartPolicy === 'Always').map(({ name }) => name));
+  const mayRestart = (policy: string) => (status: ContainerStatus) =>
+    policy === 'Always' || (policy === 'OnFailure' && (status.state.terminated?.exitCode ?? 0) !== 0);
+  const ofInit = restartPolicy === 'Never' ? 'Never' : 'OnFailure';
+  const initMayRestart = (status: ContainerStatus) => lasting.has(status.name) || mayRestart(ofInit)(status);
+  return [
+    ...transitionProblems('containerStatuses', pod, before, mayRestart(restartPolicy)),
+    ...transitionProblems('initContainerStatuses', pod, before, initMayRestart),
+    ...transitionProblems('ephemeralContainerStatuses', pod, before, () => false),
+  ];
+}
+
+function transitionProblems(
+  list: (typeof STATUS_LISTS)[number],
+  pod: Pod,
+  before: Pod,
+  mayRestart: (status: ContainerStatus) => boolean,
+): FieldError[] {
+  const now = pod.status[list] ?? [];
+  return (before.status[list] ?? []).flatMap((status, index) => {
+    if (status.state.terminated === undefined || mayRestart(status)) return [];
+    const revived = now.filter(({ name, state }) => name === status.name && state.terminated === undefined);
+    const at = childPath(keyPath(`status.${list}`, index), 'state');
+    return revived.map(() => forbidden(at, 'may not be transitioned to non-terminated state'));
+  });
+}
+
+function claimsProblems({ spec, status }: Pod): FieldError[] {
+  const known = new Set((spec.resourceClaims ?? []).map(({ name }) => name));
+  return (status.resourceClaimStatuses ?? []).flatMap(({ name, resourceClaimName }, index) => {
+    const at = keyPath('status.resourceClaimStatuses', index);
+    const unknown = 'must match the name of an entry in `spec.resourceClaims`';
+    return [
+      ...(known.has(name) ? [] : [invalid(childPath(at, 'name'), name, unknown)]),
+      ...(resourceClaimName === undefined
+        ? []
+        : dnsSubdomainProblems(resourceClaimName).map((problem) =>
+            invalid(childPath(at, 'name'), resourceClaimName, problem),
+          )),
+    ];
+  });
+}
+
+function podIpsProblems({ podIPs = [] }: PodStatus): FieldError[] {
+  const path = 'status.podIPs';
+  const problems = podIPs.flatMap(({ ip }, index) =>
+    validIpProblems(ip).map((problem) => invalid(keyPath(path, index), ip, problem)),
+  );
+  return [...problems, ...onePerFamilyProblems(path, podIPs, 'core.PodIP')];
+}
+
+function hostIpsProblems({ hostIP, hostIPs = [] }: PodStatus): FieldError[] {
+  if (hostIPs.length === 0) return [];
+  const path = 'status.hostIPs';
+  const first = hostIPs[0]?.ip ?? '';
+  const problems =
+    first === hostIP ? [] : [invalid(childPath(keyPath(path, 0), 'ip'), first, 'must be equal to `hostIP`')];
+  const ofIps = hostIPs.flatMap(({ ip }, index) =>
+    validIpProblems(ip).map((problem) => invalid(childPath(keyPath(path, index), 'ip'), ip, problem)),
+  );
+  return [...problems, ...ofIps, ...onePerFamilyProblems(path, hostIPs, 'core.HostIP')];
+}
+
+function onePerFamilyProblems(path: string, ips: readonly { readonly ip: string }[], goType: string): FieldError[] {
+  if (ips.length < 2) return [];
+  const families = ips.map(({ ip }) => parseIpSloppy(ip)?.family);
+  const known = families.flatMap((family) => (family === undefined ? [] : [family]));
+  if (known.length < families.length) {
+    const bad = ips[families.indexOf(undefined)]?.ip ?? '';
+    return [
+      fieldError('internal', path, {
+        detail: `failed to check for dual stack with error:invalid IPs, first invalid: ${bad}`,
+      }),
+    ];
+  }
+  const dump = (ip: string) => `${goType}{IP:"${ip}"}`;
+  const seen = new Set<string>();
+  return [
+    ...(isDualStack(known) && ips.length === 2
+      ? []
+      : [
+          invalid(
+            path,
+            verbatim(`[]${goType}{${ips.map(({ ip }) => dump(ip)).join(', ')}}`),
+            'may specify no more than one IP for each IP family',
+          ),
+        ]),
+    ...ips.flatMap(({ ip }, index) => {
+      if (!seen.has(ip)) {
+        seen.add(ip);
+        return [];
+      }
+      return [duplicate(keyPath(path, index), verbatim(dump(ip)))];
+    }),
+  ];
+}

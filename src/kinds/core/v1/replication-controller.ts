@@ -1,0 +1,212 @@
+/**
+ * ReplicationController: a number of pods of one kind, the forerunner of ReplicaSet. spec: ReplicationController
+ */
+import * as z from 'zod';
+import type { FieldError } from '../../../meta/field-error.js';
+import { forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
+import { verbatim } from '../../../meta/go-text.js';
+import { labelSelectorFrom, matchesLabels, printLabelSelector } from '../../../meta/labels.js';
+import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import {
+  always,
+  atomic,
+  defaultedPointer,
+  int32,
+  int64,
+  mapList,
+  optional,
+  pointer,
+  timeOrNull,
+  words,
+} from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { scaleSubresource } from '../../autoscaling/v1/scale.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind, WriteContext } from '../../kind.js';
+import { specGeneration, statusSubresource } from '../../shared/strategies.js';
+import { ageColumn, containerColumns, countColumn, docs, NONE, nameColumn } from '../../shared/workload-columns.js';
+import { podTemplateSpec } from './pod-spec/pod-spec.js';
+import { podTemplateDefaults, podTemplateProblems } from './pod-spec/pod-template.js';
+
+const replicationControllerSpecShape = () => ({
+  replicas: defaultedPointer(int32(), 1),
+  minReadySeconds: optional(int32()),
+  selector: optional(atomic(z.record(z.string(), z.string()))),
+  template: pointer(podTemplateSpec()),
+});
+export interface ReplicationControllerSpec extends Output<typeof replicationControllerSpecShape> {}
+export interface ReplicationControllerSpecInput extends Input<typeof replicationControllerSpecShape> {}
+const replicationControllerSpec: Type<ReplicationControllerSpec, ReplicationControllerSpecInput> = type(
+  'ReplicationControllerSpec',
+  replicationControllerSpecShape,
+);
+
+const replicationControllerConditionShape = () => ({
+  type: words<'ReplicaFailure' | (string & {})>('v1.ReplicationControllerConditionType'),
+  status: words<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
+  lastTransitionTime: timeOrNull(),
+  reason: optional(z.string()),
+  message: optional(z.string()),
+});
+export interface ReplicationControllerCondition extends Output<typeof replicationControllerConditionShape> {}
+export interface ReplicationControllerConditionInput extends Input<typeof replicationControllerConditionShape> {}
+const replicationControllerCondition: Type<ReplicationControllerCondition, ReplicationControllerConditionInput> = type(
+  'ReplicationControllerCondition',
+  replicationControllerConditionShape,
+);
+
+const replicationControllerStatusShape = () => ({
+  replicas: int32(),
+  fullyLabeledReplicas: optional(int32()),
+  readyReplicas: optional(int32()),
+  availableReplicas: optional(int32()),
+  observedGeneration: optional(int64()),
+  conditions: optional(mapList(replicationControllerCondition(), 'type')),
+});
+export interface ReplicationControllerStatus extends Output<typeof replicationControllerStatusShape> {}
+export interface ReplicationControllerStatusInput extends Input<typeof replicationControllerStatusShape> {}
+const replicationControllerStatus: Type<ReplicationControllerStatus, ReplicationControllerStatusInput> = type(
+  'ReplicationControllerStatus',
+  replicationControllerStatusShape,
+);
+
+const shape = () => ({ spec: always(replicationControllerSpec()), status: always(replicationControllerStatus()) });
+export interface ReplicationController extends ObjectBase, Output<typeof shape> {}
+export interface ReplicationControllerInput extends InputBase, Input<typeof shape> {}
+
+export const ReplicationController: Kind<
+  ReplicationController,
+  ReplicationControllerInput,
+  'Namespaced',
+  'status' | 'scale'
+> = defineBuiltIn({
+  apiVersion: 'v1',
+  kind: 'ReplicationController',
+  scope: 'Namespaced',
+  names: { shortNames: ['rc'], categories: ['all'] },
+  body: shape,
+  columns: [
+    nameColumn,
+    countColumn(
+      'Desired',
+      `Replicas is the number of desired replicas. This is a pointer to distinguish between explicit zero and unspecified. Defaults to 1. More info: ${docs('concepts/workloads/controllers/replicationcontroller#what-is-a-replicationcontroller')}`,
+      (object) => controllerOf(object).spec.replicas,
+    ),
+    countColumn(
+      'Current',
+      `Replicas is the most recently observed number of replicas. More info: ${docs('concepts/workloads/controllers/replicationcontroller#what-is-a-replicationcontroller')}`,
+      (object) => controllerOf(object).status.replicas,
+    ),
+    countColumn(
+      'Ready',
+      'The number of ready replicas for this replication controller.',
+      (object) => controllerOf(object).status.readyReplicas ?? 0,
+    ),
+    ageColumn,
+    ...containerColumns((object) => controllerOf(object).spec.template?.spec ?? {}),
+    {
+      name: 'Selector',
+      type: 'string',
+      description: `Selector is a label query over pods that should match the Replicas count. If Selector is empty, it is defaulted to the labels present on the Pod template. Label keys and values that must match in order to be controlled by this replication controller, if empty defaulted to labels on Pod template. More info: ${docs('concepts/overview/working-with-objects/labels/#label-selectors')}`,
+      priority: 1,
+      cell: (object) => selectorText(object) || NONE,
+    },
+  ],
+  strategy: {
+    revalidatesOnUpdate: true,
+    statusApart: true,
+    generation: specGeneration,
+    // Who deletes one by this version has always kept its pods.
+    defaultPropagation: 'Orphan',
+    defaults,
+    validate: (object, context) => specProblems(object, undefined, context),
+    validateUpdate: specProblems,
+    selectableFields: { 'status.replicas': (object) => String(controllerOf(object).status.replicas) },
+    unknownFieldLabel: (field) => `field label not supported: ${field}`,
+  },
+  subresources: {
+    status: statusSubresource({ validateUpdate: statusProblems }),
+    scale: scaleSubresource({ selector: selectorText }),
+  },
+});
+
+function controllerOf(object: ApiObject | DraftObject): ReplicationController {
+  return object as unknown as ReplicationController;
+}
+
+function selectorText(object: ApiObject): string {
+  return printLabelSelector(labelSelectorFrom(controllerOf(object).spec.selector ?? {}));
+}
+
+/** Labels of the template stand for a missing selector and for missing labels. */
+function defaults(draft: DraftObject): void {
+  const { spec } = controllerOf(draft);
+  const { template } = spec;
+  if (template === undefined) return;
+  const labels = template.metadata?.labels;
+  if (labels !== undefined) {
+    if (Object.keys(spec.selector ?? {}).length === 0) spec.selector = { ...labels };
+    if (Object.keys(draft.metadata.labels ?? {}).length === 0) draft.metadata.labels = { ...labels };
+  }
+  podTemplateDefaults(template);
+}
+
+const NOT_NEGATIVE = 'must be greater than or equal to 0';
+
+function specProblems(next: ApiObject, live: ApiObject | undefined, context: WriteContext): FieldError[] {
+  const { replicas, minReadySeconds = 0, selector = {} } = controllerOf(next).spec;
+  return [
+    ...(minReadySeconds < 0 ? [invalid('spec.minReadySeconds', minReadySeconds, NOT_NEGATIVE)] : []),
+    ...(Object.keys(selector).length === 0 ? [required('spec.selector')] : []),
+    ...(replicas < 0 ? [invalid('spec.replicas', replicas, NOT_NEGATIVE)] : []),
+    ...templateProblems(next, live, context),
+  ];
+}
+
+function templateProblems(next: ApiObject, live: ApiObject | undefined, context: WriteContext): FieldError[] {
+  const { template, selector = {} } = controllerOf(next).spec;
+  if (template === undefined) return [required('spec.template')];
+  const labels = template.metadata?.labels;
+  const problems: FieldError[] = [];
+  if (!matchesLabels(labelSelectorFrom(selector), labels)) {
+    const shown = labels ?? verbatim('map[string]string(nil)');
+    problems.push(invalid('spec.template.metadata.labels', shown, '`selector` does not match template `labels`'));
+  }
+  const before = live === undefined ? undefined : controllerOf(live).spec.template?.spec;
+  problems.push(...podTemplateProblems('spec.template', template, { ...context, live: before }));
+  const { restartPolicy = '', activeDeadlineSeconds } = template.spec;
+  if (restartPolicy !== 'Always') {
+    problems.push(notSupported('spec.template.spec.restartPolicy', restartPolicy, ['Always']));
+  }
+  if (activeDeadlineSeconds !== undefined) {
+    const detail = 'activeDeadlineSeconds in ReplicationController is not Supported';
+    problems.push(forbidden('spec.template.spec.activeDeadlineSeconds', detail));
+  }
+  return problems;
+}
+
+const COUNTS = [
+  'replicas',
+  'fullyLabeledReplicas',
+  'readyReplicas',
+  'availableReplicas',
+  'observedGeneration',
+] as const;
+
+function statusProblems(next: ApiObject): readonly FieldError[] {
+  const { status } = controllerOf(next);
+  const count = (field: (typeof COUNTS)[number]) => status[field] ?? 0;
+  const at = (field: string) => `status.${field}`;
+  const problems = COUNTS.filter((field) => count(field) < 0).map((field) =>
+    invalid(at(field), count(field), NOT_NEGATIVE),
+  );
+  for (const field of ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'] as const) {
+    if (count(field) <= count('replicas')) continue;
+    problems.push(invalid(at(field), count(field), 'cannot be greater than status.replicas'));
+  }
+  if (count('availableReplicas') > count('readyReplicas')) {
+    const detail = 'cannot be greater than readyReplicas';
+    problems.push(invalid(at('availableReplicas'), count('availableReplicas'), detail));
+  }
+  return problems;
+}

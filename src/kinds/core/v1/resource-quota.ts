@@ -1,0 +1,250 @@
+/**
+ * ResourceQuota: how much all objects of a namespace may use together. Counting and refusing is admission's work.
+ * spec: ResourceQuota
+ */
+import * as z from 'zod';
+import type { FieldError } from '../../../meta/field-error.js';
+import { childPath, invalid, keyPath, required } from '../../../meta/field-error.js';
+import type { Verbatim } from '../../../meta/go-text.js';
+import { quote, stringSlice, verbatim } from '../../../meta/go-text.js';
+import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import { always, optional, pointer, resourceList, words } from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { own } from '../../../util/json.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind, WriteContext } from '../../kind.js';
+import {
+  isStandardQuotaResource,
+  type ResourceList,
+  validateQuotaResourceName,
+  validateResourceQuantity,
+} from '../../shared/resources.js';
+import { roundAmounts } from '../../shared/round-amounts.js';
+import { statusSubresource } from '../../shared/strategies.js';
+import { ageColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
+
+export type ResourceQuotaScope =
+  | 'Terminating'
+  | 'NotTerminating'
+  | 'BestEffort'
+  | 'NotBestEffort'
+  | 'PriorityClass'
+  | 'CrossNamespacePodAffinity';
+
+const scopedResourceSelectorRequirementShape = () => ({
+  scopeName: words<ResourceQuotaScope>('v1.ResourceQuotaScope'),
+  operator: words<'In' | 'NotIn' | 'Exists' | 'DoesNotExist'>('v1.ScopeSelectorOperator'),
+  values: optional(z.array(z.string())),
+});
+export interface ScopedResourceSelectorRequirement extends Output<typeof scopedResourceSelectorRequirementShape> {}
+export interface ScopedResourceSelectorRequirementInput extends Input<typeof scopedResourceSelectorRequirementShape> {}
+const scopedResourceSelectorRequirement: Type<
+  ScopedResourceSelectorRequirement,
+  ScopedResourceSelectorRequirementInput
+> = type('ScopedResourceSelectorRequirement', scopedResourceSelectorRequirementShape);
+
+const scopeSelectorShape = () => ({ matchExpressions: optional(z.array(scopedResourceSelectorRequirement())) });
+export interface ScopeSelector extends Output<typeof scopeSelectorShape> {}
+export interface ScopeSelectorInput extends Input<typeof scopeSelectorShape> {}
+const scopeSelector: Type<ScopeSelector, ScopeSelectorInput> = type('ScopeSelector', scopeSelectorShape, {
+  atomic: true,
+});
+
+const resourceQuotaSpecShape = () => ({
+  hard: optional(resourceList()),
+  scopes: optional(z.array(words<ResourceQuotaScope>('v1.ResourceQuotaScope'))),
+  scopeSelector: pointer(scopeSelector()),
+});
+export interface ResourceQuotaSpec extends Output<typeof resourceQuotaSpecShape> {}
+export interface ResourceQuotaSpecInput extends Input<typeof resourceQuotaSpecShape> {}
+const resourceQuotaSpec: Type<ResourceQuotaSpec, ResourceQuotaSpecInput> = type(
+  'ResourceQuotaSpec',
+  resourceQuotaSpecShape,
+);
+
+const resourceQuotaStatusShape = () => ({ hard: optional(resourceList()), used: optional(resourceList()) });
+export interface ResourceQuotaStatus extends Output<typeof resourceQuotaStatusShape> {}
+export interface ResourceQuotaStatusInput extends Input<typeof resourceQuotaStatusShape> {}
+const resourceQuotaStatus: Type<ResourceQuotaStatus, ResourceQuotaStatusInput> = type(
+  'ResourceQuotaStatus',
+  resourceQuotaStatusShape,
+);
+
+const shape = () => ({ spec: always(resourceQuotaSpec()), status: always(resourceQuotaStatus()) });
+export interface ResourceQuota extends ObjectBase, Output<typeof shape> {}
+export interface ResourceQuotaInput extends InputBase, Input<typeof shape> {}
+
+export const ResourceQuota: Kind<ResourceQuota, ResourceQuotaInput, 'Namespaced', 'status'> = defineBuiltIn({
+  apiVersion: 'v1',
+  kind: 'ResourceQuota',
+  scope: 'Namespaced',
+  names: { shortNames: ['quota'] },
+  body: shape,
+  columns: [
+    nameColumn,
+    textColumn('Request', 'Request represents a minimum amount of cpu/memory that a container may consume.', (object) =>
+      usage(object, (name) => !name.startsWith('limits.')),
+    ),
+    textColumn(
+      'Limit',
+      'Limits control the maximum amount of cpu/memory that a container may use independent of contention on the node.',
+      (object) => usage(object, (name) => name.startsWith('limits.')),
+    ),
+    ageColumn,
+  ],
+  strategy: {
+    deleteReturnsObject: true,
+    statusApart: true,
+    defaults,
+    validate: (object, context) => specProblems(object, context),
+    validateUpdate: (next, live, context) => [...specProblems(next, context), ...scopesChanged(next, live)],
+  },
+  subresources: { status: statusSubresource({ validateUpdate: statusUpdateProblems }) },
+});
+
+function quotaOf(object: ApiObject | DraftObject): ResourceQuota {
+  return object as unknown as ResourceQuota;
+}
+
+function defaults(draft: DraftObject): void {
+  const { spec, status } = quotaOf(draft);
+  for (const list of [spec.hard, status.hard, status.used]) roundAmounts(list);
+}
+
+function specProblems(object: ApiObject, context: WriteContext): FieldError[] {
+  const { spec } = quotaOf(object);
+  return [...amountProblems('spec.hard', spec.hard, context), ...scopeProblems(spec), ...scopeSelectorProblems(spec)];
+}
+
+function amountProblems(path: string, list: ResourceList = {}, context: WriteContext): FieldError[] {
+  return Object.keys(list)
+    .sort()
+    .flatMap((name) => {
+      const at = keyPath(path, name);
+      const amount = own(list, name) ?? '0';
+      return [...validateQuotaResourceName(at, name), ...validateResourceQuantity(at, amount, { ...context, name })];
+    });
+}
+
+const SCOPES: readonly string[] = [
+  'Terminating',
+  'NotTerminating',
+  'BestEffort',
+  'NotBestEffort',
+  'PriorityClass',
+  'CrossNamespacePodAffinity',
+];
+const CONFLICTS: readonly (readonly [string, string])[] = [
+  ['BestEffort', 'NotBestEffort'],
+  ['Terminating', 'NotTerminating'],
+];
+const SCOPES_PATH = 'spec.scopes';
+
+function scopeProblems({ hard, scopes = [] }: ResourceQuotaSpec): FieldError[] {
+  const report = (detail: string) => invalid(SCOPES_PATH, scopeList(scopes), detail);
+  const problems = scopes.flatMap((scope) => [
+    ...(SCOPES.includes(scope) ? [] : [report('unsupported scope')]),
+    ...unfitResources(scope, hard).map(() => report('unsupported scope applied to resource')),
+  ]);
+  return [...problems, ...conflictsIn(scopes).map(() => report('conflicting scopes'))];
+}
+
+/** Pods without requests and limits have none of the resources that are measured: they can only be counted. */
+function unfitResources(scope: string, hard: ResourceList = {}): string[] {
+  if (!SCOPES.includes(scope)) return [];
+  const fits = scope === 'BestEffort' ? ['pods'] : POD_RESOURCES;
+  return Object.keys(hard).filter((name) => isStandardQuotaResource(name) && !fits.includes(name));
+}
+
+const POD_RESOURCES = ['pods', 'cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu', 'requests.memory'];
+
+function conflictsIn(scopes: readonly string[]): readonly (readonly [string, string])[] {
+  return CONFLICTS.filter(([left, right]) => scopes.includes(left) && scopes.includes(right));
+}
+
+const EXPRESSIONS_PATH = 'spec.scopeSelector.matchExpressions';
+
+/** The server names no place in the list: all of this is reported at the list itself. */
+function scopeSelectorProblems({ hard, scopes, scopeSelector: selector }: ResourceQuotaSpec): FieldError[] {
+  if (selector === undefined) return [];
+  const { matchExpressions = [] } = selector;
+  const problems = matchExpressions.flatMap((requirement) => [
+    ...(SCOPES.includes(requirement.scopeName)
+      ? []
+      : [invalid(childPath(EXPRESSIONS_PATH, 'scopeName'), requirement.scopeName, 'unsupported scope')]),
+    ...unfitResources(requirement.scopeName, hard).map(() =>
+      invalid(EXPRESSIONS_PATH, selectorDump(matchExpressions), 'unsupported scope applied to resource'),
+    ),
+    ...operatorProblems(requirement),
+  ]);
+  const names = matchExpressions.map(({ scopeName }) => scopeName);
+  const conflicts = conflictsIn(names).map(() => invalid(EXPRESSIONS_PATH, scopeList(scopes), 'conflicting scopes'));
+  return [...problems, ...conflicts];
+}
+
+const OPERATOR_DETAIL =
+  "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";
+
+function operatorProblems({ scopeName, operator, values = [] }: ScopedResourceSelectorRequirement): FieldError[] {
+  const [operatorPath, valuesPath] = [childPath(EXPRESSIONS_PATH, 'operator'), childPath(EXPRESSIONS_PATH, 'values')];
+  const problems: FieldError[] = [];
+  const hasValues = scopeName === 'PriorityClass' || !SCOPES.includes(scopeName);
+  if (!hasValues && operator !== 'Exists') problems.push(invalid(operatorPath, operator, OPERATOR_DETAIL));
+  switch (operator) {
+    case 'In':
+    case 'NotIn':
+      if (values.length > 0) return problems;
+      return [
+        ...problems,
+        required(valuesPath, "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"),
+      ];
+    case 'Exists':
+    case 'DoesNotExist': {
+      if (values.length === 0) return problems;
+      const detail = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector";
+      return [...problems, invalid(valuesPath, stringSlice(values), detail)];
+    }
+    default:
+      return [...problems, invalid(operatorPath, operator, 'not a valid selector operator')];
+  }
+}
+
+function scopesChanged(next: ApiObject, live: ApiObject): FieldError[] {
+  const [now, before] = [new Set(quotaOf(next).spec.scopes), new Set(quotaOf(live).spec.scopes)];
+  if (now.size === before.size && [...now].every((scope) => before.has(scope))) return [];
+  return [invalid(SCOPES_PATH, scopeList(quotaOf(next).spec.scopes), 'field is immutable')];
+}
+
+function statusUpdateProblems(next: ApiObject, _live: ApiObject, context: WriteContext): readonly FieldError[] {
+  const { status } = quotaOf(next);
+  return [
+    ...amountProblems('status.hard', status.hard, context),
+    ...amountProblems('status.used', status.used, context),
+  ];
+}
+
+/** The server dumps its own lists where it forgot to print them. */
+function scopeList(scopes: readonly string[] | undefined): Verbatim {
+  const type = '[]core.ResourceQuotaScope';
+  if (scopes === undefined || scopes.length === 0) return verbatim(`${type}(nil)`);
+  return verbatim(`${type}{${scopes.map(quote).join(', ')}}`);
+}
+
+function selectorDump(expressions: readonly ScopedResourceSelectorRequirement[]): Verbatim {
+  const type = 'core.ScopedResourceSelectorRequirement';
+  const items = expressions.map(
+    ({ scopeName, operator, values }) =>
+      `${type}{ScopeName:${quote(scopeName)}, Operator:${quote(operator)}, Values:${stringSlice(values).verbatim}}`,
+  );
+  return verbatim(`core.ScopeSelector{MatchExpressions:[]${type}{${items.join(', ')}}}`);
+}
+
+/** `pods: 1/5, requests.cpu: 500m/2`: used of hard, for the resources that the column is about. */
+function usage(object: ApiObject, isShown: (name: string) => boolean): string {
+  const { hard = {}, used = {} } = quotaOf(object).status;
+  return Object.keys(hard)
+    .filter(isShown)
+    .sort()
+    .map((name) => `${name}: ${own(used, name) ?? '0'}/${own(hard, name)}`)
+    .join(', ');
+}

@@ -1,0 +1,150 @@
+/**
+ * What a Service is given before it is judged: families, cluster addresses, ports on the nodes. spec: Service
+ *
+ * The draft is completed here; what was given becomes final when the Service is stored. Until then somebody else may
+ * have come by it, where a plugin had to be waited for: the last look decides.
+ */
+import { errors } from '../../../../meta/errors.js';
+import type { FieldError } from '../../../../meta/field-error.js';
+import { invalid } from '../../../../meta/field-error.js';
+import type { ApiObject, DraftObject } from '../../../../meta/object.js';
+import type { Allocation, PowerContext } from '../../../kind.js';
+import { addressesOf, clusterIPs, SERVICES } from './cluster-ips.js';
+import { initFamilies, sameItems } from './families.js';
+import { isHeadless, needsClusterIP, needsHealthCheck, needsNodePorts, nodePortsOf } from './needs.js';
+import { allocateNodePorts, NodePorts } from './node-ports.js';
+import type { ServiceSpec } from './schema.js';
+
+export function allocateService(
+  draft: DraftObject,
+  liveObject: ApiObject | undefined,
+  context: PowerContext,
+): Allocation | undefined {
+  const spec = draft['spec'] as ServiceSpec;
+  const live = liveObject?.['spec'] as ServiceSpec | undefined;
+  const refuse = (problems: readonly FieldError[]) => {
+    if (problems.length > 0) throw errors.invalid({ group: '', kind: 'Service' }, draft.metadata.name ?? '', problems);
+  };
+  if (live === undefined) completeNew(spec);
+  else completeChanged(spec, live);
+  refuse(initFamilies(spec, live));
+  const addresses = allocateAddresses(spec, live, { context, refuse });
+  const ports = needsNodePorts(spec) ? new NodePorts(context.objects.list(SERVICES), context.random) : undefined;
+  if (ports !== undefined) refuse(allocateNodePorts(spec, live, ports));
+  return {
+    commit() {
+      checkPorts(ports?.given ?? [], { spec, context, refuse });
+      if (addresses.taken.length + addresses.released.length === 0) return;
+      const pool = clusterIPs(context);
+      for (const address of addresses.taken) {
+        refuse(refusalOf(spec, address, pool.refusal(address)));
+        pool.take(address, { namespace: context.namespace, name: draft.metadata.name ?? '' });
+      }
+      for (const address of addresses.released) pool.giveBack(address);
+    },
+  };
+}
+
+export function releaseService(gone: ApiObject, context: PowerContext): void {
+  const addresses = addressesOf(gone['spec'] as ServiceSpec);
+  if (addresses.length === 0) return;
+  const pool = clusterIPs(context);
+  for (const address of addresses) pool.giveBack(address);
+}
+
+/** The list follows the one address that older clients know. */
+function completeNew(spec: ServiceSpec): void {
+  if (spec.clusterIP && !spec.clusterIPs?.length) spec.clusterIPs = [spec.clusterIP];
+}
+
+/** What was allocated and left out by the client is what it was. */
+function completeChanged(spec: ServiceSpec, live: ServiceSpec): void {
+  if (needsClusterIP(spec) && needsClusterIP(live)) {
+    if (!spec.clusterIP && live.clusterIP) spec.clusterIP = live.clusterIP;
+    if (!spec.clusterIPs?.length && spec.clusterIP === live.clusterIP) adoptAddresses(spec, live);
+  }
+  if (needsNodePorts(spec) && needsNodePorts(live)) adoptNodePorts(spec, live);
+  if (needsHealthCheck(spec) && needsHealthCheck(live) && !spec.healthCheckNodePort && live.healthCheckNodePort) {
+    spec.healthCheckNodePort = live.healthCheckNodePort;
+  }
+  followSingular(spec, live);
+}
+
+function adoptAddresses(spec: ServiceSpec, { clusterIPs: addresses }: ServiceSpec): void {
+  if (addresses !== undefined) spec.clusterIPs = [...addresses];
+}
+
+/** By the name of the port, unless another port has come to use the number. */
+function adoptNodePorts(spec: ServiceSpec, live: ServiceSpec): void {
+  const now = new Set(nodePortsOf(spec));
+  const byName = new Map((live.ports ?? []).map(({ name = '', nodePort = 0 }) => [name, nodePort]));
+  for (const port of spec.ports ?? []) {
+    const before = byName.get(port.name ?? '') ?? 0;
+    if (!port.nodePort && before !== 0 && !now.has(before)) port.nodePort = before;
+  }
+}
+
+/** A client that does not know the list means it when it changes the one address. */
+function followSingular(spec: ServiceSpec, live: ServiceSpec): void {
+  if (!spec.clusterIPs?.length) adoptAddresses(spec, live);
+  const now = spec.clusterIP ?? '';
+  if (now === (live.clusterIP ?? '') || !sameItems(spec.clusterIPs, live.clusterIPs)) return;
+  if (now === '') delete spec.clusterIPs;
+  else spec.clusterIPs = [now];
+}
+
+interface Addresses {
+  readonly taken: readonly string[];
+  readonly released: readonly string[];
+}
+
+const NOTHING: Addresses = { taken: [], released: [] };
+
+function allocateAddresses(
+  spec: ServiceSpec,
+  live: ServiceSpec | undefined,
+  about: { readonly context: PowerContext; readonly refuse: (problems: readonly FieldError[]) => void },
+): Addresses {
+  if (live !== undefined && live.type !== 'ExternalName') {
+    // Addresses of a service that has them stay what they are, until it needs none.
+    return spec.type === 'ExternalName' ? { taken: [], released: addressesOf(live) } : NOTHING;
+  }
+  if (spec.type === 'ExternalName' || isHeadless(spec)) return NOTHING;
+  const pool = clusterIPs(about.context);
+  const wanted = (spec.ipFamilies ?? []).map((_, index) => spec.clusterIPs?.[index] ?? '');
+  const taken = wanted.map((address) => {
+    if (address !== '') {
+      about.refuse(refusalOf(spec, address, pool.refusal(address)));
+      return address;
+    }
+    const next = pool.next();
+    if (next === undefined) throw errors.internal('failed to allocate a serviceIP: range is full');
+    return next;
+  });
+  const [first] = taken;
+  spec.clusterIPs = taken;
+  if (first !== undefined) spec.clusterIP = first;
+  return { taken, released: [] };
+}
+
+function refusalOf(spec: ServiceSpec, address: string, refusal: string | undefined): FieldError[] {
+  if (refusal === undefined) return [];
+  return [invalid('spec.clusterIPs', spec.clusterIPs ?? [], `failed to allocate IP ${address}: ${refusal}`)];
+}
+
+function checkPorts(
+  given: readonly number[],
+  about: {
+    readonly spec: ServiceSpec;
+    readonly context: PowerContext;
+    readonly refuse: (problems: readonly FieldError[]) => void;
+  },
+): void {
+  if (given.length === 0) return;
+  const { spec, context, refuse } = about;
+  const present = new NodePorts(context.objects.list(SERVICES), context.random);
+  (spec.ports ?? []).forEach(({ nodePort = 0 }, index) => {
+    if (!given.includes(nodePort) || !present.isTaken(nodePort)) return;
+    refuse([invalid(`spec.ports[${index}].nodePort`, nodePort, 'provided port is already allocated')]);
+  });
+}

@@ -1,0 +1,80 @@
+/**
+ * Defaults of a Service that depend on other fields, and the fields that go when its type no longer needs them.
+ */
+import type { DraftObject } from '../../../../meta/object.js';
+import { deepEqual } from '../../../../util/json.js';
+import { isExternallyAccessible, needsClusterIP, needsHealthCheck, needsNodePorts, nodePortsOf } from './needs.js';
+import type { ServiceSpec, ServiceStatus } from './schema.js';
+
+/** Three hours. */
+const AFFINITY_SECONDS = 10800;
+
+export function defaultService(draft: DraftObject): void {
+  const spec = draft['spec'] as ServiceSpec;
+  defaultAffinity(spec);
+  for (const port of spec.ports ?? []) {
+    if (!port.targetPort) port.targetPort = port.port;
+  }
+  if (isExternallyAccessible(spec)) spec.externalTrafficPolicy ||= 'Cluster';
+  // A type that is none gets nothing: it is about to be refused.
+  if (needsNodePorts(spec) || spec.type === 'ClusterIP') spec.internalTrafficPolicy ??= 'Cluster';
+  if (spec.type !== 'LoadBalancer') return;
+  spec.allocateLoadBalancerNodePorts ??= true;
+  for (const point of (draft['status'] as ServiceStatus | undefined)?.loadBalancer.ingress ?? []) {
+    if (point.ip) point.ipMode ??= 'VIP';
+  }
+}
+
+function defaultAffinity(spec: ServiceSpec): void {
+  if (spec.sessionAffinity === 'None') {
+    delete spec.sessionAffinityConfig;
+  } else if (
+    spec.sessionAffinity === 'ClientIP' &&
+    spec.sessionAffinityConfig?.clientIP?.timeoutSeconds === undefined
+  ) {
+    spec.sessionAffinityConfig = { clientIP: { timeoutSeconds: AFFINITY_SECONDS } };
+  }
+}
+
+/**
+ * A change of type takes away what the old type needed and the new one does not, unless the client changed it too: then
+ * the client meant something, and validation says what is wrong with it.
+ */
+export function dropWhatIsNotNeeded(draft: DraftObject, live: ServiceSpec): void {
+  const spec = draft['spec'] as ServiceSpec;
+  const drop = (field: 'clusterIPs' | 'ipFamilies' | 'ipFamilyPolicy' | 'internalTrafficPolicy') => {
+    if (deepEqual(spec[field], live[field])) delete spec[field];
+  };
+  if (needsClusterIP(live) && !needsClusterIP(spec)) {
+    if (deepEqual(spec.clusterIPs, live.clusterIPs)) delete spec.clusterIP;
+    drop('clusterIPs');
+    drop('ipFamilies');
+    drop('ipFamilyPolicy');
+    drop('internalTrafficPolicy');
+  }
+  if (needsNodePorts(live) && !needsNodePorts(spec) && bringsNoNodePort(spec, live)) {
+    for (const port of spec.ports ?? []) delete port.nodePort;
+  }
+  if (needsHealthCheck(live) && !needsHealthCheck(spec) && spec.healthCheckNodePort === live.healthCheckNodePort) {
+    delete spec.healthCheckNodePort;
+  }
+  if (isExternallyAccessible(live) && !isExternallyAccessible(spec)) {
+    if (spec.externalTrafficPolicy === live.externalTrafficPolicy) delete spec.externalTrafficPolicy;
+  }
+  if (spec.type === 'LoadBalancer') return;
+  if (live.type === 'LoadBalancer') dropLoadBalancer(spec, live);
+  draft['status'] = { ...(draft['status'] as ServiceStatus), loadBalancer: {} };
+}
+
+function dropLoadBalancer(spec: ServiceSpec, live: ServiceSpec): void {
+  if (spec.allocateLoadBalancerNodePorts === live.allocateLoadBalancerNodePorts) {
+    delete spec.allocateLoadBalancerNodePorts;
+  }
+  if (spec.loadBalancerClass === live.loadBalancerClass) delete spec.loadBalancerClass;
+}
+
+/** Ports may come, go and change, as long as no node port is new. */
+function bringsNoNodePort(spec: ServiceSpec, live: ServiceSpec): boolean {
+  const before = new Set(nodePortsOf(live));
+  return nodePortsOf(spec).every((port) => before.has(port));
+}

@@ -1,0 +1,134 @@
+/**
+ * Address families of a Service: filled in from the addresses, from what was there before and from what the cluster
+ * has. It runs before validation, and what it refuses is refused before anything is allocated.
+ */
+import type { FieldError } from '../../../../meta/field-error.js';
+import { invalid, keyPath } from '../../../../meta/field-error.js';
+import { type IpFamily, parseIpSloppy } from '../../../../meta/ip.js';
+import { deepEqual } from '../../../../util/json.js';
+import { HEADLESS } from './needs.js';
+import type { ServiceSpec } from './schema.js';
+import { clusterIPProblems } from './validate-addresses.js';
+
+/** The families of the cluster's ranges; the first is the default. A cluster has one stack. */
+const CONFIGURED: readonly IpFamily[] = ['IPv4'];
+const [DEFAULT_FAMILY = 'IPv4'] = CONFIGURED;
+
+const POLICY_PATH = 'spec.ipFamilyPolicy';
+
+/** Completes the family fields of `spec`, as far as they make sense; what is returned is everything that does not. */
+export function initFamilies(spec: ServiceSpec, live: ServiceSpec | undefined): readonly FieldError[] {
+  if (spec.type === 'ExternalName' || (live !== undefined && keepsPreferredStack(spec, live))) return [];
+  spec.ipFamilyPolicy ??= live?.ipFamilyPolicy ?? (isOpenHeadless(spec) ? 'RequireDualStack' : 'SingleStack');
+  const problems = clusterIPProblems(spec);
+  if (problems.length > 0) return problems;
+  const found = live === undefined ? [] : reduce(spec, live);
+  found.push(...policyProblems(spec), ...inferFamilies(spec));
+  if (found.length > 0) return found;
+  if (isOpenHeadless(spec)) {
+    spec.ipFamilies = openFamilies(spec);
+    return [];
+  }
+  const unconfigured = configurationProblems(spec);
+  if (unconfigured.length > 0) return unconfigured;
+  if (!spec.ipFamilies?.length) spec.ipFamilies = [DEFAULT_FAMILY];
+  const [family] = spec.ipFamilies;
+  if (family !== undefined && spec.ipFamilyPolicy !== 'SingleStack' && spec.ipFamilies.length < CONFIGURED.length) {
+    spec.ipFamilies = [family, otherFamily(family)];
+  }
+  return [];
+}
+
+/** No address and no selector: whoever makes its endpoints may use either family, whatever the cluster has. */
+function isOpenHeadless({ clusterIP, selector = {} }: ServiceSpec): boolean {
+  return clusterIP === HEADLESS && Object.keys(selector).length === 0;
+}
+
+/** A service that prefers two stacks is not moved between one and two by a write that does not ask for it. */
+function keepsPreferredStack(spec: ServiceSpec, live: ServiceSpec): boolean {
+  return (
+    spec.ipFamilyPolicy === 'PreferDualStack' &&
+    (live.ipFamilyPolicy ?? 'PreferDualStack') === 'PreferDualStack' &&
+    spec.type === live.type &&
+    sameItems(spec.clusterIPs, live.clusterIPs) &&
+    sameItems(spec.ipFamilies, live.ipFamilies)
+  );
+}
+
+/** Going from two families to one takes the policy that says so; then the second one need not be taken out by hand. */
+function reduce(spec: ServiceSpec, live: ServiceSpec): FieldError[] {
+  const { clusterIPs = [], ipFamilies = [], ipFamilyPolicy } = spec;
+  if (ipFamilyPolicy === 'SingleStack') {
+    if (clusterIPs.length > 1 && sameItems(clusterIPs, live.clusterIPs)) spec.clusterIPs = clusterIPs.slice(0, 1);
+    if (ipFamilies.length > 1 && sameItems(ipFamilies, live.ipFamilies)) spec.ipFamilies = ipFamilies.slice(0, 1);
+    return [];
+  }
+  const found: FieldError[] = [];
+  const release = (what: string) =>
+    found.push(invalid(POLICY_PATH, ipFamilyPolicy, `must be 'SingleStack' to release the secondary ${what}`));
+  if (isShorter(clusterIPs, live.clusterIPs)) release('cluster IP');
+  if (isShorter(ipFamilies, live.ipFamilies)) release('IP family');
+  return found;
+}
+
+function isShorter(now: readonly string[], before: readonly string[] = []): boolean {
+  return now.length > 0 && now.length < before.length;
+}
+
+function policyProblems({ clusterIPs = [], ipFamilies = [], ipFamilyPolicy }: ServiceSpec): FieldError[] {
+  if (ipFamilyPolicy !== 'SingleStack') return [];
+  const several = (what: string) =>
+    invalid(
+      POLICY_PATH,
+      ipFamilyPolicy,
+      `must be 'RequireDualStack' or 'PreferDualStack' when multiple ${what} are specified`,
+    );
+  return [
+    ...(clusterIPs.length === 2 ? [several('cluster IPs')] : []),
+    ...(ipFamilies.length === 2 ? [several('IP families')] : []),
+  ];
+}
+
+/** Addresses tell their families. */
+function inferFamilies(spec: ServiceSpec): FieldError[] {
+  const found: FieldError[] = [];
+  const { clusterIPs = [] } = spec;
+  for (const [index, address] of clusterIPs.entries()) {
+    if (address === HEADLESS) break;
+    const family = parseIpSloppy(address)?.family;
+    const families = spec.ipFamilies ?? [];
+    if (family === undefined || index < families.length) continue;
+    if (CONFIGURED.includes(family)) spec.ipFamilies = [...families, family];
+    else {
+      const detail = `${family} is not configured on this cluster`;
+      found.push(invalid(keyPath('spec.clusterIPs', index), clusterIPs, detail));
+    }
+  }
+  return found;
+}
+
+function openFamilies({ ipFamilies = [], ipFamilyPolicy }: ServiceSpec): IpFamily[] {
+  const [family = DEFAULT_FAMILY] = ipFamilies;
+  if (ipFamilies.length > 1) return [...ipFamilies];
+  return ipFamilyPolicy === 'SingleStack' ? [family] : [family, otherFamily(family)];
+}
+
+function configurationProblems({ ipFamilies = [], ipFamilyPolicy }: ServiceSpec): FieldError[] {
+  const found: FieldError[] = [];
+  if (ipFamilyPolicy === 'RequireDualStack' && CONFIGURED.length < 2) {
+    found.push(invalid(POLICY_PATH, ipFamilyPolicy, 'this cluster is not configured for dual-stack services'));
+  }
+  ipFamilies.forEach((family, index) => {
+    if (CONFIGURED.includes(family)) return;
+    found.push(invalid(keyPath('spec.ipFamilies', index), family, 'not configured on this cluster'));
+  });
+  return found;
+}
+
+function otherFamily(family: IpFamily): IpFamily {
+  return family === 'IPv4' ? 'IPv6' : 'IPv4';
+}
+
+export function sameItems(left: readonly string[] = [], right: readonly string[] = []): boolean {
+  return deepEqual(left, right);
+}

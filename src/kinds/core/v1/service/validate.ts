@@ -1,0 +1,276 @@
+/**
+ * The rules of a Service, in the order in which they are reported.
+ */
+import type { Dialect } from '../../../../meta/dialect.js';
+import type { FieldError } from '../../../../meta/field-error.js';
+import {
+  childPath,
+  duplicate,
+  forbidden,
+  invalid,
+  keyPath,
+  notSupported,
+  required,
+} from '../../../../meta/field-error.js';
+import { quote, verbatim } from '../../../../meta/go-text.js';
+import { dumpIntOrString } from '../../../../meta/int-or-string.js';
+import { parseIpSloppy, specialIpProblems, validCidrProblems, validIpProblems } from '../../../../meta/ip.js';
+import { labelErrors } from '../../../../meta/labels.js';
+import {
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  portNameProblems,
+  qualifiedNameProblems,
+} from '../../../../meta/names.js';
+import type { ApiObject } from '../../../../meta/object.js';
+import { own } from '../../../../util/json.js';
+import type { WriteContext } from '../../../kind.js';
+import { portNumberProblems } from '../../../shared/ports.js';
+import { isExternallyAccessible, isHeadless, needsHealthCheck } from './needs.js';
+import type { ServicePort, ServiceSpec, ServiceStatus } from './schema.js';
+import { addressUpdateProblems, clusterIPProblems } from './validate-addresses.js';
+
+export function serviceProblems(object: ApiObject, context: WriteContext): readonly FieldError[] {
+  const spec = object['spec'] as ServiceSpec;
+  return [
+    ...topologyProblems(object, context.dialect),
+    ...typeProblems(spec),
+    ...portListProblems(spec),
+    ...labelErrors(spec.selector ?? {}, 'spec.selector'),
+    ...affinityProblems(spec),
+    ...clusterIPProblems(spec),
+    ...externalIPProblems(spec),
+    ...supportedProblems('spec.type', spec.type, ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort']),
+    ...portUseProblems(spec),
+    ...sourceRangeProblems(object, spec, context.dialect),
+    ...loadBalancerProblems(spec),
+    ...trafficPolicyProblems(spec),
+    ...trafficDistributionProblems(spec, context),
+  ];
+}
+
+/** Rules between two versions; the rules for every version are run after them. */
+export function serviceUpdateProblems(next: ServiceSpec, live: ServiceSpec): readonly FieldError[] {
+  const found = addressUpdateProblems(next, live);
+  if (next.type === 'LoadBalancer' && live.type === 'LoadBalancer') {
+    const { loadBalancerClass } = next;
+    if (loadBalancerClass !== live.loadBalancerClass) {
+      found.push(invalid('spec.loadBalancerClass', loadBalancerClass, 'may not change once set'));
+    }
+  }
+  found.push(...classProblems(next));
+  if (needsHealthCheck(next) && needsHealthCheck(live) && next.healthCheckNodePort !== live.healthCheckNodePort) {
+    found.push(forbidden('spec.healthCheckNodePort', 'field is immutable'));
+  }
+  return found;
+}
+
+const ONLY_LOAD_BALANCER = "may only be used when `type` is 'LoadBalancer'";
+
+export function serviceStatusProblems(object: ApiObject): readonly FieldError[] {
+  const { type } = object['spec'] as ServiceSpec;
+  const points = (object['status'] as ServiceStatus).loadBalancer.ingress ?? [];
+  const path = 'status.loadBalancer.ingress';
+  if (type !== 'LoadBalancer' && points.length > 0) {
+    return [forbidden(path, "may only be used when `spec.type` is 'LoadBalancer'")];
+  }
+  return points.flatMap(({ ip = '', ipMode, hostname = '' }, index) => {
+    const at = (field: string) => childPath(keyPath(path, index), field);
+    const found = ip === '' ? [] : each(at('ip'), ip, validIpProblems(ip));
+    if (ipMode !== undefined && ip === '') {
+      found.push(forbidden(at('ipMode'), 'may not be specified when `ip` is not set'));
+    } else if (ipMode !== undefined) {
+      found.push(...supportedProblems(at('ipMode'), ipMode, ['Proxy', 'VIP']));
+    }
+    if (hostname === '') return found;
+    found.push(...each(at('hostname'), hostname, dnsSubdomainProblems(hostname)));
+    if (parseIpSloppy(hostname) !== undefined) {
+      found.push(invalid(at('hostname'), hostname, 'must be a DNS name, not an IP address'));
+    }
+    return found;
+  });
+}
+
+/** The two annotations that ask for topology awareness, the present one and the one before it. */
+export function topologyKeys(dialect: Dialect): { readonly mode: string; readonly hints: string } {
+  return { mode: dialect.subkey('service', 'topology-mode'), hints: dialect.subkey('service', 'topology-aware-hints') };
+}
+
+function topologyProblems({ metadata }: ApiObject, dialect: Dialect): FieldError[] {
+  const keys = topologyKeys(dialect);
+  const annotations = metadata.annotations ?? {};
+  const mode = own(annotations, keys.mode);
+  const hints = own(annotations, keys.hints);
+  if (mode === undefined || hints === undefined || mode === hints) return [];
+  const detail = `must match annotations[${keys.hints}] when both are specified`;
+  return [invalid(keyPath('metadata.annotations', keys.mode), mode, detail)];
+}
+
+function typeProblems(spec: ServiceSpec): FieldError[] {
+  const found: FieldError[] = [];
+  if (!spec.ports?.length && !isHeadless(spec) && spec.type !== 'ExternalName') found.push(required('spec.ports'));
+  if ((spec.type === 'LoadBalancer' || spec.type === 'NodePort') && isHeadless(spec)) {
+    found.push(invalid('spec.clusterIPs[0]', 'None', `may not be set to 'None' for ${spec.type} services`));
+  }
+  if (spec.type !== 'ExternalName') return found;
+  const unset = (field: string) => found.push(forbidden(field, 'may not be set for ExternalName services'));
+  if (spec.clusterIPs?.length) unset('spec.clusterIPs');
+  if (spec.ipFamilies?.length) unset('spec.ipFamilies');
+  if (spec.ipFamilyPolicy !== undefined) unset('spec.ipFamilyPolicy');
+  // A trailing dot marks the name as complete.
+  const name = (spec.externalName ?? '').replace(/\.$/, '');
+  if (name === '') return [...found, required('spec.externalName')];
+  return [...found, ...each('spec.externalName', name, dnsSubdomainProblems(name))];
+}
+
+function portListProblems({ ports = [] }: ServiceSpec): FieldError[] {
+  const names = new Set<string>();
+  return ports.flatMap((port, index) => {
+    const path = keyPath('spec.ports', index);
+    const { name = '', appProtocol, targetPort } = port;
+    const found: FieldError[] = [];
+    if (name !== '') {
+      found.push(...each(childPath(path, 'name'), name, dnsLabelProblems(name)));
+      if (names.has(name)) found.push(duplicate(childPath(path, 'name'), name));
+      names.add(name);
+    } else if (ports.length > 1) {
+      found.push(required(childPath(path, 'name')));
+    }
+    found.push(...portNumberProblems(childPath(path, 'port'), port.port));
+    found.push(...supportedProblems(childPath(path, 'protocol'), port.protocol, ['SCTP', 'TCP', 'UDP']));
+    found.push(...targetProblems(childPath(path, 'targetPort'), targetPort ?? 0));
+    if (appProtocol === undefined) return found;
+    return [...found, ...each(childPath(path, 'appProtocol'), appProtocol, qualifiedNameProblems(appProtocol))];
+  });
+}
+
+function targetProblems(path: string, port: number | string): FieldError[] {
+  return typeof port === 'number' ? portNumberProblems(path, port) : each(path, port, portNameProblems(port));
+}
+
+const MAX_AFFINITY_SECONDS = 86400;
+
+function affinityProblems({ sessionAffinity, sessionAffinityConfig }: ServiceSpec): FieldError[] {
+  const found = supportedProblems('spec.sessionAffinity', sessionAffinity, ['ClientIP', 'None']);
+  const seconds = sessionAffinityConfig?.clientIP?.timeoutSeconds;
+  if (sessionAffinity !== 'ClientIP' || seconds === undefined) return found;
+  if (seconds > 0 && seconds <= MAX_AFFINITY_SECONDS) return found;
+  const detail = `must be greater than 0 and less than ${MAX_AFFINITY_SECONDS}`;
+  return [...found, invalid('spec.sessionAffinityConfig.clientIP.timeoutSeconds', seconds, detail)];
+}
+
+function externalIPProblems({ externalIPs = [] }: ServiceSpec): FieldError[] {
+  return externalIPs.flatMap((address, index) => {
+    const path = keyPath('spec.externalIPs', index);
+    const details = validIpProblems(address);
+    return each(path, address, details.length > 0 ? details : specialIpProblems(address));
+  });
+}
+
+/** Ports that may not be there, and ports that are there twice: a number may be used once by each protocol. */
+function portUseProblems({ type, ports = [] }: ServiceSpec): FieldError[] {
+  const found: FieldError[] = [];
+  const at = (index: number) => keyPath('spec.ports', index);
+  ports.forEach(({ nodePort = 0 }, index) => {
+    if (type !== 'ClusterIP' || nodePort === 0) return;
+    found.push(forbidden(childPath(at(index), 'nodePort'), "may not be used when `type` is 'ClusterIP'"));
+  });
+  const nodePorts = new Set<string>();
+  ports.forEach(({ nodePort = 0, protocol }, index) => {
+    const key = `${protocol} ${nodePort}`;
+    if (nodePort !== 0 && nodePorts.has(key)) found.push(duplicate(childPath(at(index), 'nodePort'), nodePort));
+    nodePorts.add(key);
+  });
+  const numbers = new Set<string>();
+  ports.forEach((port, index) => {
+    const key = `${port.protocol} ${port.port}`;
+    if (numbers.has(key)) found.push(duplicate(at(index), dumpPort(port)));
+    numbers.add(key);
+  });
+  return found;
+}
+
+/** Only what makes it a duplicate is shown. */
+function dumpPort({ protocol, port }: ServicePort) {
+  const fields = [
+    'Name:""',
+    `Protocol:${quote(protocol)}`,
+    'AppProtocol:(*string)(nil)',
+    `Port:${port}`,
+    `TargetPort:${dumpIntOrString(0).verbatim}`,
+    'NodePort:0',
+  ];
+  return verbatim(`core.ServicePort{${fields.join(', ')}}`);
+}
+
+/** The reference server spells this path with a capital. */
+const RANGES_PATH = 'spec.LoadBalancerSourceRanges';
+
+function sourceRangeProblems({ metadata }: ApiObject, spec: ServiceSpec, dialect: Dialect): FieldError[] {
+  const { type, loadBalancerSourceRanges: ranges = [] } = spec;
+  const wrongType = (path: string) => (type === 'LoadBalancer' ? [] : [forbidden(path, ONLY_LOAD_BALANCER)]);
+  const rangeProblems = (path: string, range: string) => each(path, range.trim(), validCidrProblems(range.trim()));
+  if (ranges.length > 0) {
+    return [
+      ...wrongType(RANGES_PATH),
+      ...ranges.flatMap((range, index) => rangeProblems(keyPath(RANGES_PATH, index), range)),
+    ];
+  }
+  const key = dialect.subkey('service.beta', 'load-balancer-source-ranges');
+  const annotation = own(metadata.annotations ?? {}, key);
+  if (annotation === undefined) return [];
+  const path = keyPath('metadata.annotations', key);
+  const listed = annotation.trim() === '' ? [] : annotation.split(',');
+  return [...wrongType(path), ...listed.flatMap((range) => rangeProblems(path, range))];
+}
+
+function loadBalancerProblems(spec: ServiceSpec): FieldError[] {
+  const found: FieldError[] = [];
+  if (spec.allocateLoadBalancerNodePorts !== undefined && spec.type !== 'LoadBalancer') {
+    found.push(forbidden('spec.allocateLoadBalancerNodePorts', ONLY_LOAD_BALANCER));
+  }
+  return [...found, ...classProblems(spec)];
+}
+
+function classProblems({ type, loadBalancerClass }: ServiceSpec): FieldError[] {
+  if (loadBalancerClass === undefined) return [];
+  if (type !== 'LoadBalancer') return [forbidden('spec.loadBalancerClass', ONLY_LOAD_BALANCER)];
+  return each('spec.loadBalancerClass', loadBalancerClass, qualifiedNameProblems(loadBalancerClass));
+}
+
+const TRAFFIC_POLICIES = ['Cluster', 'Local'];
+
+function trafficPolicyProblems(spec: ServiceSpec): FieldError[] {
+  const { externalTrafficPolicy: external = '', internalTrafficPolicy: internal, healthCheckNodePort: port = 0 } = spec;
+  const found: FieldError[] = [];
+  if (isExternallyAccessible(spec)) {
+    found.push(...supportedProblems('spec.externalTrafficPolicy', external, TRAFFIC_POLICIES));
+  } else if (external !== '') {
+    const detail = 'may only be set for externally-accessible services';
+    found.push(invalid('spec.externalTrafficPolicy', external, detail));
+  }
+  if (needsHealthCheck(spec)) {
+    found.push(...portNumberProblems('spec.healthCheckNodePort', port));
+  } else if (port !== 0) {
+    const detail = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
+    found.push(invalid('spec.healthCheckNodePort', port, detail));
+  }
+  if (internal === undefined) return found;
+  return [...found, ...supportedProblems('spec.internalTrafficPolicy', internal, TRAFFIC_POLICIES)];
+}
+
+function trafficDistributionProblems({ trafficDistribution }: ServiceSpec, { features }: WriteContext): FieldError[] {
+  if (trafficDistribution === undefined) return [];
+  const known = features.enabled('PreferSameTrafficDistribution')
+    ? ['PreferClose', 'PreferSameNode', 'PreferSameZone']
+    : ['PreferClose'];
+  return supportedProblems('spec.trafficDistribution', trafficDistribution, known);
+}
+
+function supportedProblems(path: string, value: string, supported: readonly string[]): FieldError[] {
+  return supported.includes(value) ? [] : [notSupported(path, value, supported)];
+}
+
+function each(path: string, value: string, details: readonly string[]): FieldError[] {
+  return details.map((detail) => invalid(path, value, detail));
+}

@@ -1,0 +1,9 @@
+/**
+ * The discovery group.
+ */
+import type { Kind } from '../kind.js';
+import { EndpointSlice } from './v1/endpoint-slice.js';
+
+export * from './v1/endpoint-slice.js';
+
+export const discoveryKinds: readonly Kind[] = [EndpointSlice];

@@ -1,0 +1,322 @@
+/**
+ * EndpointSlice: a part of the addresses behind a service. spec: EndpointSlice
+ */
+import * as z from 'zod';
+import { type Dialect, serviceGroup } from '../../../meta/dialect.js';
+import type { FieldError } from '../../../meta/field-error.js';
+import { childPath, duplicate, invalid, keyPath, notSupported, required, tooMany } from '../../../meta/field-error.js';
+import { ipWarnings, parseIpSloppy, specialIpProblems, validIpProblems } from '../../../meta/ip.js';
+import {
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  labelValueProblems,
+  qualifiedNameProblems,
+} from '../../../meta/names.js';
+import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import { always, defaultedPointer, hint, int32, optional, pointer, setList, words } from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { deepEqual } from '../../../util/json.js';
+import type { Column } from '../../columns.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind, WriteContext } from '../../kind.js';
+import { finalizerProblems } from '../../shared/finalizer-problems.js';
+import { objectReference } from '../../shared/types.js';
+import { ageColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
+
+const endpointConditionsShape = () => ({
+  ready: pointer(z.boolean()),
+  serving: pointer(z.boolean()),
+  terminating: pointer(z.boolean()),
+});
+export interface EndpointConditions extends Output<typeof endpointConditionsShape> {}
+export interface EndpointConditionsInput extends Input<typeof endpointConditionsShape> {}
+const endpointConditions: Type<EndpointConditions, EndpointConditionsInput> = type(
+  'EndpointConditions',
+  endpointConditionsShape,
+);
+
+const forZoneShape = () => ({ name: z.string() });
+export interface ForZone extends Output<typeof forZoneShape> {}
+export interface ForZoneInput extends Input<typeof forZoneShape> {}
+const forZone: Type<ForZone, ForZoneInput> = type('ForZone', forZoneShape);
+
+const forNodeShape = () => ({ name: z.string() });
+export interface ForNode extends Output<typeof forNodeShape> {}
+export interface ForNodeInput extends Input<typeof forNodeShape> {}
+const forNode: Type<ForNode, ForNodeInput> = type('ForNode', forNodeShape);
+
+const endpointHintsShape = () => ({
+  forZones: optional(z.array(forZone())),
+  forNodes: optional(z.array(forNode())),
+});
+export interface EndpointHints extends Output<typeof endpointHintsShape> {}
+export interface EndpointHintsInput extends Input<typeof endpointHintsShape> {}
+const endpointHints: Type<EndpointHints, EndpointHintsInput> = type('EndpointHints', endpointHintsShape);
+
+const endpointShape = () => ({
+  addresses: setList(z.string()),
+  conditions: always(endpointConditions()),
+  hostname: pointer(z.string()),
+  targetRef: pointer(objectReference()),
+  deprecatedTopology: optional(z.record(z.string(), z.string())),
+  nodeName: pointer(z.string()),
+  zone: pointer(z.string()),
+  hints: pointer(endpointHints()),
+});
+export interface Endpoint extends Output<typeof endpointShape> {}
+export interface EndpointInput extends Input<typeof endpointShape> {}
+const endpoint: Type<Endpoint, EndpointInput> = type('Endpoint', endpointShape);
+
+const slicePortShape = () => ({
+  name: defaultedPointer(z.string(), ''),
+  protocol: defaultedPointer(words<'TCP' | 'UDP' | 'SCTP'>('v1.Protocol'), 'TCP'),
+  port: pointer(int32()),
+  appProtocol: pointer(z.string()),
+});
+/** Named apart from the ports of Endpoints. */
+export interface EndpointSlicePort extends Output<typeof slicePortShape> {}
+export interface EndpointSlicePortInput extends Input<typeof slicePortShape> {}
+const slicePort: Type<EndpointSlicePort, EndpointSlicePortInput> = type('EndpointPort', slicePortShape, {
+  atomic: true,
+});
+
+export type AddressType = 'IPv4' | 'IPv6' | 'FQDN';
+
+const shape = () => ({
+  addressType: words<AddressType>('v1.AddressType'),
+  endpoints: z.array(endpoint()),
+  // Absent ports are null on the wire.
+  ports: hint(z.exactOptional(z.array(slicePort())), { presence: 'always' }),
+});
+export interface EndpointSlice extends ObjectBase, Output<typeof shape> {}
+export interface EndpointSliceInput extends InputBase, Input<typeof shape> {}
+
+export const EndpointSlice: Kind<EndpointSlice, EndpointSliceInput, 'Namespaced', never> = defineBuiltIn({
+  apiVersion: `${serviceGroup('discovery')}/v1`,
+  kind: 'EndpointSlice',
+  scope: 'Namespaced',
+  body: shape,
+  columns: columns(),
+  strategy: {
+    generation: hasChanged,
+    defaults: emptyToNull,
+    prepareForCreate: dropDisabled,
+    prepareForUpdate: (draft, live, context) => dropDisabled(draft, context, live),
+    validate: (object) => [...headProblems(object), ...endpointsProblems(object)],
+    validateUpdate,
+    warnings,
+  },
+});
+
+function sliceOf(object: ApiObject | DraftObject): EndpointSlice {
+  return object as unknown as EndpointSlice;
+}
+
+/** Empty lists do not survive storage: what comes back is null. */
+function emptyToNull(draft: DraftObject): void {
+  for (const list of ['endpoints', 'ports']) {
+    if ((draft[list] as readonly unknown[] | null)?.length === 0) draft[list] = null;
+  }
+}
+
+/** Labels say whose the endpoints are, so they count like them. */
+function hasChanged(next: ApiObject, live: ApiObject): boolean {
+  const parts = ['addressType', 'endpoints', 'ports'];
+  return (
+    parts.some((part) => !deepEqual(next[part], live[part])) ||
+    !deepEqual(next.metadata.labels ?? {}, live.metadata.labels ?? {})
+  );
+}
+
+/** Topology went with the version before this one; hints for nodes are kept where they are in use. */
+function dropDisabled(draft: DraftObject, { features }: WriteContext, live?: ApiObject): void {
+  const isUsed =
+    live !== undefined && (sliceOf(live).endpoints ?? []).some(({ hints }) => hints?.forNodes !== undefined);
+  const keepsNodes = isUsed || features.enabled('PreferSameTrafficDistribution');
+  for (const item of sliceOf(draft).endpoints ?? []) {
+    if (item.deprecatedTopology !== undefined) delete item.deprecatedTopology;
+    if (!keepsNodes && item.hints?.forNodes !== undefined) delete item.hints.forNodes;
+  }
+}
+
+const ADDRESS_TYPES: readonly string[] = ['FQDN', 'IPv4', 'IPv6'];
+const PROTOCOLS: readonly string[] = ['SCTP', 'TCP', 'UDP'];
+const MAX_ENDPOINTS = 1000;
+const MAX_ADDRESSES = 100;
+const MAX_PORTS = 20_000;
+const MAX_HINTS = 8;
+
+function validateUpdate(next: ApiObject, live: ApiObject): readonly FieldError[] {
+  const { addressType } = sliceOf(next);
+  return [
+    ...finalizerProblems(next),
+    ...headProblems(next),
+    // What was stored under older rules may stay as it is.
+    ...(deepEqual(next['endpoints'], live['endpoints']) ? [] : endpointsProblems(next)),
+    ...(addressType === live['addressType'] ? [] : [invalid('addressType', addressType, 'field is immutable')]),
+  ];
+}
+
+function headProblems(object: ApiObject): FieldError[] {
+  const { addressType, ports } = sliceOf(object);
+  return [...addressTypeProblems(addressType), ...portsProblems(ports ?? [])];
+}
+
+function addressTypeProblems(addressType: string): FieldError[] {
+  if (addressType === '') return [required('addressType')];
+  return ADDRESS_TYPES.includes(addressType) ? [] : [notSupported('addressType', addressType, ADDRESS_TYPES)];
+}
+
+function portsProblems(ports: readonly EndpointSlicePort[]): FieldError[] {
+  if (ports.length > MAX_PORTS) return [tooMany('ports', ports.length, MAX_PORTS)];
+  const names = new Set<string>();
+  return ports.flatMap(({ name, protocol, appProtocol }, index) => {
+    const path = keyPath('ports', index);
+    const namePath = childPath(path, 'name');
+    const problems = name === '' ? [] : dnsLabelProblems(name).map((detail) => invalid(namePath, name, detail));
+    if (names.has(name)) problems.push(duplicate(namePath, name));
+    names.add(name);
+    if (!PROTOCOLS.includes(protocol)) problems.push(notSupported(childPath(path, 'protocol'), protocol, PROTOCOLS));
+    if (appProtocol !== undefined) {
+      const at = childPath(path, 'appProtocol');
+      problems.push(...qualifiedNameProblems(appProtocol).map((detail) => invalid(at, appProtocol, detail)));
+    }
+    return problems;
+  });
+}
+
+function endpointsProblems(object: ApiObject): FieldError[] {
+  const { addressType } = sliceOf(object);
+  const endpoints = sliceOf(object).endpoints ?? [];
+  if (endpoints.length > MAX_ENDPOINTS) return [tooMany('endpoints', endpoints.length, MAX_ENDPOINTS)];
+  return endpoints.flatMap((item, index) => validateEndpoint(keyPath('endpoints', index), item, addressType));
+}
+
+function validateEndpoint(path: string, item: Endpoint, addressType: AddressType): FieldError[] {
+  const { hostname, nodeName, hints } = item;
+  const addresses = item.addresses ?? [];
+  const at = childPath(path, 'addresses');
+  const problems: FieldError[] = [];
+  if (addresses.length === 0) problems.push(required(at, 'must contain at least 1 address'));
+  if (addresses.length > MAX_ADDRESSES) problems.push(tooMany(at, addresses.length, MAX_ADDRESSES));
+  for (const [index, address] of addresses.entries()) {
+    problems.push(...validateAddress(at, address, { index, addressType }));
+  }
+  if (nodeName !== undefined) problems.push(...nodeNameProblems(childPath(path, 'nodeName'), nodeName));
+  if (hostname !== undefined) {
+    const hostPath = childPath(path, 'hostname');
+    problems.push(...dnsLabelProblems(hostname).map((detail) => invalid(hostPath, hostname, detail)));
+  }
+  if (hints !== undefined) problems.push(...validateHints(childPath(path, 'hints'), hints));
+  return problems;
+}
+
+/** `list` is the path of all addresses: one of the wrong family is reported there. */
+function validateAddress(
+  list: string,
+  address: string,
+  about: { readonly index: number; readonly addressType: AddressType },
+): FieldError[] {
+  const { addressType } = about;
+  const path = keyPath(list, about.index);
+  if (addressType === 'FQDN') return domainProblems(path, address);
+  if (addressType !== 'IPv4' && addressType !== 'IPv6') return [];
+  const problems = validIpProblems(address).map((detail) => invalid(path, address, detail));
+  if (problems.length > 0) return problems;
+  const isOfFamily = parseIpSloppy(address)?.family === addressType;
+  return [
+    ...(isOfFamily ? [] : [invalid(list, address, `must be an ${addressType} address`)]),
+    ...specialIpProblems(address).map((detail) => invalid(path, address, detail)),
+  ];
+}
+
+function domainProblems(path: string, given: string): FieldError[] {
+  if (given === '') return [required(path)];
+  const name = given.endsWith('.') ? given.slice(0, -1) : given;
+  const ofName = dnsSubdomainProblems(name);
+  if (ofName.length > 0) return [invalid(path, name, ofName.join(','))];
+  const labels = name.split('.');
+  if (labels.length < 2) {
+    return [invalid(path, name, 'should be a domain with at least two segments separated by dots')];
+  }
+  const label = labels.find((part) => dnsLabelProblems(part).length > 0);
+  return label === undefined ? [] : [invalid(path, label, dnsLabelProblems(label).join(','))];
+}
+
+function nodeNameProblems(path: string, name: string): FieldError[] {
+  return dnsSubdomainProblems(name).map((detail) => invalid(path, name, detail));
+}
+
+function validateHints(path: string, { forZones = [], forNodes = [] }: EndpointHints): FieldError[] {
+  return [
+    ...validateNamed(childPath(path, 'forZones'), forZones, (at, name) =>
+      labelValueProblems(name).map((detail) => invalid(at, name, detail)),
+    ),
+    ...validateNamed(childPath(path, 'forNodes'), forNodes, nodeNameProblems),
+  ];
+}
+
+function validateNamed(
+  path: string,
+  items: readonly { readonly name: string }[],
+  rule: (path: string, name: string) => FieldError[],
+): FieldError[] {
+  if (items.length > MAX_HINTS) return [tooMany(path, items.length, MAX_HINTS)];
+  const seen = new Set<string>();
+  return items.flatMap(({ name }, index) => {
+    const at = childPath(keyPath(path, index), 'name');
+    const again = seen.has(name) ? [duplicate(at, name)] : [];
+    seen.add(name);
+    return [...again, ...rule(at, name)];
+  });
+}
+
+function warnings(object: ApiObject, live: ApiObject | undefined, { dialect }: WriteContext): readonly string[] {
+  const { addressType } = sliceOf(object);
+  // Said once, at creation: the type never changes.
+  const ofType =
+    addressType === 'FQDN' && live === undefined ? ['spec.addressType: FQDN endpoints are deprecated'] : [];
+  if (isOfController(object, dialect)) return ofType;
+  const endpoints = sliceOf(object).endpoints ?? [];
+  const ofAddresses = endpoints.flatMap(({ addresses }, index) =>
+    (addresses ?? []).flatMap((address, place) => ipWarnings(`endpoints[${index}].addresses[${place}]`, address)),
+  );
+  return [...ofType, ...ofAddresses];
+}
+
+/** The service's own controllers write canonical addresses. */
+function isOfController({ metadata }: ApiObject, dialect: Dialect): boolean {
+  const manager = metadata.labels?.[dialect.subkey('endpointslice', 'managed-by')];
+  const controllers = ['endpointslice-controller', 'endpointslicemirroring-controller'];
+  return controllers.some((name) => manager === dialect.group(serviceGroup(name)));
+}
+
+function columns(): Column[] {
+  return [
+    nameColumn,
+    textColumn(
+      'AddressType',
+      'addressType specifies the type of address carried by this EndpointSlice. All addresses in this slice must be the same type. This field is immutable after creation. The following address types are currently supported: * IPv4: Represents an IPv4 Address. * IPv6: Represents an IPv6 Address. * FQDN: Represents a Fully Qualified Domain Name.',
+      (object) => sliceOf(object).addressType,
+    ),
+    textColumn(
+      'Ports',
+      'ports specifies the list of network ports exposed by each endpoint in this slice. Each port must have a unique name. When ports is empty, it indicates that there are no defined ports. When a port is defined with a nil port value, it indicates "all ports". Each slice may include a maximum of 100 ports.',
+      (object) => firstFew((sliceOf(object).ports ?? []).map(({ port, name }) => String(port ?? (name || '*')))),
+    ),
+    textColumn(
+      'Endpoints',
+      'endpoints is a list of unique endpoints in this slice. Each slice may include a maximum of 1000 endpoints.',
+      (object) => firstFew((sliceOf(object).endpoints ?? []).flatMap(({ addresses }) => addresses ?? [])),
+    ),
+    ageColumn,
+  ];
+}
+
+const SHOWN = 3;
+
+function firstFew(all: readonly string[]): string {
+  if (all.length === 0) return '<unset>';
+  const more = all.length > SHOWN ? ` + ${all.length - SHOWN} more...` : '';
+  return all.slice(0, SHOWN).join(',') + more;
+}

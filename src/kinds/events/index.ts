@@ -1,0 +1,9 @@
+/**
+ * The events group.
+ */
+import type { Kind } from '../kind.js';
+import { Event } from './v1/event.js';
+
+export * from './v1/event.js';
+
+export const eventsKinds: readonly Kind[] = [Event];

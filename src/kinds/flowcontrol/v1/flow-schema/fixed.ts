@@ -1,0 +1,93 @@
+/**
+ * The two FlowSchemas without which no request would have a place, and how a spec prints when it tries to be another.
+ */
+import type { FieldError } from '../../../../meta/field-error.js';
+import { invalid } from '../../../../meta/field-error.js';
+import type { Verbatim } from '../../../../meta/go-text.js';
+import { quote, stringSlice, verbatim } from '../../../../meta/go-text.js';
+import { deepEqual } from '../../../../util/json.js';
+import { pointerDump } from '../pointer-dump.js';
+import type { FlowSchemaSpec, FlowSubject, NonResourcePolicyRule, ResourcePolicyRule } from './schema.js';
+
+const everything = (groups: readonly string[]): NonNullable<FlowSchemaSpec['rules']> => [
+  {
+    subjects: groups.map((name) => ({ kind: 'Group', group: { name } })),
+    resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], clusterScope: true, namespaces: ['*'] }],
+    nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+  },
+];
+
+/** The spec that a FlowSchema of this name must have; undefined for all others, which are free. */
+export function fixedFlowSchemaSpec(name: string): FlowSchemaSpec | undefined {
+  switch (name) {
+    case 'exempt':
+      return {
+        priorityLevelConfiguration: { name },
+        matchingPrecedence: 1,
+        rules: everything(['system:masters']),
+      };
+    case 'catch-all':
+      return {
+        priorityLevelConfiguration: { name },
+        matchingPrecedence: 10_000,
+        distinguisherMethod: { type: 'ByUser' },
+        rules: everything(['system:unauthenticated', 'system:authenticated']),
+      };
+    default:
+      return undefined;
+  }
+}
+
+export function fixedSpecProblems(path: string, spec: FlowSchemaSpec, name: string): FieldError[] {
+  const fixed = fixedFlowSchemaSpec(name);
+  if (fixed === undefined || deepEqual(spec, fixed)) return [];
+  return [invalid(path, specDump(spec), `spec of '${name}' must equal the fixed value`)];
+}
+
+function specDump(spec: FlowSchemaSpec): Verbatim {
+  const level = `flowcontrol.PriorityLevelConfigurationReference{Name:${quote(spec.priorityLevelConfiguration.name)}}`;
+  const method = pointerDump('FlowDistinguisherMethod', spec.distinguisherMethod);
+  const rules = listDump('PolicyRulesWithSubjects', spec.rules, (rule) =>
+    [
+      `Subjects:${listDump('Subject', rule.subjects, subjectDump)}`,
+      `ResourceRules:${listDump('ResourcePolicyRule', rule.resourceRules, resourceRuleDump)}`,
+      `NonResourceRules:${listDump('NonResourcePolicyRule', rule.nonResourceRules, nonResourceRuleDump)}`,
+    ].join(', '),
+  );
+  const precedence = `MatchingPrecedence:${spec.matchingPrecedence}`;
+  return verbatim(
+    `flowcontrol.FlowSchemaSpec{PriorityLevelConfiguration:${level}, ${precedence}, DistinguisherMethod:${method}, Rules:${rules}}`,
+  );
+}
+
+function listDump<Item>(name: string, items: readonly Item[] | null | undefined, dump: (item: Item) => string): string {
+  if (items === null || items === undefined) return `[]flowcontrol.${name}(nil)`;
+  return `[]flowcontrol.${name}{${items.map((item) => `flowcontrol.${name}{${dump(item)}}`).join(', ')}}`;
+}
+
+function subjectDump({ kind, user, group, serviceAccount }: FlowSubject): string {
+  return [
+    `Kind:${quote(kind)}`,
+    `User:${pointerDump('UserSubject', user)}`,
+    `Group:${pointerDump('GroupSubject', group)}`,
+    `ServiceAccount:${pointerDump('ServiceAccountSubject', serviceAccount)}`,
+  ].join(', ');
+}
+
+function resourceRuleDump({ verbs, apiGroups, resources, clusterScope, namespaces }: ResourcePolicyRule): string {
+  return [
+    `Verbs:${stringsDump(verbs)}`,
+    `APIGroups:${stringsDump(apiGroups)}`,
+    `Resources:${stringsDump(resources)}`,
+    `ClusterScope:${clusterScope ?? false}`,
+    `Namespaces:${stringsDump(namespaces)}`,
+  ].join(', ');
+}
+
+function nonResourceRuleDump({ verbs, nonResourceURLs }: NonResourcePolicyRule): string {
+  return `Verbs:${stringsDump(verbs)}, NonResourceURLs:${stringsDump(nonResourceURLs)}`;
+}
+
+function stringsDump(items: readonly string[] | null): string {
+  return stringSlice(items ?? undefined).verbatim;
+}

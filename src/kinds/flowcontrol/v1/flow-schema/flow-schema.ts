@@ -1,0 +1,64 @@
+/**
+ * FlowSchema: which requests go to which priority level. Nothing here holds a request back; see docs/fidelity.md.
+ */
+import { serviceGroup } from '../../../../meta/dialect.js';
+import type { FieldError } from '../../../../meta/field-error.js';
+import type { ApiObject, DraftObject } from '../../../../meta/object.js';
+import type { Input, Output } from '../../../../schema/type.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import type { Kind } from '../../../kind.js';
+import { specGeneration, statusSubresource } from '../../../shared/strategies.js';
+import { flowSchemaColumns } from '../columns.js';
+import { validateConditions } from '../conditions.js';
+import { MANDATORY, mandatoryMetadata } from '../mandatory.js';
+import { fixedFlowSchemaSpec, fixedSpecProblems } from './fixed.js';
+import { flowSchemaShape } from './schema.js';
+import { validateFlowSchemaSpec } from './validate.js';
+
+export interface FlowSchema extends ObjectBase, Output<typeof flowSchemaShape> {}
+export interface FlowSchemaInput extends InputBase, Input<typeof flowSchemaShape> {}
+
+export const FlowSchema: Kind<FlowSchema, FlowSchemaInput, 'Cluster', 'status'> = defineBuiltIn({
+  apiVersion: `${serviceGroup('flowcontrol.apiserver')}/v1`,
+  kind: 'FlowSchema',
+  scope: 'Cluster',
+  columns: flowSchemaColumns,
+  initial: (dialect) =>
+    MANDATORY.map((name) => ({
+      metadata: mandatoryMetadata(name, dialect),
+      spec: fixedFlowSchemaSpec(name),
+      status: {},
+    })),
+  body: flowSchemaShape,
+  strategy: {
+    generation: specGeneration,
+    statusApart: true,
+    revalidatesOnUpdate: true,
+    validate,
+    canonicalize: dropEmptyNamespaces,
+  },
+  subresources: { status: statusSubresource({ metadata: 'kept', validateUpdate: validateStatus }) },
+});
+
+function validate(object: ApiObject): FieldError[] {
+  const { metadata, spec } = object as unknown as FlowSchema;
+  // An object that lacks a name is judged, too.
+  const { name = '' }: { name?: string } = metadata;
+  return [
+    ...validateFlowSchemaSpec('spec', spec, name),
+    ...fixedSpecProblems('spec', spec, name),
+    ...validateStatus(object),
+  ];
+}
+
+function validateStatus(object: ApiObject): FieldError[] {
+  return validateConditions((object as unknown as FlowSchema).status.conditions);
+}
+
+/** What is stored knows no empty list of namespaces, only none. */
+function dropEmptyNamespaces(draft: DraftObject): void {
+  const { rules = [] } = (draft as unknown as FlowSchema).spec;
+  for (const rule of rules.flatMap((one) => one.resourceRules ?? [])) {
+    if (rule.namespaces?.length === 0) rule.namespaces = null;
+  }
+}

@@ -1,0 +1,212 @@
+/**
+ * StorageVersion: in which version each server of the cluster stores a resource, and which versions it can read.
+ */
+import * as z from 'zod';
+import { serviceGroup } from '../../../meta/dialect.js';
+import type { FieldError } from '../../../meta/field-error.js';
+import { childPath, invalid, keyPath, required } from '../../../meta/field-error.js';
+import { stringSlice } from '../../../meta/go-text.js';
+import {
+  dns1035LabelProblems,
+  dnsSubdomainProblems,
+  patternMessage,
+  qualifiedNameProblems,
+} from '../../../meta/names.js';
+import type { ApiObject } from '../../../meta/object.js';
+import {
+  applyMapList,
+  int64,
+  namedString,
+  optional,
+  pointer,
+  setList,
+  timeOrNull,
+  words,
+} from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind, NameRule } from '../../kind.js';
+import { statusSubresource } from '../../shared/strategies.js';
+import { ageColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
+
+const serverStorageVersionShape = () => ({
+  apiServerID: optional(z.string()),
+  encodingVersion: optional(z.string()),
+  decodableVersions: optional(setList(z.string())),
+  servedVersions: optional(setList(z.string())),
+});
+export interface ServerStorageVersion extends Output<typeof serverStorageVersionShape> {}
+export interface ServerStorageVersionInput extends Input<typeof serverStorageVersionShape> {}
+const serverStorageVersion: Type<ServerStorageVersion, ServerStorageVersionInput> = type(
+  'v1alpha1.ServerStorageVersion',
+  serverStorageVersionShape,
+);
+
+const storageVersionConditionShape = () => ({
+  type: namedString('v1alpha1.StorageVersionConditionType'),
+  status: words<'True' | 'False' | 'Unknown'>('v1alpha1.ConditionStatus'),
+  observedGeneration: optional(int64()),
+  lastTransitionTime: timeOrNull(),
+  reason: z.string(),
+  message: z.string(),
+});
+export interface StorageVersionCondition extends Output<typeof storageVersionConditionShape> {}
+export interface StorageVersionConditionInput extends Input<typeof storageVersionConditionShape> {}
+const storageVersionCondition: Type<StorageVersionCondition, StorageVersionConditionInput> = type(
+  'v1alpha1.StorageVersionCondition',
+  storageVersionConditionShape,
+);
+
+const storageVersionStatusShape = () => ({
+  storageVersions: optional(applyMapList(serverStorageVersion(), 'apiServerID')),
+  commonEncodingVersion: pointer(z.string()),
+  conditions: optional(applyMapList(storageVersionCondition(), 'type')),
+});
+export interface StorageVersionStatus extends Output<typeof storageVersionStatusShape> {}
+export interface StorageVersionStatusInput extends Input<typeof storageVersionStatusShape> {}
+const storageVersionStatus: Type<StorageVersionStatus, StorageVersionStatusInput> = type(
+  'v1alpha1.StorageVersionStatus',
+  storageVersionStatusShape,
+);
+
+/** There is nothing to wish for. */
+const storageVersionSpec: Type<object, object> = type('v1alpha1.StorageVersionSpec', () => ({}));
+
+const shape = () => ({ spec: storageVersionSpec(), status: storageVersionStatus() });
+export interface StorageVersion extends ObjectBase, Output<typeof shape> {}
+export interface StorageVersionInput extends InputBase, Input<typeof shape> {}
+
+/** `<group>.<resource>`; groups have dots of their own. */
+const storageVersionName: NameRule = (name) => {
+  const dot = name.lastIndexOf('.');
+  if (dot < 0) return ['name must be in the form of <group>.<resource>'];
+  return [
+    ...dnsSubdomainProblems(name.slice(0, dot)).map((problem) => `the group segment ${problem}`),
+    ...dns1035LabelProblems(name.slice(dot + 1)).map((problem) => `the resource segment ${problem}`),
+  ];
+};
+
+export const StorageVersion: Kind<StorageVersion, StorageVersionInput, 'Cluster', 'status'> = defineBuiltIn({
+  apiVersion: `${serviceGroup('internal.apiserver')}/v1alpha1`,
+  kind: 'StorageVersion',
+  scope: 'Cluster',
+  body: shape,
+  columns: [
+    nameColumn,
+    textColumn(
+      'CommonEncodingVersion',
+      'If all API server instances agree on the same encoding storage version, then this field is set to that version. Otherwise this field is left empty. API servers should finish updating its storageVersionStatus entry before serving write operations, so that this field will be in sync with the reality.',
+      (object) => statusOf(object).commonEncodingVersion ?? '<unset>',
+    ),
+    textColumn('StorageVersions', 'The reported versions per API server instance.', (object) =>
+      serversCell(statusOf(object).storageVersions ?? []),
+    ),
+    ageColumn,
+  ],
+  strategy: {
+    nameRule: storageVersionName,
+    unconditionalUpdate: false,
+    statusApart: true,
+    validate: (object) => statusProblems('status', statusOf(object)),
+  },
+  subresources: {
+    status: statusSubresource({
+      metadata: 'kept',
+      validateUpdate: (next) => statusProblems('status', statusOf(next)),
+    }),
+  },
+});
+
+function statusOf(object: ApiObject): StorageVersionStatus {
+  return (object as unknown as StorageVersion).status;
+}
+
+function serversCell(servers: readonly ServerStorageVersion[]): string {
+  if (servers.length === 0) return '<unset>';
+  return servers.map(({ apiServerID = '', encodingVersion = '' }) => `${apiServerID}=${encodingVersion}`).join(',');
+}
+
+function statusProblems(path: string, status: StorageVersionStatus): FieldError[] {
+  const servers = status.storageVersions ?? [];
+  return [
+    ...servers.flatMap((server, index) => serverProblems(keyPath(childPath(path, 'storageVersions'), index), server)),
+    ...commonVersionProblems(childPath(path, 'commonEncodingVersion'), status),
+    ...conditionProblems(path, status.conditions ?? []),
+  ];
+}
+
+function serverProblems(path: string, server: ServerStorageVersion): FieldError[] {
+  const { apiServerID = '', encodingVersion = '', decodableVersions = [] } = server;
+  const versionProblems = (at: string, version: string) => {
+    const problems = apiVersionProblems(version);
+    return problems.length === 0 ? [] : [invalid(at, version, problems.join(','))];
+  };
+  const decodable = childPath(path, 'decodableVersions');
+  const found = [
+    ...dnsSubdomainProblems(apiServerID).map((problem) =>
+      invalid(childPath(path, 'apiServerID'), apiServerID, problem),
+    ),
+    ...versionProblems(childPath(path, 'encodingVersion'), encodingVersion),
+    ...decodableVersions.flatMap((version, index) => versionProblems(keyPath(decodable, index), version)),
+  ];
+  if (!decodableVersions.includes(encodingVersion)) {
+    const detail = `decodableVersions must include encodingVersion ${encodingVersion}`;
+    found.push(invalid(decodable, stringSlice(server.decodableVersions), detail));
+  }
+  return found;
+}
+
+const MALFORMED = `an apiVersion is ${patternMessage(
+  "a DNS-1035 label, which must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
+  '[a-z]([-a-z0-9]*[a-z0-9])?',
+  ['my-name', 'abc-123'],
+)} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyVersion')`;
+
+function apiVersionProblems(text: string): readonly string[] {
+  const parts = text.split('/');
+  if (parts.length > 2) return [MALFORMED];
+  const version = parts[parts.length - 1] ?? '';
+  const part = (name: string, value: string, problems: readonly string[]) =>
+    (value === '' ? ['must be non-empty'] : problems).map((problem) => `${name} part: ${problem}`);
+  const ofVersion = part('version', version, dns1035LabelProblems(version));
+  if (parts.length === 1) return ofVersion;
+  const [group = ''] = parts;
+  return [...part('group', group, dnsSubdomainProblems(group)), ...ofVersion];
+}
+
+/** Told when, and only when, all servers agree. */
+function commonVersionProblems(path: string, status: StorageVersionStatus): FieldError[] {
+  const { storageVersions: servers = [], commonEncodingVersion: told } = status;
+  const [first = ''] = servers.map(({ encodingVersion = '' }) => encodingVersion);
+  const agree = servers.length > 0 && servers.every(({ encodingVersion = '' }) => encodingVersion === first);
+  if (!agree) {
+    if (told === undefined) return [];
+    const detail =
+      'should be nil if servers do not agree on the same encoding version, or if there is no server reporting the supported versions yet';
+    return [invalid(path, told, detail)];
+  }
+  if (told === first) return [];
+  const which = told === undefined ? 'the common encoding version' : 'the actual common encoding version';
+  return [invalid(path, told, `${which} is ${first}`)];
+}
+
+/** The paths lack a step: the list's name. And a bad status shows the type. */
+function conditionProblems(path: string, conditions: readonly StorageVersionCondition[]): FieldError[] {
+  const places = new Map<string, number>();
+  return conditions.flatMap(({ type: named, status, reason, message }, index) => {
+    const at = keyPath(path, index);
+    const typePath = childPath(at, 'type');
+    const found: FieldError[] = [];
+    const earlier = places.get(named);
+    if (earlier !== undefined) {
+      const detail = `the type of the condition is not unique, it also appears in conditions[${earlier}]`;
+      found.push(invalid(typePath, named, detail));
+    }
+    places.set(named, index);
+    found.push(...qualifiedNameProblems(named).map((problem) => invalid(typePath, named, problem)));
+    found.push(...qualifiedNameProblems(status).map((problem) => invalid(childPath(at, 'status'), named, problem)));
+    if (reason === '') found.push(required(childPath(at, 'reason'), 'reason cannot be empty'));
+    if (message === '') found.push(required(childPath(at, 'message'), 'message cannot be empty'));
+    return found;
+  });
+}

@@ -1,0 +1,29 @@
+/**
+ * The networking group.
+ */
+import type { Kind } from '../kind.js';
+import { Ingress } from './v1/ingress/ingress.js';
+import { IngressClass } from './v1/ingress-class.js';
+import { IPAddress } from './v1/ip-address.js';
+import { NetworkPolicy } from './v1/network-policy/network-policy.js';
+import { ServiceCIDR } from './v1/service-cidr.js';
+import { IPAddressV1beta1, ServiceCIDRV1beta1 } from './v1beta1.js';
+
+export { Ingress, type IngressInput } from './v1/ingress/ingress.js';
+export type * from './v1/ingress/schema.js';
+export * from './v1/ingress-class.js';
+export * from './v1/ip-address.js';
+export { NetworkPolicy, type NetworkPolicyInput } from './v1/network-policy/network-policy.js';
+export type * from './v1/network-policy/schema.js';
+export * from './v1/service-cidr.js';
+export * from './v1beta1.js';
+
+export const networkingKinds: readonly Kind[] = [
+  IngressClass,
+  Ingress,
+  IPAddress,
+  NetworkPolicy,
+  ServiceCIDR,
+  IPAddressV1beta1,
+  ServiceCIDRV1beta1,
+];

@@ -1,0 +1,108 @@
+/**
+ * IngressClass: which controller serves the Ingresses that name it. spec: IngressClass
+ */
+import * as z from 'zod';
+import { serviceGroup } from '../../../meta/dialect.js';
+import type { FieldError } from '../../../meta/field-error.js';
+import { childPath, forbidden, invalid, notSupported, required, tooLong } from '../../../meta/field-error.js';
+import { byteLength, dnsLabelProblems } from '../../../meta/names.js';
+import type { ApiObject } from '../../../meta/object.js';
+import { always, defaultedPointer, optional, pointer, words } from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind } from '../../kind.js';
+import { domainPrefixedPathProblems } from '../../shared/domain-prefixed-path.js';
+import { specGeneration } from '../../shared/strategies.js';
+import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/workload-columns.js';
+import { groupKindNameProblems } from '../reference.js';
+
+const parametersReferenceShape = () => ({
+  apiGroup: pointer(z.string()),
+  kind: z.string(),
+  name: z.string(),
+  scope: defaultedPointer(words<'Cluster' | 'Namespace'>('string'), 'Cluster'),
+  namespace: pointer(z.string()),
+});
+export interface IngressClassParametersReference extends Output<typeof parametersReferenceShape> {}
+export interface IngressClassParametersReferenceInput extends Input<typeof parametersReferenceShape> {}
+const parametersReference: Type<IngressClassParametersReference, IngressClassParametersReferenceInput> = type(
+  'IngressClassParametersReference',
+  parametersReferenceShape,
+);
+
+const ingressClassSpecShape = () => ({
+  controller: optional(z.string()),
+  parameters: pointer(parametersReference()),
+});
+export interface IngressClassSpec extends Output<typeof ingressClassSpecShape> {}
+export interface IngressClassSpecInput extends Input<typeof ingressClassSpecShape> {}
+const ingressClassSpec: Type<IngressClassSpec, IngressClassSpecInput> = type('IngressClassSpec', ingressClassSpecShape);
+
+const shape = () => ({ spec: always(ingressClassSpec()) });
+export interface IngressClass extends ObjectBase, Output<typeof shape> {}
+export interface IngressClassInput extends InputBase, Input<typeof shape> {}
+
+const specOf = (object: ApiObject) => (object as unknown as IngressClass).spec;
+
+export const IngressClass: Kind<IngressClass, IngressClassInput, 'Cluster', never> = defineBuiltIn({
+  apiVersion: `${serviceGroup('networking')}/v1`,
+  kind: 'IngressClass',
+  scope: 'Cluster',
+  body: shape,
+  strategy: {
+    generation: specGeneration,
+    revalidatesOnUpdate: true,
+    validate: (object) => specProblems(specOf(object)),
+    validateUpdate,
+  },
+  columns: [
+    nameColumn,
+    textColumn(
+      'Controller',
+      'Controller that is responsible for handling this class',
+      (object) => specOf(object).controller ?? '',
+    ),
+    textColumn('Parameters', 'A reference to a resource with additional parameters', parametersCell),
+    ageColumn,
+  ],
+});
+
+function validateUpdate(next: ApiObject, live: ApiObject): readonly FieldError[] {
+  const controller = specOf(next).controller ?? '';
+  if (controller === (specOf(live).controller ?? '')) return [];
+  return [invalid('spec.controller', controller, 'field is immutable')];
+}
+
+const MAX_CONTROLLER_BYTES = 250;
+
+function specProblems({ controller = '', parameters }: IngressClassSpec): FieldError[] {
+  const found: FieldError[] = [];
+  if (byteLength(controller) > MAX_CONTROLLER_BYTES) found.push(tooLong('spec.controller', MAX_CONTROLLER_BYTES));
+  found.push(...domainPrefixedPathProblems('spec.controller', controller));
+  return parameters === undefined ? found : [...found, ...parametersProblems('spec.parameters', parameters)];
+}
+
+function parametersProblems(path: string, parameters: IngressClassParametersReference): FieldError[] {
+  const found = groupKindNameProblems(path, parameters);
+  const { namespace } = parameters;
+  const namespacePath = childPath(path, 'namespace');
+  switch (parameters.scope) {
+    case 'Cluster':
+      if (namespace !== undefined) found.push(forbidden(namespacePath, "`parameters.scope` is set to 'Cluster'"));
+      break;
+    case 'Namespace':
+      if (namespace === undefined) found.push(required(namespacePath, "`parameters.scope` is set to 'Namespace'"));
+      else found.push(...dnsLabelProblems(namespace).map((detail) => invalid(namespacePath, namespace, detail)));
+      break;
+    default:
+      found.push(notSupported(childPath(path, 'scope'), parameters.scope, ['Cluster', 'Namespace']));
+  }
+  return found;
+}
+
+function parametersCell(object: ApiObject): string {
+  const { parameters } = specOf(object);
+  if (parameters === undefined) return NONE;
+  const { apiGroup, kind, name } = parameters;
+  return `${kind}${apiGroup ? `.${apiGroup}` : ''}/${name}`;
+}

@@ -1,0 +1,67 @@
+/**
+ * Ingress: which hosts and paths from outside lead to which backends. spec: Ingress
+ */
+import { serviceGroup } from '../../../../meta/dialect.js';
+import type { FieldError } from '../../../../meta/field-error.js';
+import { invalid } from '../../../../meta/field-error.js';
+import { quote } from '../../../../meta/go-text.js';
+import type { ApiObject } from '../../../../meta/object.js';
+import { always } from '../../../../schema/hints.js';
+import type { Input, Output } from '../../../../schema/type.js';
+import { own } from '../../../../util/json.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import type { Kind, WriteContext } from '../../../kind.js';
+import { specGeneration, statusSubresource } from '../../../shared/strategies.js';
+import { ingressColumns } from './columns.js';
+import { ingressSpec, ingressStatus } from './schema.js';
+import { ingressSpecProblems, ingressStatusProblems } from './validate.js';
+
+const shape = () => ({ spec: always(ingressSpec()), status: always(ingressStatus()) });
+export interface Ingress extends ObjectBase, Output<typeof shape> {}
+export interface IngressInput extends InputBase, Input<typeof shape> {}
+
+export const Ingress: Kind<Ingress, IngressInput, 'Namespaced', 'status'> = defineBuiltIn({
+  apiVersion: `${serviceGroup('networking')}/v1`,
+  kind: 'Ingress',
+  scope: 'Namespaced',
+  names: { shortNames: ['ing'] },
+  body: shape,
+  strategy: {
+    statusApart: true,
+    generation: specGeneration,
+    validate: (object, context) => [...ingressSpecProblems(specOf(object)), ...classProblems(object, context)],
+    // The annotation may disagree with the class later on; only a new object must be consistent.
+    validateUpdate: (next) => ingressSpecProblems(specOf(next)),
+    warnings,
+  },
+  subresources: {
+    status: statusSubresource({
+      validateUpdate: (next) => ingressStatusProblems((next as unknown as Ingress).status.loadBalancer),
+    }),
+  },
+  columns: ingressColumns,
+});
+
+function specOf(object: ApiObject): Ingress['spec'] {
+  return (object as unknown as Ingress).spec;
+}
+
+/** The annotation that named the class before the field did. */
+function classAnnotation(object: ApiObject, { dialect }: WriteContext): { key: string; value: string | undefined } {
+  const key = dialect.key('ingress.class');
+  return { key, value: own(object.metadata.annotations ?? {}, key) };
+}
+
+function classProblems(object: ApiObject, context: WriteContext): FieldError[] {
+  const { ingressClassName } = specOf(object);
+  const { key, value } = classAnnotation(object, context);
+  if (value === undefined || ingressClassName === undefined || value === ingressClassName) return [];
+  // The reference server leaves `metadata` out of this path.
+  return [invalid(`annotations.${key}`, value, 'must match `ingressClassName` when both are specified')];
+}
+
+function warnings(object: ApiObject, live: ApiObject | undefined, context: WriteContext): readonly string[] {
+  const { key, value } = classAnnotation(object, context);
+  if (live !== undefined || value === undefined || specOf(object).ingressClassName !== undefined) return [];
+  return [`annotation ${quote(key)} is deprecated, please use 'spec.ingressClassName' instead`];
+}

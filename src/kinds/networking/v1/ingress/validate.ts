@@ -1,0 +1,142 @@
+/**
+ * The rules of an Ingress, in the order in which they are reported.
+ */
+import type { FieldError } from '../../../../meta/field-error.js';
+import { childPath, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
+import { verbatim } from '../../../../meta/go-text.js';
+import { parseIpSloppy, validIpProblems } from '../../../../meta/ip.js';
+import {
+  dns1035LabelProblems,
+  dnsSubdomainProblems,
+  portNameProblems,
+  wildcardSubdomainProblems,
+} from '../../../../meta/names.js';
+import { portNumberProblems } from '../../../shared/ports.js';
+import { groupKindNameProblems } from '../../reference.js';
+import type {
+  HTTPIngressPath,
+  IngressBackend,
+  IngressLoadBalancerStatus,
+  IngressRule,
+  IngressSpec,
+  IngressTLS,
+} from './schema.js';
+
+export function ingressSpecProblems(spec: IngressSpec): FieldError[] {
+  const { rules = [], tls = [], defaultBackend, ingressClassName } = spec;
+  const found: FieldError[] = [];
+  if (rules.length === 0 && defaultBackend === undefined) {
+    const shown = verbatim('[]networking.IngressRule(nil)');
+    found.push(invalid('spec', shown, 'either `defaultBackend` or `rules` must be specified'));
+  }
+  if (defaultBackend !== undefined) found.push(...backendProblems('spec.defaultBackend', defaultBackend));
+  rules.forEach((rule, index) => {
+    found.push(...ruleProblems(keyPath('spec.rules', index), rule));
+  });
+  tls.forEach((entry, index) => {
+    found.push(...tlsProblems(keyPath('spec.tls', index), entry));
+  });
+  if (ingressClassName !== undefined) {
+    found.push(...each('spec.ingressClassName', ingressClassName, dnsSubdomainProblems(ingressClassName)));
+  }
+  return found;
+}
+
+export function ingressStatusProblems(status: IngressLoadBalancerStatus): FieldError[] {
+  return (status.ingress ?? []).flatMap(({ ip = '', hostname = '' }, index) => {
+    const path = keyPath('status.loadBalancer.ingress', index);
+    const found = ip === '' ? [] : each(childPath(path, 'ip'), ip, validIpProblems(ip));
+    if (hostname === '') return found;
+    found.push(...each(childPath(path, 'hostname'), hostname, dnsSubdomainProblems(hostname)));
+    if (parseIpSloppy(hostname) !== undefined) found.push(invalid(childPath(path, 'hostname'), hostname, NOT_A_NAME));
+    return found;
+  });
+}
+
+const NOT_A_NAME = 'must be a DNS name, not an IP address';
+
+function ruleProblems(path: string, rule: IngressRule): FieldError[] {
+  const { host = '' } = rule;
+  const hostPath = childPath(path, 'host');
+  const found: FieldError[] = [];
+  if (host !== '') {
+    if (parseIpSloppy(host) !== undefined) found.push(invalid(hostPath, host, NOT_A_NAME));
+    found.push(...hostProblems(hostPath, host));
+  }
+  return [...found, ...httpProblems(path, rule)];
+}
+
+function hostProblems(path: string, host: string): FieldError[] {
+  return each(path, host, host.includes('*') ? wildcardSubdomainProblems(host) : dnsSubdomainProblems(host));
+}
+
+function httpProblems(path: string, { http }: IngressRule): FieldError[] {
+  if (http === undefined) return [];
+  const pathsPath = childPath(path, 'http.paths');
+  const paths = http.paths ?? [];
+  if (paths.length === 0) return [required(pathsPath)];
+  return paths.flatMap((entry, index) => pathProblems(keyPath(pathsPath, index), entry));
+}
+
+const FORBIDDEN_SEQUENCES = ['//', '/./', '/../', '%2f', '%2F'];
+const FORBIDDEN_ENDS = ['/..', '/.'];
+
+function pathProblems(path: string, entry: HTTPIngressPath): FieldError[] {
+  const { path: text = '', pathType } = entry;
+  const textPath = childPath(path, 'path');
+  const found: FieldError[] = [];
+  const absolute = () => {
+    if (!text.startsWith('/')) found.push(invalid(textPath, text, 'must be an absolute path'));
+  };
+  if (pathType === undefined) return [required(childPath(path, 'pathType'), 'pathType must be specified')];
+  switch (pathType) {
+    case 'Exact':
+    case 'Prefix':
+      absolute();
+      for (const part of FORBIDDEN_SEQUENCES) {
+        if (text.includes(part)) found.push(invalid(textPath, text, `must not contain '${part}'`));
+      }
+      for (const end of FORBIDDEN_ENDS) {
+        if (text.endsWith(end)) found.push(invalid(textPath, text, `cannot end with '${end}'`));
+      }
+      break;
+    case 'ImplementationSpecific':
+      if (text !== '') absolute();
+      break;
+    default:
+      found.push(notSupported(childPath(path, 'pathType'), pathType, ['Exact', 'ImplementationSpecific', 'Prefix']));
+  }
+  return [...found, ...backendProblems(childPath(path, 'backend'), entry.backend)];
+}
+
+function backendProblems(path: string, { resource, service }: IngressBackend): FieldError[] {
+  if (resource !== undefined) {
+    if (service !== undefined) return [invalid(path, '', 'cannot set both resource and service backends')];
+    return groupKindNameProblems(childPath(path, 'resource'), resource);
+  }
+  if (service === undefined) return [invalid(path, '', 'resource or service backend is required')];
+  const namePath = childPath(path, 'service.name');
+  const { name: portName = '', number = 0 } = service.port;
+  const found =
+    service.name === '' ? [required(namePath)] : each(namePath, service.name, dns1035LabelProblems(service.name));
+  if (portName !== '' && number !== 0) {
+    found.push(invalid(path, '', 'cannot set both port name & port number'));
+  } else if (portName !== '') {
+    found.push(...each(childPath(path, 'service.port.name'), portName, portNameProblems(portName)));
+  } else if (number !== 0) {
+    found.push(...portNumberProblems(childPath(path, 'service.port.number'), number));
+  } else {
+    found.push(required(path, 'port name or number is required'));
+  }
+  return found;
+}
+
+function tlsProblems(path: string, { hosts = [], secretName = '' }: IngressTLS): FieldError[] {
+  const found = hosts.flatMap((host, index) => hostProblems(keyPath(childPath(path, 'hosts'), index), host));
+  if (secretName === '') return found;
+  return [...found, ...each(childPath(path, 'secretName'), secretName, dnsSubdomainProblems(secretName))];
+}
+
+function each(path: string, value: string, details: readonly string[]): FieldError[] {
+  return details.map((detail) => invalid(path, value, detail));
+}

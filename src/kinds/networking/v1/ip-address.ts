@@ -1,0 +1,97 @@
+/**
+ * IPAddress: an address that is in use, and by whom; its name is the address. Services make theirs themselves.
+ * spec: IPAddress
+ */
+import * as z from 'zod';
+import { serviceGroup } from '../../../meta/dialect.js';
+import type { FieldError } from '../../../meta/field-error.js';
+import { invalid, required } from '../../../meta/field-error.js';
+import { quote, verbatim } from '../../../meta/go-text.js';
+import { ipAddressNameProblems } from '../../../meta/ip.js';
+import { dnsSubdomainProblems, pathSegmentProblems } from '../../../meta/names.js';
+import type { ApiObject } from '../../../meta/object.js';
+import { always, optional } from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { deepEqual } from '../../../util/json.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind } from '../../kind.js';
+import { requiredPointer } from '../../shared/required-pointer.js';
+import { NONE, nameColumn, textColumn } from '../../shared/workload-columns.js';
+import { requiredSegmentProblems } from '../reference.js';
+
+const parentReferenceShape = () => ({
+  group: optional(z.string()),
+  resource: z.string(),
+  namespace: optional(z.string()),
+  name: z.string(),
+});
+export interface ParentReference extends Output<typeof parentReferenceShape> {}
+export interface ParentReferenceInput extends Input<typeof parentReferenceShape> {}
+const parentReference: Type<ParentReference, ParentReferenceInput> = type('ParentReference', parentReferenceShape);
+
+const ipAddressSpecShape = () => ({ parentRef: requiredPointer(parentReference()) });
+export interface IPAddressSpec extends Output<typeof ipAddressSpecShape> {}
+export interface IPAddressSpecInput extends Input<typeof ipAddressSpecShape> {}
+const ipAddressSpec: Type<IPAddressSpec, IPAddressSpecInput> = type('IPAddressSpec', ipAddressSpecShape);
+
+const shape = () => ({ spec: always(ipAddressSpec()) });
+export interface IPAddress extends ObjectBase, Output<typeof shape> {}
+export interface IPAddressInput extends InputBase, Input<typeof shape> {}
+
+export const IPAddress: Kind<IPAddress, IPAddressInput, 'Cluster', never> = defineBuiltIn({
+  apiVersion: `${serviceGroup('networking')}/v1`,
+  kind: 'IPAddress',
+  scope: 'Cluster',
+  names: { shortNames: ['ip'] },
+  body: shape,
+  strategy: {
+    nameRule: ipAddressNameProblems,
+    validate: (object) => parentProblems(parentOf(object)),
+    validateUpdate,
+  },
+  columns: [
+    nameColumn,
+    textColumn(
+      'ParentRef',
+      'ParentRef references the resource that an IPAddress is attached to. An IPAddress must reference a parent object.',
+      parentCell,
+    ),
+  ],
+});
+
+/** Absent until it has been validated. */
+function parentOf(object: ApiObject): ParentReference | undefined {
+  return (object as unknown as IPAddress).spec.parentRef;
+}
+
+function parentProblems(parent: ParentReference | undefined): FieldError[] {
+  if (parent === undefined) return [required('spec.parentRef')];
+  const { group = '', resource, namespace = '', name } = parent;
+  const groupDetails = group === '' ? [] : dnsSubdomainProblems(group);
+  const namespaceDetails = namespace === '' ? [] : pathSegmentProblems(namespace);
+  return [
+    ...groupDetails.map((detail) => invalid('spec.parentRef.group', group, detail)),
+    ...requiredSegmentProblems('spec.parentRef.resource', resource),
+    ...requiredSegmentProblems('spec.parentRef.name', name),
+    ...namespaceDetails.map((detail) => invalid('spec.parentRef.namespace', namespace, detail)),
+  ];
+}
+
+function validateUpdate(next: ApiObject, live: ApiObject): readonly FieldError[] {
+  const parent = parentOf(next);
+  if (deepEqual(parent, parentOf(live))) return [];
+  return [invalid('spec.parentRef', parent === undefined ? null : dumpParent(parent), 'field is immutable')];
+}
+
+function dumpParent({ group = '', resource, namespace = '', name }: ParentReference) {
+  const fields = `Group:${quote(group)}, Resource:${quote(resource)}, Namespace:${quote(namespace)}, Name:${quote(name)}`;
+  return verbatim(`networking.ParentReference{${fields}}`);
+}
+
+function parentCell(object: ApiObject): string {
+  const parent = parentOf(object);
+  if (parent === undefined) return NONE;
+  const { group = '', resource, namespace = '', name } = parent;
+  const kind = (group === '' ? resource : `${resource}.${group}`).toLowerCase();
+  return namespace === '' ? `${kind}/${name}` : `${kind}/${namespace}/${name}`;
+}

@@ -1,0 +1,51 @@
+/**
+ * NetworkPolicy: which traffic the pods it selects may have. spec: NetworkPolicy
+ */
+import { serviceGroup } from '../../../../meta/dialect.js';
+import { labelSelectorFromObject, printLabelSelector } from '../../../../meta/labels.js';
+import type { ApiObject, DraftObject } from '../../../../meta/object.js';
+import { always } from '../../../../schema/hints.js';
+import type { Input, Output } from '../../../../schema/type.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
+import type { Kind } from '../../../kind.js';
+import { specGeneration } from '../../../shared/strategies.js';
+import { ageColumn, NONE, nameColumn, textColumn } from '../../../shared/workload-columns.js';
+import { networkPolicySpec } from './schema.js';
+import { networkPolicyProblems, networkPolicyWarnings } from './validate.js';
+
+const shape = () => ({ spec: always(networkPolicySpec()) });
+export interface NetworkPolicy extends ObjectBase, Output<typeof shape> {}
+export interface NetworkPolicyInput extends InputBase, Input<typeof shape> {}
+
+const specOf = (object: ApiObject) => (object as unknown as NetworkPolicy).spec;
+
+export const NetworkPolicy: Kind<NetworkPolicy, NetworkPolicyInput, 'Namespaced', never> = defineBuiltIn({
+  apiVersion: `${serviceGroup('networking')}/v1`,
+  kind: 'NetworkPolicy',
+  scope: 'Namespaced',
+  names: { shortNames: ['netpol'] },
+  body: shape,
+  strategy: {
+    generation: specGeneration,
+    defaults: defaultPolicyTypes,
+    validate: (object) => networkPolicyProblems(specOf(object)),
+    validateUpdate: (next) => networkPolicyProblems(specOf(next)),
+    warnings: (object) => networkPolicyWarnings(specOf(object)),
+  },
+  columns: [
+    nameColumn,
+    textColumn(
+      'Pod-Selector',
+      'Selects the pods to which this NetworkPolicy object applies.  The array of ingress rules is applied to any pods selected by this field. Multiple network policies can select the same set of pods.  In this case, the ingress rules for each are combined additively. This field is NOT optional and follows standard label selector semantics. An empty podSelector matches all pods in this namespace.',
+      (object) => printLabelSelector(labelSelectorFromObject(specOf(object).podSelector)) || NONE,
+    ),
+    ageColumn,
+  ],
+});
+
+/** Ingress is always governed unless the policy says otherwise; egress when there are rules for it. */
+function defaultPolicyTypes(draft: DraftObject): void {
+  const { spec } = draft as unknown as NetworkPolicy;
+  if (spec.policyTypes?.length) return;
+  spec.policyTypes = spec.egress?.length ? ['Ingress', 'Egress'] : ['Ingress'];
+}

@@ -1,0 +1,110 @@
+import type { FieldError } from '../../../../meta/field-error.js';
+import { childPath, forbidden, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
+import { quote, verbatim } from '../../../../meta/go-text.js';
+import { cidrWarnings, contains, parseCidrSloppy, validCidrProblems } from '../../../../meta/ip.js';
+import { labelSelectorObjectErrors } from '../../../../meta/labels.js';
+import { portNameProblems } from '../../../../meta/names.js';
+import { portNumberProblems } from '../../../shared/ports.js';
+import type { IPBlock, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec } from './schema.js';
+
+const POLICY_TYPES = ['Ingress', 'Egress'];
+
+export function networkPolicyProblems(spec: NetworkPolicySpec): FieldError[] {
+  const found = labelSelectorObjectErrors(spec.podSelector, 'spec.podSelector');
+  for (const { path, ports, peers, peersPath } of rulesOf(spec)) {
+    ports.forEach((port, index) => {
+      found.push(...portProblems(keyPath(childPath(path, 'ports'), index), port));
+    });
+    peers.forEach((peer, index) => {
+      found.push(...peerProblems(keyPath(peersPath, index), peer));
+    });
+  }
+  const { policyTypes = [] } = spec;
+  if (policyTypes.length > POLICY_TYPES.length) {
+    const shown = verbatim(`[]networking.PolicyType{${policyTypes.map(quote).join(', ')}}`);
+    return [...found, invalid('spec.policyTypes', shown, 'may not specify more than two policyTypes')];
+  }
+  policyTypes.forEach((type, index) => {
+    if (!POLICY_TYPES.includes(type)) found.push(notSupported(keyPath('spec.policyTypes', index), type, POLICY_TYPES));
+  });
+  return found;
+}
+
+export function networkPolicyWarnings(spec: NetworkPolicySpec): string[] {
+  return rulesOf(spec).flatMap(({ peers, peersPath }) =>
+    peers.flatMap(({ ipBlock }, index) => {
+      if (ipBlock === undefined) return [];
+      const path = childPath(keyPath(peersPath, index), 'ipBlock');
+      const exceptPath = childPath(path, 'except');
+      return [
+        ...cidrWarnings(childPath(path, 'cidr'), ipBlock.cidr),
+        ...(ipBlock.except ?? []).flatMap((cidr, at) => cidrWarnings(keyPath(exceptPath, at), cidr)),
+      ];
+    }),
+  );
+}
+
+/** Rules of both directions, ingress first. */
+function rulesOf({ ingress = [], egress = [] }: NetworkPolicySpec) {
+  return [
+    ...ingress.map(({ ports = [], from = [] }, index) => {
+      const path = keyPath('spec.ingress', index);
+      return { path, ports, peers: from, peersPath: childPath(path, 'from') };
+    }),
+    ...egress.map(({ ports = [], to = [] }, index) => {
+      const path = keyPath('spec.egress', index);
+      return { path, ports, peers: to, peersPath: childPath(path, 'to') };
+    }),
+  ];
+}
+
+const PROTOCOLS = ['TCP', 'UDP', 'SCTP'];
+
+function portProblems(path: string, { protocol, port, endPort }: NetworkPolicyPort): FieldError[] {
+  const portPath = childPath(path, 'port');
+  const endPath = childPath(path, 'endPort');
+  const found: FieldError[] = [];
+  if (!PROTOCOLS.includes(protocol)) found.push(notSupported(childPath(path, 'protocol'), protocol, PROTOCOLS));
+  if (typeof port === 'number') {
+    found.push(...portNumberProblems(portPath, port));
+    if (endPort === undefined) return found;
+    if (endPort < port) found.push(invalid(endPath, endPort, 'must be greater than or equal to `port`'));
+    return [...found, ...portNumberProblems(endPath, endPort)];
+  }
+  if (endPort !== undefined) {
+    const why = port === undefined ? 'not specified' : 'non-numeric';
+    found.push(invalid(endPath, endPort, `may not be specified when \`port\` is ${why}`));
+  }
+  if (port === undefined) return found;
+  return [...found, ...portNameProblems(port).map((detail) => invalid(portPath, port, detail))];
+}
+
+function peerProblems(path: string, { podSelector, namespaceSelector, ipBlock }: NetworkPolicyPeer): FieldError[] {
+  const found: FieldError[] = [];
+  if (podSelector !== undefined) found.push(...labelSelectorObjectErrors(podSelector, childPath(path, 'podSelector')));
+  if (namespaceSelector !== undefined) {
+    found.push(...labelSelectorObjectErrors(namespaceSelector, childPath(path, 'namespaceSelector')));
+  }
+  const hasSelector = podSelector !== undefined || namespaceSelector !== undefined;
+  if (ipBlock === undefined) return hasSelector ? found : [...found, required(path, 'must specify a peer')];
+  found.push(...ipBlockProblems(childPath(path, 'ipBlock'), ipBlock));
+  if (hasSelector) found.push(forbidden(path, 'may not specify both ipBlock and another peer'));
+  return found;
+}
+
+function ipBlockProblems(path: string, { cidr: text, except = [] }: IPBlock): FieldError[] {
+  const cidrPath = childPath(path, 'cidr');
+  if (text === '') return [required(cidrPath)];
+  const found = validCidrProblems(text).map((detail) => invalid(cidrPath, text, detail));
+  const cidr = parseCidrSloppy(text);
+  if (cidr === undefined) return found;
+  except.forEach((part, index) => {
+    const partPath = keyPath(childPath(path, 'except'), index);
+    const inner = parseCidrSloppy(part);
+    found.push(...validCidrProblems(part).map((detail) => invalid(partPath, part, detail)));
+    if (inner !== undefined && (!contains(cidr, inner.network) || cidr.prefix >= inner.prefix)) {
+      found.push(invalid(partPath, part, 'must be a strict subset of `cidr`'));
+    }
+  });
+  return found;
+}

@@ -1,0 +1,108 @@
+/**
+ * ServiceCIDR: ranges from which Services get their cluster addresses. spec: ServiceCIDR
+ */
+import * as z from 'zod';
+import { DEFAULT_SERVICE, SERVICE_NAME, serviceGroup } from '../../../meta/dialect.js';
+import type { FieldError } from '../../../meta/field-error.js';
+import { invalid, keyPath, required } from '../../../meta/field-error.js';
+import { stringSlice, verbatim } from '../../../meta/go-text.js';
+import { canonicalCidrProblems, parseCidrSloppy } from '../../../meta/ip.js';
+import type { ApiObject } from '../../../meta/object.js';
+import { always, mapList, optional, pointer } from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind } from '../../kind.js';
+import { DEFAULT_SERVICE_CIDR } from '../../shared/service-cidr.js';
+import { statusSubresource } from '../../shared/strategies.js';
+import { condition } from '../../shared/types.js';
+import { ageColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
+
+const serviceCIDRSpecShape = () => ({
+  // An empty list is refused as what it is, so it must not look absent.
+  cidrs: pointer(z.array(z.string())),
+});
+export interface ServiceCIDRSpec extends Output<typeof serviceCIDRSpecShape> {}
+export interface ServiceCIDRSpecInput extends Input<typeof serviceCIDRSpecShape> {}
+const serviceCIDRSpec: Type<ServiceCIDRSpec, ServiceCIDRSpecInput> = type('ServiceCIDRSpec', serviceCIDRSpecShape);
+
+const serviceCIDRStatusShape = () => ({ conditions: optional(mapList(condition(), 'type')) });
+export interface ServiceCIDRStatus extends Output<typeof serviceCIDRStatusShape> {}
+export interface ServiceCIDRStatusInput extends Input<typeof serviceCIDRStatusShape> {}
+const serviceCIDRStatus: Type<ServiceCIDRStatus, ServiceCIDRStatusInput> = type(
+  'ServiceCIDRStatus',
+  serviceCIDRStatusShape,
+);
+
+const shape = () => ({ spec: always(serviceCIDRSpec()), status: always(serviceCIDRStatus()) });
+export interface ServiceCIDR extends ObjectBase, Output<typeof shape> {}
+export interface ServiceCIDRInput extends InputBase, Input<typeof shape> {}
+
+const specOf = (object: ApiObject) => (object as unknown as ServiceCIDR).spec;
+
+export const ServiceCIDR: Kind<ServiceCIDR, ServiceCIDRInput, 'Cluster', 'status'> = defineBuiltIn({
+  apiVersion: `${serviceGroup('networking')}/v1`,
+  kind: 'ServiceCIDR',
+  scope: 'Cluster',
+  body: shape,
+  strategy: {
+    validate: (object) => rangeProblems(specOf(object).cidrs),
+    validateUpdate: (next, live) => updateProblems(specOf(next).cidrs, specOf(live).cidrs ?? []),
+  },
+  subresources: { status: statusSubresource({ metadata: 'kept' }) },
+  initial: (_dialect, now) => [
+    {
+      metadata: { name: DEFAULT_SERVICE },
+      spec: { cidrs: [DEFAULT_SERVICE_CIDR] },
+      status: {
+        conditions: [
+          {
+            type: 'Ready',
+            status: 'True',
+            lastTransitionTime: now,
+            reason: '',
+            message: `${SERVICE_NAME} default Service CIDR is ready`,
+          },
+        ],
+      },
+    },
+  ],
+  columns: [
+    nameColumn,
+    textColumn(
+      'CIDRs',
+      'CIDRs defines the IP blocks in CIDR notation (e.g. "192.168.0.0/24" or "2001:db8::/64") from which to assign service cluster IPs. Max of two CIDRs is allowed, one of each IP family. This field is immutable.',
+      (object) => (specOf(object).cidrs ?? []).join(','),
+    ),
+    ageColumn,
+  ],
+});
+
+const PATH = 'spec.cidrs';
+
+function rangeProblems(cidrs: readonly string[] = []): FieldError[] {
+  if (cidrs.length === 0) return [required(PATH, 'at least one CIDR required')];
+  if (cidrs.length > 2) {
+    const spec = verbatim(`networking.ServiceCIDRSpec{CIDRs:${stringSlice(cidrs).verbatim}}`);
+    return [invalid(PATH, spec, 'may only hold up to 2 values')];
+  }
+  const found = cidrs.flatMap((cidr, index) =>
+    canonicalCidrProblems(cidr).map((detail) => invalid(keyPath(PATH, index), cidr, detail)),
+  );
+  const [first, second] = cidrs.map((cidr) => parseCidrSloppy(cidr)?.network.family);
+  if (cidrs.length === 2 && first !== undefined && first === second) {
+    const detail = 'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64';
+    found.push(invalid(PATH, cidrs, detail));
+  }
+  return found;
+}
+
+/** Ranges stay; a second one may join the first. */
+function updateProblems(next: readonly string[] | undefined, live: readonly string[]): FieldError[] {
+  const now = next ?? [];
+  const changed = live.flatMap((cidr, index) =>
+    now[index] === cidr ? [] : [invalid(keyPath(PATH, index), now[index], 'field is immutable')],
+  );
+  if (now.length === live.length) return changed;
+  if (live.length === 1 && now.length === 2) return [...changed, ...rangeProblems(now)];
+  return [invalid(PATH, stringSlice(next), 'field is immutable')];
+}

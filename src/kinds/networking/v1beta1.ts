@@ -1,0 +1,19 @@
+/**
+ * The beta versions of the networking group: the same objects under another version.
+ */
+import { serviceGroup } from '../../meta/dialect.js';
+import { anotherVersion } from '../define-kind.js';
+import type { Kind } from '../kind.js';
+import { IPAddress, type IPAddressInput } from './v1/ip-address.js';
+import { ServiceCIDR, type ServiceCIDRInput } from './v1/service-cidr.js';
+
+const apiVersion = `${serviceGroup('networking')}/v1beta1`;
+
+export const IPAddressV1beta1: Kind<IPAddress, IPAddressInput, 'Cluster', never> = anotherVersion(IPAddress, {
+  apiVersion,
+});
+
+export const ServiceCIDRV1beta1: Kind<ServiceCIDR, ServiceCIDRInput, 'Cluster', 'status'> = anotherVersion(
+  ServiceCIDR,
+  { apiVersion },
+);

@@ -1,0 +1,67 @@
+/**
+ * RuntimeClass: a way to run containers, what it costs beside them, and where it is to be had. What it does to a Pod
+ * that names it is done by admission.
+ */
+import * as z from 'zod';
+import { serviceGroup } from '../../../meta/dialect.js';
+import type { FieldError } from '../../../meta/field-error.js';
+import { invalid } from '../../../meta/field-error.js';
+import { labelErrors } from '../../../meta/labels.js';
+import { dnsLabelProblems } from '../../../meta/names.js';
+import type { ApiObject } from '../../../meta/object.js';
+import { atomic, optional, pointer, resourceList } from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { toleration } from '../../core/v1/scheduling-types.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind, WriteContext } from '../../kind.js';
+import { validateResourceRequirements } from '../../shared/resources.js';
+import { validateTolerations } from '../../shared/tolerations.js';
+import { ageColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
+
+const overheadShape = () => ({ podFixed: optional(resourceList()) });
+interface Overhead extends Output<typeof overheadShape> {}
+interface OverheadInput extends Input<typeof overheadShape> {}
+const overhead: Type<Overhead, OverheadInput> = type('Overhead', overheadShape);
+
+const schedulingShape = () => ({
+  nodeSelector: optional(atomic(z.record(z.string(), z.string()))),
+  tolerations: optional(z.array(toleration())),
+});
+interface Scheduling extends Output<typeof schedulingShape> {}
+interface SchedulingInput extends Input<typeof schedulingShape> {}
+const scheduling: Type<Scheduling, SchedulingInput> = type('Scheduling', schedulingShape);
+
+const shape = () => ({
+  handler: z.string(),
+  overhead: pointer(overhead()),
+  scheduling: pointer(scheduling()),
+});
+export interface RuntimeClass extends ObjectBase, Output<typeof shape> {}
+export interface RuntimeClassInput extends InputBase, Input<typeof shape> {}
+
+export const RuntimeClass: Kind<RuntimeClass, RuntimeClassInput, 'Cluster', never> = defineBuiltIn({
+  apiVersion: `${serviceGroup('node')}/v1`,
+  kind: 'RuntimeClass',
+  scope: 'Cluster',
+  // The reference server describes the handler with nothing.
+  columns: [nameColumn, textColumn('Handler', '', (object) => object['handler']), ageColumn],
+  body: shape,
+  strategy: { unconditionalUpdate: false, createOnUpdate: true, validate, validateUpdate },
+});
+
+function validate(object: ApiObject, context: WriteContext): FieldError[] {
+  const { handler, overhead: cost, scheduling: where } = object as unknown as RuntimeClass;
+  return [
+    ...dnsLabelProblems(handler).map((detail) => invalid('handler', handler, detail)),
+    // What runs beside the containers is limited as they are.
+    ...(cost === undefined ? [] : validateResourceRequirements('overhead', { limits: cost.podFixed }, context)),
+    ...labelErrors(where?.nodeSelector ?? {}, 'scheduling.nodeSelector'),
+    ...validateTolerations('scheduling.tolerations', where?.tolerations ?? []),
+  ];
+}
+
+function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): FieldError[] {
+  const found = validate(next, context);
+  if (next['handler'] !== live['handler']) found.push(invalid('handler', next['handler'], 'field is immutable'));
+  return found;
+}

@@ -1,0 +1,148 @@
+/**
+ * PodDisruptionBudget: how many of a set of pods may be missing by intent. spec: Eviction
+ */
+import * as z from 'zod';
+import type { FieldError } from '../../../meta/field-error.js';
+import { invalid, notSupported } from '../../../meta/field-error.js';
+import { verbatim } from '../../../meta/go-text.js';
+import { dumpIntOrString, type IntOrString, percentOf, percentProblems } from '../../../meta/int-or-string.js';
+import { labelSelectorObjectErrors } from '../../../meta/labels.js';
+import type { ApiObject } from '../../../meta/object.js';
+import {
+  always,
+  hint,
+  int32,
+  int64,
+  intOrString,
+  mapList,
+  optional,
+  pointer,
+  time,
+  words,
+} from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import type { Column } from '../../columns.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind } from '../../kind.js';
+import { conditionErrors } from '../../shared/condition-rules.js';
+import { specGeneration, statusSubresource } from '../../shared/strategies.js';
+import { condition, labelSelector } from '../../shared/types.js';
+import { ageColumn, countColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
+
+const podDisruptionBudgetSpecShape = () => ({
+  minAvailable: pointer(intOrString()),
+  selector: hint(pointer(labelSelector()), { patchStrategy: 'replace' }),
+  maxUnavailable: pointer(intOrString()),
+  unhealthyPodEvictionPolicy: pointer(words<'IfHealthyBudget' | 'AlwaysAllow'>('v1.UnhealthyPodEvictionPolicyType')),
+});
+export interface PodDisruptionBudgetSpec extends Output<typeof podDisruptionBudgetSpecShape> {}
+export interface PodDisruptionBudgetSpecInput extends Input<typeof podDisruptionBudgetSpecShape> {}
+const podDisruptionBudgetSpec: Type<PodDisruptionBudgetSpec, PodDisruptionBudgetSpecInput> = type(
+  'PodDisruptionBudgetSpec',
+  podDisruptionBudgetSpecShape,
+);
+
+const podDisruptionBudgetStatusShape = () => ({
+  observedGeneration: optional(int64()),
+  disruptedPods: optional(z.record(z.string(), time())),
+  disruptionsAllowed: int32(),
+  currentHealthy: int32(),
+  desiredHealthy: int32(),
+  expectedPods: int32(),
+  conditions: optional(mapList(condition(), 'type')),
+});
+export interface PodDisruptionBudgetStatus extends Output<typeof podDisruptionBudgetStatusShape> {}
+export interface PodDisruptionBudgetStatusInput extends Input<typeof podDisruptionBudgetStatusShape> {}
+const podDisruptionBudgetStatus: Type<PodDisruptionBudgetStatus, PodDisruptionBudgetStatusInput> = type(
+  'PodDisruptionBudgetStatus',
+  podDisruptionBudgetStatusShape,
+);
+
+const shape = () => ({ spec: always(podDisruptionBudgetSpec()), status: always(podDisruptionBudgetStatus()) });
+export interface PodDisruptionBudget extends ObjectBase, Output<typeof shape> {}
+export interface PodDisruptionBudgetInput extends InputBase, Input<typeof shape> {}
+
+const budgetOf = (object: ApiObject) => object as unknown as PodDisruptionBudget;
+
+const columns: readonly Column[] = [
+  nameColumn,
+  textColumn('Min Available', 'The minimum number of pods that must be available.', (object) =>
+    String(budgetOf(object).spec.minAvailable ?? 'N/A'),
+  ),
+  textColumn('Max Unavailable', 'The maximum number of pods that may be unavailable.', (object) =>
+    String(budgetOf(object).spec.maxUnavailable ?? 'N/A'),
+  ),
+  countColumn(
+    'Allowed Disruptions',
+    'Calculated number of pods that may be disrupted at this time.',
+    (object) => budgetOf(object).status.disruptionsAllowed,
+  ),
+  ageColumn,
+];
+
+export const PodDisruptionBudget: Kind<PodDisruptionBudget, PodDisruptionBudgetInput, 'Namespaced', 'status'> =
+  defineBuiltIn({
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    scope: 'Namespaced',
+    names: { shortNames: ['pdb'] },
+    body: shape,
+    columns,
+    strategy: {
+      unconditionalUpdate: false,
+      statusApart: true,
+      generation: specGeneration,
+      validate: specProblems,
+      validateUpdate: specProblems,
+    },
+    subresources: { status: statusSubresource({ validateUpdate: statusProblems }) },
+  });
+
+const POLICIES = ['AlwaysAllow', 'IfHealthyBudget'];
+
+function specProblems(object: ApiObject): readonly FieldError[] {
+  const { spec } = budgetOf(object);
+  const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy: policy } = spec;
+  const problems: FieldError[] = [];
+  if (minAvailable !== undefined && maxUnavailable !== undefined) {
+    problems.push(invalid('spec', dumpSpec(spec), 'minAvailable and maxUnavailable cannot be both set'));
+  }
+  if (minAvailable !== undefined) problems.push(...amountProblems('spec.minAvailable', minAvailable));
+  if (maxUnavailable !== undefined) problems.push(...amountProblems('spec.maxUnavailable', maxUnavailable));
+  problems.push(...labelSelectorObjectErrors(selector ?? {}, 'spec.selector'));
+  if (policy !== undefined && !POLICIES.includes(policy)) {
+    problems.push(notSupported('spec.unhealthyPodEvictionPolicy', policy, POLICIES));
+  }
+  return problems;
+}
+
+function amountProblems(path: string, amount: IntOrString): FieldError[] {
+  if (typeof amount === 'number') {
+    return amount < 0 ? [invalid(path, amount, 'must be greater than or equal to 0')] : [];
+  }
+  const value = dumpIntOrString(amount);
+  const problems = percentProblems(amount).map((problem) => invalid(path, value, problem));
+  const tooMuch = (percentOf(amount) ?? 0) > 100;
+  return tooMuch ? [...problems, invalid(path, value, 'must not be greater than 100%')] : problems;
+}
+
+/** Where the parts are held differs from run to run. */
+function dumpSpec({ selector, unhealthyPodEvictionPolicy }: PodDisruptionBudgetSpec): ReturnType<typeof verbatim> {
+  const held = (goType: string, value: unknown) => `(*${goType})(${value === undefined ? 'nil' : '0xc000000000'})`;
+  const amount = '(*intstr.IntOrString)(0xc000000000)';
+  return verbatim(
+    `policy.PodDisruptionBudgetSpec{MinAvailable:${amount}, Selector:${held('v1.LabelSelector', selector)}, MaxUnavailable:${amount}, UnhealthyPodEvictionPolicy:${held('policy.UnhealthyPodEvictionPolicyType', unhealthyPodEvictionPolicy)}}`,
+  );
+}
+
+const COUNTS = ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'] as const;
+
+function statusProblems(next: ApiObject): readonly FieldError[] {
+  const { status } = budgetOf(next);
+  return [
+    ...conditionErrors(status.conditions, 'status.conditions'),
+    ...COUNTS.flatMap((field) =>
+      status[field] < 0 ? [invalid(`status.${field}`, status[field], 'must be greater than or equal to 0')] : [],
+    ),
+  ];
+}

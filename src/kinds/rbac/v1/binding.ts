@@ -1,0 +1,125 @@
+/**
+ * What the two kinds of binding share: who gets a role, and which one.
+ */
+import * as z from 'zod';
+import type { Dialect } from '../../../meta/dialect.js';
+import { serviceGroup } from '../../../meta/dialect.js';
+import type { FieldError } from '../../../meta/field-error.js';
+import { childPath, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
+import { quote, verbatim } from '../../../meta/go-text.js';
+import { dnsSubdomainProblems } from '../../../meta/names.js';
+import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import { optional, words } from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import type { Strategy, WriteContext } from '../../kind.js';
+import { rbacName } from './policy-rule.js';
+
+const subjectShape = () => ({
+  kind: words<'User' | 'Group' | 'ServiceAccount'>('string'),
+  apiGroup: optional(z.string()),
+  name: z.string(),
+  namespace: optional(z.string()),
+});
+export interface Subject extends Output<typeof subjectShape> {}
+export interface SubjectInput extends Input<typeof subjectShape> {}
+const subject: Type<Subject, SubjectInput> = type('Subject', subjectShape, { atomic: true });
+
+const roleRefShape = () => ({
+  // Filled in with the one group there is when it is missing; types and published schemas demand it all the same.
+  apiGroup: z.string(),
+  kind: words<'Role' | 'ClusterRole'>('string'),
+  name: z.string(),
+});
+export interface RoleRef extends Output<typeof roleRefShape> {}
+export interface RoleRefInput extends Input<typeof roleRefShape> {}
+const roleRef: Type<RoleRef, RoleRefInput> = type('RoleRef', roleRefShape, { atomic: true });
+
+/** The body of a binding of either kind. */
+export const bindingShape = () => ({
+  subjects: optional(z.array(subject())),
+  roleRef: roleRef(),
+});
+
+interface Binding extends Output<typeof bindingShape> {}
+
+export interface BindingRules {
+  /** Which kinds of role it may refer to. */
+  readonly roleKinds: readonly string[];
+  /** Service accounts without a namespace are those of the binding's own. */
+  readonly isNamespaced: boolean;
+}
+
+/** How a binding departs from the ordinary. */
+export function bindingStrategy(rules: BindingRules): Partial<Strategy> {
+  const validate = (object: ApiObject, { dialect }: WriteContext) => validateBinding(object, rules, groupIn(dialect));
+  return {
+    nameRule: rbacName,
+    createOnUpdate: true,
+    defaults: fillInGroups,
+    validate,
+    validateUpdate(next, live, context) {
+      const found = validate(next, context);
+      // The reference server looks twice on update.
+      return [...found, ...found, ...roleRefChange(next, live)];
+    },
+  };
+}
+
+const USERS_AND_GROUPS = ['User', 'Group'];
+
+function groupIn(dialect: Dialect): string {
+  return dialect.group(serviceGroup('rbac.authorization'));
+}
+
+function fillInGroups(draft: DraftObject, { dialect }: WriteContext): void {
+  const binding = draft as unknown as Binding;
+  const group = groupIn(dialect);
+  if (binding.roleRef.apiGroup === '') binding.roleRef.apiGroup = group;
+  const lacksGroup = (one: Subject) => !one.apiGroup && USERS_AND_GROUPS.includes(one.kind);
+  if (!binding.subjects?.some(lacksGroup)) return;
+  binding.subjects = binding.subjects.map((one) => {
+    if (!lacksGroup(one)) return one;
+    // Made anew: the group stands between the kind and the name.
+    const { kind, ...rest } = one;
+    return { kind, apiGroup: group, ...rest };
+  });
+}
+
+function validateBinding(object: ApiObject, rules: BindingRules, group: string): FieldError[] {
+  const { roleRef: ref, subjects = [] } = object as unknown as Binding;
+  const found: FieldError[] = [];
+  if (ref.apiGroup !== group) found.push(notSupported('roleRef.apiGroup', ref.apiGroup, [group]));
+  if (!rules.roleKinds.includes(ref.kind)) found.push(notSupported('roleRef.kind', ref.kind, rules.roleKinds));
+  if (ref.name === '') found.push(required('roleRef.name'));
+  else found.push(...rbacName(ref.name, false).map((detail) => invalid('roleRef.name', ref.name, detail)));
+  for (const [index, one] of subjects.entries()) {
+    found.push(...validateSubject(keyPath('subjects', index), one, { ...rules, group }));
+  }
+  return found;
+}
+
+function validateSubject(path: string, one: Subject, about: BindingRules & { readonly group: string }): FieldError[] {
+  const { kind, apiGroup = '', name, namespace = '' } = one;
+  const namePath = childPath(path, 'name');
+  const groupPath = childPath(path, 'apiGroup');
+  const found: FieldError[] = name === '' ? [required(namePath)] : [];
+  if (kind === 'ServiceAccount') {
+    if (name !== '') found.push(...dnsSubdomainProblems(name).map((detail) => invalid(namePath, name, detail)));
+    if (apiGroup !== '') found.push(notSupported(groupPath, apiGroup, ['']));
+    if (!about.isNamespaced && namespace === '') found.push(required(childPath(path, 'namespace')));
+  } else if (USERS_AND_GROUPS.includes(kind)) {
+    if (apiGroup !== about.group) found.push(notSupported(groupPath, apiGroup, [about.group]));
+  } else {
+    found.push(notSupported(childPath(path, 'kind'), kind, ['ServiceAccount', ...USERS_AND_GROUPS]));
+  }
+  return found;
+}
+
+/** Another role makes another binding: whoever may change the subjects of one must not choose what they get. */
+function roleRefChange(next: ApiObject, live: ApiObject): FieldError[] {
+  const { roleRef: now } = next as unknown as Binding;
+  const { roleRef: before } = live as unknown as Binding;
+  if (now.apiGroup === before.apiGroup && now.kind === before.kind && now.name === before.name) return [];
+  const dump = `rbac.RoleRef{APIGroup:${quote(now.apiGroup)}, Kind:${quote(now.kind)}, Name:${quote(now.name)}}`;
+  return [invalid('roleRef', verbatim(dump), 'cannot change roleRef')];
+}

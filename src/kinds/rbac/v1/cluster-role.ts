@@ -1,0 +1,112 @@
+/**
+ * ClusterRole: what may be done with objects anywhere and with addresses outside of the API, or a role to be bound in
+ * many namespaces. With an `aggregationRule` its rules are those of other roles; a controller gathers them.
+ */
+import * as z from 'zod';
+import { serviceGroup } from '../../../meta/dialect.js';
+import type { FieldError } from '../../../meta/field-error.js';
+import { invalid, keyPath, printFieldError, required } from '../../../meta/field-error.js';
+import { quote, stringSlice } from '../../../meta/go-text.js';
+import type { LabelSelectorExpression, LabelSelectorObject } from '../../../meta/labels.js';
+import { labelSelectorObjectErrors } from '../../../meta/labels.js';
+import { labelValueProblems, qualifiedNameProblems } from '../../../meta/names.js';
+import type { ApiObject } from '../../../meta/object.js';
+import { always, optional, pointer } from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind } from '../../kind.js';
+import { labelSelector } from '../../shared/types.js';
+import { roleColumns } from './columns.js';
+import { dropEmptyRules, policyRule, rbacName, validatePolicyRules } from './policy-rule.js';
+
+const aggregationRuleShape = () => ({ clusterRoleSelectors: optional(z.array(labelSelector())) });
+export interface AggregationRule extends Output<typeof aggregationRuleShape> {}
+export interface AggregationRuleInput extends Input<typeof aggregationRuleShape> {}
+const aggregationRule: Type<AggregationRule, AggregationRuleInput> = type('AggregationRule', aggregationRuleShape);
+
+const shape = () => ({
+  rules: always(z.array(policyRule()).nullable()),
+  aggregationRule: pointer(aggregationRule()),
+});
+export interface ClusterRole extends ObjectBase, Output<typeof shape> {}
+export interface ClusterRoleInput extends InputBase, Input<typeof shape> {}
+
+export const ClusterRole: Kind<ClusterRole, ClusterRoleInput, 'Cluster', never> = defineBuiltIn({
+  apiVersion: `${serviceGroup('rbac.authorization')}/v1`,
+  kind: 'ClusterRole',
+  scope: 'Cluster',
+  columns: roleColumns,
+  body: shape,
+  strategy: {
+    nameRule: rbacName,
+    createOnUpdate: true,
+    validate: (object) => validate(object, {}),
+    validateUpdate(next, live) {
+      const found = validate(next, { allowInvalidValues: hasInvalidValues(live) });
+      // The reference server looks twice on update.
+      return [...found, ...found];
+    },
+    canonicalize: dropEmptyRules,
+  },
+});
+
+function validate(object: ApiObject, options: { allowInvalidValues?: boolean }): FieldError[] {
+  const { rules, aggregationRule: aggregation } = object as unknown as ClusterRole;
+  const found = validatePolicyRules(rules, { isNamespaced: false });
+  if (aggregation === undefined) return found;
+  const path = 'aggregationRule.clusterRoleSelectors';
+  const selectors = aggregation.clusterRoleSelectors ?? [];
+  if (selectors.length === 0) {
+    found.push(required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil'));
+  }
+  for (const [index, selector] of selectors.entries()) {
+    const at = keyPath(path, index);
+    found.push(...labelSelectorObjectErrors(selector, at, options));
+    const why = selectorProblem(selector);
+    // A selector that cannot be made has no value to show.
+    if (why !== undefined) found.push(invalid(at, null, why));
+  }
+  return found;
+}
+
+/** Values that were let in before labels were judged may stay. */
+function hasInvalidValues(object: ApiObject): boolean {
+  const { aggregationRule: aggregation } = object as unknown as ClusterRole;
+  const expressions = (aggregation?.clusterRoleSelectors ?? []).flatMap((one) => one.matchExpressions ?? []);
+  return expressions.some(({ values = [] }) => values.some((value) => labelValueProblems(value).length > 0));
+}
+
+/** The first thing that keeps a selector from being made, in the words of the parser of selectors. */
+function selectorProblem({ matchLabels = {}, matchExpressions = [] }: LabelSelectorObject): string | undefined {
+  for (const [key, value] of Object.entries(matchLabels)) {
+    const why = requirementProblem({ key, operator: '=', values: [value] });
+    if (why !== undefined) return why;
+  }
+  for (const expression of matchExpressions) {
+    const why = requirementProblem(expression);
+    if (why !== undefined) return why;
+  }
+  return undefined;
+}
+
+const LISTS = ['In', 'NotIn'];
+const KNOWN = ['=', ...LISTS, 'Exists', 'DoesNotExist'];
+
+function requirementProblem({ key, operator, values = [] }: LabelSelectorExpression): string | undefined {
+  if (!KNOWN.includes(operator)) return `${quote(operator)} is not a valid label selector operator`;
+  const found: FieldError[] = [];
+  const keyProblems = qualifiedNameProblems(key);
+  if (keyProblems.length > 0) found.push(invalid('key', key, keyProblems.join('; ')));
+  if (LISTS.includes(operator)) {
+    const detail = "for 'in', 'notin' operators, values set can't be empty";
+    if (values.length === 0) found.push(invalid('values', stringSlice(undefined), detail));
+  } else if (operator !== '=' && values.length > 0) {
+    found.push(invalid('values', values, 'values set must be empty for exists and does not exist'));
+  }
+  for (const [index, value] of values.entries()) {
+    const problems = labelValueProblems(value);
+    if (problems.length > 0) found.push(invalid(keyPath(keyPath('values', index), key), value, problems.join('; ')));
+  }
+  const texts = [...new Set(found.map(printFieldError))];
+  return texts.length > 1 ? `[${texts.join(', ')}]` : texts[0];
+}

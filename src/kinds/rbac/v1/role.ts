@@ -1,0 +1,37 @@
+/**
+ * Role: what may be done with the objects of one namespace.
+ */
+import * as z from 'zod';
+import { serviceGroup } from '../../../meta/dialect.js';
+import type { FieldError } from '../../../meta/field-error.js';
+import type { ApiObject } from '../../../meta/object.js';
+import { always } from '../../../schema/hints.js';
+import type { Input, Output } from '../../../schema/type.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind } from '../../kind.js';
+import { roleColumns } from './columns.js';
+import { dropEmptyRules, policyRule, rbacName, validatePolicyRules } from './policy-rule.js';
+
+const shape = () => ({ rules: always(z.array(policyRule()).nullable()) });
+export interface Role extends ObjectBase, Output<typeof shape> {}
+export interface RoleInput extends InputBase, Input<typeof shape> {}
+
+export const Role: Kind<Role, RoleInput, 'Namespaced', never> = defineBuiltIn({
+  apiVersion: `${serviceGroup('rbac.authorization')}/v1`,
+  kind: 'Role',
+  scope: 'Namespaced',
+  columns: roleColumns,
+  body: shape,
+  strategy: {
+    nameRule: rbacName,
+    createOnUpdate: true,
+    validate,
+    // The reference server looks twice on update.
+    validateUpdate: (next) => [...validate(next), ...validate(next)],
+    canonicalize: dropEmptyRules,
+  },
+});
+
+function validate(object: ApiObject): FieldError[] {
+  return validatePolicyRules((object as unknown as Role).rules, { isNamespaced: true });
+}

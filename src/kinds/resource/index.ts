@@ -1,0 +1,80 @@
+/**
+ * Devices that pods can claim: classes of them, claims, what drivers offer.
+ */
+import type { Kind } from '../kind.js';
+import { DeviceClassV1alpha3, DeviceClassV1beta1 } from './older/device-class.js';
+import { ResourceClaimV1alpha3, ResourceClaimV1beta1 } from './older/resource-claim.js';
+import { ResourceClaimTemplateV1alpha3, ResourceClaimTemplateV1beta1 } from './older/resource-claim-template.js';
+import { ResourceSliceV1alpha3, ResourceSliceV1beta1 } from './older/resource-slice.js';
+import { DeviceTaintRule } from './v1alpha3/device-taint-rule.js';
+import { DeviceClass } from './v1beta2/device-class.js';
+import { ResourceClaim } from './v1beta2/resource-claim.js';
+import { ResourceClaimTemplate } from './v1beta2/resource-claim-template.js';
+import { ResourceSlice } from './v1beta2/resource-slice.js';
+
+export { DeviceClassV1alpha3, DeviceClassV1beta1 } from './older/device-class.js';
+export {
+  ResourceClaimV1alpha3,
+  type ResourceClaimV1alpha3Input,
+  ResourceClaimV1beta1,
+  type ResourceClaimV1beta1Input,
+} from './older/resource-claim.js';
+export {
+  ResourceClaimTemplateV1alpha3,
+  type ResourceClaimTemplateV1alpha3Input,
+  ResourceClaimTemplateV1beta1,
+  type ResourceClaimTemplateV1beta1Input,
+} from './older/resource-claim-template.js';
+export {
+  ResourceSliceV1alpha3,
+  type ResourceSliceV1alpha3Input,
+  ResourceSliceV1beta1,
+  type ResourceSliceV1beta1Input,
+} from './older/resource-slice.js';
+export type {
+  DeviceClaim,
+  DeviceClaimInput,
+  DeviceRequest,
+  DeviceRequestInput,
+  DeviceSubRequest,
+  DeviceSubRequestInput,
+  ExactDeviceRequest,
+  ExactDeviceRequestInput,
+  ResourceClaimSpec,
+  ResourceClaimSpecInput,
+  ResourceClaimTemplateSpec,
+  ResourceClaimTemplateSpecInput,
+} from './schema/claim.js';
+export type { ResourceClaimStatus, ResourceClaimStatusInput } from './schema/claim-status.js';
+export type { Device, DeviceInput, ResourceSliceSpec, ResourceSliceSpecInput } from './schema/slice.js';
+export {
+  DeviceTaintRule,
+  type DeviceTaintRuleInput,
+  type DeviceTaintRuleSpec,
+  type DeviceTaintRuleSpecInput,
+} from './v1alpha3/device-taint-rule.js';
+export {
+  DeviceClass,
+  type DeviceClassInput,
+  type DeviceClassSpec,
+  type DeviceClassSpecInput,
+} from './v1beta2/device-class.js';
+export { ResourceClaim, type ResourceClaimInput } from './v1beta2/resource-claim.js';
+export { ResourceClaimTemplate, type ResourceClaimTemplateInput } from './v1beta2/resource-claim-template.js';
+export { ResourceSlice, type ResourceSliceInput } from './v1beta2/resource-slice.js';
+
+export const resourceKinds: readonly Kind[] = [
+  DeviceClass,
+  ResourceClaim,
+  ResourceClaimTemplate,
+  ResourceSlice,
+  DeviceClassV1beta1,
+  ResourceClaimV1beta1,
+  ResourceClaimTemplateV1beta1,
+  ResourceSliceV1beta1,
+  DeviceClassV1alpha3,
+  DeviceTaintRule,
+  ResourceClaimV1alpha3,
+  ResourceClaimTemplateV1alpha3,
+  ResourceSliceV1alpha3,
+];

@@ -1,0 +1,119 @@
+/**
+ * The way from the older versions to v1beta2 and back. Nothing is changed in place: parts of a draft may belong to the
+ * live object.
+ */
+import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import { copyJson } from '../../../util/json.js';
+import type {
+  DeviceRequest,
+  ExactDeviceRequest,
+  FlatClaimSpec,
+  FlatDeviceRequest,
+  FlatTemplateSpec,
+  ResourceClaimSpec,
+  ResourceClaimTemplateSpec,
+} from '../schema/claim.js';
+import type {
+  Device,
+  DeviceV1alpha3,
+  DeviceV1beta1,
+  ResourceSliceSpec,
+  ResourceSliceSpecV1alpha3,
+  ResourceSliceSpecV1beta1,
+} from '../schema/slice.js';
+import type { InStoredForm } from '../v1beta2/resource-claim.js';
+
+type Change = (draft: DraftObject) => void;
+
+/**
+ * A look at an object of an older version as what it is when stored.
+ *
+ * @__NO_SIDE_EFFECTS__
+ */
+export function inStoredForm(toStored: Change): InStoredForm {
+  return (object) => {
+    const draft = copyJson(object) as unknown as DraftObject;
+    toStored(draft);
+    return draft as unknown as ApiObject;
+  };
+}
+
+export const claimToStored: Change = (draft) => {
+  draft['spec'] = nested(draft['spec'] as FlatClaimSpec);
+};
+
+export const claimFromStored: Change = (draft) => {
+  draft['spec'] = flat(draft['spec'] as ResourceClaimSpec);
+};
+
+export const templateToStored: Change = (draft) => {
+  const template = draft['spec'] as FlatTemplateSpec;
+  draft['spec'] = { ...template, spec: nested(template.spec) };
+};
+
+export const templateFromStored: Change = (draft) => {
+  const template = draft['spec'] as ResourceClaimTemplateSpec;
+  draft['spec'] = { ...template, spec: flat(template.spec) };
+};
+
+function nested({ devices }: FlatClaimSpec): ResourceClaimSpec {
+  const { requests, ...rest } = devices;
+  return { devices: { ...rest, ...(requests === undefined ? {} : { requests: requests.map(nestedRequest) }) } };
+}
+
+function flat({ devices }: ResourceClaimSpec): FlatClaimSpec {
+  const { requests, ...rest } = devices;
+  return { devices: { ...rest, ...(requests === undefined ? {} : { requests: requests.map(flatRequest) }) } };
+}
+
+/** A request that says anything beside its alternatives is an exact one, too; that it cannot be both is for the rules. */
+function nestedRequest({ name, firstAvailable, ...wish }: FlatDeviceRequest): DeviceRequest {
+  const exactly: ExactDeviceRequest = { ...wish, deviceClassName: wish.deviceClassName ?? '' };
+  return {
+    name,
+    ...(Object.keys(wish).length === 0 ? {} : { exactly }),
+    ...(firstAvailable === undefined ? {} : { firstAvailable }),
+  };
+}
+
+function flatRequest({ name, exactly, firstAvailable }: DeviceRequest): FlatDeviceRequest {
+  return { name, ...exactly, ...(firstAvailable === undefined ? {} : { firstAvailable }) };
+}
+
+export const sliceV1beta1ToStored: Change = (draft) => {
+  const { devices, ...rest } = draft['spec'] as ResourceSliceSpecV1beta1;
+  const inside: Device[] | undefined = devices?.map(({ name, basic }) => ({ name, ...basic }));
+  draft['spec'] = { ...rest, ...(inside === undefined ? {} : { devices: inside }) } satisfies ResourceSliceSpec;
+};
+
+export const sliceV1beta1FromStored: Change = (draft) => {
+  const { devices, ...rest } = draft['spec'] as ResourceSliceSpec;
+  const inside: DeviceV1beta1[] | undefined = devices?.map(({ name, ...basic }) => ({ name, basic }));
+  draft['spec'] = { ...rest, ...(inside === undefined ? {} : { devices: inside }) } satisfies ResourceSliceSpecV1beta1;
+};
+
+export const sliceV1alpha3ToStored: Change = (draft) => {
+  const { devices, ...rest } = draft['spec'] as ResourceSliceSpecV1alpha3;
+  const inside: Device[] | undefined = devices?.map(({ name, basic = {} }) => {
+    const { capacity, ...facts } = basic;
+    return {
+      name,
+      ...facts,
+      ...(capacity === undefined ? {} : { capacity: mapped(capacity, (value) => ({ value })) }),
+    };
+  });
+  draft['spec'] = { ...rest, ...(inside === undefined ? {} : { devices: inside }) } satisfies ResourceSliceSpec;
+};
+
+export const sliceV1alpha3FromStored: Change = (draft) => {
+  const { devices, ...rest } = draft['spec'] as ResourceSliceSpec;
+  const inside: DeviceV1alpha3[] | undefined = devices?.map(({ name, capacity, ...facts }) => ({
+    name,
+    basic: { ...facts, ...(capacity === undefined ? {} : { capacity: mapped(capacity, ({ value }) => value) }) },
+  }));
+  draft['spec'] = { ...rest, ...(inside === undefined ? {} : { devices: inside }) } satisfies ResourceSliceSpecV1alpha3;
+};
+
+function mapped<From, To>(record: Readonly<Record<string, From>>, change: (value: From) => To): Record<string, To> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
+}

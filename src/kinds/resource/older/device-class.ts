@@ -1,0 +1,17 @@
+/**
+ * DeviceClass in the older versions: the same under other names.
+ */
+import { serviceGroup } from '../../../meta/dialect.js';
+import { anotherVersion } from '../../define-kind.js';
+import type { Kind } from '../../kind.js';
+import { DeviceClass, type DeviceClassInput, deviceClassSpec } from '../v1beta2/device-class.js';
+
+export const DeviceClassV1beta1: Kind<DeviceClass, DeviceClassInput, 'Cluster', never> = anotherVersion(DeviceClass, {
+  apiVersion: `${serviceGroup('resource')}/v1beta1`,
+  body: () => ({ spec: deviceClassSpec('v1beta1') }),
+});
+
+export const DeviceClassV1alpha3: Kind<DeviceClass, DeviceClassInput, 'Cluster', never> = anotherVersion(DeviceClass, {
+  apiVersion: `${serviceGroup('resource')}/v1alpha3`,
+  body: () => ({ spec: deviceClassSpec('v1alpha3') }),
+});

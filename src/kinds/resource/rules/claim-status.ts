@@ -1,0 +1,193 @@
+/**
+ * The rules of a claim's status: what was allocated, for whom, and how the devices are doing.
+ */
+import type { FieldError } from '../../../meta/field-error.js';
+import { childPath, forbidden, invalid, notSupported, required, tooLong, tooMany } from '../../../meta/field-error.js';
+import { quote, verbatim } from '../../../meta/go-text.js';
+import { parseCidrSloppy, printIp } from '../../../meta/ip.js';
+import { byteLength } from '../../../meta/names.js';
+import { deepEqual } from '../../../util/json.js';
+import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
+import { conditionErrors } from '../../shared/condition-rules.js';
+import { validateNodeSelector } from '../../shared/node-selector.js';
+import type { DeviceClaim } from '../schema/claim.js';
+import type {
+  AllocatedDeviceStatus,
+  AllocationResult,
+  DeviceAllocationConfiguration,
+  DeviceRequestAllocationResult,
+  NetworkDeviceData,
+  ResourceClaimConsumerReference,
+  ResourceClaimStatus,
+} from '../schema/claim-status.js';
+import { MAX_CONFIGURATIONS, referencesProblems } from './claim.js';
+import { listProblems, setProblems, stringSetProblems } from './collections.js';
+import { dumpAllocation } from './dump.js';
+import {
+  labelNameProblems,
+  poolNameProblems,
+  type RequestNames,
+  requestNamesOf,
+  requestReferenceProblems,
+} from './names.js';
+import { configurationProblems, documentProblems } from './selection.js';
+
+const MAX_CONSUMERS = 256;
+const MAX_RESULTS = 32;
+const MAX_CONDITIONS = 8;
+const MAX_INTERFACE_NAME = 256;
+const MAX_HARDWARE_ADDRESS = 128;
+const MAX_ADDRESSES = 16;
+
+/** The status as it was, and the claim it belongs to. */
+export interface ClaimStatusContext {
+  readonly before: ResourceClaimStatus;
+  readonly claim: DeviceClaim;
+  readonly isDeleted: boolean;
+}
+
+export function claimStatusProblems(
+  path: string,
+  status: ResourceClaimStatus,
+  about: ClaimStatusContext,
+): FieldError[] {
+  const { allocation, reservedFor = [], devices = [] } = status;
+  const allocated = new Set((allocation?.devices.results ?? []).map(deviceId));
+  return [
+    ...setProblems(childPath(path, 'reservedFor'), reservedFor, {
+      max: MAX_CONSUMERS,
+      item: consumerProblems,
+      key: ({ uid }) => uid,
+      keyField: 'uid',
+    }),
+    ...setProblems(childPath(path, 'devices'), devices, {
+      item: (at, device) => deviceStatusProblems(at, device, allocated),
+      key: deviceId,
+      // Not the name of a field: the server has none to name.
+      keyField: 'deviceID',
+      show: (device) => verbatim(deviceId(device)),
+    }),
+    ...reservationProblems(childPath(path, 'reservedFor'), status, about),
+    ...allocationProblems(childPath(path, 'allocation'), allocation, about),
+  ];
+}
+
+/** `driver/pool/device`. */
+export function deviceId(device: { readonly driver: string; readonly pool: string; readonly device: string }): string {
+  return `${device.driver}/${device.pool}/${device.device}`;
+}
+
+function consumerProblems(path: string, consumer: ResourceClaimConsumerReference): FieldError[] {
+  return (['resource', 'name', 'uid'] as const)
+    .filter((field) => consumer[field] === '')
+    .map((field) => required(childPath(path, field)));
+}
+
+function reservationProblems(path: string, status: ResourceClaimStatus, about: ClaimStatusContext): FieldError[] {
+  const { allocation, reservedFor = [] } = status;
+  if (reservedFor.length === 0) return [];
+  if (allocation === undefined) return [forbidden(path, 'may not be specified when `allocated` is not set')];
+  const before = about.before.reservedFor ?? [];
+  const isNew = (consumer: ResourceClaimConsumerReference) => !before.some((old) => deepEqual(old, consumer));
+  if (!about.isDeleted || !reservedFor.some(isNew)) return [];
+  return [forbidden(path, 'new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set')];
+}
+
+/** An allocation is made once; only a new one is looked at. */
+function allocationProblems(
+  path: string,
+  allocation: AllocationResult | undefined,
+  { before, claim }: ClaimStatusContext,
+): FieldError[] {
+  if (allocation === undefined) return [];
+  if (before.allocation !== undefined) {
+    if (deepEqual(allocation, before.allocation)) return [];
+    return [invalid(path, dumpAllocation(allocation), 'field is immutable')];
+  }
+  const names = requestNamesOf(claim);
+  const at = childPath(path, 'devices');
+  const { devices, nodeSelector } = allocation;
+  return [
+    ...listProblems(childPath(at, 'results'), devices.results ?? [], {
+      max: MAX_RESULTS,
+      item: (field, result) => resultProblems(field, result, names),
+    }),
+    // Those of the class and those of the claim.
+    ...listProblems(childPath(at, 'config'), devices.config ?? [], {
+      max: 2 * MAX_CONFIGURATIONS,
+      item: (field, config) => allocatedConfigurationProblems(field, config, names),
+    }),
+    ...(nodeSelector === undefined ? [] : validateNodeSelector(childPath(path, 'nodeSelector'), nodeSelector)),
+  ];
+}
+
+function resultProblems(path: string, result: DeviceRequestAllocationResult, names: RequestNames): FieldError[] {
+  return [
+    ...requestReferenceProblems(childPath(path, 'request'), result.request, names),
+    ...placeProblems(path, result),
+  ];
+}
+
+/** Where a device is. */
+function placeProblems(path: string, place: DeviceRequestAllocationResult | AllocatedDeviceStatus): FieldError[] {
+  return [
+    ...driverNameProblems(childPath(path, 'driver'), place.driver),
+    ...poolNameProblems(childPath(path, 'pool'), place.pool),
+    ...labelNameProblems(childPath(path, 'device'), place.device),
+  ];
+}
+
+const SOURCES = ['FromClaim', 'FromClass'];
+
+function allocatedConfigurationProblems(
+  path: string,
+  config: DeviceAllocationConfiguration,
+  names: RequestNames,
+): FieldError[] {
+  const source: string = config.source;
+  const at = childPath(path, 'source');
+  const found = referencesProblems(childPath(path, 'requests'), config.requests, names);
+  found.push(...configurationProblems(path, config));
+  if (source === '') return [required(at), ...found];
+  return SOURCES.includes(source) ? found : [notSupported(at, source, SOURCES), ...found];
+}
+
+function deviceStatusProblems(
+  path: string,
+  device: AllocatedDeviceStatus,
+  allocated: ReadonlySet<string>,
+): FieldError[] {
+  const { conditions = [], data, networkData } = device;
+  const found = placeProblems(path, device);
+  const id = deviceId(device);
+  if (!allocated.has(id)) found.push(invalid(path, verbatim(id), 'must be an allocated device in the claim'));
+  const at = childPath(path, 'conditions');
+  if (conditions.length > MAX_CONDITIONS) found.push(tooMany(at, conditions.length, MAX_CONDITIONS));
+  found.push(...conditionErrors(conditions, at));
+  if (data !== undefined && data !== null) found.push(...documentProblems(childPath(path, 'data'), data));
+  if (networkData !== undefined) found.push(...networkProblems(childPath(path, 'networkData'), networkData));
+  return found;
+}
+
+function networkProblems(path: string, network: NetworkDeviceData): FieldError[] {
+  const { interfaceName = '', hardwareAddress = '', ips = [] } = network;
+  const found: FieldError[] = [];
+  if (byteLength(interfaceName) > MAX_INTERFACE_NAME) {
+    found.push(tooLong(childPath(path, 'interfaceName'), MAX_INTERFACE_NAME));
+  }
+  if (byteLength(hardwareAddress) > MAX_HARDWARE_ADDRESS) {
+    found.push(tooLong(childPath(path, 'hardwareAddress'), MAX_HARDWARE_ADDRESS));
+  }
+  found.push(...stringSetProblems(childPath(path, 'ips'), ips, { max: MAX_ADDRESSES, item: interfaceAddressProblems }));
+  return found;
+}
+
+/** An address with the length of its network's prefix, in the one canonical text. */
+function interfaceAddressProblems(path: string, text: string): FieldError[] {
+  const cidr = parseCidrSloppy(text);
+  if (cidr === undefined) {
+    return [invalid(path, text, 'must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)')];
+  }
+  const canonical = `${printIp(cidr.address)}/${cidr.prefix}`;
+  return text === canonical ? [] : [invalid(path, text, `must be in canonical form (${quote(canonical)})`)];
+}

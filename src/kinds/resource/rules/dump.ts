@@ -1,0 +1,131 @@
+/**
+ * Parts of a claim or slice as the reference server prints them inside a message: its structs, field by field.
+ * Pointers print as addresses, which differ from one answer to the next; they all have the same one here.
+ */
+import { quote, stringSlice, type Verbatim, verbatim } from '../../../meta/go-text.js';
+import type { DraftMeta } from '../../../meta/object.js';
+import type { NodeSelectorRequirement, NodeSelectorTerm } from '../../core/v1/scheduling-types.js';
+import { dumpObjectMeta } from '../../shared/object-meta-dump.js';
+import type { DeviceSubRequest, ResourceClaimSpec, ResourceClaimTemplateSpec } from '../schema/claim.js';
+import type { AllocationResult } from '../schema/claim-status.js';
+import type { DeviceToleration } from '../schema/selection.js';
+import type { DeviceAttribute } from '../schema/slice.js';
+
+export function dumpClaimSpec(spec: ResourceClaimSpec): Verbatim {
+  return verbatim(claimSpec(spec));
+}
+
+export function dumpTemplateSpec({ metadata, spec }: ResourceClaimTemplateSpec): Verbatim {
+  const meta = dumpObjectMeta(metadata as DraftMeta).verbatim;
+  return verbatim(struct('resource.ResourceClaimTemplateSpec', { ObjectMeta: meta, Spec: claimSpec(spec) }));
+}
+
+export function dumpAllocation({ devices, nodeSelector }: AllocationResult): Verbatim {
+  const results = slice('resource.DeviceRequestAllocationResult', devices.results, (result) => ({
+    Request: quote(result.request),
+    Driver: quote(result.driver),
+    Pool: quote(result.pool),
+    Device: quote(result.device),
+    AdminAccess: pointed('bool', result.adminAccess),
+    Tolerations: tolerations(result.tolerations),
+  }));
+  const config = slice('resource.DeviceAllocationConfiguration', devices.config, (one) => ({
+    Source: quote(one.source),
+    Requests: stringSlice(one.requests).verbatim,
+    DeviceConfiguration: configuration(one.opaque),
+  }));
+  const inner = struct('resource.DeviceAllocationResult', { Results: results, Config: config });
+  const fields = { Devices: inner, NodeSelector: pointed('core.NodeSelector', nodeSelector) };
+  return verbatim(struct('resource.AllocationResult', fields));
+}
+
+export function dumpNodeSelectorTerms(terms: readonly NodeSelectorTerm[] | null): Verbatim {
+  const requirements = (list: readonly NodeSelectorRequirement[] | undefined) =>
+    slice('core.NodeSelectorRequirement', list, ({ key, operator, values }) => ({
+      Key: quote(key),
+      Operator: quote(operator),
+      Values: stringSlice(values).verbatim,
+    }));
+  return verbatim(
+    slice('core.NodeSelectorTerm', terms, ({ matchExpressions, matchFields }) => ({
+      MatchExpressions: requirements(matchExpressions),
+      MatchFields: requirements(matchFields),
+    })),
+  );
+}
+
+export function dumpAttribute(attribute: DeviceAttribute): Verbatim {
+  return verbatim(
+    struct('resource.DeviceAttribute', {
+      IntValue: pointed('int64', attribute.int),
+      BoolValue: pointed('bool', attribute.bool),
+      StringValue: pointed('string', attribute.string),
+      VersionValue: pointed('string', attribute.version),
+    }),
+  );
+}
+
+function claimSpec({ devices }: ResourceClaimSpec): string {
+  const requests = slice('resource.DeviceRequest', devices.requests, ({ name, exactly, firstAvailable }) => ({
+    Name: quote(name),
+    Exactly: pointed('resource.ExactDeviceRequest', exactly),
+    FirstAvailable: slice('resource.DeviceSubRequest', firstAvailable, subRequest),
+  }));
+  const constraints = slice('resource.DeviceConstraint', devices.constraints, ({ requests, matchAttribute }) => ({
+    Requests: stringSlice(requests).verbatim,
+    MatchAttribute: pointed('resource.FullyQualifiedName', matchAttribute),
+  }));
+  const config = slice('resource.DeviceClaimConfiguration', devices.config, ({ requests, opaque }) => ({
+    Requests: stringSlice(requests).verbatim,
+    DeviceConfiguration: configuration(opaque),
+  }));
+  const claim = struct('resource.DeviceClaim', { Requests: requests, Constraints: constraints, Config: config });
+  return struct('resource.ResourceClaimSpec', { Devices: claim });
+}
+
+function subRequest(request: DeviceSubRequest): Fields {
+  return {
+    Name: quote(request.name),
+    DeviceClassName: quote(request.deviceClassName),
+    Selectors: slice('resource.DeviceSelector', request.selectors, ({ cel }) => ({
+      CEL: pointed('resource.CELDeviceSelector', cel),
+    })),
+    AllocationMode: quote(request.allocationMode ?? ''),
+    Count: String(request.count ?? 0),
+    Tolerations: tolerations(request.tolerations),
+  };
+}
+
+function tolerations(list: readonly DeviceToleration[] | undefined): string {
+  return slice('resource.DeviceToleration', list, ({ key, operator, value, effect, tolerationSeconds }) => ({
+    Key: quote(key ?? ''),
+    Operator: quote(operator),
+    Value: quote(value ?? ''),
+    Effect: quote(effect ?? ''),
+    TolerationSeconds: pointed('int64', tolerationSeconds),
+  }));
+}
+
+function configuration(opaque: unknown): string {
+  return struct('resource.DeviceConfiguration', { Opaque: pointed('resource.OpaqueDeviceConfiguration', opaque) });
+}
+
+type Fields = Readonly<Record<string, string>>;
+
+function struct(goType: string, fields: Fields): string {
+  const printed = Object.entries(fields).map(([name, value]) => `${name}:${value}`);
+  return `${goType}{${printed.join(', ')}}`;
+}
+
+function slice<Item>(
+  goType: string,
+  items: readonly Item[] | null | undefined,
+  fields: (item: Item) => Fields,
+): string {
+  if (items === undefined || items === null) return `[]${goType}(nil)`;
+  return `[]${goType}{${items.map((item) => struct(goType, fields(item))).join(', ')}}`;
+}
+
+function pointed(goType: string, value: unknown): string {
+  return `(*${goType})(${value === undefined ? 'nil' : '0xc000000000'})`;
+}

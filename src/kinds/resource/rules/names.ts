@@ -1,0 +1,102 @@
+/**
+ * Names in this group: of pools, devices, requests, attributes.
+ */
+import type { FieldError } from '../../../meta/field-error.js';
+import { fieldError, invalid, required, tooLong } from '../../../meta/field-error.js';
+import type { NameProblems } from '../../../meta/names.js';
+import { byteLength, dnsLabelProblems, dnsSubdomainProblems, patternMessage } from '../../../meta/names.js';
+import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
+import type { DeviceClaim } from '../schema/claim.js';
+
+/** Names that are DNS labels: those of devices, requests, counters and sets of them. */
+export function labelNameProblems(path: string, name: string): FieldError[] {
+  return worded(path, name, dnsLabelProblems);
+}
+
+export function nodeNameProblems(path: string, name: string): FieldError[] {
+  return worded(path, name, dnsSubdomainProblems);
+}
+
+export function classNameProblems(path: string, name: string): FieldError[] {
+  return name === '' ? [required(path)] : worded(path, name, dnsSubdomainProblems);
+}
+
+/** Every problem of a name as an error at its path. */
+export function worded(path: string, name: string, problems: NameProblems): FieldError[] {
+  return problems(name).map((problem) => invalid(path, name, problem));
+}
+
+const MAX_POOL_NAME = 253;
+
+/** One or more subdomains with slashes between them. */
+export function poolNameProblems(path: string, name: string): FieldError[] {
+  if (name === '') return [required(path)];
+  return [
+    ...(byteLength(name) > MAX_POOL_NAME ? [tooLong(path, MAX_POOL_NAME)] : []),
+    ...name.split('/').flatMap((part) => worded(path, part, dnsSubdomainProblems)),
+  ];
+}
+
+const MAX_DOMAIN = 63;
+const MAX_IDENTIFIER = 32;
+
+/** The longest `domain/name`. */
+export const MAX_QUALIFIED_NAME: number = MAX_DOMAIN + 1 + MAX_IDENTIFIER;
+
+/** Of attributes and capacities: an identifier, with or without `domain/` before it. */
+export function qualifiedNameProblems(path: string, name: string): FieldError[] {
+  if (name === '') return [required(path, 'name required')];
+  const parts = name.split('/');
+  const [first = '', second = ''] = parts;
+  if (parts.length === 1) return identifierProblems(path, first);
+  // More than one slash is a hole in the reference server's rules: it looks at nothing then.
+  if (parts.length > 2) return [];
+  return [
+    ...(first === '' ? [required(path, 'the domain must not be empty')] : driverNameProblems(path, first)),
+    ...(second === '' ? [required(path, 'the name must not be empty')] : identifierProblems(path, second)),
+  ];
+}
+
+export function fullyQualifiedNameProblems(path: string, name: string): FieldError[] {
+  const found = qualifiedNameProblems(path, name);
+  if (name !== '' && !name.includes('/')) found.push(invalid(path, name, 'must include a domain'));
+  return found;
+}
+
+const NOT_IDENTIFIER = /[^A-Za-z0-9_]|^[0-9]|^$/;
+
+function identifierProblems(path: string, name: string): FieldError[] {
+  const found: FieldError[] = [];
+  if (byteLength(name) > MAX_IDENTIFIER) found.push(tooLong(path, MAX_IDENTIFIER));
+  if (NOT_IDENTIFIER.test(name)) {
+    const detail = patternMessage(
+      "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_'",
+      '[A-Za-z_][A-Za-z0-9_]*',
+      ['my_name', 'MY_NAME', 'MyName'],
+    );
+    found.push(fieldError('typeInvalid', path, { value: name, detail }));
+  }
+  return found;
+}
+
+/** The names by which a claim's requests can be referred to: `request`, `request/subrequest`. */
+export type RequestNames = ReadonlyMap<string, ReadonlySet<string>>;
+
+export function requestNamesOf({ requests = [] }: DeviceClaim): RequestNames {
+  return new Map(
+    requests.map(({ name, firstAvailable = [] }) => [name, new Set(firstAvailable.map((request) => request.name))]),
+  );
+}
+
+const NOT_A_REQUEST =
+  "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
+
+export function requestReferenceProblems(path: string, reference: string, names: RequestNames): FieldError[] {
+  const parts = reference.split('/');
+  const missing = invalid(path, reference, NOT_A_REQUEST);
+  if (parts.length > 2) return [missing];
+  const [request = '', subrequest] = parts;
+  const subrequests = names.get(request);
+  const isThere = subrequests !== undefined && (subrequest === undefined || subrequests.has(subrequest));
+  return [...parts.flatMap((part) => labelNameProblems(path, part)), ...(isThere ? [] : [missing])];
+}

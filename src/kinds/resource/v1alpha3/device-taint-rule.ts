@@ -1,0 +1,83 @@
+/**
+ * DeviceTaintRule: a taint that an administrator puts on devices from outside.
+ */
+import * as z from 'zod';
+import { serviceGroup } from '../../../meta/dialect.js';
+import type { FieldError } from '../../../meta/field-error.js';
+import { dnsSubdomainProblems } from '../../../meta/names.js';
+import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import { optional, pointer } from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind, WriteContext } from '../../kind.js';
+import { specGeneration } from '../../shared/strategies.js';
+import { labelNameProblems, poolNameProblems, worded } from '../rules/names.js';
+import { deviceTaintProblems, selectorsProblems } from '../rules/selection.js';
+import { deviceSelector, deviceTaint } from '../schema/selection.js';
+
+const deviceTaintSelectorShape = () => ({
+  deviceClassName: pointer(z.string()),
+  driver: pointer(z.string()),
+  pool: pointer(z.string()),
+  device: pointer(z.string()),
+  selectors: optional(z.array(deviceSelector('v1alpha3'))),
+});
+export interface DeviceTaintSelector extends Output<typeof deviceTaintSelectorShape> {}
+export interface DeviceTaintSelectorInput extends Input<typeof deviceTaintSelectorShape> {}
+const deviceTaintSelector: Type<DeviceTaintSelector, DeviceTaintSelectorInput> = type(
+  'v1alpha3.DeviceTaintSelector',
+  deviceTaintSelectorShape,
+);
+
+const deviceTaintRuleSpecShape = () => ({
+  deviceSelector: pointer(deviceTaintSelector()),
+  taint: deviceTaint('v1alpha3'),
+});
+export interface DeviceTaintRuleSpec extends Output<typeof deviceTaintRuleSpecShape> {}
+export interface DeviceTaintRuleSpecInput extends Input<typeof deviceTaintRuleSpecShape> {}
+const deviceTaintRuleSpec: Type<DeviceTaintRuleSpec, DeviceTaintRuleSpecInput> = type(
+  'v1alpha3.DeviceTaintRuleSpec',
+  deviceTaintRuleSpecShape,
+);
+
+const shape = () => ({ spec: deviceTaintRuleSpec() });
+export interface DeviceTaintRule extends ObjectBase, Output<typeof shape> {}
+export interface DeviceTaintRuleInput extends InputBase, Input<typeof shape> {}
+
+export const DeviceTaintRule: Kind<DeviceTaintRule, DeviceTaintRuleInput, 'Cluster', never> = defineBuiltIn({
+  apiVersion: `${serviceGroup('resource')}/v1alpha3`,
+  kind: 'DeviceTaintRule',
+  scope: 'Cluster',
+  gate: 'DRADeviceTaints',
+  body: shape,
+  strategy: {
+    deleteReturnsObject: true,
+    generation: specGeneration,
+    defaults: stampTaint,
+    validate,
+    validateUpdate: validate,
+  },
+});
+
+function stampTaint(draft: DraftObject, { now }: WriteContext): void {
+  const { taint } = (draft as unknown as DeviceTaintRule).spec;
+  taint.timeAdded ??= now;
+}
+
+function validate(object: ApiObject): FieldError[] {
+  const { deviceSelector: selector = {}, taint } = (object as unknown as DeviceTaintRule).spec;
+  return [...selectorProblems('spec.deviceSelector', selector), ...deviceTaintProblems('spec.taint', taint)];
+}
+
+/** Each part may be left out, but what is given must be a name. */
+function selectorProblems(path: string, selector: DeviceTaintSelector): FieldError[] {
+  const { deviceClassName, driver, pool, device, selectors } = selector;
+  return [
+    ...(deviceClassName === undefined ? [] : worded(`${path}.deviceClassName`, deviceClassName, dnsSubdomainProblems)),
+    ...(driver === undefined ? [] : driverNameProblems(`${path}.driver`, driver)),
+    ...(pool === undefined ? [] : poolNameProblems(`${path}.pool`, pool)),
+    ...(device === undefined ? [] : labelNameProblems(`${path}.device`, device)),
+    ...selectorsProblems(`${path}.selectors`, selectors),
+  ];
+}

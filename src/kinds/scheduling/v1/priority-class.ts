@@ -1,0 +1,138 @@
+/**
+ * PriorityClass: a name for how important Pods are. Which class a Pod gets, and that only one class is the default, is
+ * decided by admission.
+ */
+import * as z from 'zod';
+import { serviceGroup } from '../../../meta/dialect.js';
+import { errors } from '../../../meta/errors.js';
+import type { FieldError } from '../../../meta/field-error.js';
+import { forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
+import type { ApiObject } from '../../../meta/object.js';
+import { defaultedPointer, int32, optional, words } from '../../../schema/hints.js';
+import type { Input, Output } from '../../../schema/type.js';
+import type { Column } from '../../columns.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { DeletionRequest, DeletionVerdict, Kind, WriteContext } from '../../kind.js';
+import { ageColumn, countColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
+
+const shape = () => ({
+  value: int32(),
+  globalDefault: optional(z.boolean()),
+  description: optional(z.string()),
+  preemptionPolicy: defaultedPointer(
+    words<'Never' | 'PreemptLowerPriority'>('v1.PreemptionPolicy'),
+    'PreemptLowerPriority',
+  ),
+});
+export interface PriorityClass extends ObjectBase, Output<typeof shape> {}
+export interface PriorityClassInput extends InputBase, Input<typeof shape> {}
+
+const priorityClass = (object: ApiObject) => object as unknown as PriorityClass;
+
+const columns: readonly Column[] = [
+  nameColumn,
+  countColumn(
+    'Value',
+    'value represents the integer value of this priority class. This is the actual priority that pods receive when they have the name of this class in their pod spec.',
+    (object) => priorityClass(object).value,
+  ),
+  {
+    name: 'Global-Default',
+    type: 'boolean',
+    description:
+      'globalDefault specifies whether this PriorityClass should be considered as the default priority for pods that do not have any priority class. Only one PriorityClass can be marked as `globalDefault`. However, if more than one PriorityClasses exists with their `globalDefault` field set to true, the smallest value of such global default PriorityClasses will be used as the default priority.',
+    cell: (object) => priorityClass(object).globalDefault ?? false,
+  },
+  ageColumn,
+  textColumn(
+    'PreemptionPolicy',
+    'preemptionPolicy is the Policy for preempting pods with lower priority. One of Never, PreemptLowerPriority. Defaults to PreemptLowerPriority if unset.',
+    (object) => priorityClass(object).preemptionPolicy,
+  ),
+];
+
+const GROUP = serviceGroup('scheduling');
+const PLURAL = 'priorityclasses';
+
+export const PriorityClass: Kind<PriorityClass, PriorityClassInput, 'Cluster', never> = defineBuiltIn({
+  apiVersion: `${GROUP}/v1`,
+  kind: 'PriorityClass',
+  scope: 'Cluster',
+  names: { plural: PLURAL, shortNames: ['pc'] },
+  columns,
+  body: shape,
+  strategy: {
+    // It is 1 for ever: what matters about a class cannot change.
+    generation: () => false,
+    validate,
+    validateUpdate,
+    beforeDelete,
+  },
+  initial: () =>
+    [...SYSTEM_VALUES].map(([name, value]) => ({
+      metadata: { name, generation: 1 },
+      value,
+      description: SYSTEM_DESCRIPTIONS[name],
+      preemptionPolicy: 'PreemptLowerPriority',
+    })),
+});
+
+/** What a user may give at most; the system's own lie above. */
+const HIGHEST_VALUE = 1_000_000_000;
+const SYSTEM_PREFIX = 'system-';
+const SYSTEM_VALUES: ReadonlyMap<string, number> = new Map([
+  ['system-node-critical', 2_000_001_000],
+  ['system-cluster-critical', 2_000_000_000],
+]);
+const SYSTEM_DESCRIPTIONS: Readonly<Record<string, string>> = {
+  'system-node-critical': 'Used for system critical pods that must not be moved from their current node.',
+  'system-cluster-critical':
+    'Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.',
+};
+const POLICIES = ['PreemptLowerPriority', 'Never'];
+
+function validate(object: ApiObject): FieldError[] {
+  const { metadata, value, preemptionPolicy, globalDefault = false } = object as unknown as PriorityClass;
+  // An object that lacks a name is judged, too.
+  const { name = '' }: { name?: string } = metadata;
+  const found: FieldError[] = [];
+  if (name.startsWith(SYSTEM_PREFIX)) {
+    const why = systemClassProblem(name, { value, globalDefault });
+    const reserved = `priority class names with '${SYSTEM_PREFIX}' prefix are reserved for system use only`;
+    if (why !== undefined) found.push(forbidden('metadata.name', `${reserved}. error: ${why}`));
+  } else if (value > HIGHEST_VALUE) {
+    found.push(forbidden('value', `maximum allowed value of a user defined priority is ${HIGHEST_VALUE}`));
+  }
+  if ((preemptionPolicy as string) === '') found.push(required('preemptionPolicy'));
+  else if (!POLICIES.includes(preemptionPolicy)) {
+    found.push(notSupported('preemptionPolicy', preemptionPolicy, POLICIES));
+  }
+  return found;
+}
+
+/** The system's own classes may be created, as they are. */
+function systemClassProblem(
+  name: string,
+  { value, globalDefault }: { readonly value: number; readonly globalDefault: boolean },
+): string | undefined {
+  const known = SYSTEM_VALUES.get(name);
+  if (known === undefined) return `${name} is not a known system priority class`;
+  if (value !== known) return `value of ${name} PriorityClass must be ${known}`;
+  return globalDefault ? `globalDefault of ${name} PriorityClass must be false` : undefined;
+}
+
+function validateUpdate(next: ApiObject, live: ApiObject): FieldError[] {
+  const found: FieldError[] = [];
+  if (next['value'] !== live['value']) found.push(forbidden('value', 'may not be changed in an update.'));
+  if (next['preemptionPolicy'] !== live['preemptionPolicy']) {
+    found.push(invalid('preemptionPolicy', next['preemptionPolicy'], 'field is immutable'));
+  }
+  return found;
+}
+
+function beforeDelete(live: ApiObject, _request: DeletionRequest, { dialect }: WriteContext): DeletionVerdict {
+  const { name } = live.metadata;
+  if (!SYSTEM_VALUES.has(name)) return { type: 'proceed' };
+  const resource = { group: dialect.group(GROUP), resource: PLURAL };
+  throw errors.forbidden(resource, name, 'this is a system priority class and cannot be deleted');
+}

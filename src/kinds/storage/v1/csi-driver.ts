@@ -1,0 +1,140 @@
+/**
+ * CSIDriver: what a storage driver of the cluster can do and wants to be told.
+ */
+import * as z from 'zod';
+import { serviceGroup } from '../../../meta/dialect.js';
+import type { FieldError } from '../../../meta/field-error.js';
+import { childPath, duplicate, invalid, keyPath, notSupported } from '../../../meta/field-error.js';
+import { quote, verbatim } from '../../../meta/go-text.js';
+import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import { defaulted, defaultedPointer, int64, optional, pointer, setList, words } from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { deepEqual } from '../../../util/json.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind, WriteContext } from '../../kind.js';
+import { csiDriverColumns } from './columns.js';
+
+const tokenRequestShape = () => ({
+  audience: z.string(),
+  expirationSeconds: pointer(int64()),
+});
+interface TokenRequest extends Output<typeof tokenRequestShape> {}
+interface TokenRequestInput extends Input<typeof tokenRequestShape> {}
+const tokenRequest: Type<TokenRequest, TokenRequestInput> = type('TokenRequest', tokenRequestShape);
+
+const csiDriverSpecShape = () => ({
+  attachRequired: defaultedPointer(z.boolean(), true),
+  podInfoOnMount: defaultedPointer(z.boolean(), false),
+  volumeLifecycleModes: defaulted(setList(words<'Persistent' | 'Ephemeral'>('v1.VolumeLifecycleMode')), ['Persistent']),
+  storageCapacity: defaultedPointer(z.boolean(), false),
+  fsGroupPolicy: defaultedPointer(
+    words<'ReadWriteOnceWithFSType' | 'File' | 'None'>('v1.FSGroupPolicy'),
+    'ReadWriteOnceWithFSType',
+  ),
+  tokenRequests: optional(z.array(tokenRequest())),
+  requiresRepublish: defaultedPointer(z.boolean(), false),
+  seLinuxMount: defaultedPointer(z.boolean(), false),
+  nodeAllocatableUpdatePeriodSeconds: pointer(int64()),
+});
+export interface CSIDriverSpec extends Output<typeof csiDriverSpecShape> {}
+export interface CSIDriverSpecInput extends Input<typeof csiDriverSpecShape> {}
+const csiDriverSpec: Type<CSIDriverSpec, CSIDriverSpecInput> = type('CSIDriverSpec', csiDriverSpecShape);
+
+const shape = () => ({ spec: csiDriverSpec() });
+export interface CSIDriver extends ObjectBase, Output<typeof shape> {}
+export interface CSIDriverInput extends InputBase, Input<typeof shape> {}
+
+export const CSIDriver: Kind<CSIDriver, CSIDriverInput, 'Cluster', never> = defineBuiltIn({
+  apiVersion: `${serviceGroup('storage')}/v1`,
+  kind: 'CSIDriver',
+  scope: 'Cluster',
+  body: shape,
+  columns: csiDriverColumns,
+  strategy: {
+    unconditionalUpdate: false,
+    deleteReturnsObject: true,
+    prepareForCreate: (draft, context) => dropDisabled(draft, undefined, context),
+    prepareForUpdate,
+    validate: (object) => specProblems('spec', specOf(object)),
+    validateUpdate: (next, live) => [
+      ...specProblems('spec', specOf(next)),
+      ...fixedProblems(specOf(next), specOf(live)),
+    ],
+  },
+});
+
+function specOf(object: ApiObject | DraftObject): CSIDriverSpec {
+  return (object as unknown as CSIDriver).spec;
+}
+
+function dropDisabled(draft: DraftObject, live: ApiObject | undefined, { features }: WriteContext): void {
+  if (features.enabled('MutableCSINodeAllocatableCount')) return;
+  if (live !== undefined && specOf(live).nodeAllocatableUpdatePeriodSeconds !== undefined) return;
+  delete specOf(draft).nodeAllocatableUpdatePeriodSeconds;
+}
+
+/** Unlike elsewhere, a driver has no generation before its first change. */
+function prepareForUpdate(draft: DraftObject, live: ApiObject, context: WriteContext): void {
+  dropDisabled(draft, live, context);
+  if (!deepEqual(specOf(draft), specOf(live))) draft.metadata.generation = (live.metadata.generation ?? 0) + 1;
+}
+
+const FS_GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType'];
+const LIFECYCLE_MODES = ['Persistent', 'Ephemeral'];
+const SHORTEST_PERIOD = 10;
+
+function specProblems(path: string, spec: CSIDriverSpec): FieldError[] {
+  const { fsGroupPolicy, tokenRequests = [], volumeLifecycleModes, nodeAllocatableUpdatePeriodSeconds: period } = spec;
+  const found: FieldError[] = [];
+  if (!FS_GROUP_POLICIES.includes(fsGroupPolicy)) {
+    found.push(notSupported(childPath(path, 'fsGroupPolicy'), fsGroupPolicy, FS_GROUP_POLICIES));
+  }
+  found.push(...tokenRequestProblems(childPath(path, 'tokenRequests'), tokenRequests));
+  for (const mode of volumeLifecycleModes) {
+    if (LIFECYCLE_MODES.includes(mode)) continue;
+    found.push(notSupported(childPath(path, 'volumeLifecycleModes'), mode, LIFECYCLE_MODES));
+  }
+  if (period !== undefined && period < SHORTEST_PERIOD) {
+    const at = childPath(path, 'nodeAllocatableUpdatePeriodSeconds');
+    found.push(invalid(at, period, 'must be greater than or equal to 10 seconds'));
+  }
+  return found;
+}
+
+const SHORTEST_TOKEN_SECONDS = 600;
+const LONGEST_TOKEN_SECONDS = 2 ** 32;
+
+function tokenRequestProblems(path: string, requests: readonly TokenRequest[]): FieldError[] {
+  const found: FieldError[] = [];
+  const audiences = new Set<string>();
+  for (const [index, { audience, expirationSeconds: seconds }] of requests.entries()) {
+    const at = keyPath(path, index);
+    if (audiences.has(audience)) {
+      found.push(duplicate(childPath(at, 'audience'), audience));
+      continue;
+    }
+    audiences.add(audience);
+    if (seconds === undefined) continue;
+    const secondsPath = childPath(at, 'expirationSeconds');
+    if (seconds < SHORTEST_TOKEN_SECONDS) {
+      found.push(invalid(secondsPath, seconds, 'may not specify a duration less than 10 minutes'));
+    }
+    if (seconds > LONGEST_TOKEN_SECONDS) {
+      found.push(invalid(secondsPath, seconds, 'may not specify a duration larger than 2^32 seconds'));
+    }
+  }
+  return found;
+}
+
+/** The server's path of the first is one letter pair off. */
+function fixedProblems(next: CSIDriverSpec, live: CSIDriverSpec): FieldError[] {
+  const found: FieldError[] = [];
+  if (next.attachRequired !== live.attachRequired) {
+    found.push(invalid('spec.attachedRequired', next.attachRequired, 'field is immutable'));
+  }
+  if (!deepEqual(next.volumeLifecycleModes, live.volumeLifecycleModes)) {
+    const shown = `[]storage.VolumeLifecycleMode{${next.volumeLifecycleModes.map(quote).join(', ')}}`;
+    found.push(invalid('spec.volumeLifecycleModes', verbatim(shown), 'field is immutable'));
+  }
+  return found;
+}

@@ -1,0 +1,142 @@
+/**
+ * CSINode: which storage drivers run on a node, and how the node is known to them.
+ */
+import * as z from 'zod';
+import { serviceGroup } from '../../../meta/dialect.js';
+import type { FieldError } from '../../../meta/field-error.js';
+import { childPath, duplicate, invalid, keyPath, required } from '../../../meta/field-error.js';
+import type { Verbatim } from '../../../meta/go-text.js';
+import { quote, stringSlice, verbatim } from '../../../meta/go-text.js';
+import { byteLength, qualifiedNameProblems } from '../../../meta/names.js';
+import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import { always, int32, mapList, pointer } from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { deepEqual } from '../../../util/json.js';
+import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind, WriteContext } from '../../kind.js';
+
+import { csiNodeColumns } from './columns.js';
+
+const volumeNodeResourcesShape = () => ({ count: pointer(int32()) });
+interface VolumeNodeResources extends Output<typeof volumeNodeResourcesShape> {}
+interface VolumeNodeResourcesInput extends Input<typeof volumeNodeResourcesShape> {}
+const volumeNodeResources: Type<VolumeNodeResources, VolumeNodeResourcesInput> = type(
+  'VolumeNodeResources',
+  volumeNodeResourcesShape,
+);
+
+const csiNodeDriverShape = () => ({
+  name: z.string(),
+  nodeID: z.string(),
+  topologyKeys: always(z.array(z.string()).nullable()),
+  allocatable: pointer(volumeNodeResources()),
+});
+export interface CSINodeDriver extends Output<typeof csiNodeDriverShape> {}
+export interface CSINodeDriverInput extends Input<typeof csiNodeDriverShape> {}
+const csiNodeDriver: Type<CSINodeDriver, CSINodeDriverInput> = type('CSINodeDriver', csiNodeDriverShape);
+
+const csiNodeSpecShape = () => ({ drivers: mapList(csiNodeDriver(), 'name').nullable() });
+export interface CSINodeSpec extends Output<typeof csiNodeSpecShape> {}
+export interface CSINodeSpecInput extends Input<typeof csiNodeSpecShape> {}
+const csiNodeSpec: Type<CSINodeSpec, CSINodeSpecInput> = type('CSINodeSpec', csiNodeSpecShape);
+
+const shape = () => ({ spec: csiNodeSpec() });
+export interface CSINode extends ObjectBase, Output<typeof shape> {}
+export interface CSINodeInput extends InputBase, Input<typeof shape> {}
+
+export const CSINode: Kind<CSINode, CSINodeInput, 'Cluster', never> = defineBuiltIn({
+  apiVersion: `${serviceGroup('storage')}/v1`,
+  kind: 'CSINode',
+  scope: 'Cluster',
+  body: shape,
+  columns: csiNodeColumns,
+  strategy: {
+    unconditionalUpdate: false,
+    deleteReturnsObject: true,
+    defaults: emptyAsNull,
+    validate: (object) => driversProblems('spec.drivers', driversOf(object)),
+    validateUpdate: (next, live, context) => [
+      ...driversProblems('spec.drivers', driversOf(next)),
+      ...changedDriverProblems(driversOf(next), driversOf(live), context),
+    ],
+  },
+});
+
+function driversOf(object: ApiObject): readonly CSINodeDriver[] {
+  return (object as unknown as CSINode).spec.drivers ?? [];
+}
+
+/** Lists that are always on the wire are null there when they are empty. */
+function emptyAsNull(draft: DraftObject): void {
+  const { spec } = draft as unknown as CSINode;
+  if (spec.drivers?.length === 0) spec.drivers = null;
+  for (const driver of spec.drivers ?? []) if (driver.topologyKeys?.length === 0) driver.topologyKeys = null;
+}
+
+const MAX_NODE_ID = 256;
+
+function driversProblems(path: string, drivers: readonly CSINodeDriver[]): FieldError[] {
+  const names = new Set<string>();
+  return drivers.flatMap((driver, index) => driverProblems(keyPath(path, index), driver, names));
+}
+
+/** Adds the driver's name to `names`, those of the drivers before it. */
+function driverProblems(path: string, driver: CSINodeDriver, names: Set<string>): FieldError[] {
+  const { name, nodeID, allocatable, topologyKeys } = driver;
+  const found = driverNameProblems(childPath(path, 'name'), name);
+  if (nodeID === '') found.push(required(childPath(path, 'nodeID')));
+  if (byteLength(nodeID) > MAX_NODE_ID) {
+    found.push(invalid(childPath(path, 'nodeID'), nodeID, `must be ${MAX_NODE_ID} characters or less`));
+  }
+  const count = allocatable?.count ?? 0;
+  if (count < 0) {
+    found.push(invalid(childPath(path, 'allocatable.count'), count, 'must be greater than or equal to 0'));
+  }
+  if (names.has(name)) found.push(duplicate(childPath(path, 'name'), name));
+  names.add(name);
+  return [...found, ...topologyKeyProblems(path, topologyKeys ?? [])];
+}
+
+/** All reported at the driver. */
+function topologyKeyProblems(path: string, keys: readonly string[]): FieldError[] {
+  const seen = new Set<string>();
+  return keys.flatMap((key) => {
+    const found: FieldError[] = [];
+    if (key === '') found.push(required(path));
+    if (seen.has(key)) found.push(duplicate(path, key));
+    seen.add(key);
+    return [...found, ...qualifiedNameProblems(key).map((problem) => invalid(path, key, problem))];
+  });
+}
+
+/** Drivers come and go, but while one is there it stays as it is. */
+function changedDriverProblems(
+  next: readonly CSINodeDriver[],
+  live: readonly CSINodeDriver[],
+  { features }: WriteContext,
+): FieldError[] {
+  const compared = features.enabled('MutableCSINodeAllocatableCount')
+    ? withoutAllocatable
+    : (one: CSINodeDriver) => one;
+  return live.flatMap((before) =>
+    next
+      .filter(({ name }) => name === before.name)
+      .map(compared)
+      .filter((now) => !deepEqual(now, compared(before)))
+      .map((now) => invalid('spec.drivers', driverDump(now), 'field is immutable')),
+  );
+}
+
+function withoutAllocatable({ allocatable: _, ...rest }: CSINodeDriver): CSINodeDriver {
+  return rest;
+}
+
+function driverDump({ name, nodeID, topologyKeys, allocatable }: CSINodeDriver): Verbatim {
+  const keys = stringSlice(topologyKeys ?? undefined).verbatim;
+  const pointed = allocatable === undefined ? 'nil' : '0xc000000000';
+  return verbatim(
+    `storage.CSINodeDriver{Name:${quote(name)}, NodeID:${quote(nodeID)}, TopologyKeys:${keys}, ` +
+      `Allocatable:(*storage.VolumeNodeResources)(${pointed})}`,
+  );
+}

@@ -1,0 +1,85 @@
+/**
+ * CSIStorageCapacity: how much storage of a class there is for the nodes of some topology.
+ */
+import * as z from 'zod';
+import { serviceGroup } from '../../../meta/dialect.js';
+import type { FieldError } from '../../../meta/field-error.js';
+import { invalid } from '../../../meta/field-error.js';
+import type { Verbatim } from '../../../meta/go-text.js';
+import { quote, renderValue, stringSlice, verbatim } from '../../../meta/go-text.js';
+import { labelSelectorObjectErrors } from '../../../meta/labels.js';
+import { dnsSubdomainProblems, labelValueProblems } from '../../../meta/names.js';
+import type { ApiObject } from '../../../meta/object.js';
+import { pointer, quantity } from '../../../schema/hints.js';
+import type { Input, Output } from '../../../schema/type.js';
+import { deepEqual } from '../../../util/json.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind } from '../../kind.js';
+import { validateNonNegativeQuantity } from '../../shared/resources.js';
+import { type LabelSelector, labelSelector } from '../../shared/types.js';
+
+const shape = () => ({
+  nodeTopology: pointer(labelSelector()),
+  storageClassName: z.string(),
+  capacity: pointer(quantity()),
+  maximumVolumeSize: pointer(quantity()),
+});
+export interface CSIStorageCapacity extends ObjectBase, Output<typeof shape> {}
+export interface CSIStorageCapacityInput extends InputBase, Input<typeof shape> {}
+
+export const CSIStorageCapacity: Kind<CSIStorageCapacity, CSIStorageCapacityInput, 'Namespaced', never> = defineBuiltIn(
+  {
+    apiVersion: `${serviceGroup('storage')}/v1`,
+    kind: 'CSIStorageCapacity',
+    scope: 'Namespaced',
+    names: { plural: 'csistoragecapacities' },
+    body: shape,
+    strategy: {
+      unconditionalUpdate: false,
+      validate: (object) => capacityProblems(object, false),
+      validateUpdate: (next, live) => [...capacityProblems(next, hasInvalidValue(live)), ...fixedProblems(next, live)],
+    },
+  },
+);
+
+function capacityProblems(object: ApiObject, allowInvalidValues: boolean): FieldError[] {
+  const { nodeTopology = {}, storageClassName, capacity } = object as unknown as CSIStorageCapacity;
+  return [
+    ...labelSelectorObjectErrors(nodeTopology, 'nodeTopology', { allowInvalidValues }),
+    ...dnsSubdomainProblems(storageClassName).map((problem) => invalid('storageClassName', storageClassName, problem)),
+    ...(capacity === undefined ? [] : validateNonNegativeQuantity('capacity', capacity)),
+  ];
+}
+
+/** An update may keep values that no label can have. */
+function hasInvalidValue(live: ApiObject): boolean {
+  const { nodeTopology } = live as unknown as CSIStorageCapacity;
+  const values = (nodeTopology?.matchExpressions ?? []).flatMap((expression) => expression.values ?? []);
+  return values.some((value) => labelValueProblems(value).length > 0);
+}
+
+function fixedProblems(next: ApiObject, live: ApiObject): FieldError[] {
+  const now = next as unknown as CSIStorageCapacity;
+  const before = live as unknown as CSIStorageCapacity;
+  const found: FieldError[] = [];
+  if (!deepEqual(now.nodeTopology, before.nodeTopology)) {
+    const shown = now.nodeTopology === undefined ? undefined : selectorDump(now.nodeTopology);
+    found.push(invalid('nodeTopology', shown, 'field is immutable'));
+  }
+  if (now.storageClassName !== before.storageClassName) {
+    found.push(invalid('storageClassName', now.storageClassName, 'field is immutable'));
+  }
+  return found;
+}
+
+function selectorDump({ matchLabels, matchExpressions }: LabelSelector): Verbatim {
+  const labels = matchLabels === undefined ? 'map[string]string(nil)' : renderValue(matchLabels);
+  const items = matchExpressions?.map(
+    ({ key, operator, values }) =>
+      `v1.LabelSelectorRequirement{Key:${quote(key)}, Operator:${quote(operator)}, Values:${stringSlice(values).verbatim}}`,
+  );
+  const expressions = items === undefined ? '(nil)' : `{${items.join(', ')}}`;
+  return verbatim(
+    `v1.LabelSelector{MatchLabels:${labels}, MatchExpressions:[]v1.LabelSelectorRequirement${expressions}}`,
+  );
+}

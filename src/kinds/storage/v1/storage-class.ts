@@ -1,0 +1,115 @@
+/**
+ * StorageClass: a way to get volumes made, by name.
+ */
+import * as z from 'zod';
+import { serviceGroup } from '../../../meta/dialect.js';
+import type { FieldError } from '../../../meta/field-error.js';
+import {
+  childPath,
+  duplicate,
+  forbidden,
+  invalid,
+  keyPath,
+  notSupported,
+  required,
+} from '../../../meta/field-error.js';
+import { qualifiedNameProblems } from '../../../meta/names.js';
+import type { ApiObject } from '../../../meta/object.js';
+import { defaultedPointer, optional, pointer, words } from '../../../schema/hints.js';
+import type { Input, Output } from '../../../schema/type.js';
+import { deepEqual } from '../../../util/json.js';
+import { type TopologySelectorTerm, topologySelectorTerm } from '../../core/v1/scheduling-types.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind } from '../../kind.js';
+import { parameterProblems, provisionerProblems } from '../parameters.js';
+import { storageClassColumns } from './columns.js';
+
+const shape = () => ({
+  provisioner: z.string(),
+  parameters: optional(z.record(z.string(), z.string())),
+  reclaimPolicy: defaultedPointer(words<'Delete' | 'Retain'>('v1.PersistentVolumeReclaimPolicy'), 'Delete'),
+  mountOptions: optional(z.array(z.string())),
+  allowVolumeExpansion: pointer(z.boolean()),
+  volumeBindingMode: defaultedPointer(words<'Immediate' | 'WaitForFirstConsumer'>('v1.VolumeBindingMode'), 'Immediate'),
+  allowedTopologies: optional(z.array(topologySelectorTerm())),
+});
+export interface StorageClass extends ObjectBase, Output<typeof shape> {}
+export interface StorageClassInput extends InputBase, Input<typeof shape> {}
+
+export const StorageClass: Kind<StorageClass, StorageClassInput, 'Cluster', never> = defineBuiltIn({
+  apiVersion: `${serviceGroup('storage')}/v1`,
+  kind: 'StorageClass',
+  scope: 'Cluster',
+  names: { shortNames: ['sc'] },
+  body: shape,
+  columns: storageClassColumns,
+  strategy: {
+    deleteReturnsObject: true,
+    validate: classProblems,
+    validateUpdate: (next, live) => [...classProblems(next), ...fixedProblems(next, live)],
+  },
+});
+
+const RECLAIM_POLICIES = ['Delete', 'Retain'];
+const BINDING_MODES = ['Immediate', 'WaitForFirstConsumer'];
+
+function classProblems(object: ApiObject): FieldError[] {
+  const { provisioner, parameters = {}, reclaimPolicy, volumeBindingMode, ...rest } = object as unknown as StorageClass;
+  const found = [...provisionerProblems('provisioner', provisioner), ...parameterProblems('parameters', parameters)];
+  // An empty policy passes although it names none.
+  if (![...RECLAIM_POLICIES, ''].includes(reclaimPolicy)) {
+    found.push(notSupported('reclaimPolicy', reclaimPolicy, RECLAIM_POLICIES));
+  }
+  if (!BINDING_MODES.includes(volumeBindingMode)) {
+    found.push(notSupported('volumeBindingMode', volumeBindingMode, BINDING_MODES));
+  }
+  return [...found, ...topologyProblems('allowedTopologies', rest.allowedTopologies ?? [])];
+}
+
+/** Values by key: what two terms are compared by. */
+type TermValues = Readonly<Record<string, readonly string[]>>;
+
+/** Terms must differ, whatever the order of their keys and values. */
+function topologyProblems(path: string, terms: readonly TopologySelectorTerm[]): FieldError[] {
+  // The server compares with as many empty terms as there are terms, so an empty one is never unique.
+  const earlier: TermValues[] = terms.map(() => ({}));
+  return terms.flatMap((term, index) => {
+    const at = childPath(keyPath(path, index), 'matchLabelExpressions');
+    const { values, found } = termProblems(at, term);
+    const repeated = earlier.filter((other) => deepEqual(other, values)).map(() => duplicate(at, ''));
+    earlier.push(values);
+    return [...found, ...repeated];
+  });
+}
+
+function termProblems(path: string, term: TopologySelectorTerm): { values: TermValues; found: FieldError[] } {
+  const byKey = new Map<string, readonly string[]>();
+  const found: FieldError[] = [];
+  for (const [index, { key, values }] of (term.matchLabelExpressions ?? []).entries()) {
+    const at = keyPath(path, index);
+    found.push(...valueProblems(childPath(at, 'values'), values ?? []));
+    found.push(...qualifiedNameProblems(key).map((problem) => invalid(childPath(at, 'key'), key, problem)));
+    if (byKey.has(key)) found.push(duplicate(childPath(at, 'key'), key));
+    byKey.set(key, [...new Set(values ?? [])].sort());
+  }
+  return { values: Object.fromEntries(byKey), found };
+}
+
+function valueProblems(path: string, values: readonly string[]): FieldError[] {
+  if (values.length === 0) return [required(path)];
+  return values.flatMap((value, index) =>
+    values.indexOf(value) < index ? [duplicate(keyPath(path, index), value)] : [],
+  );
+}
+
+function fixedProblems(next: ApiObject, live: ApiObject): FieldError[] {
+  const now = next as unknown as StorageClass;
+  const before = live as unknown as StorageClass;
+  const found = (['parameters', 'provisioner', 'reclaimPolicy'] as const)
+    .filter((field) => !deepEqual(now[field], before[field]))
+    .map((field) => forbidden(field, `updates to ${field} are forbidden.`));
+  if (now.volumeBindingMode !== before.volumeBindingMode) {
+    found.push(invalid('volumeBindingMode', now.volumeBindingMode, 'field is immutable'));
+  }
+  return found;
+}

@@ -1,0 +1,174 @@
+/**
+ * VolumeAttachment: the wish that a volume be attached to a node, and what became of it.
+ */
+import * as z from 'zod';
+import { serviceGroup } from '../../../meta/dialect.js';
+import type { FieldError } from '../../../meta/field-error.js';
+import { childPath, forbidden, invalid, required, tooLong } from '../../../meta/field-error.js';
+import type { Verbatim } from '../../../meta/go-text.js';
+import { quote, verbatim } from '../../../meta/go-text.js';
+import { byteLength, dnsSubdomainProblems } from '../../../meta/names.js';
+import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import { always, int32, optional, pointer, timeOrNull } from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { deepEqual } from '../../../util/json.js';
+import { volumeSourceDefaults } from '../../core/v1/persistent-volume/defaults.js';
+import { inlineVolumeSpec } from '../../core/v1/persistent-volume/spec.js';
+import { inlineVolumeProblems } from '../../core/v1/persistent-volume/validate.js';
+import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind, WriteContext } from '../../kind.js';
+import { statusSubresource } from '../../shared/strategies.js';
+
+import { volumeAttachmentColumns } from './columns.js';
+
+const volumeAttachmentSourceShape = () => ({
+  persistentVolumeName: pointer(z.string()),
+  inlineVolumeSpec: pointer(inlineVolumeSpec()),
+});
+export interface VolumeAttachmentSource extends Output<typeof volumeAttachmentSourceShape> {}
+export interface VolumeAttachmentSourceInput extends Input<typeof volumeAttachmentSourceShape> {}
+const volumeAttachmentSource: Type<VolumeAttachmentSource, VolumeAttachmentSourceInput> = type(
+  'VolumeAttachmentSource',
+  volumeAttachmentSourceShape,
+);
+
+const volumeAttachmentSpecShape = () => ({
+  attacher: z.string(),
+  source: volumeAttachmentSource(),
+  nodeName: z.string(),
+});
+export interface VolumeAttachmentSpec extends Output<typeof volumeAttachmentSpecShape> {}
+export interface VolumeAttachmentSpecInput extends Input<typeof volumeAttachmentSpecShape> {}
+const volumeAttachmentSpec: Type<VolumeAttachmentSpec, VolumeAttachmentSpecInput> = type(
+  'VolumeAttachmentSpec',
+  volumeAttachmentSpecShape,
+);
+
+const volumeErrorShape = () => ({
+  time: timeOrNull(),
+  message: optional(z.string()),
+  errorCode: pointer(int32()),
+});
+interface VolumeError extends Output<typeof volumeErrorShape> {}
+interface VolumeErrorInput extends Input<typeof volumeErrorShape> {}
+const volumeError: Type<VolumeError, VolumeErrorInput> = type('VolumeError', volumeErrorShape);
+
+const volumeAttachmentStatusShape = () => ({
+  attached: z.boolean(),
+  attachmentMetadata: optional(z.record(z.string(), z.string())),
+  attachError: pointer(volumeError()),
+  detachError: pointer(volumeError()),
+});
+export interface VolumeAttachmentStatus extends Output<typeof volumeAttachmentStatusShape> {}
+export interface VolumeAttachmentStatusInput extends Input<typeof volumeAttachmentStatusShape> {}
+const volumeAttachmentStatus: Type<VolumeAttachmentStatus, VolumeAttachmentStatusInput> = type(
+  'VolumeAttachmentStatus',
+  volumeAttachmentStatusShape,
+);
+
+const shape = () => ({ spec: volumeAttachmentSpec(), status: always(volumeAttachmentStatus()) });
+export interface VolumeAttachment extends ObjectBase, Output<typeof shape> {}
+export interface VolumeAttachmentInput extends InputBase, Input<typeof shape> {}
+
+export const VolumeAttachment: Kind<VolumeAttachment, VolumeAttachmentInput, 'Cluster', 'status'> = defineBuiltIn({
+  apiVersion: `${serviceGroup('storage')}/v1`,
+  kind: 'VolumeAttachment',
+  scope: 'Cluster',
+  body: shape,
+  columns: volumeAttachmentColumns,
+  strategy: {
+    unconditionalUpdate: false,
+    deleteReturnsObject: true,
+    statusApart: true,
+    defaults: (draft) => volumeSourceDefaults(attachmentOf(draft).spec.source.inlineVolumeSpec),
+    validate: (object, context) => [...attachmentProblems(object, context), ...namingProblems(object)],
+    validateUpdate,
+  },
+  subresources: {
+    status: statusSubresource({ metadata: 'kept', prepare: dropDisabled, validateUpdate }),
+  },
+});
+
+function attachmentOf(object: ApiObject | DraftObject): VolumeAttachment {
+  return object as unknown as VolumeAttachment;
+}
+
+const ERRORS = ['attachError', 'detachError'] as const;
+
+function dropDisabled(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {
+  if (features.enabled('MutableCSINodeAllocatableCount')) return;
+  for (const field of ERRORS) {
+    if (attachmentOf(live).status[field]?.errorCode === undefined) delete attachmentOf(draft).status[field]?.errorCode;
+  }
+}
+
+function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): FieldError[] {
+  const { spec } = attachmentOf(next);
+  const fixed = deepEqual(spec, attachmentOf(live).spec) ? [] : [invalid('spec', specDump(spec), 'field is immutable')];
+  return [...attachmentProblems(next, context), ...fixed];
+}
+
+const ONE_SOURCE = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName';
+
+function attachmentProblems(object: ApiObject, context: WriteContext): FieldError[] {
+  const { spec, status } = attachmentOf(object);
+  const { attacher, nodeName } = spec;
+  return [
+    ...(attacher === '' ? [required('spec.attacher')] : []),
+    ...sourceProblems('spec.source', spec.source, context),
+    ...dnsSubdomainProblems(nodeName).map((problem) => invalid('spec.nodeName', nodeName, problem)),
+    ...statusProblems('status', status),
+  ];
+}
+
+function sourceProblems(path: string, source: VolumeAttachmentSource, context: WriteContext): FieldError[] {
+  const { persistentVolumeName: name, inlineVolumeSpec: inline } = source;
+  if (name === undefined && inline === undefined) return [required(path, ONE_SOURCE)];
+  if (name !== undefined && inline !== undefined) return [forbidden(path, ONE_SOURCE)];
+  if (inline !== undefined) return inlineVolumeProblems(childPath(path, 'inlineVolumeSpec'), inline, context);
+  if (name !== '') return [];
+  return [required(childPath(path, 'persistentVolumeName'), 'must specify non empty persistentVolumeName')];
+}
+
+/** What new attachments must be, although older ones may be otherwise. */
+function namingProblems(object: ApiObject): FieldError[] {
+  const { attacher, source } = attachmentOf(object).spec;
+  const { persistentVolumeName: name } = source;
+  const volume = name === undefined ? [] : dnsSubdomainProblems(name);
+  return [
+    ...driverNameProblems('spec.attacher', attacher),
+    ...volume.map((problem) => invalid('spec.source.persistentVolumeName', name, problem)),
+  ];
+}
+
+const MAX_METADATA_BYTES = 256 * 1024;
+const MAX_MESSAGE_BYTES = 1024;
+
+function statusProblems(path: string, status: VolumeAttachmentStatus): FieldError[] {
+  let size = 0;
+  for (const [key, value] of Object.entries(status.attachmentMetadata ?? {}))
+    size += byteLength(key) + byteLength(value);
+  const found = size > MAX_METADATA_BYTES ? [tooLong(childPath(path, 'attachmentMetadata'), MAX_METADATA_BYTES)] : [];
+  return [...found, ...ERRORS.flatMap((field) => errorProblems(childPath(path, field), status[field]))];
+}
+
+function errorProblems(path: string, error: VolumeError | undefined): FieldError[] {
+  const { message = '', errorCode = 0 } = error ?? {};
+  const found: FieldError[] = [];
+  // The limit that is told is not the one that is checked.
+  if (byteLength(message) > MAX_MESSAGE_BYTES) found.push(tooLong(childPath(path, 'message'), MAX_METADATA_BYTES));
+  if (errorCode < 0) {
+    found.push(invalid(childPath(path, 'errorCode'), errorCode, 'must be between 0 and 2147483647, inclusive'));
+  }
+  return found;
+}
+
+function specDump({ attacher, source, nodeName }: VolumeAttachmentSpec): Verbatim {
+  const pointed = (value: unknown) => (value === undefined ? 'nil' : '0xc000000000');
+  return verbatim(
+    `storage.VolumeAttachmentSpec{Attacher:${quote(attacher)}, Source:storage.VolumeAttachmentSource{` +
+      `PersistentVolumeName:(*string)(${pointed(source.persistentVolumeName)}), ` +
+      `InlineVolumeSpec:(*core.PersistentVolumeSpec)(${pointed(source.inlineVolumeSpec)})}, NodeName:${quote(nodeName)}}`,
+  );
+}

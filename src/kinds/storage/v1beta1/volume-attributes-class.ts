@@ -1,0 +1,62 @@
+/**
+ * VolumeAttributesClass: qualities of a volume that may change during its life, by name.
+ */
+import * as z from 'zod';
+import type { Dialect } from '../../../meta/dialect.js';
+import { serviceGroup } from '../../../meta/dialect.js';
+import type { FieldError } from '../../../meta/field-error.js';
+import { forbidden, required } from '../../../meta/field-error.js';
+import type { ApiObject } from '../../../meta/object.js';
+import { optional } from '../../../schema/hints.js';
+import type { Input, Output } from '../../../schema/type.js';
+import { deepEqual } from '../../../util/json.js';
+import { anotherVersion, defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind } from '../../kind.js';
+import { parameterProblems, provisionerProblems } from '../parameters.js';
+import { volumeAttributesClassColumns } from '../v1/columns.js';
+
+const shape = () => ({
+  driverName: z.string(),
+  parameters: optional(z.record(z.string(), z.string())),
+});
+export interface VolumeAttributesClass extends ObjectBase, Output<typeof shape> {}
+export interface VolumeAttributesClassInput extends InputBase, Input<typeof shape> {}
+
+export const VolumeAttributesClass: Kind<VolumeAttributesClass, VolumeAttributesClassInput, 'Cluster', never> =
+  defineBuiltIn({
+    apiVersion: `${serviceGroup('storage')}/v1beta1`,
+    kind: 'VolumeAttributesClass',
+    scope: 'Cluster',
+    names: { shortNames: ['vac'] },
+    gate: 'VolumeAttributesClass',
+    body: shape,
+    columns: volumeAttributesClassColumns,
+    strategy: {
+      deleteReturnsObject: true,
+      validate: classProblems,
+      // The rules of the class come after those of the change, and before them as well.
+      validateUpdate: (next, live) => [...classProblems(next), ...fixedProblems(next, live), ...classProblems(next)],
+    },
+  });
+
+export const VolumeAttributesClassV1alpha1: Kind<VolumeAttributesClass, VolumeAttributesClassInput, 'Cluster', never> =
+  anotherVersion(VolumeAttributesClass, {
+    apiVersion: `${serviceGroup('storage')}/v1alpha1`,
+    deprecation: (dialect: Dialect) =>
+      `${dialect.group(serviceGroup('storage'))}/v1alpha1 VolumeAttributesClass is deprecated in v1.32+, unavailable in v1.35+`,
+  });
+
+function classProblems(object: ApiObject): FieldError[] {
+  const { driverName, parameters = {} } = object as unknown as VolumeAttributesClass;
+  const found = [...provisionerProblems('driverName', driverName), ...parameterProblems('parameters', parameters)];
+  if (Object.keys(parameters).length === 0) {
+    found.push(required('parameters', 'must contain at least one key/value pair'));
+  }
+  return found;
+}
+
+function fixedProblems(next: ApiObject, live: ApiObject): FieldError[] {
+  return ['driverName', 'parameters']
+    .filter((field) => !deepEqual(next[field], live[field]))
+    .map((field) => forbidden(field, `updates to ${field} are forbidden.`));
+}

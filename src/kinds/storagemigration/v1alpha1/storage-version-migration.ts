@@ -1,0 +1,245 @@
+/**
+ * StorageVersionMigration: the wish that all objects of a resource be written again, and how far that got.
+ */
+import * as z from 'zod';
+import { serviceGroup } from '../../../meta/dialect.js';
+import type { FieldError } from '../../../meta/field-error.js';
+import { childPath, duplicate, invalid, keyPath, notSupported, required, tooLong } from '../../../meta/field-error.js';
+import type { Verbatim } from '../../../meta/go-text.js';
+import { quote, verbatim } from '../../../meta/go-text.js';
+import { byteLength, patternMessage, qualifiedNameProblems } from '../../../meta/names.js';
+import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import { always, mapList, optional, pointer, timeOrNull, words } from '../../../schema/hints.js';
+import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
+import type { Kind } from '../../kind.js';
+import { statusSubresource } from '../../shared/strategies.js';
+
+const migratedResourceShape = () => ({
+  group: optional(z.string()),
+  version: optional(z.string()),
+  resource: optional(z.string()),
+});
+interface MigratedResource extends Output<typeof migratedResourceShape> {}
+interface MigratedResourceInput extends Input<typeof migratedResourceShape> {}
+const migratedResource: Type<MigratedResource, MigratedResourceInput> = type(
+  'v1alpha1.GroupVersionResource',
+  migratedResourceShape,
+);
+
+const storageVersionMigrationSpecShape = () => ({
+  resource: migratedResource(),
+  continueToken: optional(z.string()),
+});
+export interface StorageVersionMigrationSpec extends Output<typeof storageVersionMigrationSpecShape> {}
+export interface StorageVersionMigrationSpecInput extends Input<typeof storageVersionMigrationSpecShape> {}
+const storageVersionMigrationSpec: Type<StorageVersionMigrationSpec, StorageVersionMigrationSpecInput> = type(
+  'v1alpha1.StorageVersionMigrationSpec',
+  storageVersionMigrationSpecShape,
+);
+
+const migrationConditionShape = () => ({
+  type: words<'Running' | 'Succeeded' | 'Failed'>('v1alpha1.MigrationConditionType'),
+  status: words<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
+  lastUpdateTime: timeOrNull(),
+  reason: optional(z.string()),
+  message: optional(z.string()),
+});
+export interface MigrationCondition extends Output<typeof migrationConditionShape> {}
+export interface MigrationConditionInput extends Input<typeof migrationConditionShape> {}
+const migrationCondition: Type<MigrationCondition, MigrationConditionInput> = type(
+  'v1alpha1.MigrationCondition',
+  migrationConditionShape,
+);
+
+const storageVersionMigrationStatusShape = () => ({
+  // An empty list is told from none until the object is stored, because messages show which it was.
+  conditions: pointer(mapList(migrationCondition(), 'type')),
+  resourceVersion: optional(z.string()),
+});
+export interface StorageVersionMigrationStatus extends Output<typeof storageVersionMigrationStatusShape> {}
+export interface StorageVersionMigrationStatusInput extends Input<typeof storageVersionMigrationStatusShape> {}
+const storageVersionMigrationStatus: Type<StorageVersionMigrationStatus, StorageVersionMigrationStatusInput> = type(
+  'v1alpha1.StorageVersionMigrationStatus',
+  storageVersionMigrationStatusShape,
+);
+
+const shape = () => ({ spec: always(storageVersionMigrationSpec()), status: always(storageVersionMigrationStatus()) });
+export interface StorageVersionMigration extends ObjectBase, Output<typeof shape> {}
+export interface StorageVersionMigrationInput extends InputBase, Input<typeof shape> {}
+
+const GROUP = serviceGroup('storagemigration');
+
+export const StorageVersionMigration: Kind<StorageVersionMigration, StorageVersionMigrationInput, 'Cluster', 'status'> =
+  defineBuiltIn({
+    apiVersion: `${GROUP}/v1alpha1`,
+    kind: 'StorageVersionMigration',
+    scope: 'Cluster',
+    gate: 'StorageVersionMigrator',
+    deprecation: (dialect) =>
+      `${dialect.group(GROUP)}/v1alpha1 StorageVersionMigration is deprecated in v1.33+, unavailable in v1.36+`,
+    body: shape,
+    strategy: {
+      unconditionalUpdate: false,
+      statusApart: true,
+      canonicalize: dropEmptyConditions,
+      validate: (object) => specProblems('spec.resource', resourceOf(object)),
+      validateUpdate: (next, live) => [
+        ...specProblems('spec.resource', resourceOf(next)),
+        ...fixedProblems(resourceOf(next), resourceOf(live)),
+      ],
+    },
+    subresources: {
+      status: statusSubresource({
+        metadata: 'kept',
+        validateUpdate: (next, live) => statusProblems('status', statusOf(next), statusOf(live)),
+      }),
+    },
+  });
+
+function resourceOf(object: ApiObject): MigratedResource {
+  return (object as unknown as StorageVersionMigration).spec.resource;
+}
+
+function statusOf(object: ApiObject | DraftObject): StorageVersionMigrationStatus {
+  return (object as unknown as StorageVersionMigration).status;
+}
+
+function dropEmptyConditions(draft: DraftObject): void {
+  const status = statusOf(draft);
+  if (status.conditions?.length === 0) delete status.conditions;
+}
+
+function specProblems(path: string, { resource, version }: MigratedResource): FieldError[] {
+  const found = resource ? [] : [required(childPath(path, 'resource'), 'resource is required')];
+  return version ? found : [...found, required(childPath(path, 'version'), 'version is required')];
+}
+
+function fixedProblems(next: MigratedResource, live: MigratedResource): FieldError[] {
+  return (['group', 'version', 'resource'] as const)
+    .filter((field) => next[field] !== live[field])
+    .map((field) => invalid(field, next[field] ?? '', 'field is immutable'));
+}
+
+function statusProblems(
+  path: string,
+  next: StorageVersionMigrationStatus,
+  live: StorageVersionMigrationStatus,
+): FieldError[] {
+  const { conditions, resourceVersion = '' } = next;
+  const versionPath = childPath(path, 'resourceVersion');
+  const found = resourceVersionProblems(versionPath, resourceVersion);
+  found.push(...conditionsProblems(childPath(path, 'conditions'), conditions ?? []));
+  if (live.resourceVersion && live.resourceVersion !== resourceVersion) {
+    found.push(invalid(versionPath, resourceVersion, 'resourceVersion cannot be updated'));
+  }
+  const contradictions = outcomeProblems(next, live);
+  return [
+    ...found,
+    ...contradictions.map((detail) => invalid(childPath(path, 'conditions'), conditionsDump(conditions), detail)),
+  ];
+}
+
+const MAX_INT64 = 2n ** 63n - 1n;
+
+function resourceVersionProblems(path: string, text: string): FieldError[] {
+  if (text === '') return [];
+  const problem = (why: string) => {
+    const shown = quote(text);
+    const detail = `failed to parse resource version ${shown}: strconv.ParseInt: parsing ${shown}: ${why}`;
+    return [invalid(path, text, detail)];
+  };
+  if (!/^[+-]?[0-9]+$/.test(text)) return problem('invalid syntax');
+  const value = BigInt(text.replace('+', ''));
+  if (value > MAX_INT64 || value < -MAX_INT64 - 1n) return problem('value out of range');
+  return value < 0n ? [invalid(path, value, 'must be greater than or equal to 0')] : [];
+}
+
+const STATUSES = ['False', 'True', 'Unknown'];
+const REASON = '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?';
+const REASON_FORM = new RegExp(`^${REASON}$`);
+const REASON_MESSAGE = patternMessage(
+  "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_'",
+  REASON,
+  ['my_name', 'MY_NAME', 'MyName', 'ReasonA,ReasonB', 'ReasonA:ReasonB'],
+);
+const MAX_REASON = 1024;
+const MAX_MESSAGE = 32 * 1024;
+
+function conditionsProblems(path: string, conditions: readonly MigrationCondition[]): FieldError[] {
+  const types = new Set<string>();
+  return conditions.flatMap((condition, index) => {
+    const at = keyPath(path, index);
+    const repeated = types.has(condition.type) ? [duplicate(childPath(at, 'type'), condition.type)] : [];
+    types.add(condition.type);
+    return [...repeated, ...conditionProblems(at, condition)];
+  });
+}
+
+function conditionProblems(path: string, condition: MigrationCondition): FieldError[] {
+  const { type: named, status, lastUpdateTime, reason = '', message = '' } = condition;
+  const found = qualifiedNameProblems(named).map((problem) => invalid(childPath(path, 'type'), named, problem));
+  if (!STATUSES.includes(status)) found.push(notSupported(childPath(path, 'status'), status, STATUSES));
+  // The path is that of the time's name elsewhere.
+  if (!lastUpdateTime) found.push(required(childPath(path, 'lastTransitionTime'), 'must be set'));
+  const reasonPath = childPath(path, 'reason');
+  if (reason === '') {
+    found.push(required(reasonPath, 'must be set'));
+  } else {
+    if (!REASON_FORM.test(reason)) found.push(invalid(reasonPath, reason, REASON_MESSAGE));
+    if (byteLength(reason) > MAX_REASON) found.push(tooLong(reasonPath, MAX_REASON));
+  }
+  if (byteLength(message) > MAX_MESSAGE) found.push(tooLong(childPath(path, 'message'), MAX_MESSAGE));
+  return found;
+}
+
+/** A migration ends once, and one way. */
+function outcomeProblems(next: StorageVersionMigrationStatus, live: StorageVersionMigrationStatus): string[] {
+  const succeeded = isTrue(next, 'Succeeded');
+  const failed = isTrue(next, 'Failed');
+  const running = isTrue(next, 'Running');
+  const found: string[] = [];
+  if (succeeded && failed) found.push('Both success and failed conditions cannot be true at the same time');
+  if (succeeded && running) found.push('Running condition cannot be true when success condition is true');
+  if (failed && running) found.push('Running condition cannot be true when failed condition is true');
+  if (isTrue(live, 'Succeeded') && !succeeded) found.push('Success condition cannot be set to false once it is true');
+  if (isTrue(live, 'Failed') && !failed) found.push('Failed condition cannot be set to false once it is true');
+  return found;
+}
+
+/** Of several conditions of a type the first counts. */
+function isTrue({ conditions = [] }: StorageVersionMigrationStatus, named: MigrationCondition['type']): boolean {
+  return conditions.find((condition) => condition.type === named)?.status === 'True';
+}
+
+function conditionsDump(conditions: readonly MigrationCondition[] | undefined): Verbatim {
+  const list = '[]storagemigration.MigrationCondition';
+  if (conditions === undefined) return verbatim(`${list}(nil)`);
+  const shown = conditions.map(
+    ({ type: named, status, lastUpdateTime, reason = '', message = '' }) =>
+      `storagemigration.MigrationCondition{Type:${quote(named)}, Status:${quote(status)}, ` +
+      `LastUpdateTime:${timeDump(lastUpdateTime ?? null)}, Reason:${quote(reason)}, Message:${quote(message)}}`,
+  );
+  return verbatim(`${list}{${shown.join(', ')}}`);
+}
+
+const MONTHS = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+];
+
+function timeDump(time: string | null): string {
+  if (time === null) return 'time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC)';
+  const [year = 0, month = 1, day = 0, hour = 0, minute = 0, second = 0] = time.split(/[-T:Z]/).map(Number);
+  return `time.Date(${year}, time.${MONTHS[month - 1]}, ${day}, ${hour}, ${minute}, ${second}, 0, time.Local)`;
+}

@@ -1,0 +1,395 @@
+/** The rules of admission policies and of their bindings. */
+import type { ApiObject, Kind } from 'orchplane';
+import { mergePatch } from 'orchplane';
+import {
+  MutatingAdmissionPolicy,
+  MutatingAdmissionPolicyBinding,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+  ValidatingAdmissionPolicyV1beta1,
+} from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import { orchDialect } from '../../../../src/meta/dialect.js';
+import { refusals } from '../refusals.js';
+
+const rule = { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['deployments'] };
+const matchConstraints = { resourceRules: [rule] };
+const NAME_PART =
+  "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+const LABEL =
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+const SUBDOMAIN =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+
+type AnyKind = Kind<ApiObject & Record<string, unknown>, Record<string, unknown>, 'Cluster', never>;
+
+function create(kind: Kind, spec: object): Promise<ApiObject & Record<string, unknown>> {
+  const cluster = testCluster();
+  cluster.install(kind);
+  return cluster.api(kind as unknown as AnyKind).create({ metadata: { name: 'p' }, spec } as never);
+}
+
+describe('a validating policy', () => {
+  const spec = { matchConstraints, validations: [{ expression: 'true' }] };
+  const matching = (more: object) => ({ ...spec, matchConstraints: { ...matchConstraints, ...more } });
+  const ruled = (more: object) => ({ ...spec, matchConstraints: { resourceRules: [{ ...rule, ...more }] } });
+  const R = 'spec.matchConstraints.resourceRules[0]';
+  const twenty = Array.from({ length: 21 }, (_, index) => ({ key: `k${index}`, valueExpression: "''" }));
+
+  test('has defaults, and a generation that follows its spec', async () => {
+    const cluster = testCluster();
+    cluster.install(ValidatingAdmissionPolicy);
+    const policies = cluster.api(ValidatingAdmissionPolicy);
+    const created = await policies.create({ metadata: { name: 'p' }, spec } as never);
+    expect(created).toMatchObject({
+      metadata: { generation: 1 },
+      spec: {
+        failurePolicy: 'Fail',
+        matchConstraints: {
+          namespaceSelector: {},
+          objectSelector: {},
+          resourceRules: [{ ...rule, scope: '*' }],
+          matchPolicy: 'Equivalent',
+        },
+      },
+      status: {},
+    });
+    const patched = await policies.patch('p', mergePatch({ spec: { failurePolicy: 'Ignore' } }));
+    expect(patched.metadata.generation).toBe(2);
+  });
+
+  test.each<[string, object, string[]]>([
+    ['no constraints', { validations: spec.validations }, ['spec.matchConstraints: Required value']],
+    ['no rules', { ...spec, matchConstraints: {} }, ['spec.matchConstraints.resourceRules: Required value']],
+    [
+      'an empty rule',
+      { ...spec, matchConstraints: { resourceRules: [{}] } },
+      ['operations', 'apiGroups', 'apiVersions', 'resources'].map((field) => `${R}.${field}: Required value`),
+    ],
+    [
+      'stars with others',
+      ruled({ operations: ['*', 'CREATE'], apiGroups: ['*', 'a'], apiVersions: ['*', ''], resources: ['*', 'a'] }),
+      [
+        `${R}.operations: Invalid value: []admissionregistration.OperationType{"*", "CREATE"}: if '*' is present, must not specify other operations`,
+        `${R}.apiGroups: Invalid value: []string{"*", "a"}: if '*' is present, must not specify other API groups`,
+        `${R}.apiVersions: Invalid value: []string{"*", ""}: if '*' is present, must not specify other API versions`,
+        `${R}.apiVersions[1]: Required value`,
+        `${R}.resources: Invalid value: []string{"*", "a"}: if '*' is present, must not specify other resources without subresources`,
+      ],
+    ],
+    [
+      'resources that say the same twice',
+      ruled({ resources: ['', '*/*', 'a/*', 'a/b', '*/c', 'd/c'] }),
+      [
+        `${R}.resources[0]: Required value`,
+        `${R}.resources[2]: Invalid value: "a/*": if '*/*' is present, must not specify a/*`,
+        `${R}.resources[3]: Invalid value: "a/b": if 'a/*' is present, must not specify a/b`,
+        `${R}.resources[4]: Invalid value: "*/c": if '*/*' is present, must not specify */c`,
+        `${R}.resources[5]: Invalid value: "d/c": if '*/c' is present, must not specify d/c`,
+        `${R}.resources: Invalid value: []string{"", "*/*", "a/*", "a/b", "*/c", "d/c"}: if '*/*' is present, must not specify other resources`,
+      ],
+    ],
+    [
+      'words nobody knows',
+      { ...ruled({ operations: ['PATCH'], scope: 'Galaxy' }), failurePolicy: 'Cry' },
+      [
+        'spec.failurePolicy: Unsupported value: "Cry": supported values: "Fail", "Ignore"',
+        `${R}.operations[0]: Unsupported value: "PATCH": supported values: "*", "CONNECT", "CREATE", "DELETE", "UPDATE"`,
+        `${R}.scope: Unsupported value: "Galaxy": supported values: "*", "Cluster", "Namespaced"`,
+      ],
+    ],
+    [
+      'a bad match',
+      matching({ matchPolicy: 'Loose', objectSelector: { matchExpressions: [{ key: 'a', operator: 'Like' }] } }),
+      [
+        'spec.matchConstraints.matchPolicy: Unsupported value: "Loose": supported values: "Equivalent", "Exact"',
+        'spec.matchConstraints.objectSelector.matchExpressions[0].operator: Invalid value: "Like": not a valid selector operator',
+      ],
+    ],
+    [
+      'bad resource names',
+      ruled({ resourceNames: ['a', 'a', 'b/c'] }),
+      [
+        `${R}.resourceNames[1]: Duplicate value: "a"`,
+        `${R}.resourceNames[2]: Invalid value: "b/c": may not contain '/'`,
+      ],
+    ],
+    [
+      'parameters of no kind',
+      { ...spec, paramKind: {} },
+      ['spec.paramKind.apiVersion: Required value', 'spec.paramKind.kind: Required value'],
+    ],
+    [
+      'parameters of a bad kind',
+      { ...spec, paramKind: { apiVersion: 'A/', kind: 'a b' } },
+      [
+        `spec.paramKind.apiVersion: Invalid value: "A": ${SUBDOMAIN}`,
+        'spec.paramKind.apiVersion: Invalid value: "A/": version must be specified',
+        `spec.paramKind.kind: Invalid value: "a b": may have mixed case, but should otherwise match: ${LABEL}`,
+      ],
+    ],
+    [
+      'a version that is none',
+      { ...spec, paramKind: { apiVersion: 'a/b/c', kind: 'K' } },
+      ['spec.paramKind.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c'],
+    ],
+    [
+      'bad conditions',
+      {
+        ...spec,
+        matchConditions: [
+          { name: '', expression: ' ' },
+          { name: 'a', expression: 'true' },
+          { name: 'a', expression: 'true' },
+          { name: 'a b', expression: 'true' },
+        ],
+      },
+      [
+        'spec.matchConditions[0].expression: Required value',
+        'spec.matchConditions[0].name: Required value',
+        'spec.matchConditions[2].name: Duplicate value: "a"',
+        `spec.matchConditions[3].name: Invalid value: "a b": ${NAME_PART}`,
+      ],
+    ],
+    [
+      'too many conditions',
+      {
+        ...spec,
+        matchConditions: Array.from({ length: 65 }, (_, index) => ({ name: `n${index}`, expression: 'true' })),
+      },
+      ['spec.matchConditions: Too many: 65: must have at most 64 items'],
+    ],
+    [
+      'bad variables',
+      {
+        ...spec,
+        variables: [
+          { name: '', expression: '' },
+          { name: 'in', expression: '1' },
+        ],
+      },
+      [
+        'spec.variables[0].name: Required value: name is not specified',
+        'spec.variables[0].expression: Required value: expression is not specified',
+        'spec.variables[1].name: Invalid value: "in": name is not a valid CEL identifier',
+      ],
+    ],
+    [
+      'nothing to check',
+      { matchConstraints },
+      ['validations', 'auditAnnotations'].map(
+        (field) => `spec.${field}: Required value: validations or auditAnnotations must contain at least one item`,
+      ),
+    ],
+    [
+      'bad validations',
+      {
+        ...spec,
+        validations: [
+          { expression: ' ', message: ' ', messageExpression: ' ', reason: 'Odd' },
+          { expression: 'true', message: 'a\nb' },
+        ],
+      },
+      [
+        'spec.validations[0].expression: Required value: expression is not specified',
+        'spec.validations[0].messageExpression: Invalid value: " ": must be non-empty if specified',
+        'spec.validations[0].message: Invalid value: " ": message must be non-empty if specified',
+        'spec.validations[0].reason: Unsupported value: "Odd": supported values: "Forbidden", "Invalid", "RequestEntityTooLarge"',
+        'spec.validations[1].message: Invalid value: "a\\nb": message must not contain line breaks',
+      ],
+    ],
+    [
+      'bad audit annotations',
+      {
+        ...spec,
+        auditAnnotations: [
+          { key: 'a b', valueExpression: '' },
+          { key: 'c', valueExpression: 'x'.repeat(5121) },
+          { key: 'c', valueExpression: "''" },
+        ],
+      },
+      [
+        `spec.auditAnnotations[0].key: Invalid value: "p/a b": ${NAME_PART}`,
+        'spec.auditAnnotations[0].valueExpression: Required value: valueExpression is not specified',
+        'spec.auditAnnotations[1].valueExpression: Required value: must not exceed 5120 bytes in length',
+        'spec.auditAnnotations[2].key: Duplicate value: "c"',
+      ],
+    ],
+    [
+      'too many audit annotations',
+      { ...spec, auditAnnotations: twenty },
+      [
+        `spec.auditAnnotations: Invalid value: []admissionregistration.AuditAnnotation{${twenty
+          .map(({ key }) => `admissionregistration.AuditAnnotation{Key:"${key}", ValueExpression:"''"}`)
+          .join(', ')}}: must not have more than 20 auditAnnotations`,
+      ],
+    ],
+  ])('is refused with %s', async (_, refused, causes) => {
+    expect(await refusals(create(ValidatingAdmissionPolicy, refused))).toEqual(causes);
+  });
+
+  test('has a status of its own, with conditions that are checked', async () => {
+    const cluster = testCluster();
+    cluster.install(ValidatingAdmissionPolicy);
+    const policies = cluster.api(ValidatingAdmissionPolicy);
+    await policies.create({ metadata: { name: 'p' }, spec, status: { observedGeneration: 3 } } as never);
+    const status = policies.subresource('status');
+    expect((await policies.get('p')).status).toEqual({});
+    const patch = (change: object) => status.patch('p', mergePatch({ status: change } as never));
+    expect((await patch({ observedGeneration: 1 })).status).toEqual({ observedGeneration: 1 });
+    const warning = { fieldRef: ' ', warning: '' };
+    const condition = { type: 'a b', status: 'Perhaps', observedGeneration: -1, reason: '1', message: '' };
+    expect(await refusals(patch({ typeChecking: { expressionWarnings: [warning] }, conditions: [condition] }))).toEqual(
+      [
+        'status.typeChecking.expressionWarnings[0].warning: Required value',
+        'status.typeChecking.expressionWarnings[0].fieldRef: Required value',
+        `status.conditions[0].type: Invalid value: "a b": ${NAME_PART}`,
+        'status.conditions[0].status: Unsupported value: "Perhaps": supported values: "False", "True", "Unknown"',
+        'status.conditions[0].observedGeneration: Invalid value: -1: must be greater than or equal to zero',
+        'status.conditions[0].lastTransitionTime: Required value: must be set',
+        "status.conditions[0].reason: Invalid value: \"1\": a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')",
+      ],
+    );
+  });
+
+  test('warns everybody who uses the old version', async () => {
+    const warnings: string[] = [];
+    const cluster = testCluster();
+    cluster.install(ValidatingAdmissionPolicyV1beta1);
+    const policies = cluster
+      .with({ onWarning: (warning) => warnings.push(warning) })
+      .api(ValidatingAdmissionPolicyV1beta1);
+    await policies.create({ metadata: { name: 'p' }, spec } as never);
+    expect(warnings).toEqual([
+      'admissionregistration.orch.io/v1beta1 ValidatingAdmissionPolicy is deprecated in v1.31+, unavailable in v1.34+',
+    ]);
+  });
+});
+
+describe('a binding', () => {
+  const spec = { policyName: 'p', validationActions: ['Deny'] };
+  test.each<[string, object, string[]]>([
+    [
+      'nothing',
+      {},
+      [
+        'spec.policyName: Required value',
+        'spec.validationActions: Required value: at least one validation action is required',
+      ],
+    ],
+    ['a bad name', { ...spec, policyName: 'A_B' }, [`spec.policyName: Invalid value: "A_B": ${SUBDOMAIN}`]],
+    [
+      'bad actions',
+      { ...spec, validationActions: ['Deny', 'Warn', 'Explode', 'Warn'] },
+      [
+        'spec.validationActions[2]: Unsupported value: "Explode": supported values: "Audit", "Deny", "Warn"',
+        'spec.validationActions[3]: Duplicate value: "Warn"',
+        'spec.validationActions: Invalid value: []admissionregistration.ValidationAction{"Deny", "Warn", "Explode", "Warn"}: must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)',
+      ],
+    ],
+    [
+      'parameters from nowhere',
+      { ...spec, paramRef: {} },
+      [
+        'spec.paramRef: Required value: one of name or selector must be specified',
+        'spec.paramRef.parameterNotFoundAction: Required value',
+      ],
+    ],
+    [
+      'parameters from two places',
+      { ...spec, paramRef: { name: 'a/b', selector: {}, parameterNotFoundAction: 'Maybe' } },
+      [
+        `spec.paramRef.name: Invalid value: "a/b": may not contain '/'`,
+        'spec.paramRef.name: Forbidden: name and selector are mutually exclusive',
+        'spec.paramRef.selector: Forbidden: name and selector are mutually exclusive',
+        'spec.paramRef.parameterNotFoundAction: Unsupported value: "Maybe": supported values: "Deny", "Allow"',
+      ],
+    ],
+    [
+      'a bad match',
+      { ...spec, matchResources: { matchPolicy: 'x' } },
+      ['spec.matchResources.matchPolicy: Unsupported value: "x": supported values: "Equivalent", "Exact"'],
+    ],
+  ])('is refused with %s', async (_, refused, causes) => {
+    expect(await refusals(create(ValidatingAdmissionPolicyBinding, refused))).toEqual(causes);
+  });
+
+  test('matches everything where it says nothing', async () => {
+    const created = await create(ValidatingAdmissionPolicyBinding, { ...spec, matchResources: {} });
+    expect(created['spec']).toMatchObject({
+      matchResources: { namespaceSelector: {}, objectSelector: {}, matchPolicy: 'Equivalent' },
+    });
+  });
+});
+
+describe('a mutating policy', () => {
+  const mutation = { patchType: 'ApplyConfiguration', applyConfiguration: { expression: 'Object{}' } };
+  const spec = { matchConstraints, mutations: [mutation], reinvocationPolicy: 'Never' };
+  const S = 'spec.mutations[0]';
+  test.each<[string, object, string[]]>([
+    [
+      'nothing to do',
+      { ...spec, mutations: [] },
+      ['spec.mutations: Required value: mutations must contain at least one item'],
+    ],
+    [
+      'no reinvocation policy',
+      { matchConstraints, mutations: [mutation] },
+      ['spec.reinvocationPolicy: Required value'],
+    ],
+    [
+      'a bad one',
+      { ...spec, reinvocationPolicy: 'Twice' },
+      ['spec.reinvocationPolicy: Unsupported value: "Twice": supported values: "IfNeeded", "Never"'],
+    ],
+    ['no type', { ...spec, mutations: [{}] }, [`${S}.patchType: Required value`]],
+    [
+      'a bad type',
+      { ...spec, mutations: [{ patchType: 'X' }] },
+      [`${S}.patchType: Unsupported value: "X": supported values: "ApplyConfiguration", "JSONPatch"`],
+    ],
+    [
+      'the other patch',
+      { ...spec, mutations: [{ patchType: 'JSONPatch', applyConfiguration: {} }] },
+      [
+        `${S}.jsonPatch: Required value: must be specified when patchType is JSONPatch`,
+        `${S}.applyConfiguration: Forbidden: must not be specified when patchType is JSONPatch`,
+      ],
+    ],
+    [
+      'an empty patch',
+      { ...spec, mutations: [{ ...mutation, applyConfiguration: {} }] },
+      [`${S}.applyConfiguration.expression: Required value: expression is not specified`],
+    ],
+  ])('is refused with %s', async (_, refused, causes) => {
+    expect(await refusals(create(MutatingAdmissionPolicy, refused))).toEqual(causes);
+  });
+
+  test('denies what it has no parameters for, unless its binding says otherwise', async () => {
+    const created = await create(MutatingAdmissionPolicyBinding, { policyName: 'p', paramRef: { name: 'x' } });
+    expect(created['spec']).toMatchObject({ paramRef: { name: 'x', parameterNotFoundAction: 'Deny' } });
+  });
+});
+
+test('tables show what policies and bindings are about', () => {
+  const metadata = { name: 'a', creationTimestamp: '2030-01-01T00:00:00Z' };
+  const cells = (kind: Kind, spec: object) =>
+    kind.columns?.map(({ cell }) =>
+      cell({ metadata, spec } as unknown as ApiObject, { nowMs: Date.UTC(2030, 0, 1, 0, 1, 0), dialect: orchDialect }),
+    );
+  const paramKind = { apiVersion: 'v1', kind: 'ConfigMap' };
+  expect(cells(ValidatingAdmissionPolicy, { validations: [{}, {}], paramKind })).toEqual([
+    'a',
+    2,
+    'v1/ConfigMap',
+    '60s',
+  ]);
+  expect(cells(ValidatingAdmissionPolicy, {})).toEqual(['a', 0, '<unset>', '60s']);
+  expect(cells(MutatingAdmissionPolicy, { mutations: [{}], paramKind })).toEqual(['a', 1, 'v1/ConfigMap', '60s']);
+  for (const kind of [ValidatingAdmissionPolicyBinding, MutatingAdmissionPolicyBinding] as Kind[]) {
+    expect(cells(kind, { policyName: 'p' })).toEqual(['a', 'p', '<unset>', '60s']);
+    expect(cells(kind, { policyName: 'p', paramRef: { name: 'x', namespace: 'n' } })).toEqual(['a', 'p', 'n/x', '60s']);
+    expect(cells(kind, { policyName: 'p', paramRef: { selector: {} } })).toEqual(['a', 'p', '*', '60s']);
+  }
+});

@@ -1,0 +1,174 @@
+/** The rules of webhook configurations. */
+import type { ApiObject, Kind } from 'orchplane';
+import { mergePatch } from 'orchplane';
+import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { expect, test } from 'vitest';
+import { orchDialect } from '../../../../src/meta/dialect.js';
+import { refusals } from '../refusals.js';
+
+const webhook = {
+  name: 'a.b.example.com',
+  sideEffects: 'None',
+  admissionReviewVersions: ['v1'],
+  clientConfig: { url: 'https://h/x' },
+};
+
+function configurations(kind: typeof ValidatingWebhookConfiguration) {
+  const cluster = testCluster();
+  cluster.install(kind);
+  return cluster.api(kind);
+}
+
+const create = (...webhooks: object[]) =>
+  configurations(ValidatingWebhookConfiguration).create({ metadata: { name: 'w' }, webhooks } as never);
+
+test('a webhook has defaults', async () => {
+  const clientConfig = { service: { name: 's', namespace: 'n' } };
+  const rules = [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'] }];
+  const kinds = [ValidatingWebhookConfiguration, MutatingWebhookConfiguration as never];
+  for (const kind of kinds as (typeof ValidatingWebhookConfiguration)[]) {
+    const created = await configurations(kind).create({
+      metadata: { name: 'w' },
+      webhooks: [{ ...webhook, clientConfig, rules }],
+    } as never);
+    expect(created.metadata.generation).toBe(1);
+    expect(created.webhooks?.[0]).toEqual({
+      name: 'a.b.example.com',
+      clientConfig: { service: { namespace: 'n', name: 's', port: 443 } },
+      rules: [{ ...rules[0], scope: '*' }],
+      failurePolicy: 'Fail',
+      matchPolicy: 'Equivalent',
+      namespaceSelector: {},
+      objectSelector: {},
+      sideEffects: 'None',
+      timeoutSeconds: 10,
+      admissionReviewVersions: ['v1'],
+      ...(kind.kind === 'MutatingWebhookConfiguration' ? { reinvocationPolicy: 'Never' } : {}),
+    });
+  }
+});
+
+test('the generation follows the webhooks', async () => {
+  const api = configurations(ValidatingWebhookConfiguration);
+  await api.create({ metadata: { name: 'w' }, webhooks: [webhook] } as never);
+  expect((await api.patch('w', mergePatch({ metadata: { labels: { a: 'b' } } }))).metadata.generation).toBe(1);
+  expect((await api.patch('w', mergePatch({ webhooks: [] }))).metadata.generation).toBe(2);
+});
+
+const W = 'webhooks[0]';
+const FORM = '; desired format: https://host[/path]';
+
+test.each<[string, object, string[]]>([
+  ['no name', { name: '' }, [`${W}.name: Required value`]],
+  [
+    'a short name',
+    { name: 'a.b' },
+    [`${W}.name: Invalid value: "a.b": should be a domain with at least three segments separated by dots`],
+  ],
+  [
+    'words nobody knows',
+    { failurePolicy: 'x', matchPolicy: 'y', sideEffects: 'Some' },
+    [
+      `${W}.failurePolicy: Unsupported value: "x": supported values: "Fail", "Ignore"`,
+      `${W}.matchPolicy: Unsupported value: "y": supported values: "Equivalent", "Exact"`,
+      `${W}.sideEffects: Unsupported value: "Some": supported values: "None", "NoneOnDryRun"`,
+    ],
+  ],
+  [
+    'no side effects',
+    { sideEffects: null },
+    [`${W}.sideEffects: Required value: must specify one of None, NoneOnDryRun`],
+  ],
+  [
+    'a long wait',
+    { timeoutSeconds: 31 },
+    [`${W}.timeoutSeconds: Invalid value: 31: the timeout value must be between 1 and 30 seconds`],
+  ],
+  [
+    'an empty rule',
+    { rules: [{}] },
+    ['operations', 'apiGroups', 'apiVersions', 'resources'].map((field) => `${W}.rules[0].${field}: Required value`),
+  ],
+  [
+    'no version',
+    { admissionReviewVersions: [] },
+    [`${W}.admissionReviewVersions: Required value: must specify one of v1, v1beta1`],
+  ],
+  [
+    'other versions',
+    { admissionReviewVersions: ['v2', 'v2'] },
+    [
+      `${W}.admissionReviewVersions[1]: Invalid value: "v2": duplicate version`,
+      `${W}.admissionReviewVersions: Invalid value: []string{"v2", "v2"}: must include at least one of v1, v1beta1`,
+    ],
+  ],
+  [
+    'nowhere to call',
+    { clientConfig: {} },
+    [`${W}.clientConfig: Required value: exactly one of url or service is required`],
+  ],
+  [
+    'a bad URL',
+    { clientConfig: { url: 'http://u:p@/x?q#f' } },
+    [
+      `${W}.clientConfig.url: Invalid value: "http": 'https' is the only allowed URL scheme${FORM}`,
+      `${W}.clientConfig.url: Invalid value: "": host must be specified${FORM}`,
+      `${W}.clientConfig.url: Invalid value: "u:p": user information is not permitted in the URL`,
+      `${W}.clientConfig.url: Invalid value: "f": fragments are not permitted in the URL`,
+      `${W}.clientConfig.url: Invalid value: "q": query parameters are not permitted in the URL`,
+    ],
+  ],
+  [
+    'no URL',
+    { clientConfig: { url: ':x' } },
+    [`${W}.clientConfig.url: Required value: url must be a valid URL: parse ":x": missing protocol scheme${FORM}`],
+  ],
+  [
+    'a bad escape',
+    { clientConfig: { url: 'https://h/%zz' } },
+    [
+      `${W}.clientConfig.url: Required value: url must be a valid URL: parse "https://h/%zz": invalid URL escape "%zz"${FORM}`,
+    ],
+  ],
+  [
+    'a bad port',
+    { clientConfig: { url: 'https://h:x/' } },
+    [
+      `${W}.clientConfig.url: Required value: url must be a valid URL: parse "https://h:x/": invalid port ":x" after host${FORM}`,
+    ],
+  ],
+  [
+    'half a service',
+    { clientConfig: { service: { name: 's', port: 0 } } },
+    [
+      `${W}.clientConfig.service.name: Required value: service name is required`,
+      `${W}.clientConfig.service.port: Invalid value: 0: port is not valid: must be between 1 and 65535, inclusive`,
+    ],
+  ],
+  [
+    'a bad path',
+    { clientConfig: { service: { name: 's', namespace: 'n', path: 'ab//c' } } },
+    [
+      `${W}.clientConfig.service.path: Invalid value: "ab//c": must start with a '/'`,
+      `${W}.clientConfig.service.path: Invalid value: "ab//c": segment[1] may not be empty`,
+    ],
+  ],
+])('a webhook with %s is refused', async (_, more, causes) => {
+  expect(await refusals(create({ ...webhook, ...more }))).toEqual(causes);
+});
+
+test('two webhooks do not share a name', async () => {
+  expect(await refusals(create(webhook, webhook))).toEqual(['webhooks[1].name: Duplicate value: "a.b.example.com"']);
+});
+
+test('a table shows how many there are', () => {
+  const object = { metadata: { name: 'a' }, webhooks: [{}, {}] } as unknown as ApiObject;
+  for (const kind of [ValidatingWebhookConfiguration, MutatingWebhookConfiguration] as Kind[]) {
+    expect(kind.columns?.map(({ cell }) => cell(object, { nowMs: 0, dialect: orchDialect }))).toEqual([
+      'a',
+      2,
+      '<unknown>',
+    ]);
+  }
+});

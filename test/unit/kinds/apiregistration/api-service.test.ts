@@ -1,0 +1,136 @@
+/** The rules of APIServices, and the order they give to discovery. */
+import { APIService, type APIServiceInput } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import { orderApiServices } from '../../../../src/kinds/apiregistration/order.js';
+
+const refusal = (...causes: readonly (readonly [field: string, message: unknown])[]) => ({
+  reason: 'Invalid',
+  status: { details: { causes: causes.map(([field, message]) => ({ field, message })) } },
+});
+
+const local = { group: 'example.com', version: 'v1', groupPriorityMinimum: 100, versionPriority: 10 };
+const remote = { ...local, service: { namespace: 'n', name: 's' } };
+
+const create = (spec: object, metadata: object = { name: 'v1.example.com' }) =>
+  testCluster()
+    .api(APIService)
+    .create({ metadata, spec, status: { conditions: [] } } as unknown as APIServiceInput);
+
+describe('an API service', () => {
+  test('of this server is available at once', async () => {
+    expect((await create(local)).status).toEqual({
+      conditions: [
+        {
+          type: 'Available',
+          status: 'True',
+          lastTransitionTime: '2030-01-01T00:00:00Z',
+          reason: 'Local',
+          message: 'Local APIServices are always available',
+        },
+      ],
+    });
+  });
+
+  test('of another one has a port', async () => {
+    const { spec, status } = await create(remote);
+    expect(spec.service).toEqual({ namespace: 'n', name: 's', port: 443 });
+    expect(status).toEqual({});
+  });
+
+  test.each([
+    [{ ...local, groupPriorityMinimum: 0 }, 'groupPriorityMinimum', '0: must be positive and less than 20000'],
+    [{ ...local, groupPriorityMinimum: 20_001 }, 'groupPriorityMinimum', '20001: must be positive and less than 20000'],
+    [{ ...local, versionPriority: 1001 }, 'versionPriority', '1001: must be positive and less than 1000'],
+    [{ ...local, caBundle: 'eA==' }, 'caBundle', '"1 bytes": local APIServices may not have a caBundle'],
+    [
+      { ...local, insecureSkipTLSVerify: true },
+      'insecureSkipTLSVerify',
+      'true: local APIServices may not have insecureSkipTLSVerify',
+    ],
+    [
+      { ...remote, service: { ...remote.service, port: 0 } },
+      'service.port',
+      '0: port is not valid: must be between 1 and 65535, inclusive',
+    ],
+    [
+      { ...remote, insecureSkipTLSVerify: true, caBundle: 'eA==' },
+      'insecureSkipTLSVerify',
+      'true: may not be true if caBundle is present',
+    ],
+  ])('cannot have %o', async (spec, field, message) => {
+    await expect(create(spec)).rejects.toMatchObject(refusal([`spec.${field}`, `Invalid value: ${message}`]));
+  });
+
+  test('of another one needs to say which', async () => {
+    await expect(create({ ...local, service: {} })).rejects.toMatchObject(
+      refusal(['spec.service.namespace', 'Required value'], ['spec.service.name', 'Required value']),
+    );
+  });
+
+  test('is called after its version and its group', async () => {
+    const must = 'must be `spec.version+"."+spec.group`: "v1.example.com"';
+    await expect(create(local, { name: 'other' })).rejects.toMatchObject(
+      refusal(['metadata.name', `Invalid value: "other": ${must}`]),
+    );
+    await expect(create(local, { generateName: 'v1.' })).rejects.toMatchObject(
+      refusal(
+        ['metadata.generateName', `Invalid value: "v1.": ${must}`],
+        ['metadata.name', expect.stringContaining(must)],
+      ),
+    );
+    await expect(create(local, { name: 'a/b' })).rejects.toMatchObject(
+      refusal(['metadata.name', `Invalid value: "a/b": may not contain '/'`]),
+    );
+  });
+
+  test('lacks a group only in the first version', async () => {
+    await expect(create({ ...local, group: '', version: 'v2' }, { name: 'v2.' })).rejects.toMatchObject(
+      refusal(['spec.group', 'Required value: only v1 may have an empty group and it better be legacy kube']),
+    );
+  });
+
+  test.each([
+    [{ ...local, group: 'A_B' }, 'v1.A_B', 'spec.group'],
+    [{ ...local, version: 'V1' }, 'V1.example.com', 'spec.version'],
+  ])('cannot be for %o', async (spec, name, field) => {
+    await expect(create(spec, { name })).rejects.toMatchObject({
+      status: { details: { causes: [{ field, reason: 'FieldValueInvalid' }] } },
+    });
+  });
+
+  test('has a status that says yes, no or perhaps', async () => {
+    const services = testCluster().api(APIService);
+    const created = await services.create({ metadata: { name: 'v1.example.com' }, spec: remote });
+    const put = (status: string) =>
+      services.status.update('v1.example.com', {
+        ...created,
+        metadata: { ...created.metadata, labels: { k: 'v' } },
+        status: { conditions: [{ type: 'Available', status: status as 'True' }] },
+      });
+    const message = 'Unsupported value: "Maybe": supported values: "True", "False", "Unknown"';
+    await expect(put('Maybe')).rejects.toMatchObject(refusal(['status.conditions[0].status', message]));
+    const { status, metadata } = await put('False');
+    expect(status.conditions).toMatchObject([{ status: 'False' }]);
+    expect(metadata.labels).toBeUndefined();
+  });
+});
+
+test('discovery lists groups and versions by what they ask for', () => {
+  const service = (group: string, version: string, [groupPriorityMinimum = 0, versionPriority = 0]: number[]) => ({
+    metadata: { name: `${version}.${group}` },
+    spec: { group, version, groupPriorityMinimum, versionPriority },
+  });
+  const ordered = orderApiServices([
+    service('b', 'v1beta1', [100, 5]),
+    service('c', 'v1', [100, 5]),
+    service('a', 'v1', [200, 5]),
+    service('b', 'v1', [50, 5]),
+    service('b', 'v2alpha1', [300, 9]),
+  ]);
+  expect(ordered.map((versions) => versions.map(({ metadata }) => metadata.name))).toEqual([
+    ['v2alpha1.b', 'v1.b', 'v1beta1.b'],
+    ['v1.a'],
+    ['v1.c'],
+  ]);
+});

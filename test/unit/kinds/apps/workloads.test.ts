@@ -1,0 +1,189 @@
+/** ReplicaSets, DaemonSets, StatefulSets and ControllerRevisions: where they differ from Deployments. */
+import { mergePatch } from 'orchplane';
+import { ControllerRevision, DaemonSet, ReplicaSet, StatefulSet } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import { MISMATCH, NEGATIVE, problemsOf, selector, template } from './problems.js';
+
+const input = (more: object = {}) => ({ metadata: { name: 'w' }, spec: { selector, template, ...more } });
+const LABELS = `spec.template.metadata.labels: Invalid value: map[string]string{"a":"b"}: ${MISMATCH}`;
+
+describe('a replica set', () => {
+  test('is judged twice when it changes', async () => {
+    const sets = testCluster().api(ReplicaSet);
+    await sets.create(input());
+    const problem = `spec.replicas: ${NEGATIVE}`;
+    expect(await problemsOf(sets.patch('w', mergePatch({ spec: { replicas: -1 } })))).toEqual([problem, problem]);
+  });
+
+  test('has no more ready pods than pods', async () => {
+    const sets = testCluster().api(ReplicaSet);
+    await sets.create(input());
+    expect(await problemsOf(sets.status.patch('w', mergePatch({ status: { readyReplicas: 1 } })))).toEqual([
+      'status.readyReplicas: Invalid value: 1: cannot be greater than status.replicas',
+    ]);
+  });
+
+  test('can be selected by its replicas', async () => {
+    const sets = testCluster().api(ReplicaSet);
+    await sets.create(input());
+    expect((await sets.list({ fields: 'status.replicas=0' })).items).toHaveLength(1);
+    expect((await sets.list({ fields: 'status.replicas=1' })).items).toHaveLength(0);
+  });
+});
+
+describe('a daemon set', () => {
+  const GENERATION = 'deprecated.daemonset.template.generation';
+  const ROLLING = 'spec.updateStrategy.rollingUpdate';
+
+  test('counts its templates, whatever a client says', async () => {
+    const sets = testCluster().api(DaemonSet);
+    const created = await sets.create({ ...input(), metadata: { name: 'w', annotations: { z: 'z' } } });
+    expect(Object.entries(created.metadata.annotations ?? {})).toEqual([
+      [GENERATION, '1'],
+      ['z', 'z'],
+    ]);
+    const same = await sets.patch('w', mergePatch({ metadata: { annotations: { [GENERATION]: '9' } } }));
+    expect(same.metadata.annotations?.[GENERATION]).toBe('1');
+    const change = { spec: { template: { spec: { containers: [{ name: 'c', image: 'z' }] } } } };
+    expect((await sets.patch('w', mergePatch(change))).metadata).toMatchObject({
+      generation: 2,
+      annotations: { [GENERATION]: '2' },
+    });
+  });
+
+  test('gets its defaults', async () => {
+    const { spec } = await testCluster().api(DaemonSet).create(input());
+    expect(spec.updateStrategy).toEqual({ type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } });
+    expect(spec.revisionHistoryLimit).toBe(10);
+  });
+
+  test.each<[string, object, string[]]>([
+    ['no selector', { selector: undefined }, [LABELS]],
+    [
+      'no room to roll',
+      { updateStrategy: { rollingUpdate: { maxUnavailable: 0 } } },
+      [`${ROLLING}.maxUnavailable: Required value: cannot be 0 when maxSurge is 0`],
+    ],
+    [
+      'two ways to roll',
+      { updateStrategy: { rollingUpdate: { maxSurge: 1 } } },
+      [
+        `${ROLLING}.maxSurge: Invalid value: intstr.IntOrString{Type:0, IntVal:1, StrVal:""}: may not be set when maxUnavailable is non-zero`,
+      ],
+    ],
+    [
+      'an unknown strategy',
+      { updateStrategy: { type: 'Odd' } },
+      [
+        'spec.updateStrategy: Unsupported value: apps.DaemonSetUpdateStrategy{Type:"Odd", RollingUpdate:(*apps.RollingUpdateDaemonSet)(nil)}: supported values: "RollingUpdate", "OnDelete"',
+      ],
+    ],
+  ])('refuses %s', async (_, more, problems) => {
+    expect(
+      await problemsOf(
+        testCluster()
+          .api(DaemonSet)
+          .create(input(more) as never),
+      ),
+    ).toEqual(problems);
+  });
+});
+
+describe('a stateful set', () => {
+  const open = (options = {}) => testCluster(options).api(StatefulSet);
+
+  test('gets its defaults, and so do its claims', async () => {
+    const { spec, status } = await open().create(input({ volumeClaimTemplates: [{ metadata: { name: 'x' } }] }));
+    expect(spec).toMatchObject({
+      serviceName: '',
+      podManagementPolicy: 'OrderedReady',
+      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } },
+      persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
+    });
+    expect(spec.volumeClaimTemplates?.[0]).toMatchObject({
+      kind: 'PersistentVolumeClaim',
+      apiVersion: 'v1',
+      spec: { volumeMode: 'Filesystem' },
+      status: { phase: 'Pending' },
+    });
+    expect(status).toEqual({ replicas: 0, availableReplicas: 0 });
+  });
+
+  test('has the name of a host', async () => {
+    expect(await problemsOf(open().create({ ...input(), metadata: { name: 'a.b' } }))).toHaveLength(1);
+  });
+
+  test.each<[string, object, string[]]>([
+    [
+      'an unknown policy',
+      { podManagementPolicy: 'Odd' },
+      [`spec.podManagementPolicy: Invalid value: "Odd": must be 'OrderedReady' or 'Parallel'`],
+    ],
+    ['ordinals below nothing', { ordinals: { start: -1 } }, [`spec.ordinals.start: ${NEGATIVE}`]],
+    [
+      'unknown retention',
+      { persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Odd' } },
+      [
+        'spec.persistentVolumeClaimRetentionPolicy.whenDeleted: Unsupported value: "Odd": supported values: "Retain", "Delete"',
+      ],
+    ],
+    [
+      'rolling on delete',
+      { updateStrategy: { type: 'OnDelete', rollingUpdate: { partition: 1 } } },
+      [
+        `spec.updateStrategy.rollingUpdate: Invalid value: apps.RollingUpdateStatefulSetStrategy{Partition:1, MaxUnavailable:(*intstr.IntOrString)(nil)}: only allowed for updateStrategy 'RollingUpdate'`,
+      ],
+    ],
+  ])('refuses %s', async (_, more, problems) => {
+    expect(await problemsOf(open().create(input(more) as never))).toEqual(problems);
+  });
+
+  test.each<[object, boolean]>([
+    [{ replicas: 2, ordinals: { start: 1 }, minReadySeconds: 1, revisionHistoryLimit: 1 }, true],
+    [{ serviceName: 'other' }, false],
+    [{ podManagementPolicy: 'Parallel' }, false],
+  ])('may change %j: %s', async (spec, allowed) => {
+    const sets = open();
+    await sets.create(input());
+    const message =
+      "spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
+    expect(await problemsOf(sets.patch('w', mergePatch({ spec })))).toEqual(allowed ? [] : [message]);
+  });
+
+  test.each([
+    [false, undefined],
+    [true, 2],
+  ])('keeps maxUnavailable only behind its gate (%s)', async (on, kept) => {
+    const sets = open({ featureGates: { MaxUnavailableStatefulSet: on } });
+    const { spec } = await sets.create(input({ updateStrategy: { rollingUpdate: { maxUnavailable: 2 } } }));
+    expect(spec.updateStrategy.rollingUpdate?.maxUnavailable).toBe(kept);
+  });
+});
+
+describe('a controller revision', () => {
+  const open = () => testCluster().api(ControllerRevision);
+  const revision = (data: unknown, number = 1) => ({ metadata: { name: 'r' }, data, revision: number });
+
+  test.each<[unknown, string[]]>([
+    [{}, []],
+    [null, ['data: Required value: data is mandatory']],
+    ['abc', ['data: Required value: data must be a valid JSON object']],
+    [[1], ['data: Required value: data must be a valid JSON object']],
+  ])('with the data %j', async (data, problems) => {
+    expect(await problemsOf(open().create(revision(data)))).toEqual(problems);
+  });
+
+  test('counts from nothing', async () => {
+    expect(await problemsOf(open().create(revision({}, -1)))).toEqual([`revision: ${NEGATIVE}`]);
+  });
+
+  test('never changes its data', async () => {
+    const revisions = open();
+    await revisions.create(revision({ a: 1 }));
+    await revisions.patch('r', mergePatch({ revision: 0 }));
+    expect(await problemsOf(revisions.patch('r', mergePatch({ data: { a: 2 } })))).toEqual([
+      'data: Invalid value: runtime.RawExtension{Raw:[]uint8{0x7b, 0x22, 0x61, 0x22, 0x3a, 0x32, 0x7d}, Object:runtime.Object(nil)}: field is immutable',
+    ]);
+  });
+});

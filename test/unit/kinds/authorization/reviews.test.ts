@@ -1,0 +1,109 @@
+/** Reviews of access: shapes and rules; without access control everybody may do everything. */
+import {
+  LocalSubjectAccessReview,
+  SelfSubjectAccessReview,
+  SelfSubjectRulesReview,
+  SubjectAccessReview,
+} from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+
+const cluster = testCluster({ dialect: 'kubernetes' });
+const reviews = cluster.api(SubjectAccessReview);
+const pods = { namespace: 'default', verb: 'get', resource: 'pods' };
+
+test('an access review is answered and not stored', async () => {
+  const before = cluster.resourceVersion;
+  const answer = await reviews.create({
+    spec: { user: 'alice', resourceAttributes: pods },
+    status: { allowed: false },
+  });
+  expect(answer).toEqual({
+    kind: 'SubjectAccessReview',
+    apiVersion: 'authorization.k8s.io/v1',
+    metadata: { creationTimestamp: null },
+    spec: { resourceAttributes: pods, user: 'alice' },
+    status: { allowed: true },
+  });
+  expect(cluster.resourceVersion).toBe(before);
+});
+
+const NEITHER =
+  'spec.resourceAttributes: Invalid value: "null": exactly one of nonResourceAttributes or resourceAttributes must be specified';
+const NOBODY = 'spec.user: Invalid value: "": at least one of user or group must be specified';
+const SELECTOR = 'spec.resourceAttributes.fieldSelector';
+
+describe('an access review is refused', () => {
+  test.each([
+    ['that asks nothing of nobody', {}, `[${NEITHER}, ${NOBODY}]`],
+    ['that asks nothing', { user: 'u' }, NEITHER],
+    ['about nobody', { resourceAttributes: pods }, NOBODY],
+    [
+      'that asks two things',
+      { user: 'u', resourceAttributes: pods, nonResourceAttributes: { path: '/x', verb: 'get' } },
+      'spec.nonResourceAttributes: Invalid value: authorization.NonResourceAttributes{Path:"/x", Verb:"get"}: cannot be specified in combination with resourceAttributes',
+    ],
+    [
+      'with a selector given twice',
+      {
+        user: 'u',
+        resourceAttributes: {
+          ...pods,
+          fieldSelector: { rawSelector: 'a=b', requirements: [{ key: 'a', operator: 'In' }] },
+        },
+      },
+      `${SELECTOR}.rawSelector: Invalid value: "a=b": may not specified at the same time as requirements`,
+    ],
+    [
+      'with an empty selector',
+      { user: 'u', resourceAttributes: { ...pods, fieldSelector: {} } },
+      `${SELECTOR}.requirements: Required value: when ${SELECTOR} is specified, requirements or rawSelector is required`,
+    ],
+    [
+      'with a requirement on nothing',
+      { user: 'u', resourceAttributes: { ...pods, labelSelector: { requirements: [{ key: '', operator: 'In' }] } } },
+      'spec.resourceAttributes.labelSelector.requirements[0].key: Required value: must be specified',
+    ],
+  ])('%s', async (_what, spec, message) => {
+    await expect(reviews.create({ spec })).rejects.toThrow(`.authorization.k8s.io "" is invalid: ${message}`);
+  });
+
+  test('that has a name', async () => {
+    const spec = { user: 'u', resourceAttributes: pods };
+    await expect(reviews.create({ metadata: { name: 'x' }, spec })).rejects.toThrow(
+      'metadata: Invalid value: v1.ObjectMeta{Name:"x", GenerateName:"",',
+    );
+  });
+});
+
+test('a selector that cannot be understood is left out of account', async () => {
+  const labelSelector = { requirements: [{ key: 'a', operator: 'Like' }] };
+  const { status } = await reviews.create({ spec: { user: 'u', resourceAttributes: { ...pods, labelSelector } } });
+  expect(status.evaluationError).toBe('spec.resourceAttributes.labelSelector ignored due to parse error');
+});
+
+test('a review of oneself needs no user', async () => {
+  const own = cluster.api(SelfSubjectAccessReview);
+  expect((await own.create({ spec: { resourceAttributes: pods } })).status.allowed).toBe(true);
+  await expect(own.create({ spec: {} })).rejects.toThrow(NEITHER);
+});
+
+test('a local review stays in its namespace', async () => {
+  const local = cluster.api(LocalSubjectAccessReview, 'default');
+  const user = 'u';
+  expect((await local.create({ spec: { user, resourceAttributes: pods } })).metadata.namespace).toBe('default');
+  await expect(local.create({ spec: { user, resourceAttributes: { ...pods, namespace: 'other' } } })).rejects.toThrow(
+    'spec.resourceAttributes.namespace: Invalid value: "other": must match metadata.namespace',
+  );
+  await expect(local.create({ spec: { user, nonResourceAttributes: { path: '/x', verb: 'get' } } })).rejects.toThrow(
+    'disallowed on this kind of request',
+  );
+});
+
+test('a review of rules names a namespace, and is answered with what is allowed there', async () => {
+  const rules = cluster.api(SelfSubjectRulesReview);
+  await expect(rules.create({ spec: {} })).rejects.toThrow('no namespace on request');
+  const answer = await rules.create({ spec: { namespace: 'default' } });
+  expect(answer.spec).toEqual({});
+  expect(answer.status.resourceRules).toEqual([{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }]);
+});

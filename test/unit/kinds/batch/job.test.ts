@@ -1,0 +1,189 @@
+/** Jobs: what is generated, what is refused, what may change. */
+import { mergePatch } from 'orchplane';
+import { Job } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import { countIndexes, indexesProblem, overlappingIndex } from '../../../../src/kinds/batch/v1/job/indexes.js';
+import { MISMATCH, NEGATIVE, pod, problemsOf } from '../apps/problems.js';
+
+const spec = { restartPolicy: 'Never' as const, ...pod };
+const open = (options = {}) => testCluster(options).api(Job);
+const input = (more: object = {}, metadata: object = {}) => ({
+  metadata: { name: 'j', ...metadata },
+  spec: { template: { spec }, ...more },
+});
+const indexed = { completionMode: 'Indexed', completions: 5 };
+
+describe('a job', () => {
+  test('selects its own pods, and is labelled like them', async () => {
+    const { metadata, spec: stored } = await open().create(input());
+    const labels = {
+      'batch.orch.io/controller-uid': metadata.uid,
+      'batch.orch.io/job-name': 'j',
+      'controller-uid': metadata.uid,
+      'job-name': 'j',
+    };
+    expect(stored.selector).toEqual({ matchLabels: { 'batch.orch.io/controller-uid': metadata.uid } });
+    expect(stored.template.metadata.labels).toEqual(labels);
+    expect(metadata.labels).toEqual(labels);
+  });
+
+  test('keeps the labels it was given', async () => {
+    const { metadata } = await open().create(input({}, { labels: { own: 'x' } }));
+    expect(metadata.labels).toEqual({ own: 'x' });
+  });
+
+  test.each<[object, object]>([
+    [{}, { parallelism: 1, completions: 1, backoffLimit: 6, podReplacementPolicy: 'TerminatingOrFailed' }],
+    [{ ...indexed, backoffLimitPerIndex: 1 }, { backoffLimit: 2147483647 }],
+    [{ podFailurePolicy: { rules: [] } }, { podReplacementPolicy: 'Failed', podFailurePolicy: { rules: null } }],
+  ])('defaults %j', async (more, expected) => {
+    expect((await open().create(input(more) as never)).spec).toMatchObject(expected);
+  });
+
+  test('with a parallelism only is a queue without an end', async () => {
+    expect((await open().create(input({ parallelism: 2 }))).spec).not.toHaveProperty('completions');
+  });
+
+  const rule = (more: object) => ({ podFailurePolicy: { rules: [{ action: 'FailJob', ...more }] } });
+  const RULE = 'spec.podFailurePolicy.rules[0]';
+  const success = (more: object) => ({ ...indexed, successPolicy: { rules: [more] } });
+  const SUCCESS = 'spec.successPolicy.rules[0]';
+  test.each<[string, object, string[]]>([
+    ['a negative count', { parallelism: -1 }, [`spec.parallelism: ${NEGATIVE}`]],
+    [
+      'an unknown mode',
+      { completionMode: 'Odd' },
+      ['spec.completionMode: Unsupported value: "Odd": supported values: "NonIndexed", "Indexed"'],
+    ],
+    [
+      'a limit without indexes',
+      { backoffLimitPerIndex: 1 },
+      ['spec.backoffLimitPerIndex: Invalid value: 1: requires indexed completion mode'],
+    ],
+    [
+      'half a limit',
+      { ...indexed, maxFailedIndexes: 1 },
+      ['spec.backoffLimitPerIndex: Required value: when maxFailedIndexes is specified'],
+    ],
+    [
+      'too many indexes',
+      { ...indexed, completions: 100_001, parallelism: 10_001, backoffLimitPerIndex: 1 },
+      [
+        'spec.maxFailedIndexes: Required value: must be specified when completions is above 100000',
+        'spec.parallelism: Invalid value: 10001: must be less than or equal to 10000 when completions are above 100000 and used with backoff limit per index',
+      ],
+    ],
+    [
+      'nobody to manage it',
+      { managedBy: 'me' },
+      ['spec.managedBy: Invalid value: "me": must be a domain-prefixed path (such as "acme.io/foo")'],
+    ],
+    [
+      'an unknown manager',
+      { managedBy: 'a.b/c d' },
+      [
+        `spec.managedBy: Invalid value: "c d": Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')`,
+      ],
+    ],
+    [
+      'pods that never end',
+      { template: { spec: pod } },
+      ['spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"'],
+    ],
+    [
+      'a rule about nothing',
+      rule({}),
+      [`${RULE}: Invalid value: specifying one of OnExitCodes and OnPodConditions is required`],
+    ],
+    [
+      'codes in disorder',
+      rule({ onExitCodes: { operator: 'In', values: [2, 0, 2] } }),
+      [
+        `${RULE}.onExitCodes.values[1]: Invalid value: 0: must not be 0 for the In operator`,
+        `${RULE}.onExitCodes.values[2]: Duplicate value: 2`,
+        `${RULE}.onExitCodes.values: Invalid value: []int32{2, 0, 2}: must be ordered`,
+      ],
+    ],
+    [
+      'an index that cannot fail',
+      rule({ action: 'FailIndex', onExitCodes: { operator: 'In', values: [1] } }),
+      [`${RULE}.action: Invalid value: "FailIndex": requires the backoffLimitPerIndex to be set`],
+    ],
+    [
+      'success of nothing',
+      success({}),
+      [`${SUCCESS}: Required value: at least one of succeededCount or succeededIndexes must be specified`],
+    ],
+    [
+      'more successes than indexes',
+      success({ succeededIndexes: '0,2', succeededCount: 3 }),
+      [
+        `${SUCCESS}.succeededCount: Invalid value: 3: must be less than or equal to 2 (the number of indexes in the specified succeededIndexes field)`,
+      ],
+    ],
+    [
+      'a selector of its own',
+      { manualSelector: true, selector: { matchLabels: { x: 'y' } } },
+      [`spec.template.metadata.labels: Invalid value: map[string]string(nil): ${MISMATCH}`],
+    ],
+  ])('refuses %s', async (_, more, problems) => {
+    expect(await problemsOf(open().create(input(more) as never))).toEqual(problems);
+  });
+
+  test('refuses a label that belongs to another job', async () => {
+    const template = { metadata: { labels: { 'job-name': 'other' } }, spec };
+    const [problem] = await problemsOf(open().create(input({ template })));
+    expect(problem).toMatch(/^spec\.template\.metadata\.labels\[job-name\]: .*: must be 'j'$/);
+  });
+
+  test.each<[object, object, string[]]>([
+    [{}, { completions: 2 }, ['spec.completions: Invalid value: 2: field is immutable']],
+    [{}, { completionMode: 'Indexed' }, ['spec.completionMode: Invalid value: "Indexed": field is immutable']],
+    [
+      indexed,
+      { completions: 3 },
+      ['spec.completions: Invalid value: 3: can only be modified in tandem with spec.parallelism'],
+    ],
+    [indexed, { completions: 3, parallelism: 3 }, []],
+    [
+      {},
+      { template: { spec: { nodeSelector: { a: 'b' } } } },
+      ['spec.template: Invalid value: core.PodTemplateSpec{…}: field is immutable'],
+    ],
+    [{ suspend: true }, { template: { spec: { nodeSelector: { a: 'b' } } } }, []],
+    [{ suspend: true }, { template: { spec: { affinity: { nodeAffinity: {} } } } }, []],
+    [
+      { suspend: true },
+      { template: { spec: { dnsPolicy: 'Default' } } },
+      ['spec.template: Invalid value: core.PodTemplateSpec{…}: field is immutable'],
+    ],
+  ])('with %j, changes to %j', async (before, change, problems) => {
+    const jobs = open();
+    await jobs.create(input(before) as never);
+    expect(await problemsOf(jobs.patch('j', mergePatch({ spec: change })))).toEqual(problems);
+  });
+});
+
+describe('indexes', () => {
+  test.each<[string, string | undefined]>([
+    ['', undefined],
+    ['0,2-4', undefined],
+    ['5', 'too large index: "5"'],
+    ['1,1', 'non-increasing order, previous: 1, current: 1'],
+    ['3-1', 'non-increasing order, previous: 3, current: 1'],
+    ['x', 'cannot convert string to integer for index: "x"'],
+    [
+      '1-2-3',
+      `the fragment "1-2-3" violates the requirement that an index interval can have at most two parts separated by '-'`,
+    ],
+  ])('%j', (text, problem) => {
+    expect(indexesProblem(text, 5)).toBe(problem);
+  });
+
+  test('are counted and compared', () => {
+    expect(countIndexes('0,2-4', 5)).toBe(4);
+    expect(overlappingIndex('0-2', '4', 5)).toBeUndefined();
+    expect(overlappingIndex('x,0-2', '2,3', 5)).toBe(2);
+  });
+});

@@ -1,0 +1,104 @@
+/** The rules of LeaseCandidates. */
+import { LeaseCandidate, type LeaseCandidateInput, LeaseCandidateV1alpha2 } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+
+const refusal = (...causes: readonly (readonly [field: string, message: string])[]) => ({
+  reason: 'Invalid',
+  status: { details: { causes: causes.map(([field, message]) => ({ field, message })) } },
+});
+
+function candidates() {
+  const cluster = testCluster();
+  cluster.install(LeaseCandidate);
+  return cluster.api(LeaseCandidate);
+}
+
+const good = {
+  leaseName: 'l',
+  binaryVersion: '1.33.0',
+  emulationVersion: '1.32.0',
+  strategy: 'OldestEmulationVersion',
+};
+const create = (spec: object, name = 'lc') =>
+  candidates().create({ metadata: { name }, spec: { ...good, ...spec } } as LeaseCandidateInput);
+
+const NOT_GREATER = 'must be greater than or equal to `emulationVersion`';
+const NEEDED = "Required value: must be specified when `strategy` is 'OldestEmulationVersion'";
+
+describe('a candidate', () => {
+  test.each([
+    [{ leaseName: '' }, [['spec.leaseName', 'Required value']]],
+    [{ binaryVersion: '' }, [['spec.binaryVersion', 'Required value']]],
+    [
+      { binaryVersion: 'v1.33.0' },
+      [
+        ['spec.binaryVersion', 'Invalid value: "v1.33.0": must be a valid semantic version'],
+        ['spec.binaryVersion', `Invalid value: "v1.33.0": ${NOT_GREATER}`],
+      ],
+    ],
+    [
+      { emulationVersion: 'x' },
+      [
+        ['spec.emulationVersion', 'Invalid value: "x": must be a valid semantic version'],
+        ['spec.emulationVersion', NEEDED],
+      ],
+    ],
+    [{ emulationVersion: '1.34.0' }, [['spec.binaryVersion', `Invalid value: "1.33.0": ${NOT_GREATER}`]]],
+    [{ emulationVersion: '' }, [['spec.emulationVersion', NEEDED]]],
+    [{ emulationVersion: '0.0.0' }, [['spec.emulationVersion', NEEDED]]],
+    [{ strategy: '' }, [['spec.strategy', 'Required value']]],
+    [
+      { strategy: 'Newest' },
+      [['spec.strategy.strategy', 'Unsupported value: "Newest": supported values: "OldestEmulationVersion"']],
+    ],
+  ])('cannot have %o', async (spec, causes) => {
+    await expect(create(spec)).rejects.toMatchObject(
+      refusal(...causes.map(([field, message]) => [`${field}`, `${message}`] as const)),
+    );
+  });
+
+  test('without anything lacks three things', async () => {
+    const spec = { leaseName: '', binaryVersion: '', emulationVersion: '', strategy: '' };
+    await expect(create(spec)).rejects.toMatchObject(
+      refusal(
+        ['spec.leaseName', 'Required value'],
+        ['spec.binaryVersion', 'Required value'],
+        ['spec.strategy', 'Required value'],
+      ),
+    );
+  });
+
+  test('may follow a strategy of somebody else, and need not say what it emulates then', async () => {
+    const { spec } = await create({ strategy: 'example.com/x', emulationVersion: '' });
+    expect(spec).toEqual({ leaseName: 'l', binaryVersion: '1.33.0', strategy: 'example.com/x' });
+  });
+
+  test('is named as a file is', async () => {
+    expect((await create({}, 'A_B.c')).metadata.name).toBe('A_B.c');
+    await expect(create({}, 'a b')).rejects.toMatchObject({
+      status: {
+        details: { causes: [{ field: 'metadata.name', message: expect.stringContaining('a valid config key') }] },
+      },
+    });
+  });
+
+  test('stays a candidate for the same lease', async () => {
+    const objects = candidates();
+    const first = await objects.create({ metadata: { name: 'lc' }, spec: good });
+    const change = (spec: object) => objects.update({ ...first, spec: { ...first.spec, ...spec } });
+    await expect(change({ leaseName: '' })).rejects.toMatchObject(
+      refusal(['spec.leaseName', 'Required value'], ['spec.leaseName', 'Invalid value: "": field is immutable']),
+    );
+    expect((await change({ binaryVersion: '1.34.0' })).spec.binaryVersion).toBe('1.34.0');
+  });
+
+  test('is the same object in both versions', async () => {
+    const cluster = testCluster();
+    cluster.install(LeaseCandidate);
+    cluster.install(LeaseCandidateV1alpha2);
+    const stored = await cluster.api(LeaseCandidate).create({ metadata: { name: 'lc' }, spec: good });
+    const shown = await cluster.api(LeaseCandidateV1alpha2).get('lc');
+    expect(shown).toEqual({ ...stored, apiVersion: 'coordination.orch.io/v1alpha2' });
+  });
+});

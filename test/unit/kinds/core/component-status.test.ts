@@ -1,0 +1,21 @@
+/** The parts of the control plane, which are all one. */
+import { ComponentStatus } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { expect, test } from 'vitest';
+
+test('every part is well', async () => {
+  const warnings: string[] = [];
+  const parts = testCluster()
+    .with({ onWarning: (warning) => warnings.push(warning) })
+    .api(ComponentStatus);
+  const { items } = await parts.list();
+  expect(items.map(({ metadata }) => metadata.name)).toEqual(['controller-manager', 'scheduler', 'etcd-0']);
+  expect((await parts.get('scheduler')).conditions).toEqual([{ type: 'Healthy', status: 'True', message: 'ok' }]);
+  expect(warnings).toContain('v1 ComponentStatus is deprecated in v1.19+');
+});
+
+test('what is no part is not found, in the singular', async () => {
+  await expect(testCluster().api(ComponentStatus).get('x')).rejects.toMatchObject({
+    message: 'componentstatus "x" not found',
+  });
+});

@@ -1,0 +1,140 @@
+/** The defaults and rules of LimitRanges. */
+import { LimitRange, type LimitRangeInput } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+
+type Limit = NonNullable<LimitRangeInput['spec']>['limits'][number];
+
+function create(...limits: Limit[]) {
+  return testCluster()
+    .api(LimitRange)
+    .create({ metadata: { name: 'l' }, spec: { limits } });
+}
+
+async function causesOf(...limits: Limit[]): Promise<string[]> {
+  const error: unknown = await create(...limits).catch((failure: unknown) => failure);
+  const { causes } = (error as { status: { details: { causes: { field: string; message: string }[] } } }).status
+    .details;
+  // The server dumps quantities whole; the text of one is enough here.
+  return causes.map(({ field, message }) =>
+    `${field}: ${message}`.replace(/resource\.Quantity\{.*s:"(.*?)".*?\}:/, '$1:'),
+  );
+}
+
+describe('the defaults', () => {
+  test.each<[string, Omit<Limit, 'type'>, Omit<Limit, 'type'>]>([
+    ['a limit', { max: { cpu: '1' } }, { max: { cpu: '1' }, default: { cpu: '1' }, defaultRequest: { cpu: '1' } }],
+    ['a request', { min: { cpu: '1' } }, { min: { cpu: '1' }, defaultRequest: { cpu: '1' } }],
+    [
+      'only what is missing',
+      { default: { cpu: '1' }, defaultRequest: { cpu: '500m' } },
+      { default: { cpu: '1' }, defaultRequest: { cpu: '500m' } },
+    ],
+    ['nothing below a thousandth', { defaultRequest: { cpu: '100u' } }, { defaultRequest: { cpu: '1m' } }],
+  ])('give containers %s', async (_, given, stored) => {
+    expect((await create({ type: 'Container', ...given })).spec.limits).toEqual([{ type: 'Container', ...stored }]);
+  });
+
+  test('give pods nothing, and no limits are null', async () => {
+    expect((await create({ type: 'Pod', max: { cpu: '1' } })).spec.limits).toEqual([
+      { type: 'Pod', max: { cpu: '1' } },
+    ]);
+    expect((await create()).spec.limits).toBeNull();
+  });
+
+  test('give a name to who has none', async () => {
+    const { metadata } = await testCluster().api(LimitRange).create({ metadata: {} });
+    expect(metadata.name).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
+
+describe('the rules', () => {
+  test.each<[string, Limit[], string[]]>([
+    [
+      'a type nobody knows',
+      [{ type: 'Node' }],
+      ['spec.limits[0].type: Invalid value: "Node": must be a standard limit type or fully qualified'],
+    ],
+    ['a type twice', [{ type: 'Pod' }, { type: 'Pod' }], ['spec.limits[1].type: Duplicate value: "Pod"']],
+    [
+      'defaults for pods',
+      [{ type: 'Pod', default: { cpu: '1' }, defaultRequest: { cpu: '1' } }],
+      [
+        "spec.limits[0].default: Forbidden: may not be specified when `type` is 'Pod'",
+        "spec.limits[0].defaultRequest: Forbidden: may not be specified when `type` is 'Pod'",
+      ],
+    ],
+    [
+      'claims without storage',
+      [{ type: 'PersistentVolumeClaim' }],
+      [
+        'spec.limits[0].limits: Required value: either minimum or maximum storage value is required, but neither was provided',
+      ],
+    ],
+    [
+      'resources nobody knows',
+      [{ type: 'Pod', max: { gpu: '1' } }],
+      [
+        'spec.limits[0].max[gpu]: Invalid value: gpu: must be a standard resource type or fully qualified',
+        'spec.limits[0].max[gpu]: Invalid value: gpu: must be a standard resource for containers',
+      ],
+    ],
+    [
+      'a minimum above the maximum',
+      [{ type: 'Pod', min: { cpu: '3' }, max: { cpu: '2' } }],
+      ['spec.limits[0].min[cpu]: Invalid value: 3: min value 3 is greater than max value 2'],
+    ],
+    [
+      'a default outside of the bounds',
+      [
+        {
+          type: 'Container',
+          min: { cpu: '2' },
+          max: { cpu: '3' },
+          default: { cpu: '4' },
+          defaultRequest: { cpu: '1' },
+        },
+      ],
+      [
+        'spec.limits[0].defaultRequest[cpu]: Invalid value: 1: min value 2 is greater than default request value 1',
+        'spec.limits[0].default[cpu]: Invalid value: 3: default value 4 is greater than max value 3',
+      ],
+    ],
+    [
+      'a request above its limit',
+      [{ type: 'Container', default: { cpu: '1' }, defaultRequest: { cpu: '2' } }],
+      [
+        'spec.limits[0].defaultRequest[cpu]: Invalid value: 2: default request value 2 is greater than default limit value 1',
+      ],
+    ],
+    [
+      'a ratio below one',
+      [{ type: 'Pod', maxLimitRequestRatio: { cpu: '500m' } }],
+      ['spec.limits[0].maxLimitRequestRatio[cpu]: Invalid value: 500m: ratio 500m is less than 1'],
+    ],
+    [
+      'a ratio that the bounds do not allow',
+      [{ type: 'Pod', min: { cpu: '1' }, max: { cpu: '2' }, maxLimitRequestRatio: { cpu: '3' } }],
+      ['spec.limits[0].maxLimitRequestRatio[cpu]: Invalid value: 3: ratio 3 is greater than max/min = 2.000000'],
+    ],
+    [
+      'devices with a request that is not the limit',
+      [{ type: 'Container', default: { 'example.com/gpu': '2' }, defaultRequest: { 'example.com/gpu': '1' } }],
+      [
+        'spec.limits[0].defaultRequest[example.com/gpu]: Invalid value: 1: default value 2 must equal to defaultRequest value 1 in example.com/gpu',
+      ],
+    ],
+  ])('refuse %s', async (_, limits, problems) => {
+    expect(await causesOf(...limits)).toEqual(problems);
+  });
+
+  test('hold for updates too', async () => {
+    const ranges = testCluster().api(LimitRange);
+    await ranges.create({ metadata: { name: 'l' } });
+    await expect(
+      ranges.update({ metadata: { name: 'l' }, spec: { limits: [{ type: 'Node' }] } }),
+    ).rejects.toMatchObject({
+      reason: 'Invalid',
+    });
+  });
+});

@@ -1,0 +1,126 @@
+/** The defaults and rules of Nodes. */
+import { mergePatch } from 'orchplane';
+import { Node, type NodeInput } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+
+type Spec = NonNullable<NodeInput['spec']>;
+type Status = NonNullable<NodeInput['status']>;
+
+const create = (spec: Spec, status: Status = {}) =>
+  testCluster()
+    .api(Node)
+    .create({ metadata: { name: 'n' }, spec, status });
+
+async function causesOf(write: Promise<unknown>): Promise<string[]> {
+  const error: unknown = await write.catch((failure: unknown) => failure);
+  const { causes } = (error as { status: { details: { causes: { field: string; message: string }[] } } }).status
+    .details;
+  return causes.map(({ field, message }) => `${field}: ${message}`);
+}
+
+describe('the defaults', () => {
+  test.each<[string, Spec, Spec]>([
+    [
+      'the single range makes the list',
+      { podCIDR: '10.0.0.0/24' },
+      { podCIDR: '10.0.0.0/24', podCIDRs: ['10.0.0.0/24'] },
+    ],
+    [
+      'the list makes the single range',
+      { podCIDRs: ['10.0.0.0/24', 'fd00::/64'] },
+      { podCIDR: '10.0.0.0/24', podCIDRs: ['10.0.0.0/24', 'fd00::/64'] },
+    ],
+    [
+      'the single range wins',
+      { podCIDR: '10.0.0.0/24', podCIDRs: ['10.0.1.0/24'] },
+      { podCIDR: '10.0.0.0/24', podCIDRs: ['10.0.0.0/24'] },
+    ],
+    ['configuration through the API is gone', { configSource: {} }, {}],
+  ])('%s', async (_, given, stored) => {
+    expect((await create(given)).spec).toMatchObject(stored);
+    expect((await create(given)).spec).not.toHaveProperty('configSource');
+  });
+
+  test('what a node has can be given away', async () => {
+    const { status } = await create({}, { capacity: { cpu: '4' } });
+    expect(status).toMatchObject({ capacity: { cpu: '4' }, allocatable: { cpu: '4' } });
+    expect(status.nodeInfo.kubeletVersion).toBe('');
+    expect(status.daemonEndpoints).toEqual({ kubeletEndpoint: { Port: 0 } });
+  });
+});
+
+describe('the rules', () => {
+  test.each<[string, Spec, string[]]>([
+    [
+      'what is no range',
+      { podCIDR: 'x' },
+      ['spec.podCIDRs[0]: Invalid value: "x": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'],
+    ],
+    [
+      'two ranges of a family, the same twice',
+      { podCIDRs: ['10.0.0.0/24', '10.0.0.0/24'] },
+      [
+        'spec.podCIDRs: Invalid value: []string{"10.0.0.0/24", "10.0.0.0/24"}: may specify no more than one CIDR for each IP family',
+        'spec.podCIDRs[1]: Duplicate value: "10.0.0.0/24"',
+      ],
+    ],
+    ['taints without an effect', { taints: [{ key: 'a' } as never] }, ['metadata.taints[0].effect: Required value']],
+  ])('refuse %s', async (_, spec, problems) => {
+    expect(await causesOf(create(spec))).toEqual(problems);
+  });
+
+  test('refuse amounts below nothing, in both lists', async () => {
+    expect(await causesOf(create({}, { capacity: { cpu: '-1' } }))).toEqual([
+      'status.capacity.cpu: Invalid value: "-1": must be greater than or equal to 0',
+      'status.allocatable.cpu: Invalid value: "-1": must be greater than or equal to 0',
+    ]);
+  });
+
+  test('keep what was given once', async () => {
+    const nodes = testCluster().api(Node);
+    const spec: Spec = { podCIDR: '10.0.0.0/24', providerID: 'x://1' };
+    await nodes.create({ metadata: { name: 'n' }, spec });
+    const cidr = 'spec.podCIDRs: Forbidden: node updates may not change podCIDR except from "" to valid';
+    const provider = 'spec.providerID: Forbidden: node updates may not change providerID except from "" to valid';
+    expect(await causesOf(nodes.update({ metadata: { name: 'n' }, spec: {} }))).toEqual([cidr, provider]);
+    expect(
+      await causesOf(nodes.update({ metadata: { name: 'n' }, spec: { ...spec, podCIDR: '10.0.1.0/24' } })),
+    ).toEqual([cidr]);
+    expect(await causesOf(nodes.update({ metadata: { name: 'n' }, spec: { ...spec, externalID: 'e' } }))).toEqual([
+      'spec.externalID: Forbidden: may not be updated',
+    ]);
+  });
+});
+
+describe('the status', () => {
+  test('stays as it is on an ordinary update, and the spec on one of the status', async () => {
+    const nodes = testCluster().api(Node);
+    await nodes.create({ metadata: { name: 'n' }, status: { capacity: { cpu: '1' } } });
+    const updated = await nodes.update({ metadata: { name: 'n' }, status: { capacity: { cpu: '2' } } });
+    expect(updated.status.capacity).toEqual({ cpu: '1' });
+    const patched = await nodes.status.patch(
+      'n',
+      mergePatch({ spec: { unschedulable: true }, status: { capacity: { cpu: '3' } } }),
+    );
+    expect(patched.spec.unschedulable).toBeUndefined();
+    expect(patched.status.capacity).toEqual({ cpu: '3' });
+  });
+
+  test('has no address twice', async () => {
+    const nodes = testCluster().api(Node);
+    await nodes.create({ metadata: { name: 'n' } });
+    const address = { type: 'InternalIP', address: '10.0.0.1' };
+    const patch = nodes.status.patch('n', mergePatch({ status: { addresses: [address, address] } }));
+    expect(await causesOf(patch)).toEqual([
+      'status.addresses[1]: Duplicate value: core.NodeAddress{Type:"InternalIP", Address:"10.0.0.1"}',
+    ]);
+  });
+
+  test('can be selected by whether pods may come', async () => {
+    const nodes = testCluster().api(Node);
+    await nodes.create({ metadata: { name: 'n' }, spec: { unschedulable: true } });
+    expect((await nodes.list({ fields: 'spec.unschedulable=true' })).items).toHaveLength(1);
+    expect((await nodes.list({ fields: 'spec.unschedulable=false' })).items).toHaveLength(0);
+  });
+});

@@ -1,0 +1,223 @@
+/** The rules of PersistentVolumeClaims. */
+import { PersistentVolumeClaim, type PersistentVolumeClaimInput } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+
+interface Named {
+  metadata: { name: string };
+}
+
+const refusal = (...causes: readonly (readonly [field: string, message: unknown])[]) => ({
+  reason: 'Invalid',
+  status: { details: { causes: causes.map(([field, message]) => ({ field, message })) } },
+});
+
+const storage = (amount: string) => ({ resources: { requests: { storage: amount } } });
+const usual = { accessModes: ['ReadWriteOnce'], ...storage('1Gi') };
+const input = (spec: object, metadata: object = {}) =>
+  ({ metadata: { name: 'c', ...metadata }, spec: { ...usual, ...spec } }) as PersistentVolumeClaimInput & Named;
+const create = (spec: object, options = {}) => testCluster(options).api(PersistentVolumeClaim).create(input(spec));
+
+const claimSource = { kind: 'PersistentVolumeClaim', name: 'x' };
+
+describe('a claim', () => {
+  test('begins as pending and wants files', async () => {
+    const { spec, status } = await create({});
+    expect(spec).toEqual({ ...usual, volumeMode: 'Filesystem' });
+    expect(status).toEqual({ phase: 'Pending' });
+  });
+
+  test('asks for thousandths at the finest, with a warning for fractions', async () => {
+    const warnings: string[] = [];
+    const claims = testCluster()
+      .with({ onWarning: (warning) => warnings.push(warning) })
+      .api(PersistentVolumeClaim);
+    expect((await claims.create(input(storage('1000000u')))).spec.resources).toEqual({ requests: { storage: '1' } });
+    await claims.create(input(storage('1500100u'), { name: 'd' }));
+    expect(warnings).toEqual([
+      'spec.resources.requests[storage]: fractional byte value "1501m" is invalid, must be an integer',
+    ]);
+  });
+
+  test.each([
+    ['by the old field', { dataSource: claimSource }],
+    ['by the new field', { dataSourceRef: claimSource }],
+  ])('shows a source in both fields when it was named %s', async (_how, spec) => {
+    const stored = (await create(spec)).spec;
+    const shown = { apiGroup: null, ...claimSource };
+    expect(JSON.stringify([stored.dataSource, stored.dataSourceRef])).toBe(JSON.stringify([shown, shown]));
+    expect(Object.keys(stored)).toEqual(['accessModes', 'resources', 'volumeMode', 'dataSource', 'dataSourceRef']);
+  });
+
+  test('ignores an old source that is neither claim nor snapshot', async () => {
+    expect((await create({ dataSource: { kind: 'ConfigMap', name: 'x' } })).spec).not.toHaveProperty('dataSource');
+    const snapshot = { apiGroup: 'snapshot.storage.orch.io', kind: 'VolumeSnapshot', name: 'x' };
+    expect((await create({ dataSource: snapshot })).spec.dataSourceRef).toEqual(snapshot);
+  });
+
+  test('has no source in another namespace unless that is allowed', async () => {
+    const dataSourceRef = { ...claimSource, namespace: 'other' };
+    expect((await create({ dataSourceRef })).spec).not.toHaveProperty('dataSourceRef');
+    const options = { featureGates: { CrossNamespaceVolumeDataSource: true } };
+    const { spec } = await create({ dataSourceRef }, options);
+    expect(spec.dataSourceRef).toMatchObject(dataSourceRef);
+    expect(spec).not.toHaveProperty('dataSource');
+    await expect(create({ dataSourceRef, dataSource: claimSource }, options)).rejects.toMatchObject(
+      refusal([
+        'spec',
+        expect.stringMatching(/^Invalid value: field.Path{.*: may not be specified when dataSourceRef.namespace is/),
+      ]),
+    );
+  });
+
+  test.each([
+    [
+      'nothing in it',
+      { accessModes: [], resources: {} },
+      [
+        ['spec.accessModes', 'Required value: at least 1 access mode is required'],
+        ['spec.resources[storage]', 'Required value'],
+      ],
+    ],
+    [
+      'a bad selector, modes and size',
+      { selector: { matchLabels: { 'a b': 'c' } }, accessModes: ['Odd'], ...storage('0') },
+      [
+        ['spec.selector.matchLabels', expect.stringMatching(/^Invalid value: "a b": name part/)],
+        [
+          'spec.accessModes',
+          'Unsupported value: "Odd": supported values: "ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"',
+        ],
+        ['spec.resources[storage]', 'Invalid value: "0": must be greater than zero'],
+      ],
+    ],
+    [
+      'a bad class and a bad mode',
+      { storageClassName: 'A', volumeMode: 'Tape' },
+      [
+        ['spec.storageClassName', expect.stringMatching(/^Invalid value: "A": a lowercase RFC 1123/)],
+        ['spec.volumeMode', 'Unsupported value: "Tape": supported values: "Block", "Filesystem"'],
+      ],
+    ],
+    [
+      'sources that differ',
+      { dataSource: claimSource, dataSourceRef: { ...claimSource, name: 'y' } },
+      [['spec', expect.stringMatching(/^Invalid value: field.Path{name:"dataSource".*}: must match dataSourceRef$/)]],
+    ],
+    [
+      'a source that says nothing',
+      { dataSourceRef: {} },
+      (['dataSource', 'dataSourceRef'] as const).flatMap((field) => [
+        [`spec.${field}.name`, 'Required value'] as const,
+        [`spec.${field}.kind`, 'Required value'] as const,
+        [
+          `spec.${field}`,
+          'Invalid value: "": must be \'PersistentVolumeClaim\' when referencing the default apiGroup',
+        ] as const,
+      ]),
+    ],
+    [
+      'a source in no group',
+      { dataSourceRef: { apiGroup: 'A_B', kind: 'K', name: 'n' } },
+      ['dataSource', 'dataSourceRef'].map(
+        (field) =>
+          [`spec.${field}.apiGroup`, expect.stringMatching(/^Invalid value: "A_B": a lowercase RFC 1123/)] as const,
+      ),
+    ],
+  ] as const)('with %s is refused', async (_what, spec, causes) => {
+    await expect(create(spec)).rejects.toMatchObject(refusal(...causes));
+  });
+
+  test('has a class of attributes where there are such', async () => {
+    const spec = { volumeAttributesClassName: 'A' };
+    expect((await create(spec)).spec).not.toHaveProperty('volumeAttributesClassName');
+    await expect(create(spec, { featureGates: { VolumeAttributesClass: true } })).rejects.toMatchObject(
+      refusal(['spec.volumeAttributesClassName', expect.stringMatching(/^Invalid value: "A": a lowercase/)]),
+    );
+  });
+});
+
+describe('an update', () => {
+  const FIXED =
+    'Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
+
+  async function change(
+    [before, after]: readonly [object, object],
+    { status, annotations = [{}, {}] }: { status?: object; annotations?: readonly [object, object] } = {},
+  ) {
+    // Whether a volume may grow is for a plugin to say.
+    const claims = testCluster({ admission: [] }).api(PersistentVolumeClaim);
+    const created = await claims.create(input(before, { annotations: annotations[0] }));
+    if (status !== undefined) await claims.status.update('c', { ...created, status } as never);
+    return claims.update(input(after, { annotations: annotations[1] }));
+  }
+
+  test.each([
+    ['a volume, once', [{}, { volumeName: 'v' }], {}],
+    ['a class, once', [{}, { storageClassName: 's' }], {}],
+    ['the same size in other words', [{}, storage('1073741824')], {}],
+    [
+      'the class that an annotation named',
+      [{}, { storageClassName: 's' }],
+      { annotations: [{ 'volume.beta.orch.io/storage-class': 's' }, {}] },
+    ],
+    ['less than was asked for in vain', [storage('3Gi'), storage('2Gi')], { status: { phase: 'Bound' } }],
+  ] as const)('may bring %s', async (_what, specs, about) => {
+    await expect(change(specs, about as never)).resolves.toBeDefined();
+  });
+
+  test.each([
+    ['another volume', [{ volumeName: 'v' }, { volumeName: 'w' }], {}, [['spec', FIXED]]],
+    ['another class', [{ storageClassName: 's' }, { storageClassName: 't' }], {}, [['spec', FIXED]]],
+    ['another size, before there is a volume', [{}, storage('2Gi')], {}, [['spec', FIXED]]],
+    [
+      'another mode',
+      [{}, { volumeMode: 'Block' }],
+      {},
+      [
+        ['spec', FIXED],
+        ['volumeMode', 'Invalid value: "Block": field is immutable'],
+      ],
+    ],
+    [
+      'another annotation',
+      [{}, {}],
+      { annotations: [{ 'volume.beta.orch.io/storage-class': 's' }, {}] },
+      [['metadata.annotations.volume.beta.orch.io/storage-class', 'Invalid value: "": field is immutable']],
+    ],
+    [
+      'less than there is',
+      [{}, storage('500Mi')],
+      { status: { phase: 'Bound', capacity: { storage: '1Gi' } } },
+      [['spec.resources.requests.storage', 'Forbidden: field can not be less than status.capacity']],
+    ],
+  ] as const)('may not bring %s', async (_what, specs, about, causes) => {
+    await expect(change(specs, about as never)).rejects.toMatchObject(refusal(...causes));
+  });
+});
+
+test('the status speaks of storage, in known words', async () => {
+  const claims = testCluster().api(PersistentVolumeClaim);
+  const created = await claims.create(input({}));
+  const status = {
+    phase: 'Bound',
+    capacity: { storage: '-1' },
+    allocatedResourceStatuses: { cpu: 'NodeResizePending', storage: 'Odd' },
+    allocatedResources: { 'a b': '1', storage: '-2' },
+    currentVolumeAttributesClassName: 'c',
+  };
+  await expect(claims.status.update('c', { ...created, status } as never)).rejects.toMatchObject(
+    refusal(
+      ['status.capacity[storage]', 'Invalid value: -1: must be a valid resource quantity'],
+      ['status.allocatedResourceStatus', 'Unsupported value: "cpu": supported values: "storage"'],
+      [
+        'status.allocatedResourceStatus',
+        'Unsupported value: storage: supported values: "ControllerResizeInProgress", "ControllerResizeInfeasible", "NodeResizeInProgress", "NodeResizeInfeasible", "NodeResizePending"',
+      ],
+      ['status.allocatedResources', expect.stringMatching(/^Invalid value: "a b": name part/)],
+      ['status.allocatedResources[storage]', 'Invalid value: -2: must be a valid resource quantity'],
+    ),
+  );
+  const fine = { phase: 'Bound', currentVolumeAttributesClassName: 'c' } as const;
+  expect((await claims.status.update('c', { ...created, status: fine })).status).toEqual({ phase: 'Bound' });
+});

@@ -1,0 +1,228 @@
+/** The difference of two specs, as the message about a forbidden update shows it. */
+import { describe, expect, test } from 'vitest';
+import { diffText, dumpText } from '../../../../src/kinds/core/v1/pod/diff/index.js';
+
+const container = {
+  name: 'c',
+  image: 'i',
+  resources: {},
+  terminationMessagePath: '/dev/termination-log',
+  terminationMessagePolicy: 'File',
+  imagePullPolicy: 'Always',
+};
+const spec = {
+  containers: [container],
+  restartPolicy: 'Always',
+  terminationGracePeriodSeconds: 30,
+  dnsPolicy: 'ClusterFirst',
+  securityContext: {},
+  schedulerName: 'default-scheduler',
+  priority: 0,
+  enableServiceLinks: true,
+  preemptionPolicy: 'PreemptLowerPriority',
+};
+
+/** Lines as they stand in the message: two columns for marks, tabs for depth. */
+const text = (...lines: readonly string[]) => `${lines.join('\n')}\n`;
+
+describe('the difference of two specs', () => {
+  test('shows a changed field with two neighbours on each side', () => {
+    expect(diffText('PodSpec', spec, { ...spec, restartPolicy: 'Never' })).toBe(
+      text(
+        '  core.PodSpec{',
+        '  \t... // 2 identical fields',
+        '  \tContainers:                    {{Name: "c", Image: "i", TerminationMessagePath: "/dev/termination-log", TerminationMessagePolicy: "File", ...}},',
+        '  \tEphemeralContainers:           nil,',
+        '- \tRestartPolicy:                 "Always",',
+        '+ \tRestartPolicy:                 "Never",',
+        '  \tTerminationGracePeriodSeconds: &30,',
+        '  \tActiveDeadlineSeconds:         nil,',
+        '  \t... // 27 identical fields',
+        '  }',
+      ),
+    );
+  });
+
+  test('descends into what has changed in one place', () => {
+    const changed = { ...spec, containers: [{ ...container, env: [{ name: 'A', value: 'b' }] }] };
+    expect(diffText('PodSpec', spec, changed)).toBe(
+      text(
+        '  core.PodSpec{',
+        '  \tVolumes:        nil,',
+        '  \tInitContainers: nil,',
+        '  \tContainers: []core.Container{',
+        '  \t\t{',
+        '  \t\t\t... // 5 identical fields',
+        '  \t\t\tPorts:        nil,',
+        '  \t\t\tEnvFrom:      nil,',
+        '- \t\t\tEnv:          nil,',
+        '+ \t\t\tEnv:          []core.EnvVar{{Name: "A", Value: "b"}},',
+        '  \t\t\tResources:    {},',
+        '  \t\t\tResizePolicy: nil,',
+        '  \t\t\t... // 14 identical fields',
+        '  \t\t},',
+        '  \t},',
+        '  \tEphemeralContainers: nil,',
+        '  \tRestartPolicy:       "Always",',
+        '  \t... // 29 identical fields',
+        '  }',
+      ),
+    );
+  });
+
+  test('prints maps and pointers', () => {
+    const labelled = diffText('PodSpec', spec, { ...spec, nodeSelector: { a: 'b' } });
+    expect(labelled).toContain('+ \tNodeSelector:                 map[string]string{"a": "b"},\n');
+    const shorter = diffText('PodSpec', spec, { ...spec, terminationGracePeriodSeconds: 5 });
+    expect(shorter).toContain('- \tTerminationGracePeriodSeconds: &30,\n+ \tTerminationGracePeriodSeconds: &5,\n');
+  });
+
+  const volumes = [
+    { name: 'a', configMap: { name: 'c', defaultMode: 420 } },
+    { name: 'b', secret: { secretName: 's', defaultMode: 420 } },
+    { name: 'e', hostPath: { path: '/x', type: '' } },
+    { name: 'f', ephemeral: { volumeClaimTemplate: { metadata: {}, spec: {} } } },
+    {
+      name: 'g',
+      iscsi: { targetPortal: 'h', iqn: 'iqn.2001-04.com.example:storage', lun: 1, iscsiInterface: 'default' },
+    },
+    {
+      name: 'h',
+      azureDisk: { diskName: 'd', diskURI: 'https://x', cachingMode: 'ReadWrite', fsType: 'ext4', readOnly: false },
+    },
+  ];
+
+  test('cuts short what is removed and what surrounds an addition', () => {
+    expect(diffText('PodSpec', { ...spec, volumes }, { ...spec, volumes: [] })).toBe(
+      text(
+        '  core.PodSpec{',
+        '  \tVolumes: []core.Volume{',
+        '- \t\t{',
+        '- \t\t\tName: "a",',
+        '- \t\t\tVolumeSource: core.VolumeSource{',
+        '- \t\t\t\tConfigMap: &core.ConfigMapVolumeSource{LocalObjectReference: core.LocalObjectReference{...}, DefaultMode: &420},',
+        '- \t\t\t},',
+        '- \t\t},',
+        '- \t\t{',
+        '- \t\t\tName:         "b",',
+        '- \t\t\tVolumeSource: core.VolumeSource{Secret: &core.SecretVolumeSource{SecretName: "s", DefaultMode: &420}},',
+        '- \t\t},',
+        '- \t\t{',
+        '- \t\t\tName:         "e",',
+        '- \t\t\tVolumeSource: core.VolumeSource{HostPath: &core.HostPathVolumeSource{Path: "/x", Type: &""}},',
+        '- \t\t},',
+        '- \t\t{',
+        '- \t\t\tName: "f",',
+        '- \t\t\tVolumeSource: core.VolumeSource{',
+        '- \t\t\t\tEphemeral: &core.EphemeralVolumeSource{VolumeClaimTemplate: s"&ObjectMeta{Name:,GenerateName:,"...},',
+        '- \t\t\t},',
+        '- \t\t},',
+        '- \t\t{',
+        '- \t\t\tName: "g",',
+        '- \t\t\tVolumeSource: core.VolumeSource{',
+        '- \t\t\t\tISCSI: &core.ISCSIVolumeSource{',
+        '- \t\t\t\t\tTargetPortal:   "h",',
+        '- \t\t\t\t\tIQN:            "iqn.2001-04.com.example:storage",',
+        '- \t\t\t\t\tLun:            1,',
+        '- \t\t\t\t\tISCSIInterface: "default",',
+        '- \t\t\t\t},',
+        '- \t\t\t},',
+        '- \t\t},',
+        '- \t\t{',
+        '- \t\t\tName: "h",',
+        '- \t\t\tVolumeSource: core.VolumeSource{',
+        '- \t\t\t\tAzureDisk: &core.AzureDiskVolumeSource{',
+        '- \t\t\t\t\tDiskName:    "d",',
+        '- \t\t\t\t\tDataDiskURI: "https://x",',
+        '- \t\t\t\t\tCachingMode: &"ReadWrite",',
+        '- \t\t\t\t\tFSType:      &"ext4",',
+        '- \t\t\t\t\t...',
+        '- \t\t\t\t},',
+        '- \t\t\t},',
+        '- \t\t},',
+        '  \t},',
+        '  \tInitContainers: nil,',
+        '  \tContainers:     {{Name: "c", Image: "i", TerminationMessagePath: "/dev/termination-log", TerminationMessagePolicy: "File", ...}},',
+        '  \t... // 31 identical fields',
+        '  }',
+      ),
+    );
+    const added = { ...spec, volumes: [{ name: 'z', emptyDir: {} }, ...volumes] };
+    expect(diffText('PodSpec', { ...spec, volumes }, added)).toContain(
+      text(
+        '  \tVolumes: []core.Volume{',
+        '+ \t\t{',
+        '+ \t\t\tName:         "z",',
+        '+ \t\t\tVolumeSource: core.VolumeSource{EmptyDir: &core.EmptyDirVolumeSource{}},',
+        '+ \t\t},',
+        '  \t\t{Name: "a", VolumeSource: {ConfigMap: &{LocalObjectReference: {Name: "c"}, DefaultMode: &420}}},',
+        '  \t\t{Name: "b", VolumeSource: {Secret: &{SecretName: "s", DefaultMode: &420}}},',
+        '  \t\t... // 4 identical elements',
+        '  \t},',
+      ),
+    );
+  });
+
+  test('shows what is inside quantities, and names of resources', () => {
+    const claim = (storage: string, volumeName = '') => ({
+      accessModes: ['ReadWriteOnce'],
+      resources: { requests: { storage } },
+      volumeName,
+      volumeMode: 'Filesystem',
+    });
+    expect(diffText('PersistentVolumeClaimSpec', claim('1Gi'), claim('2Gi'))).toBe(
+      text(
+        '  core.PersistentVolumeClaimSpec{',
+        '  \tAccessModes: {"ReadWriteOnce"},',
+        '  \tSelector:    nil,',
+        '  \tResources: core.VolumeResourceRequirements{',
+        '  \t\tLimits: nil,',
+        '- \t\tRequests: core.ResourceList{',
+        '- \t\t\ts"storage": {i: resource.int64Amount{value: 1073741824}, s: "1Gi", Format: "BinarySI"},',
+        '- \t\t},',
+        '+ \t\tRequests: core.ResourceList{',
+        '+ \t\t\ts"storage": {i: resource.int64Amount{value: 2147483648}, s: "2Gi", Format: "BinarySI"},',
+        '+ \t\t},',
+        '  \t},',
+        '  \tVolumeName:       "",',
+        '  \tStorageClassName: nil,',
+        '  \t... // 4 identical fields',
+        '  }',
+      ),
+    );
+    expect(diffText('PersistentVolumeClaimSpec', claim('1Gi', 'pv'), claim('1Gi', 'other'))).toContain(
+      '  \tResources:        {Requests: {s"storage": {i: {...}, s: "1Gi", Format: "BinarySI"}}},\n',
+    );
+  });
+
+  test('knows the sources of persistent volumes', () => {
+    const source = (path: string) => ({ hostPath: { path, type: '' } });
+    expect(diffText('PersistentVolumeSource', source('/x'), source('/y'))).toBe(
+      text(
+        '  core.PersistentVolumeSource{',
+        '  \tGCEPersistentDisk:    nil,',
+        '  \tAWSElasticBlockStore: nil,',
+        '  \tHostPath: &core.HostPathVolumeSource{',
+        '- \t\tPath: "/x",',
+        '+ \t\tPath: "/y",',
+        '  \t\tType: &"",',
+        '  \t},',
+        '  \tGlusterfs: nil,',
+        '  \tNFS:       nil,',
+        '  \t... // 17 identical fields',
+        '  }',
+      ),
+    );
+  });
+
+  test('shows long texts in pieces', () => {
+    const long = (middle: string) => ({ ...spec, hostname: `${'a'.repeat(40)}${middle}${'b'.repeat(40)}` });
+    expect(diffText('PodSpec', long('x'), long('yz'))).toContain('  \tHostname: strings.Join({\n');
+  });
+
+  test('dumps a value on one line', () => {
+    expect(dumpText('NodeSelectorTerm', { matchExpressions: [{ key: 'a', operator: 'Exists' }] })).toBe(
+      'core.NodeSelectorTerm{MatchExpressions:[]core.NodeSelectorRequirement{core.NodeSelectorRequirement{Key:"a", Operator:"Exists", Values:[]string(nil)}}, MatchFields:[]core.NodeSelectorRequirement(nil)}',
+    );
+  });
+});

@@ -1,0 +1,235 @@
+/** What containers do with volumes, what gates take away, what is warned about: the reference server's words, by case. */
+import { describe, expect, test } from 'vitest';
+import { type PodSpec, podSpec } from '../../../../src/kinds/core/v1/pod-spec/pod-spec.js';
+import {
+  type VolumeSourceKind,
+  volumeDevicesProblems,
+  volumeMountsProblems,
+} from '../../../../src/kinds/core/v1/pod-spec/validate-volumes.js';
+import { dropDisabledVolumes } from '../../../../src/kinds/core/v1/pod-spec/volume-gates.js';
+import { volumesWarnings } from '../../../../src/kinds/core/v1/pod-spec/volume-warnings.js';
+import { featureGates } from '../../../../src/kinds/feature-gates.js';
+import { printFieldError } from '../../../../src/meta/field-error.js';
+import { decode } from '../../../../src/schema/decode.js';
+import { objectFromZod } from '../../../../src/schema/from-zod.js';
+
+const known: ReadonlyMap<string, VolumeSourceKind> = new Map<string, VolumeSourceKind>([
+  ['v', 'persistentVolumeClaim'],
+  ['e', 'emptyDir'],
+]);
+
+/** A pod's spec as a client may send it, wrong or not. */
+function received(given: unknown): PodSpec {
+  return decode(objectFromZod(podSpec(), 'spec'), { value: given }).value as unknown as PodSpec;
+}
+
+function judged(container: Record<string, unknown>, { privileged = false } = {}): string[] {
+  const [one] = received({ containers: [container] }).containers;
+  const { volumeMounts: mounts, volumeDevices: devices } = one ?? {};
+  const about = { known, mounts, devices, privileged };
+  return [...volumeMountsProblems('M', mounts, about), ...volumeDevicesProblems('D', devices, about)].map(
+    printFieldError,
+  );
+}
+
+describe('mounts', () => {
+  test.each<[Record<string, unknown>[], string[]]>([
+    [
+      [
+        { name: 'v', mountPath: '/m', subPath: 'a/b' },
+        { name: 'v', mountPath: '/n' },
+      ],
+      [],
+    ],
+    [[{}], ['M[0].name: Required value', 'M[0].name: Not found: ""', 'M[0].mountPath: Required value']],
+    [[{ name: 'z', mountPath: '/m' }], ['M[0].name: Not found: "z"']],
+    [
+      [
+        { name: 'v', mountPath: '/m' },
+        { name: 'e', mountPath: '/m' },
+      ],
+      ['M[1].mountPath: Invalid value: "/m": must be unique'],
+    ],
+    [
+      [{ name: 'v', mountPath: '/m', subPath: '/a/..', subPathExpr: '/b' }],
+      [
+        'M.subPath: Invalid value: "/a/..": must be a relative path',
+        `M.subPath: Invalid value: "/a/..": must not contain '..'`,
+        'M[0].subPathExpr: Invalid value: "/b": subPathExpr and subPath are mutually exclusive',
+        'M.subPathExpr: Invalid value: "/b": must be a relative path',
+      ],
+    ],
+    [
+      [{ name: 'v', mountPath: '/m', mountPropagation: 'Up' }],
+      ['M.mountPropagation: Unsupported value: "Up": supported values: "Bidirectional", "HostToContainer", "None"'],
+    ],
+    [
+      [{ name: 'v', mountPath: '/m', mountPropagation: 'Bidirectional' }],
+      ['M.mountPropagation: Forbidden: Bidirectional mount propagation is available only to privileged containers'],
+    ],
+    [
+      [{ name: 'v', mountPath: '/m', recursiveReadOnly: 'Enabled', mountPropagation: 'HostToContainer' }],
+      [
+        'M.recursiveReadOnly: Forbidden: may only be specified when readOnly is true',
+        'M.recursiveReadOnly: Forbidden: may only be specified when mountPropagation is None or not specified',
+      ],
+    ],
+    [
+      [{ name: 'v', mountPath: '/m', recursiveReadOnly: 'Maybe' }],
+      ['M.recursiveReadOnly: Unsupported value: "Maybe": supported values: "Disabled", "Enabled", "IfPossible"'],
+    ],
+  ])('%j', (volumeMounts, want) => {
+    expect(judged({ volumeMounts })).toEqual(want);
+  });
+
+  test('a privileged container may propagate both ways', () => {
+    const volumeMounts = [{ name: 'v', mountPath: '/m', mountPropagation: 'Bidirectional' }];
+    expect(judged({ volumeMounts }, { privileged: true })).toEqual([]);
+  });
+});
+
+describe('devices', () => {
+  test.each<[Record<string, unknown>, string[]]>([
+    [{ volumeDevices: [{ name: 'v', devicePath: '/d' }] }, []],
+    [
+      { volumeDevices: [{}] },
+      ['D[0].name: Required value', 'D[0].name: Not found: ""', 'D[0].devicePath: Required value'],
+    ],
+    [
+      {
+        volumeDevices: [
+          { name: 'v', devicePath: '/d' },
+          { name: 'v', devicePath: '/d' },
+        ],
+      },
+      ['D[1].name: Invalid value: "v": must be unique', 'D[1].devicePath: Invalid value: "/d": must be unique'],
+    ],
+    [
+      { volumeDevices: [{ name: 'e', devicePath: '/d/../e' }] },
+      [
+        'D[0].name: Invalid value: "e": can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode',
+        `D[0].devicePath: Invalid value: "/d/../e": can not contain backsteps ('..')`,
+      ],
+    ],
+    [
+      {
+        volumeDevices: [{ name: 'v', devicePath: '/m' }],
+        volumeMounts: [
+          { name: 'e', mountPath: '/m' },
+          { name: 'v', mountPath: '/n' },
+        ],
+      },
+      [
+        'M[0].mountPath: Invalid value: "/m": must not already exist as a path in volumeDevices',
+        'M[1].name: Invalid value: "v": must not already exist in volumeDevices',
+        'D[0].name: Invalid value: "v": must not already exist in volumeMounts',
+        'D[0].devicePath: Invalid value: "/m": must not already exist as a path in volumeMounts',
+      ],
+    ],
+  ])('%j', (container, want) => {
+    expect(judged(container)).toEqual(want);
+  });
+});
+
+describe('gates', () => {
+  const withImage = () =>
+    received({
+      volumes: [{ name: 'i', image: { reference: 'x' } }],
+      containers: [
+        {
+          name: 'c',
+          volumeMounts: [
+            { name: 'i', mountPath: '/m' },
+            { name: 'w', mountPath: '/n' },
+          ],
+        },
+      ],
+    });
+  const withBundle = () =>
+    received({
+      volumes: [{ name: 'v', projected: { sources: [{ clusterTrustBundle: { name: 'n', path: 'p' } }] } }],
+      containers: [],
+    });
+  const off = featureGates();
+  const on = featureGates({ AllBeta: true });
+
+  test('image volumes go, and their mounts with them', () => {
+    const spec = withImage();
+    dropDisabledVolumes(spec, undefined, off);
+    expect(spec.volumes).toBeUndefined();
+    expect(spec.containers[0]?.volumeMounts).toEqual([{ name: 'w', mountPath: '/n' }]);
+  });
+
+  test('trust bundles go, and leave their source empty', () => {
+    const spec = withBundle();
+    dropDisabledVolumes(spec, undefined, off);
+    expect(spec.volumes?.[0]?.projected?.sources).toEqual([{}]);
+  });
+
+  test.each([withImage, withBundle])('they stay with the gate, and where they were before', (make) => {
+    for (const [live, features] of [[undefined, on] as const, [make(), off] as const]) {
+      const spec = make();
+      dropDisabledVolumes(spec, live, features);
+      expect(spec).toEqual(make());
+    }
+  });
+});
+
+describe('warnings', () => {
+  const items = (...paths: string[]) => paths.map((path) => ({ key: 'k', path }));
+
+  test.each<[Record<string, unknown>, string[]]>([
+    [{ photonPersistentDisk: {} }, ['V[0].photonPersistentDisk: deprecated in v1.11, non-functional in v1.16+']],
+    [{ gitRepo: {} }, ['V[0].gitRepo: deprecated in v1.11, and disabled by default in v1.33+']],
+    [{ scaleIO: {} }, ['V[0].scaleIO: deprecated in v1.16, non-functional in v1.22+']],
+    [{ flocker: {} }, ['V[0].flocker: deprecated in v1.22, non-functional in v1.25+']],
+    [{ storageos: {} }, ['V[0].storageOS: deprecated in v1.22, non-functional in v1.25+']],
+    [{ quobyte: {} }, ['V[0].quobyte: deprecated in v1.22, non-functional in v1.25+']],
+    [{ glusterfs: {} }, ['V[0].glusterfs: deprecated in v1.25, non-functional in v1.26+']],
+    [{ cephfs: {} }, ['V[0].cephfs: deprecated in v1.28, non-functional in v1.31+']],
+    [{ rbd: {} }, ['V[0].rbd: deprecated in v1.28, non-functional in v1.31+']],
+    [
+      { ephemeral: { volumeClaimTemplate: { spec: { resources: { requests: { storage: '1500m' } } } } } },
+      [
+        'V[0].ephemeral.volumeClaimTemplate.spec.resources.requests[storage]: fractional byte value "1500m" is invalid, must be an integer',
+      ],
+    ],
+    [
+      { configMap: { name: 'c', items: items('a', 'a/', 'ab', 'a/b') } },
+      ['"a" with "a"', '"a/b" with "a"', '"a/b" with "a"'].map(
+        (overlap) => `volume "v" (ConfigMap "c"): overlapping paths: ${overlap}`,
+      ),
+    ],
+    [
+      { secret: { secretName: 's', items: items('a/b', 'a') } },
+      ['volume "v" (Secret "s"): overlapping paths: "a" with "a/b"'],
+    ],
+    [{ downwardAPI: { items: items('a', 'a') } }, ['volume "v" (DownwardAPI): overlapping paths: "a" with "a"']],
+    [
+      {
+        projected: {
+          sources: [
+            { configMap: { name: 'c', items: items('a') } },
+            {},
+            { serviceAccountToken: { path: 'a/t' } },
+            { clusterTrustBundle: { signerName: 'x/y', path: 'a/t' } },
+          ],
+        },
+      },
+      [
+        'volume "v" (Projected) has no sources provided',
+        'volume "v" (Projected): overlapping paths: "a/t" (ServiceAccountToken) with "a" (ConfigMap "c")',
+        'volume "v" (Projected): overlapping paths: "a/t" (ClusterTrustBundle "x/y") with "a" (ConfigMap "c")',
+        'volume "v" (Projected): overlapping paths: "a/t" (ClusterTrustBundle "x/y") with "a/t" (ServiceAccountToken)',
+      ],
+    ],
+    // What is not known of a source is taken from the one before it.
+    [
+      { projected: { sources: [{ secret: { name: 's', items: items('a') } }, { configMap: { name: 'c' } }] } },
+      ['volume "v" (Projected): overlapping paths: "a" (Secret "s") with "a" (Secret "s")'],
+    ],
+  ])('%j', (source, want) => {
+    const { volumes } = received({ volumes: [{ name: 'v', ...source }], containers: [] });
+    expect(volumesWarnings('V', volumes)).toEqual(want);
+  });
+});

@@ -1,0 +1,435 @@
+/** What may be changed in a pod, and by which address: update, status, binding, eviction, debugging, resizing. */
+import { jsonPatch, mergePatch } from 'orchplane';
+import { createFetchHandler } from 'orchplane/http';
+import { Pod, PodDisruptionBudget, type PodDisruptionBudgetInput, type PodInput } from 'orchplane/kinds';
+import { type TestCluster, testCluster } from 'orchplane/testing';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { refusals } from '../refusals.js';
+
+const NOW = '2030-01-01T00:00:00Z';
+const container = { name: 'c', image: 'i' };
+
+let cluster: TestCluster;
+let pods: ReturnType<typeof open>;
+const open = () => cluster.api(Pod, 'default');
+
+function create(spec: object = {}, metadata: object = {}) {
+  const input = { metadata: { name: 'p', ...metadata }, spec: { containers: [container], ...spec } };
+  return pods.create(input as PodInput);
+}
+
+/** A path below the pod, or a collection, as any client reaches it. */
+async function post(path: string, body: object, query = '') {
+  const url = `http://localhost/api/v1/namespaces/default/${path}${query}`;
+  const headers = { 'content-type': 'application/json' };
+  const request = new Request(url, { method: 'POST', headers, body: JSON.stringify(body) });
+  const response = await createFetchHandler(cluster)(request);
+  return { code: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+beforeEach(() => {
+  cluster = testCluster();
+  pods = open();
+});
+
+describe('an update', () => {
+  const patched = (patch: object) => pods.patch('p', mergePatch(patch as never));
+
+  test('changes images, deadlines and tolerations, and counts generations', async () => {
+    await create();
+    const image = await pods.patch('p', jsonPatch([{ op: 'replace', path: '/spec/containers/0/image', value: 'j' }]));
+    expect(image.metadata.generation).toBe(2);
+    expect((await patched({ spec: { activeDeadlineSeconds: 100 } })).metadata.generation).toBe(3);
+    expect((await patched({ metadata: { labels: { a: 'b' } } })).metadata.generation).toBe(3);
+    const tolerations = [...(image.spec.tolerations ?? []), { key: 'z', operator: 'Exists' as const }];
+    expect((await patched({ spec: { tolerations } })).spec.tolerations).toEqual(tolerations);
+  });
+
+  test('does not touch the status', async () => {
+    await create();
+    expect((await patched({ status: { phase: 'Running' } })).status.phase).toBe('Pending');
+  });
+
+  test.each<[before: object, patch: object, problem: string]>([
+    [
+      { activeDeadlineSeconds: 50 },
+      { activeDeadlineSeconds: 60 },
+      'spec.activeDeadlineSeconds: Invalid value: 60: must be less than or equal to previous value',
+    ],
+    [
+      { activeDeadlineSeconds: 50 },
+      { activeDeadlineSeconds: null },
+      'spec.activeDeadlineSeconds: Invalid value: "null": must not update from a positive integer to nil value',
+    ],
+    [
+      {},
+      { containers: [container, { name: 'd', image: 'i' }] },
+      'spec.containers: Forbidden: pod updates may not add or remove containers',
+    ],
+    [
+      { schedulingGates: [{ name: 'x' }] },
+      { schedulingGates: [{ name: 'y' }] },
+      "spec.schedulingGates[0].name: Forbidden: only deletion is allowed, but found new scheduling gate 'y'",
+    ],
+    [
+      { schedulingGates: [{ name: 'x' }], nodeSelector: { a: 'b' } },
+      { nodeSelector: { a: 'c' } },
+      'spec.nodeSelector: Invalid value: map[string]string{"a":"c"}: only additions to spec.nodeSelector are allowed (no mutations or deletions)',
+    ],
+    [
+      { tolerations: [{ key: 'a', operator: 'Exists' }] },
+      { tolerations: [{ key: 'b', operator: 'Exists' }] },
+      'spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds',
+    ],
+  ])('of %j by %j is refused', async (before, patch, problem) => {
+    await create(before);
+    expect(await refusals(patched({ spec: patch }))).toEqual([problem]);
+  });
+
+  test('of an image says so twice when there is none', async () => {
+    await create();
+    const problem = 'spec.containers[0].image: Required value';
+    const none = jsonPatch([{ op: 'replace', path: '/spec/containers/0/image', value: '' }]);
+    expect(await refusals(pods.patch('p', none))).toEqual([problem, problem]);
+  });
+
+  test('of anything else is refused with the difference', async () => {
+    await create();
+    const [problem = ''] = await refusals(patched({ spec: { hostNetwork: true } }));
+    expect(problem).toContain(
+      'spec: Forbidden: pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)\n  core.PodSpec{\n',
+    );
+    expect(problem).toContain('- \t\tHostNetwork: false,\n+ \t\tHostNetwork: true,\n');
+  });
+
+  test('may make a gated pod more choosy', async () => {
+    const gated = { schedulingGates: [{ name: 'x' }], nodeSelector: { a: 'b' } };
+    await create(gated);
+    expect((await patched({ spec: { nodeSelector: { c: 'd' } } })).spec.nodeSelector).toEqual({ a: 'b', c: 'd' });
+    const nodeSelectorTerms = [{ matchExpressions: [{ key: 'k', operator: 'Exists' }] }];
+    const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } };
+    expect((await patched({ spec: { affinity: { nodeAffinity } } })).spec.affinity).toEqual({ nodeAffinity });
+    const two = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [...nodeSelectorTerms, {}] } };
+    const [problem = ''] = await refusals(patched({ spec: { affinity: { nodeAffinity: two } } }));
+    expect(problem).toMatch(/no additions\/deletions to non-empty NodeSelectorTerms list are allowed$/);
+    expect((await patched({ spec: { schedulingGates: null } })).spec.schedulingGates).toBeUndefined();
+  });
+
+  test('leaves annotations alone that were acted upon', async () => {
+    const key = 'container.apparmor.security.beta.orch.io/c';
+    await create({}, { annotations: { [key]: 'unconfined' } });
+    expect(await refusals(patched({ metadata: { annotations: { [key]: null } } }))).toEqual([
+      `metadata.annotations[${key}]: Forbidden: may not remove or update AppArmor annotations`,
+    ]);
+    expect(await refusals(patched({ metadata: { annotations: { 'orch.io/config.mirror': 'x' } } }))).toContain(
+      'metadata.annotations[orch.io/config.mirror]: Forbidden: may not add mirror pod annotation',
+    );
+  });
+});
+
+describe('the status', () => {
+  const patched = (status: object) => pods.status.patch('p', mergePatch({ status } as never));
+
+  test('is written alone, and completed', async () => {
+    const { spec } = await create();
+    const podStatus = { phase: 'Running', podIP: '10.0.0.5', conditions: [{ type: 'Ready', status: 'True' }] };
+    const next = await pods.status.patch('p', mergePatch({ spec: { hostname: 'x' }, status: podStatus } as never));
+    expect(next.spec).toEqual(spec);
+    expect(next.status).toEqual({
+      phase: 'Running',
+      conditions: [{ type: 'Ready', status: 'True', lastProbeTime: null, lastTransitionTime: null }],
+      podIP: '10.0.0.5',
+      podIPs: [{ ip: '10.0.0.5' }],
+      qosClass: 'BestEffort',
+    });
+    expect((await patched({ podIPs: [{ ip: '10.0.0.6' }] })).status.podIPs).toEqual([{ ip: '10.0.0.5' }]);
+    expect((await patched({ qosClass: null })).status.qosClass).toBe('BestEffort');
+    expect((await patched({ observedGeneration: 4 })).status).not.toHaveProperty('observedGeneration');
+  });
+
+  test.each<[object, string]>([
+    [{ qosClass: 'Guaranteed' }, 'status.qosClass: Invalid value: "Guaranteed": field is immutable'],
+    [
+      { podIP: 'x' },
+      'status.podIPs[0]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+    ],
+    [
+      { podIPs: [{ ip: '1.1.1.1' }, { ip: '1.1.1.2' }] },
+      'status.podIPs: Invalid value: []core.PodIP{core.PodIP{IP:"1.1.1.1"}, core.PodIP{IP:"1.1.1.2"}}: may specify no more than one IP for each IP family',
+    ],
+    [
+      { hostIP: '1.1.1.1', hostIPs: [{ ip: '1.1.1.2' }] },
+      'status.hostIPs[0].ip: Invalid value: "1.1.1.2": must be equal to `hostIP`',
+    ],
+  ])('%j is refused', async (status, problem) => {
+    await create();
+    expect(await refusals(patched(status))).toEqual([problem]);
+  });
+
+  test.each([
+    ['Always', 1, false],
+    ['OnFailure', 1, false],
+    ['OnFailure', 0, true],
+    ['Never', 1, true],
+  ])(
+    'of a pod that restarts %s: a container that ended with %i stays so: %s',
+    async (restartPolicy, exitCode, stays) => {
+      await create({ restartPolicy });
+      const containerStatus = { name: 'c', ready: false, restartCount: 0, image: 'i', imageID: '' };
+      await patched({ containerStatuses: [{ ...containerStatus, state: { terminated: { exitCode } } }] });
+      const again = patched({ containerStatuses: [{ ...containerStatus, state: { running: {} } }] });
+      if (!stays) await expect(again).resolves.toBeDefined();
+      else {
+        expect(await refusals(again)).toEqual([
+          'status.containerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state',
+        ]);
+      }
+    },
+  );
+});
+
+describe('deletion', () => {
+  test('waits for a pod that runs somewhere, and for no other', async () => {
+    await create({ nodeName: 'n' });
+    await pods.delete('p');
+    const { metadata } = await pods.get('p');
+    expect(metadata).toMatchObject({
+      generation: 2,
+      deletionGracePeriodSeconds: 30,
+      deletionTimestamp: '2030-01-01T00:00:30Z',
+    });
+    await pods.delete('p', { gracePeriodSeconds: 0 });
+    expect(await pods.find('p')).toBeUndefined();
+    await create();
+    await pods.delete('p');
+    expect(await pods.find('p')).toBeUndefined();
+  });
+});
+
+describe('a binding', () => {
+  const binding = (target: object, name = 'p') => ({ metadata: { name }, target });
+
+  test('assigns a pod to a node, once', async () => {
+    await create();
+    const bound = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
+    expect(await post('pods/p/binding', binding({ kind: 'Node', name: 'n' }))).toEqual({ code: 201, body: bound });
+    const { spec, status, metadata } = await pods.get('p');
+    expect(spec.nodeName).toBe('n');
+    expect(metadata.generation).toBe(1);
+    expect(status.conditions).toEqual([
+      { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: NOW },
+    ]);
+    const again = await post('pods/p/binding', binding({ name: 'm' }));
+    expect(again.body['message']).toBe(
+      'Operation cannot be fulfilled on pods/binding "p": pod p is already assigned to node "n"',
+    );
+  });
+
+  test.each<[spec: object, body: object, code: number, message: string]>([
+    [
+      {},
+      binding({ kind: 'Rack', name: 'r' }),
+      500,
+      'target.kind: Unsupported value: "Rack": supported values: "Node", "<empty>"',
+    ],
+    [{}, binding({ kind: 'Node' }), 500, 'target.name: Required value'],
+    [{}, binding({ name: 'n' }, 'q'), 400, 'name in URL does not match name in Binding object'],
+    [
+      { schedulingGates: [{ name: 'x' }] },
+      binding({ name: 'n' }),
+      409,
+      'Operation cannot be fulfilled on pods/binding "p": pod p has non-empty .spec.schedulingGates',
+    ],
+  ])('of %j by %j is refused', async (spec, body, code, message) => {
+    await create(spec);
+    const answer = await post('pods/p/binding', body);
+    expect(answer).toMatchObject({ code, body: { message } });
+  });
+});
+
+describe('an eviction', () => {
+  const evict = (name = 'p', more: object = {}, query = '') =>
+    post(`pods/${name}/eviction`, { metadata: { name }, ...more }, query);
+  const budgets = () => cluster.api(PodDisruptionBudget, 'default');
+  const budget = (spec: object, name = 'b') =>
+    budgets().create({ metadata: { name }, spec: { selector: {}, ...spec } } as PodDisruptionBudgetInput);
+  const budgetStatus = (status: object) =>
+    budgets().status.patch('b', mergePatch({ status: { observedGeneration: 1, ...status } } as never));
+
+  async function running(ready = true) {
+    await create({ nodeName: 'n' });
+    const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False' }];
+    await pods.status.patch('p', mergePatch({ status: { phase: 'Running', conditions } } as never));
+  }
+
+  test('deletes a pod without a budget and notes why', async () => {
+    await running();
+    expect((await evict('p', {}, '?dryRun=All')).code).toBe(201);
+    expect((await evict('p', { deleteOptions: { dryRun: ['All'] } })).code).toBe(201);
+    expect((await pods.get('p')).metadata.deletionTimestamp).toBeUndefined();
+    expect((await evict()).code).toBe(201);
+    const { metadata, status } = await pods.get('p');
+    expect(metadata.deletionGracePeriodSeconds).toBe(30);
+    expect(status.conditions?.[1]).toEqual({
+      type: 'DisruptionTarget',
+      status: 'True',
+      lastProbeTime: null,
+      lastTransitionTime: NOW,
+      reason: 'EvictionByEvictionAPI',
+      message: 'Eviction API: evicting',
+    });
+    await evict('p', { deleteOptions: { gracePeriodSeconds: 0 } });
+    expect(await pods.find('p')).toBeUndefined();
+  });
+
+  test('names its pod', async () => {
+    await running();
+    expect(await post('pods/p/eviction', { metadata: { name: 'q' } })).toMatchObject({
+      code: 400,
+      body: { message: 'name in URL does not match name in Eviction object' },
+    });
+    expect(await evict('absent')).toMatchObject({ code: 404, body: { message: 'pods "absent" not found' } });
+  });
+
+  const refused = (message: string) => ({
+    code: 429,
+    body: {
+      message: "Cannot evict pod as it would violate the pod's disruption budget.",
+      reason: 'TooManyRequests',
+      details: { causes: [{ reason: 'DisruptionBudget', message }] },
+    },
+  });
+
+  test('spends a budget, and is refused when there is nothing to spend', async () => {
+    await running();
+    await budget({ minAvailable: 1 });
+    expect(await evict()).toMatchObject(refused('The disruption budget b is still being processed by the server.'));
+    await budgetStatus({ currentHealthy: 1, desiredHealthy: 1 });
+    expect(await evict()).toMatchObject(refused('The disruption budget b needs 1 healthy pods and has 1 currently'));
+    await budgetStatus({ disruptionsAllowed: 1 });
+    expect((await evict('p', {}, '?dryRun=All')).code).toBe(201);
+    expect((await evict()).code).toBe(201);
+    expect((await budgets().get('b')).status).toMatchObject({
+      disruptionsAllowed: 0,
+      disruptedPods: { p: NOW },
+      conditions: [{ type: 'DisruptionAllowed', status: 'False', reason: 'InsufficientPods', message: '' }],
+    });
+  });
+
+  test.each<[spec: object, status: object, code: number]>([
+    [{ minAvailable: 1 }, { currentHealthy: 0, desiredHealthy: 1 }, 429],
+    [{ minAvailable: 1 }, { currentHealthy: 1, desiredHealthy: 1 }, 201],
+    [{ minAvailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' }, { currentHealthy: 0, desiredHealthy: 1 }, 201],
+  ])('of a pod that is not ready, under %j with %j, ends in %i', async (spec, status, code) => {
+    await running(false);
+    await budget(spec);
+    await budgetStatus(status);
+    expect((await evict()).code).toBe(code);
+  });
+
+  test('of a pod that does not run needs no budget', async () => {
+    await create({ nodeName: 'n' });
+    await budget({ minAvailable: 1 });
+    expect((await evict()).code).toBe(201);
+  });
+
+  test('does not know what to do with two budgets', async () => {
+    await running();
+    await budget({ minAvailable: 1 });
+    await budget({ maxUnavailable: 1 }, 'b2');
+    expect(await evict()).toMatchObject({
+      code: 500,
+      body: {
+        message: 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
+      },
+    });
+  });
+});
+
+describe('ephemeral containers', () => {
+  const put = (ephemeralContainers: object[]) =>
+    pods.subresource('ephemeralcontainers').patch('p', mergePatch({ spec: { ephemeralContainers } } as never));
+
+  test('are put in, and never changed or taken out', async () => {
+    await create();
+    const next = await put([{ name: 'e', image: 'i' }]);
+    expect(next.metadata.generation).toBe(2);
+    expect(next.spec.ephemeralContainers?.[0]).toMatchObject({ name: 'e', image: 'i', imagePullPolicy: 'Always' });
+    const path = 'spec.ephemeralContainers: Forbidden: existing ephemeral containers "e" may not be';
+    expect(await refusals(put([]))).toEqual([`${path} removed\n`]);
+    const [changed = ''] = await refusals(put([{ name: 'e', image: 'j' }]));
+    expect(changed).toBe(
+      `${path} changed\n  core.EphemeralContainer{\n  \tEphemeralContainerCommon: core.EphemeralContainerCommon{\n  \t\tName:    "e",\n- \t\tImage:   "i",\n+ \t\tImage:   "j",\n  \t\tCommand: nil,\n  \t\tArgs:    nil,\n  \t\t... // 20 identical fields\n  \t},\n  \tTargetContainerName: "",\n  }\n`,
+    );
+  });
+
+  test.each<[object, string]>([
+    [{ name: 'c' }, 'name: Duplicate value: "c"'],
+    [{ targetContainerName: 'x' }, 'targetContainerName: Not found: "x"'],
+    [{ ports: [{ containerPort: 1 }] }, 'ports: Forbidden: cannot be set for an Ephemeral Container'],
+    [{ resources: { limits: { cpu: '1' } } }, 'resources: Forbidden: cannot be set for an Ephemeral Container'],
+    [{ livenessProbe: {} }, 'livenessProbe: Forbidden: cannot be set for an Ephemeral Container'],
+  ])('%j are refused', async (fields, problem) => {
+    await create();
+    expect(await refusals(put([{ name: 'e', image: 'i', ...fields }]))).toEqual([
+      `spec.ephemeralContainers[0].${problem}`,
+    ]);
+  });
+});
+
+describe('a resize', () => {
+  const requests = { cpu: '100m' };
+  const limits = { cpu: '200m' };
+  const resize = (resources: object, more: object = {}) =>
+    pods
+      .subresource('resize')
+      .patch('p', mergePatch({ spec: { containers: [{ ...container, resources, ...more }] } } as never));
+
+  test('changes resources and nothing else', async () => {
+    await create({ containers: [{ ...container, resources: { requests, limits } }] });
+    const next = await resize({ requests: { cpu: '150m' }, limits }, { image: 'z' });
+    expect(next.metadata.generation).toBe(2);
+    expect(next.spec.containers[0]).toMatchObject({ image: 'i', resources: { requests: { cpu: '150m' }, limits } });
+  });
+
+  test.each<[object, string]>([
+    [{ requests }, 'spec.containers[0].resources.limits: Forbidden: resource limits cannot be removed'],
+    [
+      { requests, limits: { ...limits, memory: '1Gi' } },
+      'spec.containers[0].resources.limits[memory]: Forbidden: memory limits cannot be added unless resizePolicy is RestartContainer',
+    ],
+  ])('to %j is refused', async (resources, problem) => {
+    await create({ containers: [{ ...container, resources: { requests, limits } }] });
+    expect(await refusals(resize(resources))).toEqual([problem]);
+  });
+
+  test('does not change the class of service, and no other resources', async () => {
+    await create({ containers: [{ ...container, resources: { requests, limits } }] });
+    const all = { cpu: '200m', memory: '1Gi' };
+    expect(await refusals(resize({ limits: all, requests: all }))).toContain(
+      'spec: Invalid value: "Burstable": Pod QOS Class may not change as a result of resizing',
+    );
+    const [problem = ''] = await refusals(resize({ requests, limits: { ...limits, 'ephemeral-storage': '1Gi' } }));
+    expect(problem).toMatch(/^spec: Forbidden: only cpu and memory resources are mutable\n {2}core\.PodSpec\{\n/);
+  });
+});
+
+describe('field selectors', () => {
+  test.each([
+    ['spec.nodeName=n', 1],
+    ['spec.nodeName=', 0],
+    ['status.phase=Pending', 1],
+    ['spec.restartPolicy=Always', 1],
+    ['spec.schedulerName=default-scheduler', 1],
+    ['spec.serviceAccountName=s', 1],
+    ['spec.hostNetwork=false', 1],
+    ['status.nominatedNodeName=x', 0],
+  ])('%s finds %i', async (fields, count) => {
+    await create({ nodeName: 'n', serviceAccountName: 's' });
+    expect((await pods.list({ fields })).items).toHaveLength(count);
+  });
+
+  test('there are no others', async () => {
+    await expect(pods.list({ fields: 'spec.hostname=x' })).rejects.toThrow('field label not supported: spec.hostname');
+  });
+});

@@ -1,0 +1,129 @@
+/** The rules of EndpointSlices. */
+import { mergePatch } from 'orchplane';
+import { EndpointSlice, type EndpointSliceInput } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+
+const base: EndpointSliceInput = {
+  metadata: { name: 's' },
+  addressType: 'IPv4',
+  endpoints: [{ addresses: ['10.1.2.3'] }],
+};
+type Endpoint = NonNullable<EndpointSliceInput['endpoints']>[number];
+
+const create = (change: Partial<EndpointSliceInput>) =>
+  testCluster()
+    .api(EndpointSlice)
+    .create({ ...base, ...change });
+const withEndpoint = (endpoint: Partial<Endpoint>): Partial<EndpointSliceInput> => ({
+  endpoints: [{ addresses: ['10.1.2.3'], ...endpoint }],
+});
+
+async function causesOf(write: Promise<unknown>): Promise<string[]> {
+  const error: unknown = await write.catch((failure: unknown) => failure);
+  const { causes } = (error as { status: { details: { causes: { field: string; message: string }[] } } }).status
+    .details;
+  return causes.map(({ field, message }) => `${field}: ${message}`);
+}
+
+describe('a slice', () => {
+  test('has ports with names and protocols, and null for none', async () => {
+    const ports = [{ port: 80 }];
+    expect((await create({ ports })).ports).toEqual([{ name: '', protocol: 'TCP', port: 80 }]);
+    expect(await create({ endpoints: [] })).toMatchObject({ endpoints: null, ports: null });
+  });
+
+  test('forgets topology, and hints for nodes', async () => {
+    const endpoint = { deprecatedTopology: { k: 'v' }, hints: { forNodes: [{ name: 'n' }] } };
+    expect((await create(withEndpoint(endpoint))).endpoints).toEqual([
+      { addresses: ['10.1.2.3'], conditions: {}, hints: {} },
+    ]);
+  });
+
+  test('has a generation that labels count for', async () => {
+    const slices = testCluster().api(EndpointSlice);
+    await slices.create(base);
+    const labelled = await slices.patch('s', mergePatch({ metadata: { labels: { k: 'v' } } }));
+    expect(labelled.metadata.generation).toBe(2);
+    const annotated = await slices.patch('s', mergePatch({ metadata: { annotations: { k: 'v' } } }));
+    expect(annotated.metadata.generation).toBe(2);
+  });
+
+  test('keeps its type of addresses', async () => {
+    const slices = testCluster().api(EndpointSlice);
+    await slices.create(base);
+    // The endpoints are not judged again: they are as they were.
+    expect(await causesOf(slices.patch('s', mergePatch({ addressType: 'IPv6' as const })))).toEqual([
+      'addressType: Invalid value: "IPv6": field is immutable',
+    ]);
+  });
+
+  test.each<[string, Partial<EndpointSliceInput>, string[]]>([
+    ['no type', { addressType: '' as 'IPv4' }, ['addressType: Required value']],
+    [
+      'a type nobody knows',
+      { addressType: 'IPv5' as 'IPv4' },
+      ['addressType: Unsupported value: "IPv5": supported values: "FQDN", "IPv4", "IPv6"'],
+    ],
+    [
+      'an endpoint without addresses',
+      withEndpoint({ addresses: [] }),
+      ['endpoints[0].addresses: Required value: must contain at least 1 address'],
+    ],
+    [
+      'too many addresses',
+      withEndpoint({ addresses: Array.from({ length: 101 }, (_, index) => `10.0.0.${index}`) }),
+      ['endpoints[0].addresses: Too many: 101: must have at most 100 items'],
+    ],
+    [
+      'an address of the other family',
+      withEndpoint({ addresses: ['2001:db8::1'] }),
+      ['endpoints[0].addresses: Invalid value: "2001:db8::1": must be an IPv4 address'],
+    ],
+    [
+      'an address of the machine itself',
+      withEndpoint({ addresses: ['127.0.0.1'] }),
+      [
+        'endpoints[0].addresses[0]: Invalid value: "127.0.0.1": may not be in the loopback range (127.0.0.0/8, ::1/128)',
+      ],
+    ],
+    [
+      'a name without a domain',
+      { addressType: 'FQDN', ...withEndpoint({ addresses: ['host'] }) },
+      [
+        'endpoints[0].addresses[0]: Invalid value: "host": should be a domain with at least two segments separated by dots',
+      ],
+    ],
+    [
+      'hints twice',
+      withEndpoint({ hints: { forZones: [{ name: 'z' }, { name: 'z' }] } }),
+      ['endpoints[0].hints.forZones[1].name: Duplicate value: "z"'],
+    ],
+    [
+      'too many hints',
+      withEndpoint({ hints: { forZones: Array.from({ length: 9 }, (_, index) => ({ name: `z${index}` })) } }),
+      ['endpoints[0].hints.forZones: Too many: 9: must have at most 8 items'],
+    ],
+    [
+      'ports of one name',
+      { ports: [{ port: 1 }, { port: 2, protocol: 'ICMP' as 'TCP' }] },
+      [
+        'ports[1].name: Duplicate value: ""',
+        'ports[1].protocol: Unsupported value: "ICMP": supported values: "SCTP", "TCP", "UDP"',
+      ],
+    ],
+  ])('refuses %s', async (_, change, problems) => {
+    expect(await causesOf(create(change))).toEqual(problems);
+  });
+
+  test('warns of domain names when it is created', async () => {
+    const warnings: string[] = [];
+    const slices = testCluster()
+      .with({ onWarning: (warning) => warnings.push(warning) })
+      .api(EndpointSlice);
+    const input = { ...base, addressType: 'FQDN' as const, endpoints: [{ addresses: ['a.example.com'] }] };
+    await slices.create(input);
+    await slices.update({ ...input, metadata: { name: 's', labels: { k: 'v' } } });
+    expect(warnings).toEqual(['spec.addressType: FQDN endpoints are deprecated']);
+  });
+});

@@ -1,0 +1,203 @@
+/** The rules of Ingress and IngressClass. */
+import { mergePatch } from 'orchplane';
+import { Ingress, IngressClass, type IngressClassSpecInput, type IngressSpecInput } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import { refusals } from '../refusals.js';
+
+const service = (port: object = { number: 80 }, name = 's') => ({ service: { name, port } });
+const path = (more: object = {}) => ({ path: '/', pathType: 'Prefix' as const, backend: service(), ...more });
+const rules = (...paths: object[]) =>
+  [{ host: 'a.example.com', http: { paths } }] as IngressSpecInput['rules'] & object;
+const metadata = { name: 'a' };
+const create = (spec: IngressSpecInput, annotations: Record<string, string> = {}) =>
+  testCluster()
+    .api(Ingress)
+    .create({ metadata: { name: 'a', annotations }, spec });
+
+const BACKEND = 'spec.rules[0].http.paths[0].backend';
+const PATH = 'spec.rules[0].http.paths[0].path';
+const SUBDOMAIN =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+
+describe('an Ingress', () => {
+  test.each<[string, IngressSpecInput, string[]]>([
+    [
+      'nothing to serve',
+      {},
+      ['spec: Invalid value: []networking.IngressRule(nil): either `defaultBackend` or `rules` must be specified'],
+    ],
+    [
+      'an empty default backend',
+      { defaultBackend: {} },
+      ['spec.defaultBackend: Invalid value: "": resource or service backend is required'],
+    ],
+    ['no paths', { rules: [{ http: { paths: [] } }] }, ['spec.rules[0].http.paths: Required value']],
+    [
+      'no path type',
+      { rules: rules({ backend: service() }) },
+      ['spec.rules[0].http.paths[0].pathType: Required value: pathType must be specified'],
+    ],
+    [
+      'a path type that is none',
+      { rules: rules(path({ pathType: 'Glob' })) },
+      [
+        'spec.rules[0].http.paths[0].pathType: Unsupported value: "Glob": supported values: "Exact", "ImplementationSpecific", "Prefix"',
+      ],
+    ],
+    [
+      'a relative path',
+      { rules: rules(path({ path: 'a' })) },
+      [`${PATH}: Invalid value: "a": must be an absolute path`],
+    ],
+    [
+      'a path that climbs',
+      { rules: rules(path({ path: '/a//b/..' })) },
+      [
+        `${PATH}: Invalid value: "/a//b/..": must not contain '//'`,
+        `${PATH}: Invalid value: "/a//b/..": cannot end with '/..'`,
+      ],
+    ],
+    [
+      'two backends in one',
+      { rules: rules(path({ backend: { ...service(), resource: { kind: 'X', name: 'y' } } })) },
+      [`${BACKEND}: Invalid value: "": cannot set both resource and service backends`],
+    ],
+    [
+      'a resource without kind and name',
+      { rules: rules(path({ backend: { resource: { apiGroup: 'A', kind: '', name: 'a/b' } } })) },
+      [
+        `${BACKEND}.resource.apiGroup: Invalid value: "A": ${SUBDOMAIN}`,
+        `${BACKEND}.resource.kind: Required value`,
+        `${BACKEND}.resource.name: Invalid value: "a/b": may not contain '/'`,
+      ],
+    ],
+    [
+      'a service without name and port',
+      { rules: rules(path({ backend: service({}, '') })) },
+      [`${BACKEND}.service.name: Required value`, `${BACKEND}: Required value: port name or number is required`],
+    ],
+    [
+      'a port by name and number',
+      { rules: rules(path({ backend: service({ name: 'web', number: 80 }) })) },
+      [`${BACKEND}: Invalid value: "": cannot set both port name & port number`],
+    ],
+    [
+      'a port beyond the range',
+      { rules: rules(path({ backend: service({ number: 70000 }) })) },
+      [`${BACKEND}.service.port.number: Invalid value: 70000: must be between 1 and 65535, inclusive`],
+    ],
+    [
+      'an address for a host',
+      { rules: [{ host: '1.2.3.4' }] },
+      ['spec.rules[0].host: Invalid value: "1.2.3.4": must be a DNS name, not an IP address'],
+    ],
+    [
+      'a TLS host that is none',
+      { defaultBackend: service(), tls: [{ hosts: ['A_B'] }] },
+      [`spec.tls[0].hosts[0]: Invalid value: "A_B": ${SUBDOMAIN}`],
+    ],
+    [
+      'a secret name that is none',
+      { defaultBackend: service(), tls: [{ secretName: 'A_B' }] },
+      [`spec.tls[0].secretName: Invalid value: "A_B": ${SUBDOMAIN}`],
+    ],
+    [
+      'a class name that is none',
+      { defaultBackend: service(), ingressClassName: 'A' },
+      [`spec.ingressClassName: Invalid value: "A": ${SUBDOMAIN}`],
+    ],
+  ])('with %s is refused', async (_, spec, causes) => {
+    expect(await refusals(create(spec))).toEqual(causes);
+  });
+
+  test('may leave the path to the implementation, and have wildcards', async () => {
+    const spec = {
+      rules: [{ host: '*.a.com', http: { paths: [path({ path: '', pathType: 'ImplementationSpecific' })] } }],
+    };
+    await expect(create(spec)).resolves.toMatchObject({ metadata: { generation: 1 }, status: { loadBalancer: {} } });
+    expect((await refusals(create({ rules: [{ host: 'a.*' }] })))[0]).toContain('a wildcard DNS-1123 subdomain');
+  });
+
+  test('with an annotation for its class is warned of, and refused where the field differs', async () => {
+    const warnings: string[] = [];
+    const ingresses = testCluster({ client: { onWarning: (text) => warnings.push(text) } }).api(Ingress);
+    const input = { metadata: { name: 'a', annotations: { 'orch.io/ingress.class': 'x' } } };
+    const refused = ingresses.create({ ...input, spec: { defaultBackend: service(), ingressClassName: 'y' } });
+    expect(await refusals(refused)).toEqual([
+      'annotations.orch.io/ingress.class: Invalid value: "x": must match `ingressClassName` when both are specified',
+    ]);
+    await ingresses.create({ ...input, spec: { defaultBackend: service() } });
+    expect(warnings).toEqual([
+      `annotation "orch.io/ingress.class" is deprecated, please use 'spec.ingressClassName' instead`,
+    ]);
+    const updated = await ingresses.patch('a', mergePatch({ spec: { ingressClassName: 'y' } }));
+    expect(updated.metadata.generation).toBe(2);
+  });
+
+  test('has a status with its own rules', async () => {
+    const ingresses = testCluster().api(Ingress);
+    await ingresses.create({ metadata, spec: { defaultBackend: service() } });
+    const set = (ingress: object) =>
+      ingresses.status.patch('a', mergePatch({ status: { loadBalancer: { ingress: [ingress] } } } as never));
+    expect(await refusals(set({ ip: 'x' }))).toEqual([
+      'status.loadBalancer.ingress[0].ip: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+    ]);
+    expect(await refusals(set({ hostname: '1.2.3.4' }))).toEqual([
+      'status.loadBalancer.ingress[0].hostname: Invalid value: "1.2.3.4": must be a DNS name, not an IP address',
+    ]);
+    await expect(set({ ip: '1.2.3.4' })).resolves.toMatchObject({ metadata: { generation: 1 } });
+  });
+});
+
+describe('an IngressClass', () => {
+  const classes = () => testCluster().api(IngressClass);
+  const parameters = (more: object) => ({ controller: 'a.io/c', parameters: { kind: 'P', name: 'p', ...more } });
+
+  test.each<[string, IngressClassSpecInput, string[]]>([
+    ['no controller', {}, ['spec.controller: Required value']],
+    [
+      'a controller without domain',
+      { controller: 'c' },
+      ['spec.controller: Invalid value: "c": must be a domain-prefixed path (such as "acme.io/foo")'],
+    ],
+    [
+      'a controller of strange letters',
+      { controller: 'a.io/#' },
+      [
+        `spec.controller: Invalid value: "#": Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')`,
+      ],
+    ],
+    [
+      'a long controller',
+      { controller: `a.io/${'c'.repeat(250)}` },
+      ['spec.controller: Too long: may not be more than 250 bytes'],
+    ],
+    [
+      'parameters that are nowhere',
+      parameters({ scope: 'Elsewhere' }) as IngressClassSpecInput,
+      ['spec.parameters.scope: Unsupported value: "Elsewhere": supported values: "Cluster", "Namespace"'],
+    ],
+    [
+      'a namespace too much',
+      parameters({ namespace: 'n' }),
+      ["spec.parameters.namespace: Forbidden: `parameters.scope` is set to 'Cluster'"],
+    ],
+    [
+      'a namespace too few',
+      parameters({ scope: 'Namespace' }),
+      ["spec.parameters.namespace: Required value: `parameters.scope` is set to 'Namespace'"],
+    ],
+  ])('with %s is refused', async (_, spec, causes) => {
+    expect(await refusals(classes().create({ metadata, spec }))).toEqual(causes);
+  });
+
+  test('looks for parameters in the cluster, and keeps its controller', async () => {
+    const api = classes();
+    const created = await api.create({ metadata, spec: parameters({}) });
+    expect(created.spec.parameters?.scope).toBe('Cluster');
+    expect(await refusals(api.patch('a', mergePatch({ spec: { controller: 'b.io/c' } })))).toEqual([
+      'spec.controller: Invalid value: "b.io/c": field is immutable',
+    ]);
+  });
+});

@@ -1,0 +1,95 @@
+/** The rules of NetworkPolicy. */
+import { NetworkPolicy, type NetworkPolicySpecInput } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { expect, test } from 'vitest';
+import { refusals } from '../refusals.js';
+
+const create = (spec: object) =>
+  testCluster()
+    .api(NetworkPolicy)
+    .create({ metadata: { name: 'a' }, spec: spec as NetworkPolicySpecInput });
+const port = (entry: object) => ({ ingress: [{ ports: [entry] }] });
+const peer = (entry: object) => ({ egress: [{ to: [entry] }] });
+const PORT = 'spec.ingress[0].ports[0]';
+const PEER = 'spec.egress[0].to[0]';
+
+test('policyTypes follow the rules that are there, and ports speak TCP', async () => {
+  expect((await create({})).spec).toEqual({ podSelector: {}, policyTypes: ['Ingress'] });
+  expect((await create({ egress: [{}] })).spec.policyTypes).toEqual(['Ingress', 'Egress']);
+  expect((await create(port({ port: 80 }))).spec.ingress).toEqual([{ ports: [{ protocol: 'TCP', port: 80 }] }]);
+});
+
+test.each<[string, object, string[]]>([
+  [
+    'a selector of no kind',
+    { podSelector: { matchExpressions: [{ key: 'k', operator: 'Is' }] } },
+    ['spec.podSelector.matchExpressions[0].operator: Invalid value: "Is": not a valid selector operator'],
+  ],
+  [
+    'a protocol that is none',
+    port({ protocol: 'X' }),
+    [`${PORT}.protocol: Unsupported value: "X": supported values: "TCP", "UDP", "SCTP"`],
+  ],
+  [
+    'ports in the wrong order',
+    port({ port: 80, endPort: 0 }),
+    [
+      `${PORT}.endPort: Invalid value: 0: must be greater than or equal to \`port\``,
+      `${PORT}.endPort: Invalid value: 0: must be between 1 and 65535, inclusive`,
+    ],
+  ],
+  [
+    'an end of a name',
+    port({ port: 'web', endPort: 90 }),
+    [`${PORT}.endPort: Invalid value: 90: may not be specified when \`port\` is non-numeric`],
+  ],
+  [
+    'an end of nothing',
+    port({ endPort: 90 }),
+    [`${PORT}.endPort: Invalid value: 90: may not be specified when \`port\` is not specified`],
+  ],
+  ['nobody', peer({}), [`${PEER}: Required value: must specify a peer`]],
+  [
+    'a range and a selector',
+    peer({ podSelector: {}, ipBlock: { cidr: '10.0.0.0/8' } }),
+    [`${PEER}: Forbidden: may not specify both ipBlock and another peer`],
+  ],
+  ['no range', peer({ ipBlock: {} }), [`${PEER}.ipBlock.cidr: Required value`]],
+  [
+    'a range that is none',
+    peer({ ipBlock: { cidr: 'x' } }),
+    [`${PEER}.ipBlock.cidr: Invalid value: "x": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)`],
+  ],
+  [
+    'an exception outside the range',
+    peer({ ipBlock: { cidr: '10.0.0.0/8', except: ['11.0.0.0/16', '10.0.0.0/8'] } }),
+    [
+      `${PEER}.ipBlock.except[0]: Invalid value: "11.0.0.0/16": must be a strict subset of \`cidr\``,
+      `${PEER}.ipBlock.except[1]: Invalid value: "10.0.0.0/8": must be a strict subset of \`cidr\``,
+    ],
+  ],
+  [
+    'a type that is none',
+    { policyTypes: ['X'] },
+    ['spec.policyTypes[0]: Unsupported value: "X": supported values: "Ingress", "Egress"'],
+  ],
+  [
+    'three types',
+    { policyTypes: ['Ingress', 'Egress', 'Ingress'] },
+    [
+      'spec.policyTypes: Invalid value: []networking.PolicyType{"Ingress", "Egress", "Ingress"}: may not specify more than two policyTypes',
+    ],
+  ],
+])('%s is refused', async (_, spec, causes) => {
+  expect(await refusals(create(spec))).toEqual(causes);
+});
+
+test('a range with bits beyond its prefix is warned of', async () => {
+  const warnings: string[] = [];
+  const policies = testCluster({ client: { onWarning: (text) => warnings.push(text) } }).api(NetworkPolicy);
+  const egress = [{ to: [{ ipBlock: { cidr: '10.0.0.1/8' } }] }];
+  await policies.create({ metadata: { name: 'a' }, spec: { podSelector: {}, egress } });
+  expect(warnings).toEqual([
+    `${PEER}.ipBlock.cidr: CIDR value "10.0.0.1/8" is ambiguous in this context (should be "10.0.0.0/8" or "10.0.0.1/32"?)`,
+  ]);
+});

@@ -1,0 +1,50 @@
+/** The rules of RuntimeClasses. */
+import { RuntimeClass, type RuntimeClassInput } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+
+const create = (body: object) =>
+  testCluster()
+    .api(RuntimeClass)
+    .create({ metadata: { name: 'a' }, handler: 'runc', ...body } as RuntimeClassInput);
+
+const causes = (...expected: object[]) => ({ reason: 'Invalid', status: { details: { causes: expected } } });
+
+describe('a runtime class', () => {
+  test.each([
+    [{ handler: '' }, 'handler', 'a lowercase RFC 1123 label must consist of'],
+    [{ handler: 'A_B' }, 'handler', 'Invalid value: "A_B": a lowercase RFC 1123 label must consist of'],
+    [{ overhead: { podFixed: { cpu: '-1' } } }, 'overhead.limits[cpu]', 'must be greater than or equal to 0'],
+    [{ scheduling: { nodeSelector: { k: 'a b' } } }, 'scheduling.nodeSelector', 'Invalid value: "a b"'],
+    [
+      { scheduling: { tolerations: [{ key: 'k', operator: 'Near' }] } },
+      'scheduling.tolerations[0].operator',
+      'Unsupported value: "Near": supported values: "Equal", "Exists"',
+    ],
+  ])('cannot have %o', async (body, field, message) => {
+    await expect(create(body)).rejects.toMatchObject(causes({ field, message: expect.stringContaining(message) }));
+  });
+
+  test('keeps what was given, quantities in their shortest form', async () => {
+    const tolerations = [{ key: 'k', operator: 'Exists' }];
+    const { overhead, scheduling } = await create({
+      overhead: { podFixed: { memory: '1024Mi' } },
+      scheduling: { nodeSelector: { k: 'v' }, tolerations },
+    });
+    expect({ overhead, scheduling }).toEqual({
+      overhead: { podFixed: { memory: '1Gi' } },
+      scheduling: { nodeSelector: { k: 'v' }, tolerations },
+    });
+  });
+
+  test('keeps its handler', async () => {
+    const classes = testCluster().api(RuntimeClass);
+    const first = await classes.create({ metadata: { name: 'a' }, handler: 'runc' });
+    await expect(classes.update({ ...first, handler: 'A' })).rejects.toMatchObject(
+      causes(
+        { field: 'handler', message: expect.stringContaining('a lowercase RFC 1123 label') },
+        { field: 'handler', message: 'Invalid value: "A": field is immutable' },
+      ),
+    );
+  });
+});

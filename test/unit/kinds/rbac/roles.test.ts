@@ -1,0 +1,132 @@
+/** The rules of Roles and ClusterRoles. */
+import { ClusterRole, type ClusterRoleInput, Role, type RoleInput } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+
+const refusal = (...causes: readonly (readonly [field: string, message: string])[]) => ({
+  reason: 'Invalid',
+  status: { details: { causes: causes.map(([field, message]) => ({ field, message })) } },
+});
+
+const createRole = (rules: unknown, name = 'r') =>
+  testCluster()
+    .api(Role)
+    .create({ metadata: { name }, rules: rules as RoleInput['rules'] & object });
+const createClusterRole = (body: object) =>
+  testCluster()
+    .api(ClusterRole)
+    .create({ metadata: { name: 'r' }, ...body } as ClusterRoleInput);
+
+const NO_VERBS = ['rules[0].verbs', 'Required value: verbs must contain at least one value'] as const;
+const NO_GROUPS = ['rules[0].apiGroups', 'Required value: resource rules must supply at least one api group'] as const;
+const NO_RESOURCES = [
+  'rules[0].resources',
+  'Required value: resource rules must supply at least one resource',
+] as const;
+
+describe('rules', () => {
+  test.each([
+    ['nothing at all', {}, [NO_VERBS, NO_GROUPS, NO_RESOURCES]],
+    ['no verbs', { apiGroups: [''], resources: ['pods'], verbs: [] }, [NO_VERBS]],
+    ['no groups', { resources: ['pods'], verbs: ['get'] }, [NO_GROUPS]],
+    ['no resources', { apiGroups: [''], verbs: ['get'] }, [NO_RESOURCES]],
+  ])('cannot have %s', async (_what, rule, causes) => {
+    await expect(createRole([rule])).rejects.toMatchObject(refusal(...causes));
+    await expect(createClusterRole({ rules: [rule] })).rejects.toMatchObject(refusal(...causes));
+  });
+
+  test('cannot be for resources and for addresses', async () => {
+    const both = { verbs: ['get'], nonResourceURLs: ['/a'], resourceNames: ['x'] };
+    const shown = 'Invalid value: []string{"/a"}: ';
+    const mixed = [
+      'rules[0].nonResourceURLs',
+      `${shown}rules cannot apply to both regular resources and non-resource URLs`,
+    ] as const;
+    await expect(createClusterRole({ rules: [both] })).rejects.toMatchObject(refusal(mixed));
+    const outside = ['rules[0].nonResourceURLs', `${shown}namespaced rules cannot apply to non-resource URLs`] as const;
+    await expect(createRole([both])).rejects.toMatchObject(refusal(outside, mixed));
+  });
+
+  test('are null when there are none', async () => {
+    expect((await createRole([])).rules).toBeNull();
+    expect((await createRole(null)).rules).toBeNull();
+    expect((await createClusterRole({})).rules).toBeNull();
+  });
+
+  test('are judged twice on update', async () => {
+    const roles = testCluster().api(Role);
+    const role = await roles.create({ metadata: { name: 'r' } });
+    const rules = [{ verbs: [], apiGroups: [''], resources: ['pods'] }];
+    await expect(roles.update({ ...role, rules })).rejects.toMatchObject(refusal(NO_VERBS, NO_VERBS));
+  });
+});
+
+describe('a name', () => {
+  test.each(['system:node', 'A B', 'a_b', 'ä'])('may be %s', async (name) => {
+    expect((await createRole(null, name)).metadata.name).toBe(name);
+  });
+
+  test.each([
+    ['a/b', "may not contain '/'"],
+    ['a%b', "may not contain '%'"],
+    ['.', "may not be '.'"],
+    ['..', "may not be '..'"],
+  ])('may not be %s', async (name, why) => {
+    const message = `Invalid value: "${name}": ${why}`;
+    await expect(createRole(null, name)).rejects.toMatchObject(refusal(['metadata.name', message]));
+  });
+});
+
+describe('aggregation', () => {
+  const path = 'aggregationRule.clusterRoleSelectors';
+  const select = (...clusterRoleSelectors: unknown[]) =>
+    createClusterRole({ aggregationRule: { clusterRoleSelectors } });
+  const one = (expression: object) => select({ matchExpressions: [expression] });
+
+  test('needs a selector, which may be empty', async () => {
+    const message = 'Required value: at least one clusterRoleSelector required if aggregationRule is non-nil';
+    await expect(select()).rejects.toMatchObject(refusal([path, message]));
+    expect((await select({})).aggregationRule).toEqual({ clusterRoleSelectors: [{}] });
+  });
+
+  test('tells twice what is wrong with a selector: as a field, and as a selector', async () => {
+    const at = `${path}[0].matchExpressions[0]`;
+    await expect(one({ key: 'k', operator: 'Near' })).rejects.toMatchObject(
+      refusal(
+        [`${at}.operator`, 'Invalid value: "Near": not a valid selector operator'],
+        [`${path}[0]`, 'Invalid value: "null": "Near" is not a valid label selector operator'],
+      ),
+    );
+    await expect(one({ key: 'k', operator: 'In' })).rejects.toMatchObject(
+      refusal(
+        [`${at}.values`, "Required value: must be specified when `operator` is 'In' or 'NotIn'"],
+        [
+          `${path}[0]`,
+          `Invalid value: "null": values: Invalid value: []string(nil): for 'in', 'notin' operators, values set can't be empty`,
+        ],
+      ),
+    );
+    await expect(one({ key: 'k', operator: 'Exists', values: ['v'] })).rejects.toMatchObject(
+      refusal(
+        [`${at}.values`, "Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'"],
+        [
+          `${path}[0]`,
+          'Invalid value: "null": values: Invalid value: []string{"v"}: values set must be empty for exists and does not exist',
+        ],
+      ),
+    );
+  });
+
+  test('names the key of a bad value', async () => {
+    await expect(select({ matchLabels: { k: 'a b' } })).rejects.toMatchObject({
+      status: {
+        details: {
+          causes: [
+            { field: `${path}[0].matchLabels` },
+            { field: `${path}[0]`, message: expect.stringContaining('values[0][k]: Invalid value: "a b"') },
+          ],
+        },
+      },
+    });
+  });
+});

@@ -1,0 +1,9 @@
+/** What a cluster says about objects that it refuses. */
+import { StatusError } from 'orchplane';
+
+/** Every cause as `field: message`; fails when the write went through, or failed in another way. */
+export async function refusals(write: Promise<unknown>): Promise<string[]> {
+  const outcome: unknown = await write.catch((error: unknown) => error);
+  if (!StatusError.is(outcome, 'Invalid')) throw new Error('not refused as invalid', { cause: outcome });
+  return (outcome.status.details?.causes ?? []).map(({ field, message }) => `${field}: ${message}`);
+}

@@ -1,0 +1,91 @@
+/** The rules of DeviceClasses, in every version. */
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import {
+  DeviceClass,
+  type DeviceClassInput,
+  DeviceClassV1alpha3,
+  DeviceClassV1beta1,
+} from '../../../../src/kinds/resource/index.js';
+import { refusals } from '../refusals.js';
+
+const clusterOf = () =>
+  testCluster({ featureGates: { DynamicResourceAllocation: true }, runtimeConfig: 'api/all=true' });
+const input = (spec: object) =>
+  ({ metadata: { name: 'a' }, spec }) as DeviceClassInput & { metadata: { name: string } };
+const create = (spec: object) => clusterOf().api(DeviceClass).create(input(spec));
+
+const selector = (expression = 'true') => ({ cel: { expression } });
+const config = (opaque: object) => ({ config: [{ opaque: { driver: 'd', parameters: {}, ...opaque } }] });
+const AT = 'spec.config[0].opaque';
+const SUBDOMAIN =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+
+describe('a device class', () => {
+  test.each([
+    ['a selector without anything', { selectors: [{}] }, ['spec.selectors[0].cel: Required value']],
+    [
+      'no expression',
+      { selectors: [selector('')] },
+      [
+        expect.stringContaining(
+          'spec.selectors[0].cel.expression: Invalid value: "": compilation failed: ERROR: <input>:1:0',
+        ),
+      ],
+    ],
+    [
+      'a long expression',
+      { selectors: [selector('x'.repeat(10241))] },
+      ['spec.selectors[0].cel.expression: Too long: may not be more than 10240 bytes'],
+    ],
+    [
+      'many selectors',
+      { selectors: Array.from({ length: 33 }, () => selector()) },
+      ['spec.selectors: Too many: 33: must have at most 32 items'],
+    ],
+    ['a configuration without anything', { config: [{}] }, [`${AT}: Required value`]],
+    [
+      'no driver',
+      config({ driver: '' }),
+      [`${AT}.driver: Required value`, `${AT}.driver: Invalid value: "": ${SUBDOMAIN}`],
+    ],
+    ['no parameters', config({ parameters: null }), [`${AT}.parameters: Required value`]],
+    [
+      'parameters that are no object',
+      config({ parameters: [1] }),
+      [`${AT}.parameters: Invalid value: "<value omitted>": parameters must be a valid JSON object`],
+    ],
+    [
+      'large parameters',
+      config({ parameters: { a: 'x'.repeat(10240) } }),
+      [`${AT}.parameters: Too long: may not be more than 10240 bytes`],
+    ],
+    [
+      'many configurations',
+      { config: Array.from({ length: 33 }, () => config({}).config[0]) },
+      ['spec.config: Too many: 33: must have at most 32 items'],
+    ],
+  ])('cannot have %s', async (_what, spec, expected) => {
+    expect(await refusals(create(spec))).toEqual(expected);
+  });
+
+  test('counts the changes of its spec, and reports what is wrong with a change twice', async () => {
+    const classes = clusterOf().api(DeviceClass);
+    const first = await classes.create(input({}));
+    const second = await classes.update({ ...first, spec: { selectors: [selector()] } });
+    expect([first.metadata.generation, second.metadata.generation]).toEqual([1, 2]);
+    const labelled = await classes.update({ ...second, metadata: { ...second.metadata, labels: { k: 'v' } } });
+    expect(labelled.metadata.generation).toBe(2);
+    expect(await refusals(classes.update({ ...labelled, spec: { config: [{}] } }))).toEqual([
+      `${AT}: Required value`,
+      `${AT}: Required value`,
+    ]);
+  });
+
+  test('is the same in every version', async () => {
+    const cluster = clusterOf();
+    const { spec } = await cluster.api(DeviceClassV1beta1).create(input({ selectors: [selector()], ...config({}) }));
+    expect((await cluster.api(DeviceClass).get('a')).spec).toEqual(spec);
+    expect((await cluster.api(DeviceClassV1alpha3).get('a')).spec).toEqual(spec);
+  });
+});

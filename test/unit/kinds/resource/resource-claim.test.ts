@@ -1,0 +1,390 @@
+/** The rules of ResourceClaims and their templates, in every version. */
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import { Namespace } from '../../../../src/kinds/core/v1/namespace.js';
+import {
+  ResourceClaim,
+  type ResourceClaimInput,
+  ResourceClaimTemplate,
+  type ResourceClaimTemplateInput,
+  ResourceClaimV1alpha3,
+  ResourceClaimV1beta1,
+  type ResourceClaimV1beta1Input,
+} from '../../../../src/kinds/resource/index.js';
+import { refusals } from '../refusals.js';
+
+const ALL = { DynamicResourceAllocation: true, DRAPrioritizedList: true };
+const clusterOf = (featureGates: Record<string, boolean> = ALL) =>
+  testCluster({ featureGates, runtimeConfig: 'api/all=true' });
+
+const claimsOf = (cluster = clusterOf()) => cluster.api(ResourceClaim, 'default');
+const input = (devices: object) =>
+  ({ metadata: { name: 'a' }, spec: { devices } }) as ResourceClaimInput & { metadata: { name: string } };
+const create = (devices: object) => claimsOf().create(input(devices));
+const requests = (...list: object[]) => ({ requests: list });
+const exactly = (more: object = {}) => ({ name: 'r', exactly: { deviceClassName: 'c', ...more } });
+const first = (more: object = {}) => ({ name: 'r', firstAvailable: [{ name: 's', deviceClassName: 'c', ...more }] });
+
+const AT = 'spec.devices.requests[0]';
+const REFERENCE =
+  "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
+
+describe('a claim', () => {
+  test('asks for one device by default, and tolerates by equality', async () => {
+    const created = await create(
+      requests(
+        exactly(),
+        { ...first({ tolerations: [{ key: 'k' }] }), name: 's' },
+        { ...exactly({ allocationMode: 'All' }), name: 't' },
+      ),
+    );
+    expect(created.spec.devices.requests).toEqual([
+      exactly({ allocationMode: 'ExactCount', count: 1 }),
+      {
+        ...first({ allocationMode: 'ExactCount', count: 1, tolerations: [{ key: 'k', operator: 'Equal' }] }),
+        name: 's',
+      },
+      { ...exactly({ allocationMode: 'All' }), name: 't' },
+    ]);
+    expect(created.status).toEqual({});
+  });
+
+  test.each([
+    [
+      'no name',
+      { exactly: { deviceClassName: 'c' } },
+      [expect.stringMatching(/requests\[0\]\.name: Invalid value: ""/)],
+    ],
+    ['nothing', { name: 'r' }, [`${AT}: Required value: exactly one of \`exactly\` or \`firstAvailable\` is required`]],
+    [
+      'both',
+      { ...exactly(), ...first() },
+      [
+        `${AT}: Invalid value: "null": exactly one of \`exactly\` or \`firstAvailable\` is required, but multiple fields are set`,
+      ],
+    ],
+    ['no class', exactly({ deviceClassName: '' }), [`${AT}.exactly.deviceClassName: Required value`]],
+    [
+      'a number of all',
+      exactly({ allocationMode: 'All', count: 2 }),
+      [`${AT}.exactly.count: Invalid value: 2: must not be specified when allocationMode is 'All'`],
+    ],
+    [
+      'a negative number',
+      exactly({ count: -1 }),
+      [`${AT}.exactly.count: Invalid value: -1: must be greater than zero`],
+    ],
+    [
+      'another mode',
+      exactly({ allocationMode: 'Some' }),
+      [`${AT}.exactly.allocationMode: Unsupported value: "Some": supported values: "All", "ExactCount"`],
+    ],
+    ['an empty selector', exactly({ selectors: [{}] }), [`${AT}.exactly.selectors[0].cel: Required value`]],
+    [
+      'bad tolerations',
+      exactly({
+        tolerations: [
+          { key: '-', operator: 'Exists', value: 'v' },
+          { operator: 'In', effect: 'Never' },
+        ],
+      }),
+      [
+        expect.stringMatching(/tolerations\[0\]\.key: Invalid value: "-": name part must consist/),
+        `${AT}.exactly.tolerations[0].value: Invalid value: "v": must be empty for operator \`Exists\``,
+        `${AT}.exactly.tolerations[1].operator: Unsupported value: "In": supported values: "Equal", "Exists"`,
+        `${AT}.exactly.tolerations[1].effect: Unsupported value: "Never": supported values: "NoExecute", "NoSchedule"`,
+      ],
+    ],
+    [
+      'an alternative twice',
+      { name: 'r', firstAvailable: [...first().firstAvailable, ...first().firstAvailable] },
+      [`${AT}.firstAvailable[1].name: Duplicate value: "s"`],
+    ],
+    [
+      'many alternatives',
+      { name: 'r', firstAvailable: Array.from({ length: 9 }, (_, i) => ({ name: `s${i}`, deviceClassName: 'c' })) },
+      [`${AT}.firstAvailable: Too many: 9: must have at most 8 items`],
+    ],
+  ])('cannot have a request with %s', async (_what, request, expected) => {
+    expect(await refusals(create(requests(request)))).toEqual(expected);
+  });
+
+  test.each([
+    ['a request twice', requests(exactly(), exactly()), ['spec.devices.requests[1].name: Duplicate value: "r"']],
+    [
+      'many requests',
+      requests(...Array.from({ length: 33 }, (_, i) => ({ ...exactly(), name: `r${i}` }))),
+      ['spec.devices.requests: Too many: 33: must have at most 32 items'],
+    ],
+    [
+      'a constraint about nothing',
+      { ...requests(exactly()), constraints: [{}] },
+      ['spec.devices.constraints[0].matchAttribute: Required value'],
+    ],
+    [
+      'a constraint on others',
+      {
+        ...requests(first()),
+        constraints: [{ requests: ['r', 'r/s', 'r/t', 'a/b/c', 'r'], matchAttribute: 'd/x' }, { matchAttribute: 'x' }],
+      },
+      [
+        `spec.devices.constraints[0].requests[2]: Invalid value: "r/t": ${REFERENCE}`,
+        `spec.devices.constraints[0].requests[3]: Invalid value: "a/b/c": ${REFERENCE}`,
+        'spec.devices.constraints[0].requests[4]: Duplicate value: "r"',
+        'spec.devices.constraints[1].matchAttribute: Invalid value: "x": must include a domain',
+      ],
+    ],
+    [
+      'a configuration about nothing',
+      { ...requests(exactly()), config: [{ requests: ['x'] }] },
+      [
+        `spec.devices.config[0].requests[0]: Invalid value: "x": ${REFERENCE}`,
+        'spec.devices.config[0].opaque: Required value',
+      ],
+    ],
+  ])('cannot have %s', async (_what, devices, expected) => {
+    expect(await refusals(create(devices))).toEqual(expected);
+  });
+
+  test('cannot be changed', async () => {
+    const claims = claimsOf();
+    const claim = await claims.create(input(requests(exactly())));
+    const spec = { devices: requests(first()) } as ResourceClaim['spec'];
+    expect(await refusals(claims.update({ ...claim, spec }))).toEqual([
+      'spec: Invalid value: resource.ResourceClaimSpec{Devices:resource.DeviceClaim{Requests:[]resource.DeviceRequest{resource.DeviceRequest{Name:"r", Exactly:(*resource.ExactDeviceRequest)(nil), FirstAvailable:[]resource.DeviceSubRequest{resource.DeviceSubRequest{Name:"s", DeviceClassName:"c", Selectors:[]resource.DeviceSelector(nil), AllocationMode:"ExactCount", Count:1, Tolerations:[]resource.DeviceToleration(nil)}}}}, Constraints:[]resource.DeviceConstraint(nil), Config:[]resource.DeviceClaimConfiguration(nil)}}: field is immutable',
+    ]);
+    const wrong = { devices: requests({ name: 'r' }) } as ResourceClaim['spec'];
+    const none = `${AT}: Required value: exactly one of \`exactly\` or \`firstAvailable\` is required`;
+    expect(await refusals(claims.update({ ...claim, spec: wrong }))).toEqual([
+      none,
+      expect.stringMatching(/^spec: Invalid value: .*: field is immutable$/),
+      none,
+    ]);
+  });
+
+  test('loses what needs a gate that is off', async () => {
+    const claims = claimsOf(clusterOf({ DynamicResourceAllocation: true }));
+    const claim = await claims.create(input(requests(exactly({ adminAccess: true }))));
+    expect(claim.spec.devices.requests?.[0]?.exactly).not.toHaveProperty('adminAccess');
+    expect(await refusals(claims.create(input(requests(first()))))).toEqual([
+      `${AT}: Required value: exactly one of \`exactly\` or \`firstAvailable\` is required`,
+    ]);
+  });
+
+  test('gets access for administration in marked namespaces only', async () => {
+    const cluster = clusterOf({ ...ALL, DRAAdminAccess: true });
+    const admin = input(requests(exactly({ adminAccess: true })));
+    expect(await refusals(claimsOf(cluster).create(admin))).toEqual([
+      `${AT}.adminAccess: Forbidden: admin access to devices requires the \`resource.orch.io/admin-access: true\` label on the containing namespace`,
+    ]);
+    await cluster
+      .api(Namespace)
+      .create({ metadata: { name: 'n', labels: { 'resource.orch.io/admin-access': 'true' } } });
+    const claim = await cluster.api(ResourceClaim, 'n').create(admin);
+    expect(claim.spec.devices.requests?.[0]?.exactly?.adminAccess).toBe(true);
+  });
+});
+
+describe('the status of a claim', () => {
+  const result = { request: 'r', driver: 'd', pool: 'p', device: 'x' };
+  const allocation = { devices: { results: [result] } };
+  const consumer = { resource: 'pods', name: 'p', uid: 'u' };
+
+  async function change(status: object, before: object = {}) {
+    const claims = claimsOf();
+    let claim = await claims.create(input(requests(exactly())));
+    if (Object.keys(before).length > 0) claim = await claims.status.update('a', { ...claim, status: before } as never);
+    return claims.status.update('a', {
+      ...claim,
+      metadata: { ...claim.metadata, labels: { k: 'v' } },
+      status,
+    } as never);
+  }
+
+  test('holds an allocation, and nothing beside it changes', async () => {
+    const claim = await change({ allocation, reservedFor: [consumer] });
+    expect(claim.status).toEqual({ allocation, reservedFor: [consumer] });
+    expect(claim.metadata.labels).toBeUndefined();
+  });
+
+  test('forgets devices that are not allocated any more', async () => {
+    const device = { driver: 'd', pool: 'p', device: 'x' };
+    expect((await change({ devices: [device] }, { allocation, devices: [device] })).status).toEqual({});
+  });
+
+  test.each([
+    [
+      'a reservation without an allocation',
+      { reservedFor: [consumer] },
+      ['status.reservedFor: Forbidden: may not be specified when `allocated` is not set'],
+    ],
+    [
+      'consumers without names',
+      { allocation, reservedFor: [{}] },
+      ['resource', 'name', 'uid'].map((field) => `status.reservedFor[0].${field}: Required value`),
+    ],
+    [
+      'a consumer twice',
+      { allocation, reservedFor: [consumer, consumer] },
+      ['status.reservedFor[1].uid: Duplicate value: "u"'],
+    ],
+    [
+      'another request',
+      { allocation: { devices: { results: [{ ...result, request: 'x' }] } } },
+      [`status.allocation.devices.results[0].request: Invalid value: "x": ${REFERENCE}`],
+    ],
+    [
+      'a bad place',
+      { allocation: { devices: { results: [{ ...result, driver: '_', pool: 'a//b', device: 'a.b' }] } } },
+      [
+        expect.stringMatching(/results\[0\]\.driver: Invalid value: "_"/),
+        expect.stringMatching(/results\[0\]\.pool: Invalid value: ""/),
+        'status.allocation.devices.results[0].device: Invalid value: "a.b": must not contain dots',
+      ],
+    ],
+    [
+      'configurations from nowhere',
+      { allocation: { devices: { config: [{}, { source: 'X', opaque: { driver: 'd', parameters: {} } }] } } },
+      [
+        'status.allocation.devices.config[0].source: Required value',
+        'status.allocation.devices.config[0].opaque: Required value',
+        'status.allocation.devices.config[1].source: Unsupported value: "X": supported values: "FromClaim", "FromClass"',
+      ],
+    ],
+    [
+      'a node selector without terms',
+      { allocation: { ...allocation, nodeSelector: {} } },
+      ['status.allocation.nodeSelector.nodeSelectorTerms: Required value: must have at least one node selector term'],
+    ],
+    [
+      'devices of others',
+      { allocation, devices: [{ driver: 'd', pool: 'p', device: 'y', data: 1 }] },
+      [
+        'status.devices[0]: Invalid value: d/p/y: must be an allocated device in the claim',
+        'status.devices[0].data: Invalid value: "<value omitted>": parameters must be a valid JSON object',
+      ],
+    ],
+    [
+      'network data that is none',
+      {
+        allocation,
+        devices: [
+          {
+            driver: 'd',
+            pool: 'p',
+            device: 'x',
+            networkData: {
+              interfaceName: 'i'.repeat(257),
+              hardwareAddress: 'h'.repeat(129),
+              ips: ['1.2.3.4', '1.2.3.04/24', '10.0.0.1/8', '10.0.0.1/8'],
+            },
+          },
+        ],
+      },
+      [
+        'status.devices[0].networkData.interfaceName: Too long: may not be more than 256 bytes',
+        'status.devices[0].networkData.hardwareAddress: Too long: may not be more than 128 bytes',
+        'status.devices[0].networkData.ips[0]: Invalid value: "1.2.3.4": must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)',
+        'status.devices[0].networkData.ips[1]: Invalid value: "1.2.3.04/24": must be in canonical form ("1.2.3.4/24")',
+        'status.devices[0].networkData.ips[3]: Duplicate value: "10.0.0.1/8"',
+      ],
+    ],
+  ])('cannot have %s', async (_what, status, expected) => {
+    expect(await refusals(change(status))).toEqual(expected);
+  });
+
+  test('is summed up in a table', async () => {
+    const state = ResourceClaim.columns?.find(({ name }) => name === 'State');
+    const shown = (claim: unknown) => state?.cell(claim as never, { nowMs: 0 } as never);
+    expect(shown(await create(requests(exactly())))).toBe('pending');
+    expect(shown(await change({ allocation, reservedFor: [consumer] }))).toBe('allocated,reserved');
+  });
+
+  test('keeps its allocation as it is', async () => {
+    const other = { devices: { results: [{ ...result, device: 'y' }] } };
+    expect(await refusals(change({ allocation: other }, { allocation }))).toEqual([
+      'status.allocation: Invalid value: resource.AllocationResult{Devices:resource.DeviceAllocationResult{Results:[]resource.DeviceRequestAllocationResult{resource.DeviceRequestAllocationResult{Request:"r", Driver:"d", Pool:"p", Device:"y", AdminAccess:(*bool)(nil), Tolerations:[]resource.DeviceToleration(nil)}}, Config:[]resource.DeviceAllocationConfiguration(nil)}, NodeSelector:(*core.NodeSelector)(nil)}: field is immutable',
+    ]);
+  });
+
+  test('takes no new consumers while the claim is going', async () => {
+    const claims = claimsOf();
+    const made = await claims.create({
+      ...input(requests(exactly())),
+      metadata: { name: 'a', finalizers: ['e.com/f'] },
+    });
+    await claims.status.update('a', { ...made, status: { allocation, reservedFor: [consumer] } } as never);
+    await claims.delete('a');
+    const going = await claims.get('a');
+    const more = { allocation, reservedFor: [consumer, { ...consumer, uid: 'v' }] };
+    expect(await refusals(claims.status.update('a', { ...going, status: more } as never))).toEqual([
+      'status.reservedFor: Forbidden: new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set',
+    ]);
+    await claims.status.update('a', { ...going, status: { allocation } } as never);
+  });
+});
+
+describe('a claim in an older version', () => {
+  const older = (devices: object) =>
+    ({ metadata: { name: 'a' }, spec: { devices } }) as ResourceClaimV1beta1Input & { metadata: { name: string } };
+
+  test('is flat there and nested here', async () => {
+    const cluster = clusterOf();
+    const api = cluster.api(ResourceClaimV1beta1, 'default');
+    const flat = { name: 'r', deviceClassName: 'c', allocationMode: 'ExactCount', count: 1 };
+    const created = await api.create(older(requests({ name: 'r', deviceClassName: 'c' }, { ...first(), name: 's' })));
+    expect(created.spec.devices.requests?.[0]).toEqual(flat);
+    expect((await cluster.api(ResourceClaimV1alpha3, 'default').get('a')).spec).toEqual(created.spec);
+    const { spec } = await cluster.api(ResourceClaim, 'default').get('a');
+    expect(spec.devices.requests?.[0]).toEqual(exactly({ allocationMode: 'ExactCount', count: 1 }));
+    expect(Object.keys(spec.devices.requests?.[1] ?? {})).toEqual(['name', 'firstAvailable']);
+    const allocation = { devices: { results: [{ request: 's/s', driver: 'd', pool: 'p', device: 'x' }] } };
+    const allocated = await api.status.update('a', { ...created, status: { allocation } } as never);
+    expect(allocated.spec).toEqual(created.spec);
+    expect(allocated.status).toEqual({ allocation });
+  });
+
+  test.each([
+    [{ name: 'r' }, [`${AT}: Required value: exactly one of \`exactly\` or \`firstAvailable\` is required`]],
+    [
+      { name: 'r', allocationMode: 'ExactCount' },
+      [
+        `${AT}.exactly.deviceClassName: Required value`,
+        `${AT}.exactly.count: Invalid value: 0: must be greater than zero`,
+      ],
+    ],
+  ])('is judged as it is stored: %o', async (request, expected) => {
+    const api = clusterOf().api(ResourceClaimV1beta1, 'default');
+    expect(await refusals(api.create(older(requests(request))))).toEqual(expected);
+  });
+});
+
+describe('a template', () => {
+  const templates = () => clusterOf().api(ResourceClaimTemplate, 'default');
+  const template = (spec: object) =>
+    ({ metadata: { name: 'a' }, spec }) as ResourceClaimTemplateInput & { metadata: { name: string } };
+
+  test('has labels and annotations for its claims, and the rules of a claim', async () => {
+    const spec = {
+      metadata: { name: 'x', finalizers: ['f'], labels: { '-': '' } },
+      spec: { devices: requests({ name: 'r' }) },
+    };
+    expect(await refusals(templates().create(template(spec)))).toEqual([
+      expect.stringMatching(/^spec\.metadata\.labels: Invalid value: "-"/),
+      'spec.metadata.name: Forbidden: cannot be set',
+      'spec.metadata.finalizers: Forbidden: cannot be set',
+      'spec.spec.devices.requests[0]: Required value: exactly one of `exactly` or `firstAvailable` is required',
+    ]);
+  });
+
+  test('cannot be changed', async () => {
+    const api = templates();
+    const made = await api.create(template({ spec: { devices: requests(exactly()) } }));
+    const spec = { ...made.spec, spec: { devices: {} } };
+    expect(await refusals(api.update({ ...made, spec } as never))).toEqual([
+      expect.stringMatching(
+        /^spec: Invalid value: resource\.ResourceClaimTemplateSpec\{ObjectMeta:v1\.ObjectMeta\{Name:"".*Config:\[\]resource\.DeviceClaimConfiguration\(nil\)\}\}\}: field is immutable$/,
+      ),
+    ]);
+  });
+});

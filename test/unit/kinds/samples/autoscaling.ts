@@ -1,0 +1,19 @@
+/** Autoscalers, in the version that is stored and in the one before. */
+import { HorizontalPodAutoscaler, HorizontalPodAutoscalerV1 } from 'orchplane/kinds';
+import type { KindSample } from '../kind-contract.js';
+
+const spec = { scaleTargetRef: { kind: 'Deployment', name: 'd' }, maxReplicas: 5 };
+
+const common = {
+  body: { spec },
+  change: { spec: { ...spec, maxReplicas: 6 } },
+  wireOrder: ['kind', 'apiVersion', 'metadata', 'spec', 'status'],
+  vanishesAtOnce: true,
+  unconditionalUpdate: true,
+  createOnUpdate: false,
+} as const;
+
+export const samples: readonly KindSample[] = [
+  { kind: HorizontalPodAutoscaler, ...common },
+  { kind: HorizontalPodAutoscalerV1, ...common },
+];

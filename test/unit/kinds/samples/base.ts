@@ -1,0 +1,44 @@
+/** The kinds everything else stands on. */
+import { ConfigMap, Lease, Namespace, Secret } from 'orchplane/kinds';
+import type { KindSample } from '../kind-contract.js';
+
+const TYPE = ['kind', 'apiVersion', 'metadata'];
+
+export const samples: readonly KindSample[] = [
+  {
+    kind: ConfigMap,
+    body: {},
+    change: { data: { k: 'v' } },
+    wireOrder: [...TYPE, 'immutable', 'data', 'binaryData'],
+    vanishesAtOnce: true,
+    unconditionalUpdate: true,
+    createOnUpdate: false,
+  },
+  {
+    kind: Secret,
+    body: {},
+    change: { data: { k: 'dg==' } },
+    wireOrder: [...TYPE, 'immutable', 'data', 'stringData', 'type'],
+    vanishesAtOnce: true,
+    unconditionalUpdate: true,
+    createOnUpdate: false,
+  },
+  {
+    kind: Namespace,
+    body: {},
+    change: {},
+    wireOrder: [...TYPE, 'spec', 'status'],
+    vanishesAtOnce: false,
+    unconditionalUpdate: true,
+    createOnUpdate: false,
+  },
+  {
+    kind: Lease,
+    body: { spec: {} },
+    change: { spec: { holderIdentity: 'me' } },
+    wireOrder: [...TYPE, 'spec'],
+    vanishesAtOnce: true,
+    unconditionalUpdate: false,
+    createOnUpdate: true,
+  },
+];

@@ -1,0 +1,16 @@
+/** The bookkeeping of servers. */
+import { StorageVersion } from 'orchplane/kinds';
+import type { KindSample } from '../kind-contract.js';
+
+export const samples: readonly KindSample[] = [
+  {
+    kind: StorageVersion,
+    names: ['apps.deployments', 'batch.jobs'],
+    body: { spec: {} },
+    change: {},
+    wireOrder: ['kind', 'apiVersion', 'metadata', 'spec', 'status'],
+    vanishesAtOnce: true,
+    unconditionalUpdate: false,
+    createOnUpdate: false,
+  },
+];

@@ -1,0 +1,27 @@
+/** Pods, and what keeps some of them running. */
+import { Pod, PodDisruptionBudget } from 'orchplane/kinds';
+import type { KindSample } from '../kind-contract.js';
+
+const spec = { containers: [{ name: 'c', image: 'i' }] };
+
+export const samples: readonly KindSample[] = [
+  {
+    kind: Pod,
+    body: { spec },
+    change: { spec: { containers: [{ name: 'c', image: 'j' }] } },
+    wireOrder: ['kind', 'apiVersion', 'metadata', 'spec', 'status'],
+    vanishesAtOnce: true,
+    markedFirst: true,
+    unconditionalUpdate: true,
+    createOnUpdate: false,
+  },
+  {
+    kind: PodDisruptionBudget,
+    body: { spec: { minAvailable: 1, selector: { matchLabels: { app: 'a' } } } },
+    change: { spec: { minAvailable: '50%', selector: { matchLabels: { app: 'a' } } } },
+    wireOrder: ['kind', 'apiVersion', 'metadata', 'spec', 'status'],
+    vanishesAtOnce: true,
+    unconditionalUpdate: false,
+    createOnUpdate: false,
+  },
+];

@@ -1,0 +1,34 @@
+/** Roles and bindings. Their names may be anything that can stand in a URL. */
+import { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from 'orchplane/kinds';
+import type { KindSample } from '../kind-contract.js';
+
+const TYPE = ['kind', 'apiVersion', 'metadata'];
+const COMMON = { badName: 'a/b', vanishesAtOnce: true, unconditionalUpdate: true, createOnUpdate: true } as const;
+const rule = { verbs: ['get'], apiGroups: [''], resources: ['pods'] };
+const subjects = [{ kind: 'ServiceAccount', name: 's', namespace: 'n' }];
+const roleRef = { apiGroup: 'rbac.authorization.orch.io', kind: 'ClusterRole', name: 'r' };
+
+export const samples: readonly KindSample[] = [
+  { kind: Role, body: {}, change: { rules: [rule] }, wireOrder: [...TYPE, 'rules'], ...COMMON },
+  {
+    kind: ClusterRole,
+    body: {},
+    change: { rules: [rule], aggregationRule: { clusterRoleSelectors: [{ matchLabels: { k: 'v' } }] } },
+    wireOrder: [...TYPE, 'rules', 'aggregationRule'],
+    ...COMMON,
+  },
+  {
+    kind: RoleBinding,
+    body: { roleRef },
+    change: { roleRef, subjects },
+    wireOrder: [...TYPE, 'subjects', 'roleRef'],
+    ...COMMON,
+  },
+  {
+    kind: ClusterRoleBinding,
+    body: { roleRef },
+    change: { roleRef, subjects },
+    wireOrder: [...TYPE, 'subjects', 'roleRef'],
+    ...COMMON,
+  },
+];

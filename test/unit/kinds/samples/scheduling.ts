@@ -1,0 +1,15 @@
+/** Priorities of Pods. */
+import { PriorityClass } from 'orchplane/kinds';
+import type { KindSample } from '../kind-contract.js';
+
+export const samples: readonly KindSample[] = [
+  {
+    kind: PriorityClass,
+    body: {},
+    change: { description: 'text' },
+    wireOrder: ['kind', 'apiVersion', 'metadata', 'value', 'globalDefault', 'description', 'preemptionPolicy'],
+    vanishesAtOnce: true,
+    unconditionalUpdate: true,
+    createOnUpdate: false,
+  },
+];

@@ -1,0 +1,17 @@
+/** Services. A headless one has nothing allocated for it. */
+import { Service } from 'orchplane/kinds';
+import type { KindSample } from '../kind-contract.js';
+
+const spec = { clusterIP: 'None', selector: { k: 'v' } };
+
+export const samples: readonly KindSample[] = [
+  {
+    kind: Service,
+    body: { spec },
+    change: { spec: { ...spec, ports: [{ port: 80, protocol: 'TCP', targetPort: 8080 }] } },
+    wireOrder: ['kind', 'apiVersion', 'metadata', 'spec', 'status'],
+    vanishesAtOnce: true,
+    unconditionalUpdate: true,
+    createOnUpdate: true,
+  },
+];

@@ -1,0 +1,81 @@
+/** The rules of PriorityClasses. */
+import { PriorityClass, type PriorityClassInput } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+
+const refusal = (...causes: readonly (readonly [field: string, message: string])[]) => ({
+  reason: 'Invalid',
+  status: { details: { causes: causes.map(([field, message]) => ({ field, message })) } },
+});
+
+const create = (body: object, name = 'a') =>
+  testCluster()
+    .api(PriorityClass)
+    .create({ metadata: { name }, ...body } as PriorityClassInput);
+
+const reserved = (why: string) =>
+  `Forbidden: priority class names with 'system-' prefix are reserved for system use only. error: ${why}`;
+
+describe('a priority class', () => {
+  test('has a value, a policy and a generation even when none were sent', async () => {
+    const { metadata, value, preemptionPolicy } = await create({});
+    expect({ value, preemptionPolicy, generation: metadata.generation }).toEqual({
+      value: 0,
+      preemptionPolicy: 'PreemptLowerPriority',
+      generation: 1,
+    });
+  });
+
+  test.each([
+    [{ value: 1_000_000_001 }, 'value', 'Forbidden: maximum allowed value of a user defined priority is 1000000000'],
+    [{ preemptionPolicy: '' }, 'preemptionPolicy', 'Required value'],
+    [
+      { preemptionPolicy: 'Maybe' },
+      'preemptionPolicy',
+      'Unsupported value: "Maybe": supported values: "PreemptLowerPriority", "Never"',
+    ],
+  ])('cannot be %o', async (body, field, message) => {
+    await expect(create(body)).rejects.toMatchObject(refusal([field, message]));
+  });
+
+  test('may have the highest value', async () => {
+    expect((await create({ value: 1_000_000_000 })).value).toBe(1_000_000_000);
+  });
+
+  test('cannot change what matters about it, and keeps its generation when the rest changes', async () => {
+    const classes = testCluster().api(PriorityClass);
+    const first = await classes.create({ metadata: { name: 'a' }, value: 1 });
+    await expect(classes.update({ ...first, value: 2, preemptionPolicy: 'Never' })).rejects.toMatchObject(
+      refusal(
+        ['value', 'Forbidden: may not be changed in an update.'],
+        ['preemptionPolicy', 'Invalid value: "Never": field is immutable'],
+      ),
+    );
+    const second = await classes.update({ ...first, description: 'text', globalDefault: true });
+    expect(second).toMatchObject({ description: 'text', globalDefault: true, metadata: { generation: 1 } });
+  });
+});
+
+describe('a class of the system', () => {
+  test.each([
+    ['system-other', {}, 'system-other is not a known system priority class'],
+    ['system-node-critical', { value: 5 }, 'value of system-node-critical PriorityClass must be 2000001000'],
+    [
+      'system-cluster-critical',
+      { value: 2_000_000_000, globalDefault: true },
+      'globalDefault of system-cluster-critical PriorityClass must be false',
+    ],
+  ])('called %s cannot be %o', async (name, body, why) => {
+    await expect(create(body, name)).rejects.toMatchObject(refusal(['metadata.name', reserved(why)]));
+  });
+
+  test('may be created as it is, and not be deleted', async () => {
+    const classes = testCluster().api(PriorityClass);
+    const name = 'system-node-critical';
+    if ((await classes.find(name)) === undefined) await classes.create({ metadata: { name }, value: 2_000_001_000 });
+    await expect(classes.delete(name)).rejects.toMatchObject({
+      reason: 'Forbidden',
+      message: `priorityclasses.scheduling.orch.io "${name}" is forbidden: this is a system priority class and cannot be deleted`,
+    });
+  });
+});

@@ -1,0 +1,112 @@
+/** Tolerations: their rules in the order of the reference server, their updates and their merge. */
+import { describe, expect, test } from 'vitest';
+import type { Toleration } from '../../../../src/kinds/shared/tolerations.js';
+import {
+  mergeTolerations,
+  validateTolerations,
+  validateTolerationsUpdate,
+} from '../../../../src/kinds/shared/tolerations.js';
+import { printFieldError } from '../../../../src/meta/field-error.js';
+
+const EMPTY_KEY = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
+const EFFECTS = 'supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"';
+
+describe('rules', () => {
+  test.each<[string, Toleration, string[]]>([
+    ['everything', { operator: 'Exists' }, []],
+    ['a value', { key: 'a', operator: 'Equal', value: 'b', effect: 'NoExecute', tolerationSeconds: 0 }, []],
+    ['no operator', { key: 'a', value: 'b' }, []],
+    ['nothing', {}, [`t[0].operator: Invalid value: "": ${EMPTY_KEY}`]],
+    [
+      'an unknown operator',
+      { key: 'a', operator: 'Like' },
+      ['t[0].operator: Unsupported value: "Like": supported values: "Equal", "Exists"'],
+    ],
+    [
+      'a value that must not be there',
+      { key: 'a', operator: 'Exists', value: 'b' },
+      ['t[0].operator: Invalid value: "b": value must be empty when `operator` is \'Exists\''],
+    ],
+    [
+      'seconds with another effect',
+      { key: 'a', operator: 'Exists', effect: 'NoSchedule', tolerationSeconds: 5 },
+      ['t[0].effect: Invalid value: "NoSchedule": effect must be \'NoExecute\' when `tolerationSeconds` is set'],
+    ],
+    ['an unknown effect', { key: 'a', effect: 'Maybe' }, [`t[0].effect: Unsupported value: "Maybe": ${EFFECTS}`]],
+    [
+      'many faults',
+      { operator: 'Like', effect: 'Maybe', tolerationSeconds: 1 },
+      [
+        `t[0].operator: Invalid value: "Like": ${EMPTY_KEY}`,
+        't[0].effect: Invalid value: "Maybe": effect must be \'NoExecute\' when `tolerationSeconds` is set',
+        't[0].operator: Unsupported value: "Like": supported values: "Equal", "Exists"',
+        `t[0].effect: Unsupported value: "Maybe": ${EFFECTS}`,
+      ],
+    ],
+  ])('%s', (_, toleration, errors) => {
+    expect(validateTolerations('t', [toleration]).map(printFieldError)).toEqual(errors);
+  });
+
+  test('a bad key and a bad value, which is reported at the operator', () => {
+    const fields = validateTolerations('t', [{ operator: 'Exists' }, { key: 'a b', value: 'c d' }]);
+    expect(fields.map(({ field }) => field)).toEqual(['t[1].key', 't[1].operator']);
+  });
+});
+
+describe('updates', () => {
+  const old: Toleration = { key: 'a', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 };
+  const refused = ['t: Forbidden: existing toleration can not be modified except its tolerationSeconds'];
+
+  test.each<[string, Toleration[], string[]]>([
+    ['nothing changed', [old], []],
+    ['other seconds', [{ ...old, tolerationSeconds: 1 }], []],
+    ['no seconds, written differently', [{ key: 'a', operator: 'Exists', value: '', effect: 'NoExecute' }], []],
+    ['one added before it', [{ key: 'b', operator: 'Exists' }, old], []],
+    ['dropped', [], refused],
+    ['another operator', [{ ...old, operator: 'Equal' }], refused],
+    ['dropped, and a bad one added', [{ key: 'a', operator: 'Like' }], refused],
+    [
+      'a bad one added',
+      [old, { key: 'a', operator: 'Like' }],
+      ['t[1].operator: Unsupported value: "Like": supported values: "Equal", "Exists"'],
+    ],
+  ])('%s', (_, tolerations, errors) => {
+    expect(validateTolerationsUpdate('t', tolerations, [old]).map(printFieldError)).toEqual(errors);
+  });
+});
+
+describe('merge', () => {
+  const all: Toleration = { operator: 'Exists' };
+  const exists: Toleration = { key: 'a', operator: 'Exists' };
+  const equal: Toleration = { key: 'a', operator: 'Equal', value: 'x', effect: 'NoExecute' };
+  const brief: Toleration = { ...equal, tolerationSeconds: 5 };
+
+  test.each<[string, Toleration[], Toleration[], Toleration[]]>([
+    ['nothing', [], [], []],
+    ['of equals one', [equal], [{ ...equal }], [equal]],
+    ['the wider key wins', [equal], [exists, all], [all]],
+    ['also when it came first', [all], [equal], [all]],
+    ['for ever covers for a while', [brief], [equal], [equal]],
+    [
+      'a while does not cover longer',
+      [brief],
+      [{ ...equal, tolerationSeconds: 6 }],
+      [{ ...equal, tolerationSeconds: 6 }],
+    ],
+    ['another value stays', [equal], [{ ...equal, value: 'y' }], [equal, { ...equal, value: 'y' }]],
+    [
+      'another effect stays',
+      [{ ...exists, effect: 'NoSchedule' }],
+      [equal],
+      [{ ...exists, effect: 'NoSchedule' }, equal],
+    ],
+    [
+      'no operator is not taken for Equal',
+      [{ key: 'a', value: 'x' }],
+      [{ key: 'a', operator: 'Equal', value: 'x' }],
+      [{ key: 'a', value: 'x' }],
+    ],
+  ])('%s', (_, first, second, merged) => {
+    expect(mergeTolerations(first, second)).toEqual(merged);
+  });
+});
