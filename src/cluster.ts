@@ -30,7 +30,7 @@ import { objectReader } from './server/power.js';
 import { memoryStorage, type StorageSettings } from './storage/memory-storage.js';
 import { Store, type StoreSnapshot } from './storage/store.js';
 import { type Clock, systemClock } from './util/clock.js';
-import { type Ids, randomIds } from './util/ids.js';
+import { type Ids, randomIds, uidFromText } from './util/ids.js';
 import { deepFreeze } from './util/json.js';
 import type { MaybePromise } from './util/maybe-promise.js';
 
@@ -151,7 +151,7 @@ function createDefaultNamespaces(context: ServerContext): void {
 }
 
 /** What kinds bring along. It is there at the version of the last default namespace, as if written with it. */
-function seedInitialObjects({ registry, store, dialect, ids, clock }: ClusterParts): void {
+function seedInitialObjects({ registry, store, dialect, clock }: ClusterParts): void {
   const resourceVersion = String(store.revision);
   const creationTimestamp = formatTime(clock.now());
   for (const { kind, storage, gvk, apiVersion, storedAs } of registry.all()) {
@@ -160,7 +160,8 @@ function seedInitialObjects({ registry, store, dialect, ids, clock }: ClusterPar
       const { name, generation, annotations } = metadata;
       const filledIn = {
         name,
-        uid: ids.uid(),
+        // Not from the cluster's own source: what users see of that should not change with what kinds bring along.
+        uid: uidFromText(`${storage}/${name}`),
         resourceVersion,
         ...(generation === undefined ? {} : { generation }),
         creationTimestamp,

@@ -47,6 +47,7 @@ export * from './policy/index.js';
 export * from './rbac/index.js';
 export * from './resource/index.js';
 export * from './scheduling/index.js';
+export type * from './shared/types.js';
 export * from './storage/index.js';
 export * from './storagemigration/index.js';
 

@@ -170,7 +170,7 @@ export interface Strategy {
   /** Field selectors beyond `metadata.name` and `metadata.namespace`. */
   readonly selectableFields: Readonly<Record<string, (object: ApiObject) => string>>;
   /** The text for a field that cannot be selected by; absent: the one that lists the two metadata fields. */
-  readonly unknownFieldLabel?: (field: string) => string;
+  readonly unknownFieldLabel?: (field: string, dialect: Dialect) => string;
   /** A say in deletion before the ordinary algorithm; see {@link DeletionVerdict}. */
   readonly beforeDelete?: (live: ApiObject, request: DeletionRequest, context: WriteContext) => DeletionVerdict;
   /** Extra condition under which a terminating object without finalizers may vanish. */

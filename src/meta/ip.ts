@@ -61,7 +61,8 @@ export function parseIpSloppy(text: string): Ip | undefined {
  * The canonical text (RFC 5952); a mapped address prints as the IPv4 address that it is.
  *
  * @example
- * printIp(parseIp('2001:DB8:0:0::1')) // '2001:db8::1'
+ * const ip = parseIp('2001:DB8:0:0::1');
+ * if (ip !== undefined) console.log(printIp(ip)); // 2001:db8::1
  */
 export function printIp(ip: Ip): string {
   return ip.family === 'IPv4' ? printV4(ip.value) : printV6(ip.value);

@@ -26,7 +26,7 @@ export interface CertificateRequestFacts {
  * Undefined when the bytes are no certificate, or more than one.
  *
  * @example
- * readCertificate(pemBlocks(bundle)[0].bytes)?.ca // true
+ * const isAuthority = (der: Uint8Array) => readCertificate(der)?.ca === true;
  */
 export function readCertificate(der: Uint8Array): CertificateFacts | undefined {
   return orUndefined(() => {

@@ -60,7 +60,7 @@ function checkFieldLabels(fields: FieldSelector, served: ServedKind): void {
     // Kinds with fields of their own know whether they have a namespace; the others never ask.
     if (field === 'metadata.namespace' && (served.namespaced || unknownFieldLabel === undefined)) continue;
     throw errors.badRequest(
-      unknownFieldLabel?.(field) ??
+      unknownFieldLabel?.(field, served.dialect) ??
         `${quote(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
     );
   }

@@ -12,6 +12,7 @@ import { errors, StatusError } from '../meta/errors.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { DecodeError, decode } from '../schema/decode.js';
 import { StorageError } from '../storage/types.js';
+import { own } from '../util/json.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import { deleteObject, vanish } from './deletion.js';
 import type { WriteJob } from './job.js';
@@ -212,12 +213,23 @@ function decodeMutated(draft: DraftObject, job: WriteJob): DraftObject {
   }
 }
 
+/** Where the reference server keeps objects that it once called otherwise; the message of a conflict shows it. */
+const STORAGE_FOLDERS: Readonly<Record<string, string>> = {
+  endpoints: 'services/endpoints',
+  ingresses: 'ingress',
+  nodes: 'minions',
+  replicationcontrollers: 'controllers',
+  services: 'services/specs',
+};
+
 function checkIdentity(update: UpdateJob, live: ApiObject | undefined, job: WriteJob): void {
   const expected = update.expectedUid;
   if (!expected || expected === live?.metadata.uid) return;
-  const { storage, groupResource } = job.served;
-  const plural = storage.split('.')[0] ?? storage;
-  const key = `/registry/${plural}/${job.namespace === '' ? '' : `${job.namespace}/`}${update.name}`;
+  const { groupResource } = job.served;
+  const folder = own(STORAGE_FOLDERS, groupResource.resource) ?? groupResource.resource;
+  // A rehearsal does not come as far as the store, which puts its own name in front.
+  const root = job.dryRun ? '' : '/registry';
+  const key = `${root}/${folder}/${job.namespace === '' ? '' : `${job.namespace}/`}${update.name}`;
   const why = `Precondition failed: UID in precondition: ${expected}, UID in object meta: ${live?.metadata.uid ?? ''}`;
   throw errors.conflict(
     groupResource,

@@ -34,3 +34,18 @@ function uuidFromBytes(bytes: Uint8Array): string {
   const hex = Array.from(marked, (byte) => byte.toString(16).padStart(2, '0')).join('');
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
+
+/** An identifier that follows from a text: the same on every run, and as good as unique. */
+export function uidFromText(text: string): string {
+  const words = [0x811c9dc5, 0x9e3779b9, 0x85ebca6b, 0xc2b2ae35].map((seed) => hash(text, seed));
+  const bytes = new Uint8Array(new Uint32Array(words).buffer);
+  return uuidFromBytes(bytes);
+}
+
+/** FNV-1a with another start for each word, and a last stir so that similar texts differ everywhere. */
+function hash(text: string, seed: number): number {
+  let state = seed;
+  for (let i = 0; i < text.length; i++) state = Math.imul(state ^ text.charCodeAt(i), 0x01000193);
+  state = Math.imul(state ^ (state >>> 16), 0x85ebca6b);
+  return (state ^ (state >>> 13)) >>> 0;
+}

@@ -2,6 +2,7 @@
  * The `@example`s of the library's own comments, each wrapped into a module that declares what examples take for
  * granted: the public names, the names of the file it stands in, and a few values such as `cluster` or `configMaps`.
  */
+import { posix } from 'node:path';
 import ts from 'typescript';
 import { entries } from '../package/manifest.js';
 import { lineOf, nodesOf, parseSource, type SourceFile, sources } from '../package/sources.js';
@@ -13,22 +14,19 @@ export interface Example {
   readonly text: string;
 }
 
-/** What an example may use without a word. Kinds that do not exist yet stand in for what they will be. */
+/** What an example may use without a word. */
 const GIVEN = `
   declare const cluster: import('orchplane').Cluster;
   declare const client: import('orchplane').Client;
   declare const transport: import('orchplane').Transport;
   declare const signal: AbortSignal;
   declare const uid: string;
-  type Made<Fields, Scope extends import('orchplane').Scope, Sub extends string = never> = import('orchplane').Kind<
-    import('orchplane').ObjectBase & Fields, import('orchplane').InputBase & Fields, Scope, Sub>;
-  declare const Node: Made<unknown, 'Cluster'>;
   declare const configMaps: import('orchplane').Api<typeof import('orchplane/kinds').ConfigMap>;
   declare const namespaces: import('orchplane').Api<typeof import('orchplane/kinds').Namespace>;
   declare const namespace: Awaited<ReturnType<typeof namespaces.get>>;
-  declare const pods: import('orchplane').Api<Made<unknown, 'Namespaced'>>;
-  declare const endpoints: import('orchplane').Api<Made<unknown, 'Namespaced'>>;
-  declare const quotas: import('orchplane').Api<Made<{ status?: { used?: Record<string, string> } }, 'Namespaced', 'status'>>;
+  declare const pods: import('orchplane').Api<typeof import('orchplane/kinds').Pod>;
+  declare const endpoints: import('orchplane').Api<typeof import('orchplane/kinds').Endpoints>;
+  declare const quotas: import('orchplane').Api<typeof import('orchplane/kinds').ResourceQuota>;
 `;
 
 export function examplesInSources(): Example[] {
@@ -64,17 +62,25 @@ function examplesOf(source: SourceFile): { line: number; code: string }[] {
   }));
 }
 
-/** The values a file exports, by name. */
-function exportsOf({ tree }: SourceFile): string[] {
+/** The values a file exports, by name, its own and those it passes on. */
+function exportsOf({ tree, path }: SourceFile): string[] {
   const names: string[] = [];
   for (const statement of tree.statements) {
     if (ts.isExportDeclaration(statement)) {
       const { exportClause, isTypeOnly } = statement;
-      if (isTypeOnly || exportClause === undefined || !ts.isNamedExports(exportClause)) continue;
+      if (isTypeOnly) continue;
+      if (exportClause === undefined) names.push(...exportsOf(sourceAt(besideOf(path, statement))));
+      if (exportClause === undefined || !ts.isNamedExports(exportClause)) continue;
       for (const { name, isTypeOnly: onlyType } of exportClause.elements) if (!onlyType) names.push(name.text);
     } else if (isExported(statement)) names.push(...declared(statement));
   }
   return names;
+}
+
+/** The file that an `export *` names. */
+function besideOf(path: string, { moduleSpecifier }: ts.ExportDeclaration): string {
+  const specifier = moduleSpecifier !== undefined && ts.isStringLiteral(moduleSpecifier) ? moduleSpecifier.text : '';
+  return posix.join(posix.dirname(path), specifier.replace(/\.js$/, '.ts'));
 }
 
 function isExported(statement: ts.Statement): boolean {

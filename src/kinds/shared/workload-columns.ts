@@ -1,7 +1,6 @@
 /**
  * Columns that tables of many kinds have: the name, the age, and what a workload's pods are made of.
  */
-import { orchDialect } from '../../meta/dialect.js';
 import { type LabelSelectorObject, labelSelectorFromObject, printLabelSelector } from '../../meta/labels.js';
 import type { ApiObject } from '../../meta/object.js';
 import { humanDuration, timeToMs } from '../../meta/time.js';
@@ -11,24 +10,27 @@ import type { CellContext, Column } from '../columns.js';
 export const NONE = '<none>';
 export const UNKNOWN = '<unknown>';
 
-/** Where the service's documentation speaks of something, in canonical names like everything that a kind declares. */
-export function docs(page: string): string {
-  return `https://${orchDialect.key(`docs/${page}`)}`;
-}
-
 export const nameColumn: Column = {
   name: 'Name',
   type: 'string',
   format: 'name',
-  description: `Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: ${docs('concepts/overview/working-with-objects/names#names')}`,
+  description: 'What the object is called.',
   cell: ({ metadata }) => metadata.name,
 };
 
 export const ageColumn: Column = {
   name: 'Age',
   type: 'string',
-  description: `CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.${orchDialect.systemKey('community/contributors/devel/sig-architecture/api-conventions.md#metadata')}`,
+  description: 'How long ago the object was made.',
   cell: ({ metadata }, context) => since(metadata.creationTimestamp, context),
+};
+
+/** For kinds whose tables say when an object was made, not how old it is. */
+export const createdColumn: Column = {
+  name: 'Created At',
+  type: 'date',
+  description: 'When the object was made.',
+  cell: ({ metadata }) => metadata.creationTimestamp,
 };
 
 /** How long ago that was, in words of a table. */
@@ -47,7 +49,7 @@ export function containerColumns(podSpec: (object: ApiObject) => Containers): Co
     {
       name: 'Containers',
       type: 'string',
-      description: 'Names of each container in the template.',
+      description: 'What the containers are called.',
       priority: 1,
       cell: (object) =>
         all(object)
@@ -57,7 +59,7 @@ export function containerColumns(podSpec: (object: ApiObject) => Containers): Co
     {
       name: 'Images',
       type: 'string',
-      description: 'Images referenced by each container in the template.',
+      description: 'What the containers run.',
       priority: 1,
       cell: (object) =>
         all(object)
@@ -68,14 +70,11 @@ export function containerColumns(podSpec: (object: ApiObject) => Containers): Co
 }
 
 /** A selector of pods, as text. */
-export function selectorColumn(
-  description: string,
-  selector: (object: ApiObject) => LabelSelectorObject | undefined,
-): Column {
+export function selectorColumn(selector: (object: ApiObject) => LabelSelectorObject | undefined): Column {
   return {
     name: 'Selector',
     type: 'string',
-    description,
+    description: 'The labels of the pods that belong to it.',
     priority: 1,
     cell: (object) => selectorCell(selector(object)),
   };

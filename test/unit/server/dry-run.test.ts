@@ -105,7 +105,7 @@ describe('the answer to a rehearsal', () => {
       metadata: {
         name: 'new',
         namespace: 'default',
-        uid: '00000000-0000-4000-8000-000000000012',
+        uid: '00000000-0000-4000-8000-000000000005',
         creationTimestamp: '2030-01-01T00:00:00Z',
       },
       data: { k: 'v' },

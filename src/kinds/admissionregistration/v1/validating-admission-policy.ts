@@ -105,13 +105,13 @@ export const ValidatingAdmissionPolicy: Kind<
     {
       name: 'Validations',
       type: 'integer',
-      description: 'Validations indicates the number of validation rules defined in this configuration',
+      description: 'How many rules it checks.',
       cell: (object) => (object as unknown as ValidatingAdmissionPolicy).spec.validations?.length ?? 0,
     },
     {
       name: 'ParamKind',
       type: 'string',
-      description: 'ParamKind specifies the kind of resources used to parameterize this policy',
+      description: 'The kind that its parameters have.',
       cell: (object) => paramKindCell((object as unknown as ValidatingAdmissionPolicy).spec),
     },
     ageColumn,

@@ -37,7 +37,7 @@ export const ValidatingWebhookConfiguration: Kind<
     {
       name: 'Webhooks',
       type: 'integer',
-      description: 'Webhooks indicates the number of webhooks registered in this configuration',
+      description: 'How many webhooks it lists.',
       cell: (object) => webhooksOf(object).length,
     },
     ageColumn,

@@ -64,13 +64,13 @@ export const MutatingAdmissionPolicyBinding: Kind<
     {
       name: 'PolicyName',
       type: 'string',
-      description: 'PolicyName indicates the policy definition which the policy binding binded to',
+      description: 'The policy that it puts to use.',
       cell: (object) => specOf(object).policyName ?? '',
     },
     {
       name: 'ParamRef',
       type: 'string',
-      description: 'ParamRef indicates the param resource which sets the configration param',
+      description: 'Where the policy finds its parameters.',
       cell: (object) => paramRefCell(specOf(object).paramRef),
     },
     ageColumn,

@@ -79,13 +79,13 @@ export const MutatingAdmissionPolicy: Kind<MutatingAdmissionPolicy, MutatingAdmi
       {
         name: 'Mutations',
         type: 'integer',
-        description: 'Mutation indicates the number of mutations rules defined in this configuration',
+        description: 'How many changes it makes.',
         cell: (object) => (object as unknown as MutatingAdmissionPolicy).spec.mutations?.length ?? 0,
       },
       {
         name: 'ParamKind',
         type: 'string',
-        description: 'ParamKind specifies the kind of resources used to parameterize this policy',
+        description: 'The kind that its parameters have.',
         cell: (object) => paramKindCell((object as unknown as MutatingAdmissionPolicy).spec),
       },
       ageColumn,

@@ -3,14 +3,14 @@
  * itself; serving what it defines, and the conditions that say so, are for others.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
-import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import type { DraftObject } from '../../../meta/object.js';
 import { always } from '../../../schema/hints.js';
 import type { Input, Output } from '../../../schema/type.js';
 import type { MutableRecord } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
-import { ageColumn, nameColumn } from '../../shared/workload-columns.js';
+import { createdColumn, nameColumn } from '../../shared/workload-columns.js';
 import { validate, validateStatus, validateUpdate } from './rules/definition.js';
 import type { CustomResourceDefinitionNames } from './schema/definition.js';
 import { definitionSpec, definitionStatus } from './schema/definition.js';
@@ -42,15 +42,7 @@ export const CustomResourceDefinition: Kind<
     validateUpdate,
   },
   subresources: { status: statusSubresource({ validateUpdate: validateStatus }) },
-  columns: [
-    nameColumn,
-    {
-      name: 'Created At',
-      type: 'date',
-      description: ageColumn.description,
-      cell: ({ metadata }: ApiObject) => metadata.creationTimestamp,
-    },
-  ],
+  columns: [nameColumn, createdColumn],
 });
 
 function defaults(draft: DraftObject, { dialect }: WriteContext): void {

@@ -83,8 +83,8 @@ export const APIService: Kind<APIService, APIServiceInput, 'Cluster', 'status'> 
   names: { categories: ['api-extensions'] },
   columns: [
     nameColumn,
-    textColumn('Service', 'The reference to the service that hosts this API endpoint.', serviceCell),
-    textColumn('Available', 'Whether this service is available.', availableCell),
+    textColumn('Service', 'Who answers for this version.', serviceCell),
+    textColumn('Available', 'Whether requests can be answered now.', availableCell),
     ageColumn,
   ],
   body: shape,

@@ -32,12 +32,8 @@ export const ControllerRevision: Kind<ControllerRevision, ControllerRevisionInpu
     },
     columns: [
       nameColumn,
-      textColumn('Controller', 'Controller of the object', controllerCell),
-      textColumn(
-        'Revision',
-        'revision indicates the revision of the state represented by Data.',
-        (object) => object['revision'],
-      ),
+      textColumn('Controller', 'The workload whose state it keeps.', controllerCell),
+      textColumn('Revision', 'Its place in the row of states.', (object) => object['revision']),
       ageColumn,
     ],
   },

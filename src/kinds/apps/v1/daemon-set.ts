@@ -39,7 +39,6 @@ import {
   ageColumn,
   containerColumns,
   countColumn,
-  docs,
   NONE,
   nameColumn,
   selectorColumn,
@@ -161,43 +160,36 @@ export const DaemonSet: Kind<DaemonSet, DaemonSetInput, 'Namespaced', 'status'> 
     nameColumn,
     countColumn(
       'Desired',
-      `The total number of nodes that should be running the daemon pod (including nodes correctly running the daemon pod). More info: ${docs('concepts/workloads/controllers/daemonset/')}`,
+      'How many nodes need a pod of it.',
       (object) => daemonSetOf(object).status.desiredNumberScheduled,
     ),
     countColumn(
       'Current',
-      `The number of nodes that are running at least 1 daemon pod and are supposed to run the daemon pod. More info: ${docs('concepts/workloads/controllers/daemonset/')}`,
+      'How many of these nodes have one.',
       (object) => daemonSetOf(object).status.currentNumberScheduled,
     ),
     countColumn(
       'Ready',
-      'The number of nodes that should be running the daemon pod and have one or more of the daemon pod running and ready.',
+      'How many of these nodes have one that is ready.',
       (object) => daemonSetOf(object).status.numberReady,
     ),
     countColumn(
       'Up-to-date',
-      'The total number of nodes that are running updated daemon pod',
+      'How many nodes have one from the newest template.',
       (object) => daemonSetOf(object).status.updatedNumberScheduled ?? 0,
     ),
     countColumn(
       'Available',
-      'The number of nodes that should be running the daemon pod and have one or more of the daemon pod running and available (ready for at least spec.minReadySeconds)',
+      'How many of these nodes have had one ready long enough.',
       (object) => daemonSetOf(object).status.numberAvailable ?? 0,
     ),
-    textColumn(
-      'Node Selector',
-      `NodeSelector is a selector which must be true for the pod to fit on a node. Selector which must match a node's labels for the pod to be scheduled on that node. More info: ${docs('concepts/configuration/assign-pod-node/')}`,
-      (object) => {
-        const { nodeSelector = {} } = daemonSetOf(object).spec.template.spec;
-        return printLabelSelector(labelSelectorFrom(nodeSelector)) || NONE;
-      },
-    ),
+    textColumn('Node Selector', 'The labels of the nodes that get a pod.', (object) => {
+      const { nodeSelector = {} } = daemonSetOf(object).spec.template.spec;
+      return printLabelSelector(labelSelectorFrom(nodeSelector)) || NONE;
+    }),
     ageColumn,
     ...containerColumns((object) => daemonSetOf(object).spec.template.spec),
-    selectorColumn(
-      `A label query over pods that are managed by the daemon set. Must match in order to be controlled. If empty, defaulted to labels on Pod template. More info: ${docs('concepts/overview/working-with-objects/labels/#label-selectors')}`,
-      (object) => daemonSetOf(object).spec.selector,
-    ),
+    selectorColumn((object) => daemonSetOf(object).spec.selector),
   ],
 });
 

@@ -144,26 +144,23 @@ export const Deployment: Kind<Deployment, DeploymentInput, 'Namespaced', 'status
   },
   columns: [
     nameColumn,
-    textColumn('Ready', 'Number of the pod with ready state', (object) => {
+    textColumn('Ready', 'How many pods are ready, out of how many wanted.', (object) => {
       const { spec, status } = deploymentOf(object);
       return `${status.readyReplicas ?? 0}/${spec.replicas}`;
     }),
     textColumn(
       'Up-to-date',
-      'Total number of non-terminating pods targeted by this deployment that have the desired template spec.',
+      'How many pods come from the newest template.',
       (object) => deploymentOf(object).status.updatedReplicas ?? 0,
     ),
     textColumn(
       'Available',
-      'Total number of available non-terminating pods (ready for at least minReadySeconds) targeted by this deployment.',
+      'How many pods have been ready long enough.',
       (object) => deploymentOf(object).status.availableReplicas ?? 0,
     ),
     ageColumn,
     ...containerColumns((object) => deploymentOf(object).spec.template.spec),
-    selectorColumn(
-      'Label selector for pods. Existing ReplicaSets whose pods are selected by this will be the ones affected by this deployment.',
-      (object) => deploymentOf(object).spec.selector,
-    ),
+    selectorColumn((object) => deploymentOf(object).spec.selector),
   ],
 });
 

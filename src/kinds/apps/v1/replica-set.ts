@@ -25,14 +25,7 @@ import type { Kind, WriteContext } from '../../kind.js';
 import { requiredPointer } from '../../shared/required-pointer.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { labelSelector } from '../../shared/types.js';
-import {
-  ageColumn,
-  containerColumns,
-  countColumn,
-  docs,
-  nameColumn,
-  selectorColumn,
-} from '../../shared/workload-columns.js';
+import { ageColumn, containerColumns, countColumn, nameColumn, selectorColumn } from '../../shared/workload-columns.js';
 import {
   atMost,
   nonNegative,
@@ -111,27 +104,12 @@ export const ReplicaSet: Kind<ReplicaSet, ReplicaSetInput, 'Namespaced', 'status
   },
   columns: [
     nameColumn,
-    countColumn(
-      'Desired',
-      `Replicas is the number of desired pods. This is a pointer to distinguish between explicit zero and unspecified. Defaults to 1. More info: ${docs('concepts/workloads/controllers/replicaset')}`,
-      (object) => replicaSetOf(object).spec.replicas,
-    ),
-    countColumn(
-      'Current',
-      `Replicas is the most recently observed number of non-terminating pods. More info: ${docs('concepts/workloads/controllers/replicaset')}`,
-      (object) => replicaSetOf(object).status.replicas,
-    ),
-    countColumn(
-      'Ready',
-      'The number of non-terminating pods targeted by this ReplicaSet with a Ready Condition.',
-      (object) => replicaSetOf(object).status.readyReplicas ?? 0,
-    ),
+    countColumn('Desired', 'How many pods are wanted.', (object) => replicaSetOf(object).spec.replicas),
+    countColumn('Current', 'How many pods there are.', (object) => replicaSetOf(object).status.replicas),
+    countColumn('Ready', 'How many of the pods are ready.', (object) => replicaSetOf(object).status.readyReplicas ?? 0),
     ageColumn,
     ...containerColumns((object) => replicaSetOf(object).spec.template.spec),
-    selectorColumn(
-      `Selector is a label query over pods that should match the replica count. Label keys and values that must match in order to be controlled by this replica set. It must match the pod template's labels. More info: ${docs('concepts/overview/working-with-objects/labels/#label-selectors')}`,
-      (object) => replicaSetOf(object).spec.selector,
-    ),
+    selectorColumn((object) => replicaSetOf(object).spec.selector),
   ],
 });
 

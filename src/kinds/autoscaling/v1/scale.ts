@@ -42,16 +42,8 @@ export const Scale: Kind<Scale, ScaleInput, 'Namespaced', never> = defineBuiltIn
   strategy: { validate },
   columns: [
     { ...nameColumn, format: '' },
-    countColumn(
-      'Desired',
-      'replicas is the desired number of instances for the scaled object.',
-      (object) => scaleOf(object).spec.replicas ?? 0,
-    ),
-    countColumn(
-      'Available',
-      'replicas is the actual number of observed instances of the scaled object.',
-      (object) => scaleOf(object).status.replicas,
-    ),
+    countColumn('Desired', 'How many replicas are wanted.', (object) => scaleOf(object).spec.replicas ?? 0),
+    countColumn('Available', 'How many replicas there are.', (object) => scaleOf(object).status.replicas),
     ageColumn,
   ],
 });

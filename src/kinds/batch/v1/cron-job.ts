@@ -29,7 +29,6 @@ import {
   ageColumn,
   containerColumns,
   countColumn,
-  docs,
   NONE,
   nameColumn,
   selectorColumn,
@@ -102,42 +101,30 @@ export const CronJob: Kind<CronJob, CronJobInput, 'Namespaced', 'status'> = defi
   subresources: { status: statusSubresource({}) },
   columns: [
     nameColumn,
-    textColumn(
-      'Schedule',
-      'The schedule in Cron format, see https://en.wikipedia.org/wiki/Cron.',
-      (object) => cronJobOf(object).spec.schedule,
-    ),
+    textColumn('Schedule', 'When it makes a Job, as a cron expression.', (object) => cronJobOf(object).spec.schedule),
     textColumn(
       'Timezone',
-      `The time zone name for the given schedule, see https://en.wikipedia.org/wiki/List_of_tz_database_time_zones. If not specified, this will default to the time zone of the kube-controller-manager process. The set of valid time zone names and the time zone offset is loaded from the system-wide time zone database by the API server during CronJob validation and the controller manager during execution. If no system-wide time zone database can be found a bundled version of the database is used instead. If the time zone name becomes invalid during the lifetime of a CronJob or due to a change in host configuration, the controller will stop creating new new Jobs and will create a system event with the reason UnknownTimeZone. More information can be found in ${docs('concepts/workloads/controllers/cron-jobs/#time-zones')}`,
+      'The zone in which the schedule is read.',
       (object) => cronJobOf(object).spec.timeZone ?? NONE,
     ),
     {
       name: 'Suspend',
       type: 'boolean',
-      description:
-        'This flag tells the controller to suspend subsequent executions, it does not apply to already started executions.  Defaults to false.',
+      description: 'Whether it makes no further Jobs for now.',
       cell: (object) => (cronJobOf(object).spec.suspend ? 'True' : 'False'),
     },
     countColumn(
       'Active',
-      'A list of pointers to currently running jobs.',
+      'How many of its Jobs are at work.',
       (object) => (cronJobOf(object).status.active ?? []).length,
     ),
-    textColumn(
-      'Last Schedule',
-      'Information when was the last time the job was successfully scheduled.',
-      (object, context) => {
-        const { lastScheduleTime } = cronJobOf(object).status;
-        return lastScheduleTime === undefined ? NONE : since(lastScheduleTime, context);
-      },
-    ),
+    textColumn('Last Schedule', 'How long ago it last made a Job.', (object, context) => {
+      const { lastScheduleTime } = cronJobOf(object).status;
+      return lastScheduleTime === undefined ? NONE : since(lastScheduleTime, context);
+    }),
     ageColumn,
     ...containerColumns((object) => templateOf(object).template.spec),
-    selectorColumn(
-      `A label query over pods that should match the pod count. Normally, the system sets this field for you. More info: ${docs('concepts/overview/working-with-objects/labels/#label-selectors')}`,
-      (object) => templateOf(object).selector,
-    ),
+    selectorColumn((object) => templateOf(object).selector),
   ],
 });
 

@@ -37,11 +37,7 @@ export const Lease: Kind<Lease, LeaseInput, 'Namespaced', never> = defineBuiltIn
   scope: 'Namespaced',
   columns: [
     nameColumn,
-    textColumn(
-      'Holder',
-      'holderIdentity contains the identity of the holder of a current lease. If Coordinated Leader Election is used, the holder identity must be equal to the elected LeaseCandidate.metadata.name field.',
-      (object) => (object as unknown as Lease).spec.holderIdentity ?? '',
-    ),
+    textColumn('Holder', 'Who holds it now.', (object) => (object as unknown as Lease).spec.holderIdentity ?? ''),
     ageColumn,
   ],
   body: shape,

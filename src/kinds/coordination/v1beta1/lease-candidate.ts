@@ -42,14 +42,13 @@ export const LeaseCandidate: Kind<LeaseCandidate, LeaseCandidateInput, 'Namespac
   scope: 'Namespaced',
   columns: [
     nameColumn,
+    textColumn('LeaseName', 'The lease that it wants to hold.', (object) => specOf(object).leaseName),
+    textColumn('BinaryVersion', 'The version of the program that runs.', (object) => specOf(object).binaryVersion),
     textColumn(
-      'LeaseName',
-      'LeaseName is the name of the lease for which this candidate is contending. This field is immutable.',
-      (object) => specOf(object).leaseName,
+      'EmulationVersion',
+      'The version that the program behaves like.',
+      (object) => specOf(object).emulationVersion ?? '',
     ),
-    // The reference server describes the versions with nothing.
-    textColumn('BinaryVersion', '', (object) => specOf(object).binaryVersion),
-    textColumn('EmulationVersion', '', (object) => specOf(object).emulationVersion ?? ''),
     ageColumn,
   ],
   body: shape,

@@ -40,9 +40,9 @@ export const ComponentStatus: Kind<ComponentStatus, ComponentStatusInput, 'Clust
   deprecation: () => 'v1 ComponentStatus is deprecated in v1.19+',
   columns: [
     nameColumn,
-    textColumn('Status', 'Status of the component conditions', status),
-    textColumn('Message', 'Message of the component conditions', (object) => healthOf(object)?.message ?? ''),
-    textColumn('Error', 'Error of the component conditions', (object) => healthOf(object)?.error ?? ''),
+    textColumn('Status', 'Whether the component is healthy.', status),
+    textColumn('Message', 'What the component says of its health.', (object) => healthOf(object)?.message ?? ''),
+    textColumn('Error', 'What went wrong when it was asked.', (object) => healthOf(object)?.error ?? ''),
   ],
   virtual: {
     get: (name) => {

@@ -57,15 +57,7 @@ export const Endpoints: Kind<Endpoints, EndpointsInput, 'Namespaced', never> = d
   scope: 'Namespaced',
   names: { plural: 'endpoints', shortNames: ['ep'] },
   body: shape,
-  columns: [
-    nameColumn,
-    textColumn(
-      'Endpoints',
-      'The set of all endpoints is the union of all subsets. Addresses are placed into subsets according to the IPs they share. A single address with multiple ports, some of which are ready and some of which are not (because they come from different containers) will result in the address being displayed in different subsets for the different ports. No address will appear in both Addresses and NotReadyAddresses in the same subset. Sets of addresses and ports that comprise a service.',
-      firstAddresses,
-    ),
-    ageColumn,
-  ],
+  columns: [nameColumn, textColumn('Endpoints', 'The first few addresses that are ready.', firstAddresses), ageColumn],
   deprecation: (dialect) =>
     `v1 Endpoints is deprecated in v1.33+; use ${dialect.group(serviceGroup('discovery'))}/v1 EndpointSlice`,
   strategy: {

@@ -12,39 +12,21 @@ export function eventColumns(read: (object: ApiObject) => CoreEvent): Column[] {
     textColumn(name, description, (object, context) => cell(read(object), context));
   const wide = (column: Column): Column => ({ ...column, priority: 1 });
   return [
-    text('Last Seen', 'The time at which the most recent occurrence of this event was recorded.', lastSeen),
-    text(
-      'Type',
-      'Type of this event (Normal, Warning), new types could be added in the future',
-      ({ type }) => type ?? '',
-    ),
-    text(
-      'Reason',
-      "This should be a short, machine understandable string that gives the reason for the transition into the object's current status.",
-      ({ reason }) => reason ?? '',
-    ),
-    text('Object', 'The object that this event is about.', target),
+    text('Last Seen', 'How long ago it happened last.', lastSeen),
+    text('Type', 'Whether it is normal or a warning.', ({ type }) => type ?? ''),
+    text('Reason', 'Why it was reported, in one word.', ({ reason }) => reason ?? ''),
+    text('Object', 'What it happened to.', target),
     wide(
       text(
         'Subobject',
-        'If referring to a piece of an object instead of an entire object, this string should contain a valid JSON/Go field access statement, such as desiredState.manifest.containers[2]. For example, if the object reference is to a container within a pod, this would take on a value like: "spec.containers{name}" (where "name" refers to the name of the container that triggered the event) or if no container name is specified "spec.containers[2]" (container with index 2 in this pod). This syntax is chosen only to have some well-defined way of referencing a part of an object.',
+        'Which part of the object it concerns.',
         ({ involvedObject }) => involvedObject.fieldPath ?? '',
       ),
     ),
-    wide(
-      text('Source', 'The component reporting this event. Should be a short machine understandable string.', source),
-    ),
-    text('Message', 'A human-readable description of the status of this operation.', ({ message = '' }) =>
-      message.trim(),
-    ),
-    wide(
-      text(
-        'First Seen',
-        'The time at which the event was first recorded. (Time of server receipt is in TypeMeta.)',
-        firstSeen,
-      ),
-    ),
-    wide(text('Count', 'The number of times this event has occurred.', count)),
+    wide(text('Source', 'Who reported it.', source)),
+    text('Message', 'What happened, in words.', ({ message = '' }) => message.trim()),
+    wide(text('First Seen', 'How long ago it happened first.', firstSeen)),
+    wide(text('Count', 'How often it happened.', count)),
     wide(nameColumn),
   ];
 }

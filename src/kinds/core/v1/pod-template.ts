@@ -25,7 +25,7 @@ export const PodTemplate: Kind<PodTemplate, PodTemplateInput, 'Namespaced', neve
   columns: [
     nameColumn,
     ...containerColumns((object) => templateOf(object).spec).map((column) => ({ ...column, priority: 0 })),
-    textColumn('Pod Labels', 'The labels for the pod template.', (object) => {
+    textColumn('Pod Labels', 'What its pods will be labelled with.', (object) => {
       const { labels = {} } = templateOf(object).metadata ?? {};
       return printLabelSelector(labelSelectorFrom(labels)) || NONE;
     }),

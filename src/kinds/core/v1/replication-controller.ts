@@ -24,7 +24,7 @@ import { scaleSubresource } from '../../autoscaling/v1/scale.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
-import { ageColumn, containerColumns, countColumn, docs, NONE, nameColumn } from '../../shared/workload-columns.js';
+import { ageColumn, containerColumns, countColumn, nameColumn, selectorColumn } from '../../shared/workload-columns.js';
 import { podTemplateSpec } from './pod-spec/pod-spec.js';
 import { podTemplateDefaults, podTemplateProblems } from './pod-spec/pod-template.js';
 
@@ -87,30 +87,12 @@ export const ReplicationController: Kind<
   body: shape,
   columns: [
     nameColumn,
-    countColumn(
-      'Desired',
-      `Replicas is the number of desired replicas. This is a pointer to distinguish between explicit zero and unspecified. Defaults to 1. More info: ${docs('concepts/workloads/controllers/replicationcontroller#what-is-a-replicationcontroller')}`,
-      (object) => controllerOf(object).spec.replicas,
-    ),
-    countColumn(
-      'Current',
-      `Replicas is the most recently observed number of replicas. More info: ${docs('concepts/workloads/controllers/replicationcontroller#what-is-a-replicationcontroller')}`,
-      (object) => controllerOf(object).status.replicas,
-    ),
-    countColumn(
-      'Ready',
-      'The number of ready replicas for this replication controller.',
-      (object) => controllerOf(object).status.readyReplicas ?? 0,
-    ),
+    countColumn('Desired', 'How many pods are wanted.', (object) => controllerOf(object).spec.replicas),
+    countColumn('Current', 'How many pods there are.', (object) => controllerOf(object).status.replicas),
+    countColumn('Ready', 'How many of the pods are ready.', (object) => controllerOf(object).status.readyReplicas ?? 0),
     ageColumn,
     ...containerColumns((object) => controllerOf(object).spec.template?.spec ?? {}),
-    {
-      name: 'Selector',
-      type: 'string',
-      description: `Selector is a label query over pods that should match the Replicas count. If Selector is empty, it is defaulted to the labels present on the Pod template. Label keys and values that must match in order to be controlled by this replication controller, if empty defaulted to labels on Pod template. More info: ${docs('concepts/overview/working-with-objects/labels/#label-selectors')}`,
-      priority: 1,
-      cell: (object) => selectorText(object) || NONE,
-    },
+    selectorColumn((object) => ({ matchLabels: controllerOf(object).spec.selector ?? {} })),
   ],
   strategy: {
     revalidatesOnUpdate: true,

@@ -82,13 +82,11 @@ export const ResourceQuota: Kind<ResourceQuota, ResourceQuotaInput, 'Namespaced'
   body: shape,
   columns: [
     nameColumn,
-    textColumn('Request', 'Request represents a minimum amount of cpu/memory that a container may consume.', (object) =>
+    textColumn('Request', 'What is used of each bound, except those on limits.', (object) =>
       usage(object, (name) => !name.startsWith('limits.')),
     ),
-    textColumn(
-      'Limit',
-      'Limits control the maximum amount of cpu/memory that a container may use independent of contention on the node.',
-      (object) => usage(object, (name) => name.startsWith('limits.')),
+    textColumn('Limit', 'What is used of each bound on limits.', (object) =>
+      usage(object, (name) => name.startsWith('limits.')),
     ),
     ageColumn,
   ],

@@ -2,7 +2,6 @@
  * ServiceAccount: the identity that pods run under. Its `token` address issues tokens. spec: ServiceAccount
  */
 import * as z from 'zod';
-import { orchDialect } from '../../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { mapList, optional, pointer } from '../../../schema/hints.js';
 import type { Input, Output } from '../../../schema/type.js';
@@ -10,7 +9,7 @@ import { tokenSubresource } from '../../authentication/v1/token-request.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { localObjectReference, objectReference } from '../../shared/types.js';
-import { ageColumn, docs, nameColumn, textColumn } from '../../shared/workload-columns.js';
+import { ageColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
 
 const shape = () => ({
   secrets: optional(mapList(objectReference(), 'name')),
@@ -20,10 +19,8 @@ const shape = () => ({
 export interface ServiceAccount extends ObjectBase, Output<typeof shape> {}
 export interface ServiceAccountInput extends InputBase, Input<typeof shape> {}
 
+/** Makes the list of secrets binding. */
 const ANNOTATION = 'enforce-mountable-secrets';
-/** Makes the list of secrets binding; columns speak in canonical names. */
-const ENFORCED = orchDialect.key(ANNOTATION);
-const SECRETS = `Secrets is a list of the secrets in the same namespace that pods running using this ServiceAccount are allowed to use. Pods are only limited to this list if this service account has a "${ENFORCED}" annotation set to "true". The "${ENFORCED}" annotation is deprecated since v1.32. Prefer separate namespaces to isolate access to mounted secrets. This field should not be used to find auto-generated service account token secrets for use outside of pods. Instead, tokens can be requested directly using the TokenRequest API, or service account token secrets can be manually created. More info: ${docs('concepts/configuration/secret')}`;
 
 export const ServiceAccount: Kind<ServiceAccount, ServiceAccountInput, 'Namespaced', 'token'> = defineBuiltIn({
   apiVersion: 'v1',
@@ -32,7 +29,11 @@ export const ServiceAccount: Kind<ServiceAccount, ServiceAccountInput, 'Namespac
   names: { shortNames: ['sa'] },
   body: shape,
   // The number of secrets is a text to the table's reader and a number in its cell.
-  columns: [nameColumn, textColumn('Secrets', SECRETS, (object) => accountOf(object).secrets?.length ?? 0), ageColumn],
+  columns: [
+    nameColumn,
+    textColumn('Secrets', 'How many secrets it names.', (object) => accountOf(object).secrets?.length ?? 0),
+    ageColumn,
+  ],
   strategy: {
     revalidatesOnUpdate: true,
     deleteReturnsObject: true,

@@ -15,21 +15,21 @@ export const flowSchemaColumns: readonly Column[] = [
   nameColumn,
   textColumn(
     'PriorityLevel',
-    '`name` is the name of the priority level configuration being referenced Required.',
+    'The level that its requests are put on.',
     (object) => schema(object).spec.priorityLevelConfiguration.name,
   ),
   textColumn(
     'MatchingPrecedence',
-    '`matchingPrecedence` is used to choose among the FlowSchemas that match a given request. The chosen FlowSchema is among those with the numerically lowest (which we take to be logically highest) MatchingPrecedence.  Each MatchingPrecedence value must be ranged in [1,10000]. Note that if the precedence is not specified, it will be set to 1000 as default.',
+    'Its rank when several match; the least wins.',
     (object) => schema(object).spec.matchingPrecedence,
   ),
   textColumn(
     'DistinguisherMethod',
-    '`distinguisherMethod` defines how to compute the flow distinguisher for requests that match this schema. `nil` specifies that the distinguisher is disabled and thus will always be the empty string.',
+    'How its requests are told apart into flows.',
     (object) => schema(object).spec.distinguisherMethod?.type ?? NONE,
   ),
   ageColumn,
-  textColumn('MissingPL', 'references a broken or non-existent PriorityLevelConfiguration', (object) => {
+  textColumn('MissingPL', 'Whether the level that it names is missing.', (object) => {
     const { conditions = [] } = schema(object).status;
     return conditions.find(({ type }) => type === 'Dangling')?.status ?? '?';
   }),
@@ -39,27 +39,19 @@ export const priorityLevelColumns: readonly Column[] = [
   nameColumn,
   textColumn(
     'Type',
-    '`type` indicates whether this priority level is subject to limitation on request execution.  A value of `"Exempt"` means that requests of this priority level are not subject to a limit (and thus are never queued) and do not detract from the capacity made available to other priority levels.  A value of `"Limited"` means that (a) requests of this priority level _are_ subject to limits and (b) some of the server\'s limited capacity is made available exclusively to this priority level. Required.',
+    'Whether its requests are limited.',
     (object) => (object as unknown as PriorityLevelConfiguration).spec.type,
   ),
   textColumn(
     'NominalConcurrencyShares',
-    '`nominalConcurrencyShares` (NCS) contributes to the computation of the NominalConcurrencyLimit (NominalCL) of this level. This is the number of execution seats available at this priority level. This is used both for requests dispatched from this priority level as well as requests dispatched from other priority levels borrowing seats from this level. The server\'s concurrency limit (ServerCL) is divided among the Limited priority levels in proportion to their NCS values:\n\nNominalCL(i)  = ceil( ServerCL * NCS(i) / sum_ncs ) sum_ncs = sum[priority level k] NCS(k)\n\nBigger numbers mean a larger nominal concurrency limit, at the expense of every other priority level.\n\nIf not specified, this field defaults to a value of 30.\n\nSetting this field to zero supports the construction of a "jail" for this priority level that is used to hold some request(s)',
+    'Its weight when places are shared out.',
     (object) => limited(object)?.nominalConcurrencyShares ?? NONE,
   ),
-  textColumn(
-    'Queues',
-    '`queues` is the number of queues for this priority level. The queues exist independently at each apiserver. The value must be positive.  Setting it to 1 effectively precludes shufflesharding and thus makes the distinguisher method of associated flow schemas irrelevant.  This field has a default value of 64.',
-    (object) => queuing(object)?.queues ?? NONE,
-  ),
-  textColumn(
-    'HandSize',
-    "`handSize` is a small positive number that configures the shuffle sharding of requests into queues.  When enqueuing a request at this priority level the request's flow identifier (a string pair) is hashed and the hash value is used to shuffle the list of queues and deal a hand of the size specified here.  The request is put into one of the shortest queues in that hand. `handSize` must be no larger than `queues`, and should be significantly smaller (so that a few heavy flows do not saturate most of the queues).  See the user-facing documentation for more extensive guidance on setting this field.  This field has a default value of 8.",
-    (object) => queuing(object)?.handSize ?? NONE,
-  ),
+  textColumn('Queues', 'How many queues its requests wait in.', (object) => queuing(object)?.queues ?? NONE),
+  textColumn('HandSize', 'Among how many queues a flow may choose.', (object) => queuing(object)?.handSize ?? NONE),
   textColumn(
     'QueueLengthLimit',
-    '`queueLengthLimit` is the maximum number of requests allowed to be waiting in a given queue of this priority level at a time; excess requests are rejected.  This value must be positive.  If not specified, it will be defaulted to 50.',
+    'How many requests may wait in one queue.',
     (object) => queuing(object)?.queueLengthLimit ?? NONE,
   ),
   ageColumn,

@@ -95,10 +95,10 @@ export const StorageVersion: Kind<StorageVersion, StorageVersionInput, 'Cluster'
     nameColumn,
     textColumn(
       'CommonEncodingVersion',
-      'If all API server instances agree on the same encoding storage version, then this field is set to that version. Otherwise this field is left empty. API servers should finish updating its storageVersionStatus entry before serving write operations, so that this field will be in sync with the reality.',
+      'The version that all servers write, if it is one.',
       (object) => statusOf(object).commonEncodingVersion ?? '<unset>',
     ),
-    textColumn('StorageVersions', 'The reported versions per API server instance.', (object) =>
+    textColumn('StorageVersions', 'Which server writes which version.', (object) =>
       serversCell(statusOf(object).storageVersions ?? []),
     ),
     ageColumn,

@@ -57,12 +57,8 @@ export const IngressClass: Kind<IngressClass, IngressClassInput, 'Cluster', neve
   },
   columns: [
     nameColumn,
-    textColumn(
-      'Controller',
-      'Controller that is responsible for handling this class',
-      (object) => specOf(object).controller ?? '',
-    ),
-    textColumn('Parameters', 'A reference to a resource with additional parameters', parametersCell),
+    textColumn('Controller', 'Who looks after ingresses of this class.', (object) => specOf(object).controller ?? ''),
+    textColumn('Parameters', 'The object that has further settings.', parametersCell),
     ageColumn,
   ],
 });

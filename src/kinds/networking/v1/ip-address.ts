@@ -49,14 +49,7 @@ export const IPAddress: Kind<IPAddress, IPAddressInput, 'Cluster', never> = defi
     validate: (object) => parentProblems(parentOf(object)),
     validateUpdate,
   },
-  columns: [
-    nameColumn,
-    textColumn(
-      'ParentRef',
-      'ParentRef references the resource that an IPAddress is attached to. An IPAddress must reference a parent object.',
-      parentCell,
-    ),
-  ],
+  columns: [nameColumn, textColumn('ParentRef', 'The object that the address was given to.', parentCell)],
 });
 
 /** Absent until it has been validated. */

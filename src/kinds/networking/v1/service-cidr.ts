@@ -68,10 +68,8 @@ export const ServiceCIDR: Kind<ServiceCIDR, ServiceCIDRInput, 'Cluster', 'status
   ],
   columns: [
     nameColumn,
-    textColumn(
-      'CIDRs',
-      'CIDRs defines the IP blocks in CIDR notation (e.g. "192.168.0.0/24" or "2001:db8::/64") from which to assign service cluster IPs. Max of two CIDRs is allowed, one of each IP family. This field is immutable.',
-      (object) => (specOf(object).cidrs ?? []).join(','),
+    textColumn('CIDRs', 'The ranges that services get addresses from.', (object) =>
+      (specOf(object).cidrs ?? []).join(','),
     ),
     ageColumn,
   ],

@@ -43,8 +43,11 @@ export const RuntimeClass: Kind<RuntimeClass, RuntimeClassInput, 'Cluster', neve
   apiVersion: `${serviceGroup('node')}/v1`,
   kind: 'RuntimeClass',
   scope: 'Cluster',
-  // The reference server describes the handler with nothing.
-  columns: [nameColumn, textColumn('Handler', '', (object) => object['handler']), ageColumn],
+  columns: [
+    nameColumn,
+    textColumn('Handler', 'What the node runs containers of this class with.', (object) => object['handler']),
+    ageColumn,
+  ],
   body: shape,
   strategy: { unconditionalUpdate: false, createOnUpdate: true, validate, validateUpdate },
 });

@@ -66,15 +66,15 @@ const budgetOf = (object: ApiObject) => object as unknown as PodDisruptionBudget
 
 const columns: readonly Column[] = [
   nameColumn,
-  textColumn('Min Available', 'The minimum number of pods that must be available.', (object) =>
+  textColumn('Min Available', 'How many pods have to stay up.', (object) =>
     String(budgetOf(object).spec.minAvailable ?? 'N/A'),
   ),
-  textColumn('Max Unavailable', 'The maximum number of pods that may be unavailable.', (object) =>
+  textColumn('Max Unavailable', 'How many pods may be down at once.', (object) =>
     String(budgetOf(object).spec.maxUnavailable ?? 'N/A'),
   ),
   countColumn(
     'Allowed Disruptions',
-    'Calculated number of pods that may be disrupted at this time.',
+    'How many more pods may be taken down now.',
     (object) => budgetOf(object).status.disruptionsAllowed,
   ),
   ageColumn,

@@ -15,11 +15,7 @@ export const ClusterRoleBinding: Kind<ClusterRoleBinding, ClusterRoleBindingInpu
   apiVersion: `${serviceGroup('rbac.authorization')}/v1`,
   kind: 'ClusterRoleBinding',
   scope: 'Cluster',
-  columns: bindingColumns({
-    kind: 'clusterRoleBinding',
-    roleDescription:
-      'RoleRef can only reference a ClusterRole in the global namespace. If the RoleRef cannot be resolved, the Authorizer must return an error.',
-  }),
+  columns: bindingColumns,
   body: bindingShape,
   strategy: bindingStrategy({ roleKinds: ['ClusterRole'], isNamespaced: false }),
 });

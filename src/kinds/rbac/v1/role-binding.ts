@@ -15,11 +15,7 @@ export const RoleBinding: Kind<RoleBinding, RoleBindingInput, 'Namespaced', neve
   apiVersion: `${serviceGroup('rbac.authorization')}/v1`,
   kind: 'RoleBinding',
   scope: 'Namespaced',
-  columns: bindingColumns({
-    kind: 'roleBinding',
-    roleDescription:
-      'RoleRef can reference a Role in the current namespace or a ClusterRole in the global namespace. If the RoleRef cannot be resolved, the Authorizer must return an error.',
-  }),
+  columns: bindingColumns,
   body: bindingShape,
   strategy: bindingStrategy({ roleKinds: ['Role', 'ClusterRole'], isNamespaced: true }),
 });

@@ -31,22 +31,17 @@ const priorityClass = (object: ApiObject) => object as unknown as PriorityClass;
 
 const columns: readonly Column[] = [
   nameColumn,
-  countColumn(
-    'Value',
-    'value represents the integer value of this priority class. This is the actual priority that pods receive when they have the name of this class in their pod spec.',
-    (object) => priorityClass(object).value,
-  ),
+  countColumn('Value', 'The priority that it stands for.', (object) => priorityClass(object).value),
   {
     name: 'Global-Default',
     type: 'boolean',
-    description:
-      'globalDefault specifies whether this PriorityClass should be considered as the default priority for pods that do not have any priority class. Only one PriorityClass can be marked as `globalDefault`. However, if more than one PriorityClasses exists with their `globalDefault` field set to true, the smallest value of such global default PriorityClasses will be used as the default priority.',
+    description: 'Whether pods without a class get this one.',
     cell: (object) => priorityClass(object).globalDefault ?? false,
   },
   ageColumn,
   textColumn(
     'PreemptionPolicy',
-    'preemptionPolicy is the Policy for preempting pods with lower priority. One of Never, PreemptLowerPriority. Defaults to PreemptLowerPriority if unset.',
+    'Whether its pods may displace less important ones.',
     (object) => priorityClass(object).preemptionPolicy,
   ),
 ];

@@ -73,7 +73,7 @@ export const StatefulSet: Kind<StatefulSet, StatefulSetInput, 'Namespaced', 'sta
   },
   columns: [
     nameColumn,
-    textColumn('Ready', 'Number of the pod with ready state', (object) => {
+    textColumn('Ready', 'How many pods are ready, out of how many wanted.', (object) => {
       const { spec, status } = statefulSetOf(object);
       return `${status.readyReplicas ?? 0}/${spec.replicas}`;
     }),

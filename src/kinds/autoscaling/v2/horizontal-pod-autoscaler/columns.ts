@@ -16,37 +16,17 @@ interface Shown {
 export function autoscalerColumns(read: (object: ApiObject) => Shown): Column[] {
   return [
     nameColumn,
-    textColumn(
-      'Reference',
-      'scaleTargetRef points to the target resource to scale, and is used to the pods for which metrics should be collected, as well as to actually change the replica count.',
-      (object) => {
-        const { kind, name } = read(object).spec.scaleTargetRef;
-        return `${kind}/${name}`;
-      },
-    ),
-    textColumn(
-      'Targets',
-      'metrics contains the specifications for which to use to calculate the desired replica count (the maximum replica count across all metrics will be used).  The desired replica count is calculated multiplying the ratio between the target value and the current value by the current number of pods.  Ergo, metrics used must decrease as the pod count is increased, and vice-versa.  See the individual metric source types for more information about how each type of metric must respond.',
-      (object) => {
-        const { spec, status } = read(object);
-        return metricsCell(spec.metrics ?? [], status.currentMetrics ?? []);
-      },
-    ),
-    textColumn(
-      'MinPods',
-      'minReplicas is the lower limit for the number of replicas to which the autoscaler can scale down.  It defaults to 1 pod.  minReplicas is allowed to be 0 if the alpha feature gate HPAScaleToZero is enabled and at least one Object or External metric is configured.  Scaling is active as long as at least one metric value is available.',
-      (object) => String(read(object).spec.minReplicas),
-    ),
-    textColumn(
-      'MaxPods',
-      'maxReplicas is the upper limit for the number of replicas to which the autoscaler can scale up. It cannot be less that minReplicas.',
-      (object) => read(object).spec.maxReplicas,
-    ),
-    textColumn(
-      'Replicas',
-      'currentReplicas is current number of replicas of pods managed by this autoscaler, as last seen by the autoscaler.',
-      (object) => read(object).status.currentReplicas ?? 0,
-    ),
+    textColumn('Reference', 'What it makes larger or smaller.', (object) => {
+      const { kind, name } = read(object).spec.scaleTargetRef;
+      return `${kind}/${name}`;
+    }),
+    textColumn('Targets', 'Each metric as it is and as it should be.', (object) => {
+      const { spec, status } = read(object);
+      return metricsCell(spec.metrics ?? [], status.currentMetrics ?? []);
+    }),
+    textColumn('MinPods', 'How few pods there may be.', (object) => String(read(object).spec.minReplicas)),
+    textColumn('MaxPods', 'How many pods there may be.', (object) => read(object).spec.maxReplicas),
+    textColumn('Replicas', 'How many pods it saw last.', (object) => read(object).status.currentReplicas ?? 0),
     ageColumn,
   ];
 }

@@ -17,7 +17,6 @@ import { specGeneration, statusSubresource } from '../../../shared/strategies.js
 import {
   ageColumn,
   containerColumns,
-  docs,
   nameColumn,
   selectorColumn,
   textColumn,
@@ -62,19 +61,12 @@ export const Job: Kind<Job, JobInput, 'Namespaced', 'status'> = defineBuiltIn({
   },
   columns: [
     nameColumn,
-    textColumn('Status', 'Status of the job.', statusCell),
-    textColumn(
-      'Completions',
-      'The number of pods which reached phase Succeeded. The value increases monotonically for a given spec. However, it may decrease in reaction to scale down of elastic indexed jobs.',
-      completionsCell,
-    ),
-    textColumn('Duration', 'Time required to complete the job.', durationCell),
+    textColumn('Status', 'How far it has come.', statusCell),
+    textColumn('Completions', 'How many pods succeeded, out of how many wanted.', completionsCell),
+    textColumn('Duration', 'How long it ran, or has run so far.', durationCell),
     ageColumn,
     ...containerColumns((object) => jobOf(object).spec.template.spec),
-    selectorColumn(
-      `A label query over pods that should match the pod count. Normally, the system sets this field for you. More info: ${docs('concepts/overview/working-with-objects/labels/#label-selectors')}`,
-      (object) => jobOf(object).spec.selector,
-    ),
+    selectorColumn((object) => jobOf(object).spec.selector),
   ],
 });
 

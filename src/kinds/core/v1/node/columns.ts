@@ -1,36 +1,25 @@
 /**
  * The table of nodes.
  */
-import { orchDialect } from '../../../../meta/dialect.js';
 import type { ApiObject } from '../../../../meta/object.js';
 import type { Column } from '../../../columns.js';
-import { ageColumn, docs, NONE, nameColumn, textColumn, UNKNOWN } from '../../../shared/workload-columns.js';
+import { ageColumn, NONE, nameColumn, textColumn, UNKNOWN } from '../../../shared/workload-columns.js';
 import type { Node } from './node.js';
 import type { NodeSystemInfo } from './schema.js';
 
-const ADDRESSES = `List of addresses reachable to the node. Queried from cloud provider, if available. More info: ${docs('reference/node/node-status/#addresses')} Note: This field is declared as mergeable, but the merge key is not sufficiently unique, which can cause data corruption when it is merged. Callers should instead use a full-replacement patch. See https://pr.${orchDialect.systemKey('79391')} for an example. Consumers should assume that addresses can change during the lifetime of a Node. However, there are some exceptions where this may not be possible, such as Pods that inherit a Node's address in its own status or consumers of the downward API (status.hostIP).`;
-
 export const nodeColumns: readonly Column[] = [
   nameColumn,
-  textColumn('Status', 'The status of the node', status),
-  textColumn('Roles', 'The roles of the node', roles),
+  textColumn('Status', 'Whether it is ready and takes new pods.', status),
+  textColumn('Roles', 'What it is used for, by its labels.', roles),
   ageColumn,
-  textColumn('Version', 'Kubelet Version reported by the node.', (object) => infoOf(object).kubeletVersion),
-  wide('Internal-IP', ADDRESSES, (object) => addressOf(object, 'InternalIP')),
-  wide('External-IP', ADDRESSES, (object) => addressOf(object, 'ExternalIP')),
-  wide(
-    'OS-Image',
-    'OS Image reported by the node from /etc/os-release (e.g. Debian GNU/Linux 7 (wheezy)).',
-    (object) => infoOf(object).osImage || UNKNOWN,
-  ),
-  wide(
-    'Kernel-Version',
-    "Kernel Version reported by the node from 'uname -r' (e.g. 3.16.0-0.bpo.4-amd64).",
-    (object) => infoOf(object).kernelVersion || UNKNOWN,
-  ),
+  textColumn('Version', 'The version of the agent that runs its pods.', (object) => infoOf(object).kubeletVersion),
+  wide('Internal-IP', 'Its address inside the cluster.', (object) => addressOf(object, 'InternalIP')),
+  wide('External-IP', 'Its address for the world outside.', (object) => addressOf(object, 'ExternalIP')),
+  wide('OS-Image', 'The operating system that it runs.', (object) => infoOf(object).osImage || UNKNOWN),
+  wide('Kernel-Version', 'The version of its kernel.', (object) => infoOf(object).kernelVersion || UNKNOWN),
   wide(
     'Container-Runtime',
-    'ContainerRuntime Version reported by the node through runtime remote API (e.g. containerd://1.4.2).',
+    'What runs its containers, with the version.',
     (object) => infoOf(object).containerRuntimeVersion || UNKNOWN,
   ),
 ];

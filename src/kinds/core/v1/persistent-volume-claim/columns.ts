@@ -4,7 +4,7 @@
 import type { ApiObject } from '../../../../meta/object.js';
 import { own } from '../../../../util/json.js';
 import type { Column } from '../../../columns.js';
-import { ageColumn, docs, nameColumn, textColumn } from '../../../shared/workload-columns.js';
+import { ageColumn, nameColumn, textColumn } from '../../../shared/workload-columns.js';
 import { accessModesCell, classCell, phaseCell, UNSET } from '../persistent-volume/columns.js';
 import type { PersistentVolumeClaim } from '../persistent-volume-claim.js';
 
@@ -15,36 +15,27 @@ const isGiven = (object: ApiObject) => Boolean(claim(object).spec.volumeName);
 
 export const persistentVolumeClaimColumns: readonly Column[] = [
   nameColumn,
-  textColumn('Status', 'phase represents the current phase of PersistentVolumeClaim.', (object) =>
-    phaseCell(object, claim(object).status.phase),
-  ),
-  textColumn(
-    'Volume',
-    'volumeName is the binding reference to the PersistentVolume backing this claim.',
-    (object) => claim(object).spec.volumeName ?? '',
-  ),
-  textColumn('Capacity', 'capacity represents the actual resources of the underlying volume.', (object) =>
+  textColumn('Status', 'Whether it has a volume yet.', (object) => phaseCell(object, claim(object).status.phase)),
+  textColumn('Volume', 'The volume that it has.', (object) => claim(object).spec.volumeName ?? ''),
+  textColumn('Capacity', 'How much its volume can hold.', (object) =>
     isGiven(object) ? (own(claim(object).status.capacity ?? {}, 'storage') ?? '0') : '',
   ),
-  textColumn(
-    'Access Modes',
-    `accessModes contains the actual access modes the volume backing the PVC has. More info: ${docs('concepts/storage/persistent-volumes#access-modes-1')}`,
-    (object) => (isGiven(object) ? accessModesCell(claim(object).status.accessModes) : ''),
+  textColumn('Access Modes', 'How pods may use its volume, in short forms.', (object) =>
+    isGiven(object) ? accessModesCell(claim(object).status.accessModes) : '',
   ),
-  textColumn('StorageClass', 'StorageClass of the pvc', (object) =>
+  textColumn('StorageClass', 'The class of storage that it asks for.', (object) =>
     classCell(object, claim(object).spec.storageClassName),
   ),
   textColumn(
     'VolumeAttributesClass',
-    'VolumeAttributesClass of the pvc',
+    'The class whose attributes it asks for.',
     (object) => claim(object).spec.volumeAttributesClassName ?? UNSET,
   ),
   ageColumn,
   {
     name: 'VolumeMode',
     type: 'string',
-    description:
-      'volumeMode defines what type of volume is required by the claim. Value of Filesystem is implied when not included in claim spec.',
+    description: 'Whether it asks for a file system or a raw device.',
     priority: 1,
     cell: (object) => claim(object).spec.volumeMode ?? UNSET,
   },

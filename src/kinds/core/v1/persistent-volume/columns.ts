@@ -5,7 +5,7 @@ import { kubernetesDialect, orchDialect } from '../../../../meta/dialect.js';
 import type { ApiObject } from '../../../../meta/object.js';
 import { own } from '../../../../util/json.js';
 import type { Column } from '../../../columns.js';
-import { ageColumn, docs, nameColumn, textColumn } from '../../../shared/workload-columns.js';
+import { ageColumn, nameColumn, textColumn } from '../../../shared/workload-columns.js';
 import type { PersistentVolume } from '../persistent-volume.js';
 import { classAnnotation } from './warnings.js';
 
@@ -45,48 +45,35 @@ export const persistentVolumeColumns: readonly Column[] = [
   nameColumn,
   textColumn(
     'Capacity',
-    `capacity is the description of the persistent volume's resources and capacity. More info: ${docs('concepts/storage/persistent-volumes#capacity')}`,
+    'How much it can hold.',
     (object) => own(volume(object).spec.capacity ?? {}, 'storage') ?? '0',
   ),
-  textColumn(
-    'Access Modes',
-    `accessModes contains all ways the volume can be mounted. More info: ${docs('concepts/storage/persistent-volumes#access-modes')}`,
-    (object) => accessModesCell(volume(object).spec.accessModes),
+  textColumn('Access Modes', 'How pods may use it, in short forms.', (object) =>
+    accessModesCell(volume(object).spec.accessModes),
   ),
   textColumn(
     'Reclaim Policy',
-    `persistentVolumeReclaimPolicy defines what happens to a persistent volume when released from its claim. Valid options are Retain (default for manually created PersistentVolumes), Delete (default for dynamically provisioned PersistentVolumes), and Recycle (deprecated). Recycle must be supported by the volume plugin underlying this PersistentVolume. More info: ${docs('concepts/storage/persistent-volumes#reclaiming')}`,
+    'What becomes of it once its claim is gone.',
     (object) => volume(object).spec.persistentVolumeReclaimPolicy,
   ),
-  textColumn(
-    'Status',
-    `phase indicates if a volume is available, bound to a claim, or released by a claim. More info: ${docs('concepts/storage/persistent-volumes#phase')}`,
-    (object) => phaseCell(object, volume(object).status.phase),
+  textColumn('Status', 'Whether it is free, taken or given up.', (object) =>
+    phaseCell(object, volume(object).status.phase),
   ),
-  textColumn(
-    'Claim',
-    `claimRef is part of a bi-directional binding between PersistentVolume and PersistentVolumeClaim. Expected to be non-nil when bound. claim.VolumeName is the authoritative bind between PV and PVC. More info: ${docs('concepts/storage/persistent-volumes#binding')}`,
-    claimCell,
-  ),
-  textColumn('StorageClass', 'StorageClass of the pv', (object) =>
+  textColumn('Claim', 'The claim that has it.', claimCell),
+  textColumn('StorageClass', 'The class of storage that it belongs to.', (object) =>
     classCell(object, volume(object).spec.storageClassName),
   ),
   textColumn(
     'VolumeAttributesClass',
-    'VolumeAttributesClass of the pv',
+    'The class that sets its attributes.',
     (object) => volume(object).spec.volumeAttributesClassName ?? UNSET,
   ),
-  textColumn(
-    'Reason',
-    'reason is a brief CamelCase string that describes any failure and is meant for machine parsing and tidy display in the CLI.',
-    (object) => volume(object).status.reason ?? '',
-  ),
+  textColumn('Reason', 'Why it is in trouble, in one word.', (object) => volume(object).status.reason ?? ''),
   ageColumn,
   {
     name: 'VolumeMode',
     type: 'string',
-    description:
-      'volumeMode defines if a volume is intended to be used with a formatted filesystem or to remain in raw block state. Value of Filesystem is implied when not included in spec.',
+    description: 'Whether it is a file system or a raw device.',
     priority: 1,
     cell: (object) => volume(object).spec.volumeMode ?? UNSET,
   },

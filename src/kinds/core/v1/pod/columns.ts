@@ -1,11 +1,10 @@
 /**
  * What a table shows of a pod: how many containers are ready, what keeps the others, how often they were restarted.
  */
-import { orchDialect } from '../../../../meta/dialect.js';
 import type { ApiObject } from '../../../../meta/object.js';
 import { timeToMs } from '../../../../meta/time.js';
 import type { CellContext, Column } from '../../../columns.js';
-import { ageColumn, docs, NONE, nameColumn, since, textColumn } from '../../../shared/workload-columns.js';
+import { ageColumn, NONE, nameColumn, since, textColumn } from '../../../shared/workload-columns.js';
 import { conditionOf } from './conditions.js';
 import type { Pod } from './pod.js';
 import type { ContainerState, ContainerStatus } from './status.js';
@@ -19,39 +18,21 @@ const wide = (name: string, description: string, cell: (pod: Pod) => string | un
 
 export const podColumns: readonly Column[] = [
   nameColumn,
-  textColumn('Ready', 'The aggregate readiness state of this pod for accepting traffic.', (object) => {
+  textColumn('Ready', 'How many containers are ready, out of all.', (object) => {
     const { ready, total } = summaryOf(podOf(object));
     return `${ready}/${total}`;
   }),
-  textColumn(
-    'Status',
-    'The aggregate status of the containers in this pod.',
-    (object) => summaryOf(podOf(object)).reason,
-  ),
-  textColumn(
-    'Restarts',
-    'The number of times the containers in this pod have been restarted and when the last container in this pod has restarted.',
-    (object, context) => restartsText(summaryOf(podOf(object)), context),
+  textColumn('Status', 'What it does now, or what holds it up.', (object) => summaryOf(podOf(object)).reason),
+  textColumn('Restarts', 'How often its containers began anew, and how long ago.', (object, context) =>
+    restartsText(summaryOf(podOf(object)), context),
   ),
   ageColumn,
-  wide(
-    'IP',
-    'podIP address allocated to the pod. Routable at least within the cluster. Empty if not yet allocated.',
-    ({ status }) => status.podIP,
-  ),
-  wide(
-    'Node',
-    `NodeName indicates in which node this pod is scheduled. If empty, this pod is a candidate for scheduling by the scheduler defined in schedulerName. Once this field is set, the kubelet for this node becomes responsible for the lifecycle of this pod. This field should not be used to express a desire for the pod to be scheduled on a specific node. ${docs('concepts/scheduling-eviction/assign-pod-node/#nodename')}`,
-    ({ spec }) => spec.nodeName,
-  ),
-  wide(
-    'Nominated Node',
-    'nominatedNodeName is set only when this pod preempts other pods on the node, but it cannot be scheduled right away as preemption victims receive their graceful termination periods. This field does not guarantee that the pod will be scheduled on this node. Scheduler may decide to place the pod elsewhere if other nodes become available sooner. Scheduler may also decide to give the resources on this node to a higher priority pod that is created after preemption. As a result, this field may be different than PodSpec.nodeName when the pod is scheduled.',
-    ({ status }) => status.nominatedNodeName,
-  ),
+  wide('IP', 'Its own address.', ({ status }) => status.podIP),
+  wide('Node', 'Where it runs.', ({ spec }) => spec.nodeName),
+  wide('Nominated Node', 'Where room is being made for it.', ({ status }) => status.nominatedNodeName),
   wide(
     'Readiness Gates',
-    `If specified, all readiness gates will be evaluated for pod readiness. A pod is ready when all its containers are ready AND all conditions specified in the readiness gates have status equal to "True" More info: https://git.${orchDialect.systemKey('enhancements/keps/sig-network/580-pod-readiness-gates')}`,
+    'How many of its gates are open, out of all.',
     ({ spec: { readinessGates = [] }, status }) => {
       if (readinessGates.length === 0) return undefined;
       const met = readinessGates.filter(({ conditionType }) => conditionOf(status, conditionType)?.status === 'True');

@@ -10,16 +10,12 @@ const specOf = (object: ApiObject) => object['spec'] as IngressSpec;
 
 export const ingressColumns: readonly Column[] = [
   nameColumn,
-  textColumn(
-    'Class',
-    'The name of the IngressClass resource that should be used for additional configuration',
-    (object) => specOf(object).ingressClassName ?? NONE,
-  ),
-  textColumn('Hosts', 'Hosts that incoming requests are matched against before the ingress rule', hosts),
-  textColumn('Address', 'Address is a list containing ingress points for the load-balancer', (object) =>
+  textColumn('Class', 'The class that it belongs to.', (object) => specOf(object).ingressClassName ?? NONE),
+  textColumn('Hosts', 'The host names that it has rules for.', hosts),
+  textColumn('Address', 'Where it can be reached from outside.', (object) =>
     addresses((object['status'] as IngressStatus).loadBalancer.ingress ?? []),
   ),
-  textColumn('Ports', 'Ports of TLS configurations that open', (object) =>
+  textColumn('Ports', 'The ports that it takes requests on.', (object) =>
     specOf(object).tls?.length ? '80, 443' : '80',
   ),
   ageColumn,

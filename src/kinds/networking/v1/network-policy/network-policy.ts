@@ -36,7 +36,7 @@ export const NetworkPolicy: Kind<NetworkPolicy, NetworkPolicyInput, 'Namespaced'
     nameColumn,
     textColumn(
       'Pod-Selector',
-      'Selects the pods to which this NetworkPolicy object applies.  The array of ingress rules is applied to any pods selected by this field. Multiple network policies can select the same set of pods.  In this case, the ingress rules for each are combined additively. This field is NOT optional and follows standard label selector semantics. An empty podSelector matches all pods in this namespace.',
+      'The labels of the pods that it governs.',
       (object) => printLabelSelector(labelSelectorFromObject(specOf(object).podSelector)) || NONE,
     ),
     ageColumn,
