@@ -120,7 +120,8 @@ export function assembleCluster(options: ClusterOptions, defaults: readonly Kind
   const registry = new Registry(dialect, availability);
   if (options.kinds === undefined) registry.offer(defaults);
   else for (const kind of options.kinds) registry.install(kind);
-  registry.install(Namespace);
+  // Without namespaces there is no place for anything.
+  registry.demand(Namespace);
   const parts: ClusterParts = {
     clock,
     ids: options.ids ?? randomIds,
@@ -135,7 +136,7 @@ export function assembleCluster(options: ClusterOptions, defaults: readonly Kind
   };
   const cluster = assemble(parts);
   createDefaultNamespaces(contextOf({ ...parts, admission: [] }));
-  seedInitialObjects(parts);
+  seedInitialObjects(parts, registry.storedForms());
   return cluster;
 }
 
@@ -151,11 +152,11 @@ function createDefaultNamespaces(context: ServerContext): void {
 }
 
 /** What kinds bring along. It is there at the version of the last default namespace, as if written with it. */
-function seedInitialObjects({ registry, store, dialect, clock }: ClusterParts): void {
+function seedInitialObjects({ store, dialect, clock }: ClusterParts, forms: readonly ServedKind[]): void {
   const resourceVersion = String(store.revision);
   const creationTimestamp = formatTime(clock.now());
-  for (const { kind, storage, gvk, apiVersion, storedAs } of registry.all()) {
-    if (kind.initial === undefined || storedAs !== undefined) continue;
+  for (const { kind, storage, gvk, apiVersion } of forms) {
+    if (kind.initial === undefined) continue;
     for (const { metadata, ...body } of kind.initial(dialect, creationTimestamp)) {
       const { name, generation, annotations } = metadata;
       const filledIn = {
@@ -261,7 +262,12 @@ function assemble(parts: ClusterParts): Cluster {
       return String(store.revision);
     },
     install(kind: Kind) {
+      const before = new Set(registry.storedForms());
       registry.install(kind);
+      seedInitialObjects(
+        parts,
+        registry.storedForms().filter((form) => !before.has(form)),
+      );
     },
     use(middleware: Middleware) {
       const remove = middlewares.add(middleware);

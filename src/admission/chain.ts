@@ -1,6 +1,8 @@
 /**
  * Runs plugins in order, waiting only for those that must be waited for.
  */
+
+import type { ServedKind } from '../kinds/served-kind.js';
 import { errors, StatusError } from '../meta/errors.js';
 import type { DraftObject } from '../meta/object.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
@@ -14,11 +16,37 @@ export function runAdmission(
   about: { readonly request: AdmissionRequest<DraftObject>; readonly view: ClusterView },
 ): MaybePromise<void> {
   let result: MaybePromise<void> = void 0;
-  for (const plugin of plugins) {
-    if (plugin[phase] === undefined) continue;
+  for (const plugin of concerned(plugins, phase, about.request.served)) {
     result = chain(result, () => guarded(() => runOne(plugin, phase, about), plugin));
   }
   return result;
+}
+
+type Concerned = Readonly<Record<'mutate' | 'validate', readonly AdmissionPlugin[]>>;
+
+const concernedPlugins = new WeakMap<readonly AdmissionPlugin[], WeakMap<ServedKind, Concerned>>();
+
+/** The plugins that have a say about a kind; most kinds concern one or two of a dozen. */
+function concerned(
+  plugins: readonly AdmissionPlugin[],
+  phase: 'mutate' | 'validate',
+  served: ServedKind,
+): readonly AdmissionPlugin[] {
+  let byKind = concernedPlugins.get(plugins);
+  if (byKind === undefined) {
+    byKind = new WeakMap();
+    concernedPlugins.set(plugins, byKind);
+  }
+  let known = byKind.get(served);
+  if (known === undefined) {
+    const looking = plugins.filter((plugin) => plugin.looksAt?.(served) ?? true);
+    known = {
+      mutate: looking.filter((plugin) => plugin.mutate !== undefined),
+      validate: looking.filter((plugin) => plugin.validate !== undefined),
+    };
+    byKind.set(served, known);
+  }
+  return known[phase];
 }
 
 function runOne(

@@ -38,6 +38,8 @@ export interface ClusterView extends ObjectReader {
 
 export interface AdmissionPlugin {
   readonly name: string;
+  /** Which kinds it looks at; absent: all of them. Asked once for each kind. */
+  readonly looksAt?: (served: ServedKind) => boolean;
   /** Its `mutate` only refuses; saves a second look at every object. */
   readonly changesNothing?: boolean;
   /** What it changes is known to be well formed, and needs no second look either. Built-in plugins only. */

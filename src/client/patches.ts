@@ -56,10 +56,16 @@ type StrategicPatchField<Value> = Value extends readonly (infer Item)[]
 
 /** Instructions among the fields of a strategic patch. */
 export interface StrategicDirectives {
-  readonly $patch?: 'replace' | 'merge' | 'delete';
+  /**
+   * In a map: what stands beside it is the whole new map, or the map is emptied. In an item of a list: the other items
+   * are the whole new list, or the item with this key is removed.
+   */
+  readonly $patch?: 'replace' | 'delete';
   /** Of a union: the fields to keep; others are cleared. */
   readonly $retainKeys?: readonly string[];
+  /** The order of the list that is named: its items, of which only the merge key needs to be given. */
   readonly [order: `$setElementOrder/${string}`]: readonly unknown[];
+  /** What to remove from the list of scalars that is named. */
   readonly [deletion: `$deleteFromPrimitiveList/${string}`]: readonly unknown[];
 }
 
@@ -81,9 +87,9 @@ export function mergePatch<Input>(body: MergePatchBody<NoInfer<Input>>): MergePa
 }
 
 /**
- * A strategic merge patch: like a merge patch, but lists merge item by item, and directives such as `$patch` say
- * where they do not. Only built-in kinds will understand
- * it; it is refused with 415 until the server does (docs/fidelity.md).
+ * A strategic merge patch: like a merge patch, but lists merge item by item where their kind declares a merge key, and
+ * directives such as `$patch` say where that is not wanted. Only built-in kinds understand it; others answer with
+ * UnsupportedMediaType.
  *
  * @example
  * await endpoints.patch('web', strategicPatch({ metadata: { finalizers: ['example.com/wait'] } }));

@@ -71,7 +71,7 @@ export interface Kind<
   readonly deprecation?: (dialect: Dialect) => string;
   /** Objects that are there from the start, whole: without anything that the server gives every object. */
   readonly initial?: (dialect: Dialect, now: string) => readonly InitialObject[];
-  /** What `kubectl get` shows of it; absent: name and age. */
+  /** What a table shows of it; absent: its name and when it was created. */
   readonly columns?: readonly Column[];
   readonly [types]?: KindTypes<Object, Input, Subresource>;
 }

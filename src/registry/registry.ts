@@ -42,6 +42,11 @@ export class Registry {
     else this.#noteUnavailable(kind, refusal.why);
   }
 
+  /** Makes a kind served, whatever the configuration says. */
+  demand(kind: Kind): void {
+    this.#add(kind);
+  }
+
   #noteUnavailable(kind: Kind, why: string): void {
     this.#unavailable.set(resourceId(serveKind(kind, this.#dialect).gvr), why);
   }
@@ -89,6 +94,11 @@ export class Registry {
     return this.#stored.get(qualifiedResource({ group, resource: resource.resource }));
   }
 
+  /** The forms in which anything is stored. */
+  storedForms(): readonly ServedKind[] {
+    return [...this.#stored.values()];
+  }
+
   /** Why a kind that the cluster knows is not served; undefined for one it does not know. */
   whyUnavailable(gvr: GroupVersionResource): string | undefined {
     return this.#unavailable.get(resourceId(gvr));
@@ -107,8 +117,11 @@ export class Registry {
   /** An independent registry with the same kinds. */
   fork(): Registry {
     const copy = new Registry(this.#dialect, this.#availability);
-    for (const served of this.all()) copy.#add(served.kind);
-    for (const [resource, why] of this.#unavailable) copy.#unavailable.set(resource, why);
+    for (const [id, served] of this.#byResource) copy.#byResource.set(id, served);
+    for (const [id, served] of this.#byKind) copy.#byKind.set(id, served);
+    for (const [storage, form] of this.#stored) copy.#stored.set(storage, form);
+    for (const group of this.#builtInGroups) copy.#builtInGroups.add(group);
+    for (const [id, why] of this.#unavailable) copy.#unavailable.set(id, why);
     return copy;
   }
 }

@@ -113,16 +113,26 @@ function graceFor(
   about: { readonly deletion: DeletionRequest; readonly job: WriteJob },
 ): Grace {
   const { deletionTimestamp, deletionGracePeriodSeconds } = live.metadata;
-  const asked = about.deletion.gracePeriodSeconds;
+  const now = timeToMs(about.job.moment.now);
+  // A period beyond what a number holds exactly arrives as a bigint.
+  const wish: unknown = about.deletion.gracePeriodSeconds;
+  const asked = wish === undefined ? undefined : withinTime(Number(wish), now);
   if (deletionTimestamp === undefined) {
-    const seconds = gracePeriod(live, asked);
-    return { type: 'until', seconds, at: formatTime(timeToMs(about.job.moment.now) + seconds * 1000) };
+    const seconds = withinTime(Number(gracePeriod(live, asked)), now);
+    return { type: 'until', seconds, at: formatTime(now + seconds * 1000) };
   }
   if (deletionGracePeriodSeconds === undefined) return NO_GRACE;
   // The end may only come nearer.
   if (asked === undefined || asked >= deletionGracePeriodSeconds) return { type: 'pending' };
   const begun = timeToMs(deletionTimestamp) - deletionGracePeriodSeconds * 1000;
   return { type: 'until', seconds: asked, at: formatTime(begun + asked * 1000) };
+}
+
+/** The last second that can be written down. */
+const END_OF_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
+
+function withinTime(seconds: number, nowMs: number): number {
+  return Math.min(seconds, Math.floor((END_OF_TIME_MS - nowMs) / 1000));
 }
 
 function startGrace(

@@ -12,7 +12,7 @@ import { errors, StatusError } from '../meta/errors.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { DecodeError, decode } from '../schema/decode.js';
 import { StorageError } from '../storage/types.js';
-import { own } from '../util/json.js';
+import { copyJson, own } from '../util/json.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import { deleteObject, vanish } from './deletion.js';
 import type { WriteJob } from './job.js';
@@ -42,12 +42,14 @@ export function createObject(draft: DraftObject, job: WriteJob): MaybePromise<Wr
   });
 }
 
-const MAX_NAME_ATTEMPTS = 8;
+const MAX_ATTEMPTS_TO_CREATE = 8;
 
 /** Prepares, validates and stores a new object; with a generated name, until one is free. */
 function storeNew(draft: DraftObject, job: WriteJob, attempt = 1): MaybePromise<ApiObject> {
   const { strategy } = job.served.kind;
   const nameIsGenerated = !draft.metadata.name && Boolean(draft.metadata.generateName);
+  // Another attempt begins with what was sent: this one fills the draft in, and freezes parts of it.
+  const untouched = nameIsGenerated || strategy.allocate !== undefined ? copyJson(draft) : undefined;
   const allocation = strategy.allocate?.(draft, undefined, powerContext(job, deleteObject));
   prepareForCreate(draft, job);
   validateCreate(draft, job);
@@ -67,9 +69,10 @@ function storeNew(draft: DraftObject, job: WriteJob, attempt = 1): MaybePromise<
       return commitCreate(sealed, job);
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
-      if (!nameIsGenerated || attempt >= MAX_NAME_ATTEMPTS) throw alreadyExists(draft, job);
-      draft.metadata.name = '';
-      return storeNew(draft, job, attempt + 1);
+      // What was set aside is gone when it was to be taken: `stale`. A name that the client chose stays taken.
+      const mayTryAgain = nameIsGenerated || error.failure === 'stale';
+      if (untouched === undefined || !mayTryAgain || attempt >= MAX_ATTEMPTS_TO_CREATE) throw alreadyExists(draft, job);
+      return storeNew(untouched, job, attempt + 1);
     }
   });
 }
@@ -130,7 +133,11 @@ function replace(
   const sealed = seal(job.served.schema, draft, live.metadata.resourceVersion);
   return chain(admit('validate', { operation: 'UPDATE', object: sealed, oldObject: live }, job), () => {
     if (vanishes(sealed, live, job)) return { object: finalize(sealed, live, job), created: false };
-    if (!job.dryRun) allocation?.commit();
+    if (allocation !== undefined && !job.dryRun) {
+      // Nothing may fail after what was set aside is taken, least of all because somebody else was faster.
+      if (readLive(job, live.metadata.name) !== live) throw new StorageError('stale');
+      allocation.commit();
+    }
     return { object: commitUpdate(sealed, live, job), created: false };
   });
 }
@@ -189,10 +196,12 @@ const MODIFIED = 'the object has been modified; please apply your changes to the
  * What plugins made of a draft is decoded like a body: they may change much, but not the types of fields, nor where
  * the object goes. A cluster whose plugins change nothing skips the look.
  */
-function checkMutated(draft: DraftObject, job: WriteJob): DraftObject {
+export function checkMutated(draft: DraftObject, job: WriteJob): DraftObject {
   const { served, context } = job;
   if (!context.admission.some(needsSecondLook)) return draft;
   const checked = decodeMutated(draft, job);
+  // What a plugin adds is filled in like what a client sends.
+  served.kind.strategy.defaults?.(checked, job.moment);
   checked.kind = served.gvk.kind;
   checked.apiVersion = served.apiVersion;
   reconcileNamespace(checked.metadata, job);

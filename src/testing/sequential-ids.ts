@@ -6,7 +6,7 @@ import { NAME_ALPHABET } from '../util/ids.js';
 
 /**
  * Uids count up (`00000000-0000-4000-8000-000000000001`, …), name suffixes too (`bbbbb`, `bbbbc`, …), and `random`
- * is always one half.
+ * goes through the same numbers from one half on.
  *
  * @example
  * createCluster({ ids: sequentialIds() })
@@ -14,6 +14,7 @@ import { NAME_ALPHABET } from '../util/ids.js';
 export function sequentialIds(): Ids {
   let uids = 0;
   let suffixes = 0;
+  let randoms = 0;
   return {
     uid: () => `00000000-0000-4000-8000-${String(++uids).padStart(12, '0')}`,
     suffix(length) {
@@ -23,6 +24,7 @@ export function sequentialIds(): Ids {
       }
       return text;
     },
-    random: () => 0.5,
+    // Steps of the golden ratio: they never come close to where they have been.
+    random: () => (0.5 + randoms++ * 0.618033988749895) % 1,
   };
 }

@@ -18,6 +18,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   '04-testing-a-controller.mjs': 'ok  a write that loses a race is made again',
   '05-http.mjs': 'the server is closed',
   '06-paging-and-history.mjs': 'version 9: c d, 1 to come',
+  '07-pods-and-budgets.mjs': 'web-2 stays: The disruption budget web needs 2 healthy pods and has 3 currently',
 };
 
 const folder = join(root, 'examples');

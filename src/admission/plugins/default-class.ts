@@ -2,13 +2,13 @@
  * Claims and ingresses that name no class get the one that is marked as the default.
  */
 import { serviceGroup } from '../../meta/dialect.js';
-import { errors } from '../../meta/errors.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { isFor } from './match.js';
+import { isFor, kindsOf } from './match.js';
 
 export const defaultStorageClass: AdmissionPlugin = Object.freeze({
   name: 'DefaultStorageClass',
+  looksAt: kindsOf(['', 'persistentvolumeclaims']),
   trusted: true,
   mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void {
     if (request.operation !== 'CREATE' || request.object === undefined) return;
@@ -16,10 +16,7 @@ export const defaultStorageClass: AdmissionPlugin = Object.freeze({
     const spec = request.object['spec'] as { storageClassName?: string };
     if (spec.storageClassName !== undefined || hasBetaClass(request.object, view)) return;
     const classes = view.list({ group: serviceGroup('storage'), resource: 'storageclasses' });
-    // Of several defaults, the newest; of equally old ones, the first by name.
-    const [chosen] = marked(classes, 'storageclass', view).sort(
-      (left, right) => newestFirst(left, right) || (left.metadata.name < right.metadata.name ? -1 : 1),
-    );
+    const chosen = markedAsDefault(classes, 'storageclass', view);
     if (chosen !== undefined) spec.storageClassName = chosen.metadata.name;
   },
 });
@@ -31,6 +28,7 @@ function hasBetaClass(claim: DraftObject, { dialect }: ClusterView): boolean {
 
 export const defaultIngressClass: AdmissionPlugin = Object.freeze({
   name: 'DefaultIngressClass',
+  looksAt: kindsOf([serviceGroup('networking'), 'ingresses']),
   trusted: true,
   mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void {
     if (request.operation !== 'CREATE' || request.object === undefined) return;
@@ -40,27 +38,24 @@ export const defaultIngressClass: AdmissionPlugin = Object.freeze({
     const annotation = view.dialect.key('ingress.class');
     if (spec.ingressClassName !== undefined) return;
     if (Object.hasOwn(request.object.metadata.annotations ?? {}, annotation)) return;
-    const defaults = marked(view.list({ group, resource: 'ingressclasses' }), 'ingressclass', view);
-    const [chosen, ...others] = defaults.sort(newestFirst);
-    if (chosen === undefined) return;
-    if (others.some((other) => newestFirst(chosen, other) === 0)) {
-      const { groupResource } = request.served;
-      throw errors.forbidden(
-        groupResource,
-        request.name,
-        `${defaults.length} default IngressClasses were found, only 1 allowed`,
-      );
-    }
-    spec.ingressClassName = chosen.metadata.name;
+    const chosen = markedAsDefault(view.list({ group, resource: 'ingressclasses' }), 'ingressclass', view);
+    if (chosen !== undefined) spec.ingressClassName = chosen.metadata.name;
   },
 });
 
-function marked(classes: readonly ApiObject[], subdomain: string, { dialect }: ClusterView): ApiObject[] {
+/** Of several defaults, the newest; of equally old ones, the first by name. */
+function markedAsDefault(
+  classes: readonly ApiObject[],
+  subdomain: string,
+  { dialect }: ClusterView,
+): ApiObject | undefined {
   const annotation = dialect.subkey(subdomain, 'is-default-class');
-  return classes.filter(({ metadata }) => metadata.annotations?.[annotation] === 'true');
-}
-
-function newestFirst(left: ApiObject, right: ApiObject): number {
-  const [a, b] = [left.metadata.creationTimestamp, right.metadata.creationTimestamp];
-  return a === b ? 0 : a < b ? 1 : -1;
+  let best: ApiObject | undefined;
+  for (const candidate of classes) {
+    if (candidate.metadata.annotations?.[annotation] !== 'true') continue;
+    // Listed by name, so that the first of equals is there already.
+    const { creationTimestamp } = candidate.metadata;
+    if (best === undefined || creationTimestamp > best.metadata.creationTimestamp) best = candidate;
+  }
+  return best;
 }

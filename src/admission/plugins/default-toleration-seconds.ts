@@ -3,12 +3,13 @@
  */
 import type { DraftObject } from '../../meta/object.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { isFor } from './match.js';
+import { isFor, kindsOf } from './match.js';
 
 const SECONDS = 300;
 
 export const defaultTolerationSeconds: AdmissionPlugin = Object.freeze({
   name: 'DefaultTolerationSeconds',
+  looksAt: kindsOf(['', 'pods']),
   trusted: true,
   mutate,
 });

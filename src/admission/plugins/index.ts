@@ -4,19 +4,23 @@
 import type { AdmissionPlugin } from '../types.js';
 import { defaultIngressClass, defaultStorageClass } from './default-class.js';
 import { defaultTolerationSeconds } from './default-toleration-seconds.js';
+import { limitRanger } from './limit-ranger.js';
 import { namespaceLifecycle } from './namespace-lifecycle.js';
 import { persistentVolumeClaimResize } from './persistent-volume-claim-resize.js';
 import { priority } from './priority.js';
+import { runtimeClass } from './runtime-class.js';
 import { storageObjectInUseProtection } from './storage-object-in-use-protection.js';
 import { taintNodesByCondition } from './taint-nodes-by-condition.js';
 
 export const defaultAdmission: readonly AdmissionPlugin[] = Object.freeze([
   namespaceLifecycle,
+  limitRanger,
   taintNodesByCondition,
   priority,
   defaultTolerationSeconds,
-  storageObjectInUseProtection,
-  defaultIngressClass,
   defaultStorageClass,
+  storageObjectInUseProtection,
   persistentVolumeClaimResize,
+  runtimeClass,
+  defaultIngressClass,
 ]);

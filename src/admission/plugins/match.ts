@@ -1,15 +1,22 @@
 /**
  * Which requests a plugin looks at.
  */
+
+import type { ServedKind } from '../../kinds/served-kind.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { AdmissionRequest } from '../types.js';
 
+/** A request of either round. */
+export type AnyRequest = AdmissionRequest<DraftObject | ApiObject>;
+
 /** The request is about whole objects of a resource, in whatever version. The group is canonical. */
-export function isFor<Object extends DraftObject | ApiObject>(
-  request: AdmissionRequest<Object>,
-  group: string,
-  resource: string,
-): boolean {
+export function isFor(request: AnyRequest, group: string, resource: string): boolean {
   const { kind } = request.served;
   return request.subresource === '' && kind.group === group && kind.names.plural === resource;
+}
+
+/** For `looksAt`: objects of these resources, in whatever version. The groups are canonical. */
+export function kindsOf(...resources: readonly (readonly [group: string, resource: string])[]) {
+  return ({ kind }: ServedKind): boolean =>
+    resources.some(([group, resource]) => kind.group === group && kind.names.plural === resource);
 }

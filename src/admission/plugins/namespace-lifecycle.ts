@@ -2,9 +2,12 @@
  * Nothing is created in a namespace that does not exist or is going away, and three namespaces cannot be deleted.
  * spec: Namespace
  */
+import { serviceGroup } from '../../meta/dialect.js';
 import { errors } from '../../meta/errors.js';
 import type { DraftObject } from '../../meta/object.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
+import { isFor } from './match.js';
+import { refuse } from './refuse.js';
 
 const PROTECTED: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);
 
@@ -18,24 +21,21 @@ function mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void
   const { operation, served, name, namespace } = request;
   const isNamespace = served.gvk.kind === 'Namespace' && served.gvk.group === '';
   if (isNamespace && operation === 'DELETE' && PROTECTED.has(name)) {
-    throw errors.forbidden(served.groupResource, name, 'this namespace may not be deleted');
+    throw refuse(request, 'this namespace may not be deleted');
   }
   if (!served.namespaced || operation === 'DELETE') return;
+  // An answer about the namespace would tell more than who asks may know.
+  if (isFor(request, serviceGroup('authorization'), 'localsubjectaccessreviews')) return;
   const live = view.namespace(namespace);
   if (live === undefined) throw errors.notFound({ group: '', resource: 'namespaces' }, namespace);
   if (operation === 'CREATE' && isTerminating(live['status'])) {
-    throw errors.forbidden(
-      served.groupResource,
-      name,
-      `unable to create new content in namespace ${namespace} because it is being terminated`,
-      [
-        {
-          reason: 'NamespaceTerminating',
-          message: `namespace ${namespace} is being terminated`,
-          field: 'metadata.namespace',
-        },
-      ],
-    );
+    throw refuse(request, `unable to create new content in namespace ${namespace} because it is being terminated`, [
+      {
+        reason: 'NamespaceTerminating',
+        message: `namespace ${namespace} is being terminated`,
+        field: 'metadata.namespace',
+      },
+    ]);
   }
 }
 

@@ -2,17 +2,19 @@
  * A claim may only ask for more when the class it was provisioned by can grow volumes.
  */
 import { serviceGroup } from '../../meta/dialect.js';
-import { errors } from '../../meta/errors.js';
 import { Quantity } from '../../meta/quantity.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { isFor } from './match.js';
+import { isFor, kindsOf } from './match.js';
+import { refuse } from './refuse.js';
 
 export const persistentVolumeClaimResize: AdmissionPlugin = Object.freeze({
   name: 'PersistentVolumeClaimResize',
+  looksAt: kindsOf(['', 'persistentvolumeclaims']),
   validate,
 });
 
 interface Claim {
+  readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
   readonly spec?: {
     readonly storageClassName?: string;
     readonly resources?: { readonly requests?: Readonly<Record<string, string>> };
@@ -37,13 +39,10 @@ function asked({ spec }: Claim): Quantity {
   return Quantity.parse(spec?.resources?.requests?.['storage'] ?? '0');
 }
 
-function mayGrow({ spec }: Claim, view: ClusterView): boolean {
-  const name = spec?.storageClassName;
+function mayGrow({ metadata, spec }: Claim, view: ClusterView): boolean {
+  // The annotation of old still comes first.
+  const name = metadata.annotations?.[view.dialect.subkey('volume.beta', 'storage-class')] ?? spec?.storageClassName;
   if (!name) return false;
   const storageClass = view.get({ group: serviceGroup('storage'), resource: 'storageclasses', namespace: '', name });
   return storageClass?.['allowVolumeExpansion'] === true;
-}
-
-function refuse({ served, name }: AdmissionRequest, why: string): Error {
-  return errors.forbidden(served.groupResource, name, why);
 }

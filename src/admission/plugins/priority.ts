@@ -2,14 +2,20 @@
  * A pod's priority is that of its class, and there is at most one default class. spec: PriorityClass
  */
 import { serviceGroup } from '../../meta/dialect.js';
-import { errors } from '../../meta/errors.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { isFor } from './match.js';
+import { isFor, kindsOf } from './match.js';
+import { refuse } from './refuse.js';
 
 const PRIORITY_CLASSES = { group: serviceGroup('scheduling'), resource: 'priorityclasses' };
 
-export const priority: AdmissionPlugin = Object.freeze({ name: 'Priority', trusted: true, mutate, validate });
+export const priority: AdmissionPlugin = Object.freeze({
+  name: 'Priority',
+  looksAt: kindsOf(['', 'pods'], [PRIORITY_CLASSES.group, PRIORITY_CLASSES.resource]),
+  trusted: true,
+  mutate,
+  validate,
+});
 
 interface PodSpec {
   priorityClassName?: string;
@@ -33,7 +39,7 @@ function mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void
 
 /** A client that sends the pod again without what was computed means the same pod. */
 function keepFromLive(spec: PodSpec, live: PodSpec | undefined): void {
-  if (live === undefined || spec.priorityClassName !== live.priorityClassName) return;
+  if (live === undefined) return;
   if (spec.priority === undefined && live.priority !== undefined) spec.priority = live.priority;
   if (spec.preemptionPolicy === undefined && live.preemptionPolicy !== undefined) {
     spec.preemptionPolicy = live.preemptionPolicy;
@@ -67,12 +73,12 @@ function named(name: string, request: AdmissionRequest<DraftObject>, view: Clust
   return asClass(found);
 }
 
-/** The highest of the defaults, should there be several. */
+/** The lowest of the defaults, should there be several. */
 function defaultClass(view: ClusterView): PriorityClass | undefined {
   let best: PriorityClass | undefined;
   for (const object of view.list(PRIORITY_CLASSES)) {
     const candidate = asClass(object);
-    if (candidate.globalDefault === true && (best === undefined || candidate.value > best.value)) best = candidate;
+    if (candidate.globalDefault === true && (best === undefined || candidate.value < best.value)) best = candidate;
   }
   return best;
 }
@@ -91,8 +97,4 @@ function validate(request: AdmissionRequest, view: ClusterView): void {
 
 function asClass(object: ApiObject): PriorityClass {
   return object as unknown as PriorityClass;
-}
-
-function refuse(request: AdmissionRequest<DraftObject> | AdmissionRequest, why: string): Error {
-  return errors.forbidden(request.served.groupResource, request.name, why);
 }

@@ -3,10 +3,11 @@
  */
 import type { DraftObject } from '../../meta/object.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { isFor } from './match.js';
+import { isFor, kindsOf } from './match.js';
 
 export const storageObjectInUseProtection: AdmissionPlugin = Object.freeze({
   name: 'StorageObjectInUseProtection',
+  looksAt: kindsOf(['', 'persistentvolumes'], ['', 'persistentvolumeclaims']),
   trusted: true,
   mutate,
 });

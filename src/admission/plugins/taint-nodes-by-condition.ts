@@ -3,10 +3,11 @@
  */
 import type { DraftObject } from '../../meta/object.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { isFor } from './match.js';
+import { isFor, kindsOf } from './match.js';
 
 export const taintNodesByCondition: AdmissionPlugin = Object.freeze({
   name: 'TaintNodesByCondition',
+  looksAt: kindsOf(['', 'nodes']),
   trusted: true,
   mutate,
 });

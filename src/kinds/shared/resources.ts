@@ -209,14 +209,23 @@ export function validateResourceRequirements(
  * that was made canonical in between (`0.5` as `500m`) shows the numbers of the canonical one.
  */
 export function quantityDump(text: string): Verbatim {
+  // Nothing is not taken apart, so it has no format.
+  if (text === '0') return quantityParts({ value: 0n, scale: 0 }, { kept: text, format: '' });
   const { format } = Quantity.parse(text);
   const held = heldInt64(text, format);
+  return quantityParts(held, { kept: held?.kept === true ? text : '', format });
+}
+
+function quantityParts(
+  held: { readonly value: bigint; readonly scale: number } | undefined,
+  { kept, format }: { readonly kept: string; readonly format: string },
+): Verbatim {
   // Wide numbers are held elsewhere, and a pointer is all that shows of them.
-  const { value, scale, kept } = held ?? { value: 0n, scale: 0, kept: false };
+  const { value, scale } = held ?? { value: 0n, scale: 0 };
   const pointer = held === undefined ? '0xc000000000' : 'nil';
   return verbatim(
     `resource.Quantity{i:resource.int64Amount{value:${value}, scale:${scale}}, ` +
-      `d:resource.infDecAmount{Dec:(*inf.Dec)(${pointer})}, s:${quote(kept ? text : '')}, Format:${quote(format)}}`,
+      `d:resource.infDecAmount{Dec:(*inf.Dec)(${pointer})}, s:${quote(kept)}, Format:${quote(format)}}`,
   );
 }
 

@@ -118,9 +118,12 @@ function labelAndAnnotationProblems(metadata: Meta, problems: FieldError[]): voi
   if (total > MAX_ANNOTATION_BYTES) problems.push(tooLong('metadata.annotations', MAX_ANNOTATION_BYTES));
 }
 
+const MAX_QUARRELS = 5;
+
 function ownerProblems(owners: readonly DeepReadonly<OwnerReference>[], problems: FieldError[]): void {
   const field = 'metadata.ownerReferences';
   let controller: DeepReadonly<OwnerReference> | undefined;
+  let quarrels = 0;
   for (const owner of owners) {
     const version = owner.apiVersion.slice(owner.apiVersion.indexOf('/') + 1);
     if (version === '')
@@ -132,7 +135,8 @@ function ownerProblems(owners: readonly DeepReadonly<OwnerReference>[], problems
       problems.push(invalid(field, dumpOwner(owner), '/v1, Kind=Event is disallowed from being an owner'));
     }
     if (owner.controller !== true) continue;
-    if (controller !== undefined) {
+    // Each of these errors shows all owners: a few of them say it, all of them would fill the memory.
+    if (controller !== undefined && quarrels++ < MAX_QUARRELS) {
       const both = `${controller.kind}/${controller.name} and ${owner.kind}/${owner.name}`;
       const detail = `Only one reference can have Controller set to true. Found "true" in references for ${both}`;
       problems.push(invalid(field, dumpOwners(owners), detail));

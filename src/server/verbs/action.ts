@@ -3,9 +3,10 @@
  */
 import type { SubresourceAction } from '../../kinds/kind.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
+import type { ApiObject } from '../../meta/object.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
-import { deepFreeze } from '../../util/json.js';
+import { copyJson, deepFreeze } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
@@ -16,6 +17,7 @@ import { checkWriteOptions } from '../options.js';
 import { powerContext } from '../power.js';
 import { admit } from '../steps/admit.js';
 import { reconcileNamespace } from '../steps/reconcile.js';
+import { checkMutated } from '../write.js';
 import { servedView } from './view.js';
 
 export function onAction(
@@ -37,11 +39,14 @@ export function onAction(
   asked.kind.strategy.defaults?.(draft, job.moment);
   reconcileNamespace(draft.metadata, job);
   const done = warned(job.warnings, () =>
-    chain(admit('mutate', { operation: 'CREATE', object: draft }, job), () =>
-      chain(admit('validate', { operation: 'CREATE', object: draft }, job), () =>
-        action.run(draft, powerContext(job, deleteObject)),
-      ),
-    ),
+    chain(admit('mutate', { operation: 'CREATE', object: draft }, job), () => {
+      const body = checkMutated(draft, { ...job, served: asked });
+      // Those who only judge see a copy that they cannot change.
+      const judged = deepFreeze(copyJson(body)) as unknown as ApiObject;
+      return chain(admit('validate', { operation: 'CREATE', object: judged }, job), () =>
+        action.run(body, powerContext(job, deleteObject)),
+      );
+    }),
   );
   return chain(done, (object) => answer(201, deepFreeze(object) as ObjectResponse['object'], job.warnings));
 }

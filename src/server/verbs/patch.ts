@@ -7,8 +7,11 @@
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { applyJsonPatch, parseJsonPatch } from '../../merge/json-patch.js';
 import { applyMergePatch } from '../../merge/merge-patch.js';
+import { type Restored, RestoreError, restore } from '../../merge/restore.js';
+import { applyStrategicMerge, type StrategicMerge } from '../../merge/strategic-merge.js';
 import { errors, failure, type StatusError } from '../../meta/errors.js';
 import { causeReason, invalid } from '../../meta/field-error.js';
+import { printGoValue } from '../../meta/go-value.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { BodyError } from '../../protocol/body.js';
 import type { ApiRequest, PatchType } from '../../protocol/request.js';
@@ -29,6 +32,7 @@ import { updateObject, type Written } from '../write.js';
 export function patch(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
   const { patchType } = request;
   invariant(patchType !== undefined, 'a patch request says which patch it is');
+  requirePatchType(patchType, served);
   const options = checkPatchOptions(request.options, patchType, context.dialect);
   const job: WriteJob = startJob(context, request, { served, dryRun: options.dryRun });
   const written = warned(job.warnings, () => applyPatch(patchType, options, job));
@@ -49,21 +53,34 @@ function applyPatch(patchType: PatchType, options: WriteOptions, job: WriteJob):
       mayCreate: false,
       draft(live) {
         invariant(live !== undefined, 'only an existing object is patched');
-        return patched(change(live), options, job);
+        return change(live);
       },
     },
     job,
   );
 }
 
-type Change = (live: ApiObject) => unknown;
+/** Users' own kinds know no strategic merge, nor do their views. Throws 415. */
+export function requirePatchType(patchType: PatchType, served: ServedKind): void {
+  if (patchType !== 'strategic' || served.kind.manner === 'struct') return;
+  throw errors.unsupportedMediaType(
+    `the body of the request was in an unknown format - accepted media types include: ${DOCUMENT_PATCHES}`,
+  );
+}
+
+const DOCUMENT_PATCHES =
+  'application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml, application/apply-patch+cbor';
+
+/** What a patch makes of the live object. */
+type Change = (live: ApiObject) => DraftObject;
+
+interface About {
+  readonly options: WriteOptions;
+  readonly job: WriteJob;
+}
 
 /** The patch as a function of the live object. Throws when it cannot be one. */
-export function readPatch(
-  request: ApiRequest,
-  patchType: PatchType,
-  about: { readonly options: WriteOptions; readonly job: WriteJob },
-): Change {
+export function readPatch(request: ApiRequest, patchType: PatchType, about: About): Change {
   const { options, job } = about;
   switch (patchType) {
     case 'json': {
@@ -71,32 +88,41 @@ export function readPatch(
       const parsed = parseJsonPatch(document.value, options);
       const repeated = duplicateFindings(document).map((finding) => `json patch ${finding}`);
       note([...parsed.findings, ...(options.fieldValidation === 'Ignore' ? [] : repeated)], about);
-      return (live) => applyJsonPatch(live, parsed);
+      return (live) => patched(applyJsonPatch(live, parsed), about);
     }
     case 'merge': {
       const document = readDocument(request, options);
       note(options.fieldValidation === 'Ignore' ? [] : duplicateFindings(document), about);
-      return (live) => applyMergePatch(live as unknown as Record<string, unknown>, document.value, options);
+      return (live) => patched(applyMergePatch(asRecord(live), document.value, options), about);
     }
-    case 'strategic':
+    case 'strategic': {
+      const document = readDocument(request, options);
+      return (live) => {
+        const merged = applyStrategicMerge(job.served.schema, asRecord(live), document.value);
+        return strategicallyPatched(merged, duplicateFindings(document), about);
+      };
+    }
     case 'apply':
-      throw unsupported(patchType, job);
+      throw unsupported(job);
     default:
       return unreachable(patchType);
   }
 }
 
+function asRecord(object: ApiObject): Readonly<Record<string, unknown>> {
+  return object as unknown as Record<string, unknown>;
+}
+
 /** Not modelled yet, and said so: see docs/fidelity.md. */
-function unsupported(patchType: PatchType, job: WriteJob): Error {
-  const what = patchType === 'apply' ? 'server-side apply' : 'strategic merge patch';
+function unsupported(job: WriteJob): Error {
   return failure({
     reason: 'UnsupportedMediaType',
-    message: `orchplane does not support ${what} yet; use a JSON patch or a JSON merge patch (see docs/fidelity.md)`,
+    message: 'orchplane does not support server-side apply yet; use another patch (see docs/fidelity.md)',
     details: { kind: job.served.gvr.resource },
   });
 }
 
-/** What unreadable patches begin with, unless the client asked not to be told. */
+/** What unreadable patches begin with, unless the client asked not to be told, or the patch is a strategic one. */
 const DECODING = 'error decoding patch: ';
 
 function readDocument(request: ApiRequest, options: WriteOptions): ParsedBody {
@@ -115,12 +141,13 @@ function readDocument(request: ApiRequest, options: WriteOptions): ParsedBody {
 }
 
 function unreadable(error: BodyError, request: ApiRequest, options: WriteOptions): string {
+  if (request.patchType === 'strategic') return error.message;
   if (options.fieldValidation !== 'Ignore') return `${DECODING}${error.message}`;
   return request.patchType === 'merge' ? 'Invalid JSON Patch' : error.message;
 }
 
 /** Findings of the patch document itself: warned about, or, when strict, the end of it. */
-function note(findings: readonly string[], about: { readonly options: WriteOptions; readonly job: WriteJob }): void {
+function note(findings: readonly string[], about: About): void {
   if (findings.length === 0) return;
   if (about.options.fieldValidation === 'Strict') {
     throw invalidPatch('', `strict decoding error: ${findings.join(', ')}`);
@@ -129,21 +156,45 @@ function note(findings: readonly string[], about: { readonly options: WriteOptio
 }
 
 /** The patched document as a draft; a document that is no object of the kind any more is a 422 of its own. */
-export function patched(document: unknown, options: WriteOptions, job: WriteJob): DraftObject {
-  const { context, served } = job;
+function patched(document: unknown, { options, job }: About): DraftObject {
   const refuse = (why: string) => invalidPatch(printJson(document), why);
-  const refusals: Refusals = {
-    unrecognized: refuse,
-    unfit: refuse,
-  };
-  const { fieldValidation } = options;
-  const decoded = decodeDocument(
-    { value: document },
-    { served, registry: context.registry, fieldValidation },
-    refusals,
-  );
-  job.warnings.push(...decoded.warnings);
-  served.kind.strategy.defaults?.(decoded.draft, job.moment);
+  return decodePatched(document, refuse, { options, job });
+}
+
+/**
+ * The same for a strategic merge, which has another decoder: it speaks about the patch, not about the result, and about
+ * the fields of both at once. What the result says it is counts for nothing.
+ */
+function strategicallyPatched(merged: StrategicMerge, repeated: readonly string[], about: About): DraftObject {
+  const { options, job } = about;
+  const { kind } = job.served.gvk;
+  const refuse = (why: string) => invalidPatch(printGoValue(merged.leftover), why);
+  const { value, findings } = restoreOrRefuse(merged, refuse, job);
+  const whole = { ...(value as object), kind, apiVersion: job.served.apiVersion };
+  const draft = decodePatched(whole, refuse, { job, options: { ...options, fieldValidation: 'Ignore' } });
+  const all = [...repeated, ...findings];
+  if (all.length === 0 || options.fieldValidation === 'Ignore') return draft;
+  if (options.fieldValidation === 'Strict') throw refuse(`strict decoding error: ${all.join(', ')}`);
+  job.warnings.push(...all);
+  return draft;
+}
+
+function restoreOrRefuse(merged: StrategicMerge, refuse: (why: string) => Error, job: WriteJob): Restored {
+  try {
+    return restore(job.served.schema, merged.document);
+  } catch (error) {
+    throw error instanceof RestoreError ? refuse(error.message) : error;
+  }
+}
+
+function decodePatched(document: unknown, refuse: (why: string) => StatusError, about: About): DraftObject {
+  const { context, served, moment, warnings } = about.job;
+  const { fieldValidation } = about.options;
+  const refusals: Refusals = { unrecognized: refuse, unfit: refuse };
+  const target = { served, registry: context.registry, fieldValidation };
+  const decoded = decodeDocument({ value: document }, target, refusals);
+  warnings.push(...decoded.warnings);
+  served.kind.strategy.defaults?.(decoded.draft, moment);
   return decoded.draft;
 }
 

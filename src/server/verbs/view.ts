@@ -21,7 +21,7 @@ import { readLive } from '../steps/commit.js';
 import { reconcileName, reconcileNamespace } from '../steps/reconcile.js';
 import { seal } from '../steps/seal.js';
 import { updateObject, type Written } from '../write.js';
-import { patched, readPatch } from './patch.js';
+import { readPatch, requirePatchType } from './patch.js';
 
 interface ViewCall {
   readonly view: SubresourceView;
@@ -56,6 +56,7 @@ export function onView(
     case 'patch': {
       const { patchType } = request;
       invariant(patchType !== undefined, 'a patch request says which patch it is');
+      requirePatchType(patchType, served);
       const options = checkPatchOptions(request.options, patchType, context.dialect);
       const job = startJob(context, request, { served, dryRun: options.dryRun });
       const call: ViewCall = { view, shown, job };
@@ -63,7 +64,7 @@ export function onView(
       // The patch speaks of the view, not of what is below.
       const viewJob: WriteJob = { ...job, served: shown };
       const change = readPatch(request, patchType, { options, job: viewJob });
-      return write(call, (live) => patched(change(show(live, call)), options, viewJob));
+      return write(call, (live) => change(show(live, call)));
     }
     case 'create':
     case 'delete':

@@ -8,7 +8,7 @@ import type { ApiList, ApiObject, DraftObject } from '../../meta/object.js';
 import type { Status } from '../../meta/status.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
-import { deepFreeze } from '../../util/json.js';
+import { copyJson, deepFreeze } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
@@ -22,6 +22,7 @@ import { admit } from '../steps/admit.js';
 import { wipeSystemFields } from '../steps/prepare.js';
 import { reconcileNamespace } from '../steps/reconcile.js';
 import { seal } from '../steps/seal.js';
+import { checkMutated } from '../write.js';
 
 export function onVirtual(
   context: ServerContext,
@@ -71,11 +72,14 @@ function create(
   wipeSystemFields(draft.metadata);
   reconcileNamespace(draft.metadata, job);
   const answered = warned(job.warnings, () =>
-    chain(admit('mutate', { operation: 'CREATE', object: draft }, job), () =>
-      chain(admit('validate', { operation: 'CREATE', object: draft }, job), () =>
-        answerTo(draft, powerContext(job, deleteObject)),
-      ),
-    ),
+    chain(admit('mutate', { operation: 'CREATE', object: draft }, job), () => {
+      const body = checkMutated(draft, job);
+      // Those who only judge see a copy that they cannot change.
+      const judged = deepFreeze(copyJson(body)) as unknown as ApiObject;
+      return chain(admit('validate', { operation: 'CREATE', object: judged }, job), () =>
+        answerTo(body, powerContext(job, deleteObject)),
+      );
+    }),
   );
   return chain(answered, (result) => {
     // What is done rather than shown is answered with a Status.

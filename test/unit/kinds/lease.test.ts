@@ -3,8 +3,10 @@ import { Lease, type LeaseInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 
+const featureGates = { CoordinatedLeaderElection: true };
+
 const create = (spec: LeaseInput['spec'] & object) =>
-  testCluster()
+  testCluster({ featureGates })
     .api(Lease)
     .create({ metadata: { name: 'a' }, spec });
 
@@ -98,5 +100,21 @@ describe('the rules', () => {
         { field: 'spec.strategy.strategy' },
       ),
     );
+  });
+
+  test('and in the same order on an update', async () => {
+    const leases = testCluster({ featureGates }).api(Lease);
+    const first = await leases.create({ metadata: { name: 'a' } });
+    await expect(leases.update({ ...first, spec: { leaseDurationSeconds: 0, strategy: 'x' } })).rejects.toMatchObject(
+      invalid({ field: 'spec.leaseDurationSeconds' }, { field: 'spec.strategy.strategy' }),
+    );
+  });
+
+  test('coordinated election is left out where there is none', async () => {
+    const leases = testCluster().api(Lease);
+    const spec = { holderIdentity: 'me', strategy: 'x', preferredHolder: 'you' };
+    const first = await leases.create({ metadata: { name: 'a' }, spec });
+    expect(first.spec).toEqual({ holderIdentity: 'me' });
+    expect((await leases.update({ ...first, spec })).spec).toEqual({ holderIdentity: 'me' });
   });
 });

@@ -91,6 +91,19 @@ describe('the status', () => {
     expect(stored.spec.finalizers).toEqual(['kubernetes']);
   });
 
+  test('is Active when it does not say', async () => {
+    const api = namespaces();
+    await api.create({ metadata: { name: 'dev' } });
+    expect((await api.status.update('dev', { metadata: { name: 'dev' } })).status).toEqual({ phase: 'Active' });
+    await api.delete('dev');
+    await expect(api.status.update('dev', { metadata: { name: 'dev' } })).rejects.toMatchObject(
+      invalid({
+        field: 'status.Phase',
+        message: 'Invalid value: "Active": may only be \'Terminating\' if `deletionTimestamp` is not empty',
+      }),
+    );
+  });
+
   test('is Active while nobody deletes it, and Terminating afterwards', async () => {
     const api = namespaces();
     await api.create({ metadata: { name: 'dev' } });

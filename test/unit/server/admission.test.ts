@@ -488,12 +488,14 @@ test('without plugins nothing is refused that the API itself allows', async () =
   expect(stored.metadata.namespace).toBe('nowhere');
   expect(defaultAdmission.map(({ name }) => name)).toEqual([
     'NamespaceLifecycle',
+    'LimitRanger',
     'TaintNodesByCondition',
     'Priority',
     'DefaultTolerationSeconds',
-    'StorageObjectInUseProtection',
-    'DefaultIngressClass',
     'DefaultStorageClass',
+    'StorageObjectInUseProtection',
     'PersistentVolumeClaimResize',
+    'RuntimeClass',
+    'DefaultIngressClass',
   ]);
 });

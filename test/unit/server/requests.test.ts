@@ -46,11 +46,12 @@ describe('a request', () => {
     });
   });
 
-  test('for the patch languages that are not there yet says so', async () => {
+  test('for the patch language that is not there yet says so', async () => {
     const cluster = testCluster();
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
-    const request = { verb: 'patch', resource: configMaps, namespace: 'default', name: 'a', options: {} } as const;
-    const patch = async () => cluster.send({ ...request, patchType: 'strategic', body: valueBody({}) });
+    const options = { fieldManager: 'm' };
+    const request = { verb: 'patch', resource: configMaps, namespace: 'default', name: 'a', options } as const;
+    const patch = async () => cluster.send({ ...request, patchType: 'apply', body: valueBody({}) });
     expect(await failureOf(patch())).toMatchObject({ code: 415, reason: 'UnsupportedMediaType' });
   });
 

@@ -25,9 +25,13 @@ describe('sequential ids', () => {
     for (const suffix of made) expect(suffix).toMatch(/^[bcdfghjklmnpqrstvwxz2456789]{5}$/);
   });
 
-  test('answer every random question with one half', () => {
-    const ids = sequentialIds();
-    expect([ids.random(), ids.random()]).toEqual([0.5, 0.5]);
+  test('answer random questions with the same numbers on every run, all of them different', () => {
+    const [ids, others] = [sequentialIds(), sequentialIds()];
+    const numbers = Array.from({ length: 1000 }, () => ids.random());
+    expect(numbers[0]).toBe(0.5);
+    expect(new Set(numbers).size).toBe(1000);
+    expect(numbers.every((number) => number >= 0 && number < 1)).toBe(true);
+    expect(Array.from({ length: 1000 }, () => others.random())).toEqual(numbers);
   });
 
   test('of two makers do not know of each other', () => {

@@ -10,6 +10,7 @@ import type { Input, Output } from '../../../schema/type.js';
 import { isRecord, printJson } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
+import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/workload-columns.js';
 import { nonNegative } from './workload.js';
 
@@ -28,7 +29,11 @@ export const ControllerRevision: Kind<ControllerRevision, ControllerRevisionInpu
     body: shape,
     strategy: {
       validate: (object) => [...revisionProblems(object), ...dataProblems(object['data'])],
-      validateUpdate: (next, live) => [...revisionProblems(next), ...dataUpdateProblems(next['data'], live['data'])],
+      validateUpdate: (next, live) => [
+        ...repeatedMetadataProblems(next),
+        ...revisionProblems(next),
+        ...dataUpdateProblems(next['data'], live['data']),
+      ],
     },
     columns: [
       nameColumn,

@@ -31,6 +31,7 @@ import {
 } from '../../core/v1/pod-spec/pod-template.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
+import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { requiredPointer } from '../../shared/required-pointer.js';
 import { dumpLabelSelector } from '../../shared/selector-dump.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
@@ -224,7 +225,12 @@ function prepareForUpdate(draft: DraftObject, live: ApiObject, { features }: Wri
 function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): readonly FieldError[] {
   const { spec } = daemonSetOf(next);
   const problems = specProblems(spec, { context, live: daemonSetOf(live).spec });
-  return [...problems, ...problems, ...selectorUpdateProblems(spec, daemonSetOf(live).spec)];
+  return [
+    ...repeatedMetadataProblems(next),
+    ...problems,
+    ...problems,
+    ...selectorUpdateProblems(spec, daemonSetOf(live).spec),
+  ];
 }
 
 function specProblems(

@@ -27,6 +27,7 @@ import { podTemplateSpec } from '../../core/v1/pod-spec/pod-spec.js';
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../core/v1/pod-spec/pod-template.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
+import { podNameWarnings } from '../../shared/pod-name-warnings.js';
 import { requiredPointer } from '../../shared/required-pointer.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import { labelSelector } from '../../shared/types.js';
@@ -39,7 +40,6 @@ import {
   nonNegative,
   nonNegativeFields,
   overHundredProblems,
-  podNameWarnings,
   replicaTemplateProblems,
   selectorProblems,
   selectorUpdateProblems,

@@ -22,6 +22,8 @@ import { podTemplateSpec } from '../../core/v1/pod-spec/pod-spec.js';
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../core/v1/pod-spec/pod-template.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
+import { podNameWarnings } from '../../shared/pod-name-warnings.js';
+import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { requiredPointer } from '../../shared/required-pointer.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { labelSelector } from '../../shared/types.js';
@@ -30,7 +32,6 @@ import {
   atMost,
   nonNegative,
   nonNegativeFields,
-  podNameWarnings,
   replicaTemplateProblems,
   selectorProblems,
   selectorUpdateProblems,
@@ -94,8 +95,6 @@ export const ReplicaSet: Kind<ReplicaSet, ReplicaSetInput, 'Namespaced', 'status
       dropDisabledTemplateFields(replicaSetOf(draft).spec.template, replicaSetOf(live).spec.template, features),
     validate: (object, context) => specProblems(replicaSetOf(object).spec, { context }),
     validateUpdate,
-    selectableFields: { 'status.replicas': (object) => String(replicaSetOf(object).status.replicas) },
-    unknownFieldLabel: (field) => `field label not supported: ${field}`,
     warnings: (object, live, context) => [...podNameWarnings(object, live), ...templateWarnings(object, live, context)],
   },
   subresources: {
@@ -135,7 +134,7 @@ function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext)
   const spec = replicaSetOf(next).spec;
   const liveSpec = replicaSetOf(live).spec;
   const problems = specProblems(spec, { context, live: liveSpec });
-  return [...problems, ...problems, ...selectorUpdateProblems(spec, liveSpec)];
+  return [...repeatedMetadataProblems(next), ...problems, ...problems, ...selectorUpdateProblems(spec, liveSpec)];
 }
 
 const TERMINATING = 'DeploymentReplicaSetTerminatingReplicas';

@@ -9,7 +9,6 @@ import {
   labelSelectorObjectErrors,
   matchesLabels,
 } from '../../../meta/labels.js';
-import { dnsLabelProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
 import type { PodTemplateSpec } from '../../core/v1/pod-spec/pod-spec.js';
@@ -154,14 +153,4 @@ export function templateWarnings(object: ApiObject, live: ApiObject | undefined,
   if (live !== undefined && live.metadata.generation === object.metadata.generation) return [];
   const { template } = (object as unknown as { readonly spec: Selecting }).spec;
   return podTemplateWarnings('spec.template', template, context);
-}
-
-/** Names of pods begin with the name of their workload, and a pod's name is its host name. */
-export function podNameWarnings(object: ApiObject, live: ApiObject | undefined): string[] {
-  if (live !== undefined) return [];
-  const problems = dnsLabelProblems(object.metadata.name);
-  if (problems.length === 0) return [];
-  return [
-    `metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [${problems.join(' ')}]`,
-  ];
 }

@@ -22,6 +22,7 @@ import { dropDisabledTemplateFields, podTemplateDefaults } from '../../core/v1/p
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { templateMeta } from '../../shared/object-meta.js';
+import { podNameWarnings } from '../../shared/pod-name-warnings.js';
 import { dumpLabelSelector } from '../../shared/selector-dump.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { objectReference } from '../../shared/types.js';
@@ -38,7 +39,7 @@ import {
 import { nullEmptyRules } from './job/empty-rules.js';
 import { type JobSpec, jobSpec } from './job/schema.js';
 import { jobTemplateProblems, nonNegative } from './job/validate.js';
-import { jobSpecWarnings, podNameWarnings } from './job/warnings.js';
+import { jobSpecWarnings } from './job/warnings.js';
 
 const jobTemplateSpecShape = () => ({
   metadata: always(templateMeta()),

@@ -4,22 +4,21 @@
 import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
-import { forbidden } from '../../../meta/field-error.js';
-import type { ApiObject } from '../../../meta/object.js';
-import { always, hint, microTime, namedString, pointer } from '../../../schema/hints.js';
-import { rule } from '../../../schema/rules.js';
+import { forbidden, invalid } from '../../../meta/field-error.js';
+import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import { always, int32, microTime, namedString, pointer } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
-import type { Kind } from '../../kind.js';
+import type { Kind, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
 import { strategyProblems } from '../lease-strategy.js';
 
 const leaseSpecShape = () => ({
   holderIdentity: pointer(z.string()),
-  leaseDurationSeconds: pointer(atLeast(1, 'must be greater than 0')),
+  leaseDurationSeconds: pointer(int32()),
   acquireTime: pointer(microTime()),
   renewTime: pointer(microTime()),
-  leaseTransitions: pointer(atLeast(0, 'must be greater than or equal to 0')),
+  leaseTransitions: pointer(int32()),
   strategy: pointer(namedString('v1.CoordinatedLeaseStrategy')),
   preferredHolder: pointer(z.string()),
 });
@@ -41,19 +40,39 @@ export const Lease: Kind<Lease, LeaseInput, 'Namespaced', never> = defineBuiltIn
     ageColumn,
   ],
   body: shape,
-  strategy: { unconditionalUpdate: false, createOnUpdate: true, validate, validateUpdate: validate },
+  strategy: {
+    unconditionalUpdate: false,
+    createOnUpdate: true,
+    prepareForCreate: (draft, context) => dropDisabled(draft, undefined, context),
+    prepareForUpdate: dropDisabled,
+    validate,
+    validateUpdate: validate,
+  },
 });
 
-function atLeast(minimum: number, detail: string): z.ZodNumber {
-  return hint(
-    rule(z.number(), (value) => (value >= minimum ? [] : [{ type: 'invalid', value, detail }])),
-    { scalar: 'int32' },
-  );
+/** Coordinated election is not open to everybody yet; a lease that takes part in it goes on to. */
+function dropDisabled(draft: DraftObject, live: ApiObject | undefined, { features }: WriteContext): void {
+  if (features.enabled('CoordinatedLeaderElection')) return;
+  const { spec } = draft as unknown as Lease;
+  const before = (live as unknown as Lease | undefined)?.spec;
+  if (before?.strategy === undefined) delete spec.strategy;
+  if (before?.preferredHolder === undefined) delete spec.preferredHolder;
 }
 
 function validate(object: ApiObject): readonly FieldError[] {
-  const { strategy, preferredHolder } = (object as unknown as Lease).spec;
+  const {
+    leaseDurationSeconds = 1,
+    leaseTransitions = 0,
+    strategy,
+    preferredHolder,
+  } = (object as unknown as Lease).spec;
   const problems: FieldError[] = [];
+  if (leaseDurationSeconds <= 0) {
+    problems.push(invalid('spec.leaseDurationSeconds', leaseDurationSeconds, 'must be greater than 0'));
+  }
+  if (leaseTransitions < 0) {
+    problems.push(invalid('spec.leaseTransitions', leaseTransitions, 'must be greater than or equal to 0'));
+  }
   if (strategy !== undefined) problems.push(...strategyProblems(strategy));
   // An empty preferred holder counts as none, and so does an empty strategy.
   if (preferredHolder && !strategy) {

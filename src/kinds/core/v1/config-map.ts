@@ -13,6 +13,7 @@ import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kin
 import type { Kind } from '../../kind.js';
 import { configKeys } from '../../shared/config-keys.js';
 import { immutableDataProblems } from '../../shared/immutable-data.js';
+import { ageColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
 
 const shape = () => ({
   immutable: pointer(z.boolean()),
@@ -28,6 +29,7 @@ export const ConfigMap: Kind<ConfigMap, ConfigMapInput, 'Namespaced', never> = d
   kind: 'ConfigMap',
   scope: 'Namespaced',
   names: { shortNames: ['cm'] },
+  columns: [nameColumn, textColumn('Data', 'How many keys there are.', keyCount), ageColumn],
   body: shape,
   strategy: {
     revalidatesOnUpdate: true,
@@ -35,6 +37,11 @@ export const ConfigMap: Kind<ConfigMap, ConfigMapInput, 'Namespaced', never> = d
     validateUpdate: (next, live) => immutableDataProblems(next, live, ['data', 'binaryData']),
   },
 });
+
+function keyCount(object: ApiObject): number {
+  const { data = {}, binaryData = {} } = object as unknown as ConfigMap;
+  return Object.keys(data).length + Object.keys(binaryData).length;
+}
 
 /** All values together. */
 const MAX_BYTES = 1024 * 1024;

@@ -7,13 +7,14 @@ import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath } from '../../../meta/field-error.js';
 import { dnsLabelProblems, maskTrailingDash } from '../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { always, hint, mapList, namedString, optional, timeOrNull, words } from '../../../schema/hints.js';
+import { always, defaulted, hint, mapList, namedString, optional, timeOrNull, words } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { copyJson, deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { DeletionRequest, DeletionVerdict, Kind, NameRule, WriteContext } from '../../kind.js';
 import { standardFinalizerProblems } from '../../shared/finalizers.js';
 import { finalizersAfterDelete } from '../../shared/propagation.js';
+import { ageColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
 
 const namespaceConditionShape = () => ({
   type: namedString('v1.NamespaceConditionType'),
@@ -35,7 +36,7 @@ export interface NamespaceSpecInput extends Input<typeof namespaceSpecShape> {}
 const namespaceSpec: Type<NamespaceSpec, NamespaceSpecInput> = type('NamespaceSpec', namespaceSpecShape);
 
 const namespaceStatusShape = () => ({
-  phase: optional(hint(z.enum(['Active', 'Terminating']), { goType: 'v1.NamespacePhase' })),
+  phase: defaulted(hint(z.enum(['Active', 'Terminating']), { goType: 'v1.NamespacePhase' }), 'Active'),
   conditions: optional(mapList(namespaceCondition(), 'type')),
 });
 export interface NamespaceStatus extends Output<typeof namespaceStatusShape> {}
@@ -54,6 +55,7 @@ export const Namespace: Kind<Namespace, NamespaceInput, 'Cluster', 'status' | 'f
   kind: 'Namespace',
   scope: 'Cluster',
   names: { shortNames: ['ns'] },
+  columns: [nameColumn, textColumn('Status', 'Where it is in its life.', (object) => phaseOf(object) ?? ''), ageColumn],
   // All of them at a stroke would be the end of the cluster.
   verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
   body: shape,
@@ -66,7 +68,7 @@ export const Namespace: Kind<Namespace, NamespaceInput, 'Cluster', 'status' | 'f
     prepareForUpdate: (draft, live) => restore(draft, live, ['spec', 'status']),
     validate,
     validateUpdate: policyLabelUpdateProblems,
-    selectableFields: { 'status.phase': (object) => phaseOf(object) ?? '' },
+    selectableFields: { 'status.phase': phaseOf },
     unknownFieldLabel: (field) => `field label not supported: ${field}`,
     beforeDelete,
     mayVanish: (object) => finalizersOf(object).length === 0,
@@ -153,7 +155,7 @@ function policyLabelUpdateProblems(next: ApiObject, live: ApiObject, context: Wr
 const PHASE_PATH = 'status.Phase';
 
 function phaseProblems(next: ApiObject): readonly FieldError[] {
-  const phase = phaseOf(next) ?? '';
+  const phase = phaseOf(next);
   if (next.metadata.deletionTimestamp === undefined) {
     if (phase === 'Active') return [];
     return [invalid(PHASE_PATH, phase, "may only be 'Active' if `deletionTimestamp` is empty")];

@@ -17,6 +17,7 @@ import {
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
+import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { roundAmounts } from '../../shared/round-amounts.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import {
@@ -101,7 +102,12 @@ export const PersistentVolumeClaim: Kind<PersistentVolumeClaim, PersistentVolume
       prepareForCreate: (draft, context) => settle(draft, undefined, context),
       prepareForUpdate: settle,
       validate: (object, context) => claimSpecProblems('spec', claimOf(object).spec, context),
-      validateUpdate: (next, live, context) => claimUpdateProblems(claimOf(next), claimOf(live), context),
+      // The rules of a new claim run twice, those of its metadata included.
+      validateUpdate: (next, live, context) => [
+        ...repeatedMetadataProblems(next),
+        ...repeatedMetadataProblems(next),
+        ...claimUpdateProblems(claimOf(next), claimOf(live), context),
+      ],
       warnings: (object, _live, { dialect }) => [
         ...classAnnotationWarnings(object, dialect),
         ...claimSpecWarnings('spec', claimOf(object).spec),

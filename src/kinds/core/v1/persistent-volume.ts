@@ -8,6 +8,8 @@ import { always, defaulted, optional, pointer, time, words } from '../../../sche
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
+import { finalizerProblems } from '../../shared/finalizer-problems.js';
+import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import { persistentVolumeColumns } from './persistent-volume/columns.js';
 import { volumeSourceDefaults } from './persistent-volume/defaults.js';
@@ -81,11 +83,17 @@ function dropDisabled(draft: DraftObject, live: ApiObject | undefined, { feature
   delete volumeOf(draft).spec.volumeAttributesClassName;
 }
 
-/** The reference server runs the rules of the spec twice, and reports what it finds as often. */
+/** The reference server runs the rules of a new volume twice, and reports what it finds as often. */
 function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): FieldError[] {
   const { spec } = volumeOf(live);
   const found = volumeProblems({ ...named(next), live: spec }, context);
-  return [...found, ...found, ...volumeUpdateProblems(volumeOf(next).spec, spec, context)];
+  return [
+    ...repeatedMetadataProblems(next),
+    ...found,
+    ...finalizerProblems(next),
+    ...found,
+    ...volumeUpdateProblems(volumeOf(next).spec, spec, context),
+  ];
 }
 
 /** The time of a change of phase is the server's to set, unless the client did. */

@@ -11,7 +11,12 @@ import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kin
 import type { Kind, WriteContext } from '../../kind.js';
 import { containerColumns, NONE, nameColumn, textColumn } from '../../shared/workload-columns.js';
 import { podTemplateSpec } from './pod-spec/pod-spec.js';
-import { podTemplateDefaults, podTemplateProblems } from './pod-spec/pod-template.js';
+import {
+  dropDisabledTemplateFields,
+  podTemplateDefaults,
+  podTemplateProblems,
+  podTemplateWarnings,
+} from './pod-spec/pod-template.js';
 
 const shape = () => ({ template: always(podTemplateSpec()) });
 export interface PodTemplate extends ObjectBase, Output<typeof shape> {}
@@ -34,6 +39,13 @@ export const PodTemplate: Kind<PodTemplate, PodTemplateInput, 'Namespaced', neve
     deleteReturnsObject: true,
     generation: (next, live) => !deepEqual(next['template'], live['template']),
     defaults: (draft) => podTemplateDefaults(templateOf(draft)),
+    prepareForCreate: (draft, { features }) => dropDisabledTemplateFields(templateOf(draft), undefined, features),
+    prepareForUpdate: (draft, live, { features }) =>
+      dropDisabledTemplateFields(templateOf(draft), templateOf(live), features),
+    warnings: (object, live, context) =>
+      live !== undefined && live.metadata.generation === object.metadata.generation
+        ? []
+        : podTemplateWarnings('template', templateOf(object), context),
     validate: (object, context) => templateProblems(object, undefined, context),
     validateUpdate: (next, live, context) => templateProblems(next, live, context),
   },

@@ -23,10 +23,16 @@ import { type Input, type Output, type Type, type } from '../../../schema/type.j
 import { scaleSubresource } from '../../autoscaling/v1/scale.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
+import { podNameWarnings } from '../../shared/pod-name-warnings.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { ageColumn, containerColumns, countColumn, nameColumn, selectorColumn } from '../../shared/workload-columns.js';
 import { podTemplateSpec } from './pod-spec/pod-spec.js';
-import { podTemplateDefaults, podTemplateProblems } from './pod-spec/pod-template.js';
+import {
+  dropDisabledTemplateFields,
+  podTemplateDefaults,
+  podTemplateProblems,
+  podTemplateWarnings,
+} from './pod-spec/pod-template.js';
 
 const replicationControllerSpecShape = () => ({
   replicas: defaultedPointer(int32(), 1),
@@ -101,6 +107,9 @@ export const ReplicationController: Kind<
     // Who deletes one by this version has always kept its pods.
     defaultPropagation: 'Orphan',
     defaults,
+    prepareForCreate: (draft, context) => dropDisabledFields(draft, undefined, context),
+    prepareForUpdate: dropDisabledFields,
+    warnings,
     validate: (object, context) => specProblems(object, undefined, context),
     validateUpdate: specProblems,
     selectableFields: { 'status.replicas': (object) => String(controllerOf(object).status.replicas) },
@@ -131,6 +140,22 @@ function defaults(draft: DraftObject): void {
     if (Object.keys(draft.metadata.labels ?? {}).length === 0) draft.metadata.labels = { ...labels };
   }
   podTemplateDefaults(template);
+}
+
+function dropDisabledFields(draft: DraftObject, live: ApiObject | undefined, { features }: WriteContext): void {
+  const { template } = controllerOf(draft).spec;
+  if (template === undefined) return;
+  dropDisabledTemplateFields(template, live && controllerOf(live).spec.template, features);
+}
+
+/** After a change the reference server looks at the template that was there before. */
+function warnings(object: ApiObject, live: ApiObject | undefined, context: WriteContext): string[] {
+  if (live !== undefined && live.metadata.generation === object.metadata.generation) return [];
+  const { template } = controllerOf(live ?? object).spec;
+  return [
+    ...podNameWarnings(object, live),
+    ...(template === undefined ? [] : podTemplateWarnings('spec.template', template, context)),
+  ];
 }
 
 const NOT_NEGATIVE = 'must be greater than or equal to 0';

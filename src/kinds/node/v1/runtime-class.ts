@@ -5,17 +5,21 @@
 import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
-import { invalid } from '../../../meta/field-error.js';
+import { duplicate, invalid, keyPath } from '../../../meta/field-error.js';
+import type { Verbatim } from '../../../meta/go-text.js';
+import { quote, verbatim } from '../../../meta/go-text.js';
 import { labelErrors } from '../../../meta/labels.js';
 import { dnsLabelProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { atomic, optional, pointer, resourceList } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { labelDeprecation } from '../../core/v1/persistent-volume/deprecated-labels.js';
 import { toleration } from '../../core/v1/scheduling-types.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { validateResourceRequirements } from '../../shared/resources.js';
-import { validateTolerations } from '../../shared/tolerations.js';
+import { roundAmounts } from '../../shared/round-amounts.js';
+import { type Toleration, validateTolerations } from '../../shared/tolerations.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
 
 const overheadShape = () => ({ podFixed: optional(resourceList()) });
@@ -49,7 +53,14 @@ export const RuntimeClass: Kind<RuntimeClass, RuntimeClassInput, 'Cluster', neve
     ageColumn,
   ],
   body: shape,
-  strategy: { unconditionalUpdate: false, createOnUpdate: true, validate, validateUpdate },
+  strategy: {
+    unconditionalUpdate: false,
+    createOnUpdate: true,
+    defaults: (draft) => roundAmounts((draft as unknown as RuntimeClass).overhead?.podFixed),
+    validate,
+    validateUpdate,
+    warnings,
+  },
 });
 
 function validate(object: ApiObject, context: WriteContext): FieldError[] {
@@ -59,8 +70,39 @@ function validate(object: ApiObject, context: WriteContext): FieldError[] {
     // What runs beside the containers is limited as they are.
     ...(cost === undefined ? [] : validateResourceRequirements('overhead', { limits: cost.podFixed }, context)),
     ...labelErrors(where?.nodeSelector ?? {}, 'scheduling.nodeSelector'),
-    ...validateTolerations('scheduling.tolerations', where?.tolerations ?? []),
+    ...validateTolerations(TOLERATIONS, where?.tolerations ?? []),
+    ...repeatedTolerations(where?.tolerations ?? []),
   ];
+}
+
+const TOLERATIONS = 'scheduling.tolerations';
+
+/** Two that differ in their seconds alone are the same. */
+function repeatedTolerations(tolerations: readonly Toleration[]): FieldError[] {
+  const seen = new Set<string>();
+  return tolerations.flatMap((one, index) => {
+    const { key = '', operator = '', value = '', effect = '' } = one;
+    const identity = JSON.stringify([key, operator, value, effect]);
+    if (seen.has(identity)) return [duplicate(keyPath(TOLERATIONS, index), tolerationDump(one))];
+    seen.add(identity);
+    return [];
+  });
+}
+
+function tolerationDump({ key = '', operator = '', value = '', effect = '', tolerationSeconds }: Toleration): Verbatim {
+  const pointed = tolerationSeconds === undefined || tolerationSeconds === null ? 'nil' : '0xc000000000';
+  return verbatim(
+    `core.Toleration{Key:${quote(key)}, Operator:${quote(operator)}, Value:${quote(value)}, ` +
+      `Effect:${quote(effect)}, TolerationSeconds:(*int64)(${pointed})}`,
+  );
+}
+
+function warnings(object: ApiObject, _live: ApiObject | undefined, { dialect }: WriteContext): readonly string[] {
+  const { nodeSelector = {} } = (object as unknown as RuntimeClass).scheduling ?? {};
+  return Object.keys(nodeSelector).flatMap((label) => {
+    const why = labelDeprecation(label, dialect);
+    return why === undefined ? [] : [`scheduling.nodeSelector: ${why}`];
+  });
 }
 
 function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): FieldError[] {

@@ -89,6 +89,8 @@ export const PodDisruptionBudget: Kind<PodDisruptionBudget, PodDisruptionBudgetI
     body: shape,
     columns,
     strategy: {
+      // Only what any name must be: a segment of a path.
+      nameRule: () => [],
       unconditionalUpdate: false,
       statusApart: true,
       generation: specGeneration,

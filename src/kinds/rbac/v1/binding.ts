@@ -12,6 +12,7 @@ import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { optional, words } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import type { Strategy, WriteContext } from '../../kind.js';
+import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { rbacName } from './policy-rule.js';
 
 const subjectShape = () => ({
@@ -58,7 +59,7 @@ export function bindingStrategy(rules: BindingRules): Partial<Strategy> {
     defaults: fillInGroups,
     validate,
     validateUpdate(next, live, context) {
-      const found = validate(next, context);
+      const found = [...repeatedMetadataProblems(next), ...validate(next, context)];
       // The reference server looks twice on update.
       return [...found, ...found, ...roleRefChange(next, live)];
     },

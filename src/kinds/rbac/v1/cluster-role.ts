@@ -15,6 +15,7 @@ import { always, optional, pointer } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
+import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { labelSelector } from '../../shared/types.js';
 import { roleColumns } from './columns.js';
 import { dropEmptyRules, policyRule, rbacName, validatePolicyRules } from './policy-rule.js';
@@ -42,7 +43,10 @@ export const ClusterRole: Kind<ClusterRole, ClusterRoleInput, 'Cluster', never> 
     createOnUpdate: true,
     validate: (object) => validate(object, {}),
     validateUpdate(next, live) {
-      const found = validate(next, { allowInvalidValues: hasInvalidValues(live) });
+      const found = [
+        ...repeatedMetadataProblems(next),
+        ...validate(next, { allowInvalidValues: hasInvalidValues(live) }),
+      ];
       // The reference server looks twice on update.
       return [...found, ...found];
     },

@@ -9,6 +9,7 @@ import { always } from '../../../schema/hints.js';
 import type { Input, Output } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
+import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { roleColumns } from './columns.js';
 import { dropEmptyRules, policyRule, rbacName, validatePolicyRules } from './policy-rule.js';
 
@@ -26,8 +27,11 @@ export const Role: Kind<Role, RoleInput, 'Namespaced', never> = defineBuiltIn({
     nameRule: rbacName,
     createOnUpdate: true,
     validate,
-    // The reference server looks twice on update.
-    validateUpdate: (next) => [...validate(next), ...validate(next)],
+    validateUpdate(next) {
+      const found = [...repeatedMetadataProblems(next), ...validate(next)];
+      // The reference server looks twice on update.
+      return [...found, ...found];
+    },
     canonicalize: dropEmptyRules,
   },
 });

@@ -15,6 +15,7 @@ import { deepEqual } from '../../../util/json.js';
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
+import { finalizerProblems } from '../../shared/finalizer-problems.js';
 
 import { csiNodeColumns } from './columns.js';
 
@@ -57,6 +58,7 @@ export const CSINode: Kind<CSINode, CSINodeInput, 'Cluster', never> = defineBuil
     defaults: emptyAsNull,
     validate: (object) => driversProblems('spec.drivers', driversOf(object)),
     validateUpdate: (next, live, context) => [
+      ...finalizerProblems(next),
       ...driversProblems('spec.drivers', driversOf(next)),
       ...changedDriverProblems(driversOf(next), driversOf(live), context),
     ],

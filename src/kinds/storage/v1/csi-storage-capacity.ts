@@ -13,8 +13,10 @@ import type { ApiObject } from '../../../meta/object.js';
 import { pointer, quantity } from '../../../schema/hints.js';
 import type { Input, Output } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
+import { expressionWarnings, labelDeprecation } from '../../core/v1/persistent-volume/deprecated-labels.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
-import type { Kind } from '../../kind.js';
+import type { Kind, WriteContext } from '../../kind.js';
+import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { validateNonNegativeQuantity } from '../../shared/resources.js';
 import { type LabelSelector, labelSelector } from '../../shared/types.js';
 
@@ -37,10 +39,26 @@ export const CSIStorageCapacity: Kind<CSIStorageCapacity, CSIStorageCapacityInpu
     strategy: {
       unconditionalUpdate: false,
       validate: (object) => capacityProblems(object, false),
-      validateUpdate: (next, live) => [...capacityProblems(next, hasInvalidValue(live)), ...fixedProblems(next, live)],
+      validateUpdate: (next, live) => [
+        ...repeatedMetadataProblems(next),
+        ...capacityProblems(next, hasInvalidValue(live)),
+        ...fixedProblems(next, live),
+      ],
+      warnings,
     },
   },
 );
+
+function warnings(object: ApiObject, _live: ApiObject | undefined, { dialect }: WriteContext): readonly string[] {
+  const { matchLabels = {}, matchExpressions = [] } = (object as unknown as CSIStorageCapacity).nodeTopology ?? {};
+  return [
+    ...expressionWarnings('nodeTopology.matchExpressions', matchExpressions, dialect),
+    ...Object.keys(matchLabels).flatMap((label) => {
+      const why = labelDeprecation(label, dialect);
+      return why === undefined ? [] : [`nodeTopology.matchLabels.${label}: ${why}`];
+    }),
+  ];
+}
 
 function capacityProblems(object: ApiObject, allowInvalidValues: boolean): FieldError[] {
   const { nodeTopology = {}, storageClassName, capacity } = object as unknown as CSIStorageCapacity;

@@ -18,9 +18,11 @@ import type { ApiObject } from '../../../meta/object.js';
 import { defaultedPointer, optional, pointer, words } from '../../../schema/hints.js';
 import type { Input, Output } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
+import { labelDeprecation } from '../../core/v1/persistent-volume/deprecated-labels.js';
 import { type TopologySelectorTerm, topologySelectorTerm } from '../../core/v1/scheduling-types.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
-import type { Kind } from '../../kind.js';
+import type { Kind, WriteContext } from '../../kind.js';
+import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { parameterProblems, provisionerProblems } from '../parameters.js';
 import { storageClassColumns } from './columns.js';
 
@@ -46,9 +48,25 @@ export const StorageClass: Kind<StorageClass, StorageClassInput, 'Cluster', neve
   strategy: {
     deleteReturnsObject: true,
     validate: classProblems,
-    validateUpdate: (next, live) => [...classProblems(next), ...fixedProblems(next, live)],
+    validateUpdate: (next, live) => [
+      ...repeatedMetadataProblems(next),
+      ...classProblems(next),
+      ...fixedProblems(next, live),
+    ],
+    warnings,
   },
 });
+
+function warnings(object: ApiObject, _live: ApiObject | undefined, { dialect }: WriteContext): readonly string[] {
+  const { allowedTopologies = [] } = object as unknown as StorageClass;
+  return allowedTopologies.flatMap(({ matchLabelExpressions = [] }, index) =>
+    matchLabelExpressions.flatMap(({ key }, place) => {
+      const why = labelDeprecation(key, dialect);
+      const path = childPath(keyPath('allowedTopologies', index), 'matchLabelExpressions');
+      return why === undefined ? [] : [`${childPath(keyPath(path, place), 'key')}: ${why}`];
+    }),
+  );
+}
 
 const RECLAIM_POLICIES = ['Delete', 'Retain'];
 const BINDING_MODES = ['Immediate', 'WaitForFirstConsumer'];

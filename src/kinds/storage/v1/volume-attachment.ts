@@ -18,6 +18,7 @@ import { inlineVolumeProblems } from '../../core/v1/persistent-volume/validate.j
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
+import { finalizerProblems } from '../../shared/finalizer-problems.js';
 import { statusSubresource } from '../../shared/strategies.js';
 
 import { volumeAttachmentColumns } from './columns.js';
@@ -106,7 +107,7 @@ function dropDisabled(draft: DraftObject, live: ApiObject, { features }: WriteCo
 function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): FieldError[] {
   const { spec } = attachmentOf(next);
   const fixed = deepEqual(spec, attachmentOf(live).spec) ? [] : [invalid('spec', specDump(spec), 'field is immutable')];
-  return [...attachmentProblems(next, context), ...fixed];
+  return [...finalizerProblems(next), ...attachmentProblems(next, context), ...fixed];
 }
 
 const ONE_SOURCE = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName';

@@ -12,6 +12,7 @@ import type { Input, Output } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
 import { anotherVersion, defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
+import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { parameterProblems, provisionerProblems } from '../parameters.js';
 import { volumeAttributesClassColumns } from '../v1/columns.js';
 
@@ -35,7 +36,10 @@ export const VolumeAttributesClass: Kind<VolumeAttributesClass, VolumeAttributes
       deleteReturnsObject: true,
       validate: classProblems,
       // The rules of the class come after those of the change, and before them as well.
-      validateUpdate: (next, live) => [...classProblems(next), ...fixedProblems(next, live), ...classProblems(next)],
+      validateUpdate(next, live) {
+        const found = [...repeatedMetadataProblems(next), ...classProblems(next)];
+        return [...found, ...fixedProblems(next, live), ...found];
+      },
     },
   });
 

@@ -24,12 +24,30 @@ describe('a replica set', () => {
     ]);
   });
 
-  test('can be selected by its replicas', async () => {
-    const sets = testCluster().api(ReplicaSet);
-    await sets.create(input());
-    expect((await sets.list({ fields: 'status.replicas=0' })).items).toHaveLength(1);
-    expect((await sets.list({ fields: 'status.replicas=1' })).items).toHaveLength(0);
+  test('cannot be selected by its status, nor can a stateful set', async () => {
+    const cluster = testCluster();
+    const problem = '"status.replicas" is not a known field selector: only "metadata.name", "metadata.namespace"';
+    await expect(cluster.api(ReplicaSet).list({ fields: 'status.replicas=0' })).rejects.toThrow(problem);
+    await expect(cluster.api(StatefulSet).list({ fields: 'status.replicas=0' })).rejects.toThrow(problem);
   });
+});
+
+const LABEL_KEY =
+  "metadata.labels: Invalid value: \"-\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+
+test('metadata is judged as often as the reference server does', async () => {
+  const cluster = testCluster();
+  const wrong = { metadata: { labels: { '-': '' } } };
+  await cluster.api(ReplicaSet).create(input());
+  await cluster.api(DaemonSet).create(input());
+  await cluster.api(ControllerRevision).create({ metadata: { name: 'w' }, data: {}, revision: 1 });
+  for (const problems of [
+    await problemsOf(cluster.api(ReplicaSet).patch('w', mergePatch(wrong))),
+    await problemsOf(cluster.api(DaemonSet).patch('w', mergePatch(wrong))),
+    await problemsOf(cluster.api(ControllerRevision).patch('w', mergePatch(wrong))),
+  ]) {
+    expect(problems).toEqual([LABEL_KEY, LABEL_KEY, LABEL_KEY, LABEL_KEY]);
+  }
 });
 
 describe('a daemon set', () => {

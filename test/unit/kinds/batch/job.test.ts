@@ -28,6 +28,22 @@ describe('a job', () => {
     expect(metadata.labels).toEqual(labels);
   });
 
+  test('has its labels judged four times when they change', async () => {
+    const jobs = open();
+    await jobs.create(input());
+    const problems = await problemsOf(jobs.patch('j', mergePatch({ metadata: { labels: { '-': '' } } })));
+    expect(problems.map((problem) => problem.split(':')[0])).toEqual(Array(4).fill('metadata.labels'));
+  });
+
+  test('can be selected by how many of its pods succeeded', async () => {
+    const jobs = open();
+    await jobs.create(input());
+    expect((await jobs.list({ fields: 'status.successful=0' })).items).toHaveLength(1);
+    await expect(jobs.list({ fields: 'status.failed=0' })).rejects.toThrow(
+      'field label "status.failed" not supported for Job',
+    );
+  });
+
   test('keeps the labels it was given', async () => {
     const { metadata } = await open().create(input({}, { labels: { own: 'x' } }));
     expect(metadata.labels).toEqual({ own: 'x' });
@@ -60,6 +76,23 @@ describe('a job', () => {
       'a limit without indexes',
       { backoffLimitPerIndex: 1 },
       ['spec.backoffLimitPerIndex: Invalid value: 1: requires indexed completion mode'],
+    ],
+    [
+      'a rule about an empty list of exit codes',
+      { podFailurePolicy: { rules: [{ action: 'Count', onExitCodes: { operator: 'In', values: [] } }] } },
+      [`${RULE}.onExitCodes.values: Invalid value: []int32{}: at least one value is required`],
+    ],
+    [
+      'a rule about exit codes without any',
+      { podFailurePolicy: { rules: [{ action: 'Count', onExitCodes: { operator: 'In' } }] } },
+      [`${RULE}.onExitCodes.values: Invalid value: []int32(nil): at least one value is required`],
+    ],
+    [
+      'a success policy without rules and indexes',
+      { successPolicy: {} },
+      [
+        'spec.successPolicy: Invalid value: batch.SuccessPolicy{Rules:[]batch.SuccessPolicyRule(nil)}: requires indexed completion mode',
+      ],
     ],
     [
       'half a limit',

@@ -93,6 +93,34 @@ describe('the rules', () => {
   });
 });
 
+test('an update is judged like a new node first, and then as a change', async () => {
+  const nodes = testCluster().api(Node);
+  await nodes.create({ metadata: { name: 'n' }, spec: { providerID: 'a', podCIDR: '10.0.0.0/24' } });
+  const spec = {
+    providerID: 'b',
+    podCIDRs: ['10.0.0.0/24', '10.0.1.0/24'],
+    taints: [{ key: 'k', effect: '' as never }],
+  };
+  expect(await causesOf(nodes.update({ metadata: { name: 'n', finalizers: ['x'] }, spec }))).toEqual([
+    'metadata.finalizers[0]: Invalid value: "x": name is neither a standard finalizer name nor is it fully qualified',
+    'metadata.taints[0].effect: Required value',
+    'spec.podCIDRs: Invalid value: []string{"10.0.0.0/24", "10.0.1.0/24"}: may specify no more than one CIDR for each IP family',
+    'spec.podCIDRs: Forbidden: node updates may not change podCIDR except from "" to valid',
+    'spec.providerID: Forbidden: node updates may not change providerID except from "" to valid',
+    'metadata.taints[0].effect: Required value',
+  ]);
+});
+
+test('what nobody reads, and what can be read in two ways, is warned of', async () => {
+  const warnings: string[] = [];
+  const nodes = testCluster({ client: { onWarning: (text) => warnings.push(text) } }).api(Node);
+  await nodes.create({ metadata: { name: 'n' }, spec: { externalID: 'e', podCIDR: '10.0.0.1/24' } });
+  expect(warnings).toEqual([
+    'spec.externalID: this field is deprecated, and is unused by Kubernetes',
+    'spec.podCIDRs[0]: CIDR value "10.0.0.1/24" is ambiguous in this context (should be "10.0.0.0/24" or "10.0.0.1/32"?)',
+  ]);
+});
+
 describe('the status', () => {
   test('stays as it is on an ordinary update, and the spec on one of the status', async () => {
     const nodes = testCluster().api(Node);

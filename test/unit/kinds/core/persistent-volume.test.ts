@@ -212,7 +212,9 @@ describe('a volume', () => {
     const volumes = cluster.with({ onWarning: (warning) => warnings.push(warning) }).api(PersistentVolume);
     const key = 'failure-domain.beta.orch.io/zone';
     const annotations = { 'volume.beta.orch.io/storage-class': 'c' };
-    const matchExpressions = [{ key, operator: 'Exists' }];
+    const older = ['app.orch.io/created-by', 'scheduler.alpha.orch.io/preferAvoidPods', 'node-role.orch.io/master'];
+    const matchExpressions = [key, ...older].map((label) => ({ key: label, operator: 'Exists' }));
+    const path = 'spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions';
     await volumes.create(
       input(
         {
@@ -226,7 +228,10 @@ describe('a volume', () => {
     expect(warnings).toEqual([
       'metadata.annotations[volume.beta.orch.io/storage-class]: deprecated since v1.8; use "storageClassName" attribute instead',
       'spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.',
-      `spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].key: ${key} is deprecated since v1.17; use "topology.orch.io/zone" instead`,
+      `${path}[0].key: ${key} is deprecated since v1.17; use "topology.orch.io/zone" instead`,
+      `${path}[1].key: ${older[0]} is deprecated since v1.9`,
+      `${path}[2].key: ${older[1]} is deprecated since v1.22; use Taints and Tolerations instead`,
+      `${path}[3].key: ${older[2]} is use "node-role.orch.io/control-plane" instead`,
       'spec.cephfs: deprecated in v1.28, non-functional in v1.31+',
     ]);
   });

@@ -129,6 +129,7 @@ describe('an update', () => {
 
 describe('the status', () => {
   const patched = (status: object) => pods.status.patch('p', mergePatch({ status } as never));
+  const ofContainer = { name: 'c', ready: false, restartCount: 0, image: 'i', imageID: '' };
 
   test('is written alone, and completed', async () => {
     const { spec } = await create();
@@ -161,10 +162,62 @@ describe('the status', () => {
       { hostIP: '1.1.1.1', hostIPs: [{ ip: '1.1.1.2' }] },
       'status.hostIPs[0].ip: Invalid value: "1.1.1.2": must be equal to `hostIP`',
     ],
+    [
+      { hostIP: 'x', hostIPs: [{ ip: 'x' }] },
+      'status.hostIPs[0]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+    ],
+    [
+      { containerStatuses: [{ ...ofContainer, user: { linux: { uid: -1, gid: 0 } } }] },
+      'status.containerStatuses[0].linux.uid: Invalid value: -1: must be between 0 and 2147483647, inclusive',
+    ],
   ])('%j is refused', async (status, problem) => {
     await create();
     expect(await refusals(patched(status))).toEqual([problem]);
   });
+
+  test("reports addresses that are wrong in several ways, the pod's and the host's in their own order", async () => {
+    await create();
+    const twice = [{ ip: '1.1.1.1' }, { ip: '1.1.1.1' }];
+    const dump = (type: string) => `[]core.${type}{core.${type}{IP:"1.1.1.1"}, core.${type}{IP:"1.1.1.1"}}`;
+    const families = 'may specify no more than one IP for each IP family';
+    expect(await refusals(patched({ podIPs: twice, hostIP: '1.1.1.1', hostIPs: twice }))).toEqual([
+      `status.podIPs: Invalid value: ${dump('PodIP')}: ${families}`,
+      'status.podIPs[1]: Duplicate value: core.PodIP{IP:"1.1.1.1"}',
+      'status.hostIPs[1]: Duplicate value: core.HostIP{IP:"1.1.1.1"}',
+      `status.hostIPs: Invalid value: ${dump('HostIP')}: ${families}`,
+    ]);
+    expect(await refusals(patched({ podIPs: [{ ip: '1.1.1.1' }, { ip: 'x' }] }))).toEqual([
+      'status.podIPs[1]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+      'status.podIPs: Internal error: failed to check for dual stack with error:invalid IP[1]: <nil>',
+      `status.podIPs: Invalid value: []core.PodIP{core.PodIP{IP:"1.1.1.1"}, core.PodIP{IP:"x"}}: ${families}`,
+    ]);
+  });
+
+  test('leaves claims out where there can be none', async () => {
+    await create();
+    const { status } = await patched({ resourceClaimStatuses: [{ name: 'x' }] });
+    expect(status).not.toHaveProperty('resourceClaimStatuses');
+  });
+
+  test.each([
+    ['Always', 0, false],
+    ['OnFailure', 0, true],
+    ['Never', 1, true],
+  ])(
+    'of a pod that restarts %s: what ran first and ended with %i stays so: %s',
+    async (restartPolicy, exitCode, stays) => {
+      await create({ restartPolicy, initContainers: [{ name: 'f', image: 'i' }] });
+      const first = { ...ofContainer, name: 'f' };
+      await patched({ initContainerStatuses: [{ ...first, state: { terminated: { exitCode } } }] });
+      const again = patched({ initContainerStatuses: [{ ...first, state: { running: {} } }] });
+      if (!stays) await expect(again).resolves.toBeDefined();
+      else {
+        expect(await refusals(again)).toEqual([
+          'status.initContainerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state',
+        ]);
+      }
+    },
+  );
 
   test.each([
     ['Always', 1, false],
@@ -175,9 +228,8 @@ describe('the status', () => {
     'of a pod that restarts %s: a container that ended with %i stays so: %s',
     async (restartPolicy, exitCode, stays) => {
       await create({ restartPolicy });
-      const containerStatus = { name: 'c', ready: false, restartCount: 0, image: 'i', imageID: '' };
-      await patched({ containerStatuses: [{ ...containerStatus, state: { terminated: { exitCode } } }] });
-      const again = patched({ containerStatuses: [{ ...containerStatus, state: { running: {} } }] });
+      await patched({ containerStatuses: [{ ...ofContainer, state: { terminated: { exitCode } } }] });
+      const again = patched({ containerStatuses: [{ ...ofContainer, state: { running: {} } }] });
       if (!stays) await expect(again).resolves.toBeDefined();
       else {
         expect(await refusals(again)).toEqual([
@@ -409,8 +461,48 @@ describe('a resize', () => {
     expect(await refusals(resize({ limits: all, requests: all }))).toContain(
       'spec: Invalid value: "Burstable": Pod QOS Class may not change as a result of resizing',
     );
-    const [problem = ''] = await refusals(resize({ requests, limits: { ...limits, 'ephemeral-storage': '1Gi' } }));
-    expect(problem).toMatch(/^spec: Forbidden: only cpu and memory resources are mutable\n {2}core\.PodSpec\{\n/);
+    expect(await refusals(resize({ requests, limits: { ...limits, 'ephemeral-storage': '1Gi' } }))).toEqual([
+      'spec: Forbidden: only cpu and memory resources are mutable',
+    ]);
+  });
+
+  test('keeps what happens when resources change', async () => {
+    await create({ containers: [{ ...container, resources: { requests, limits } }] });
+    const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }];
+    expect(await refusals(resize({ requests, limits }, { resizePolicy }))).toEqual([
+      'spec: Forbidden: only cpu and memory resources are mutable',
+    ]);
+  });
+
+  test('reaches sidecars, and no other containers that run first', async () => {
+    const resources = { requests, limits };
+    const [sidecar, first] = [
+      { name: 's', image: 'i', restartPolicy: 'Always', resources },
+      { name: 'f', image: 'i', resources },
+    ];
+    await create({ containers: [container], initContainers: [sidecar, first] });
+    const more = { requests: { cpu: '150m' }, limits };
+    const change = (initContainers: readonly object[]) =>
+      pods.subresource('resize').patch('p', mergePatch({ spec: { initContainers } } as never));
+    expect((await change([{ ...sidecar, resources: more }, first])).spec.initContainers?.[0]?.resources).toEqual({
+      limits,
+      requests: { cpu: '150m' },
+    });
+    expect(
+      await refusals(
+        change([
+          { ...sidecar, resources: more },
+          { ...first, resources: more },
+        ]),
+      ),
+    ).toEqual(['spec: Forbidden: resources for non-sidecar init containers are immutable']);
+    expect(await refusals(change([{ ...sidecar, resources: { requests } }, first]))).toEqual([
+      'spec.initContainers[0].resources.limits: Forbidden: resource limits cannot be removed',
+    ]);
+    const disk = { 'ephemeral-storage': '1Gi' };
+    expect(
+      await refusals(change([{ ...sidecar, resources: { ...more, limits: { ...limits, ...disk } } }, first])),
+    ).toEqual(['spec: Forbidden: only cpu and memory resources for sidecar containers are mutable']);
   });
 });
 

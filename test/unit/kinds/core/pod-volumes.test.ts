@@ -336,7 +336,7 @@ const sourceCases: [Record<string, unknown>, string[]][] = [
 const files = (...items: unknown[]) => ({ downwardAPI: { items } });
 const projected = (...sources: unknown[]) => ({ projected: { sources } });
 const bundle = (clusterTrustBundle: unknown) => projected({ clusterTrustBundle });
-const PEM = 'projected.sources[0].clusterTrustBundlePEM';
+const PEM = 'projected.sources[0].clusterTrustBundle';
 
 const projectionCases: [Record<string, unknown>, string[]][] = [
   [

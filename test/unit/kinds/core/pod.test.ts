@@ -191,7 +191,6 @@ describe('the spec', () => {
     ],
     [{ serviceAccountName: 'A_B' }, `spec.serviceAccountName: Invalid value: "A_B": ${SUBDOMAIN}`],
     [{ nodeName: 'A_B' }, `spec.nodeName: Invalid value: "A_B": ${SUBDOMAIN}`],
-    [{ runtimeClassName: 'A_B' }, `spec.runtimeClassName: Invalid value: "A_B": ${SUBDOMAIN}`],
     [
       { schedulingGates: [{ name: 'x' }, { name: 'x' }], nodeName: 'n' },
       'spec.schedulingGates[1]: Duplicate value: "x"',

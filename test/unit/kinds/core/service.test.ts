@@ -365,6 +365,22 @@ test('a status has its own rules', async () => {
   ]);
 });
 
+test('a status whose sender leaves the spec out says what sort of address it brings', async () => {
+  const api = testCluster().api(Service);
+  await api.create({ metadata: { name: 'a' }, spec: { ports, type: 'LoadBalancer' } });
+  const status = { loadBalancer: { ingress: [{ ip: '1.2.3.4' }] } };
+  expect(await refusals(api.status.update('a', { metadata: { name: 'a' }, status }))).toEqual([
+    'status.loadBalancer.ingress[0].ipMode: Required value: must be specified when `ip` is set',
+  ]);
+});
+
+test('the port of the nodes is not for load balancers', async () => {
+  expect(await refusals(create({ ports: [{ port: 10250 }], type: 'LoadBalancer' }))).toEqual([
+    'spec.ports[0]: Invalid value: 10250: may not expose port 10250 externally since it is used by kubelet',
+  ]);
+  expect((await create({ ports: [{ port: 10250 }] })).spec.type).toBe('ClusterIP');
+});
+
 test('what is ignored is warned of', async () => {
   const warnings: string[] = [];
   const api = testCluster({ client: { onWarning: (text) => warnings.push(text) } }).api(Service);

@@ -34,7 +34,7 @@ test.each<[string, object, string[]]>([
     'ports in the wrong order',
     port({ port: 80, endPort: 0 }),
     [
-      `${PORT}.endPort: Invalid value: 0: must be greater than or equal to \`port\``,
+      `${PORT}.endPort: Invalid value: 80: must be greater than or equal to \`port\``,
       `${PORT}.endPort: Invalid value: 0: must be between 1 and 65535, inclusive`,
     ],
   ],

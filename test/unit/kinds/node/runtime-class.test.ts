@@ -21,6 +21,18 @@ describe('a runtime class', () => {
       'scheduling.tolerations[0].operator',
       'Unsupported value: "Near": supported values: "Equal", "Exists"',
     ],
+    [
+      {
+        scheduling: {
+          tolerations: [
+            { key: 'k', effect: 'NoExecute', tolerationSeconds: 5 },
+            { key: 'k', effect: 'NoExecute' },
+          ],
+        },
+      },
+      'scheduling.tolerations[1]',
+      'Duplicate value: core.Toleration{Key:"k", Operator:"", Value:"", Effect:"NoExecute", TolerationSeconds:(*int64)(nil)}',
+    ],
   ])('cannot have %o', async (body, field, message) => {
     await expect(create(body)).rejects.toMatchObject(causes({ field, message: expect.stringContaining(message) }));
   });
@@ -28,13 +40,21 @@ describe('a runtime class', () => {
   test('keeps what was given, quantities in their shortest form', async () => {
     const tolerations = [{ key: 'k', operator: 'Exists' }];
     const { overhead, scheduling } = await create({
-      overhead: { podFixed: { memory: '1024Mi' } },
+      overhead: { podFixed: { memory: '1024Mi', cpu: '100100u' } },
       scheduling: { nodeSelector: { k: 'v' }, tolerations },
     });
     expect({ overhead, scheduling }).toEqual({
-      overhead: { podFixed: { memory: '1Gi' } },
+      overhead: { podFixed: { cpu: '101m', memory: '1Gi' } },
       scheduling: { nodeSelector: { k: 'v' }, tolerations },
     });
+  });
+
+  test('tells of labels that have other names today', async () => {
+    const warnings: string[] = [];
+    const classes = testCluster({ client: { onWarning: (text) => warnings.push(text) } }).api(RuntimeClass);
+    const scheduling = { nodeSelector: { 'beta.orch.io/os': 'v' } };
+    await classes.create({ metadata: { name: 'a' }, handler: 'runc', scheduling });
+    expect(warnings).toEqual(['scheduling.nodeSelector: deprecated since v1.14; use "orch.io/os" instead']);
   });
 
   test('keeps its handler', async () => {

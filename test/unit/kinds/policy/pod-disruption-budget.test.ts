@@ -65,6 +65,14 @@ describe('a disruption budget', () => {
     ]);
   });
 
+  test('may have any name that stands in a path', async () => {
+    const budgets = open();
+    await expect(budgets.create({ metadata: { name: 'My_Budget' } })).resolves.toBeDefined();
+    expect(await refusals(budgets.create({ metadata: { name: 'a%b' } }))).toEqual([
+      'metadata.name: Invalid value: "a%b": may not contain \'%\'',
+    ]);
+  });
+
   test('shows in a table what it allows', async () => {
     const budget = (await create({ maxUnavailable: '10%' })) as unknown as ApiObject;
     const nowMs = Date.parse('2030-01-01T00:01:00Z');

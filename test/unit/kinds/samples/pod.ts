@@ -17,6 +17,8 @@ export const samples: readonly KindSample[] = [
   },
   {
     kind: PodDisruptionBudget,
+    // Only what any name must be.
+    badName: 'a/b',
     body: { spec: { minAvailable: 1, selector: { matchLabels: { app: 'a' } } } },
     change: { spec: { minAvailable: '50%', selector: { matchLabels: { app: 'a' } } } },
     wireOrder: ['kind', 'apiVersion', 'metadata', 'spec', 'status'],

@@ -211,6 +211,20 @@ describe('the capacity of a class', () => {
     );
   });
 
+  test('tells of labels that have other names today', async () => {
+    const warnings: string[] = [];
+    const capacities = testCluster({ client: { onWarning: (text) => warnings.push(text) } }).api(CSIStorageCapacity);
+    const nodeTopology = {
+      matchLabels: { 'beta.orch.io/arch': 'v' },
+      matchExpressions: [{ key: 'beta.orch.io/os', operator: 'Exists' as const }],
+    };
+    await capacities.create({ metadata: { name: 'c' }, storageClassName: 's', nodeTopology });
+    expect(warnings).toEqual([
+      'nodeTopology.matchExpressions[0].key: beta.orch.io/os is deprecated since v1.14; use "orch.io/os" instead',
+      'nodeTopology.matchLabels.beta.orch.io/arch: deprecated since v1.14; use "orch.io/arch" instead',
+    ]);
+  });
+
   test('stays where it is', async () => {
     const capacities = testCluster().api(CSIStorageCapacity);
     const nodeTopology = { matchLabels: { zone: 'a' } };

@@ -32,6 +32,16 @@ describe('a storage class', () => {
     expect(await create({ reclaimPolicy: '' })).toMatchObject({ reclaimPolicy: '' });
   });
 
+  test('tells of labels that have other names today', async () => {
+    const warnings: string[] = [];
+    const classes = testCluster({ client: { onWarning: (text) => warnings.push(text) } }).api(StorageClass);
+    const allowedTopologies = [term(['k', 'v'], ['beta.orch.io/os', 'v'])];
+    await classes.create({ metadata: { name: 'c' }, provisioner: 'p', allowedTopologies });
+    expect(warnings).toEqual([
+      'allowedTopologies[0].matchLabelExpressions[1].key: deprecated since v1.14; use "orch.io/os" instead',
+    ]);
+  });
+
   const term = (...expressions: readonly [key: string, ...values: string[]][]) => ({
     matchLabelExpressions: expressions.map(([key, ...values]) => ({ key, values })),
   });

@@ -1,7 +1,7 @@
 /**
  * StatefulSet: pods that keep their names and their storage. spec: StatefulSet
  */
-import { childPath, type FieldError, forbidden, invalid, notSupported } from '../../../../meta/field-error.js';
+import { childPath, type FieldError, forbidden, invalid, keyPath, notSupported } from '../../../../meta/field-error.js';
 import { quote, verbatim } from '../../../../meta/go-text.js';
 import { dumpIntOrString, type IntOrString } from '../../../../meta/int-or-string.js';
 import { labelErrors } from '../../../../meta/labels.js';
@@ -12,6 +12,7 @@ import { deepEqual } from '../../../../util/json.js';
 import { scaleSubresource } from '../../../autoscaling/v1/scale.js';
 import { podAnnotationsProblems } from '../../../core/v1/pod-spec/annotations.js';
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../../core/v1/pod-spec/pod-template.js';
+import { claimSpecWarnings } from '../../../core/v1/pod-spec/volume-warnings.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind, NameRule, WriteContext } from '../../../kind.js';
 import { annotationErrors } from '../../../shared/annotations.js';
@@ -64,8 +65,6 @@ export const StatefulSet: Kind<StatefulSet, StatefulSetInput, 'Namespaced', 'sta
       ...fixedFieldProblems(statefulSetOf(next).spec, statefulSetOf(live).spec),
     ],
     warnings,
-    selectableFields: { 'status.successful': () => '' },
-    unknownFieldLabel: (field) => `field label not supported for appsv1.StatefulSet: ${field}`,
   },
   subresources: {
     scale: scaleSubresource(),
@@ -184,8 +183,14 @@ function templateProblems(spec: StatefulSetSpec, { dialect }: WriteContext): Fie
 }
 
 function warnings(object: ApiObject, live: ApiObject | undefined, context: WriteContext): string[] {
-  const all = templateWarnings(object, live, context);
-  if (statefulSetOf(object).spec.revisionHistoryLimit >= 0) return all;
+  const { volumeClaimTemplates = [], revisionHistoryLimit } = statefulSetOf(object).spec;
+  // The capital is the reference server's.
+  const claimsAt = (index: number) => childPath(keyPath('spec.volumeClaimTemplates', index), 'Spec');
+  const all = [
+    ...templateWarnings(object, live, context),
+    ...volumeClaimTemplates.flatMap(({ spec }, index) => claimSpecWarnings(claimsAt(index), spec)),
+  ];
+  if (revisionHistoryLimit >= 0) return all;
   return [
     ...all,
     'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended',

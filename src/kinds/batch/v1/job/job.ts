@@ -12,6 +12,8 @@ import type { CellContext } from '../../../columns.js';
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../../core/v1/pod-spec/pod-template.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind, WriteContext } from '../../../kind.js';
+import { podNameWarnings } from '../../../shared/pod-name-warnings.js';
+import { repeatedMetadataProblems } from '../../../shared/repeated-metadata.js';
 import { dumpLabelSelector } from '../../../shared/selector-dump.js';
 import { specGeneration, statusSubresource } from '../../../shared/strategies.js';
 import {
@@ -26,7 +28,7 @@ import { type JobCondition, type JobSpec, jobShape } from './schema.js';
 import { jobSpecProblems } from './validate.js';
 import { jobStatusProblems } from './validate-status.js';
 import { jobSpecUpdateProblems } from './validate-update.js';
-import { jobSpecWarnings, podNameWarnings } from './warnings.js';
+import { jobSpecWarnings } from './warnings.js';
 
 export interface Job extends ObjectBase, Output<typeof jobShape> {}
 export interface JobInput extends InputBase, Input<typeof jobShape> {}
@@ -51,7 +53,7 @@ export const Job: Kind<Job, JobInput, 'Namespaced', 'status'> = defineBuiltIn({
     canonicalize: (draft) => nullEmptyRules(jobOf(draft).spec),
     warnings,
     selectableFields: { 'status.successful': (object) => String(jobOf(object).status.succeeded ?? 0) },
-    unknownFieldLabel: (field) => `field label "${field}" not supported for batchv1.Job`,
+    unknownFieldLabel: (field) => `field label "${field}" not supported for Job`,
   },
   subresources: {
     status: statusSubresource({
@@ -175,6 +177,7 @@ function indexedNameProblems(name: string, { completionMode, completions = 0 }: 
 function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): readonly FieldError[] {
   const [{ spec }, before] = [jobOf(next), jobOf(live)];
   return [
+    ...repeatedMetadataProblems(next),
     ...jobProblems(next, { context, live }),
     ...jobSpecProblems('spec', spec, { context, live: before.spec.template.spec }),
     ...jobSpecUpdateProblems(spec, before.spec, { started: before.status.startTime !== undefined }),

@@ -91,8 +91,9 @@ function exitCodeProblems(
     const detail = 'must be one of the container or initContainer names in the pod template';
     problems.push(invalid(childPath(path, 'containerName'), containerName, detail));
   }
-  if (values.length === 0) problems.push(invalid(valuesPath, dumpNumbers(values), 'at least one value is required'));
-  else if (values.length > MAX_EXIT_CODES) problems.push(tooMany(valuesPath, values.length, MAX_EXIT_CODES));
+  if (values.length === 0) {
+    problems.push(invalid(valuesPath, dumpNumbers(requirement.values), 'at least one value is required'));
+  } else if (values.length > MAX_EXIT_CODES) problems.push(tooMany(valuesPath, values.length, MAX_EXIT_CODES));
   values.forEach((value, index) => {
     const valuePath = keyPath(valuesPath, index);
     if (operator === 'In' && value === 0) {
@@ -104,8 +105,9 @@ function exitCodeProblems(
   return isOrdered ? problems : [...problems, invalid(valuesPath, dumpNumbers(values), 'must be ordered')];
 }
 
-function dumpNumbers(values: readonly number[]) {
-  return verbatim(`[]int32{${values.join(', ')}}`);
+/** A list that nobody gave is null. */
+function dumpNumbers(values: readonly number[] | null | undefined) {
+  return verbatim(`[]int32${values ? `{${values.join(', ')}}` : '(nil)'}`);
 }
 
 function conditionProblems(path: string, patterns: readonly PodFailurePolicyOnPodConditionsPattern[]): FieldError[] {
@@ -183,24 +185,32 @@ function addressOf(value: unknown): string {
   return value === undefined ? 'nil' : '0xc000000000';
 }
 
+/** The types promise a list; one that nobody gave is null. */
+function listed<Item>(items: readonly Item[]): readonly Item[] | undefined {
+  return (items as readonly Item[] | null) ?? undefined;
+}
+
+function dumpItems(items: readonly string[] | undefined): string {
+  return items === undefined ? '(nil)' : `{${items.join(', ')}}`;
+}
+
 export function dumpSuccessPolicy(policy: SuccessPolicy | undefined) {
   if (policy === undefined) return undefined;
-  const rules = (policy.rules ?? []).map(
+  const rules = listed(policy.rules)?.map(
     ({ succeededIndexes, succeededCount }) =>
       `batch.SuccessPolicyRule{SucceededIndexes:(*string)(${addressOf(succeededIndexes)}), SucceededCount:(*int32)(${addressOf(succeededCount)})}`,
   );
-  return verbatim(`batch.SuccessPolicy{Rules:[]batch.SuccessPolicyRule{${rules.join(', ')}}}`);
+  return verbatim(`batch.SuccessPolicy{Rules:[]batch.SuccessPolicyRule${dumpItems(rules)}}`);
 }
 
 export function dumpPodFailurePolicy(policy: PodFailurePolicy | undefined) {
   if (policy === undefined) return undefined;
-  const rules = (policy.rules ?? []).map(({ action, onExitCodes, onPodConditions }) => {
+  const rules = listed(policy.rules)?.map(({ action, onExitCodes, onPodConditions }) => {
     const patterns = onPodConditions?.map(
       ({ type, status }) =>
         `batch.PodFailurePolicyOnPodConditionsPattern{Type:${quote(type)}, Status:${quote(status)}}`,
     );
-    const list = patterns === undefined ? '(nil)' : `{${patterns.join(', ')}}`;
-    return `batch.PodFailurePolicyRule{Action:${quote(action)}, OnExitCodes:(*batch.PodFailurePolicyOnExitCodesRequirement)(${addressOf(onExitCodes)}), OnPodConditions:[]batch.PodFailurePolicyOnPodConditionsPattern${list}}`;
+    return `batch.PodFailurePolicyRule{Action:${quote(action)}, OnExitCodes:(*batch.PodFailurePolicyOnExitCodesRequirement)(${addressOf(onExitCodes)}), OnPodConditions:[]batch.PodFailurePolicyOnPodConditionsPattern${dumpItems(patterns)}}`;
   });
-  return verbatim(`batch.PodFailurePolicy{Rules:[]batch.PodFailurePolicyRule{${rules.join(', ')}}}`);
+  return verbatim(`batch.PodFailurePolicy{Rules:[]batch.PodFailurePolicyRule${dumpItems(rules)}}`);
 }

@@ -2,8 +2,6 @@
  * What to tell the client about a Job, or the template of one, that is accepted all the same.
  */
 import { SERVICE_NAME } from '../../../../meta/dialect.js';
-import { dnsLabelProblems } from '../../../../meta/names.js';
-import type { ApiObject } from '../../../../meta/object.js';
 import { podTemplateWarnings } from '../../../core/v1/pod-spec/pod-template.js';
 import type { WriteContext } from '../../../kind.js';
 import type { JobSpec } from './schema.js';
@@ -18,15 +16,5 @@ export function jobSpecWarnings(path: string, spec: JobSpec, { dialect }: WriteC
   return [
     `${path}: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, ${SERVICE_NAME} might not be able to track completedIndexes when a big number of indexes fail`,
     ...ofPods,
-  ];
-}
-
-/** Names of pods begin with the name of what makes them, and a pod's name is its host name. */
-export function podNameWarnings(object: ApiObject, live: ApiObject | undefined): string[] {
-  if (live !== undefined) return [];
-  const problems = dnsLabelProblems(object.metadata.name);
-  if (problems.length === 0) return [];
-  return [
-    `metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [${problems.join(' ')}]`,
   ];
 }

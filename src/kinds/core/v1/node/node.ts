@@ -1,15 +1,17 @@
 /**
  * Node: a machine that runs pods. spec: Node
  */
+import { SERVICE_NAME } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, duplicate, fieldError, forbidden, invalid, keyPath } from '../../../../meta/field-error.js';
 import { quote, stringSlice, verbatim } from '../../../../meta/go-text.js';
-import { isDualStack, parseCidrSloppy, validCidrProblems } from '../../../../meta/ip.js';
+import { cidrWarnings, isDualStack, parseCidrSloppy, validCidrProblems } from '../../../../meta/ip.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import type { Input, Output } from '../../../../schema/type.js';
 import { copyJson, own } from '../../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind, WriteContext } from '../../../kind.js';
+import { repeatedMetadataProblems } from '../../../shared/repeated-metadata.js';
 import { type ResourceList, validateResourceQuantity } from '../../../shared/resources.js';
 import { roundAmounts } from '../../../shared/round-amounts.js';
 import { keepLive, statusSubresource } from '../../../shared/strategies.js';
@@ -28,7 +30,6 @@ export const Node: Kind<Node, NodeInput, 'Cluster', 'status'> = defineBuiltIn({
   body: nodeShape,
   columns: nodeColumns,
   strategy: {
-    revalidatesOnUpdate: true,
     defaults,
     prepareForCreate: dropConfig,
     prepareForUpdate: (draft, live) => {
@@ -36,7 +37,12 @@ export const Node: Kind<Node, NodeInput, 'Cluster', 'status'> = defineBuiltIn({
       dropConfig(draft);
     },
     validate,
-    validateUpdate,
+    validateUpdate: (next, live, context) => [
+      ...repeatedMetadataProblems(next),
+      ...validate(next, context),
+      ...validateUpdate(next, live, context),
+    ],
+    warnings,
     selectableFields: { 'spec.unschedulable': (object) => String(nodeOf(object).spec.unschedulable ?? false) },
     unknownFieldLabel: (field) => `field label not supported: ${field}`,
   },
@@ -72,6 +78,15 @@ function dropConfig(draft: DraftObject): void {
 }
 
 const CIDRS_PATH = 'spec.podCIDRs';
+
+function warnings(object: ApiObject): readonly string[] {
+  const { externalID, podCIDRs = [] } = nodeOf(object).spec;
+  const unused = `spec.externalID: this field is deprecated, and is unused by ${SERVICE_NAME}`;
+  return [
+    ...(externalID ? [unused] : []),
+    ...podCIDRs.flatMap((cidr, index) => cidrWarnings(keyPath(CIDRS_PATH, index), cidr)),
+  ];
+}
 
 function validate(object: ApiObject, context: WriteContext): readonly FieldError[] {
   const { spec, status } = nodeOf(object);

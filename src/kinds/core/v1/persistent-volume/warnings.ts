@@ -4,7 +4,7 @@
 import type { Dialect } from '../../../../meta/dialect.js';
 import { childPath, keyPath } from '../../../../meta/field-error.js';
 import type { ApiObject } from '../../../../meta/object.js';
-import { deprecatedNodeLabels } from './deprecated-labels.js';
+import { expressionWarnings } from './deprecated-labels.js';
 import type { PersistentVolumeSource, PersistentVolumeSpec } from './spec.js';
 
 /** The annotation that named a volume's or a claim's class before there was a field for it. */
@@ -46,17 +46,8 @@ export function volumeWarnings(object: ApiObject, dialect: Dialect): string[] {
 }
 
 function labelWarnings({ nodeAffinity }: PersistentVolumeSpec, dialect: Dialect): string[] {
-  const terms = nodeAffinity?.required?.nodeSelectorTerms ?? [];
-  if (terms.length === 0) return [];
-  const deprecated = deprecatedNodeLabels(dialect);
-  return terms.flatMap((term, index) => {
-    const path = childPath(keyPath('spec.nodeAffinity.required.nodeSelectorTerms', index), 'matchExpressions');
-    return (term.matchExpressions ?? []).flatMap(({ key }, place) => {
-      const label = deprecated.get(key);
-      if (label === undefined) return [];
-      return [
-        `${keyPath(path, place)}.key: ${key} is deprecated since ${label.since}; use "${label.successor}" instead`,
-      ];
-    });
+  return (nodeAffinity?.required?.nodeSelectorTerms ?? []).flatMap((term, index) => {
+    const path = keyPath('spec.nodeAffinity.required.nodeSelectorTerms', index);
+    return expressionWarnings(childPath(path, 'matchExpressions'), term.matchExpressions ?? [], dialect);
   });
 }

@@ -4,12 +4,12 @@
 
 import type { Dialect } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
-import { childPath, forbidden, keyPath } from '../../../../meta/field-error.js';
+import { childPath, forbidden } from '../../../../meta/field-error.js';
 import { labelErrors } from '../../../../meta/labels.js';
 import type { FeatureGates } from '../../../feature-gates.js';
 import { annotationErrors } from '../../../shared/annotations.js';
-import { appArmorPrefix, podAnnotationsProblems } from './annotations.js';
-import { allContainers, podSpecDefaults } from './defaults.js';
+import { podAnnotationsProblems } from './annotations.js';
+import { podSpecDefaults } from './defaults.js';
 import { dropDisabledPodFields } from './gates.js';
 import type { PodTemplateSpec } from './pod-spec.js';
 import { type PodRules, podSpecProblems } from './validate.js';
@@ -55,13 +55,5 @@ export function podTemplateWarnings(
   { dialect }: { readonly dialect: Dialect },
 ): string[] {
   const annotations = template.metadata?.annotations ?? {};
-  const profiled = allContainers(template.spec)
-    .filter(({ securityContext }) => securityContext?.appArmorProfile === undefined)
-    .map(({ name }) => `${appArmorPrefix(dialect)}${name}`)
-    .filter((key) => Object.hasOwn(annotations, key));
-  const where = (key: string) => keyPath(childPath(path, 'metadata.annotations'), key);
-  return [
-    ...podSpecWarnings(path, template.spec, { annotations, dialect }),
-    ...profiled.map((key) => `${where(key)}: deprecated since v1.30; use the "appArmorProfile" field instead`),
-  ];
+  return podSpecWarnings(path, template.spec, { annotations, dialect });
 }

@@ -117,7 +117,7 @@ function projectionProblems(at: string, source: VolumeProjection, whole: Project
   }
   if (serviceAccountToken !== undefined) found.push(...tokenProblems(at, serviceAccountToken, whole));
   if (clusterTrustBundle !== undefined) {
-    found.push(...trustBundleProblems(childPath(at, 'clusterTrustBundlePEM'), clusterTrustBundle));
+    found.push(...trustBundleProblems(childPath(at, 'clusterTrustBundle'), clusterTrustBundle));
     found.push(...clash(clusterTrustBundle.path, clusterTrustBundle.path));
   }
   const given = [secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle];

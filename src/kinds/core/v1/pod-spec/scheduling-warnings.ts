@@ -3,6 +3,7 @@
  */
 import type { Dialect } from '../../../../meta/dialect.js';
 import { childPath, keyPath } from '../../../../meta/field-error.js';
+import { labelValueProblems } from '../../../../meta/names.js';
 import type { NodeSelectorTerm } from '../scheduling-types.js';
 import type { PodSpec } from './pod-spec.js';
 
@@ -14,41 +15,56 @@ export function schedulingWarnings(
   at: string,
   spec: PodSpec,
   dialect: Dialect,
-): { readonly labels: string[]; readonly selectors: string[] } {
+): { readonly nodes: string[]; readonly affinity: string[] } {
   const { nodeSelector = {}, affinity, topologySpreadConstraints = [] } = spec;
   const old = oldLabels(dialect);
-  const warn = (where: string, label: string) => {
+  // The label is named again where the path does not end in it.
+  const named = (where: string, label: string) => {
     const why = old.get(label);
-    return why === undefined ? [] : [`${where}: ${why}`];
+    return why === undefined ? [] : [`${where}: ${label} is ${why}`];
   };
-  const ofTerm = (where: string, { matchExpressions = [] }: NodeSelectorTerm) =>
-    matchExpressions.flatMap(({ key }, index) =>
-      warn(childPath(keyPath(childPath(where, 'matchExpressions'), index), 'key'), key),
-    );
+  const keysOf = (where: string, { matchExpressions = [] }: NodeSelectorTerm) =>
+    matchExpressions.map(({ key, values = [] }, index) => {
+      const expression = keyPath(childPath(where, 'matchExpressions'), index);
+      return { expression, values, warnings: named(childPath(expression, 'key'), key) };
+    });
   const { [REQUIRED]: required, [PREFERRED]: preferred = [] } = affinity?.nodeAffinity ?? {};
   const nodeAt = childPath(at, 'affinity.nodeAffinity');
   const spreadAt = (index: number, field: string) =>
     childPath(keyPath(childPath(at, 'topologySpreadConstraints'), index), field);
   return {
-    labels: [
-      ...Object.keys(nodeSelector).flatMap((key) => warn(keyPath(childPath(at, 'nodeSelector'), key), key)),
+    nodes: [
+      ...Object.keys(nodeSelector).flatMap((key) => {
+        const why = old.get(key);
+        return why === undefined ? [] : [`${keyPath(childPath(at, 'nodeSelector'), key)}: ${why}`];
+      }),
       ...(required?.nodeSelectorTerms ?? []).flatMap((term, index) =>
-        ofTerm(keyPath(childPath(nodeAt, `${REQUIRED}.nodeSelectorTerms`), index), term),
+        keysOf(keyPath(childPath(nodeAt, `${REQUIRED}.nodeSelectorTerms`), index), term).flatMap(
+          ({ warnings }) => warnings,
+        ),
       ),
+      // Values that no label can have are refused in what is required, and let through in what is preferred.
       ...preferred.flatMap(({ preference }, index) =>
-        ofTerm(childPath(keyPath(childPath(nodeAt, PREFERRED), index), 'preference'), preference),
+        keysOf(childPath(keyPath(childPath(nodeAt, PREFERRED), index), 'preference'), preference).flatMap(
+          ({ expression, values, warnings }) => [
+            ...warnings,
+            ...valueWarnings(childPath(expression, 'values'), values),
+          ],
+        ),
       ),
-      ...topologySpreadConstraints.flatMap(({ topologyKey }, index) =>
-        warn(spreadAt(index, 'topologyKey'), topologyKey),
-      ),
+      ...topologySpreadConstraints.flatMap(({ topologyKey, labelSelector }, index) => [
+        ...named(spreadAt(index, 'topologyKey'), topologyKey),
+        ...(labelSelector === undefined ? [nullSelector(spreadAt(index, 'labelSelector'))] : []),
+      ]),
     ],
-    selectors: [
-      ...topologySpreadConstraints.flatMap(({ labelSelector }, index) =>
-        labelSelector === undefined ? [nullSelector(spreadAt(index, 'labelSelector'))] : [],
-      ),
-      ...podAffinityWarnings(childPath(at, 'affinity'), affinity),
-    ],
+    affinity: podAffinityWarnings(childPath(at, 'affinity'), affinity),
   };
+}
+
+function valueWarnings(path: string, values: readonly string[]): string[] {
+  return values.flatMap((value, index) =>
+    labelValueProblems(value).map((why) => `${keyPath(path, index)}: ${value} is invalid, ${why}`),
+  );
 }
 
 function podAffinityWarnings(at: string, affinity: PodSpec['affinity']): string[] {

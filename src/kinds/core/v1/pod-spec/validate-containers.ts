@@ -12,7 +12,7 @@ import {
   notSupported,
   required,
 } from '../../../../meta/field-error.js';
-import { quote, verbatim } from '../../../../meta/go-text.js';
+import { verbatim } from '../../../../meta/go-text.js';
 import { dnsLabelProblems, portNameProblems } from '../../../../meta/names.js';
 import { portNumberProblems } from '../../../shared/ports.js';
 import { validateResourceRequirements } from '../../../shared/resources.js';
@@ -63,7 +63,8 @@ export function initContainersProblems(path: string, spec: PodSpec, about: Conta
     return [
       ...commonProblems(at, container, about),
       ...restartProblems(childPath(at, 'restartPolicy'), container.restartPolicy),
-      ...uniqueNameProblems(at, container.name, names),
+      // Those without a name are not taken for one another here.
+      ...(container.name === '' && !names.has('') ? [] : uniqueNameProblems(at, container.name, names)),
       // They run one by one, so each is judged alone; the reference server counts it as the first.
       ...hostPortConflicts(path, [container]),
       ...(container.restartPolicy === 'Always'
@@ -111,17 +112,15 @@ export function paddedImagesProblems(path: string, containers: readonly Containe
 /** On the host's network a port of the container is a port of the host. */
 export function hostNetworkProblems(path: string, spec: PodSpec, { podName }: PodRules): FieldError[] {
   if (spec.hostNetwork !== true) return [];
-  const lists = { containers: spec.containers ?? [], initContainers: spec.initContainers ?? [] };
-  return Object.entries(lists).flatMap(([field, containers]) =>
-    containers.flatMap(({ ports = [] }, index) =>
-      ports.flatMap(({ hostPort = 0, containerPort }, portIndex) => {
-        // In a template it may be left out: the pod will get it.
-        if (hostPort === containerPort || (hostPort === 0 && podName === undefined)) return [];
-        const at = keyPath(childPath(keyPath(childPath(path, field), index), 'ports'), portIndex);
-        const detail = 'must match `containerPort` when `hostNetwork` is true';
-        return [invalid(childPath(at, 'hostPort'), hostPort, detail)];
-      }),
-    ),
+  // Containers that run before the others are not looked at.
+  return (spec.containers ?? []).flatMap(({ ports = [] }, index) =>
+    ports.flatMap(({ hostPort = 0, containerPort }, portIndex) => {
+      // In a template it may be left out: the pod will get it.
+      if (hostPort === containerPort || (hostPort === 0 && podName === undefined)) return [];
+      const at = keyPath(childPath(keyPath(childPath(path, 'containers'), index), 'ports'), portIndex);
+      const detail = 'must match `containerPort` when `hostNetwork` is true';
+      return [invalid(childPath(at, 'hostPort'), hostPort, detail)];
+    }),
   );
 }
 
@@ -159,7 +158,7 @@ function commonProblems(path: string, container: AnyContainer, about: ContainerR
 
 function uniqueNameProblems(path: string, name: string, names: Set<string>): FieldError[] {
   if (names.has(name)) return [duplicate(childPath(path, 'name'), name)];
-  if (name !== '') names.add(name);
+  names.add(name);
   return [];
 }
 
@@ -216,13 +215,22 @@ function resizePolicyProblems(
     const name = verbatim(resourceName);
     const problems: FieldError[] = seen.has(resourceName) ? [duplicate(keyPath(path, index), name)] : [];
     seen.add(resourceName);
-    if (!RESIZABLE.includes(resourceName)) problems.push(notSupported(path, name, RESIZABLE));
-    if (!RESIZE_POLICIES.includes(restartPolicy)) problems.push(notSupported(path, restartPolicy, RESIZE_POLICIES));
+    problems.push(...choiceProblems(path, resourceName, { printed: name, choices: RESIZABLE }));
+    problems.push(...choiceProblems(path, restartPolicy, { printed: restartPolicy, choices: RESIZE_POLICIES }));
     if (podRestartPolicy === 'Never' && restartPolicy !== 'NotRequired') {
       problems.push(invalid(path, restartPolicy, "must be 'NotRequired' when `restartPolicy` is 'Never'"));
     }
     return problems;
   });
+}
+
+function choiceProblems(
+  path: string,
+  given: string,
+  { printed, choices }: { readonly printed: unknown; readonly choices: readonly string[] },
+): FieldError[] {
+  if (given === '') return [required(path)];
+  return choices.includes(given) ? [] : [notSupported(path, printed, choices)];
 }
 
 function restartProblems(path: string, restartPolicy: string | undefined): FieldError[] {
@@ -233,17 +241,9 @@ function restartProblems(path: string, restartPolicy: string | undefined): Field
 const OF_LASTING_CONTAINERS = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const;
 
 function runOnceProblems(path: string, container: Container): FieldError[] {
-  const problems = OF_LASTING_CONTAINERS.filter((field) => container[field] !== undefined).map((field) =>
+  return OF_LASTING_CONTAINERS.filter((field) => container[field] !== undefined).map((field) =>
     forbidden(childPath(path, field), 'may not be set for init containers without restartPolicy=Always'),
   );
-  const { resizePolicy = [] } = container;
-  if (resizePolicy.length === 0) return problems;
-  const dump = resizePolicy.map(
-    ({ resourceName, restartPolicy }) =>
-      `core.ContainerResizePolicy{ResourceName:${quote(resourceName)}, RestartPolicy:${quote(restartPolicy)}}`,
-  );
-  const value = verbatim(`[]core.ContainerResizePolicy{${dump.join(', ')}}`);
-  return [...problems, invalid(childPath(path, 'resizePolicy'), value, 'must not be set for init containers')];
 }
 
 /** In the order of the fields. */

@@ -165,17 +165,13 @@ function ipProblems(path: string, ip: string): FieldError[] {
   return validIpProblems(ip).map((problem) => invalid(path, ip, problem));
 }
 
-export function resourceClaimsProblems(
-  path: string,
-  claims: readonly PodResourceClaim[],
-  { podName }: PodRules,
-): FieldError[] {
+export function resourceClaimsProblems(path: string, claims: readonly PodResourceClaim[]): FieldError[] {
   const names = new Set<string>();
   return claims.flatMap((claim, index) => {
     const at = keyPath(path, index);
     const { resourceClaimName, resourceClaimTemplateName } = claim;
     return [
-      ...claimNameProblems(childPath(at, 'name'), claim, { podName, names }),
+      ...claimNameProblems(childPath(at, 'name'), claim.name, names),
       ...sourcesProblems(at, claim),
       ...subdomainProblems(childPath(at, 'resourceClaimName'), resourceClaimName),
       ...subdomainProblems(childPath(at, 'resourceClaimTemplateName'), resourceClaimTemplateName),
@@ -183,19 +179,11 @@ export function resourceClaimsProblems(
   });
 }
 
-/** The pod's name becomes a part of the name of a claim that is made for it. */
-function claimNameProblems(
-  path: string,
-  { name, resourceClaimTemplateName }: PodResourceClaim,
-  { podName, names }: { readonly podName: string | undefined; readonly names: Set<string> },
-): FieldError[] {
+function claimNameProblems(path: string, name: string, names: Set<string>): FieldError[] {
   if (name === '') return [required(path)];
   if (names.has(name)) return [duplicate(path, name)];
   names.add(name);
-  const problems = dnsLabelProblems(name);
-  if (problems.length > 0) return problems.map((problem) => invalid(path, name, problem));
-  if (podName === undefined || resourceClaimTemplateName === undefined) return [];
-  return subdomainProblems(path, `${podName}-${name}`);
+  return dnsLabelProblems(name).map((problem) => invalid(path, name, problem));
 }
 
 function sourcesProblems(path: string, claim: PodResourceClaim): FieldError[] {

@@ -76,7 +76,7 @@ export function containerSecurityProblems(
 
 const MAX_ID = 2 ** 31 - 1;
 
-function idProblems(path: string, id: number | undefined): FieldError[] {
+export function idProblems(path: string, id: number | undefined): FieldError[] {
   if (id === undefined || (id >= 0 && id <= MAX_ID)) return [];
   return [invalid(path, id, `must be between 0 and ${MAX_ID}, inclusive`)];
 }

@@ -135,6 +135,7 @@ const NOT_OF_WINDOWS_PODS: readonly PodField[] = [
   'runAsGroup',
   'supplementalGroups',
   'supplementalGroupsPolicy',
+  'seLinuxChangePolicy',
 ];
 
 const NOT_OF_WINDOWS_CONTAINERS: readonly (keyof SecurityContext)[] = [

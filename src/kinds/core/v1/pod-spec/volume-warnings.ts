@@ -37,11 +37,12 @@ function agingWarnings(at: string, volume: Volume): string[] {
   return AGING.filter(([source]) => volume[source] !== undefined).flatMap(([source, spelling, fate]) => {
     if (source !== 'ephemeral') return [`${childPath(at, spelling)}: ${fate}`];
     const spec = volume.ephemeral?.volumeClaimTemplate?.spec;
-    return spec === undefined ? [] : fractionWarnings(childPath(at, 'ephemeral.volumeClaimTemplate.spec'), spec);
+    return spec === undefined ? [] : claimSpecWarnings(childPath(at, 'ephemeral.volumeClaimTemplate.spec'), spec);
   });
 }
 
-function fractionWarnings(path: string, { resources }: PersistentVolumeClaimSpec): string[] {
+/** About the claim's spec at `path`: bytes cannot be split. */
+export function claimSpecWarnings(path: string, { resources }: PersistentVolumeClaimSpec): string[] {
   return (['requests', 'limits'] as const).flatMap((list) => {
     const text = own(resources?.[list] ?? {}, 'storage');
     if (text === undefined || Quantity.parse(text).milliValue() % 1000n === 0n) return [];

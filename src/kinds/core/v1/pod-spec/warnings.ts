@@ -7,7 +7,7 @@ import { quote } from '../../../../meta/go-text.js';
 import { ipWarnings } from '../../../../meta/ip.js';
 import { Quantity } from '../../../../meta/quantity.js';
 import { own } from '../../../../util/json.js';
-import { type Annotations, seccompKeys } from './annotations.js';
+import { type Annotations, appArmorPrefix, seccompKeys } from './annotations.js';
 import type { Container, ContainerPort, EphemeralContainer } from './container.js';
 import type { PodSpec } from './pod-spec.js';
 import { schedulingWarnings } from './scheduling-warnings.js';
@@ -20,15 +20,16 @@ export function podSpecWarnings(
   { annotations, dialect }: { readonly annotations: Annotations; readonly dialect: Dialect },
 ): string[] {
   const at = childPath(path, 'spec');
+  const isTemplate = path !== '';
   const containers = placedContainers(at, spec);
   const { hostAliases = [], imagePullSecrets = [], dnsConfig, terminationGracePeriodSeconds: grace } = spec;
-  const { labels, selectors } = schedulingWarnings(at, spec, dialect);
+  const { nodes, affinity } = schedulingWarnings(at, spec, dialect);
   const seccomp = seccompKeys(dialect);
   const annotationsAt = childPath(path, 'metadata.annotations');
   const aliasesAt = childPath(at, 'hostAliases');
   const secretsAt = childPath(at, 'imagePullSecrets');
   return [
-    ...labels,
+    ...nodes,
     ...annotationWarnings(annotationsAt, annotations, dialect),
     ...volumesWarnings(childPath(at, 'volumes'), spec.volumes),
     ...repeats(hostAliases.map(({ ip }) => ip)).map(
@@ -40,22 +41,28 @@ export function podSpecWarnings(
     ...imagePullSecrets.flatMap(({ name = '' }, index) =>
       name === '' ? [`${childPath(keyPath(secretsAt, index), 'name')}: invalid empty name ""`] : [],
     ),
+    ...fractionWarnings(childPath(at, 'overhead'), spec.overhead, 'memory'),
+    ...fractionWarnings(childPath(at, 'overhead'), spec.overhead, 'ephemeral-storage'),
     ...seccompWarnings(annotationsAt, spec.securityContext, { annotations, key: seccomp.pod }),
     ...containers.flatMap(({ place, container }) => [
       ...seccompWarnings(annotationsAt, container.securityContext, {
         annotations,
         key: seccomp.prefix + container.name,
       }),
+      // A pod's own are told when its fields are filled in from them; see app-armor.ts.
+      ...(isTemplate && spec.securityContext.appArmorProfile === undefined
+        ? appArmorWarnings(annotationsAt, container, { annotations, key: appArmorPrefix(dialect) + container.name })
+        : []),
       ...amountWarnings(childPath(place, 'resources'), container),
       ...envWarnings(childPath(place, 'env'), container),
     ]),
     ...portWarnings(containers),
     ...(grace < 0
       ? [
-          `${childPath(at, 'terminationGracePeriodSeconds')}: must be >= 0; negative values are invalid and will be treated as 1.`,
+          `${childPath(at, 'terminationGracePeriodSeconds')}: must be >= 0; negative values are invalid and will be treated as 1`,
         ]
       : []),
-    ...selectors,
+    ...affinity,
     ...(dnsConfig?.nameservers ?? []).flatMap((ip, index) =>
       ipWarnings(keyPath(childPath(at, 'dnsConfig.nameservers'), index), ip),
     ),
@@ -98,6 +105,21 @@ function seccompWarnings(
   return [`${keyPath(path, key)}: non-functional in v1.27+; use the "seccompProfile" field instead`];
 }
 
+/** The older way to name a profile; the field, where there is one, counts. */
+function appArmorWarnings(
+  path: string,
+  { securityContext }: Container | EphemeralContainer,
+  { annotations, key }: { readonly annotations: Annotations; readonly key: string },
+): string[] {
+  if (securityContext?.appArmorProfile !== undefined || !Object.hasOwn(annotations, key)) return [];
+  return [appArmorWarning(path, key)];
+}
+
+/** `path` is that of the annotations. */
+export function appArmorWarning(path: string, key: string): string {
+  return `${keyPath(path, key)}: deprecated since v1.30; use the "appArmorProfile" field instead`;
+}
+
 interface Placed {
   readonly place: string;
   readonly container: Container | EphemeralContainer;
@@ -112,20 +134,22 @@ function placedContainers(at: string, spec: PodSpec): Placed[] {
 /** Bytes cannot be split. */
 function amountWarnings(path: string, { resources }: Container | EphemeralContainer): string[] {
   return ['memory', 'ephemeral-storage'].flatMap((name) =>
-    (['limits', 'requests'] as const).flatMap((list) => {
-      const amount = own(resources[list] ?? {}, name);
-      if (amount === undefined || Quantity.parse(amount).milliValue() % 1000n === 0n) return [];
-      const where = keyPath(childPath(path, list), name);
-      return [`${where}: fractional byte value ${quote(amount)} is invalid, must be an integer`];
-    }),
+    (['limits', 'requests'] as const).flatMap((list) => fractionWarnings(childPath(path, list), resources[list], name)),
   );
+}
+
+function fractionWarnings(path: string, amounts: Readonly<Record<string, string>> = {}, name: string): string[] {
+  const amount = own(amounts, name);
+  if (amount === undefined || Quantity.parse(amount).milliValue() % 1000n === 0n) return [];
+  return [`${keyPath(path, name)}: fractional byte value ${quote(amount)} is invalid, must be an integer`];
 }
 
 /** A later definition may build upon an earlier one of its name; one that does not hides it. */
 function envWarnings(path: string, { env = [] }: Container | EphemeralContainer): string[] {
   return repeats(env.map(({ name }) => name)).flatMap(([name, index]) => {
     const { value = '', valueFrom } = env[index] ?? {};
-    if (valueFrom === undefined && value.includes(`$(${name})`)) return [];
+    const earlier = `$(${name})`;
+    if (valueFrom === undefined && value !== earlier && value.includes(earlier)) return [];
     const what = `hides previous definition of ${quote(name)}, which may be dropped when using apply`;
     return [`${keyPath(path, index)}: ${what}`];
   });
@@ -137,7 +161,9 @@ function portWarnings(containers: readonly Placed[]): string[] {
   for (const { place, container } of containers) {
     for (const [index, port] of (container.ports ?? []).entries()) {
       const where = keyPath(childPath(place, 'ports'), index);
-      if (port.hostIP !== undefined) warnings.push(...ipWarnings(childPath(where, 'hostIP'), port.hostIP));
+      if (port.hostIP !== undefined && (port.hostPort ?? 0) === 0) {
+        warnings.push(`${where}: hostIP set without hostPort: ${printedPort(port)}`);
+      }
       for (const other of seen) {
         const clash = portClash(port, other.port);
         if (clash !== undefined) warnings.push(`${where}: ${clash} port definition with ${other.where}`);
@@ -146,6 +172,11 @@ function portWarnings(containers: readonly Placed[]): string[] {
     }
   }
   return warnings;
+}
+
+/** As the reference server shows it. */
+function printedPort({ name = '', containerPort, protocol, hostIP = '' }: ContainerPort): string {
+  return `{Name:${name} HostPort:0 ContainerPort:${containerPort} Protocol:${protocol} HostIP:${hostIP}}`;
 }
 
 function portClash(port: ContainerPort, other: ContainerPort): string | undefined {

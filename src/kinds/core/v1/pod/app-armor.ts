@@ -8,11 +8,21 @@ import { appArmorPrefix } from '../pod-spec/annotations.js';
 import { allContainers } from '../pod-spec/defaults.js';
 import type { AppArmorProfile } from '../pod-spec/security-context.js';
 import { appArmorProblems } from '../pod-spec/validate-security.js';
+import { appArmorWarning } from '../pod-spec/warnings.js';
 import type { Pod } from './pod.js';
+
+/** What to tell who made the pod. Afterwards nobody can see whether a field was there before its annotation. */
+const told = new WeakMap<object, readonly string[]>();
+
+/** Warnings about the pod since it was last looked over by {@link syncAppArmor}. */
+export function appArmorSyncWarnings(pod: object): readonly string[] {
+  return told.get(pod) ?? [];
+}
 
 /** Changes the pod. */
 export function syncAppArmor(pod: Pod, dialect: Dialect): void {
   if (pod.spec.os?.name === 'windows') return;
+  const warnings: string[] = [];
   const ofPod = pod.spec.securityContext.appArmorProfile;
   for (const container of allContainers(pod.spec)) {
     const key = `${appArmorPrefix(dialect)}${container.name}`;
@@ -23,10 +33,13 @@ export function syncAppArmor(pod: Pod, dialect: Dialect): void {
       if (text !== '') annotate(pod, key, text);
     } else if (profile === undefined) {
       const derived = profileFor(annotation);
-      if (derived === undefined || deepEqual(derived, ofPod)) continue;
+      if (deepEqual(derived, ofPod) && derived !== undefined) continue;
+      warnings.push(appArmorWarning('metadata.annotations', key));
+      if (derived === undefined) continue;
       container.securityContext = { ...container.securityContext, appArmorProfile: derived };
     }
   }
+  told.set(pod, warnings);
 }
 
 function annotate(pod: Pod, key: string, text: string): void {

@@ -10,8 +10,6 @@ import type { SubresourceStrategy, WriteContext } from '../../../kind.js';
 import { mirrorKey } from '../pod-spec/annotations.js';
 import type { Container, ResourceRequirements } from '../pod-spec/container.js';
 import type { PodSpec } from '../pod-spec/pod-spec.js';
-import { diffText } from './diff/index.js';
-import { internalSpec } from './diff/internal-spec.js';
 import { keepAllBut } from './keep-live.js';
 import type { Pod } from './pod.js';
 import { qosClassOf } from './qos.js';
@@ -44,14 +42,9 @@ function prepareForUpdate(draft: DraftObject, live: ApiObject): void {
 
 function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): readonly FieldError[] {
   const [pod, before] = [next as unknown as Pod, live as unknown as Pod];
-  if (Object.hasOwn(before.metadata.annotations ?? {}, mirrorKey(context.dialect))) {
-    return [forbidden('', 'static pods cannot be resized')];
-  }
-  if (before.spec.os?.name === 'windows') return [forbidden('', 'windows pods cannot be resized')];
+  const refusal = whyNever(before, context);
+  if (refusal !== undefined) return [forbidden('', refusal)];
   const problems = podProblems(pod, context, before);
-  if (before.spec.resources !== undefined) {
-    problems.push(forbidden('spec', 'pods with pod-level resources cannot be resized'));
-  }
   const qosClass = before.status.qosClass ?? qosClassOf(before.spec);
   if (qosClass !== qosClassOf(pod.spec)) {
     problems.push(invalid('spec', pod.status.qosClass ?? '', 'Pod QOS Class may not change as a result of resizing'));
@@ -62,6 +55,14 @@ function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext)
   return [...problems, ...containersProblems(pod.spec, before.spec)];
 }
 
+/** Why the pod cannot be resized, whatever is asked. */
+function whyNever({ metadata, spec }: Pod, { dialect }: WriteContext): string | undefined {
+  const { requests, limits } = spec.resources ?? {};
+  if (requests !== undefined || limits !== undefined) return 'pods with pod-level resources cannot be resized';
+  if (Object.hasOwn(metadata.annotations ?? {}, mirrorKey(dialect))) return 'static pods cannot be resized';
+  return spec.os?.name === 'windows' ? 'windows pods cannot be resized' : undefined;
+}
+
 /** A node that can do it reports the resources of what runs. */
 function runsWhereResizable({ status }: Pod): boolean {
   const running = (status.containerStatuses ?? []).find(({ state }) => state.running !== undefined);
@@ -69,41 +70,57 @@ function runsWhereResizable({ status }: Pod): boolean {
 }
 
 function containersProblems(spec: PodSpec, live: PodSpec): FieldError[] {
-  const problems: FieldError[] = [];
-  const munged = copyJson(spec) as PodSpec;
-  for (const list of LISTS) {
-    for (const [index, container] of (munged[list] ?? []).entries()) {
-      const before = live[list]?.[index];
-      if (before === undefined || (list === 'initContainers' && container.restartPolicy !== 'Always')) continue;
-      const path = childPath(keyPath(`spec.${list}`, index), 'resources');
-      problems.push(...resizeProblems(path, container, before));
-      putBackResizable(container, before);
-    }
-  }
-  if (deepEqual(munged, live)) return problems;
-  const difference = diffText('PodSpec', internalSpec(live), internalSpec(munged));
-  return [...problems, forbidden('spec', `only cpu and memory resources are mutable\n${difference}`)];
+  const lists = { initContainers: pairs(spec, live, 'initContainers'), containers: pairs(spec, live, 'containers') };
+  return [
+    ...[...lists.initContainers.filter(({ before }) => before.restartPolicy === 'Always'), ...lists.containers].flatMap(
+      ({ path, next, before }) => resizeProblems(childPath(path, 'resources'), next, before.resources),
+    ),
+    ...[...lists.containers, ...lists.initContainers].flatMap(otherChangeProblems),
+  ];
+}
+
+interface Pair {
+  readonly path: string;
+  readonly next: Container;
+  readonly before: Container;
+  /** Runs before the others. */
+  readonly first: boolean;
+}
+
+function pairs(spec: PodSpec, live: PodSpec, list: (typeof LISTS)[number]): Pair[] {
+  return (live[list] ?? []).flatMap((before, index) => {
+    const next = spec[list]?.[index];
+    if (next === undefined) return [];
+    return [{ path: keyPath(`spec.${list}`, index), next, before, first: list === 'initContainers' }];
+  });
+}
+
+function otherChangeProblems({ next, before, first }: Pair): FieldError[] {
+  const ends = first && before.restartPolicy !== 'Always';
+  if (deepEqual(ends ? next : withLiveAmounts(next, before), before)) return [];
+  if (ends) return [forbidden('spec', 'resources for non-sidecar init containers are immutable')];
+  const whose = first ? ' for sidecar containers' : '';
+  return [forbidden('spec', `only cpu and memory resources${whose} are mutable`)];
 }
 
 const RESIZABLE = ['cpu', 'memory'];
 
-function resizeProblems(path: string, container: Container, before: Container): FieldError[] {
-  const [next, live] = [container.resources, before.resources];
+function resizeProblems(path: string, next: Container, live: ResourceRequirements): FieldError[] {
   return [
-    ...(lacks(next.requests, live.requests)
+    ...(lacks(next.resources.requests, live.requests)
       ? [forbidden(childPath(path, 'requests'), 'resource requests cannot be removed')]
       : []),
-    ...(lacks(next.limits, live.limits)
+    ...(lacks(next.resources.limits, live.limits)
       ? [forbidden(childPath(path, 'limits'), 'resource limits cannot be removed')]
       : []),
-    ...memoryProblems(path, container, live),
+    ...memoryProblems(path, next, live),
   ];
 }
 
 type Amounts = Readonly<Record<string, string>> | undefined;
 
 function lacks(next: Amounts, live: Amounts): boolean {
-  return RESIZABLE.some((name) => own(live ?? {}, name) !== undefined && own(next ?? {}, name) === undefined);
+  return Object.keys(live ?? {}).some((name) => own(next ?? {}, name) === undefined);
 }
 
 /** Memory cannot be taken from what runs, unless it may be started anew. */
@@ -118,19 +135,22 @@ function memoryProblems(path: string, container: Container, live: ResourceRequir
 }
 
 function memoryChange(next: string | undefined, before: string | undefined): string | undefined {
-  if (next === undefined) return before === undefined ? undefined : 'removed';
+  if (next === undefined) return undefined;
+  // Without a limit there was as much as the node has.
   if (before === undefined) return 'added';
   return Quantity.parse(next).cmp(Quantity.parse(before)) < 0 ? 'decreased' : undefined;
 }
 
-function putBackResizable(container: Container, before: Container): void {
+/** The container with the amounts it had of what can be resized. A list that was not there is not looked at. */
+function withLiveAmounts(container: Container, before: Container): Container {
+  const resources: ResourceRequirements = {};
   for (const list of ['limits', 'requests'] as const) {
-    const [next, live] = [container.resources[list] ?? {}, before.resources[list] ?? {}];
-    const kept = Object.entries(next).filter(([name]) => !RESIZABLE.includes(name));
+    const live = before.resources[list];
+    if (live === undefined) continue;
+    const kept = Object.entries(container.resources[list] ?? {}).filter(([name]) => !RESIZABLE.includes(name));
     const restored = Object.entries(live).filter(([name]) => RESIZABLE.includes(name));
-    const all = [...kept, ...restored].sort(([left], [right]) => (left < right ? -1 : 1));
-    if (all.length === 0) delete container.resources[list];
-    else container.resources[list] = Object.fromEntries(all);
+    resources[list] = Object.fromEntries([...kept, ...restored]);
   }
-  restore(container, before, 'resizePolicy');
+  const { claims } = container.resources;
+  return { ...container, resources: claims === undefined ? resources : { ...resources, claims } };
 }

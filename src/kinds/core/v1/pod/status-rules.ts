@@ -3,12 +3,13 @@
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, duplicate, fieldError, forbidden, invalid, keyPath } from '../../../../meta/field-error.js';
-import { verbatim } from '../../../../meta/go-text.js';
+import { quote, verbatim } from '../../../../meta/go-text.js';
 import { isDualStack, parseIpSloppy, validIpProblems } from '../../../../meta/ip.js';
 import { dnsSubdomainProblems, qualifiedNameProblems } from '../../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import type { SubresourceStrategy, WriteContext } from '../../../kind.js';
 import { statusSubresource } from '../../../shared/strategies.js';
+import { containerStatusesProblems } from './container-status-rules.js';
 import type { Pod } from './pod.js';
 import type { ContainerStatus, PodCondition, PodStatus } from './status.js';
 import { annotationsUpdateProblems } from './validate-update.js';
@@ -31,6 +32,9 @@ function prepare(draft: DraftObject, live: ApiObject, { features }: WriteContext
     for (const condition of status.conditions ?? []) delete condition.observedGeneration;
   }
   if (!features.enabled('ResourceHealthStatus')) dropHealth(status, before.status);
+  if (!features.enabled('DynamicResourceAllocation') && (before.spec.resourceClaims ?? []).length === 0) {
+    delete status.resourceClaimStatuses;
+  }
 }
 
 function tracksGenerations({ observedGeneration, conditions = [] }: PodStatus): boolean {
@@ -59,6 +63,7 @@ function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext)
     ...claimsProblems(pod),
     ...podIpsProblems(status),
     ...hostIpsProblems(status),
+    ...containerStatusesProblems(pod),
   ];
 }
 
@@ -84,8 +89,7 @@ function containersProblems(pod: Pod, before: Pod): FieldError[] {
   const lasting = new Set(initContainers.filter((one) => one.restartPolicy === 'Always').map(({ name }) => name));
   const mayRestart = (policy: string) => (status: ContainerStatus) =>
     policy === 'Always' || (policy === 'OnFailure' && (status.state.terminated?.exitCode ?? 0) !== 0);
-  const ofInit = restartPolicy === 'Never' ? 'Never' : 'OnFailure';
-  const initMayRestart = (status: ContainerStatus) => lasting.has(status.name) || mayRestart(ofInit)(status);
+  const initMayRestart = (status: ContainerStatus) => lasting.has(status.name) || mayRestart(restartPolicy)(status);
   return [
     ...transitionProblems('containerStatuses', pod, before, mayRestart(restartPolicy)),
     ...transitionProblems('initContainerStatuses', pod, before, initMayRestart),
@@ -110,11 +114,14 @@ function transitionProblems(
 
 function claimsProblems({ spec, status }: Pod): FieldError[] {
   const known = new Set((spec.resourceClaims ?? []).map(({ name }) => name));
-  return (status.resourceClaimStatuses ?? []).flatMap(({ name, resourceClaimName }, index) => {
+  const statuses = status.resourceClaimStatuses ?? [];
+  return statuses.flatMap(({ name, resourceClaimName }, index) => {
     const at = keyPath('status.resourceClaimStatuses', index);
     const unknown = 'must match the name of an entry in `spec.resourceClaims`';
+    const isRepeated = statuses.findIndex((other) => other.name === name) < index;
     return [
       ...(known.has(name) ? [] : [invalid(childPath(at, 'name'), name, unknown)]),
+      ...(isRepeated ? [duplicate(childPath(at, 'name'), name)] : []),
       ...(resourceClaimName === undefined
         ? []
         : dnsSubdomainProblems(resourceClaimName).map((problem) =>
@@ -129,7 +136,12 @@ function podIpsProblems({ podIPs = [] }: PodStatus): FieldError[] {
   const problems = podIPs.flatMap(({ ip }, index) =>
     validIpProblems(ip).map((problem) => invalid(keyPath(path, index), ip, problem)),
   );
-  return [...problems, ...onePerFamilyProblems(path, podIPs, 'core.PodIP')];
+  if (podIPs.length < 2) return problems;
+  return [
+    ...problems,
+    ...onePerFamilyProblems(path, podIPs, 'core.PodIP'),
+    ...repeatedIpProblems(path, podIPs, 'core.PodIP'),
+  ];
 }
 
 function hostIpsProblems({ hostIP, hostIPs = [] }: PodStatus): FieldError[] {
@@ -139,41 +151,41 @@ function hostIpsProblems({ hostIP, hostIPs = [] }: PodStatus): FieldError[] {
   const problems =
     first === hostIP ? [] : [invalid(childPath(keyPath(path, 0), 'ip'), first, 'must be equal to `hostIP`')];
   const ofIps = hostIPs.flatMap(({ ip }, index) =>
-    validIpProblems(ip).map((problem) => invalid(childPath(keyPath(path, index), 'ip'), ip, problem)),
+    validIpProblems(ip).map((problem) => invalid(keyPath(path, index), ip, problem)),
   );
-  return [...problems, ...ofIps, ...onePerFamilyProblems(path, hostIPs, 'core.HostIP')];
+  if (hostIPs.length < 2) return [...problems, ...ofIps];
+  // The other way round than for the pod's own addresses.
+  return [
+    ...problems,
+    ...ofIps,
+    ...repeatedIpProblems(path, hostIPs, 'core.HostIP'),
+    ...onePerFamilyProblems(path, hostIPs, 'core.HostIP'),
+  ];
 }
 
-function onePerFamilyProblems(path: string, ips: readonly { readonly ip: string }[], goType: string): FieldError[] {
-  if (ips.length < 2) return [];
+type Addresses = readonly { readonly ip: string }[];
+
+function dumpIp(goType: string, ip: string): string {
+  return `${goType}{IP:${quote(ip)}}`;
+}
+
+function repeatedIpProblems(path: string, ips: Addresses, goType: string): FieldError[] {
+  return ips.flatMap(({ ip }, index) => {
+    const isRepeated = ips.findIndex((other) => other.ip === ip) < index;
+    return isRepeated ? [duplicate(keyPath(path, index), verbatim(dumpIp(goType, ip)))] : [];
+  });
+}
+
+function onePerFamilyProblems(path: string, ips: Addresses, goType: string): FieldError[] {
   const families = ips.map(({ ip }) => parseIpSloppy(ip)?.family);
   const known = families.flatMap((family) => (family === undefined ? [] : [family]));
-  if (known.length < families.length) {
-    const bad = ips[families.indexOf(undefined)]?.ip ?? '';
-    return [
-      fieldError('internal', path, {
-        detail: `failed to check for dual stack with error:invalid IPs, first invalid: ${bad}`,
-      }),
-    ];
+  const bad = families.indexOf(undefined);
+  const problems: FieldError[] = [];
+  if (bad >= 0) {
+    const detail = `failed to check for dual stack with error:invalid IP[${bad}]: <nil>`;
+    problems.push(fieldError('internal', path, { detail }));
   }
-  const dump = (ip: string) => `${goType}{IP:"${ip}"}`;
-  const seen = new Set<string>();
-  return [
-    ...(isDualStack(known) && ips.length === 2
-      ? []
-      : [
-          invalid(
-            path,
-            verbatim(`[]${goType}{${ips.map(({ ip }) => dump(ip)).join(', ')}}`),
-            'may specify no more than one IP for each IP family',
-          ),
-        ]),
-    ...ips.flatMap(({ ip }, index) => {
-      if (!seen.has(ip)) {
-        seen.add(ip);
-        return [];
-      }
-      return [duplicate(keyPath(path, index), verbatim(dump(ip)))];
-    }),
-  ];
+  if (bad < 0 && isDualStack(known) && ips.length === 2) return problems;
+  const dump = verbatim(`[]${goType}{${ips.map(({ ip }) => dumpIp(goType, ip)).join(', ')}}`);
+  return [...problems, invalid(path, dump, 'may specify no more than one IP for each IP family')];
 }

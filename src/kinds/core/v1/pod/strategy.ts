@@ -14,6 +14,7 @@ import type { PodSpec } from '../pod-spec/pod-spec.js';
 import { syncAppArmor } from './app-armor.js';
 import { conditionSet } from './conditions.js';
 import type { Pod } from './pod.js';
+import { profileMatchProblems } from './profile-match.js';
 import { qosClassOf } from './qos.js';
 import { podSelectableFields } from './selectable-fields.js';
 import type { PodStatus } from './status.js';
@@ -98,6 +99,7 @@ function validate(object: ApiObject, context: WriteContext): readonly FieldError
     ...(schedulingGates.length > 0 && nodeName !== undefined
       ? [forbidden('spec.nodeName', 'cannot be set until all schedulingGates have been cleared')]
       : []),
+    ...profileMatchProblems(pod, context.dialect),
   ];
 }
 

@@ -7,6 +7,7 @@ import { childPath, forbidden, invalid, keyPath, required } from '../../../../me
 import type { ApiObject } from '../../../../meta/object.js';
 import { copyJson, deepEqual } from '../../../../util/json.js';
 import type { WriteContext } from '../../../kind.js';
+import { repeatedMetadataProblems } from '../../../shared/repeated-metadata.js';
 import { validateTolerationsUpdate } from '../../../shared/tolerations.js';
 import { podAnnotationsProblems, podAnnotationsUpdateProblems } from '../pod-spec/annotations.js';
 import type { Container } from '../pod-spec/container.js';
@@ -20,6 +21,7 @@ import { podProblems } from './validate-pod.js';
 export function podUpdateProblems(next: ApiObject, live: ApiObject, context: WriteContext): readonly FieldError[] {
   const [pod, before] = [next as unknown as Pod, live as unknown as Pod];
   return [
+    ...repeatedMetadataProblems(next),
     ...podProblems(pod, context, before),
     ...annotationsUpdateProblems(pod, before, context),
     ...specUpdateProblems(pod.spec, before.spec),

@@ -4,10 +4,14 @@
 import type { ApiObject } from '../../../../meta/object.js';
 import type { WriteContext } from '../../../kind.js';
 import { podSpecWarnings } from '../pod-spec/warnings.js';
+import { appArmorSyncWarnings } from './app-armor.js';
 import type { Pod } from './pod.js';
 
 export function podWarnings(object: ApiObject, live: ApiObject | undefined, { dialect }: WriteContext): string[] {
   if (live !== undefined) return [];
   const { spec, metadata } = object as unknown as Pod;
-  return podSpecWarnings('', spec, { annotations: metadata.annotations ?? {}, dialect });
+  return [
+    ...appArmorSyncWarnings(object),
+    ...podSpecWarnings('', spec, { annotations: metadata.annotations ?? {}, dialect }),
+  ];
 }

@@ -68,7 +68,8 @@ function portProblems(path: string, { protocol, port, endPort }: NetworkPolicyPo
   if (typeof port === 'number') {
     found.push(...portNumberProblems(portPath, port));
     if (endPort === undefined) return found;
-    if (endPort < port) found.push(invalid(endPath, endPort, 'must be greater than or equal to `port`'));
+    // What is shown is the port, not the end that is wrong.
+    if (endPort < port) found.push(invalid(endPath, port, 'must be greater than or equal to `port`'));
     return [...found, ...portNumberProblems(endPath, endPort)];
   }
   if (endPort !== undefined) {

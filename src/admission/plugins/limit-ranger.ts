@@ -1,0 +1,204 @@
+/**
+ * Holds pods and claims to the LimitRanges of their namespace: containers that leave amounts open get the defaults of
+ * the ranges, and what is too small, too large or too far apart is refused. spec: LimitRange
+ *
+ * Defaults come before the object is validated, checks after it: an invalid pod hears that it is invalid. What a pod
+ * uses is fixed when it is made; of its updates, only `resize` is looked at.
+ */
+import type { LimitRange, LimitRangeItem } from '../../kinds/core/v1/limit-range.js';
+import type { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
+import type { Pod } from '../../kinds/core/v1/pod/pod.js';
+import type { Container } from '../../kinds/core/v1/pod-spec/container.js';
+import type { ResourceList } from '../../kinds/shared/resources.js';
+import type { ApiObject, DraftObject } from '../../meta/object.js';
+import { Quantity } from '../../meta/quantity.js';
+import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
+import { type AnyRequest, isFor, kindsOf } from './match.js';
+import { type Amounts, podAmounts, readAmounts } from './pod-amounts.js';
+import { refuse } from './refuse.js';
+import { sortedMap } from './sorted-map.js';
+
+export const limitRanger: AdmissionPlugin = Object.freeze({
+  name: 'LimitRanger',
+  looksAt: kindsOf(['', 'pods'], ['', 'persistentvolumeclaims']),
+  trusted: true,
+  mutate,
+  validate,
+});
+
+function mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void {
+  if (!isForPod(request) || request.object === undefined) return;
+  for (const items of rangesFor(request, view)) fillIn(request.object as unknown as Pod, items, view);
+}
+
+/** The first range that is not kept answers, with everything that it has to say. */
+function validate(request: AdmissionRequest, view: ClusterView): void {
+  const check = isForPod(request) ? podProblems : isForClaim(request) ? claimProblems : undefined;
+  if (check === undefined || request.object === undefined) return;
+  for (const items of rangesFor(request, view)) {
+    const texts = [...new Set(check(request.object, items))];
+    if (texts.length > 0) throw refuse(request, texts.length === 1 ? texts.join() : `[${texts.join(', ')}]`);
+  }
+}
+
+function isForPod(request: AnyRequest): boolean {
+  if (request.operation === 'CREATE') return isFor(request, '', 'pods');
+  const { kind } = request.served;
+  const isResize = request.operation === 'UPDATE' && request.subresource === 'resize';
+  return isResize && kind.group === '' && kind.names.plural === 'pods';
+}
+
+function isForClaim(request: AdmissionRequest): boolean {
+  return request.operation !== 'DELETE' && isFor(request, '', 'persistentvolumeclaims');
+}
+
+/** The limits of each LimitRange, by its name. What is going away already is left in peace. */
+function rangesFor({ namespace, oldObject }: AnyRequest, view: ClusterView): (readonly LimitRangeItem[])[] {
+  if (oldObject?.metadata.deletionTimestamp) return [];
+  const ranges = view.list({ group: '', resource: 'limitranges' }, namespace);
+  // An empty list of limits is stored as null.
+  return ranges.map((range) => (range as unknown as LimitRange).spec.limits ?? []);
+}
+
+/** Changes the pod in place, and leaves a note about it. Of several ranges that fill in something, the last note stays. */
+function fillIn(pod: Pod, items: readonly LimitRangeItem[], { dialect }: ClusterView): void {
+  const ofContainers = items.filter(({ type }) => type === 'Container');
+  const defaults = {
+    requests: Object.assign({}, ...ofContainers.map(({ defaultRequest }) => defaultRequest)) as ResourceList,
+    limits: Object.assign({}, ...ofContainers.map((item) => item.default)) as ResourceList,
+  };
+  const note = [
+    ...(pod.spec.containers ?? []).flatMap((container) => fillInContainer(container, 'container', defaults)),
+    ...(pod.spec.initContainers ?? []).flatMap((container) => fillInContainer(container, 'init container', defaults)),
+  ];
+  if (note.length === 0) return;
+  const text = `LimitRanger plugin set: ${note.join('; ')}`;
+  pod.metadata.annotations = sortedMap({ ...pod.metadata.annotations, [dialect.key('limit-ranger')]: text });
+}
+
+/** What was set, in words. */
+function fillInContainer(
+  container: Container,
+  title: string,
+  defaults: { readonly requests: ResourceList; readonly limits: ResourceList },
+): string[] {
+  return (['requests', 'limits'] as const).flatMap((field) => {
+    const given = container.resources[field] ?? {};
+    const missing = Object.keys(defaults[field]).filter((name) => !Object.hasOwn(given, name));
+    if (missing.length === 0) return [];
+    container.resources[field] = sortedMap({ ...defaults[field], ...given });
+    const what = field === 'requests' ? 'request' : 'limit';
+    return [`${missing.sort().join(', ')} ${what} for ${title} ${container.name}`];
+  });
+}
+
+function podProblems(object: ApiObject, items: readonly LimitRangeItem[]): string[] {
+  const { spec } = object as unknown as Pod;
+  return items.flatMap((item) => {
+    if (item.type === 'Pod') {
+      return usageProblems(item, { requests: podAmounts(spec, 'requests'), limits: podAmounts(spec, 'limits') });
+    }
+    if (item.type !== 'Container') return [];
+    return [...(spec.containers ?? []), ...(spec.initContainers ?? [])].flatMap(({ resources }) =>
+      usageProblems(item, { requests: readAmounts(resources.requests), limits: readAmounts(resources.limits) }),
+    );
+  });
+}
+
+/** Only what a claim requests counts; it has no use for limits. */
+function claimProblems(object: ApiObject, items: readonly LimitRangeItem[]): string[] {
+  const requests = readAmounts((object as unknown as PersistentVolumeClaim).spec.resources.requests);
+  const limits: Amounts = new Map();
+  return items
+    .filter(({ type }) => type === 'PersistentVolumeClaim')
+    .flatMap((item) => [
+      ...each(item, 'min', (bound) => minProblem(bound, { requests, limits })),
+      ...each(item, 'max', (bound) => maxRequestProblem(bound, requests)),
+    ]);
+}
+
+interface Usage {
+  readonly requests: Amounts;
+  readonly limits: Amounts;
+}
+
+function usageProblems(item: LimitRangeItem, usage: Usage): string[] {
+  return [
+    ...each(item, 'min', (bound) => minProblem(bound, usage)),
+    ...each(item, 'max', (bound) => maxProblem(bound, usage)),
+    ...each(item, 'maxLimitRequestRatio', (bound) => ratioProblem(bound, usage)),
+  ];
+}
+
+/** One amount of a range: `cpu`, `per Container is 100m`. */
+interface Bound {
+  readonly resource: string;
+  readonly amount: Quantity;
+  readonly text: string;
+}
+
+function each(
+  item: LimitRangeItem,
+  field: 'min' | 'max' | 'maxLimitRequestRatio',
+  check: (bound: Bound) => string | undefined,
+): string[] {
+  return [...readAmounts(item[field])].flatMap(([resource, amount]) => {
+    return check({ resource, amount, text: `per ${item.type} is ${amount}` }) ?? [];
+  });
+}
+
+function minProblem({ resource, amount, text }: Bound, usage: Usage): string | undefined {
+  const [request, limit] = [usage.requests.get(resource), usage.limits.get(resource)];
+  const rule = `minimum ${resource} usage ${text}`;
+  const values = comparable(request, limit, amount);
+  if (request === undefined) return `${rule}.  No request is specified`;
+  if (values.request < values.bound) return `${rule}, but request is ${request}`;
+  return limit !== undefined && values.limit < values.bound ? `${rule}, but limit is ${limit}` : undefined;
+}
+
+function maxProblem({ resource, amount, text }: Bound, usage: Usage): string | undefined {
+  const [request, limit] = [usage.requests.get(resource), usage.limits.get(resource)];
+  const rule = `maximum ${resource} usage ${text}`;
+  const values = comparable(request, limit, amount);
+  if (limit === undefined) return `${rule}.  No limit is specified`;
+  if (values.limit > values.bound) return `${rule}, but limit is ${limit}`;
+  return request !== undefined && values.request > values.bound ? `${rule}, but request is ${request}` : undefined;
+}
+
+function maxRequestProblem({ resource, amount, text }: Bound, requests: Amounts): string | undefined {
+  const request = requests.get(resource);
+  const rule = `maximum ${resource} usage ${text}`;
+  if (request === undefined) return `${rule}.  No request is specified`;
+  const values = comparable(request, undefined, amount);
+  return values.request > values.bound ? `${rule}, but request is ${request}` : undefined;
+}
+
+function ratioProblem({ resource, amount, text }: Bound, usage: Usage): string | undefined {
+  const rule = `${resource} max limit to request ratio ${text}`;
+  const { request, limit } = comparable(usage.requests.get(resource), usage.limits.get(resource), amount);
+  // One that is missing counts as zero.
+  if (request === 0n) return `${rule}, but no request is specified or request is 0`;
+  if (limit === 0n) return `${rule}, but no limit is specified or limit is 0`;
+  const ratio = Number(limit) / Number(request);
+  const isFine = amount.value() <= MAX_MILLI_VALUE;
+  const isTooHigh = isFine ? ratio * 1000 > Number(amount.milliValue()) : ratio > Number(amount.value());
+  return isTooHigh ? `${rule}, but provided ratio is ${sixDecimals(ratio)}` : undefined;
+}
+
+/** The greatest whole number whose thousandfold fits 64 bits. */
+const MAX_MILLI_VALUE = (2n ** 63n - 1n) / 1000n;
+
+/** Thousandths if all three fit, else whole numbers, rounded up: that is how exactly the reference server looks. */
+function comparable(request = Quantity.zero, limit = Quantity.zero, bound = Quantity.zero) {
+  const isFine = [request, limit, bound].every((quantity) => quantity.value() <= MAX_MILLI_VALUE);
+  const read = (quantity: Quantity) => (isFine ? quantity.milliValue() : quantity.value());
+  return { request: read(request), limit: read(limit), bound: read(bound) };
+}
+
+/** Rounded like `%f`, where a number just between two others goes to the even one, and not up. */
+function sixDecimals(value: number): string {
+  const seven = value.toFixed(7);
+  // Only fractions of 128 end exactly there; they end in 5.
+  const isBetween = Number.isInteger(value * 128) && seven.endsWith('5');
+  return isBetween && /[02468].$/.test(seven) ? seven.slice(0, -1) : value.toFixed(6);
+}

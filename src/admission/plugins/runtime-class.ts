@@ -1,0 +1,104 @@
+/**
+ * A pod that names a RuntimeClass takes over what the class costs and where it can run; overhead is not a pod's to
+ * choose. Only creation is looked at: all of it is fixed from then on. spec: RuntimeClass
+ */
+import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
+import type { RuntimeClass } from '../../kinds/node/v1/runtime-class.js';
+import type { ResourceList } from '../../kinds/shared/resources.js';
+import { mergeTolerations } from '../../kinds/shared/tolerations.js';
+import { serviceGroup } from '../../meta/dialect.js';
+import { errors } from '../../meta/errors.js';
+import { quote } from '../../meta/go-text.js';
+import { pathSegmentProblems } from '../../meta/names.js';
+import type { DraftObject } from '../../meta/object.js';
+import { copyJson, own } from '../../util/json.js';
+import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
+import { type AnyRequest, isFor, kindsOf } from './match.js';
+import { readAmounts } from './pod-amounts.js';
+import { refuse } from './refuse.js';
+import { sortedMap } from './sorted-map.js';
+
+export const runtimeClass: AdmissionPlugin = Object.freeze({
+  name: 'RuntimeClass',
+  looksAt: kindsOf(['', 'pods']),
+  trusted: true,
+  mutate,
+  validate,
+});
+
+const MISMATCH = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead";
+const UNFOUNDED = 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead';
+
+function mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void {
+  const spec = specOf(request);
+  const chosen = spec && classOf(spec, request, view);
+  if (spec === undefined || chosen === undefined) return;
+  if (chosen.overhead !== undefined) setOverhead(spec, chosen.overhead, request);
+  if (chosen.scheduling !== undefined) setScheduling(spec, chosen.scheduling, request);
+}
+
+function validate(request: AdmissionRequest, view: ClusterView): void {
+  const spec = specOf(request);
+  if (spec === undefined) return;
+  const { overhead } = classOf(spec, request, view) ?? {};
+  if (overhead === undefined) {
+    if (!isEmpty(spec.overhead)) throw refuse(request, UNFOUNDED);
+  } else if (!isSame(spec.overhead, overhead.podFixed)) {
+    throw refuse(request, MISMATCH);
+  }
+}
+
+/** None where there is nothing to do. */
+function specOf(request: AnyRequest): PodSpec | undefined {
+  if (request.operation !== 'CREATE' || !isFor(request, '', 'pods')) return undefined;
+  return request.object?.['spec'] as PodSpec | undefined;
+}
+
+function classOf(spec: PodSpec, request: AnyRequest, view: ClusterView): RuntimeClass | undefined {
+  const name = spec.runtimeClassName;
+  if (name === undefined) return undefined;
+  const found = view.get({ group: serviceGroup('node'), resource: 'runtimeclasses', namespace: '', name });
+  if (found !== undefined) return found as unknown as RuntimeClass;
+  // Where it finds none, the reference server asks itself for the class, and no request can be made for such names.
+  if (name === '') throw errors.plain('resource name may not be empty');
+  const problems = pathSegmentProblems(name);
+  if (problems.length > 0) throw errors.plain(`invalid resource name ${quote(name)}: [${problems.join(' ')}]`);
+  throw refuse(request, `pod rejected: RuntimeClass ${quote(name)} not found`);
+}
+
+function setOverhead(
+  spec: PodSpec,
+  { podFixed }: NonNullable<RuntimeClass['overhead']>,
+  request: AdmissionRequest<DraftObject>,
+): void {
+  if (!isEmpty(spec.overhead) && !isSame(spec.overhead, podFixed)) throw refuse(request, MISMATCH);
+  if (podFixed !== undefined) spec.overhead = copyJson(podFixed);
+}
+
+function setScheduling(
+  spec: PodSpec,
+  { nodeSelector = {}, tolerations = [] }: NonNullable<RuntimeClass['scheduling']>,
+  request: AdmissionRequest<DraftObject>,
+): void {
+  for (const [key, wanted] of Object.entries(nodeSelector)) {
+    const given = own(spec.nodeSelector ?? {}, key);
+    if (given === undefined || given === wanted) continue;
+    throw refuse(
+      request,
+      `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${wanted}; pod.spec.nodeSelector[${key}] = ${given}`,
+    );
+  }
+  spec.nodeSelector = sortedMap({ ...spec.nodeSelector, ...nodeSelector });
+  spec.tolerations = mergeTolerations(spec.tolerations ?? [], copyJson(tolerations));
+}
+
+function isEmpty(list: ResourceList = {}): boolean {
+  return Object.keys(list).length === 0;
+}
+
+/** By value, however it is written; nothing and an empty list are the same. */
+function isSame(left: ResourceList | undefined, right: ResourceList | undefined): boolean {
+  const [these, those] = [readAmounts(left), readAmounts(right)];
+  if (these.size !== those.size) return false;
+  return [...these].every(([name, amount]) => those.get(name)?.equals(amount) === true);
+}

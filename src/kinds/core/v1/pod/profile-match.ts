@@ -1,0 +1,83 @@
+/**
+ * Profiles of a new pod that are given twice, in a field and in an annotation of former days: they must agree.
+ */
+import type { Dialect } from '../../../../meta/dialect.js';
+import type { FieldError } from '../../../../meta/field-error.js';
+import { childPath, forbidden, keyPath } from '../../../../meta/field-error.js';
+import { own } from '../../../../util/json.js';
+import { appArmorPrefix, seccompKeys } from '../pod-spec/annotations.js';
+import type { PodSpec } from '../pod-spec/pod-spec.js';
+import type { AppArmorProfile, SeccompProfile, SecurityContext } from '../pod-spec/security-context.js';
+import type { Pod } from './pod.js';
+
+export function profileMatchProblems({ metadata, spec }: Pod, dialect: Dialect): FieldError[] {
+  const annotations = metadata.annotations ?? {};
+  const ofPod = spec.securityContext;
+  const seccomp = seccompKeys(dialect);
+  const containers = placedContexts(spec);
+  const windows = spec.os?.name === 'windows';
+  return [
+    ...mismatchProblems('spec.securityContext.seccompProfile', 'seccomp', {
+      profile: ofPod.seccompProfile,
+      annotation: own(annotations, seccomp.pod),
+    }),
+    ...containers.flatMap(({ place, name, context }) =>
+      mismatchProblems(childPath(place, 'securityContext.seccompProfile'), 'seccomp', {
+        profile: context?.seccompProfile,
+        annotation: own(annotations, seccomp.prefix + name),
+      }),
+    ),
+    ...(windows ? [] : containers).flatMap(({ place, name, context }) =>
+      mismatchProblems(childPath(place, 'securityContext.appArmorProfile'), 'apparmor', {
+        profile: context?.appArmorProfile ?? ofPod.appArmorProfile,
+        annotation: own(annotations, appArmorPrefix(dialect) + name),
+      }),
+    ),
+  ];
+}
+
+interface Placed {
+  readonly place: string;
+  readonly name: string;
+  readonly context: SecurityContext | undefined;
+}
+
+function placedContexts(spec: PodSpec): Placed[] {
+  return (['initContainers', 'containers', 'ephemeralContainers'] as const).flatMap((list) =>
+    (spec[list] ?? []).map(({ name, securityContext }, index) => ({
+      place: keyPath(`spec.${list}`, index),
+      name,
+      context: securityContext,
+    })),
+  );
+}
+
+const LOCALHOST = 'localhost/';
+
+/** How an annotation says the same, by type; profiles of the localhost are named after the slash. */
+const SPELLINGS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['seccomp Unconfined', ['unconfined']],
+  ['seccomp RuntimeDefault', ['runtime/default', 'docker/default']],
+  ['apparmor Unconfined', ['unconfined']],
+  ['apparmor RuntimeDefault', ['runtime/default']],
+]);
+
+function mismatchProblems(
+  path: string,
+  what: 'seccomp' | 'apparmor',
+  given: {
+    readonly profile: SeccompProfile | AppArmorProfile | undefined;
+    readonly annotation: string | undefined;
+  },
+): FieldError[] {
+  const { profile, annotation } = given;
+  if (profile === undefined || annotation === undefined) return [];
+  const otherType = [forbidden(childPath(path, 'type'), `${what} type in annotation and field must match`)];
+  if (profile.type !== 'Localhost') {
+    const spellings = SPELLINGS.get(`${what} ${profile.type}`);
+    return spellings === undefined || spellings.includes(annotation) ? [] : otherType;
+  }
+  if (!annotation.startsWith(LOCALHOST)) return otherType;
+  if (annotation.slice(LOCALHOST.length) === profile.localhostProfile) return [];
+  return [forbidden(childPath(path, 'localhostProfile'), `${what} profile in annotation and field must match`)];
+}

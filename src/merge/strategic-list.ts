@@ -1,0 +1,323 @@
+/**
+ * The lists of a strategic merge patch: items are matched by their merge key or, where they are scalars, by themselves;
+ * then they are put in order. Which lists merge, and what becomes of two items, is decided in strategic-merge.ts.
+ * spec: Strategic Merge Patch
+ *
+ * Order, by example: live `[a, b, c]`, patch `[c, x, a]`. What the patch names stands as it does there, the rest as it
+ * stood; where one of each could come next, the rest goes first only if both are live and it was in front there.
+ * So `b` comes before `c`, and the result is `[b, c, x, a]`.
+ */
+import { errors } from '../meta/errors.js';
+import { goKind, goType, printGoValue } from '../meta/go-value.js';
+import { isRecord, own } from '../util/json.js';
+
+/** Marks what a map, or an item of a list, is to be used for. */
+export const DIRECTIVE = '$patch';
+
+type Items = readonly unknown[];
+type Item = Readonly<Record<string, unknown>>;
+
+/** What the schema says about a list. */
+export interface ListRules {
+  /** The field that tells items apart; empty where none is declared. */
+  readonly mergeKey: string;
+  /** False where a patch replaces the whole list. */
+  readonly merges: boolean;
+  /** What an item is, in the words of the server's types: `struct`, `string`. */
+  readonly itemKind: string;
+  mergeItems(live: Item, patch: Item): Item;
+}
+
+/** A merged list, and the items that count as live when it is put in order once more. */
+interface Merged {
+  readonly items: Items;
+  readonly liveOrder: Items;
+}
+
+/** Both lists as one. Throws the server's complaints about lists that cannot be. */
+export function mergeLists(live: Items, patch: Items, rules: ListRules): Items {
+  return rules.merges ? merge(live, patch, rules).items : patch;
+}
+
+/** The scalars of a list without those of another. Lists of objects are merged instead, as the server does. */
+export function deleteFromList(live: Items, unwanted: Items, rules: ListRules): Items {
+  if (live.length === 0 && unwanted.length === 0) return live;
+  if (kindOfItems(live, unwanted) === 'map') return merge(live, unwanted, rules).items;
+  const gone = new Set(unwanted);
+  return live.filter((item) => !gone.has(item));
+}
+
+/** The lists that `$setElementOrder/<field>` speaks about; one that does not exist is absent. */
+export interface OrderedLists {
+  readonly live?: Items;
+  readonly patch?: Items;
+  readonly order: Items;
+}
+
+/** The lists merged and in the given order; undefined when there is nothing to order. */
+export function mergeInOrder({ live, patch, order }: OrderedLists, rules: ListRules): Items | undefined {
+  const { mergeKey } = rules;
+  checkOrder(patch ?? [], order, mergeKey);
+  if (live === undefined && patch === undefined) return undefined;
+  const merged = mergeForOrder(live, patch, rules);
+  const [named, others] =
+    mergeKey === '' ? splitScalars(merged.items, order) : splitByKey(merged.items, order, mergeKey);
+  const kind = kindOfItems(live ?? [], patch ?? []);
+  return arrange({ named, others }, { named: order, others: merged.liveOrder }, kind === 'map' ? mergeKey : undefined);
+}
+
+function mergeForOrder(live: Items | undefined, patch: Items | undefined, rules: ListRules): Merged {
+  if (live === undefined) return { items: patch ?? [], liveOrder: [] };
+  if (patch === undefined) return { items: live, liveOrder: live };
+  return rules.merges ? merge(live, patch, rules) : { items: patch, liveOrder: live };
+}
+
+function merge(live: Items, patch: Items, rules: ListRules): Merged {
+  if (live.length === 0 && patch.length === 0) return { items: live, liveOrder: live };
+  if (kindOfItems(live, patch) === 'map') return mergeObjects(live as readonly Item[], patch as readonly Item[], rules);
+  const all = [...new Set([...live, ...patch])];
+  const [named, others] = rules.mergeKey === '' ? splitScalars(all, patch) : splitByKey(all, patch, rules.mergeKey);
+  return { items: arrange({ named, others }, { named: patch, others: live }, undefined), liveOrder: live };
+}
+
+function mergeObjects(live: readonly Item[], patch: readonly Item[], rules: ListRules): Merged {
+  const { mergeKey } = rules;
+  if (mergeKey === '') throw errors.plain(`cannot merge lists without merge key for ${rules.itemKind}`);
+  const { deleted, replaces, changes } = readDirectives(patch, mergeKey);
+  const remaining = live.filter((item) => !(Object.hasOwn(item, mergeKey) && deleted.has(item[mergeKey])));
+  const start = replaces ? changes : remaining;
+  const wanted = replaces ? [] : changes;
+  const { items, added } = mergeByKey(start, wanted, rules);
+  const [named, others] = splitByKey(items, wanted, mergeKey);
+  // In the reference server deleting and adding work in the memory of the live list, which is read again for the order:
+  // every deletion leaves a place for one addition to count as live.
+  const liveOrder = (replaces ? remaining : [...remaining, ...added]).slice(0, live.length);
+  return { items: arrange({ named, others }, { named: wanted, others: start }, mergeKey), liveOrder };
+}
+
+interface Directives {
+  /** The keys of items to be deleted. */
+  readonly deleted: ReadonlySet<unknown>;
+  /** True when the rest of the patch is the whole new list. */
+  readonly replaces: boolean;
+  /** The items without a directive. */
+  readonly changes: readonly Item[];
+}
+
+function readDirectives(patch: readonly Item[], mergeKey: string): Directives {
+  const deleted = new Set<unknown>();
+  const changes: Item[] = [];
+  let replaces = false;
+  for (const item of patch) {
+    const directive = own(item, DIRECTIVE);
+    if (directive === undefined) changes.push(item);
+    else if (directive === 'delete') deleted.add(keyOf(item, mergeKey));
+    else if (directive === 'replace') replaces = true;
+    else if (directive === 'merge') throw errors.plain('merging lists cannot yet be specified in the patch');
+    else throw unknownDirective(directive, item);
+  }
+  return { deleted, replaces, changes };
+}
+
+function mergeByKey(
+  live: readonly Item[],
+  patch: readonly Item[],
+  { mergeKey, mergeItems }: ListRules,
+): { readonly items: readonly Item[]; readonly added: readonly Item[] } {
+  const items = [...live];
+  const added: Item[] = [];
+  const places = firstPlaces(items, mergeKey);
+  for (const change of patch) {
+    const key = keyOf(change, mergeKey);
+    const place = places.get(key);
+    const present = place === undefined ? undefined : items[place];
+    if (place !== undefined && present !== undefined) {
+      items[place] = mergeItems(present, change);
+    } else {
+      places.set(key, items.length);
+      items.push(change);
+      added.push(change);
+    }
+  }
+  return { items, added };
+}
+
+/** What stands in the other list, and what does not. */
+type Split = readonly [named: Items, others: Items];
+
+function splitScalars(items: Items, by: Items): Split {
+  // The server sorts them with a table that no map or list can be a key of, and falls over.
+  if ([...by, ...items].some((item) => isRecord(item) || Array.isArray(item))) throw crashed();
+  const names = new Set(by);
+  return [items.filter((item) => names.has(item)), items.filter((item) => !names.has(item))];
+}
+
+function splitByKey(items: Items, by: Items, mergeKey: string): Split {
+  const places = firstPlaces(by, mergeKey);
+  // Each search reads the other list from its start and stumbles over the first item that is no object.
+  const obstacle = by.findIndex((item) => !isRecord(item));
+  const named: unknown[] = [];
+  const others: unknown[] = [];
+  for (const item of items) {
+    const place = places.get(keyOf(item, mergeKey));
+    if (obstacle >= 0 && (place === undefined || place > obstacle)) {
+      throw errors.plain(`value for key ${obstacle} is not a map`);
+    }
+    (place === undefined ? others : named).push(item);
+  }
+  return [named, others];
+}
+
+/**
+ * The items in the order of the result: see the example on top. `order` says how each part stands in itself; that of
+ * the others is also what decides between the parts. `mergeKey` is absent for scalars.
+ */
+function arrange(
+  parts: { readonly named: Items; readonly others: Items },
+  order: { readonly named: Items; readonly others: Items },
+  mergeKey: string | undefined,
+): Items {
+  const named = sortLike(parts.named, order.named, mergeKey);
+  const others = sortLike(parts.others, order.others, mergeKey);
+  const live = firstPlaces(order.others, mergeKey);
+  const placeOf = (item: unknown) => live.get(identityOf(item, mergeKey)) ?? -1;
+  const result: unknown[] = [];
+  let next = 0;
+  for (const item of named) {
+    const limit = placeOf(item);
+    while (next < others.length && limit >= 0 && isBefore(placeOf(others[next]), limit)) result.push(others[next++]);
+    result.push(item);
+  }
+  return [...result, ...others.slice(next)];
+}
+
+function isBefore(place: number, limit: number): boolean {
+  return place >= 0 && place < limit;
+}
+
+/** Sorted by the places that items have in `order`; items marked for deletion, which nobody deleted, come last. */
+function sortLike(items: Items, order: Items, mergeKey: string | undefined): Items {
+  if (mergeKey !== undefined) for (const item of [...items, ...order]) keyOf(item, mergeKey);
+  const isDeleted = (item: unknown) => mergeKey !== undefined && isRecord(item) && own(item, DIRECTIVE) === 'delete';
+  const kept = items.filter((item) => !isDeleted(item));
+  const places = firstPlaces(order, mergeKey);
+  const placeOf = (item: unknown) => places.get(identityOf(item, mergeKey)) ?? Number.POSITIVE_INFINITY;
+  const placed = kept.map((item) => ({ item, place: placeOf(item) }));
+  const sorted = placed.every(({ place }) => place !== Number.POSITIVE_INFINITY)
+    ? placed.sort((left, right) => left.place - right.place)
+    : insertUnplaced(placed);
+  return [...sorted.map(({ item }) => item), ...items.filter(isDeleted)];
+}
+
+interface Placed {
+  readonly item: unknown;
+  readonly place: number;
+}
+
+/** The server's sort takes this many items one by one. */
+const SORTED_ONE_BY_ONE = 20;
+
+/**
+ * An item that the order does not know claims to come before everything, and everything claims to come before it. What
+ * the server makes of that is the doing of its insertion sort; longer lists just get those items last.
+ */
+function insertUnplaced(items: readonly Placed[]): readonly Placed[] {
+  const isLess = (left: Placed, right: Placed) =>
+    left.place === Number.POSITIVE_INFINITY || right.place === Number.POSITIVE_INFINITY || left.place < right.place;
+  if (items.length > SORTED_ONE_BY_ONE) return [...items].sort((left, right) => compare(left.place, right.place));
+  const sorted: Placed[] = [];
+  for (const item of items) {
+    let at = sorted.length;
+    for (let before = sorted[at - 1]; before !== undefined && isLess(item, before); before = sorted[at - 1]) at--;
+    sorted.splice(at, 0, item);
+  }
+  return sorted;
+}
+
+/** Two infinities have no difference. */
+function compare(left: number, right: number): number {
+  return left === right ? 0 : left < right ? -1 : 1;
+}
+
+/** The order must name every item of the patch that stays, in the order of the patch. */
+function checkOrder(patch: Items, order: Items, mergeKey: string): void {
+  if (order.length === 0 || patch.length === 0) return;
+  const staying = mergeKey === '' ? patch : patch.filter((item) => own(requireObject(item), DIRECTIVE) !== 'delete');
+  let next = 0;
+  let at = 0;
+  while (next < staying.length && at < order.length) {
+    const item = staying[next];
+    if (isRecord(item) && Object.hasOwn(item, DIRECTIVE)) {
+      next++;
+      continue;
+    }
+    if (isSame(item, order[at], mergeKey)) next++;
+    at++;
+  }
+  if (next === staying.length) return;
+  throw errors.plain(
+    `The order in patch list:\n${printGoValue(patch)}\n doesn't match $setElementOrder list:\n${printGoValue(order)}\n`,
+  );
+}
+
+function isSame(left: unknown, right: unknown, mergeKey: string): boolean {
+  if (mergeKey !== '') {
+    const [one, other] = [requireObject(left), requireObject(right)];
+    return keyOf(one, mergeKey) === keyOf(other, mergeKey);
+  }
+  if (isRecord(left) ? isRecord(right) : Array.isArray(left) && Array.isArray(right)) throw crashed();
+  return left === right;
+}
+
+/** Where each key, or scalar, stands first. */
+function firstPlaces(items: Items, mergeKey: string | undefined): Map<unknown, number> {
+  const places = new Map<unknown, number>();
+  for (const [index, item] of items.entries()) {
+    if (mergeKey !== undefined && !(isRecord(item) && Object.hasOwn(item, mergeKey))) continue;
+    const identity = identityOf(item, mergeKey);
+    if (!places.has(identity)) places.set(identity, index);
+  }
+  return places;
+}
+
+function identityOf(item: unknown, mergeKey: string | undefined): unknown {
+  return mergeKey !== undefined && isRecord(item) ? own(item, mergeKey) : item;
+}
+
+function keyOf(item: unknown, mergeKey: string): unknown {
+  const value = own(requireObject(item), mergeKey);
+  if (value !== undefined) return value;
+  throw errors.plain(`map: ${printGoValue(item)} does not contain declared merge key: ${mergeKey}`);
+}
+
+function requireObject(item: unknown): Item {
+  if (isRecord(item)) return item;
+  throw wrongType('map[string]interface {}', item);
+}
+
+/** What all items of both lists are. Throws when they differ or are lists. */
+function kindOfItems(live: Items, patch: Items): ReturnType<typeof goKind> {
+  const all = [...live, ...patch];
+  if (all.length === 0) throw errors.plain('no elements in any of the given slices');
+  const kind = goKind(all[0]);
+  if (kind === 'slice') throw errors.router('Invalid');
+  // The server falls over a null in front; one further behind is of another kind than what is in front.
+  if (kind === 'nil') throw crashed();
+  if (all.some((item) => goKind(item) !== kind)) {
+    throw errors.plain(`list element types are not identical: ${printGoValue([live, patch])}`);
+  }
+  return kind;
+}
+
+export function wrongType(expected: string, actual: unknown): Error {
+  return errors.plain(`expected a ${expected}, but received a ${goType(actual)}`);
+}
+
+export function unknownDirective(directive: unknown, holder: Item): Error {
+  return errors.plain(`unknown patch type: ${printGoValue(directive, { as: 'text' })} in map: ${printGoValue(holder)}`);
+}
+
+/** What a client hears when a request was too much for the reference server. */
+function crashed(): Error {
+  return errors.plain('This request caused apiserver to panic. Look in the logs for details.');
+}

@@ -1,0 +1,257 @@
+/**
+ * Strategic merge patch: a merge patch that knows the kind. Lists merge item by item where the schema names a merge
+ * key, and directives among the fields (`$patch`, `$retainKeys`, `$setElementOrder/…`, `$deleteFromPrimitiveList/…`)
+ * say where that is not wanted. Values in, values out; what the lists do stands in strategic-list.ts, and whether the
+ * result is an object of the kind is asked afterwards (restore.ts). Runs in the merge step of the write path.
+ * spec: Strategic Merge Patch
+ */
+import { errors } from '../meta/errors.js';
+import { quote } from '../meta/go-text.js';
+import { goKind } from '../meta/go-value.js';
+import type { Field, ObjectNode, Structural } from '../schema/structural.js';
+import type { MutableRecord } from '../util/json.js';
+import { copyJson, isRecord, own, setOwn } from '../util/json.js';
+import { cannotUnmarshal } from './merge-patch.js';
+import type { ListRules } from './strategic-list.js';
+import { DIRECTIVE, deleteFromList, mergeInOrder, mergeLists, unknownDirective, wrongType } from './strategic-list.js';
+
+const RETAIN_KEYS = '$retainKeys';
+const SET_ORDER = '$setElementOrder';
+const DELETE_SCALARS = '$deleteFromPrimitiveList';
+
+export interface StrategicMerge {
+  /** The document with the patch merged in. No object of the kind yet: fields may be unknown or of the wrong type. */
+  readonly document: Readonly<Record<string, unknown>>;
+  /** What the merge left of the patch. The server uses up directives while it merges, and prints the rest in errors. */
+  readonly leftover: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Merges a decoded body into a document of the given schema; null is a patch without fields. Changes neither; the
+ * result shares every part of the document that the merge did not have to open.
+ *
+ * Throws 400 when the body is not an object and for misshapen directives, 500 without a reason for most other
+ * complaints: an item without its merge key, a directive that does not exist, lists of mixed items.
+ *
+ * @example
+ * const live = { metadata: { finalizers: ['a'] } };
+ * applyStrategicMerge(ConfigMap.schema, live, { metadata: { finalizers: ['b'] } }).document // finalizers: b, a
+ */
+export function applyStrategicMerge(
+  schema: ObjectNode,
+  document: Readonly<Record<string, unknown>>,
+  patch: unknown,
+): StrategicMerge {
+  if (patch !== null && !isRecord(patch)) {
+    throw errors.badRequest(cannotUnmarshal(patch, 'Go value of type map[string]interface {}'));
+  }
+  // The merge takes the patch apart, and the result keeps some of the parts.
+  const leftover = copyJson(patch ?? {});
+  return { document: mergeRecords(document, leftover, schema), leftover };
+}
+
+type Document = Readonly<Record<string, unknown>>;
+
+function mergeRecords(live: Document, patch: MutableRecord, node: Structural): Document {
+  if (Object.hasOwn(patch, DIRECTIVE)) return followDirective(patch);
+  const merged: MutableRecord = { ...live };
+  retainKeys(merged, patch);
+  mergeOrderedLists(merged, patch, node);
+  for (const key of Object.keys(patch)) {
+    const isDeletion = key.startsWith(DELETE_SCALARS);
+    const name = (isDeletion && fieldOf(key, DELETE_SCALARS)) || key;
+    const value = isDeletion
+      ? withoutScalars(own(merged, name), patch[key], { node, name })
+      : mergeValues(own(merged, name), patch[key], { node, name });
+    if (value === undefined) delete merged[name];
+    else setOwn(merged, name, value);
+  }
+  return merged;
+}
+
+/** `$patch` in a map: it is the new value itself, or it empties the old one. */
+function followDirective(patch: MutableRecord): Document {
+  const directive = patch[DIRECTIVE];
+  if (directive === 'delete') return {};
+  if (directive !== 'replace') throw unknownDirective(directive, patch);
+  delete patch[DIRECTIVE];
+  return patch;
+}
+
+/** `$retainKeys`: what it does not name is cleared, and the patch itself may set nothing else. */
+function retainKeys(merged: MutableRecord, patch: MutableRecord): void {
+  const given = own(patch, RETAIN_KEYS);
+  if (given === undefined) return;
+  delete patch[RETAIN_KEYS];
+  const names = new Set(Array.isArray(given) ? given : []);
+  const isAllowed = (key: string) =>
+    patch[key] === null || key.startsWith(DELETE_SCALARS) || key.startsWith(SET_ORDER) || names.has(key);
+  if (!Array.isArray(given) || !Object.keys(patch).every(isAllowed)) {
+    throw errors.badRequest('invalid patch format of retainKeys');
+  }
+  for (const key of Object.keys(merged)) if (!names.has(key)) delete merged[key];
+}
+
+/** `$setElementOrder/<field>`: it is done together with the list it speaks about, and both are taken off the patch. */
+function mergeOrderedLists(merged: MutableRecord, patch: MutableRecord, node: Structural): void {
+  for (const key of Object.keys(patch)) {
+    if (!key.startsWith(SET_ORDER)) continue;
+    const order = requireList(patch[key]);
+    delete patch[key];
+    const name = fieldOf(key, SET_ORDER);
+    const live = own(merged, name);
+    const change = own(patch, name);
+    const lists = {
+      ...(live === undefined ? {} : { live: requireList(live) }),
+      ...(change === undefined ? {} : { patch: requireList(change) }),
+      order,
+    };
+    const items = mergeInOrder(lists, listRules(node, name));
+    if (items === undefined) continue;
+    setOwn(merged, name, items);
+    delete patch[name];
+  }
+}
+
+function requireList(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  throw wrongType('[]interface {}', value);
+}
+
+/** The field a directive speaks about: what stands behind its slash. */
+function fieldOf(key: string, directive: typeof SET_ORDER | typeof DELETE_SCALARS): string {
+  if (key.startsWith(`${directive}/`)) return key.slice(directive.length + 1);
+  const what = directive === SET_ORDER ? 'setElementOrder' : 'primitive';
+  throw errors.badRequest(`invalid patch format of ${what} list`);
+}
+
+/** A field of a struct, or a key of whatever else is merged. */
+interface Place {
+  readonly node: Structural;
+  readonly name: string;
+}
+
+/** The new value of a field; undefined when it has none any more. */
+function mergeValues(live: unknown, change: unknown, place: Place): unknown {
+  if (change === null) return undefined;
+  if (isRecord(live) && isRecord(change)) {
+    const field = fieldIn(place);
+    return strategyOf(field.node) === 'replace' ? change : mergeRecords(live, change, field.node);
+  }
+  if (Array.isArray(live) && Array.isArray(change)) {
+    return mergeLists(live, change, listRules(place.node, place.name));
+  }
+  dropNulls(change);
+  return withoutDirectives(change);
+}
+
+/** What `$deleteFromPrimitiveList/<field>` leaves of a field. Where there is no list, there is nothing to do. */
+function withoutScalars(live: unknown, unwanted: unknown, place: Place): unknown {
+  // A null deletes, whatever the key.
+  if (unwanted === null) return undefined;
+  if (Array.isArray(live) && Array.isArray(unwanted)) {
+    return deleteFromList(live, unwanted, listRules(place.node, place.name));
+  }
+  if (isRecord(live) && isRecord(unwanted)) return mergeValues(live, unwanted, place);
+  const isSameScalar = live !== undefined && goKind(live) === goKind(unwanted) && !isRecord(live);
+  return isSameScalar ? unwanted : live;
+}
+
+/** Takes keys that hold null out of a new value, at any depth; nulls that are items of lists stay. */
+function dropNulls(value: unknown): void {
+  if (Array.isArray(value)) for (const item of value) dropNulls(item);
+  if (!isRecord(value)) return;
+  for (const key of Object.keys(value)) {
+    if (value[key] === null) delete value[key];
+    else dropNulls(value[key]);
+  }
+}
+
+/** A new value without the maps that carry `$patch`; undefined when it is one itself. */
+function withoutDirectives(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutDirectives).filter((item) => item !== undefined);
+  if (!isRecord(value)) return value;
+  if (Object.hasOwn(value, DIRECTIVE)) return undefined;
+  for (const key of Object.keys(value)) {
+    const kept = withoutDirectives(value[key]);
+    if (kept === undefined) delete value[key];
+    else setOwn(value, key, kept);
+  }
+  return value;
+}
+
+function listRules(node: Structural, name: string): ListRules {
+  const field = fieldIn({ node, name });
+  const list = field.node;
+  if (list.type !== 'list') return rulesOfNoList(field);
+  const { items } = list;
+  if (items.type === 'list') throw errors.plain('unexpected slice of slice');
+  return {
+    mergeKey: list.patchMergeKey ?? '',
+    merges: strategyOf(list) === 'merge',
+    itemKind: kindName(items),
+    // The items of the patch are parts of our copy.
+    mergeItems: (live, patch) => mergeRecords(live, patch as MutableRecord, items),
+  };
+}
+
+/** Through a pointer the server takes anything for a list, and finds nothing in it to merge by. */
+function rulesOfNoList({ node, presence }: Field): ListRules {
+  if (presence !== 'pointer') throw errors.plain('expected slice or array type, but got: struct');
+  return { mergeKey: '', merges: false, itemKind: kindName(node), mergeItems: (_live, patch) => patch };
+}
+
+/** The field as the schema has it; names are compared without regard to case when nothing else fits. */
+function fieldIn({ node, name }: Place): Field {
+  if (node.type !== 'object' && node.type !== 'any') {
+    throw errors.plain(`merging an object in json but data type is not struct, instead is: ${kindName(node)}`);
+  }
+  const field = node.type === 'object' ? (node.fields.get(name) ?? foldedField(node, name)) : undefined;
+  if (field !== undefined) return field;
+  throw errors.plain(`unable to find api field in struct ${structName(node)} for the json field ${quote(name)}`);
+}
+
+function foldedField(node: ObjectNode, name: string): Field | undefined {
+  const folded = name.toLowerCase();
+  for (const field of node.fields.values()) if (field.name.toLowerCase() === folded) return field;
+  return undefined;
+}
+
+/** A raw extension is a struct as well, of which no field can be named. */
+function structName(node: Structural): string {
+  return node.type === 'object' ? node.goName : node.goType.slice(node.goType.lastIndexOf('.') + 1);
+}
+
+/** What a list or a map does with a patch. `retainKeys` beside it only tells clients to send the directive. */
+function strategyOf(node: Structural): string {
+  const given = node.type === 'object' || node.type === 'list' ? node.patchStrategy : undefined;
+  return given?.split(',').find((strategy) => strategy !== 'retainKeys') ?? '';
+}
+
+function kindName(node: Structural): string {
+  switch (node.type) {
+    case 'object':
+    case 'any':
+      return 'struct';
+    case 'map':
+      return 'map';
+    case 'list':
+      return 'slice';
+    case 'scalar':
+      return SCALAR_KINDS[node.scalar];
+  }
+}
+
+const SCALAR_KINDS = {
+  string: 'string',
+  int32: 'int32',
+  int64: 'int64',
+  number: 'float64',
+  boolean: 'bool',
+  bytes: 'slice',
+  time: 'struct',
+  microTime: 'struct',
+  quantity: 'struct',
+  intOrString: 'struct',
+  duration: 'struct',
+} as const;

@@ -1,0 +1,127 @@
+/** Rules that tell the kinds of containers of a pod apart, and what its status may say of each. */
+import { mergePatch } from 'orchplane';
+import { Pod, type PodInput } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import { refusals } from '../refusals.js';
+
+const container = { name: 'c', image: 'i' };
+const unnamed = { name: '', image: 'i' };
+
+const create = (spec: object, cluster = testCluster()) =>
+  cluster
+    .api(Pod, 'default')
+    .create({ metadata: { name: 'p' }, spec: { containers: [container], ...spec } } as PodInput);
+
+describe('a pod', () => {
+  const port = { containerPort: 80, hostPort: 81 };
+  test.each<[string, object, string[]]>([
+    [
+      'two containers without a name',
+      { containers: [unnamed, unnamed] },
+      [
+        'spec.containers[0].name: Required value',
+        'spec.containers[1].name: Required value',
+        'spec.containers[1].name: Duplicate value: ""',
+      ],
+    ],
+    [
+      'two without a name that run first',
+      { initContainers: [unnamed, unnamed] },
+      ['spec.initContainers[0].name: Required value', 'spec.initContainers[1].name: Required value'],
+    ],
+    [
+      'resizing of nothing, in no way',
+      { containers: [{ ...container, resizePolicy: [{ resourceName: '', restartPolicy: '' }] }] },
+      ['spec.containers[0].resizePolicy: Required value', 'spec.containers[0].resizePolicy: Required value'],
+    ],
+    [
+      'a port that is another on the host, on its network',
+      {
+        hostNetwork: true,
+        containers: [{ ...container, ports: [port] }],
+        initContainers: [{ ...container, name: 'f', ports: [port] }],
+      },
+      [
+        'spec.containers[0].ports[0].hostPort: Invalid value: 81: must match `containerPort` when `hostNetwork` is true',
+      ],
+    ],
+    [
+      'labels of files on Windows',
+      { os: { name: 'windows' }, securityContext: { seLinuxChangePolicy: 'Recursive' } },
+      ['spec.securityContext.seLinuxChangePolicy: Forbidden: cannot be set for a windows pod'],
+    ],
+  ])('with %s is refused', async (_, spec, problems) => {
+    expect(await refusals(create(spec))).toEqual(problems);
+  });
+
+  test('may say how containers that run first are resized', async () => {
+    const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'NotRequired' }];
+    const { spec } = await create({ initContainers: [{ ...container, name: 'f', resizePolicy }] });
+    expect(spec.initContainers?.[0]?.resizePolicy).toEqual(resizePolicy);
+  });
+
+  test('makes claims under names of its own choice', async () => {
+    const cluster = testCluster({ featureGates: { DynamicResourceAllocation: true } });
+    const name = 'p'.repeat(250);
+    const resourceClaims = [{ name: 'long-enough', resourceClaimTemplateName: 't' }];
+    const input = { metadata: { name }, spec: { containers: [container], resourceClaims } };
+    await expect(cluster.api(Pod, 'default').create(input)).resolves.toBeDefined();
+  });
+});
+
+test('the labels of a pod are judged four times when they change', async () => {
+  const cluster = testCluster();
+  await create({}, cluster);
+  const patch = cluster.api(Pod, 'default').patch('p', mergePatch({ metadata: { labels: { '-': '' } } }));
+  expect((await refusals(patch)).map((problem) => problem.split(':')[0])).toEqual(Array(4).fill('metadata.labels'));
+});
+
+describe('the status of a container', () => {
+  const ofContainer = { name: 'c', ready: false, restartCount: 0, image: 'i', imageID: '' };
+  const at = 'status.containerStatuses[0].allocatedResourcesStatus[0]';
+  const health = (name: string, ...resources: readonly object[]) => ({
+    containerStatuses: [{ ...ofContainer, allocatedResourcesStatus: [{ name, resources }] }],
+  });
+
+  test.each<[object, string[]]>([
+    [
+      health('example.com/other'),
+      [`${at}.name: Invalid value: example.com/other: must match one of the container's resource requests`],
+    ],
+    [
+      health('claim:x'),
+      [
+        `${at}.name: Invalid value: claim:x: must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty`,
+      ],
+    ],
+    [
+      health('example.com/gpu', { resourceID: 'a', health: 'Odd' }, { resourceID: 'a', health: 'Healthy' }),
+      [
+        `${at}.resources[0].health: Unsupported value: "Odd": supported values: "Healthy", "Unhealthy", "Unknown"`,
+        `${at}.resources[1].resourceID: Duplicate value: "a"`,
+      ],
+    ],
+    [
+      { ephemeralContainerStatuses: [{ ...ofContainer, allocatedResourcesStatus: [{ name: 'x' }] }] },
+      [
+        'status.ephemeralContainerStatuses[0].allocatedResourcesStatus: Forbidden: must not be specified in container status',
+      ],
+    ],
+  ])('%j is refused', async (status, problems) => {
+    const cluster = testCluster({ featureGates: { ResourceHealthStatus: true } });
+    await create({ containers: [{ ...container, resources: { limits: { 'example.com/gpu': '1' } } }] }, cluster);
+    const patch = cluster.api(Pod, 'default').status.patch('p', mergePatch({ status } as never));
+    expect(await refusals(patch)).toEqual(problems);
+  });
+
+  test('names no user of Linux on Windows', async () => {
+    const cluster = testCluster();
+    await create({ os: { name: 'windows' } }, cluster);
+    const status = { containerStatuses: [{ ...ofContainer, user: { linux: { uid: 1, gid: 1 } } }] };
+    const patch = cluster.api(Pod, 'default').status.patch('p', mergePatch({ status } as never));
+    expect(await refusals(patch)).toEqual([
+      'status.containerStatuses[0].linux: Forbidden: cannot be set for a windows pod',
+    ]);
+  });
+});

@@ -1,0 +1,55 @@
+/** What is there from the start is what would be stored if it were created, field by field and in order. */
+import { createCluster } from 'orchplane';
+import { builtInKinds, FlowSchema, PriorityClass, ServiceCIDR } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import { orchDialect } from '../../../src/meta/dialect.js';
+import { decode } from '../../../src/schema/decode.js';
+
+const cases = builtInKinds.flatMap((kind) =>
+  (kind.initial?.(orchDialect, '2030-01-01T00:00:00Z') ?? []).map((object) => ({
+    kind,
+    object,
+    name: object.metadata.name,
+  })),
+);
+
+describe('an initial object', () => {
+  test.each(cases)('$kind.kind $name is complete and in wire order', ({ kind, object }) => {
+    const { value, findings } = decode(kind.schema, { value: object });
+    expect(findings).toEqual([]);
+    const { metadata: _given, ...given } = object;
+    const { metadata: _decoded, ...decoded } = value;
+    expect(JSON.stringify(decoded)).toBe(JSON.stringify(given));
+  });
+});
+
+test('a new cluster has them, at the version of its last namespace and without an event', async () => {
+  const cluster = testCluster();
+  expect(cluster.resourceVersion).toBe('4');
+  const names = (list: { items: readonly { metadata: { name: string } }[] }) => list.items.map((o) => o.metadata.name);
+  const classes = await cluster.api(PriorityClass).list();
+  expect(names(classes)).toEqual(['system-cluster-critical', 'system-node-critical']);
+  expect(classes.items.map(({ metadata }) => metadata.resourceVersion)).toEqual(['4', '4']);
+  expect(names(await cluster.api(FlowSchema).list())).toEqual(['catch-all', 'exempt']);
+  const [range] = (await cluster.api(ServiceCIDR).list()).items;
+  expect(range?.spec.cidrs).toEqual(['10.0.0.0/16']);
+});
+
+test('they can be watched, changed and deleted like any other', async () => {
+  const cluster = testCluster();
+  const schemas = cluster.api(FlowSchema);
+  const watch = schemas.watch({ resourceVersion: '4' });
+  await schemas.delete('exempt');
+  expect((await watch.next()).value).toMatchObject({ type: 'DELETED', object: { metadata: { name: 'exempt' } } });
+  watch.close();
+  expect(await cluster.fork().api(FlowSchema).find('exempt')).toBeUndefined();
+});
+
+test('their identities are the same in every cluster, and no two are alike', async () => {
+  const uids = async () => (await createCluster().api(PriorityClass).list()).items.map(({ metadata }) => metadata.uid);
+  const first = await uids();
+  expect(await uids()).toEqual(first);
+  expect(new Set(first).size).toBe(first.length);
+  for (const uid of first) expect(uid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+});

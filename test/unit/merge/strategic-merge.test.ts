@@ -1,0 +1,527 @@
+/**
+ * Strategic merge: tables of document, patch and result for every directive and rule, the failures by code and text,
+ * and the promises about the arguments. How the server answers around it is in test/unit/server/strategic-patch.test.ts.
+ */
+import { describe, expect, it, test } from 'vitest';
+import * as z from 'zod';
+import { applyStrategicMerge } from '../../../src/merge/strategic-merge.js';
+import { StatusError } from '../../../src/meta/errors.js';
+import { objectFromZod } from '../../../src/schema/from-zod.js';
+import {
+  applyMapList,
+  hint,
+  int32,
+  mapList,
+  optional,
+  pointer,
+  rawExtension,
+  struct,
+} from '../../../src/schema/hints.js';
+import type { ObjectNode } from '../../../src/schema/structural.js';
+import { deepFreeze, isRecord } from '../../../src/util/json.js';
+
+const env = () => struct('EnvVar', { name: z.string(), value: optional(z.string()), more: pointer(labelled()) });
+const labelled = () => struct('Labelled', { labels: optional(z.record(z.string(), z.string())) });
+const item = () =>
+  struct('Item', {
+    name: z.string(),
+    image: optional(z.string()),
+    env: optional(mapList(env(), 'name')),
+    args: optional(z.array(z.string())),
+  });
+
+const schema: ObjectNode = objectFromZod(
+  struct('Thing', {
+    tags: optional(hint(z.array(z.string()), { patchStrategy: 'merge' })),
+    items: optional(mapList(item(), 'name')),
+    ports: optional(mapList(struct('Port', { port: int32(), note: optional(z.string()) }), 'port')),
+    volumes: optional(hint(mapList(item(), 'name'), { patchStrategy: 'merge,retainKeys' })),
+    whole: optional(applyMapList(item(), 'name')),
+    words: optional(z.array(z.string())),
+    keyless: optional(hint(z.array(item()), { patchStrategy: 'merge' })),
+    nested: optional(hint(z.array(z.array(z.string())), { patchStrategy: 'merge' })),
+    labels: optional(z.record(z.string(), z.string())),
+    byName: optional(z.record(z.string(), labelled())),
+    inner: pointer(labelled()),
+    union: hint(pointer(struct('Union', { type: optional(z.string()), a: optional(z.string()) })), {
+      patchStrategy: 'retainKeys',
+    }),
+    selector: hint(pointer(labelled()), { patchStrategy: 'replace' }),
+    raw: pointer(rawExtension()),
+    count: optional(int32()),
+    limit: pointer(int32()),
+  }),
+);
+
+/** JSON text keeps `__proto__` a key, which an object literal would not. */
+const json = (text: string): unknown => JSON.parse(text);
+
+function merge(document: unknown, patch: unknown): ReturnType<typeof applyStrategicMerge> {
+  if (!isRecord(document)) throw new Error('a document is an object');
+  return applyStrategicMerge(schema, deepFreeze(document), deepFreeze(patch));
+}
+
+const merged = (document: string, patch: string): unknown => merge(json(document), json(patch)).document;
+
+type Case = readonly [name: string, document: string, patch: string, result: string];
+
+/** Names as a list of items: `[a b]`. */
+const list = (names: string): string => JSON.stringify(names.split(' ').map((name) => ({ name })));
+
+describe('maps', () => {
+  const cases: readonly Case[] = [
+    ['a new field', '{}', '{"count":1}', '{"count":1}'],
+    ['a changed field', '{"count":1}', '{"count":2}', '{"count":2}'],
+    ['null deletes', '{"count":1,"labels":{"a":"b"}}', '{"count":null,"labels":{"a":null}}', '{"labels":{}}'],
+    ['null for what is not there', '{}', '{"count":null}', '{}'],
+    [
+      'maps merge',
+      '{"labels":{"a":"1","b":"2"}}',
+      '{"labels":{"b":"3","c":"4"}}',
+      '{"labels":{"a":"1","b":"3","c":"4"}}',
+    ],
+    [
+      'structs merge',
+      '{"inner":{"labels":{"a":"1"}}}',
+      '{"inner":{"labels":{"b":"2"}}}',
+      '{"inner":{"labels":{"a":"1","b":"2"}}}',
+    ],
+    ['nulls inside a new value', '{}', '{"inner":{"labels":{"a":null,"b":"1"}}}', '{"inner":{"labels":{"b":"1"}}}'],
+    ['nulls inside a new list', '{}', '{"items":[{"name":"a","image":null},null]}', '{"items":[{"name":"a"},null]}'],
+    ['over a null', '{"items":null}', '{"items":[{"name":"a","image":null}]}', '{"items":[{"name":"a"}]}'],
+    ['another type', '{"inner":{}}', '{"inner":[{"a":null,"$retainKeys":[]}]}', '{"inner":[{"$retainKeys":[]}]}'],
+    ['an unknown field', '{}', '{"foo":{"bar":[1]}}', '{"foo":{"bar":[1]}}'],
+    [
+      'a field that replaces',
+      '{"selector":{"labels":{"a":"1"}}}',
+      '{"selector":{"x":null}}',
+      '{"selector":{"x":null}}',
+    ],
+  ];
+  it.each(cases)('%s', (_name, document, patch, result) => {
+    expect(merged(document, patch)).toEqual(json(result));
+  });
+});
+
+describe('$patch in a map', () => {
+  const cases: readonly Case[] = [
+    ['replace', '{"labels":{"a":"1"}}', '{"labels":{"$patch":"replace","b":"2"}}', '{"labels":{"b":"2"}}'],
+    [
+      'replace keeps nulls',
+      '{"labels":{"a":"1"}}',
+      '{"labels":{"$patch":"replace","b":null}}',
+      '{"labels":{"b":null}}',
+    ],
+    ['delete empties', '{"labels":{"a":"1"}}', '{"labels":{"$patch":"delete","b":"2"}}', '{"labels":{}}'],
+    ['replace on top', '{"count":1,"labels":{}}', '{"$patch":"replace","count":2}', '{"count":2}'],
+    ['delete on top', '{"count":1}', '{"$patch":"delete"}', '{}'],
+    ['in what is not there: nothing', '{}', '{"labels":{"$patch":"replace","a":"1"}}', '{}'],
+    ['deep in what is not there', '{}', '{"inner":{"labels":{"$patch":"delete"}}}', '{"inner":{}}'],
+    ['in a list that is not there', '{}', '{"items":[{"$patch":"replace"},{"name":"a"}]}', '{"items":[{"name":"a"}]}'],
+  ];
+  it.each(cases)('%s', (_name, document, patch, result) => {
+    expect(merged(document, patch)).toEqual(json(result));
+  });
+});
+
+describe('$retainKeys', () => {
+  const cases: readonly Case[] = [
+    [
+      'clears the rest',
+      '{"union":{"type":"A","a":"x"}}',
+      '{"union":{"$retainKeys":["type"],"type":"B"}}',
+      '{"union":{"type":"B"}}',
+    ],
+    ['alone', '{"union":{"type":"A","a":"x"}}', '{"union":{"$retainKeys":[]}}', '{"union":{}}'],
+    [
+      'needs not name nulls',
+      '{"union":{"type":"A","a":"x"}}',
+      '{"union":{"$retainKeys":["a"],"type":null}}',
+      '{"union":{"a":"x"}}',
+    ],
+    ['works in any map', '{"labels":{"a":"1","b":"2"}}', '{"labels":{"$retainKeys":["b"]}}', '{"labels":{"b":"2"}}'],
+    [
+      'in an item',
+      '{"volumes":[{"name":"v","image":"x"}]}',
+      '{"volumes":[{"name":"v","$retainKeys":["name","args"],"args":["y"]}]}',
+      '{"volumes":[{"name":"v","args":["y"]}]}',
+    ],
+    [
+      'beside other directives',
+      '{"tags":["a","b"],"count":1}',
+      '{"$retainKeys":["tags"],"$deleteFromPrimitiveList/tags":["a"],"$setElementOrder/tags":["b"]}',
+      '{"tags":["b"]}',
+    ],
+  ];
+  it.each(cases)('%s', (_name, document, patch, result) => {
+    expect(merged(document, patch)).toEqual(json(result));
+  });
+});
+
+describe('lists that merge by a key', () => {
+  const cases: readonly (readonly [name: string, live: string, patch: string, result: string])[] = [
+    [
+      'an item changes in its place',
+      '[{"name":"a","image":"1"},{"name":"b"}]',
+      '[{"name":"b","image":"2"}]',
+      '[{"name":"a","image":"1"},{"name":"b","image":"2"}]',
+    ],
+    ['a field of an item is deleted', '[{"name":"a","image":"1"}]', '[{"name":"a","image":null}]', '[{"name":"a"}]'],
+    ['new items come first', list('a b'), list('x'), list('x a b')],
+    ['a patch in another order', list('a b c'), list('c x a'), list('b c x a')],
+    ['new behind a known one', list('a b c'), list('b x'), list('a b x c')],
+    [
+      'the same twice',
+      list('a'),
+      '[{"name":"x","image":"1"},{"name":"x","image":"2"}]',
+      '[{"name":"x","image":"2"},{"name":"a"}]',
+    ],
+    ['nothing', list('a b'), '[]', list('a b')],
+    [
+      'deeper',
+      '[{"name":"a","env":[{"name":"E","value":"1"}]}]',
+      '[{"name":"a","env":[{"name":"F"}]}]',
+      '[{"name":"a","env":[{"name":"F"},{"name":"E","value":"1"}]}]',
+    ],
+    ['delete', list('a b c'), '[{"name":"b","$patch":"delete","image":"x"}]', list('a c')],
+    ['delete what is not there', list('a'), '[{"name":"x","$patch":"delete"}]', list('a')],
+    ['delete every match', list('a b a'), '[{"name":"a","$patch":"delete"}]', list('b')],
+    [
+      'delete and change',
+      list('a b'),
+      '[{"name":"a","$patch":"delete"},{"name":"b","image":"1"}]',
+      '[{"name":"b","image":"1"}]',
+    ],
+    ['delete and add again', list('a b'), '[{"name":"a","$patch":"delete"},{"name":"a"}]', list('a b')],
+    ['replace', list('a b'), '[{"$patch":"replace"},{"name":"y"},{"name":"x"}]', list('y x')],
+    ['replace by nothing', list('a b'), '[{"$patch":"replace"}]', '[]'],
+    ['replace behind the items', list('a'), '[{"name":"x"},{"$patch":"replace","name":"z"}]', list('x')],
+    ['a null key', list('a'), '[{"name":null,"image":"1"}]', '[{"name":null,"image":"1"},{"name":"a"}]'],
+    [
+      'nulls inside a new item stay',
+      list('a'),
+      '[{"name":"b","image":null}]',
+      '[{"name":"b","image":null},{"name":"a"}]',
+    ],
+    [
+      'a directive inside a new item stays',
+      list('a'),
+      '[{"name":"b","env":{"$patch":"delete"}}]',
+      '[{"name":"b","env":{"$patch":"delete"}},{"name":"a"}]',
+    ],
+    [
+      'a list within, not merging',
+      '[{"name":"a","args":["1","2"]}]',
+      '[{"name":"a","args":["3"]}]',
+      '[{"name":"a","args":["3"]}]',
+    ],
+  ];
+  it.each(cases)('%s', (_name, live, patch, result) => {
+    expect(merged(`{"items":${live}}`, `{"items":${patch}}`)).toEqual(json(`{"items":${result}}`));
+  });
+
+  test('numbers are keys, and differ from their texts', () => {
+    const live = '{"ports":[{"port":80},{"port":53}]}';
+    expect(merged(live, '{"ports":[{"port":53,"note":"x"}]}')).toEqual({
+      ports: [{ port: 80 }, { port: 53, note: 'x' }],
+    });
+    expect(merged(live, '{"ports":[{"port":"53"}]}')).toEqual({ ports: [{ port: '53' }, { port: 80 }, { port: 53 }] });
+  });
+
+  test('lists that only apply merges are replaced', () => {
+    expect(merged(`{"whole":${list('a b')}}`, `{"whole":${list('x')}}`)).toEqual({ whole: [{ name: 'x' }] });
+  });
+});
+
+describe('lists of scalars', () => {
+  const cases: readonly Case[] = [
+    ['new ones come first', '{"tags":["a","b"]}', '{"tags":["c"]}', '{"tags":["c","a","b"]}'],
+    ['each once', '{"tags":["a","b"]}', '{"tags":["b","b"]}', '{"tags":["a","b"]}'],
+    ['another order', '{"tags":["a","b","c"]}', '{"tags":["c","a"]}', '{"tags":["b","c","a"]}'],
+    ['those that do not merge', '{"words":["a"]}', '{"words":["b","b"]}', '{"words":["b","b"]}'],
+    ['some deleted', '{"tags":["a","b","c"]}', '{"$deleteFromPrimitiveList/tags":["c","x","a"]}', '{"tags":["b"]}'],
+    [
+      'some deleted, where they do not merge',
+      '{"words":["a","b"]}',
+      '{"$deleteFromPrimitiveList/words":["a"]}',
+      '{"words":["b"]}',
+    ],
+    [
+      'nothing to delete from',
+      '{}',
+      '{"$deleteFromPrimitiveList/tags":["a"],"$deleteFromPrimitiveList/foo":["a"]}',
+      '{}',
+    ],
+    ['a deletion that is no list', '{"tags":["a"]}', '{"$deleteFromPrimitiveList/tags":"a"}', '{"tags":["a"]}'],
+    ['a deletion that is null', '{"tags":["a"]}', '{"$deleteFromPrimitiveList/tags":null}', '{}'],
+    ['a deletion of a scalar', '{"count":1}', '{"$deleteFromPrimitiveList/count":2}', '{"count":2}'],
+    ['a deletion of nothing in particular', '{"tags":["a"]}', '{"$deleteFromPrimitiveList/":["a"]}', '{"tags":["a"]}'],
+    [
+      'a deletion among objects merges',
+      `{"items":${list('a')}}`,
+      '{"$deleteFromPrimitiveList/items":[{"name":"a","image":"1"}]}',
+      '{"items":[{"name":"a","image":"1"}]}',
+    ],
+  ];
+  it.each(cases)('%s', (_name, document, patch, result) => {
+    expect(merged(document, patch)).toEqual(json(result));
+  });
+});
+
+describe('$setElementOrder', () => {
+  /** Live, order, patch (empty: none), result; all names. */
+  const cases: readonly (readonly [live: string, order: string, patch: string, result: string])[] = [
+    ['a b c', 'c a b', '', 'c a b'],
+    ['a b c', 'c a', '', 'b c a'],
+    ['a b', 'b ghost', '', 'a b'],
+    ['a b', 'x a', 'x', 'x a b'],
+    ['a b c', 'a x', 'a x', 'a x b c'],
+    ['', 'b a', 'b a', 'b a'],
+    // A deleted item leaves a place in which one new item counts as live.
+    ['1 2 4', '2 3', '-1 3', '2 4 3'],
+    ['1 2 4', '2 3', '3', '1 2 3 4'],
+    ['1 2 3', '1 3', '-2', '1 3'],
+    // An order that names nothing: new items go wherever the server's sort takes them.
+    ['a b', '', 'x', 'a b x'],
+    ['a b', '', 'x y', 'a b y x'],
+  ];
+  const names = (text: string) => text.split(' ').filter((name) => name !== '');
+
+  it.each(cases)('objects: %s in the order %s with %s', (live, order, patch, result) => {
+    const items = (text: string) =>
+      names(text).map((name) => (name.startsWith('-') ? { name: name.slice(1), $patch: 'delete' } : { name }));
+    const document = live === '' ? {} : { items: items(live) };
+    const body = { ...(patch === '' ? {} : { items: items(patch) }), '$setElementOrder/items': items(order) };
+    expect(merge(document, body).document).toEqual({ items: items(result) });
+  });
+
+  it.each(cases.filter(([, , patch]) => !patch.startsWith('-')))(
+    'scalars: %s in the order %s with %s',
+    (live, order, patch, result) => {
+      const document = live === '' ? {} : { tags: names(live) };
+      const body = { ...(patch === '' ? {} : { tags: names(patch) }), '$setElementOrder/tags': names(order) };
+      expect(merge(document, body).document).toEqual({ tags: names(result) });
+    },
+  );
+
+  const more: readonly Case[] = [
+    ['without any list', '{}', '{"$setElementOrder/items":[{"name":"a"}]}', '{}'],
+    [
+      'a replaced list',
+      `{"items":${list('a b')}}`,
+      '{"items":[{"$patch":"replace"},{"name":"x"}],"$setElementOrder/items":[{"name":"x"}]}',
+      `{"items":${list('x')}}`,
+    ],
+    [
+      'a list that does not merge',
+      '{"words":["a","b"]}',
+      '{"words":["c","d"],"$setElementOrder/words":["c","d"]}',
+      '{"words":["c","d"]}',
+    ],
+    [
+      'directives in a list that is new',
+      '{}',
+      '{"items":[{"name":"a","$patch":"delete"},{"name":"b"}],"$setElementOrder/items":[{"name":"b"}]}',
+      '{"items":[{"name":"b"},{"name":"a","$patch":"delete"}]}',
+    ],
+    [
+      'with a deletion',
+      '{"tags":["c","a"]}',
+      '{"$setElementOrder/tags":["d","c","a"],"tags":["d"],"$deleteFromPrimitiveList/tags":["a"]}',
+      '{"tags":["d","c"]}',
+    ],
+    ['a field that is no list, through a pointer', '{}', '{"$setElementOrder/limit":[]}', '{}'],
+    ['a name in another case', '{}', '{"$setElementOrder/ITEMS":[]}', '{}'],
+  ];
+  it.each(more)('%s', (_name, document, patch, result) => {
+    expect(merged(document, patch)).toEqual(json(result));
+  });
+
+  test('more unknown items than are sorted one by one come last', () => {
+    const numbers = Array.from({ length: 30 }, (_, index) => `n${index}`);
+    const { document } = merge({ tags: ['a', 'b'] }, { tags: numbers, '$setElementOrder/tags': [] });
+    expect(document).toEqual({ tags: ['a', 'b', ...numbers] });
+  });
+});
+
+describe('refuses', () => {
+  const items = `{"items":${list('a')}}`;
+  const cases: readonly (readonly [document: string, patch: string, code: number, message: string])[] = [
+    // The shape of the body and of directives: 400.
+    ['{}', '[]', 400, 'json: cannot unmarshal array into Go value of type map[string]interface {}'],
+    ['{}', '"x"', 400, 'json: cannot unmarshal string into Go value of type map[string]interface {}'],
+    ['{}', 'true', 400, 'json: cannot unmarshal bool into Go value of type map[string]interface {}'],
+    ['{"union":{}}', '{"union":{"$retainKeys":"type"}}', 400, 'invalid patch format of retainKeys'],
+    ['{"union":{}}', '{"union":{"$retainKeys":null}}', 400, 'invalid patch format of retainKeys'],
+    ['{"union":{}}', '{"union":{"$retainKeys":[1],"type":"A"}}', 400, 'invalid patch format of retainKeys'],
+    ['{}', '{"$setElementOrder":[]}', 400, 'invalid patch format of setElementOrder list'],
+    ['{}', '{"$deleteFromPrimitiveListOf/tags":[]}', 400, 'invalid patch format of primitive list'],
+    // Directives that do not exist: 500.
+    ['{"labels":{}}', '{"labels":{"$patch":"merge"}}', 500, 'unknown patch type: merge in map: map[$patch:merge]'],
+    ['{"labels":{}}', '{"labels":{"$patch":1}}', 500, 'unknown patch type: %!s(int64=1) in map: map[$patch:1]'],
+    ['{}', '{"$patch":null}', 500, 'unknown patch type: %!s(<nil>) in map: map[$patch:<nil>]'],
+    [items, '{"items":[{"$patch":"x","name":"a"}]}', 500, 'unknown patch type: x in map: map[$patch:x name:a]'],
+    [items, '{"items":[{"$patch":"merge"}]}', 500, 'merging lists cannot yet be specified in the patch'],
+    // Items.
+    [items, '{"items":[{"image":"x"}]}', 500, 'map: map[image:x] does not contain declared merge key: name'],
+    [
+      items,
+      '{"items":[{"$patch":"delete"}]}',
+      500,
+      'map: map[$patch:delete] does not contain declared merge key: name',
+    ],
+    [items, '{"items":["x"]}', 500, 'list element types are not identical: [[map[name:a]] [x]]'],
+    [
+      items,
+      '{"items":[{"name":"a"},null]}',
+      500,
+      'list element types are not identical: [[map[name:a]] [map[name:a] <nil>]]',
+    ],
+    ['{"tags":["a"]}', '{"tags":[1]}', 500, 'list element types are not identical: [[a] [1]]'],
+    ['{"items":[]}', '{"items":["x"]}', 500, 'expected a map[string]interface {}, but received a string'],
+    ['{"items":[]}', '{"items":[null]}', 500, 'This request caused apiserver to panic. Look in the logs for details.'],
+    ['{"items":[]}', '{"items":[["x"]]}', 422, 'the server rejected our request due to an error in our request'],
+    ['{"nested":[]}', '{"nested":[["x"]]}', 500, 'unexpected slice of slice'],
+    [`{"keyless":${list('a')}}`, '{"keyless":[{"name":"b"}]}', 500, 'cannot merge lists without merge key for struct'],
+    // Orders.
+    ['{}', '{"$setElementOrder/items":{}}', 500, 'expected a []interface {}, but received a map[string]interface {}'],
+    ['{"items":null}', '{"$setElementOrder/items":[]}', 500, 'expected a []interface {}, but received a %!s(<nil>)'],
+    [items, '{"items":1,"$setElementOrder/items":[]}', 500, 'expected a []interface {}, but received a int64'],
+    ['{"items":[]}', '{"$setElementOrder/items":[]}', 500, 'no elements in any of the given slices'],
+    [items, '{"$setElementOrder/items":["a"]}', 500, 'value for key 0 is not a map'],
+    [
+      items,
+      '{"$setElementOrder/items":[{"image":"x"}]}',
+      500,
+      'map: map[image:x] does not contain declared merge key: name',
+    ],
+    [
+      items,
+      '{"items":[{"name":"b"}],"$setElementOrder/items":["b"]}',
+      500,
+      'expected a map[string]interface {}, but received a string',
+    ],
+    [
+      items,
+      '{"items":["b"],"$setElementOrder/items":[{"name":"b"}]}',
+      500,
+      'expected a map[string]interface {}, but received a string',
+    ],
+    [
+      '{"tags":["a"]}',
+      '{"tags":["b","a"],"$setElementOrder/tags":["a","b"]}',
+      500,
+      "The order in patch list:\n[b a]\n doesn't match $setElementOrder list:\n[a b]\n",
+    ],
+    [
+      items,
+      '{"items":[{"name":"b","image":"x"}],"$setElementOrder/items":[{"name":"a"}]}',
+      500,
+      "The order in patch list:\n[map[image:x name:b]]\n doesn't match $setElementOrder list:\n[map[name:a]]\n",
+    ],
+    [
+      '{"whole":[{"name":"a"}]}',
+      '{"$setElementOrder/whole":[{"name":"a"}]}',
+      500,
+      'This request caused apiserver to panic. Look in the logs for details.',
+    ],
+    [
+      '{"whole":[{"name":"a"}]}',
+      '{"whole":[{"name":"a"}],"$setElementOrder/whole":[{"name":"a"}]}',
+      500,
+      'This request caused apiserver to panic. Look in the logs for details.',
+    ],
+    ['{}', '{"$setElementOrder/nope":[]}', 500, 'unable to find api field in struct Thing for the json field "nope"'],
+    ['{}', '{"$setElementOrder/count":[]}', 500, 'expected slice or array type, but got: struct'],
+    // Fields whose type knows no fields.
+    [
+      '{"byName":{"a":{}}}',
+      '{"byName":{"a":{}}}',
+      500,
+      'merging an object in json but data type is not struct, instead is: map',
+    ],
+    [
+      '{"raw":{"a":{}}}',
+      '{"raw":{"a":{}}}',
+      500,
+      'unable to find api field in struct RawExtension for the json field "a"',
+    ],
+  ];
+  it.each(cases)('%s with %s', (document, patch, code, message) => {
+    const failure = failureOf(() => merged(document, patch));
+    expect(failure.status).toMatchObject({ code, message });
+  });
+
+  test('most of them carry no reason and no details', () => {
+    const { status } = failureOf(() => merged('{}', '{"$patch":"x"}'));
+    expect(Object.keys(status)).toEqual(['kind', 'apiVersion', 'metadata', 'status', 'message', 'code']);
+  });
+});
+
+function failureOf(run: () => unknown): StatusError {
+  try {
+    run();
+  } catch (error) {
+    if (StatusError.is(error)) return error;
+    throw error;
+  }
+  throw new Error('it should have failed');
+}
+
+describe('what is left of the patch', () => {
+  test.each([
+    [
+      'directives are used up',
+      '{"labels":{"$patch":"replace","a":"1"},"union":{"$retainKeys":[]}}',
+      '{"labels":{"a":"1"},"union":{}}',
+    ],
+    ['so are ordered lists', '{"tags":["b"],"$setElementOrder/tags":["b","a"],"count":1}', '{"count":1}'],
+    [
+      'nulls of new values are gone',
+      '{"inner":{"labels":{"a":null}},"count":null}',
+      '{"inner":{"labels":{}},"count":null}',
+    ],
+    ['deletions are not', '{"items":[{"name":"a","$patch":"delete"}]}', '{"items":[{"name":"a","$patch":"delete"}]}'],
+  ])('%s', (_name, patch, leftover) => {
+    const live = { labels: { b: '2' }, union: { type: 'A' }, tags: ['a'], items: [{ name: 'a' }] };
+    expect(merge(live, json(patch)).leftover).toEqual(json(leftover));
+  });
+});
+
+describe('promises', () => {
+  test('null is a patch without fields', () => {
+    expect(merge({ count: 1 }, null)).toEqual({ document: { count: 1 }, leftover: {} });
+  });
+
+  test('what the patch does not open is shared', () => {
+    const live = deepFreeze({ items: [{ name: 'a', env: [{ name: 'E' }] }, { name: 'b' }], inner: { labels: {} } });
+    const { document } = merge(live, { items: [{ name: 'b', image: 'x' }] });
+    expect(document['inner']).toBe(live.inner);
+    expect((document['items'] as unknown[])[0]).toBe(live.items[0]);
+  });
+
+  test('names of JavaScript are keys like any other', () => {
+    const patch = '{"labels":{"__proto__":"x","constructor":"y","toString":null}}';
+    expect(JSON.stringify(merged('{"labels":{"a":"1"}}', patch))).toBe(
+      '{"labels":{"a":"1","__proto__":"x","constructor":"y"}}',
+    );
+    const deletion = merged('{"labels":{"__proto__":"x","a":"1"}}', '{"labels":{"__proto__":null}}');
+    expect(JSON.stringify(deletion)).toBe('{"labels":{"a":"1"}}');
+    const unknown = merged('{}', '{"__proto__":{"polluted":true},"constructor":{"a":1}}');
+    expect(Object.keys(unknown as object)).toEqual(['__proto__', 'constructor']);
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+    expect(failureOf(() => merged('{"raw":{"__proto__":{}}}', '{"raw":{"__proto__":{}}}')).message).toBe(
+      'unable to find api field in struct RawExtension for the json field "__proto__"',
+    );
+    expect(failureOf(() => merged('{"items":[{"name":"a"}]}', '{"items":[{"__proto__":{"name":"a"}}]}')).message).toBe(
+      'map: map[__proto__:map[name:a]] does not contain declared merge key: name',
+    );
+  });
+
+  test('long lists take no longer than they must', () => {
+    const names = Array.from({ length: 20_000 }, (_, index) => ({ name: `n${index}` }));
+    const patch = { items: [...names].reverse(), '$setElementOrder/items': [...names].reverse() };
+    const { document } = merge({ items: names }, patch);
+    expect((document['items'] as { name: string }[])[0]?.name).toBe('n19999');
+  }, 5_000);
+});

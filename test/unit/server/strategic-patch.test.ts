@@ -1,0 +1,207 @@
+/** Strategic merge patches through the server: what is read, which version is patched, what is said about fields. */
+import { defineKind, type RequestBody, strategicPatch, valueBody } from 'orchplane';
+import { ConfigMap, Deployment, HorizontalPodAutoscaler, HorizontalPodAutoscalerV1, Service } from 'orchplane/kinds';
+import { type TestCluster, testCluster } from 'orchplane/testing';
+import { beforeEach, describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { parseJson } from '../../../src/meta/parse-json.js';
+import { failureOf } from './reading.js';
+
+const labels = { app: 'd' };
+const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+const deployment = { metadata: { name: 'd' }, spec: { selector: { matchLabels: labels }, template } };
+
+let cluster: TestCluster;
+let warnings: string[];
+
+beforeEach(async () => {
+  warnings = [];
+  cluster = testCluster({ client: { onWarning: (warning) => warnings.push(warning) } });
+  await cluster.api(Deployment).create(deployment);
+});
+
+/** A strategic patch as text, so that keys may be given twice. */
+function textBody(text: string): RequestBody {
+  return { read: () => parseJson(text), summary: () => text };
+}
+
+async function send(body: RequestBody, fieldValidation?: 'Strict' | 'Warn' | 'Ignore', subresource?: string) {
+  return cluster.send({
+    verb: 'patch',
+    resource: { group: 'apps', version: 'v1', resource: 'deployments' },
+    namespace: 'default',
+    name: 'd',
+    patchType: 'strategic',
+    options: fieldValidation === undefined ? {} : { fieldValidation },
+    ...(subresource === undefined ? {} : { subresource }),
+    body,
+  });
+}
+
+const patch = (body: unknown, fieldValidation?: 'Strict' | 'Warn' | 'Ignore') => send(valueBody(body), fieldValidation);
+
+describe('a strategic patch', () => {
+  test('merges, and what it leaves out is filled in again', async () => {
+    const patched = await cluster.api(Deployment).patch(
+      'd',
+      strategicPatch({
+        spec: { strategy: { $retainKeys: [] }, template: { spec: { containers: [{ name: 'side', image: 'x:1' }] } } },
+      }),
+    );
+    expect(patched.spec.template.spec?.containers.map(({ name }) => name)).toEqual(['side', 'c']);
+    expect(patched.spec.template.spec?.containers[0]?.imagePullPolicy).toBe('IfNotPresent');
+    expect(patched.spec.strategy?.type).toBe('RollingUpdate');
+  });
+
+  test('that changes nothing writes nothing', async () => {
+    const before = cluster.resourceVersion;
+    await patch({ spec: { template: { spec: { containers: [{ name: 'c', image: 'i' }] } } } });
+    await patch(null);
+    expect(cluster.resourceVersion).toBe(before);
+  });
+
+  test('may claim to be anything', async () => {
+    expect(await patch({ kind: 'Pod', apiVersion: 'v7', spec: { replicas: 2 } })).toMatchObject({
+      object: { kind: 'Deployment', apiVersion: 'apps/v1', spec: { replicas: 2 } },
+    });
+  });
+
+  test('works on the version that is addressed', async () => {
+    const scaleTargetRef = { kind: 'Deployment', name: 'd' };
+    await cluster
+      .api(HorizontalPodAutoscaler)
+      .create({ metadata: { name: 'h' }, spec: { scaleTargetRef, maxReplicas: 3 } });
+    const old = cluster.api(HorizontalPodAutoscalerV1);
+    const patched = await old.patch('h', strategicPatch({ spec: { targetCPUUtilizationPercentage: 70 } }));
+    expect(patched.spec.targetCPUUtilizationPercentage).toBe(70);
+    const metrics = (await cluster.api(HorizontalPodAutoscaler).get('h')).spec.metrics;
+    expect(metrics).toMatchObject([{ type: 'Resource', resource: { target: { averageUtilization: 70 } } }]);
+  });
+
+  test('reaches views', async () => {
+    await send(valueBody({ spec: { $patch: 'replace', replicas: 4 } }), undefined, 'scale');
+    expect((await cluster.api(Deployment).get('d')).spec.replicas).toBe(4);
+  });
+
+  test('conflicts when it names a version that is gone', async () => {
+    expect(await failureOf(patch({ metadata: { resourceVersion: '1' } }))).toMatchObject({ reason: 'Conflict' });
+  });
+
+  test('that empties the object leaves it without a name', async () => {
+    expect(await failureOf(patch({ $patch: 'delete' }))).toMatchObject({
+      code: 400,
+      message: 'the name of the object (d based on URL) was undeterminable: name must be provided',
+    });
+  });
+
+  test('may set an integer beyond its size, which then counts for less', async () => {
+    expect(await patch({ spec: { replicas: 2 ** 32 + 5 } })).toMatchObject({ object: { spec: { replicas: 5 } } });
+  });
+});
+
+describe('is refused', () => {
+  test.each([
+    ['an array', '[]', 400, 'json: cannot unmarshal array into Go value of type map[string]interface {}'],
+    [
+      'a wrong type, with the patch',
+      '{"spec":{"strategy":{"$retainKeys":[]},"replicas":"x"}}',
+      422,
+      ' "" is invalid: patch: Invalid value: "map[spec:map[replicas:x strategy:map[]]]": unrecognized type: int32',
+    ],
+    [
+      'a wrong time, in the words of times',
+      '{"metadata":{"creationTimestamp":1}}',
+      422,
+      ' "" is invalid: patch: Invalid value: "map[metadata:map[creationTimestamp:1]]": json: cannot unmarshal number into Go value of type string',
+    ],
+  ])('%s', async (_what, text, code, message) => {
+    expect(await failureOf(send(textBody(text)))).toMatchObject({ code, message });
+  });
+
+  test('by kinds of one’s own, and by their views, before anything is looked up', async () => {
+    const Widget = defineKind({
+      apiVersion: 'example.com/v1',
+      kind: 'Widget',
+      scope: 'Namespaced',
+      body: { spec: z.object({ size: z.number() }) },
+    });
+    const widgets = testCluster({ kinds: [Widget] }).api(Widget);
+    expect(await failureOf(widgets.patch('missing', strategicPatch({ spec: { size: 2 } })))).toMatchObject({
+      code: 415,
+      reason: 'UnsupportedMediaType',
+      message:
+        'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml, application/apply-patch+cbor',
+    });
+  });
+
+  test('after it was looked for what is not there', async () => {
+    const missing = cluster.api(ConfigMap).patch('missing', strategicPatch<never>([] as never));
+    expect(await failureOf(missing)).toMatchObject({ reason: 'NotFound' });
+  });
+});
+
+describe('fields', () => {
+  const text = '{"zz":1,"spec":{"replicas":1,"replicas":2,"foo":"bar"},"bogus":{}}';
+  const findings = [
+    'duplicate field "spec.replicas"',
+    'unknown field "bogus"',
+    'unknown field "spec.foo"',
+    'unknown field "zz"',
+  ];
+
+  test('unknown and repeated ones are warned about: repeated first, unknown by name', async () => {
+    expect(await send(textBody(text))).toMatchObject({ warnings: findings, object: { spec: { replicas: 2 } } });
+  });
+
+  test('or refused all at once', async () => {
+    expect(await failureOf(send(textBody(text), 'Strict'))).toMatchObject({
+      code: 422,
+      message: ` "" is invalid: patch: Invalid value: "map[bogus:map[] spec:map[foo:bar replicas:2] zz:1]": strict decoding error: ${findings.join(', ')}`,
+    });
+  });
+
+  test('or not mentioned', async () => {
+    expect(await send(textBody(text), 'Ignore')).toMatchObject({ warnings: [], object: { spec: { replicas: 2 } } });
+  });
+
+  test('of the wrong type count for more than unknown ones', async () => {
+    expect(await failureOf(patch({ bogus: 1, spec: 'x' }, 'Strict'))).toMatchObject({
+      message: ' "" is invalid: patch: Invalid value: "map[bogus:1 spec:x]": cannot restore struct from: string',
+    });
+  });
+});
+
+test('lists of scalars lose what is named', async () => {
+  const configMaps = cluster.api(ConfigMap);
+  await configMaps.create({ metadata: { name: 'a', finalizers: ['x.io/a', 'x.io/b'] } });
+  const patched = await configMaps.patch(
+    'a',
+    strategicPatch({ metadata: { finalizers: ['x.io/c'], '$deleteFromPrimitiveList/finalizers': ['x.io/a'] } }),
+  );
+  expect(patched.metadata.finalizers).toEqual(['x.io/c', 'x.io/b']);
+  expect(warnings).toEqual([]);
+});
+
+test('maps are typed with their directives', async () => {
+  const services = cluster.api(Service);
+  await services.create({ metadata: { name: 's', labels: { a: '1' } }, spec: { ports: [{ port: 80 }] } });
+  const patched = await services
+    .patch(
+      's',
+      strategicPatch({
+        metadata: { labels: { $patch: 'replace', b: '2' } },
+        spec: {
+          ports: [
+            { port: 80, name: 'web' },
+            { port: 81, name: 'more' },
+          ],
+          '$setElementOrder/ports': [{ port: 81 }, { port: 80 }],
+        },
+      }),
+    )
+    .catch((error: Error) => error.message);
+  // The order must fit the list that comes with it.
+  expect(patched).toContain("doesn't match $setElementOrder list:\n[map[port:81] map[port:80]]");
+  const ordered = await services.patch('s', strategicPatch({ metadata: { labels: { $patch: 'replace', b: '2' } } }));
+  expect(ordered.metadata.labels).toEqual({ b: '2' });
+});
