@@ -182,6 +182,8 @@ export interface Strategy {
   readonly gracePeriod?: (live: ApiObject, asked: number | undefined) => number;
   /** What becomes of dependents when the client does not say; absent: they are left to the collector. */
   readonly defaultPropagation?: 'Orphan';
+  /** What to tell a client that deletes an object in this way. */
+  readonly deletionWarnings?: (request: DeletionRequest) => readonly string[];
   /**
    * Sets things aside for an object before it is judged (addresses, ports), by changing the draft. What it returns
    * makes that final, and is called in the moment the object is stored.
@@ -197,7 +199,12 @@ export interface Strategy {
 
 /** What was set aside and becomes final with the write. */
 export interface Allocation {
-  commit(): void;
+  /**
+   * Takes it, right before the object is stored; nothing else can fail any more. Everything that may be refused is
+   * refused before the first thing is taken. Throws StorageError `stale` when what was picked has gone to somebody else
+   * meanwhile: the write starts again from what the client sent.
+   */
+  commit(stored: ApiObject): void;
 }
 
 export type PropagationPolicy = 'Foreground' | 'Background' | 'Orphan';

@@ -4,6 +4,7 @@
  */
 import type { GroupResource } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
+import type { KeyIndex, KeysOf } from '../storage/types.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import type { DeletionRequest } from './kind.js';
 
@@ -23,12 +24,14 @@ export interface ObjectReader {
 export interface Objects extends ObjectReader {
   /** Whether the cluster serves such objects at all. */
   serves(resource: GroupResource): boolean;
+  /** Which keys the stored objects have, without a look at each of them. Ask again after anything was waited for. */
+  index<Key>(resource: GroupResource, keysOf: KeysOf<Key>): KeyIndex<Key>;
   /** Stores a new object as it is, metadata filled in. Throws when there is one. */
   create(address: ObjectAddress, draft: DraftObject): ApiObject;
   /** Stores a changed copy. Throws when there is no such object. */
   change(address: ObjectAddress, change: (draft: DraftObject) => void): ApiObject;
   /** Takes it away at once, whatever its finalizers; nothing happens when there is none. */
   remove(address: ObjectAddress): void;
-  /** Deletes as a client's delete would. */
+  /** Deletes as a client's delete would, without asking plugins: whoever is here has been admitted. */
   delete(address: ObjectAddress, deletion: DeletionRequest): MaybePromise<void>;
 }

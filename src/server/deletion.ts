@@ -47,7 +47,7 @@ function deleteLive(name: string, deletion: DeletionRequest, job: WriteJob): May
   if (verdict.type === 'conflict') throw errors.conflict(job.served.groupResource, name, verdict.why);
   if (verdict.type === 'unchanged') return { object: live, removed: false };
   if (verdict.type === 'proceed') checkPreconditions(live, deletion, job);
-  if (verdict.type === 'proceed' && asksNothing(deletion)) warnOfOrphans(job);
+  job.warnings.push(...(job.served.kind.strategy.deletionWarnings?.(deletion) ?? []));
   // 2. May it go?
   const admitted = { operation: 'DELETE', oldObject: live } as const;
   const mutated = admit('mutate', admitted, job);
@@ -57,19 +57,6 @@ function deleteLive(name: string, deletion: DeletionRequest, job: WriteJob): May
     if (verdict.type === 'update') return { object: commitDraft(verdict.object, live, job), removed: false };
     return remove(live, deletion, job);
   });
-}
-
-function asksNothing({ orphanDependents, propagationPolicy }: DeletionRequest): boolean {
-  return orphanDependents === undefined && propagationPolicy === undefined;
-}
-
-/** Where dependents are left behind unless the client says otherwise, it is told so. */
-function warnOfOrphans(job: WriteJob): void {
-  const { kind } = job.served;
-  if (kind.strategy.defaultPropagation !== 'Orphan') return;
-  job.warnings.push(
-    `child pods are preserved by default when ${kind.names.plural} are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning`,
-  );
 }
 
 /** Takes the object away, or marks it when something still holds it. */

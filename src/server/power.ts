@@ -57,6 +57,9 @@ export function objectReader(store: Store, registry: Registry): ObjectReader {
   };
 }
 
+/** Of kinds that are not served. */
+const NO_KEYS = { has: () => false };
+
 function objectsFor(job: WriteJob, deleteObject: DeleteObject): Objects {
   const { context, dryRun } = job;
   const form = (resource: GroupResource): ServedKind => {
@@ -73,6 +76,10 @@ function objectsFor(job: WriteJob, deleteObject: DeleteObject): Objects {
   };
   return {
     ...objectReader(context.store, context.registry),
+    index(resource, keysOf) {
+      const stored = context.registry.storedForm(resource);
+      return stored === undefined ? NO_KEYS : context.store.index(stored.storage, keysOf);
+    },
     serves: (resource) => context.registry.storedForm(resource) !== undefined,
     create(address, draft) {
       const of = jobFor(address);
@@ -96,7 +103,8 @@ function objectsFor(job: WriteJob, deleteObject: DeleteObject): Objects {
       if (object !== undefined) commitDelete(object, of);
     },
     delete(address, deletion) {
-      return chain(deleteObject(address.name, deletion, jobFor(address)), () => undefined);
+      const unasked = { ...jobFor(address), context: { ...context, admission: [] } };
+      return chain(deleteObject(address.name, deletion, unasked), () => undefined);
     },
   };
 }

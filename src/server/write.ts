@@ -64,7 +64,7 @@ function storeNew(draft: DraftObject, job: WriteJob, attempt = 1): MaybePromise<
       if (allocation !== undefined && !job.dryRun) {
         // Nothing may fail after what was set aside is taken.
         if (readLive(job, sealed.metadata.name) !== undefined) throw new StorageError('exists');
-        allocation.commit();
+        allocation.commit(sealed);
       }
       return commitCreate(sealed, job);
     } catch (error) {
@@ -127,7 +127,9 @@ function replace(
     subresource === undefined ? strategy.allocate?.(draft, live, powerContext(job, deleteObject)) : undefined;
   prepareForUpdate(draft, live, { job, subresource });
   validateUpdate(draft, live, { job, subresource });
-  job.warnings.push(...(strategy.warnings?.(draft as unknown as ApiObject, live, job.moment) ?? []));
+  if (subresource === undefined) {
+    job.warnings.push(...(strategy.warnings?.(draft as unknown as ApiObject, live, job.moment) ?? []));
+  }
   strategy.canonicalize?.(draft, job.moment);
   // From here on nobody can change it, not even who kept the draft.
   const sealed = seal(job.served.schema, draft, live.metadata.resourceVersion);
@@ -136,7 +138,7 @@ function replace(
     if (allocation !== undefined && !job.dryRun) {
       // Nothing may fail after what was set aside is taken, least of all because somebody else was faster.
       if (readLive(job, live.metadata.name) !== live) throw new StorageError('stale');
-      allocation.commit();
+      allocation.commit(sealed);
     }
     return { object: commitUpdate(sealed, live, job), created: false };
   });

@@ -7,7 +7,7 @@ import type { Clock } from '../util/clock.js';
 import type { Cursor } from './cursor.js';
 import type { LogBounds } from './event-log.js';
 import { keyOf, Table, type TableState } from './table.js';
-import type { ListPage, ListQuery, ObjectKey, WatchQuery, Write } from './types.js';
+import type { KeyIndex, KeysOf, ListPage, ListQuery, ObjectKey, WatchQuery, Write } from './types.js';
 import { CompactedError, StorageError } from './types.js';
 
 export interface StoreOptions extends LogBounds {
@@ -88,6 +88,11 @@ export class Store {
     table.release(this.#options.clock.now());
     table.log.compact(this.#options.clock.now());
     return table.list(query, revision);
+  }
+
+  /** The keys that the present objects of a resource have. The first look at them all is the only one. */
+  index<Key>(resource: string, keysOf: KeysOf<Key>): KeyIndex<Key> {
+    return this.#table(resource).index(keysOf);
   }
 
   /** Keeps a revision of a resource readable for the later pages of a list. */

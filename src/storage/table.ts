@@ -8,7 +8,8 @@
 import { EmptyBTree } from 'sorted-btree';
 import type { ApiObject } from '../meta/object.js';
 import { EventLog, type History, type LogBounds, NO_HISTORY } from './event-log.js';
-import type { ListPage, ListQuery, Range } from './types.js';
+import { LiveIndex } from './live-index.js';
+import type { KeyIndex, KeysOf, ListPage, ListQuery, Range } from './types.js';
 
 // The package is CommonJS, and bundlers and Node disagree on where its default export ends up; this export is where
 // everybody expects it, and its class is the one we want.
@@ -37,6 +38,8 @@ export class Table {
   /** Objects per namespace, for the count of what remains after a first page. */
   readonly #counts: Map<string, number>;
   readonly #held = new Map<number, Held>();
+  /** Made when first asked for. A fork or a restored table makes its own, so none can be wrong there. */
+  readonly #indexes = new Map<KeysOf<unknown>, LiveIndex<unknown>>();
 
   constructor(bounds: LogBounds, state?: TableState) {
     this.#tree = state === undefined ? new BTree<string, ApiObject>([], compareKeys) : state.tree.clone();
@@ -53,14 +56,26 @@ export class Table {
   }
 
   set(key: string, namespace: string, object: ApiObject): void {
+    if (this.#indexes.size > 0) this.#reindex(this.#tree.get(key), object);
     if (this.#tree.set(key, object)) this.#counts.set(namespace, (this.#counts.get(namespace) ?? 0) + 1);
   }
 
   delete(key: string, namespace: string): void {
+    if (this.#indexes.size > 0) this.#reindex(this.#tree.get(key), undefined);
     if (!this.#tree.delete(key)) return;
     const left = (this.#counts.get(namespace) ?? 0) - 1;
     if (left > 0) this.#counts.set(namespace, left);
     else this.#counts.delete(namespace);
+  }
+
+  /** The keys that present objects have; it follows every change of this table. */
+  index<Key>(keysOf: KeysOf<Key>): KeyIndex<Key> {
+    // An index is filed under the very function that tells its type of key.
+    const known = this.#indexes.get(keysOf) as LiveIndex<Key> | undefined;
+    if (known !== undefined) return known;
+    const index = new LiveIndex(keysOf, this.#tree.values());
+    this.#indexes.set(keysOf, index as LiveIndex<unknown>);
+    return index;
   }
 
   /** Reads a page at `revision`, which is the present or older. Throws CompactedError. */
@@ -93,6 +108,13 @@ export class Table {
 
   state(): TableState {
     return { tree: this.#tree.clone(), counts: new Map(this.#counts), history: this.log.history() };
+  }
+
+  #reindex(before: ApiObject | undefined, after: ApiObject | undefined): void {
+    for (const index of this.#indexes.values()) {
+      if (before !== undefined) index.remove(before);
+      if (after !== undefined) index.add(after);
+    }
   }
 
   /** The present with every later change undone. */

@@ -64,6 +64,17 @@ export class CompactedError extends Error {
   }
 }
 
+/**
+ * What objects are found by besides their names, such as the ports they use. It must depend on the object alone, and be
+ * one function for the life of the program: an index is kept for each that ever came.
+ */
+export type KeysOf<Key> = (object: ApiObject) => Iterable<Key>;
+
+/** Which keys objects of one resource have at present. Not to be kept: after a restore it tells of what was. */
+export interface KeyIndex<Key> {
+  has(key: Key): boolean;
+}
+
 /** A part of a collection. */
 export interface Range {
   /** Absent: all namespaces. */

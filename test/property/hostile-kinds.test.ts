@@ -162,7 +162,7 @@ async function send(cluster: Cluster, kind: Kind, request: object): Promise<void
     expect(StatusError.is(error), error instanceof Error ? error.stack : String(error)).toBe(true);
     const { status } = error as StatusError;
     // The reference server has a few 500s of its own; one that something else has caused is a failure of ours.
-    const isOurs = status.code >= 500 && (error as StatusError).cause !== undefined;
+    const isOurs = (status.code ?? 0) >= 500 && (error as StatusError).cause !== undefined;
     expect(isOurs, status.message).toBe(false);
     expect(cluster.resourceVersion).toBe(before);
   }

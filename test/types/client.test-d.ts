@@ -107,6 +107,13 @@ await widgets.patch(
   'w',
   strategicPatch({ spec: { $retainKeys: ['size'], '$setElementOrder/holes': [{ name: 'h' }] } }),
 );
+await widgets.patch(
+  'w',
+  strategicPatch({
+    metadata: { labels: { $patch: 'replace', a: 'b' }, '$deleteFromPrimitiveList/finalizers': ['example.com/wait'] },
+    spec: { holes: [{ $patch: 'replace' }, { name: 'h' }] },
+  }),
+);
 await widgets.patch('w', jsonPatch([{ op: 'move', from: '/spec/a', path: '/spec/b' }]));
 const forLater = mergePatch<WidgetInput>({ spec: { size: 's' } });
 await widgets.patch('w', forLater);
@@ -116,6 +123,8 @@ await widgets.patch('w', mergePatch({ spec: { size: 'xl' } }));
 await widgets.patch('w', mergePatch({ spec: { size: 's', colour: 'red' } }));
 // @ts-expect-error no such field in an item
 await widgets.patch('w', strategicPatch({ spec: { holes: [{ name: 'h', deep: true }] } }));
+// @ts-expect-error every server refuses this one
+await widgets.patch('w', strategicPatch({ spec: { $patch: 'merge' } }));
 // @ts-expect-error no such operation
 await widgets.patch('w', jsonPatch([{ op: 'increment', path: '/spec/a' }]));
 // @ts-expect-error a patch of another kind

@@ -25,11 +25,12 @@ export function deleteOne(
   return chain(deleteObject(request.name ?? '', deletion, job), ({ object, removed }) => {
     const code = !removed && deletion.orphanDependents === false ? 202 : 200;
     if (!removed || served.kind.strategy.deleteReturnsObject) return answer(code, object, job.warnings);
-    const { groupResource } = served;
+    // As it was addressed, also where messages of failure speak of the group it is stored in.
+    const { group, resource } = served.gvr;
     const status = successStatus({
       name: object.metadata.name,
-      ...(groupResource.group === '' ? {} : { group: groupResource.group }),
-      kind: groupResource.resource,
+      ...(group === '' ? {} : { group }),
+      kind: resource,
       uid: object.metadata.uid,
     });
     return answer(code, status, job.warnings);

@@ -140,7 +140,8 @@ function templateOf(object: ApiObject | DraftObject): JobSpec {
 /** The name of a Job is the CronJob's and eleven characters of time. */
 const MAX_NAME = 63 - 11;
 
-function nameProblems(name: string): FieldError[] {
+/** A name that is missing is for others to report. */
+function nameProblems(name = ''): FieldError[] {
   return name.length > MAX_NAME ? [invalid('metadata.name', name, lengthMessage(MAX_NAME))] : [];
 }
 

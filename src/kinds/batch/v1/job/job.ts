@@ -33,6 +33,10 @@ import { jobSpecWarnings } from './warnings.js';
 export interface Job extends ObjectBase, Output<typeof jobShape> {}
 export interface JobInput extends InputBase, Input<typeof jobShape> {}
 
+/** For those who delete without saying what becomes of the pods. */
+const ORPHANS =
+  'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning';
+
 export const Job: Kind<Job, JobInput, 'Namespaced', 'status'> = defineBuiltIn({
   apiVersion: 'batch/v1',
   kind: 'Job',
@@ -44,6 +48,8 @@ export const Job: Kind<Job, JobInput, 'Namespaced', 'status'> = defineBuiltIn({
     generation: specGeneration,
     // Pods of finished Jobs were kept before there was anybody to collect them.
     defaultPropagation: 'Orphan',
+    deletionWarnings: ({ orphanDependents, propagationPolicy }) =>
+      orphanDependents === undefined && propagationPolicy === undefined ? [ORPHANS] : [],
     defaults,
     prepareForCreate,
     prepareForUpdate: (draft, live, { features }) =>

@@ -78,7 +78,8 @@ function checkedDryRun({ dryRun: inBody = [] }: EvictionDeleteOptions, { request
     const list = (all: readonly string[]) => `[${all.join(' ')}]`;
     throw errors.plain(`Non-matching dry-run options in request and content: ${list(inRequest)} and ${list(inBody)}`);
   }
-  return dryRun || inBody.includes('All');
+  // Whatever it says: who mentions a rehearsal does not want the real thing.
+  return dryRun || inBody.length > 0;
 }
 
 /** What does not run yet, or no more, or is going already, disrupts nobody by going. */
@@ -180,13 +181,13 @@ function deletePod(
   const address = { ...PODS, namespace: context.namespace, name };
   const live = context.objects.get(address);
   const { uid, resourceVersion } = options.preconditions ?? {};
-  if (dryRun) return undefined;
   const deletion = deletionOf(options);
   const meant =
     (uid === undefined || uid === live?.metadata.uid) &&
     (resourceVersion === undefined || resourceVersion === live?.metadata.resourceVersion);
   // Another pod than the client means is left alone: the delete will say so.
   if (!meant) return context.objects.delete(address, deletion);
+  if (dryRun) return undefined;
   context.objects.change(address, (draft) => {
     conditionSet((draft as unknown as Pod).status, {
       type: 'DisruptionTarget',

@@ -1,0 +1,114 @@
+/**
+ * The parts of a regular expression, made from the inside out. Every part knows three figures by which the reference
+ * server refuses expressions: how high its own tree for it is, how many instructions it would make of it, and how often
+ * counted repetitions would copy the innermost thing. That tree is flatter than this one (a sequence in a sequence is
+ * one sequence, neighbouring characters are one text), so the figures are worked out as if this one were flat too.
+ * Its search for common beginnings of alternatives is not imitated; it moves the figures by one or two.
+ */
+import type { CharacterSet } from './re2-set.js';
+
+export type Assertion = 'textStart' | 'textEnd' | 'lineStart' | 'lineEnd' | 'wordBoundary' | 'noWordBoundary';
+
+interface Figures {
+  readonly height: number;
+  readonly size: number;
+  readonly copies: number;
+  /** Set where the part is plain text, read with or without regard to case. Neighbours of one sort are one text. */
+  readonly text?: 'exact' | 'folded';
+}
+
+export type Node = Figures &
+  (
+    | { readonly kind: 'empty' }
+    | { readonly kind: 'one'; readonly matches: number | CharacterSet }
+    | { readonly kind: 'assertion'; readonly assertion: Assertion }
+    | { readonly kind: 'capture'; readonly part: Node }
+    | { readonly kind: 'sequence' | 'choice'; readonly parts: readonly Node[] }
+    /** `max` is Infinity when there is no end. */
+    | { readonly kind: 'repeat'; readonly part: Node; readonly min: number; readonly max: number }
+  );
+
+/** The highest tree, the most instructions and the most copies that are accepted. */
+export const MAX_HEIGHT = 1000;
+export const MAX_SIZE = 3_355_443;
+export const MAX_COPIES = 1000;
+
+const LEAF = { height: 1, size: 1, copies: 0 } as const;
+
+export const EMPTY: Node = { kind: 'empty', ...LEAF };
+
+/** One character, or one of several; `text` when it stands for itself. */
+export function one(matches: number | CharacterSet, text?: 'exact' | 'folded'): Node {
+  return { kind: 'one', matches, ...LEAF, ...(text && { text }) };
+}
+
+export function assertion(name: Assertion): Node {
+  return { kind: 'assertion', assertion: name, ...LEAF };
+}
+
+export function capture(part: Node): Node {
+  return { kind: 'capture', part, height: part.height + 1, size: part.size + 2, copies: part.copies };
+}
+
+/** One part after the other. */
+export function sequence(parts: readonly Node[]): Node {
+  const [first = EMPTY] = parts;
+  if (parts.length < 2) return first;
+  const { text } = first;
+  const size = sum(parts);
+  const copies = largest(parts, (part) => part.copies);
+  if (text !== undefined && parts.every((part) => part.text === text)) {
+    return { kind: 'sequence', parts, height: 1, size, copies, text };
+  }
+  const height = 1 + largest(parts, (part) => flatHeight(part, 'sequence'));
+  return { kind: 'sequence', parts, height, size, copies };
+}
+
+/** One part or another. */
+export function choice(parts: readonly Node[]): Node {
+  const [first = EMPTY] = parts;
+  if (parts.length < 2) return first;
+  const size = sum(parts) + parts.length - 1;
+  const copies = largest(parts, (part) => part.copies);
+  // Alternatives of one character each are one set there, and nothing or nothing is nothing.
+  const flat = first.kind === 'one' || first.kind === 'empty' ? parts.every((part) => part.kind === first.kind) : false;
+  const height = flat ? 1 : 1 + largest(parts, (part) => flatHeight(part, 'choice'));
+  return { kind: 'choice', parts, height, size, copies };
+}
+
+/** `*`, `+` and `?` take no part in the count of copies: `written` tells them from `{0,}`, `{1,}` and `{0,1}`. */
+export function repeat(part: Node, min: number, max: number, written: 'sign' | 'count'): Node {
+  const times = max === Number.POSITIVE_INFINITY ? min : max;
+  return {
+    kind: 'repeat',
+    part,
+    min,
+    max,
+    height: part.height + 1,
+    size: repeatSize(part, min, max),
+    copies: written === 'sign' ? part.copies : copiesOf(part, times, max),
+  };
+}
+
+function repeatSize(part: Node, min: number, max: number): number {
+  if (max !== Number.POSITIVE_INFINITY) return Math.max(1, max * part.size + max - min);
+  return min === 0 ? 2 + part.size : 1 + min * part.size;
+}
+
+function copiesOf(part: Node, times: number, max: number): number {
+  if (max === 0) return 0;
+  return times === 0 ? part.copies : times * Math.max(1, part.copies);
+}
+
+function flatHeight(part: Node, kind: 'sequence' | 'choice'): number {
+  return part.kind === kind && part.text === undefined ? part.height - 1 : part.height;
+}
+
+function sum(parts: readonly Node[]): number {
+  return parts.reduce((total, part) => total + part.size, 0);
+}
+
+/** No spreading into Math.max: an expression may have more parts than a call takes arguments. */
+function largest(parts: readonly Node[], figure: (part: Node) => number): number {
+  return parts.reduce((most, part) => Math.max(most, figure(part)), 0);
+}

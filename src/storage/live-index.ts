@@ -1,0 +1,33 @@
+/**
+ * The keys of a set of objects, counted: several objects may have the same one, and it is there until the last of them
+ * is gone. A table keeps it in step with its objects.
+ */
+import type { ApiObject } from '../meta/object.js';
+import type { KeyIndex, KeysOf } from './types.js';
+
+export class LiveIndex<Key> implements KeyIndex<Key> {
+  readonly #keysOf: KeysOf<Key>;
+  readonly #holders = new Map<Key, number>();
+
+  constructor(keysOf: KeysOf<Key>, objects: Iterable<ApiObject>) {
+    this.#keysOf = keysOf;
+    for (const object of objects) this.add(object);
+  }
+
+  has(key: Key): boolean {
+    return this.#holders.has(key);
+  }
+
+  add(object: ApiObject): void {
+    for (const key of this.#keysOf(object)) this.#holders.set(key, (this.#holders.get(key) ?? 0) + 1);
+  }
+
+  /** Must be the same that was added. */
+  remove(object: ApiObject): void {
+    for (const key of this.#keysOf(object)) {
+      const left = (this.#holders.get(key) ?? 0) - 1;
+      if (left > 0) this.#holders.set(key, left);
+      else this.#holders.delete(key);
+    }
+  }
+}
