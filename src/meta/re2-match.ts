@@ -14,8 +14,8 @@ export function runProgram({ start, size }: Program, text: string): boolean {
   for (let at = 0; ; ) {
     const code = at < text.length ? codeAt(text, at) : NONE;
     // A match may begin at any place; an anchored one has begun by now or never will.
-    const seeds = at > 0 && anchored ? [] : [start];
-    if (states.settle(seeds, before, code)) return true;
+    if (at === 0 || !anchored) states.arrive(start);
+    if (states.settle(before, code)) return true;
     if (code === NONE || (anchored && states.isEmpty)) return false;
     states.advance(code);
     at += code > 0xffff ? 2 : 1;
@@ -35,12 +35,13 @@ function codeAt(text: string, at: number): number {
 
 class States {
   /** Instructions arrived at, not yet looked into. */
-  #arrived: Instruction[] = [];
+  readonly #arrived: Instruction[] = [];
   /** Of these, the ones that wait for a character. */
-  #waiting: (Instruction & { op: 'one' })[] = [];
+  readonly #waiting: (Instruction & { op: 'one' })[] = [];
   /** The place at which an instruction was last arrived at, by its id. */
   readonly #seen: Uint32Array;
-  #place = 0;
+  /** Counted from one: the zero of a new array means never. */
+  #place = 1;
 
   constructor(size: number) {
     this.#seen = new Uint32Array(size);
@@ -50,9 +51,15 @@ class States {
     return this.#waiting.length === 0;
   }
 
+  /** Once per place, however many ways lead to it: this is what bounds the time. */
+  arrive(state: Instruction): void {
+    if (this.#seen[state.id] === this.#place) return;
+    this.#seen[state.id] = this.#place;
+    this.#arrived.push(state);
+  }
+
   /** Follows everything that needs no character at this place; tells whether that leads to the end. */
-  settle(seeds: readonly Instruction[], before: number, after: number): boolean {
-    for (const seed of seeds) this.#arrive(seed);
+  settle(before: number, after: number): boolean {
     for (let state = this.#arrived.pop(); state !== undefined; state = this.#arrived.pop()) {
       switch (state.op) {
         case 'end':
@@ -61,11 +68,11 @@ class States {
           this.#waiting.push(state);
           break;
         case 'assert':
-          if (holds(state.assertion, before, after)) this.#arrive(state.next);
+          if (holds(state.assertion, before, after)) this.arrive(state.next);
           break;
         case 'fork':
-          this.#arrive(state.left);
-          this.#arrive(state.right);
+          this.arrive(state.left);
+          this.arrive(state.right);
           break;
         default:
           unreachable(state);
@@ -78,16 +85,9 @@ class States {
   advance(code: number): void {
     this.#place++;
     for (const { matches, next } of this.#waiting) {
-      if (typeof matches === 'number' ? matches === code : matches.has(code)) this.#arrive(next);
+      if (typeof matches === 'number' ? matches === code : matches.has(code)) this.arrive(next);
     }
     this.#waiting.length = 0;
-  }
-
-  #arrive(state: Instruction): void {
-    // Places are counted from one here: the zero of a new array means never.
-    if (this.#seen[state.id] === this.#place + 1) return;
-    this.#seen[state.id] = this.#place + 1;
-    this.#arrived.push(state);
   }
 }
 

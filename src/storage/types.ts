@@ -65,8 +65,8 @@ export class CompactedError extends Error {
 }
 
 /**
- * What objects are found by besides their names, such as the ports they use. It must depend on the object alone, and be
- * one function for the life of the program: an index is kept for each that ever came.
+ * What objects are found by besides their names, such as the ports they use. It must depend on the object alone, never
+ * throw, and be one function for the life of the program: an index is kept for each that ever came.
  */
 export type KeysOf<Key> = (object: ApiObject) => Iterable<Key>;
 

@@ -62,9 +62,8 @@ export function validateTolerationsUpdate(
   tolerations: readonly Toleration[],
   previous: readonly Toleration[],
 ): FieldError[] {
-  if (previous.every((old) => tolerations.some((toleration) => toleratesTheSame(toleration, old)))) {
-    return validateTolerations(path, tolerations);
-  }
+  const kept = new Set(tolerations.map(contentOf));
+  if (previous.every((old) => kept.has(contentOf(old)))) return validateTolerations(path, tolerations);
   return [forbidden(path, 'existing toleration can not be modified except its tolerationSeconds')];
 }
 
@@ -74,39 +73,97 @@ export function validateTolerationsUpdate(
  */
 export function mergeTolerations<T extends Toleration>(first: readonly T[], second: readonly T[]): T[] {
   const all = [...first, ...second];
-  const merged: T[] = [];
-  for (const [index, toleration] of all.entries()) {
-    const isCovered =
-      merged.some((kept) => covers(kept, toleration)) ||
-      all.slice(index + 1).some((later) => !isSame(later, toleration) && covers(later, toleration));
-    if (!isCovered) merged.push(toleration);
+  const isSuperfluous = coveredByLater(all);
+  const kept = new Coverage();
+  return all.filter((toleration, index) => {
+    if (isSuperfluous[index] || kept.has(toleration) || kept.covers(toleration)) return false;
+    kept.add(toleration);
+    return true;
+  });
+}
+
+/** For each whether one that comes after it, and is not the same, tolerates everything that it does. */
+function coveredByLater(tolerations: readonly Toleration[]): readonly boolean[] {
+  const later = new Coverage();
+  const found: boolean[] = [];
+  for (let index = tolerations.length - 1; index >= 0; index--) {
+    const toleration = tolerations[index] ?? {};
+    found.push(later.covers(toleration));
+    later.add(toleration);
   }
-  return merged;
+  return found.reverse();
 }
 
-/** True when `wide` tolerates everything that `narrow` does. */
-function covers(wide: Toleration, narrow: Toleration): boolean {
-  if (isSame(wide, narrow)) return true;
-  const { key = '', operator = '', value = '', effect = '' } = wide;
-  if (key !== (narrow.key ?? '') && !(key === '' && operator === 'Exists')) return false;
-  if (effect !== '' && effect !== (narrow.effect ?? '')) return false;
-  // Seconds count only for what evicts, and no number of them is as long as for ever.
-  if (effect === 'NoExecute' && secondsOf(narrow) > secondsOf(wide)) return false;
-  if (operator === 'Exists') return true;
-  // A narrow one that leaves its operator out is not taken for Equal here. The server does not do so either.
-  return (operator === 'Equal' || operator === '') && narrow.operator === 'Equal' && value === (narrow.value ?? '');
+/** The part of a toleration without its seconds. Absent and empty are the same. */
+function contentOf({ key = '', operator = '', value = '', effect = '' }: Toleration): string {
+  return JSON.stringify([key, operator, value, effect]);
 }
 
+/**
+ * Tolerations, and what they cover together. Those that cover the same but for the seconds are filed in one place, of
+ * which the two that last longest are enough: whoever asks may be one of them, and then the other answers.
+ */
+class Coverage {
+  readonly #identities = new Set<string>();
+  readonly #longest = new Map<string, readonly Filed[]>();
+
+  has(toleration: Toleration): boolean {
+    return this.#identities.has(identityOf(toleration));
+  }
+
+  add(toleration: Toleration): void {
+    const identity = identityOf(toleration);
+    if (this.#identities.has(identity)) return;
+    this.#identities.add(identity);
+    const { key = '', operator = '', value = '', effect = '' } = toleration;
+    // What has neither operator covers nothing but itself.
+    if (!['', ...OPERATORS].includes(operator)) return;
+    const place = placeOf(key, effect, operator === 'Exists' ? undefined : value);
+    // Seconds count only for what evicts.
+    const seconds = effect === 'NoExecute' ? secondsOf(toleration) : Number.POSITIVE_INFINITY;
+    const filed = [...(this.#longest.get(place) ?? []), { identity, seconds }];
+    this.#longest.set(place, filed.sort((left, right) => compareSeconds(right, left)).slice(0, 2));
+  }
+
+  /** True when one of them, other than the same one, tolerates everything that this one does. */
+  covers(narrow: Toleration): boolean {
+    const identity = identityOf(narrow);
+    const seconds = secondsOf(narrow);
+    return widerPlaces(narrow).some((place) =>
+      this.#longest.get(place)?.some((wide) => wide.identity !== identity && wide.seconds >= seconds),
+    );
+  }
+}
+
+interface Filed {
+  readonly identity: string;
+  readonly seconds: number;
+}
+
+/** Where those that cover this one are filed, if their seconds allow. */
+function widerPlaces({ key = '', operator = '', value = '', effect = '' }: Toleration): string[] {
+  return ['', effect].flatMap((wideEffect) => [
+    placeOf('', wideEffect, undefined),
+    placeOf(key, wideEffect, undefined),
+    // A narrow one that leaves its operator out is not taken for Equal here. The server does not do so either.
+    ...(operator === 'Equal' ? [placeOf(key, wideEffect, value)] : []),
+  ]);
+}
+
+/** Without a value: every value. */
+function placeOf(key: string, effect: string, value: string | undefined): string {
+  return JSON.stringify(value === undefined ? [key, effect] : [key, effect, value]);
+}
+
+function identityOf(toleration: Toleration): string {
+  return `${contentOf(toleration)} ${secondsOf(toleration)}`;
+}
+
+/** No number of seconds is as long as for ever. */
 function secondsOf({ tolerationSeconds }: Toleration): number {
   return tolerationSeconds ?? Number.POSITIVE_INFINITY;
 }
 
-function isSame(left: Toleration, right: Toleration): boolean {
-  return secondsOf(left) === secondsOf(right) && toleratesTheSame(left, right);
-}
-
-/** Equal but for the seconds. Absent and empty are the same. */
-function toleratesTheSame(left: Toleration, right: Toleration): boolean {
-  const fields = ['key', 'operator', 'value', 'effect'] as const;
-  return fields.every((field) => (left[field] ?? '') === (right[field] ?? ''));
+function compareSeconds(left: Filed, right: Filed): number {
+  return left.seconds === right.seconds ? 0 : left.seconds - right.seconds;
 }

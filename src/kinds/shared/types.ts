@@ -2,7 +2,7 @@
  * Types that kinds of every group use: selectors, conditions, references.
  */
 import * as z from 'zod';
-import { int64, optional, pointer, time } from '../../schema/hints.js';
+import { int64, optional, pointer, time, timeOrNull, words } from '../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../schema/type.js';
 
 const labelSelectorRequirementShape = () => ({
@@ -27,9 +27,19 @@ export const labelSelector: Type<LabelSelector, LabelSelectorInput> = type('Labe
   atomic: true,
 });
 
+export type ConditionStatus = 'True' | 'False' | 'Unknown';
+
+/** What conditions of older kinds have beside their type. */
+export const conditionParts = () => ({
+  status: words<ConditionStatus>('v1.ConditionStatus'),
+  lastTransitionTime: timeOrNull(),
+  reason: optional(z.string()),
+  message: optional(z.string()),
+});
+
 const conditionShape = () => ({
   type: z.string(),
-  status: z.string(),
+  status: words<ConditionStatus>('v1.ConditionStatus'),
   observedGeneration: optional(int64()),
   lastTransitionTime: time(),
   reason: z.string(),

@@ -2,6 +2,7 @@
  * APIService: who answers for a version of a group, this server or a Service, and where the version stands in
  * discovery. Requests are not passed on to Services; see docs/fidelity.md.
  */
+
 import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
@@ -18,14 +19,13 @@ import {
   namedString,
   optional,
   pointer,
-  timeOrNull,
-  words,
 } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { base64ByteLength } from '../../../util/base64.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, NameRule, WriteContext } from '../../kind.js';
 import { statusSubresource } from '../../shared/strategies.js';
+import { conditionParts } from '../../shared/types.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
 
 const serviceReferenceShape = () => ({
@@ -52,10 +52,7 @@ const apiServiceSpec: Type<APIServiceSpec, APIServiceSpecInput> = type('APIServi
 
 const apiServiceConditionShape = () => ({
   type: namedString('v1.APIServiceConditionType'),
-  status: words<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
-  lastTransitionTime: timeOrNull(),
-  reason: optional(z.string()),
-  message: optional(z.string()),
+  ...conditionParts(),
 });
 export interface APIServiceCondition extends Output<typeof apiServiceConditionShape> {}
 export interface APIServiceConditionInput extends Input<typeof apiServiceConditionShape> {}

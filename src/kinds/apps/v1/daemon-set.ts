@@ -1,7 +1,3 @@
-/**
- * DaemonSet: one pod on every node that fits. spec: DaemonSet
- */
-import * as z from 'zod';
 import { childPath, type FieldError, invalid, notSupported, required } from '../../../meta/field-error.js';
 import { quote, verbatim } from '../../../meta/go-text.js';
 import { dumpIntOrString } from '../../../meta/int-or-string.js';
@@ -18,7 +14,6 @@ import {
   namedString,
   optional,
   pointer,
-  timeOrNull,
   words,
 } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
@@ -35,7 +30,7 @@ import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { requiredPointer } from '../../shared/required-pointer.js';
 import { dumpLabelSelector } from '../../shared/selector-dump.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
-import { labelSelector } from '../../shared/types.js';
+import { conditionParts, labelSelector } from '../../shared/types.js';
 import {
   ageColumn,
   containerColumns,
@@ -97,10 +92,7 @@ const daemonSetSpec: Type<DaemonSetSpec, DaemonSetSpecInput> = type('DaemonSetSp
 
 const daemonSetConditionShape = () => ({
   type: namedString('v1.DaemonSetConditionType'),
-  status: words<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
-  lastTransitionTime: timeOrNull(),
-  reason: optional(z.string()),
-  message: optional(z.string()),
+  ...conditionParts(),
 });
 export interface DaemonSetCondition extends Output<typeof daemonSetConditionShape> {}
 export interface DaemonSetConditionInput extends Input<typeof daemonSetConditionShape> {}

@@ -1,7 +1,3 @@
-/**
- * ReplicaSet: so many pods of one template. spec: ReplicaSet
- */
-import * as z from 'zod';
 import { type FieldError, invalid } from '../../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import {
@@ -13,8 +9,6 @@ import {
   namedString,
   optional,
   pointer,
-  timeOrNull,
-  words,
 } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { scaleSubresource } from '../../autoscaling/v1/scale.js';
@@ -26,7 +20,7 @@ import { podNameWarnings } from '../../shared/pod-name-warnings.js';
 import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { requiredPointer } from '../../shared/required-pointer.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
-import { labelSelector } from '../../shared/types.js';
+import { conditionParts, labelSelector } from '../../shared/types.js';
 import { ageColumn, containerColumns, countColumn, nameColumn, selectorColumn } from '../../shared/workload-columns.js';
 import {
   atMost,
@@ -50,10 +44,7 @@ const replicaSetSpec: Type<ReplicaSetSpec, ReplicaSetSpecInput> = type('ReplicaS
 
 const replicaSetConditionShape = () => ({
   type: namedString('v1.ReplicaSetConditionType'),
-  status: words<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
-  lastTransitionTime: timeOrNull(),
-  reason: optional(z.string()),
-  message: optional(z.string()),
+  ...conditionParts(),
 });
 export interface ReplicaSetCondition extends Output<typeof replicaSetConditionShape> {}
 export interface ReplicaSetConditionInput extends Input<typeof replicaSetConditionShape> {}

@@ -1,27 +1,26 @@
 /**
  * Namespace: a scope for names, with a life of its own: it terminates before it is gone. spec: Namespace
  */
+
 import * as z from 'zod';
 import { NAMESPACE_FINALIZER } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath } from '../../../meta/field-error.js';
 import { dnsLabelProblems, maskTrailingDash } from '../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { always, defaulted, hint, mapList, namedString, optional, timeOrNull, words } from '../../../schema/hints.js';
+import { always, defaulted, hint, mapList, namedString, optional } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { copyJson, deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { DeletionRequest, DeletionVerdict, Kind, NameRule, WriteContext } from '../../kind.js';
 import { standardFinalizerProblems } from '../../shared/finalizers.js';
 import { finalizersAfterDelete } from '../../shared/propagation.js';
+import { conditionParts } from '../../shared/types.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
 
 const namespaceConditionShape = () => ({
   type: namedString('v1.NamespaceConditionType'),
-  status: words<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
-  lastTransitionTime: timeOrNull(),
-  reason: optional(z.string()),
-  message: optional(z.string()),
+  ...conditionParts(),
 });
 export interface NamespaceCondition extends Output<typeof namespaceConditionShape> {}
 export interface NamespaceConditionInput extends Input<typeof namespaceConditionShape> {}

@@ -1,6 +1,7 @@
 /**
  * ReplicationController: a number of pods of one kind, the forerunner of ReplicaSet. spec: ReplicationController
  */
+
 import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
 import { forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
@@ -16,7 +17,6 @@ import {
   mapList,
   optional,
   pointer,
-  timeOrNull,
   words,
 } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
@@ -25,6 +25,7 @@ import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kin
 import type { Kind, WriteContext } from '../../kind.js';
 import { podNameWarnings } from '../../shared/pod-name-warnings.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
+import { conditionParts } from '../../shared/types.js';
 import { ageColumn, containerColumns, countColumn, nameColumn, selectorColumn } from '../../shared/workload-columns.js';
 import { podTemplateSpec } from './pod-spec/pod-spec.js';
 import {
@@ -49,10 +50,7 @@ const replicationControllerSpec: Type<ReplicationControllerSpec, ReplicationCont
 
 const replicationControllerConditionShape = () => ({
   type: words<'ReplicaFailure' | (string & {})>('v1.ReplicationControllerConditionType'),
-  status: words<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
-  lastTransitionTime: timeOrNull(),
-  reason: optional(z.string()),
-  message: optional(z.string()),
+  ...conditionParts(),
 });
 export interface ReplicationControllerCondition extends Output<typeof replicationControllerConditionShape> {}
 export interface ReplicationControllerConditionInput extends Input<typeof replicationControllerConditionShape> {}

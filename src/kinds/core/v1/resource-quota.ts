@@ -21,6 +21,7 @@ import {
 } from '../../shared/resources.js';
 import { roundAmounts } from '../../shared/round-amounts.js';
 import { statusSubresource } from '../../shared/strategies.js';
+import { listReporter } from '../../shared/whole-list.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
 
 export type ResourceQuotaScope =
@@ -139,19 +140,24 @@ const CONFLICTS: readonly (readonly [string, string])[] = [
 const SCOPES_PATH = 'spec.scopes';
 
 function scopeProblems({ hard, scopes = [] }: ResourceQuotaSpec): FieldError[] {
-  const report = (detail: string) => invalid(SCOPES_PATH, scopeList(scopes), detail);
+  const report = listReporter(SCOPES_PATH, () => scopeList(scopes));
+  const unfit = unfitResources(hard);
   const problems = scopes.flatMap((scope) => [
-    ...(SCOPES.includes(scope) ? [] : [report('unsupported scope')]),
-    ...unfitResources(scope, hard).map(() => report('unsupported scope applied to resource')),
+    ...(SCOPES.includes(scope) ? [] : report('unsupported scope')),
+    ...unfit(scope).flatMap(() => report('unsupported scope applied to resource')),
   ]);
-  return [...problems, ...conflictsIn(scopes).map(() => report('conflicting scopes'))];
+  return [...problems, ...conflictsIn(scopes).map(() => invalid(SCOPES_PATH, scopeList(scopes), 'conflicting scopes'))];
 }
 
 /** Pods without requests and limits have none of the resources that are measured: they can only be counted. */
-function unfitResources(scope: string, hard: ResourceList = {}): string[] {
-  if (!SCOPES.includes(scope)) return [];
-  const fits = scope === 'BestEffort' ? ['pods'] : POD_RESOURCES;
-  return Object.keys(hard).filter((name) => isStandardQuotaResource(name) && !fits.includes(name));
+function unfitResources(hard: ResourceList = {}): (scope: string) => readonly string[] {
+  const standard = Object.keys(hard).filter(isStandardQuotaResource);
+  const forBestEffort = standard.filter((name) => name !== 'pods');
+  const forOthers = standard.filter((name) => !POD_RESOURCES.includes(name));
+  return (scope) => {
+    if (!SCOPES.includes(scope)) return [];
+    return scope === 'BestEffort' ? forBestEffort : forOthers;
+  };
 }
 
 const POD_RESOURCES = ['pods', 'cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu', 'requests.memory'];
@@ -166,13 +172,13 @@ const EXPRESSIONS_PATH = 'spec.scopeSelector.matchExpressions';
 function scopeSelectorProblems({ hard, scopes, scopeSelector: selector }: ResourceQuotaSpec): FieldError[] {
   if (selector === undefined) return [];
   const { matchExpressions = [] } = selector;
+  const report = listReporter(EXPRESSIONS_PATH, () => selectorDump(matchExpressions));
+  const unfit = unfitResources(hard);
   const problems = matchExpressions.flatMap((requirement) => [
     ...(SCOPES.includes(requirement.scopeName)
       ? []
       : [invalid(childPath(EXPRESSIONS_PATH, 'scopeName'), requirement.scopeName, 'unsupported scope')]),
-    ...unfitResources(requirement.scopeName, hard).map(() =>
-      invalid(EXPRESSIONS_PATH, selectorDump(matchExpressions), 'unsupported scope applied to resource'),
-    ),
+    ...unfit(requirement.scopeName).flatMap(() => report('unsupported scope applied to resource')),
     ...operatorProblems(requirement),
   ]);
   const names = matchExpressions.map(({ scopeName }) => scopeName);

@@ -121,9 +121,14 @@ function changedDriverProblems(
   const compared = features.enabled('MutableCSINodeAllocatableCount')
     ? withoutAllocatable
     : (one: CSINodeDriver) => one;
+  const byName = new Map<string, CSINodeDriver[]>();
+  for (const driver of next) {
+    const namesakes = byName.get(driver.name);
+    if (namesakes === undefined) byName.set(driver.name, [driver]);
+    else namesakes.push(driver);
+  }
   return live.flatMap((before) =>
-    next
-      .filter(({ name }) => name === before.name)
+    (byName.get(before.name) ?? [])
       .map(compared)
       .filter((now) => !deepEqual(now, compared(before)))
       .map((now) => invalid('spec.drivers', driverDump(now), 'field is immutable')),

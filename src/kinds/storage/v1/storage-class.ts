@@ -84,23 +84,30 @@ function classProblems(object: ApiObject): FieldError[] {
   return [...found, ...topologyProblems('allowedTopologies', rest.allowedTopologies ?? [])];
 }
 
-/** Values by key: what two terms are compared by. */
-type TermValues = Readonly<Record<string, readonly string[]>>;
+/** A term is reported once for each that it repeats, until so many reports were made; from then on once. */
+const MAX_REPEATED_REPORTS = 1000;
 
 /** Terms must differ, whatever the order of their keys and values. */
 function topologyProblems(path: string, terms: readonly TopologySelectorTerm[]): FieldError[] {
   // The server compares with as many empty terms as there are terms, so an empty one is never unique.
-  const earlier: TermValues[] = terms.map(() => ({}));
+  const earlier = new Map<string, number>([[EMPTY_TERM, terms.length]]);
+  let repeatsLeft = MAX_REPEATED_REPORTS;
   return terms.flatMap((term, index) => {
     const at = childPath(keyPath(path, index), 'matchLabelExpressions');
-    const { values, found } = termProblems(at, term);
-    const repeated = earlier.filter((other) => deepEqual(other, values)).map(() => duplicate(at, ''));
-    earlier.push(values);
-    return [...found, ...repeated];
+    const { content, found } = termProblems(at, term);
+    const equals = earlier.get(content) ?? 0;
+    earlier.set(content, equals + 1);
+    const reports = Math.min(equals, Math.max(1, repeatsLeft));
+    repeatsLeft -= reports;
+    return [...found, ...Array.from({ length: reports }, () => duplicate(at, ''))];
   });
 }
 
-function termProblems(path: string, term: TopologySelectorTerm): { values: TermValues; found: FieldError[] } {
+/** The content of a term without expressions. */
+const EMPTY_TERM = '[]';
+
+/** What is wrong with a term, and the values by key as one text: what two terms are compared by. */
+function termProblems(path: string, term: TopologySelectorTerm): { content: string; found: FieldError[] } {
   const byKey = new Map<string, readonly string[]>();
   const found: FieldError[] = [];
   for (const [index, { key, values }] of (term.matchLabelExpressions ?? []).entries()) {
@@ -110,14 +117,18 @@ function termProblems(path: string, term: TopologySelectorTerm): { values: TermV
     if (byKey.has(key)) found.push(duplicate(childPath(at, 'key'), key));
     byKey.set(key, [...new Set(values ?? [])].sort());
   }
-  return { values: Object.fromEntries(byKey), found };
+  const sorted = [...byKey].sort(([left], [right]) => (left < right ? -1 : 1));
+  return { content: JSON.stringify(sorted), found };
 }
 
 function valueProblems(path: string, values: readonly string[]): FieldError[] {
   if (values.length === 0) return [required(path)];
-  return values.flatMap((value, index) =>
-    values.indexOf(value) < index ? [duplicate(keyPath(path, index), value)] : [],
-  );
+  const seen = new Set<string>();
+  return values.flatMap((value, index) => {
+    if (seen.has(value)) return [duplicate(keyPath(path, index), value)];
+    seen.add(value);
+    return [];
+  });
 }
 
 function fixedProblems(next: ApiObject, live: ApiObject): FieldError[] {

@@ -73,7 +73,7 @@ describe('cluster addresses', () => {
     expect((await create('a', { ports, clusterIP: '192.0.2.1' })).spec.clusterIP).toBe('192.0.2.1');
     const ready = {
       type: 'Ready',
-      status: 'False',
+      status: 'False' as const,
       reason: '',
       message: '',
       lastTransitionTime: '2030-01-01T00:00:00Z',

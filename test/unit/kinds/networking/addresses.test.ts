@@ -88,7 +88,7 @@ describe('a ServiceCIDR', () => {
     await api.create({ metadata: { name: 'a' }, spec: { cidrs: ['10.0.0.0/8'] } });
     const ready = {
       type: 'Ready',
-      status: 'True',
+      status: 'True' as const,
       reason: '',
       message: '',
       lastTransitionTime: '2030-01-01T00:00:00Z',

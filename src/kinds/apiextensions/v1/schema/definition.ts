@@ -1,6 +1,7 @@
 /**
  * The types of a CustomResourceDefinition around its schemas.
  */
+
 import * as z from 'zod';
 import {
   always,
@@ -11,10 +12,10 @@ import {
   namedString,
   optional,
   pointer,
-  timeOrNull,
   words,
 } from '../../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
+import { conditionParts } from '../../../shared/types.js';
 import { jsonSchemaProps } from './json-schema.js';
 
 const namesShape = () => ({
@@ -161,10 +162,7 @@ export const definitionSpec: Type<CustomResourceDefinitionSpec, CustomResourceDe
 
 const conditionShape = () => ({
   type: namedString('v1.CustomResourceDefinitionConditionType'),
-  status: words<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
-  lastTransitionTime: timeOrNull(),
-  reason: optional(z.string()),
-  message: optional(z.string()),
+  ...conditionParts(),
 });
 export interface CustomResourceDefinitionCondition extends Output<typeof conditionShape> {}
 export interface CustomResourceDefinitionConditionInput extends Input<typeof conditionShape> {}

@@ -13,13 +13,12 @@ import {
   namedString,
   optional,
   pointer,
-  timeOrNull,
   words,
 } from '../../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
 import { podTemplateSpec } from '../../../core/v1/pod-spec/pod-spec.js';
 import { requiredPointer } from '../../../shared/required-pointer.js';
-import { labelSelector } from '../../../shared/types.js';
+import { conditionParts, labelSelector } from '../../../shared/types.js';
 import { claimTemplate } from './claim-template.js';
 
 const rollingUpdateStatefulSetStrategyShape = () => ({
@@ -87,10 +86,7 @@ const statefulSetSpec: Type<StatefulSetSpec, StatefulSetSpecInput> = type('State
 
 const statefulSetConditionShape = () => ({
   type: namedString('v1.StatefulSetConditionType'),
-  status: words<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
-  lastTransitionTime: timeOrNull(),
-  reason: optional(z.string()),
-  message: optional(z.string()),
+  ...conditionParts(),
 });
 export interface StatefulSetCondition extends Output<typeof statefulSetConditionShape> {}
 export interface StatefulSetConditionInput extends Input<typeof statefulSetConditionShape> {}

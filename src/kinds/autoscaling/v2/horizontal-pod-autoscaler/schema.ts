@@ -1,6 +1,7 @@
 /**
  * The shape of a HorizontalPodAutoscaler.
  */
+
 import * as z from 'zod';
 import {
   always,
@@ -13,10 +14,10 @@ import {
   pointer,
   quantity,
   time,
-  timeOrNull,
   words,
 } from '../../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
+import { conditionParts } from '../../../shared/types.js';
 import { crossVersionObjectReference, metricSpec, metricStatus } from './metrics.js';
 
 const scalingPolicyShape = () => ({
@@ -64,10 +65,7 @@ const horizontalPodAutoscalerSpec: Type<HorizontalPodAutoscalerSpec, HorizontalP
 
 const horizontalPodAutoscalerConditionShape = () => ({
   type: namedString('v2.HorizontalPodAutoscalerConditionType'),
-  status: words<'True' | 'False' | 'Unknown'>('v1.ConditionStatus'),
-  lastTransitionTime: timeOrNull(),
-  reason: optional(z.string()),
-  message: optional(z.string()),
+  ...conditionParts(),
 });
 export interface HorizontalPodAutoscalerCondition extends Output<typeof horizontalPodAutoscalerConditionShape> {}
 export interface HorizontalPodAutoscalerConditionInput extends Input<typeof horizontalPodAutoscalerConditionShape> {}

@@ -112,33 +112,7 @@ export interface Container extends Output<typeof containerShape> {}
 export interface ContainerInput extends Input<typeof containerShape> {}
 export const container: Type<Container, ContainerInput> = type('Container', containerShape);
 
-const ephemeralContainerShape = () => ({
-  name: z.string(),
-  image: optional(z.string()),
-  command: optional(z.array(z.string())),
-  args: optional(z.array(z.string())),
-  workingDir: optional(z.string()),
-  ports: optional(mapList(containerPort(), ['containerPort', 'protocol'])),
-  envFrom: optional(z.array(envFromSource())),
-  env: optional(mapList(envVar(), 'name')),
-  resources: always(resourceRequirements()),
-  resizePolicy: optional(z.array(containerResizePolicy())),
-  restartPolicy: pointer(words<'Always'>('v1.ContainerRestartPolicy')),
-  volumeMounts: optional(mapList(volumeMount(), 'mountPath')),
-  volumeDevices: optional(mapList(volumeDevice(), 'devicePath')),
-  livenessProbe: pointer(probe()),
-  readinessProbe: pointer(probe()),
-  startupProbe: pointer(probe()),
-  lifecycle: pointer(lifecycle()),
-  terminationMessagePath: defaulted(z.string(), '/dev/termination-log'),
-  terminationMessagePolicy: defaulted(words<'File' | 'FallbackToLogsOnError'>('v1.TerminationMessagePolicy'), 'File'),
-  imagePullPolicy: optional(words<'Always' | 'Never' | 'IfNotPresent'>('v1.PullPolicy')),
-  securityContext: pointer(securityContext()),
-  stdin: optional(z.boolean()),
-  stdinOnce: optional(z.boolean()),
-  tty: optional(z.boolean()),
-  targetContainerName: optional(z.string()),
-});
+const ephemeralContainerShape = () => ({ ...containerShape(), targetContainerName: optional(z.string()) });
 export interface EphemeralContainer extends Output<typeof ephemeralContainerShape> {}
 export interface EphemeralContainerInput extends Input<typeof ephemeralContainerShape> {}
 export const ephemeralContainer: Type<EphemeralContainer, EphemeralContainerInput> = type(

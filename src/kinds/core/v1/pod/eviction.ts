@@ -162,7 +162,7 @@ function noteExhausted(status: PodDisruptionBudget['status'], now: string): void
   const before = conditions.find(({ type }) => type === 'DisruptionAllowed');
   const condition = {
     type: 'DisruptionAllowed',
-    status: 'False',
+    status: 'False' as const,
     ...(observedGeneration === undefined ? {} : { observedGeneration }),
     lastTransitionTime: before?.status === 'False' ? before.lastTransitionTime : now,
     reason: 'InsufficientPods',

@@ -8,8 +8,9 @@ import { errors } from '../../../../meta/errors.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { invalid } from '../../../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
+import { StorageError } from '../../../../storage/types.js';
 import type { Allocation, PowerContext } from '../../../kind.js';
-import { addressesOf, clusterIPs, SERVICES } from './cluster-ips.js';
+import { addressesOf, type ClusterIPs, clusterIPs } from './cluster-ips.js';
 import { initFamilies, sameItems } from './families.js';
 import { isHeadless, needsClusterIP, needsHealthCheck, needsNodePorts, nodePortsOf } from './needs.js';
 import { allocateNodePorts, NodePorts } from './node-ports.js';
@@ -22,26 +23,29 @@ export function allocateService(
 ): Allocation | undefined {
   const spec = draft['spec'] as ServiceSpec;
   const live = liveObject?.['spec'] as ServiceSpec | undefined;
-  const refuse = (problems: readonly FieldError[]) => {
-    if (problems.length > 0) throw errors.invalid({ group: '', kind: 'Service' }, draft.metadata.name ?? '', problems);
-  };
+  const refuse = refuserOf(draft.metadata.name);
   if (live === undefined) completeNew(spec);
   else completeChanged(spec, live);
   refuse(initFamilies(spec, live));
   const addresses = allocateAddresses(spec, live, { context, refuse });
-  const ports = needsNodePorts(spec) ? new NodePorts(context.objects.list(SERVICES), context.random) : undefined;
-  if (ports !== undefined) refuse(allocateNodePorts(spec, live, ports));
+  const ports = new NodePorts(context);
+  refuse(allocateNodePorts(spec, live, ports));
   return {
-    commit() {
-      checkPorts(ports?.given ?? [], { spec, context, refuse });
-      if (addresses.taken.length + addresses.released.length === 0) return;
+    commit(stored) {
       const pool = clusterIPs(context);
-      for (const address of addresses.taken) {
-        refuse(refusalOf(spec, address, pool.refusal(address)));
-        pool.take(address, { namespace: context.namespace, name: draft.metadata.name ?? '' });
-      }
+      // Nothing is taken before everything is known to be free.
+      checkAgain({ addresses, ports, pool }, stored);
+      for (const { address } of addresses.taken) pool.take(address, stored.metadata);
       for (const address of addresses.released) pool.giveBack(address);
     },
+  };
+}
+
+type Refuse = (problems: readonly FieldError[]) => void;
+
+function refuserOf(name = ''): Refuse {
+  return (problems) => {
+    if (problems.length > 0) throw errors.invalid({ group: '', kind: 'Service' }, name, problems);
   };
 }
 
@@ -93,8 +97,14 @@ function followSingular(spec: ServiceSpec, live: ServiceSpec): void {
   else spec.clusterIPs = [now];
 }
 
+interface GivenAddress {
+  readonly address: string;
+  /** By the client; otherwise it was picked, and another would do. */
+  readonly named: boolean;
+}
+
 interface Addresses {
-  readonly taken: readonly string[];
+  readonly taken: readonly GivenAddress[];
   readonly released: readonly string[];
 }
 
@@ -103,7 +113,7 @@ const NOTHING: Addresses = { taken: [], released: [] };
 function allocateAddresses(
   spec: ServiceSpec,
   live: ServiceSpec | undefined,
-  about: { readonly context: PowerContext; readonly refuse: (problems: readonly FieldError[]) => void },
+  about: { readonly context: PowerContext; readonly refuse: Refuse },
 ): Addresses {
   if (live !== undefined && live.type !== 'ExternalName') {
     // Addresses of a service that has them stay what they are, until it needs none.
@@ -112,17 +122,17 @@ function allocateAddresses(
   if (spec.type === 'ExternalName' || isHeadless(spec)) return NOTHING;
   const pool = clusterIPs(about.context);
   const wanted = (spec.ipFamilies ?? []).map((_, index) => spec.clusterIPs?.[index] ?? '');
-  const taken = wanted.map((address) => {
+  const taken = wanted.map((address): GivenAddress => {
     if (address !== '') {
       about.refuse(refusalOf(spec, address, pool.refusal(address)));
-      return address;
+      return { address, named: true };
     }
     const next = pool.next();
     if (next === undefined) throw errors.internal('failed to allocate a serviceIP: range is full');
-    return next;
+    return { address: next, named: false };
   });
-  const [first] = taken;
-  spec.clusterIPs = taken;
+  spec.clusterIPs = taken.map(({ address }) => address);
+  const [first] = spec.clusterIPs;
   if (first !== undefined) spec.clusterIP = first;
   return { taken, released: [] };
 }
@@ -132,19 +142,23 @@ function refusalOf(spec: ServiceSpec, address: string, refusal: string | undefin
   return [invalid('spec.clusterIPs', spec.clusterIPs ?? [], `failed to allocate IP ${address}: ${refusal}`)];
 }
 
-function checkPorts(
-  given: readonly number[],
-  about: {
-    readonly spec: ServiceSpec;
-    readonly context: PowerContext;
-    readonly refuse: (problems: readonly FieldError[]) => void;
-  },
+/**
+ * The last look. What the client named and somebody else has by now is refused; where it was picked, the write begins
+ * again and picks another.
+ */
+function checkAgain(
+  { addresses, ports, pool }: { readonly addresses: Addresses; readonly ports: NodePorts; readonly pool: ClusterIPs },
+  stored: ApiObject,
 ): void {
-  if (given.length === 0) return;
-  const { spec, context, refuse } = about;
-  const present = new NodePorts(context.objects.list(SERVICES), context.random);
-  (spec.ports ?? []).forEach(({ nodePort = 0 }, index) => {
-    if (!given.includes(nodePort) || !present.isTaken(nodePort)) return;
-    refuse([invalid(`spec.ports[${index}].nodePort`, nodePort, 'provided port is already allocated')]);
-  });
+  const refuse = refuserOf(stored.metadata.name);
+  const spec = stored['spec'] as ServiceSpec;
+  let picksAreGone = false;
+  for (const { address, named } of addresses.taken) {
+    const refusal = pool.refusal(address);
+    if (named) refuse(refusalOf(spec, address, refusal));
+    else picksAreGone ||= refusal !== undefined;
+  }
+  const lost = ports.lost();
+  refuse(lost.named);
+  if (picksAreGone || lost.picked) throw new StorageError('stale');
 }

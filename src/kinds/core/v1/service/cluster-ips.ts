@@ -1,8 +1,8 @@
 /**
  * Cluster addresses: which ranges there are, which addresses of them are taken, and one that is free.
  *
- * Where the cluster serves IPAddress, an address is taken when there is an object of its name; otherwise the Services
- * themselves say so.
+ * An address is taken when a Service has it, and, where the cluster serves IPAddress, when there is an object of its
+ * name. Neither is enough alone: the objects may have come to the cluster after the Services.
  */
 
 import { serviceGroup } from '../../../../meta/dialect.js';
@@ -12,7 +12,6 @@ import {
   cidrSize,
   contains,
   type Ip,
-  nthAddress,
   parseCidrSloppy,
   parseIpSloppy,
   printCidr,
@@ -20,8 +19,9 @@ import {
 } from '../../../../meta/ip.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import type { PowerContext } from '../../../kind.js';
-import type { ObjectAddress } from '../../../objects.js';
+import type { ObjectAddress, Objects } from '../../../objects.js';
 import { DEFAULT_SERVICE_CIDR } from '../../../shared/service-cidr.js';
+import { anyFree } from './any-free.js';
 import { HEADLESS } from './needs.js';
 import type { ServiceSpec } from './schema.js';
 
@@ -39,16 +39,14 @@ export interface ClusterIPs {
   /** A free address, in the text it is stored in; undefined when there is none. */
   next(): string | undefined;
   /** Makes it the Service's. */
-  take(address: string, owner: { readonly namespace: string; readonly name: string }): void;
+  take(address: string, owner: { readonly namespace?: string | undefined; readonly name: string }): void;
   giveBack(address: string): void;
 }
 
 export function clusterIPs(context: PowerContext): ClusterIPs {
   const { objects, dialect } = context;
   const hasObjects = objects.serves(IP_ADDRESSES);
-  const isTaken = hasObjects
-    ? (address: string) => objects.get(objectOf(address)) !== undefined
-    : takenByServices(objects.list(SERVICES));
+  const isTaken = takenIn(objects);
   const ranges = rangesOf(context);
   return {
     refusal(address) {
@@ -59,12 +57,12 @@ export function clusterIPs(context: PowerContext): ClusterIPs {
         const shown = printIp(ip);
         return `the provided IP (${shown}) is not in the valid range. The range of valid IPs is ${printCidr(range)}`;
       }
-      return isTaken(printIp(ip)) ? 'provided IP is already allocated' : undefined;
+      return isTaken(Number(ip.value)) ? 'provided IP is already allocated' : undefined;
     },
     next() {
       for (const range of ranges) {
         const found = freeIn(range, isTaken, context);
-        if (found !== undefined) return found;
+        if (found !== undefined) return printIp({ family: 'IPv4', value: BigInt(found), mapped: false });
       }
       return undefined;
     },
@@ -97,12 +95,23 @@ function objectOf(address: string): ObjectAddress {
   return { ...IP_ADDRESSES, namespace: '', name: ip === undefined ? address : printIp(ip) };
 }
 
-function takenByServices(services: readonly ApiObject[]): (address: string) => boolean {
-  const taken = new Set<string>();
-  for (const service of services) {
-    for (const address of addressesOf(service['spec'] as ServiceSpec)) taken.add(objectOf(address).name);
-  }
-  return (address) => taken.has(address);
+type IsTaken = (address: number) => boolean;
+
+function takenIn(objects: Objects): IsTaken {
+  const byServices = objects.index(SERVICES, serviceAddresses);
+  const byObjects = objects.index(IP_ADDRESSES, namedAddress);
+  return (address) => byServices.has(address) || byObjects.has(address);
+}
+
+const serviceAddresses = (service: ApiObject): number[] => numbersOf(addressesOf(service['spec'] as ServiceSpec));
+const namedAddress = ({ metadata }: ApiObject): number[] => numbersOf([metadata.name]);
+
+/** Addresses as numbers. Those of the other family are left out: no range has any. */
+function numbersOf(addresses: readonly string[]): number[] {
+  return addresses.flatMap((address) => {
+    const ip = parseIpSloppy(address);
+    return ip?.family === 'IPv4' ? [Number(ip.value)] : [];
+  });
 }
 
 interface Range {
@@ -133,20 +142,15 @@ function isUsable(range: Cidr, ip: Ip): boolean {
  * Addresses are given from the upper part of a range in random order of beginning, so that those at its start stay
  * free for people who name one; when the upper part is full, from the lower one.
  */
-function freeIn(range: Cidr, isTaken: (address: string) => boolean, { random }: PowerContext): string | undefined {
+function freeIn(range: Cidr, isTaken: IsTaken, { random }: PowerContext): number | undefined {
   const usable = Number(cidrSize(range)) - 2;
   const reserved = reservedOf(usable);
-  const inPart = (start: number, size: number): string | undefined => {
-    const first = Math.floor(random() * size);
-    for (let step = 0; step < size; step++) {
-      // One is added for the network's own address.
-      const ip = nthAddress(range, BigInt(1 + start + ((first + step) % size)));
-      const address = ip === undefined ? '' : printIp(ip);
-      if (!isTaken(address)) return address;
-    }
-    return undefined;
-  };
-  return inPart(reserved, usable - reserved) ?? inPart(0, reserved);
+  // The first address is the network's own.
+  const first = Number(range.network.value) + 1;
+  return (
+    anyFree({ first: first + reserved, size: usable - reserved }, isTaken, random) ??
+    anyFree({ first, size: reserved }, isTaken, random)
+  );
 }
 
 /** A sixteenth, but at least 16 and at most 256; ranges too small for that reserve nothing. */

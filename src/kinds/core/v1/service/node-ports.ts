@@ -1,11 +1,13 @@
 /**
- * Ports on the nodes. Which ones are taken is known from the Services that are stored; one look at them serves all
- * ports of a write.
+ * Ports on the nodes. Which ones are taken is known from the Services that are stored.
  */
 import { errors } from '../../../../meta/errors.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { invalid } from '../../../../meta/field-error.js';
 import type { ApiObject } from '../../../../meta/object.js';
+import type { PowerContext } from '../../../kind.js';
+import { anyFree } from './any-free.js';
+import { SERVICES } from './cluster-ips.js';
 import { needsHealthCheck, needsNodePorts, nodePortsOf } from './needs.js';
 import type { ServicePort, ServiceSpec } from './schema.js';
 
@@ -14,57 +16,74 @@ const LAST = 32767;
 /** Given out last, so that people who name a port find one. A 32nd part, but at least 16 and at most 128. */
 const RESERVED = Math.min(Math.max(16, Math.floor((LAST - FIRST + 1) / 32)), 128);
 
-/** The ports of one write: those that others have, and those it has been given. */
+const ALLOCATED = 'provided port is already allocated';
+const HEALTH_CHECK_PATH = 'spec.healthCheckNodePort';
+
+/** The ports of one write: those it has been given, beside those that others have. */
 export class NodePorts {
-  readonly #taken = new Set<number>();
-  readonly #random: () => number;
-  readonly #given: number[] = [];
+  readonly #context: PowerContext;
+  /** Each with the field in which the client named it; without one when it was picked. */
+  readonly #given = new Map<number, string | undefined>();
 
-  constructor(services: readonly ApiObject[], random: () => number) {
-    this.#random = random;
-    for (const service of services) {
-      const spec = service['spec'] as ServiceSpec;
-      for (const port of nodePortsOf(spec)) this.#taken.add(port);
-      if (needsHealthCheck(spec)) this.#taken.add(spec.healthCheckNodePort ?? 0);
-    }
+  constructor(context: PowerContext) {
+    this.#context = context;
   }
 
-  /** Those that this write was given. */
-  get given(): readonly number[] {
-    return this.#given;
+  /** Whether this write was given it. */
+  has(port: number): boolean {
+    return this.#given.has(port);
   }
 
-  isTaken(port: number): boolean {
-    return this.#taken.has(port);
-  }
-
-  /** Why it cannot be had; undefined when it was given. */
-  take(port: number): string | undefined {
+  /** Why the port that a field names cannot be had; undefined when it was given. */
+  take(port: number, field: string): string | undefined {
     if (port < FIRST || port > LAST) {
       return `provided port is not in the valid range. The range of valid ports is ${FIRST}-${LAST}`;
     }
-    if (this.#taken.has(port)) return 'provided port is already allocated';
-    this.#taken.add(port);
-    this.#given.push(port);
+    if (this.#given.has(port) || takenPorts(this.#context).has(port)) return ALLOCATED;
+    this.#given.set(port, field);
     return undefined;
   }
 
   /** Any port; undefined when all are taken. */
   takeAny(): number | undefined {
-    const port = this.#freeIn(FIRST + RESERVED, LAST) ?? this.#freeIn(FIRST, FIRST + RESERVED - 1);
-    if (port !== undefined) this.take(port);
+    const { random } = this.#context;
+    const stored = takenPorts(this.#context);
+    const isTaken = (port: number) => this.#given.has(port) || stored.has(port);
+    const port =
+      anyFree({ first: FIRST + RESERVED, size: LAST - FIRST + 1 - RESERVED }, isTaken, random) ??
+      anyFree({ first: FIRST, size: RESERVED }, isTaken, random);
+    if (port !== undefined) this.#given.set(port, undefined);
     return port;
   }
 
-  #freeIn(first: number, last: number): number | undefined {
-    const size = last - first + 1;
-    const start = Math.floor(this.#random() * size);
-    for (let step = 0; step < size; step++) {
-      const port = first + ((start + step) % size);
-      if (!this.#taken.has(port)) return port;
-    }
-    return undefined;
+  /** Which of them others have come by since. */
+  lost(): LostPorts {
+    const stored = takenPorts(this.#context);
+    const lost = [...this.#given].filter(([port]) => stored.has(port));
+    return {
+      named: lost.flatMap(([port, field]) => (field === undefined ? [] : refusedPort(field, port, ALLOCATED))),
+      picked: lost.some(([, field]) => field === undefined),
+    };
   }
+}
+
+export interface LostPorts {
+  /** What is said about those that the client named. */
+  readonly named: readonly FieldError[];
+  /** Whether there are any for which another would do. */
+  readonly picked: boolean;
+}
+
+function takenPorts({ objects }: PowerContext) {
+  return objects.index(SERVICES, portsOf);
+}
+
+/** Everything a stored Service uses on the nodes. */
+function portsOf(service: ApiObject): number[] {
+  const spec = service['spec'] as ServiceSpec;
+  const ports = nodePortsOf(spec);
+  if (needsHealthCheck(spec) && spec.healthCheckNodePort) ports.push(spec.healthCheckNodePort);
+  return ports;
 }
 
 /** Gives a Service the ports it needs. Returns what is wrong with those it named; throws when none are left. */
@@ -80,15 +99,15 @@ export function allocateNodePorts(spec: ServiceSpec, live: ServiceSpec | undefin
 function newPorts(spec: ServiceSpec, ports: NodePorts): FieldError[] {
   // Ports of one number that differ in protocol share their port on the nodes.
   const shared = new Map<number, number>();
-  const all = spec.ports ?? [];
-  for (const [index, entry] of all.entries()) {
+  const named = namedByPort(spec);
+  for (const [index, entry] of (spec.ports ?? []).entries()) {
     if (!entry.nodePort && !wantsNodePorts(spec)) continue;
     const allocated = shared.get(entry.port);
     if (allocated === undefined) {
-      const named = all.find(({ port, nodePort }) => port === entry.port && nodePort)?.nodePort;
-      const problems = named === undefined ? [] : takeNamed(named, index, ports);
+      const wanted = named.get(entry.port);
+      const problems = wanted === undefined ? [] : takeNamed(wanted, index, ports);
       if (problems.length > 0) return problems;
-      entry.nodePort = named ?? anyPort(ports);
+      entry.nodePort = wanted ?? anyPort(ports);
       shared.set(entry.port, entry.nodePort);
     } else if (!entry.nodePort) {
       entry.nodePort = allocated;
@@ -100,13 +119,20 @@ function newPorts(spec: ServiceSpec, ports: NodePorts): FieldError[] {
   return [];
 }
 
+/** The first port on the nodes that is named for each number. */
+function namedByPort({ ports = [] }: ServiceSpec): ReadonlyMap<number, number> {
+  const named = new Map<number, number>();
+  for (const { port, nodePort } of ports) if (nodePort && !named.has(port)) named.set(port, nodePort);
+  return named;
+}
+
 function changedPorts(spec: ServiceSpec, live: ServiceSpec, ports: NodePorts): FieldError[] {
   const before = new Set(nodePortsOf(live));
   const seen = new Set<string>();
   for (const [index, entry] of (spec.ports ?? []).entries()) {
     if (!entry.nodePort && !wantsNodePorts(spec)) continue;
     if (!entry.nodePort) entry.nodePort = anyPort(ports);
-    else if (!before.has(entry.nodePort) && !ports.given.includes(entry.nodePort)) {
+    else if (!before.has(entry.nodePort) && !ports.has(entry.nodePort)) {
       const problems = takeNamed(entry.nodePort, index, ports);
       if (problems.length > 0) return problems;
     }
@@ -123,8 +149,9 @@ function wantsNodePorts({ type, allocateLoadBalancerNodePorts }: ServiceSpec): b
 }
 
 function takeNamed(port: NonNullable<ServicePort['nodePort']>, index: number, ports: NodePorts): FieldError[] {
-  const refusal = ports.take(port);
-  return refusal === undefined ? [] : [invalid(`spec.ports[${index}].nodePort`, port, refusal)];
+  const field = `spec.ports[${index}].nodePort`;
+  const refusal = ports.take(port, field);
+  return refusal === undefined ? [] : refusedPort(field, port, refusal);
 }
 
 function anyPort(ports: NodePorts): number {
@@ -141,8 +168,12 @@ function allocateHealthCheck(spec: ServiceSpec, ports: NodePorts): void {
     spec.healthCheckNodePort = port;
     return;
   }
-  const refusal = ports.take(named);
-  if (refusal !== undefined) {
-    throw errors.internal(`failed to allocate requested HealthCheck NodePort ${named}: ${refusal}`);
-  }
+  const refusal = ports.take(named, HEALTH_CHECK_PATH);
+  if (refusal !== undefined) refusedPort(HEALTH_CHECK_PATH, named, refusal);
+}
+
+/** The server answers with an error of its own where a health check's port cannot be had: that one is thrown. */
+function refusedPort(field: string, port: number, refusal: string): FieldError[] {
+  if (field !== HEALTH_CHECK_PATH) return [invalid(field, port, refusal)];
+  throw errors.internal(`failed to allocate requested HealthCheck NodePort ${port}: ${refusal}`);
 }
