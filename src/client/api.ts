@@ -211,7 +211,7 @@ export interface SubresourceApi<AnyKind extends Kind> {
   create(name: string, input: Asked<AnyKind>, options?: WriteOptions): Promise<Stored<AnyKind> | Status>;
   get(name: string, options?: GetOptions): Promise<Stored<AnyKind>>;
   /** The name counts as the object's own, if that carries none. */
-  update(name: string, input: Sent<AnyKind>, options?: WriteOptions): Promise<Stored<AnyKind>>;
+  update(name: string, input: Asked<AnyKind>, options?: WriteOptions): Promise<Stored<AnyKind>>;
   /**
    * As the object's own `edit`, written to this path. Reads the object itself where the subresource cannot be read.
    *

@@ -3,6 +3,7 @@
  * It builds requests and takes answers apart; it knows no verbs. Internal to this folder.
  */
 import type { Kind } from '../kinds/kind.js';
+import { dialects } from '../meta/dialect.js';
 import type { GroupVersionResource } from '../meta/gvk.js';
 import { apiVersionOf } from '../meta/gvk.js';
 import type { ApiRequest, RequestOptions, Verb } from '../protocol/request.js';
@@ -100,7 +101,9 @@ export class Endpoint {
   body(input: unknown, verb: Verb): Record<string, unknown> {
     if (!isRecord(input))
       throw new TypeError(`orchplane: ${verb} of ${this.kind.kind} needs an object, got ${show(input)}`);
-    if (input['apiVersion'] !== undefined && input['kind'] !== undefined) return input;
+    const { apiVersion } = input;
+    if (apiVersion !== undefined && apiVersion !== this.#apiVersion) this.#checkDialect(apiVersion);
+    if (apiVersion !== undefined && input['kind'] !== undefined) return input;
     const { kind } = this.#bodyKind;
     const body: Record<string, unknown> = { apiVersion: this.#apiVersion, kind, ...input };
     body['apiVersion'] ??= this.#apiVersion;
@@ -112,6 +115,18 @@ export class Endpoint {
   name(name: unknown, call: string): string {
     if (typeof name === 'string' && name !== '') return name;
     throw new TypeError(`orchplane: ${call} of ${this.kind.kind} needs the name of an object, got ${show(name)}`);
+  }
+
+  /** A manifest in the other spelling would only be told that nobody knows its version. */
+  #checkDialect(apiVersion: unknown): void {
+    const { group, version } = this.#bodyKind;
+    const { dialect } = this.connection.transport;
+    for (const other of dialects) {
+      if (other.name === dialect.name || apiVersion !== apiVersionOf({ group: other.group(group), version })) continue;
+      throw new TypeError(
+        `orchplane: "${apiVersion}" is how the ${other.name} dialect spells it, and this cluster speaks ${dialect.name}: leave the apiVersion out, write "${this.#apiVersion}", or use createCluster({ dialect: '${other.name}' })`,
+      );
+    }
   }
 
   #answer<Answer>(response: ApiResponse): Answer {

@@ -168,7 +168,7 @@ class SubresourceResource<AnyKind extends Kind> implements SubresourceApi<AnyKin
     return getObject(this.#endpoint, name, options);
   }
 
-  async update(name: string, input: Sent<AnyKind>, options?: WriteOptions): Promise<Stored<AnyKind>> {
+  async update(name: string, input: unknown, options?: WriteOptions): Promise<Stored<AnyKind>> {
     return updateObject(this.#endpoint, { name, input: named(input, name) }, options);
   }
 

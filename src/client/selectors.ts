@@ -6,12 +6,19 @@ import { errors } from '../meta/errors.js';
 import { keyPath, printFieldError } from '../meta/field-error.js';
 import type { LabelSelectorExpression, Labels } from '../meta/labels.js';
 import { labelErrors, labelExpressionErrors, labelSelectorFromObject, printLabelSelector } from '../meta/labels.js';
+import { isRecord } from '../util/json.js';
 
 /**
- * Which labels an object must carry: a selector text (`app in (web, api),!canary`), a record of exact values, or
- * requirements as they stand in the `matchExpressions` of a spec.
+ * Which labels an object must carry: a selector text (`app in (web, api),!canary`), a record of exact values, the
+ * selector of a spec (`deployment.spec.selector`), or the requirements of one.
  */
-export type LabelsOption = string | Labels | readonly LabelSelectorExpression[];
+export type LabelsOption = string | Labels | SpecSelector | readonly LabelSelectorExpression[];
+
+/** A label selector as it stands in a spec. */
+export interface SpecSelector {
+  readonly matchLabels?: Labels;
+  readonly matchExpressions?: readonly LabelSelectorExpression[];
+}
 
 /** Which fields an object must have: a selector text (`status.phase!=Active`) or a record of exact values. */
 export type FieldsOption = string | Readonly<Record<string, string>>;
@@ -19,13 +26,21 @@ export type FieldsOption = string | Readonly<Record<string, string>>;
 /** The text for `labelSelector`. Throws BadRequest for a label that could not exist. */
 export function labelSelectorText(labels: LabelsOption): string {
   if (typeof labels === 'string') return labels;
-  const problems = isRequirements(labels)
-    ? labels.flatMap((each, index) => labelExpressionErrors(each, keyPath('labels', index)))
-    : labelErrors(labels, 'labels');
+  const { matchLabels = {}, matchExpressions = [] } = specSelectorOf(labels);
+  const problems = [
+    ...labelErrors(matchLabels, 'labels'),
+    ...matchExpressions.flatMap((each, index) => labelExpressionErrors(each, keyPath('labels', index))),
+  ];
   if (problems.length > 0) throw errors.badRequest(problems.map(printFieldError).join(', '));
-  return printLabelSelector(
-    labelSelectorFromObject(isRequirements(labels) ? { matchExpressions: labels } : { matchLabels: labels }),
-  );
+  return printLabelSelector(labelSelectorFromObject({ matchLabels, matchExpressions }));
+}
+
+function specSelectorOf(labels: Exclude<LabelsOption, string>): SpecSelector {
+  if (isRequirements(labels)) return { matchExpressions: labels };
+  // A label called matchLabels would have a text for its value.
+  const { matchLabels, matchExpressions } = labels as Partial<Record<keyof SpecSelector, unknown>>;
+  const isSelector = isRecord(matchLabels) || Array.isArray(matchExpressions);
+  return isSelector ? (labels as SpecSelector) : { matchLabels: labels as Labels };
 }
 
 /** The text for `fieldSelector`. Throws BadRequest for a field that cannot be written in one. */
@@ -39,8 +54,6 @@ export function fieldSelectorText(fields: FieldsOption): string {
     .join(',');
 }
 
-function isRequirements(
-  labels: Labels | readonly LabelSelectorExpression[],
-): labels is readonly LabelSelectorExpression[] {
+function isRequirements(labels: Exclude<LabelsOption, string>): labels is readonly LabelSelectorExpression[] {
   return Array.isArray(labels);
 }

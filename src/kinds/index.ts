@@ -47,7 +47,23 @@ export * from './policy/index.js';
 export * from './rbac/index.js';
 export * from './resource/index.js';
 export * from './scheduling/index.js';
-export type * from './shared/types.js';
+export type {
+  Condition,
+  ConditionInput,
+  ConditionStatus,
+  LabelSelector,
+  LabelSelectorInput,
+  LabelSelectorRequirement,
+  LabelSelectorRequirementInput,
+  LocalObjectReference,
+  LocalObjectReferenceInput,
+  ObjectReference,
+  ObjectReferenceInput,
+  SecretReference,
+  SecretReferenceInput,
+  TypedLocalObjectReference,
+  TypedLocalObjectReferenceInput,
+} from './shared/types.js';
 export * from './storage/index.js';
 export * from './storagemigration/index.js';
 

@@ -58,6 +58,8 @@ export const kubernetesDialect: Dialect = defineDialect('kubernetes', {
   vendor: 'kubernetes',
 });
 
+export const dialects: readonly Dialect[] = [orchDialect, kubernetesDialect];
+
 export function dialectNamed(name: DialectName): Dialect {
   if (name === 'orch') return orchDialect;
   if (name === 'kubernetes') return kubernetesDialect;

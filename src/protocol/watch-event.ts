@@ -12,7 +12,10 @@ export interface BookmarkEvent {
   readonly object: Bookmark;
 }
 
-/** The requested kind with nothing in it but a version, and a mark when the initial events are complete. */
+/**
+ * The requested kind with nothing in it but a version, and a mark when the initial events are complete. On the wire a
+ * built-in kind also shows the fields that are never left out, empty.
+ */
 export interface Bookmark {
   readonly kind: string;
   readonly apiVersion: string;

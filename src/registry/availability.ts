@@ -4,7 +4,7 @@
  */
 import type { FeatureGates } from '../kinds/feature-gates.js';
 import type { Kind } from '../kinds/kind.js';
-import type { Dialect } from '../meta/dialect.js';
+import { type Dialect, dialects } from '../meta/dialect.js';
 import { apiVersionOf } from '../meta/gvk.js';
 
 /**
@@ -60,7 +60,7 @@ export class Availability {
   #settingOf(kind: Kind): boolean | undefined {
     const level = stabilityOf(kind.version);
     // Both spellings of the service's groups are understood, whatever the cluster speaks.
-    const groups = [kind.group, this.#dialect.group(kind.group)];
+    const groups = [kind.group, ...dialects.map((dialect) => dialect.group(kind.group))];
     const versions = groups.map((group) => apiVersionOf({ group, version: kind.version }));
     const resources = versions.map((version) => `${version}/${kind.names.plural}`);
     for (const key of [...resources, ...versions, `api/${level}`, 'api/all']) {

@@ -277,6 +277,16 @@ export function zeroValue(node: Structural): unknown {
   }
 }
 
+/** The fields of a struct that nobody has touched, not even to fill in defaults. */
+export function untouchedFields(node: ObjectNode): MutableRecord {
+  const out: MutableRecord = {};
+  for (const { name, node: inner, presence } of node.fields.values()) {
+    if (presence !== 'always') continue;
+    setOwn(out, name, inner.type === 'object' ? untouchedFields(inner) : zeroValue(inner));
+  }
+  return out;
+}
+
 const ZERO: Readonly<Record<ScalarNode['scalar'], unknown>> = {
   string: '',
   int32: 0,

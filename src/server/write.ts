@@ -69,9 +69,12 @@ function storeNew(draft: DraftObject, job: WriteJob, attempt = 1): MaybePromise<
       return commitCreate(sealed, job);
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
-      // What was set aside is gone when it was to be taken: `stale`. A name that the client chose stays taken.
-      const mayTryAgain = nameIsGenerated || error.failure === 'stale';
-      if (untouched === undefined || !mayTryAgain || attempt >= MAX_ATTEMPTS_TO_CREATE) throw alreadyExists(draft, job);
+      // `stale`: what was set aside is gone when it was to be taken. A name that the client chose stays taken.
+      const lostRace = error.failure === 'stale';
+      if (untouched === undefined || !(nameIsGenerated || lostRace)) throw alreadyExists(draft, job);
+      if (attempt >= MAX_ATTEMPTS_TO_CREATE) {
+        throw lostRace ? errors.serverTimeout(job.served.groupResource, 'create', 2) : alreadyExists(draft, job);
+      }
       return storeNew(untouched, job, attempt + 1);
     }
   });

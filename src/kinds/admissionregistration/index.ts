@@ -13,6 +13,7 @@ import {
   ValidatingAdmissionPolicyV1beta1,
 } from './v1beta1/validating-admission-policies.js';
 
+export type * from './types.js';
 export * from './v1/mutating-webhook-configuration.js';
 export {
   ValidatingAdmissionPolicy,

@@ -4,6 +4,7 @@
 import type { Kind } from '../kind.js';
 import { CustomResourceDefinition } from './v1/custom-resource-definition.js';
 
+export type * from './types.js';
 export * from './v1/custom-resource-definition.js';
 export type {
   CustomResourceDefinitionNames,

@@ -8,6 +8,7 @@ import { Deployment } from './v1/deployment.js';
 import { ReplicaSet } from './v1/replica-set.js';
 import { StatefulSet } from './v1/stateful-set/stateful-set.js';
 
+export type * from './types.js';
 export * from './v1/controller-revision.js';
 export * from './v1/daemon-set.js';
 export * from './v1/deployment.js';

@@ -5,11 +5,11 @@ import type { Kind } from '../kind.js';
 import { CertificateSigningRequest } from './v1/certificate-signing-request/certificate-signing-request.js';
 import { ClusterTrustBundle, ClusterTrustBundleV1alpha1 } from './v1beta1/cluster-trust-bundle.js';
 
+export type * from './types.js';
 export {
   CertificateSigningRequest,
   type CertificateSigningRequestInput,
 } from './v1/certificate-signing-request/certificate-signing-request.js';
-export type * from './v1/certificate-signing-request/schema.js';
 export * from './v1beta1/cluster-trust-bundle.js';
 
 export const certificatesKinds: readonly Kind[] = [

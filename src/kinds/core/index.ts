@@ -20,6 +20,7 @@ import { Secret } from './v1/secret.js';
 import { Service } from './v1/service/service.js';
 import { ServiceAccount } from './v1/service-account.js';
 
+export type * from './types.js';
 export * from './v1/component-status.js';
 export * from './v1/config-map.js';
 export {
@@ -54,22 +55,10 @@ export type {
   PodStatus,
   PodStatusInput,
 } from './v1/pod/status.js';
-export type * from './v1/pod-spec/affinity.js';
-export type * from './v1/pod-spec/container.js';
-export type * from './v1/pod-spec/env.js';
-export type * from './v1/pod-spec/handlers.js';
-export type * from './v1/pod-spec/pod-spec.js';
-export type * from './v1/pod-spec/projected.js';
-export type * from './v1/pod-spec/security-context.js';
-export type * from './v1/pod-spec/selectors.js';
-export type * from './v1/pod-spec/volume.js';
-export type * from './v1/pod-spec/volume-sources.js';
 export * from './v1/pod-template.js';
 export * from './v1/replication-controller.js';
 export * from './v1/resource-quota.js';
-export type * from './v1/scheduling-types.js';
 export * from './v1/secret.js';
-export type * from './v1/service/schema.js';
 export { Service, type ServiceInput } from './v1/service/service.js';
 export * from './v1/service-account.js';
 

@@ -5,6 +5,7 @@ import type { Kind } from '../kind.js';
 import { FlowSchema } from './v1/flow-schema/flow-schema.js';
 import { PriorityLevelConfiguration } from './v1/priority-level-configuration.js';
 
+export type * from './types.js';
 export { FlowSchema, type FlowSchemaInput } from './v1/flow-schema/flow-schema.js';
 export type {
   FlowSchemaCondition,

@@ -9,12 +9,11 @@ import { NetworkPolicy } from './v1/network-policy/network-policy.js';
 import { ServiceCIDR } from './v1/service-cidr.js';
 import { IPAddressV1beta1, ServiceCIDRV1beta1 } from './v1beta1.js';
 
+export type * from './types.js';
 export { Ingress, type IngressInput } from './v1/ingress/ingress.js';
-export type * from './v1/ingress/schema.js';
 export * from './v1/ingress-class.js';
 export * from './v1/ip-address.js';
 export { NetworkPolicy, type NetworkPolicyInput } from './v1/network-policy/network-policy.js';
-export type * from './v1/network-policy/schema.js';
 export * from './v1/service-cidr.js';
 export * from './v1beta1.js';
 

@@ -7,6 +7,7 @@ import { ClusterRoleBinding } from './v1/cluster-role-binding.js';
 import { Role } from './v1/role.js';
 import { RoleBinding } from './v1/role-binding.js';
 
+export type * from './types.js';
 export type { RoleRef, RoleRefInput } from './v1/binding.js';
 export {
   type AggregationRule,

@@ -47,6 +47,7 @@ export type {
 } from './schema/claim.js';
 export type { ResourceClaimStatus, ResourceClaimStatusInput } from './schema/claim-status.js';
 export type { Device, DeviceInput, ResourceSliceSpec, ResourceSliceSpecInput } from './schema/slice.js';
+export type * from './types.js';
 export {
   DeviceTaintRule,
   type DeviceTaintRuleInput,

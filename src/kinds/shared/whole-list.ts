@@ -4,6 +4,7 @@
  */
 import type { FieldError } from '../../meta/field-error.js';
 import { invalid } from '../../meta/field-error.js';
+import type { Verbatim } from '../../meta/go-text.js';
 
 /** More than anybody reads. An answer says no more often than this how a list looks. */
 const MAX_REPORTS = 100;
@@ -12,14 +13,13 @@ const MAX_REPORTS = 100;
 export type ReportList = (detail: string) => readonly FieldError[];
 
 /** One for each list and each judgement of it. The list is printed once, when it is first needed. */
-export function listReporter(path: string, print: () => unknown): ReportList {
-  const byDetail = new Map<string, FieldError>();
+export function listReporter(path: string, print: () => Verbatim): ReportList {
+  let printed: Verbatim | undefined;
   let said = 0;
   return (detail) => {
     if (said >= MAX_REPORTS) return [];
     said++;
-    const report = byDetail.get(detail) ?? invalid(path, print(), detail);
-    byDetail.set(detail, report);
-    return [report];
+    printed ??= print();
+    return [invalid(path, printed, detail)];
   };
 }

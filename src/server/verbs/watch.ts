@@ -10,8 +10,10 @@ import type { ApiObject } from '../../meta/object.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import type { WatchResponse } from '../../protocol/response.js';
 import type { Bookmark, ChangeEvent, WireEvent } from '../../protocol/watch-event.js';
+import { untouchedFields } from '../../schema/decode.js';
 import { CompactedError } from '../../storage/types.js';
 import { encodeBase64Text } from '../../util/base64.js';
+import { deepFreeze } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import type { ServerContext } from '../context.js';
 import { EventStream } from '../event-stream.js';
@@ -157,7 +159,22 @@ function bookmark(served: ServedKind, revision: number, annotations?: Readonly<R
       creationTimestamp: null,
       ...(annotations === undefined ? {} : { annotations: Object.freeze(annotations) }),
     }),
+    ...emptyBody(served),
   });
+}
+
+const emptyBodies = new WeakMap<ServedKind, object>();
+
+/** A built-in kind's bookmark is an object of the kind in which nothing was filled in. */
+function emptyBody(served: ServedKind): object {
+  if (served.kind.manner !== 'struct') return {};
+  let body = emptyBodies.get(served);
+  if (body === undefined) {
+    const { metadata: _metadata, ...fields } = untouchedFields(served.schema);
+    body = deepFreeze(fields);
+    emptyBodies.set(served, body);
+  }
+  return body;
 }
 
 function initialEventsEnd({ context, served }: Start, revision: number): Bookmark {

@@ -1,7 +1,7 @@
 /** All objects of one resource: order, pages, counts, and states of the past. */
 import { describe, expect, test } from 'vitest';
 import { keyOf, Table } from '../../../src/storage/table.js';
-import { CompactedError, type ListPage } from '../../../src/storage/types.js';
+import { CompactedError, type KeysOf, type ListPage } from '../../../src/storage/types.js';
 import { event, object } from './objects.js';
 
 const ROOMY = { maxEvents: 1_000, maxAgeMs: 60_000 };
@@ -216,5 +216,30 @@ describe('a state for a snapshot', () => {
     const table = tableOf(ROOMY, 'a/x', 'a/y', 'a/z');
     const page = new Table(ROOMY, table.state()).list({ resource: 'things', namespace: 'a', limit: 1 }, 3);
     expect(page.remaining).toBe(2);
+  });
+});
+
+describe('an index', () => {
+  const letters: KeysOf<string> = ({ metadata }) => metadata.name.split('');
+
+  test('knows the keys of all objects, and follows every change', () => {
+    const table = tableOf(ROOMY, 'a/xy');
+    const index = table.index(letters);
+    put(table, 'a/yz', 2);
+    put(table, 'a/yz', 3);
+    expect(['x', 'y', 'z', 'a'].map((key) => index.has(key))).toEqual([true, true, true, false]);
+    remove(table, 'a/xy', 4);
+    expect(['x', 'y', 'z'].map((key) => index.has(key))).toEqual([false, true, true]);
+    expect(table.index(letters)).toBe(index);
+  });
+
+  test('of a copy is its own', () => {
+    const table = tableOf(ROOMY, 'a/x');
+    const index = table.index(letters);
+    const copy = new Table(ROOMY, table.state());
+    put(copy, 'a/y', 2);
+    remove(table, 'a/x', 2);
+    expect([index.has('x'), index.has('y')]).toEqual([false, false]);
+    expect([copy.index(letters).has('x'), copy.index(letters).has('y')]).toEqual([true, true]);
   });
 });

@@ -72,7 +72,8 @@ function completeNames(names: CustomResourceDefinitionNames): CustomResourceDefi
 function rememberStorageVersion(draft: DraftObject): void {
   const { spec, status } = draft as unknown as CustomResourceDefinition;
   const stored = status.storedVersions ?? [];
-  const missing = (spec.versions ?? []).filter(({ name, storage }) => storage && !stored.includes(name));
+  const known = new Set(stored);
+  const missing = (spec.versions ?? []).filter(({ name, storage }) => storage && !known.has(name));
   if (missing.length === 0) return;
   const storedVersions = [...stored, ...missing.map(({ name }) => name)];
   draft['status'] = { ...status, storedVersions };

@@ -39,6 +39,7 @@ export interface LeaseCandidateInput extends InputBase, Input<typeof shape> {}
 export const LeaseCandidate: Kind<LeaseCandidate, LeaseCandidateInput, 'Namespaced', never> = defineBuiltIn({
   apiVersion: `${serviceGroup('coordination')}/v1beta1`,
   kind: 'LeaseCandidate',
+  gate: 'CoordinatedLeaderElection',
   scope: 'Namespaced',
   columns: [
     nameColumn,

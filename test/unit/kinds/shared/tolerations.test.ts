@@ -110,3 +110,35 @@ describe('merge', () => {
     expect(mergeTolerations(first, second)).toEqual(merged);
   });
 });
+
+describe('many tolerations', () => {
+  const many = (count: number, from = 0): Toleration[] =>
+    Array.from({ length: count }, (_, i) => ({
+      key: 'k',
+      operator: 'Equal',
+      value: `v${from + i}`,
+      effect: 'NoSchedule',
+    }));
+
+  test('are merged and compared without looking at every pair', () => {
+    const started = performance.now();
+    expect(mergeTolerations(many(20_000), many(20_000, 10_000))).toHaveLength(30_000);
+    expect(validateTolerationsUpdate('t', many(20_000), many(20_000))).toEqual([]);
+    // Half a second; looking at every pair takes minutes.
+    expect(performance.now() - started).toBeLessThan(15_000);
+  }, 60_000);
+
+  test('of one kind leave the one that lasts longest', () => {
+    const lasting = (tolerationSeconds?: number): Toleration => ({
+      key: 'k',
+      operator: 'Exists',
+      effect: 'NoExecute',
+      ...(tolerationSeconds === undefined ? {} : { tolerationSeconds }),
+    });
+    expect(mergeTolerations([lasting(1), lasting(3)], [lasting(2), lasting(3)])).toEqual([lasting(3)]);
+    expect(mergeTolerations([lasting(), lasting(3)], [lasting()])).toEqual([lasting()]);
+    expect(mergeTolerations([lasting(1)], [{ key: 'k', operator: 'Exists' }])).toEqual([
+      { key: 'k', operator: 'Exists' },
+    ]);
+  });
+});

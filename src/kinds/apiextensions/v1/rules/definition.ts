@@ -10,6 +10,7 @@ import { invalid, keyPath, required } from '../../../../meta/field-error.js';
 import { quote, stringSlice } from '../../../../meta/go-text.js';
 import type { ApiObject } from '../../../../meta/object.js';
 import type { WriteContext } from '../../../kind.js';
+import { listReporter } from '../../../shared/whole-list.js';
 import type { CustomResourceDefinition } from '../custom-resource-definition.js';
 import type { CustomResourceDefinitionSpec, CustomResourceDefinitionVersion } from '../schema/definition.js';
 import { nameErrors } from './names.js';
@@ -82,11 +83,14 @@ function storedVersionErrors({ spec, status }: CustomResourceDefinition): FieldE
     const shown = stringSlice(status.storedVersions ?? undefined);
     return [invalid(path, shown, 'must have at least one stored version')];
   }
+  const report = listReporter(path, () => stringSlice(stored));
+  const known = new Set(stored);
   const found = versions
-    .filter(({ name, storage }) => storage && !stored.includes(name))
-    .map(({ name }) => invalid(path, stringSlice(stored), `must have the storage version ${name}`));
+    .filter(({ name, storage }) => storage && !known.has(name))
+    .flatMap(({ name }) => report(`must have the storage version ${name}`));
+  const served = new Set(versions.map(({ name }) => name));
   for (const [index, name] of stored.entries()) {
-    if (versions.some((version) => version.name === name)) continue;
+    if (served.has(name)) continue;
     const detail = `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`;
     found.push(invalid(keyPath(path, index), name, detail));
   }

@@ -5,6 +5,7 @@
 import type { FieldError } from '../../../../meta/field-error.js';
 import { forbidden, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
 import { stringSlice } from '../../../../meta/go-text.js';
+import { listReporter } from '../../../shared/whole-list.js';
 import type { ValidationRule } from '../schema/json-schema.js';
 import { additionalSchema, type SchemaView } from '../schema/schema-view.js';
 import { findField } from './field-path.js';
@@ -152,17 +153,18 @@ function mapListErrors(node: SchemaView, path: string, spell: ExtensionSpelling)
     found.push(invalid(`${path}.items.type`, items.type, `must be object if parent array's ${isMap}`));
     return found;
   }
+  const report = listReporter(keysPath, () => stringSlice(keys));
   const seen = new Set<string>();
   for (const key of keys) {
     const property = items.properties.get(key);
     if (property === undefined) {
-      found.push(invalid(keysPath, stringSlice(keys), 'entries must all be names of item properties'));
+      found.push(...report('entries must all be names of item properties'));
     } else if (property.type === 'array' || property.type === 'object') {
       const at = `${keyPath(`${path}.items.properties`, key)}.type`;
       // What is shown is the type of the items, not of the key.
       found.push(invalid(at, items.type, `must be a scalar type if parent array's ${isMap}`));
     }
-    if (seen.has(key)) found.push(invalid(keysPath, stringSlice(keys), 'must not contain duplicate entries'));
+    if (seen.has(key)) found.push(...report('must not contain duplicate entries'));
     seen.add(key);
   }
   return found;
@@ -177,13 +179,13 @@ function mergeableItemErrors(node: SchemaView, path: string, spell: ExtensionSpe
     const detail = `cannot be nullable when ${spell('list-type')} is ${listType}`;
     found.push(forbidden(`${path}.items.nullable`, detail));
   }
-  const always = items.raw.required ?? [];
+  const always = new Set(items.raw.required);
   for (const key of listType === 'map' ? listMapKeys : []) {
     const property = items.properties.get(key);
     if (property === undefined) continue;
     const at = keyPath(`${path}.items.properties`, key);
     const because = `this property is in ${spell('list-map-keys')}, so it`;
-    if (!always.includes(key) && property.raw.default === undefined) {
+    if (!always.has(key) && property.raw.default === undefined) {
       found.push(required(`${at}.default`, `${because} must have a default or be a required property`));
     }
     if (property.raw.nullable === true) found.push(forbidden(`${at}.nullable`, `${because} cannot be nullable`));

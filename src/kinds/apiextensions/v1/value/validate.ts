@@ -3,30 +3,23 @@
  * its path from the top (`spec.replicas`); errors stand at that name below `base`.
  */
 import type { FieldError } from '../../../../meta/field-error.js';
-import {
-  childPath,
-  fieldError,
-  invalid,
-  keyPath,
-  notSupported,
-  required,
-  tooLong,
-  tooMany,
-} from '../../../../meta/field-error.js';
+import { childPath, fieldError, invalid, keyPath, required, tooLong, tooMany } from '../../../../meta/field-error.js';
 import { quote } from '../../../../meta/go-text.js';
 import { re2Matches } from '../../../../meta/re2.js';
-import { deepEqual, isRecord, printJson } from '../../../../util/json.js';
+import { isRecord } from '../../../../util/json.js';
 import type { SchemaView } from '../schema/schema-view.js';
+import { Enums } from './enums.js';
 import { hasFormat } from './formats.js';
 
 interface Place {
   readonly base: string;
   readonly name: string;
+  readonly enums: Enums;
 }
 
 /** What is wrong with a value. */
 export function valueErrors(schema: SchemaView, value: unknown, base: string): FieldError[] {
-  return nodeErrors(schema, value, { base, name: '' });
+  return nodeErrors(schema, value, { base, name: '', enums: new Enums() });
 }
 
 function nodeErrors(schema: SchemaView, value: unknown, place: Place): FieldError[] {
@@ -48,8 +41,8 @@ function worded({ name }: Place, text: string): string {
   return `${name} in body ${text}`;
 }
 
-function inside({ base, name }: Place, key: string): Place {
-  return { base, name: childPath(name, key) };
+function inside(place: Place, key: string): Place {
+  return { ...place, name: childPath(place.name, key) };
 }
 
 function jsonTypeOf(value: unknown): string {
@@ -160,11 +153,10 @@ function isMultiple(value: number, factor: number): boolean {
 
 function listErrors({ raw, items }: SchemaView, value: readonly unknown[], place: Place): FieldError[] {
   const { minItems, maxItems } = raw;
-  const { base, name } = place;
   const found =
     items === undefined
       ? []
-      : value.flatMap((item, index) => nodeErrors(items, item, { base, name: keyPath(name, index) }));
+      : value.flatMap((item, index) => nodeErrors(items, item, { ...place, name: keyPath(place.name, index) }));
   if (minItems !== undefined && value.length < minItems) {
     found.push(invalid(fieldOf(place), value.length, worded(place, `should have at least ${minItems} items`)));
   }
@@ -173,11 +165,7 @@ function listErrors({ raw, items }: SchemaView, value: readonly unknown[], place
 }
 
 function enumErrors({ raw }: SchemaView, value: unknown, place: Place): FieldError[] {
-  const { enum: allowed = [] } = raw;
-  // Null never matches, not even itself.
-  if (allowed.length === 0 || (value !== null && allowed.some((one) => deepEqual(one, value)))) return [];
-  const shown = allowed.map((one) => (typeof one === 'string' ? one : printJson(one)));
-  return [notSupported(fieldOf(place), value, shown)];
+  return raw.enum === undefined ? [] : place.enums.errors(raw.enum, value, fieldOf(place));
 }
 
 function objectErrors(schema: SchemaView, value: Record<string, unknown>, place: Place): FieldError[] {

@@ -115,11 +115,13 @@ function keepApproval(draft: DraftObject, live: ApiObject): void {
 }
 
 function stampConditions(draft: DraftObject, live: ApiObject, now: string): void {
-  const before = statusOf(live).conditions ?? [];
+  const before = new Map<string, string | null | undefined>();
+  for (const { type, status, lastTransitionTime } of statusOf(live).conditions ?? []) {
+    const state = `${status} ${type}`;
+    if (!before.has(state)) before.set(state, lastTransitionTime);
+  }
   for (const condition of statusOf(draft as unknown as ApiObject).conditions ?? []) {
     condition.lastUpdateTime ??= now;
-    condition.lastTransitionTime ??=
-      before.find(({ type, status }) => type === condition.type && status === condition.status)?.lastTransitionTime ??
-      now;
+    condition.lastTransitionTime ??= before.get(`${condition.status} ${condition.type}`) ?? now;
   }
 }

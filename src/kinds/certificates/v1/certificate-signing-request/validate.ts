@@ -85,8 +85,10 @@ function specProblems(spec: CertificateSigningRequestSpec, { dialect }: WriteCon
   usages.forEach((usage, index) => {
     if (!KEY_USAGES.includes(usage)) found.push(notSupported(keyPath('spec.usages', index), usage, KEY_USAGES));
   });
+  const seen = new Set<string>();
   usages.forEach((usage, index) => {
-    if (usages.indexOf(usage) < index) found.push(duplicate(keyPath('spec.usages', index), usage));
+    if (seen.has(usage)) found.push(duplicate(keyPath('spec.usages', index), usage));
+    seen.add(usage);
   });
   if (signerName === dialect.key('legacy-unknown')) {
     const detail = 'the legacy signerName is not allowed via this API version';

@@ -1,0 +1,48 @@
+/**
+ * The types that objects of the group are made of, by the names of the API.
+ */
+export type { ScaleSpec, ScaleSpecInput, ScaleStatus, ScaleStatusInput } from './v1/scale.js';
+export type {
+  ContainerResourceMetricSource,
+  ContainerResourceMetricSourceInput,
+  ContainerResourceMetricStatus,
+  ContainerResourceMetricStatusInput,
+  CrossVersionObjectReference,
+  CrossVersionObjectReferenceInput,
+  ExternalMetricSource,
+  ExternalMetricSourceInput,
+  ExternalMetricStatus,
+  ExternalMetricStatusInput,
+  MetricIdentifier,
+  MetricIdentifierInput,
+  MetricSpec,
+  MetricSpecInput,
+  MetricStatus,
+  MetricStatusInput,
+  MetricTarget,
+  MetricTargetInput,
+  MetricValueStatus,
+  MetricValueStatusInput,
+  ObjectMetricSource,
+  ObjectMetricSourceInput,
+  ObjectMetricStatus,
+  ObjectMetricStatusInput,
+  PodsMetricSource,
+  PodsMetricSourceInput,
+  PodsMetricStatus,
+  PodsMetricStatusInput,
+  ResourceMetricSource,
+  ResourceMetricSourceInput,
+  ResourceMetricStatus,
+  ResourceMetricStatusInput,
+} from './v2/horizontal-pod-autoscaler/metrics.js';
+export type {
+  HorizontalPodAutoscalerBehavior,
+  HorizontalPodAutoscalerBehaviorInput,
+  HorizontalPodAutoscalerCondition,
+  HorizontalPodAutoscalerConditionInput,
+  HorizontalPodAutoscalerSpec,
+  HorizontalPodAutoscalerSpecInput,
+  HorizontalPodAutoscalerStatus,
+  HorizontalPodAutoscalerStatusInput,
+} from './v2/horizontal-pod-autoscaler/schema.js';

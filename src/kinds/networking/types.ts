@@ -1,0 +1,43 @@
+/**
+ * The types that objects of the group are made of, by the names of the API.
+ */
+export type {
+  HTTPIngressPath,
+  HTTPIngressPathInput,
+  HTTPIngressRuleValue,
+  HTTPIngressRuleValueInput,
+  IngressBackend,
+  IngressBackendInput,
+  IngressLoadBalancerIngress,
+  IngressLoadBalancerIngressInput,
+  IngressLoadBalancerStatus,
+  IngressLoadBalancerStatusInput,
+  IngressPortStatus,
+  IngressPortStatusInput,
+  IngressRule,
+  IngressRuleInput,
+  IngressServiceBackend,
+  IngressServiceBackendInput,
+  IngressSpec,
+  IngressSpecInput,
+  IngressStatus,
+  IngressStatusInput,
+  IngressTLS,
+  IngressTLSInput,
+  ServiceBackendPort,
+  ServiceBackendPortInput,
+} from './v1/ingress/schema.js';
+export type {
+  IPBlock,
+  IPBlockInput,
+  NetworkPolicyEgressRule,
+  NetworkPolicyEgressRuleInput,
+  NetworkPolicyIngressRule,
+  NetworkPolicyIngressRuleInput,
+  NetworkPolicyPeer,
+  NetworkPolicyPeerInput,
+  NetworkPolicyPort,
+  NetworkPolicyPortInput,
+  NetworkPolicySpec,
+  NetworkPolicySpecInput,
+} from './v1/network-policy/schema.js';
