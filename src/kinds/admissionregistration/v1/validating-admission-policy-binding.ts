@@ -13,8 +13,8 @@ import { always, optional, pointer, setList, words } from '../../../schema/hints
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
+import { ageColumn, nameColumn } from '../../shared/common-columns.js';
 import { specGeneration } from '../../shared/strategies.js';
-import { ageColumn, nameColumn } from '../../shared/workload-columns.js';
 import { matchResources, wordErrors } from './match-resources.js';
 import type { ParamRef } from './policy-parts.js';
 import { bindingSpecErrors, paramRef } from './policy-parts.js';

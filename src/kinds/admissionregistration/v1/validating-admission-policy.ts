@@ -13,10 +13,10 @@ import { always, applyMapList, int64, mapList, optional, pointer } from '../../.
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
+import { ageColumn, nameColumn } from '../../shared/common-columns.js';
 import { conditionErrors } from '../../shared/condition-rules.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { condition } from '../../shared/types.js';
-import { ageColumn, nameColumn } from '../../shared/workload-columns.js';
 import { failurePolicy, matchCondition, matchResources, statusReason } from './match-resources.js';
 import { paramKind, policySpecErrors, variable } from './policy-parts.js';
 

@@ -8,7 +8,7 @@ import type { Input, Output } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
-import { ageColumn, nameColumn } from '../../shared/workload-columns.js';
+import { ageColumn, nameColumn } from '../../shared/common-columns.js';
 import { validatingWebhook, webhookErrors } from './webhook.js';
 
 const shape = () => ({ webhooks: optional(mapList(validatingWebhook(), 'name')) });

@@ -8,9 +8,9 @@ import { always, defaultedPointer, optional, pointer } from '../../../schema/hin
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
+import { ageColumn, nameColumn } from '../../shared/common-columns.js';
 import { specGeneration } from '../../shared/strategies.js';
 import { labelSelector } from '../../shared/types.js';
-import { ageColumn, nameColumn } from '../../shared/workload-columns.js';
 import { matchResources } from '../v1/match-resources.js';
 import { bindingSpecErrors, parameterNotFoundAction } from '../v1/policy-parts.js';
 

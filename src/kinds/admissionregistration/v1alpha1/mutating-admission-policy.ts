@@ -10,8 +10,8 @@ import { always, mapList, optional, pointer, words } from '../../../schema/hints
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
+import { ageColumn, nameColumn } from '../../shared/common-columns.js';
 import { specGeneration } from '../../shared/strategies.js';
-import { ageColumn, nameColumn } from '../../shared/workload-columns.js';
 import {
   failurePolicy,
   matchCondition,

@@ -24,9 +24,9 @@ import { type Input, type Output, type Type, type } from '../../../schema/type.j
 import { base64ByteLength } from '../../../util/base64.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, NameRule, WriteContext } from '../../kind.js';
+import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import { conditionParts } from '../../shared/types.js';
-import { ageColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
 
 const serviceReferenceShape = () => ({
   namespace: optional(z.string()),

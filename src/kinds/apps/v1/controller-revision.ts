@@ -10,8 +10,8 @@ import type { Input, Output } from '../../../schema/type.js';
 import { isRecord, printJson } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
+import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
-import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/workload-columns.js';
 import { nonNegative } from './workload.js';
 
 const shape = () => ({

@@ -26,11 +26,6 @@ import {
 } from '../../core/v1/pod-spec/pod-template.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
-import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
-import { requiredPointer } from '../../shared/required-pointer.js';
-import { dumpLabelSelector } from '../../shared/selector-dump.js';
-import { specGeneration, statusSubresource } from '../../shared/strategies.js';
-import { conditionParts, labelSelector } from '../../shared/types.js';
 import {
   ageColumn,
   containerColumns,
@@ -39,7 +34,12 @@ import {
   nameColumn,
   selectorColumn,
   textColumn,
-} from '../../shared/workload-columns.js';
+} from '../../shared/common-columns.js';
+import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
+import { requiredPointer } from '../../shared/required-pointer.js';
+import { dumpLabelSelector } from '../../shared/selector-dump.js';
+import { specGeneration, statusSubresource } from '../../shared/strategies.js';
+import { conditionParts, labelSelector } from '../../shared/types.js';
 import {
   amountOf,
   collisionProblems,

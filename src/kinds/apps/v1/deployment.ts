@@ -27,11 +27,11 @@ import { podTemplateSpec } from '../../core/v1/pod-spec/pod-spec.js';
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../core/v1/pod-spec/pod-template.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
+import { ageColumn, containerColumns, nameColumn, selectorColumn, textColumn } from '../../shared/common-columns.js';
 import { podNameWarnings } from '../../shared/pod-name-warnings.js';
 import { requiredPointer } from '../../shared/required-pointer.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import { labelSelector } from '../../shared/types.js';
-import { ageColumn, containerColumns, nameColumn, selectorColumn, textColumn } from '../../shared/workload-columns.js';
 import {
   amountOf,
   atMost,

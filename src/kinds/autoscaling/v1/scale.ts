@@ -10,7 +10,7 @@ import { always, int32, optional } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, SubresourceView } from '../../kind.js';
-import { ageColumn, countColumn, nameColumn } from '../../shared/workload-columns.js';
+import { ageColumn, countColumn, nameColumn } from '../../shared/common-columns.js';
 
 const scaleSpecShape = () => ({
   replicas: optional(int32()),

@@ -21,11 +21,6 @@ import { type Input, type Output, type Type, type } from '../../../schema/type.j
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../core/v1/pod-spec/pod-template.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
-import { templateMeta } from '../../shared/object-meta.js';
-import { podNameWarnings } from '../../shared/pod-name-warnings.js';
-import { dumpLabelSelector } from '../../shared/selector-dump.js';
-import { specGeneration, statusSubresource } from '../../shared/strategies.js';
-import { objectReference } from '../../shared/types.js';
 import {
   ageColumn,
   containerColumns,
@@ -35,7 +30,12 @@ import {
   selectorColumn,
   since,
   textColumn,
-} from '../../shared/workload-columns.js';
+} from '../../shared/common-columns.js';
+import { templateMeta } from '../../shared/object-meta.js';
+import { podNameWarnings } from '../../shared/pod-name-warnings.js';
+import { dumpLabelSelector } from '../../shared/selector-dump.js';
+import { specGeneration, statusSubresource } from '../../shared/strategies.js';
+import { objectReference } from '../../shared/types.js';
 import { nullEmptyRules } from './job/empty-rules.js';
 import { type JobSpec, jobSpec } from './job/schema.js';
 import { jobTemplateProblems, nonNegative } from './job/validate.js';

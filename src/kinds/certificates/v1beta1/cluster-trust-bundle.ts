@@ -14,8 +14,8 @@ import { optional } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { anotherVersion, defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, NameRule } from '../../kind.js';
+import { NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { signerNameProblems, trustBundleNameProblems } from '../../shared/signer-name.js';
-import { NONE, nameColumn, textColumn } from '../../shared/workload-columns.js';
 
 const clusterTrustBundleSpecShape = () => ({
   signerName: optional(z.string()),

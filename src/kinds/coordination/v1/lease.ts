@@ -10,7 +10,7 @@ import { always, int32, microTime, namedString, pointer } from '../../../schema/
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
-import { ageColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
+import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { strategyProblems } from '../lease-strategy.js';
 
 const leaseSpecShape = () => ({

@@ -13,7 +13,7 @@ import { always, microTime, namedString, optional, pointer } from '../../../sche
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
-import { ageColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
+import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { OLDEST_EMULATION_VERSION, strategyProblems } from '../lease-strategy.js';
 
 /** The same in every version. */

@@ -9,7 +9,7 @@ import { mapList, optional, words } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
-import { nameColumn, textColumn } from '../../shared/workload-columns.js';
+import { nameColumn, textColumn } from '../../shared/common-columns.js';
 
 const componentConditionShape = () => ({
   type: words<'Healthy'>('v1.ComponentConditionType'),

@@ -11,9 +11,9 @@ import type { Input, Output } from '../../../schema/type.js';
 import { base64ByteLength } from '../../../util/base64.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
+import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { configKeys } from '../../shared/config-keys.js';
 import { immutableDataProblems } from '../../shared/immutable-data.js';
-import { ageColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
 
 const shape = () => ({
   immutable: pointer(z.boolean()),

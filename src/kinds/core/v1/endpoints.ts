@@ -13,8 +13,8 @@ import { type Input, type Output, type Type, type } from '../../../schema/type.j
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
+import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { objectReference } from '../../shared/types.js';
-import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/workload-columns.js';
 
 const endpointAddressShape = () => ({
   ip: z.string(),

@@ -3,7 +3,7 @@
  */
 import type { ApiObject } from '../../../meta/object.js';
 import type { CellContext, Column } from '../../columns.js';
-import { nameColumn, since, textColumn } from '../../shared/workload-columns.js';
+import { nameColumn, since, textColumn } from '../../shared/common-columns.js';
 import type { CoreEvent } from './event.js';
 
 /** `read` shows an object in the form of the core group. */

@@ -13,10 +13,10 @@ import { type Input, type Output, type Type, type } from '../../../schema/type.j
 import { copyJson, deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { DeletionRequest, DeletionVerdict, Kind, NameRule, WriteContext } from '../../kind.js';
+import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { standardFinalizerProblems } from '../../shared/finalizers.js';
 import { finalizersAfterDelete } from '../../shared/propagation.js';
 import { conditionParts } from '../../shared/types.js';
-import { ageColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
 
 const namespaceConditionShape = () => ({
   type: namedString('v1.NamespaceConditionType'),

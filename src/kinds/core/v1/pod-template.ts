@@ -9,7 +9,7 @@ import type { Input, Output } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
-import { containerColumns, NONE, nameColumn, textColumn } from '../../shared/workload-columns.js';
+import { containerColumns, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { podTemplateSpec } from './pod-spec/pod-spec.js';
 import {
   dropDisabledTemplateFields,

@@ -23,10 +23,10 @@ import { type Input, type Output, type Type, type } from '../../../schema/type.j
 import { scaleSubresource } from '../../autoscaling/v1/scale.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
+import { ageColumn, containerColumns, countColumn, nameColumn, selectorColumn } from '../../shared/common-columns.js';
 import { podNameWarnings } from '../../shared/pod-name-warnings.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { conditionParts } from '../../shared/types.js';
-import { ageColumn, containerColumns, countColumn, nameColumn, selectorColumn } from '../../shared/workload-columns.js';
 import { podTemplateSpec } from './pod-spec/pod-spec.js';
 import {
   dropDisabledTemplateFields,

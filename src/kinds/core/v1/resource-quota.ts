@@ -13,6 +13,7 @@ import { type Input, type Output, type Type, type } from '../../../schema/type.j
 import { own } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
+import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import {
   isStandardQuotaResource,
   type ResourceList,
@@ -22,7 +23,6 @@ import {
 import { roundAmounts } from '../../shared/round-amounts.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import { listReporter } from '../../shared/whole-list.js';
-import { ageColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
 
 export type ResourceQuotaScope =
   | 'Terminating'

@@ -14,9 +14,9 @@ import { base64ByteLength, decodeBase64Text, encodeBase64Text } from '../../../u
 import { isRecord, own } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
+import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { configKeys } from '../../shared/config-keys.js';
 import { immutableDataProblems } from '../../shared/immutable-data.js';
-import { ageColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
 import { keyPairProblem } from './secret-key-pair.js';
 
 const shape = () => ({

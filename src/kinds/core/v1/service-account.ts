@@ -8,8 +8,8 @@ import type { Input, Output } from '../../../schema/type.js';
 import { tokenSubresource } from '../../authentication/v1/token-request.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
+import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { localObjectReference, objectReference } from '../../shared/types.js';
-import { ageColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
 
 const shape = () => ({
   secrets: optional(mapList(objectReference(), 'name')),

@@ -19,9 +19,9 @@ import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
+import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { finalizerProblems } from '../../shared/finalizer-problems.js';
 import { objectReference } from '../../shared/types.js';
-import { ageColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
 
 const endpointConditionsShape = () => ({
   ready: pointer(z.boolean()),

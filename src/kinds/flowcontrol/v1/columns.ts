@@ -3,7 +3,7 @@
  */
 import type { ApiObject } from '../../../meta/object.js';
 import type { Column } from '../../columns.js';
-import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/workload-columns.js';
+import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import type { FlowSchema } from './flow-schema/flow-schema.js';
 import type { PriorityLevelConfiguration } from './priority-level-configuration.js';
 

@@ -26,8 +26,8 @@ import {
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, NameRule } from '../../kind.js';
+import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { statusSubresource } from '../../shared/strategies.js';
-import { ageColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
 
 const serverStorageVersionShape = () => ({
   apiServerID: optional(z.string()),

@@ -11,9 +11,9 @@ import { always, defaultedPointer, optional, pointer, words } from '../../../sch
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
+import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { domainPrefixedPathProblems } from '../../shared/domain-prefixed-path.js';
 import { specGeneration } from '../../shared/strategies.js';
-import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/workload-columns.js';
 import { groupKindNameProblems } from '../reference.js';
 
 const parametersReferenceShape = () => ({

@@ -15,8 +15,8 @@ import { type Input, type Output, type Type, type } from '../../../schema/type.j
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
+import { NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { requiredPointer } from '../../shared/required-pointer.js';
-import { NONE, nameColumn, textColumn } from '../../shared/workload-columns.js';
 import { requiredSegmentProblems } from '../reference.js';
 
 const parentReferenceShape = () => ({

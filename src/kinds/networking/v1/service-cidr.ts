@@ -12,10 +12,10 @@ import { always, mapList, optional, pointer } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
+import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { DEFAULT_SERVICE_CIDR } from '../../shared/service-cidr.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import { condition } from '../../shared/types.js';
-import { ageColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
 
 const serviceCIDRSpecShape = () => ({
   // An empty list is refused as what it is, so it must not look absent.

@@ -17,10 +17,10 @@ import { labelDeprecation } from '../../core/v1/persistent-volume/deprecated-lab
 import { toleration } from '../../core/v1/scheduling-types.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
+import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { validateResourceRequirements } from '../../shared/resources.js';
 import { roundAmounts } from '../../shared/round-amounts.js';
 import { type Toleration, validateTolerations } from '../../shared/tolerations.js';
-import { ageColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
 
 const overheadShape = () => ({ podFixed: optional(resourceList()) });
 interface Overhead extends Output<typeof overheadShape> {}

@@ -24,10 +24,10 @@ import { type Input, type Output, type Type, type } from '../../../schema/type.j
 import type { Column } from '../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
+import { ageColumn, countColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { conditionErrors } from '../../shared/condition-rules.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { condition, labelSelector } from '../../shared/types.js';
-import { ageColumn, countColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
 
 const podDisruptionBudgetSpecShape = () => ({
   minAvailable: pointer(intOrString()),

@@ -3,7 +3,7 @@
  */
 import type { ApiObject } from '../../../meta/object.js';
 import type { Column } from '../../columns.js';
-import { ageColumn, createdColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
+import { ageColumn, createdColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import type { RoleRef, Subject } from './binding.js';
 
 export const roleColumns: readonly Column[] = [nameColumn, createdColumn];

@@ -10,8 +10,8 @@ import type { Input, Output } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, PowerContext, Strategy, WriteContext } from '../../kind.js';
+import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { statusSubresource } from '../../shared/strategies.js';
-import { ageColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
 import { adminAccessProblems, checkAdminAccess } from '../admin-access.js';
 import {
   type AnyClaimSpec,

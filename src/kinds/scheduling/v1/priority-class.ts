@@ -13,7 +13,7 @@ import type { Input, Output } from '../../../schema/type.js';
 import type { Column } from '../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { DeletionRequest, DeletionVerdict, Kind, WriteContext } from '../../kind.js';
-import { ageColumn, countColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
+import { ageColumn, countColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 
 const shape = () => ({
   value: int32(),

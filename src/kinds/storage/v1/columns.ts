@@ -3,7 +3,7 @@
  */
 import type { ApiObject } from '../../../meta/object.js';
 import type { Column } from '../../columns.js';
-import { ageColumn, countColumn, nameColumn, textColumn } from '../../shared/workload-columns.js';
+import { ageColumn, countColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import type { CSIDriver } from './csi-driver.js';
 import type { CSINode } from './csi-node.js';
 import type { StorageClass } from './storage-class.js';

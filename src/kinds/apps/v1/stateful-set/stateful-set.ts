@@ -16,9 +16,9 @@ import { claimSpecWarnings } from '../../../core/v1/pod-spec/volume-warnings.js'
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind, NameRule, WriteContext } from '../../../kind.js';
 import { annotationErrors } from '../../../shared/annotations.js';
+import { ageColumn, containerColumns, nameColumn, textColumn } from '../../../shared/common-columns.js';
 import { dumpLabelSelector } from '../../../shared/selector-dump.js';
 import { specGeneration, statusSubresource } from '../../../shared/strategies.js';
-import { ageColumn, containerColumns, nameColumn, textColumn } from '../../../shared/workload-columns.js';
 import {
   amountOf,
   atMost,

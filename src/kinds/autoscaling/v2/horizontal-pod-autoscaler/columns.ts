@@ -3,7 +3,7 @@
  */
 import type { ApiObject } from '../../../../meta/object.js';
 import type { Column } from '../../../columns.js';
-import { ageColumn, NONE, nameColumn, textColumn, UNKNOWN } from '../../../shared/workload-columns.js';
+import { ageColumn, NONE, nameColumn, textColumn, UNKNOWN } from '../../../shared/common-columns.js';
 import type { MetricSpec, MetricStatus } from './metrics.js';
 import type { HorizontalPodAutoscalerSpec, HorizontalPodAutoscalerStatus } from './schema.js';
 

@@ -12,17 +12,11 @@ import type { CellContext } from '../../../columns.js';
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../../core/v1/pod-spec/pod-template.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind, WriteContext } from '../../../kind.js';
+import { ageColumn, containerColumns, nameColumn, selectorColumn, textColumn } from '../../../shared/common-columns.js';
 import { podNameWarnings } from '../../../shared/pod-name-warnings.js';
 import { repeatedMetadataProblems } from '../../../shared/repeated-metadata.js';
 import { dumpLabelSelector } from '../../../shared/selector-dump.js';
 import { specGeneration, statusSubresource } from '../../../shared/strategies.js';
-import {
-  ageColumn,
-  containerColumns,
-  nameColumn,
-  selectorColumn,
-  textColumn,
-} from '../../../shared/workload-columns.js';
 import { nullEmptyRules } from './empty-rules.js';
 import { type JobCondition, type JobSpec, jobShape } from './schema.js';
 import { jobSpecProblems } from './validate.js';

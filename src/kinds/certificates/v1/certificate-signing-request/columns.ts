@@ -4,7 +4,7 @@
 import type { ApiObject } from '../../../../meta/object.js';
 import { humanDuration } from '../../../../meta/time.js';
 import type { Column } from '../../../columns.js';
-import { ageColumn, NONE, nameColumn, textColumn } from '../../../shared/workload-columns.js';
+import { ageColumn, NONE, nameColumn, textColumn } from '../../../shared/common-columns.js';
 import type { CertificateSigningRequestSpec, CertificateSigningRequestStatus } from './schema.js';
 
 const specOf = (object: ApiObject) => object['spec'] as CertificateSigningRequestSpec;

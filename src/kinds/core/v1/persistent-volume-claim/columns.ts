@@ -4,7 +4,7 @@
 import type { ApiObject } from '../../../../meta/object.js';
 import { own } from '../../../../util/json.js';
 import type { Column } from '../../../columns.js';
-import { ageColumn, nameColumn, textColumn } from '../../../shared/workload-columns.js';
+import { ageColumn, nameColumn, textColumn } from '../../../shared/common-columns.js';
 import { accessModesCell, classCell, phaseCell, UNSET } from '../persistent-volume/columns.js';
 import type { PersistentVolumeClaim } from '../persistent-volume-claim.js';
 

@@ -5,7 +5,7 @@ import { kubernetesDialect, orchDialect } from '../../../../meta/dialect.js';
 import type { ApiObject } from '../../../../meta/object.js';
 import { own } from '../../../../util/json.js';
 import type { Column } from '../../../columns.js';
-import { ageColumn, nameColumn, textColumn } from '../../../shared/workload-columns.js';
+import { ageColumn, nameColumn, textColumn } from '../../../shared/common-columns.js';
 import type { PersistentVolume } from '../persistent-volume.js';
 import { classAnnotation } from './warnings.js';
 

@@ -3,14 +3,21 @@
  * do not; the rest is shared with pods.
  */
 import * as z from 'zod';
-import { defaulted, hint, int32, optional, pointer } from '../../../../schema/hints.js';
+import { defaulted, hint, optional, pointer } from '../../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
 import { objectReference, secretReference } from '../../../shared/types.js';
+import {
+  azureFileVolumeSourceShape,
+  cephFSVolumeSourceShape,
+  cinderVolumeSourceShape,
+  flexVolumeSourceShape,
+  glusterfsVolumeSourceShape,
+  iscsiVolumeSourceShape,
+  rbdVolumeSourceShape,
+} from '../pod-spec/volume-sources.js';
 
 const glusterfsPersistentVolumeSourceShape = () => ({
-  endpoints: z.string(),
-  path: z.string(),
-  readOnly: optional(z.boolean()),
+  ...glusterfsVolumeSourceShape(),
   endpointsNamespace: pointer(z.string()),
 });
 export interface GlusterfsPersistentVolumeSource extends Output<typeof glusterfsPersistentVolumeSourceShape> {}
@@ -20,16 +27,7 @@ export const glusterfsPersistentVolumeSource: Type<
   GlusterfsPersistentVolumeSourceInput
 > = type('GlusterfsPersistentVolumeSource', glusterfsPersistentVolumeSourceShape);
 
-const rbdPersistentVolumeSourceShape = () => ({
-  monitors: z.array(z.string()),
-  image: z.string(),
-  fsType: optional(z.string()),
-  pool: defaulted(z.string(), 'rbd'),
-  user: defaulted(z.string(), 'admin'),
-  keyring: defaulted(z.string(), '/etc/ceph/keyring'),
-  secretRef: pointer(secretReference()),
-  readOnly: optional(z.boolean()),
-});
+const rbdPersistentVolumeSourceShape = () => ({ ...rbdVolumeSourceShape(), secretRef: pointer(secretReference()) });
 export interface RBDPersistentVolumeSource extends Output<typeof rbdPersistentVolumeSourceShape> {}
 export interface RBDPersistentVolumeSourceInput extends Input<typeof rbdPersistentVolumeSourceShape> {}
 export const rbdPersistentVolumeSource: Type<RBDPersistentVolumeSource, RBDPersistentVolumeSourceInput> = type(
@@ -37,19 +35,7 @@ export const rbdPersistentVolumeSource: Type<RBDPersistentVolumeSource, RBDPersi
   rbdPersistentVolumeSourceShape,
 );
 
-const iscsiPersistentVolumeSourceShape = () => ({
-  targetPortal: z.string(),
-  iqn: z.string(),
-  lun: int32(),
-  iscsiInterface: defaulted(z.string(), 'default'),
-  fsType: optional(z.string()),
-  readOnly: optional(z.boolean()),
-  portals: optional(z.array(z.string())),
-  chapAuthDiscovery: optional(z.boolean()),
-  chapAuthSession: optional(z.boolean()),
-  secretRef: pointer(secretReference()),
-  initiatorName: pointer(z.string()),
-});
+const iscsiPersistentVolumeSourceShape = () => ({ ...iscsiVolumeSourceShape(), secretRef: pointer(secretReference()) });
 export interface ISCSIPersistentVolumeSource extends Output<typeof iscsiPersistentVolumeSourceShape> {}
 export interface ISCSIPersistentVolumeSourceInput extends Input<typeof iscsiPersistentVolumeSourceShape> {}
 export const iscsiPersistentVolumeSource: Type<ISCSIPersistentVolumeSource, ISCSIPersistentVolumeSourceInput> = type(
@@ -58,9 +44,7 @@ export const iscsiPersistentVolumeSource: Type<ISCSIPersistentVolumeSource, ISCS
 );
 
 const cinderPersistentVolumeSourceShape = () => ({
-  volumeID: z.string(),
-  fsType: optional(z.string()),
-  readOnly: optional(z.boolean()),
+  ...cinderVolumeSourceShape(),
   secretRef: pointer(secretReference()),
 });
 export interface CinderPersistentVolumeSource extends Output<typeof cinderPersistentVolumeSourceShape> {}
@@ -71,12 +55,8 @@ export const cinderPersistentVolumeSource: Type<CinderPersistentVolumeSource, Ci
 );
 
 const cephFSPersistentVolumeSourceShape = () => ({
-  monitors: z.array(z.string()),
-  path: optional(z.string()),
-  user: optional(z.string()),
-  secretFile: optional(z.string()),
+  ...cephFSVolumeSourceShape(),
   secretRef: pointer(secretReference()),
-  readOnly: optional(z.boolean()),
 });
 export interface CephFSPersistentVolumeSource extends Output<typeof cephFSPersistentVolumeSourceShape> {}
 export interface CephFSPersistentVolumeSourceInput extends Input<typeof cephFSPersistentVolumeSourceShape> {}
@@ -85,13 +65,7 @@ export const cephFSPersistentVolumeSource: Type<CephFSPersistentVolumeSource, Ce
   cephFSPersistentVolumeSourceShape,
 );
 
-const flexPersistentVolumeSourceShape = () => ({
-  driver: z.string(),
-  fsType: optional(z.string()),
-  secretRef: pointer(secretReference()),
-  readOnly: optional(z.boolean()),
-  options: optional(z.record(z.string(), z.string())),
-});
+const flexPersistentVolumeSourceShape = () => ({ ...flexVolumeSourceShape(), secretRef: pointer(secretReference()) });
 export interface FlexPersistentVolumeSource extends Output<typeof flexPersistentVolumeSourceShape> {}
 export interface FlexPersistentVolumeSourceInput extends Input<typeof flexPersistentVolumeSourceShape> {}
 export const flexPersistentVolumeSource: Type<FlexPersistentVolumeSource, FlexPersistentVolumeSourceInput> = type(
@@ -100,9 +74,7 @@ export const flexPersistentVolumeSource: Type<FlexPersistentVolumeSource, FlexPe
 );
 
 const azureFilePersistentVolumeSourceShape = () => ({
-  secretName: z.string(),
-  shareName: z.string(),
-  readOnly: optional(z.boolean()),
+  ...azureFileVolumeSourceShape(),
   // Null on the wire when there is none; see defaults.ts.
   secretNamespace: pointer(z.string().nullable()),
 });

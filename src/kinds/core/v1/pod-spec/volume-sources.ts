@@ -110,7 +110,7 @@ export const nfsVolumeSource: Type<NFSVolumeSource, NFSVolumeSourceInput> = type
   nfsVolumeSourceShape,
 );
 
-const iscsiVolumeSourceShape = () => ({
+export const iscsiVolumeSourceShape = () => ({
   targetPortal: z.string(),
   iqn: z.string(),
   lun: int32(),
@@ -130,7 +130,7 @@ export const iscsiVolumeSource: Type<ISCSIVolumeSource, ISCSIVolumeSourceInput> 
   iscsiVolumeSourceShape,
 );
 
-const glusterfsVolumeSourceShape = () => ({
+export const glusterfsVolumeSourceShape = () => ({
   endpoints: z.string(),
   path: z.string(),
   readOnly: optional(z.boolean()),
@@ -153,7 +153,7 @@ export const persistentVolumeClaimVolumeSource: Type<
   PersistentVolumeClaimVolumeSourceInput
 > = type('PersistentVolumeClaimVolumeSource', persistentVolumeClaimVolumeSourceShape);
 
-const rbdVolumeSourceShape = () => ({
+export const rbdVolumeSourceShape = () => ({
   monitors: z.array(z.string()),
   image: z.string(),
   fsType: optional(z.string()),
@@ -170,7 +170,7 @@ export const rbdVolumeSource: Type<RBDVolumeSource, RBDVolumeSourceInput> = type
   rbdVolumeSourceShape,
 );
 
-const flexVolumeSourceShape = () => ({
+export const flexVolumeSourceShape = () => ({
   driver: z.string(),
   fsType: optional(z.string()),
   secretRef: pointer(localObjectReference()),
@@ -184,7 +184,7 @@ export const flexVolumeSource: Type<FlexVolumeSource, FlexVolumeSourceInput> = t
   flexVolumeSourceShape,
 );
 
-const cinderVolumeSourceShape = () => ({
+export const cinderVolumeSourceShape = () => ({
   volumeID: z.string(),
   fsType: optional(z.string()),
   readOnly: optional(z.boolean()),
@@ -197,7 +197,7 @@ export const cinderVolumeSource: Type<CinderVolumeSource, CinderVolumeSourceInpu
   cinderVolumeSourceShape,
 );
 
-const cephFSVolumeSourceShape = () => ({
+export const cephFSVolumeSourceShape = () => ({
   monitors: z.array(z.string()),
   path: optional(z.string()),
   user: optional(z.string()),
@@ -234,7 +234,7 @@ export interface FCVolumeSource extends Output<typeof fcVolumeSourceShape> {}
 export interface FCVolumeSourceInput extends Input<typeof fcVolumeSourceShape> {}
 export const fcVolumeSource: Type<FCVolumeSource, FCVolumeSourceInput> = type('FCVolumeSource', fcVolumeSourceShape);
 
-const azureFileVolumeSourceShape = () => ({
+export const azureFileVolumeSourceShape = () => ({
   secretName: z.string(),
   shareName: z.string(),
   readOnly: optional(z.boolean()),

@@ -4,7 +4,7 @@
 import type { ApiObject } from '../../../../meta/object.js';
 import { timeToMs } from '../../../../meta/time.js';
 import type { CellContext, Column } from '../../../columns.js';
-import { ageColumn, NONE, nameColumn, since, textColumn } from '../../../shared/workload-columns.js';
+import { ageColumn, NONE, nameColumn, since, textColumn } from '../../../shared/common-columns.js';
 import { conditionOf } from './conditions.js';
 import type { Pod } from './pod.js';
 import type { ContainerState, ContainerStatus } from './status.js';

@@ -8,8 +8,8 @@ import { always } from '../../../../schema/hints.js';
 import type { Input, Output } from '../../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind } from '../../../kind.js';
+import { ageColumn, NONE, nameColumn, textColumn } from '../../../shared/common-columns.js';
 import { specGeneration } from '../../../shared/strategies.js';
-import { ageColumn, NONE, nameColumn, textColumn } from '../../../shared/workload-columns.js';
 import { networkPolicySpec } from './schema.js';
 import { networkPolicyProblems, networkPolicyWarnings } from './validate.js';
 
