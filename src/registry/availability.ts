@@ -57,10 +57,22 @@ export class Availability {
     return undefined;
   }
 
+  /** Throws TypeError for a group that none of the kinds is in: most likely it is misspelt. */
+  requireGroupsOf(kinds: Iterable<Kind>): void {
+    const known = new Set(['api']);
+    for (const { group } of kinds) for (const name of spellings(group)) known.add(name);
+    for (const key of this.#settings.keys()) {
+      const [group = ''] = key.includes('/') && !/^v\d/.test(key) ? key.split('/') : [''];
+      if (!known.has(group) || (group === '' && !/^v\d/.test(key))) {
+        throw new TypeError(`orchplane: runtimeConfig: unknown api group in "${key}"`);
+      }
+    }
+  }
+
   #settingOf(kind: Kind): boolean | undefined {
     const level = stabilityOf(kind.version);
     // Both spellings of the service's groups are understood, whatever the cluster speaks.
-    const groups = [kind.group, ...dialects.map((dialect) => dialect.group(kind.group))];
+    const groups = spellings(kind.group);
     const versions = groups.map((group) => apiVersionOf({ group, version: kind.version }));
     const resources = versions.map((version) => `${version}/${kind.names.plural}`);
     for (const key of [...resources, ...versions, `api/${level}`, 'api/all']) {
@@ -69,6 +81,11 @@ export class Availability {
     }
     return undefined;
   }
+}
+
+/** A group as any dialect may write it. */
+function spellings(group: string): string[] {
+  return [group, ...dialects.map((dialect) => dialect.group(group))];
 }
 
 function readRuntimeConfig(config: RuntimeConfig): ReadonlyMap<string, boolean> {

@@ -27,7 +27,8 @@ export class Registry {
   }
 
   /** Makes kinds served unless their level or a gate keeps them off. */
-  offer(kinds: Iterable<Kind>): void {
+  offer(kinds: readonly Kind[]): void {
+    if (kinds.length > 0) this.#availability.requireGroupsOf(kinds);
     for (const kind of kinds) {
       const refusal = this.#availability.unavailable(kind, 'by default');
       if (refusal === undefined) this.#add(kind);

@@ -62,6 +62,23 @@ describe('the runtime configuration', () => {
     expect(() => served(config, [])).toThrow('orchplane: runtimeConfig');
   });
 
+  test.each(['foo', 'nonsense/v9', 'constructor', 'btach/v1=true'])(
+    'a group that nobody knows is refused: %j',
+    (config) => {
+      expect(() => createCluster({ runtimeConfig: config })).toThrow('unknown api group');
+    },
+  );
+
+  test('is understood in both spellings of a group, whatever the cluster speaks', async () => {
+    const gates = { CoordinatedLeaderElection: true };
+    for (const runtimeConfig of ['coordination.k8s.io/v1beta1', 'coordination.orch.io/v1beta1']) {
+      for (const dialect of ['orch', 'kubernetes'] as const) {
+        const cluster = createCluster({ runtimeConfig, dialect, featureGates: gates });
+        expect((await cluster.api(LeaseCandidate).list()).items).toEqual([]);
+      }
+    }
+  });
+
   test('may be an object', () => {
     const features = featureGates();
     const availability = new Availability({ runtimeConfig: { 'api/beta': true }, features, dialect: orchDialect });

@@ -9,3 +9,14 @@ export const MANDATORY = ['exempt', 'catch-all'] as const;
 export function mandatoryMetadata(name: string, dialect: Dialect): InitialObject['metadata'] {
   return { name, generation: 1, annotations: { [dialect.subkey('apf', 'autoupdate-spec')]: 'true' } };
 }
+
+/** What the server notes about a flow whose level exists. */
+export function found(level: string, now: string): object {
+  return {
+    type: 'Dangling',
+    status: 'False',
+    lastTransitionTime: now,
+    reason: 'Found',
+    message: `This FlowSchema references the PriorityLevelConfiguration object named "${level}" and it exists`,
+  };
+}

@@ -10,7 +10,7 @@ import type { Kind } from '../../../kind.js';
 import { specGeneration, statusSubresource } from '../../../shared/strategies.js';
 import { flowSchemaColumns } from '../columns.js';
 import { validateConditions } from '../conditions.js';
-import { MANDATORY, mandatoryMetadata } from '../mandatory.js';
+import { found, MANDATORY, mandatoryMetadata } from '../mandatory.js';
 import { fixedFlowSchemaSpec, fixedSpecProblems } from './fixed.js';
 import { flowSchemaShape } from './schema.js';
 import { validateFlowSchemaSpec } from './validate.js';
@@ -23,11 +23,11 @@ export const FlowSchema: Kind<FlowSchema, FlowSchemaInput, 'Cluster', 'status'> 
   kind: 'FlowSchema',
   scope: 'Cluster',
   columns: flowSchemaColumns,
-  initial: (dialect) =>
+  initial: (dialect, now) =>
     MANDATORY.map((name) => ({
       metadata: mandatoryMetadata(name, dialect),
       spec: fixedFlowSchemaSpec(name),
-      status: {},
+      status: { conditions: [found(name, now)] },
     })),
   body: flowSchemaShape,
   strategy: {
