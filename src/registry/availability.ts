@@ -49,7 +49,9 @@ export class Availability {
     const apiVersion = apiVersionOf({ group: this.#dialect.group(kind.group), version: kind.version });
     if (setting === false || (setting === undefined && asked === 'by default' && level !== 'ga')) {
       const state = setting === false ? 'switched off' : `${level} and off by default`;
-      return { why: `${kind.kind} in ${apiVersion} is ${state} (runtimeConfig: '${apiVersion}=true')` };
+      // What was switched off by the most particular key comes back by no other.
+      const key = setting === false ? `${apiVersion}/${kind.names.plural}` : apiVersion;
+      return { why: `${kind.kind} in ${apiVersion} is ${state} (runtimeConfig: '${key}=true')` };
     }
     if (asked === 'by default' && kind.gate !== undefined && !this.#features.enabled(kind.gate)) {
       return { why: `${kind.kind} needs the feature gate ${kind.gate} (featureGates: { ${kind.gate}: true })` };
@@ -70,6 +72,8 @@ export class Availability {
   }
 
   #settingOf(kind: Kind): boolean | undefined {
+    // Nearly every cluster: nothing is set, and there are many kinds to ask about.
+    if (this.#settings.size === 0) return undefined;
     const level = stabilityOf(kind.version);
     // Both spellings of the service's groups are understood, whatever the cluster speaks.
     const groups = spellings(kind.group);

@@ -2,14 +2,11 @@
  * MutatingWebhookConfiguration: webhooks that may change requests. Here are the rules of the object; calling is another matter.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
-import type { ApiObject } from '../../../meta/object.js';
 import { mapList, optional } from '../../../schema/hints.js';
 import type { Input, Output } from '../../../schema/type.js';
-import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
-import { ageColumn, nameColumn } from '../../shared/common-columns.js';
-import { mutatingWebhook, webhookErrors } from './webhook.js';
+import { mutatingWebhook, webhooksColumns, webhooksStrategy } from './webhook.js';
 
 const shape = () => ({ webhooks: optional(mapList(mutatingWebhook(), 'name')) });
 export interface MutatingWebhookConfiguration extends ObjectBase, Output<typeof shape> {}
@@ -26,24 +23,6 @@ export const MutatingWebhookConfiguration: Kind<
   scope: 'Cluster',
   names: { categories: ['api-extensions'] },
   body: shape,
-  strategy: {
-    unconditionalUpdate: false,
-    revalidatesOnUpdate: true,
-    generation: (next, live) => !deepEqual(next['webhooks'], live['webhooks']),
-    validate: (object) => webhookErrors(webhooksOf(object)),
-  },
-  columns: [
-    nameColumn,
-    {
-      name: 'Webhooks',
-      type: 'integer',
-      description: 'How many webhooks it lists.',
-      cell: (object) => webhooksOf(object).length,
-    },
-    ageColumn,
-  ],
+  strategy: webhooksStrategy,
+  columns: webhooksColumns,
 });
-
-function webhooksOf(object: ApiObject) {
-  return (object as unknown as MutatingWebhookConfiguration).webhooks ?? [];
-}

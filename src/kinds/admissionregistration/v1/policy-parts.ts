@@ -7,8 +7,11 @@ import type { FieldError } from '../../../meta/field-error.js';
 import { forbidden, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { dns1035LabelProblems, dnsSubdomainProblems, pathSegmentProblems } from '../../../meta/names.js';
+import type { ApiObject } from '../../../meta/object.js';
 import { optional, pointer, words } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import type { Column } from '../../columns.js';
+import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { labelSelector } from '../../shared/types.js';
 import type { MatchCondition, MatchResources } from './match-resources.js';
 import { FAILURE_POLICIES, matchConditionErrors, matchResourcesErrors, wordErrors } from './match-resources.js';
@@ -124,6 +127,24 @@ export function bindingSpecErrors({
 }
 
 const NOT_BOTH = 'name and selector are mutually exclusive';
+
+/** The columns of whatever binds a policy to parameters. */
+export function bindingColumns(specOf: (object: ApiObject) => BindingSpec): Column[] {
+  return [
+    nameColumn,
+    textColumn('PolicyName', 'The policy that it puts to use.', (object) => specOf(object).policyName ?? ''),
+    textColumn('ParamRef', 'Where the policy finds its parameters.', (object) => paramRefCell(specOf(object).paramRef)),
+    ageColumn,
+  ];
+}
+
+/** Parameters found by selector have no name, and show as such. */
+function paramRefCell(ref: ParamRef | undefined): string {
+  if (ref === undefined) return '<unset>';
+  const { name = '', namespace = '' } = ref;
+  if (name === '') return '*';
+  return namespace === '' ? name : `${namespace}/${name}`;
+}
 
 function paramRefErrors(ref: ParamRef, path: string): FieldError[] {
   const { name = '', selector } = ref;

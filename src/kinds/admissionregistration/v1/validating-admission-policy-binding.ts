@@ -13,11 +13,9 @@ import { always, optional, pointer, setList, words } from '../../../schema/hints
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
-import { ageColumn, nameColumn } from '../../shared/common-columns.js';
 import { specGeneration } from '../../shared/strategies.js';
 import { matchResources, wordErrors } from './match-resources.js';
-import type { ParamRef } from './policy-parts.js';
-import { bindingSpecErrors, paramRef } from './policy-parts.js';
+import { bindingColumns, bindingSpecErrors, paramRef } from './policy-parts.js';
 
 export type ValidationAction = 'Audit' | 'Deny' | 'Warn';
 
@@ -50,34 +48,11 @@ export const ValidatingAdmissionPolicyBinding: Kind<
   names: { categories: ['api-extensions'] },
   body: shape,
   strategy: { unconditionalUpdate: false, revalidatesOnUpdate: true, generation: specGeneration, validate },
-  columns: [
-    nameColumn,
-    {
-      name: 'PolicyName',
-      type: 'string',
-      description: 'The policy that it puts to use.',
-      cell: (object) => specOf(object).policyName ?? '',
-    },
-    {
-      name: 'ParamRef',
-      type: 'string',
-      description: 'Where the policy finds its parameters.',
-      cell: (object) => paramRefCell(specOf(object).paramRef),
-    },
-    ageColumn,
-  ],
+  columns: bindingColumns(specOf),
 });
 
 function specOf(object: ApiObject): ValidatingAdmissionPolicyBindingSpec {
   return (object as unknown as ValidatingAdmissionPolicyBinding).spec;
-}
-
-/** Parameters found by selector have no name, and show as such. */
-function paramRefCell(ref: ParamRef | undefined): string {
-  if (ref === undefined) return '<unset>';
-  const { name = '', namespace = '' } = ref;
-  if (name === '') return '*';
-  return namespace === '' ? name : `${namespace}/${name}`;
 }
 
 const ACTIONS = ['Audit', 'Deny', 'Warn'];

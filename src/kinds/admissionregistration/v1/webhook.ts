@@ -1,14 +1,20 @@
 /**
  * A webhook as both configurations hold it: who is called, about what, and what happens when nobody answers.
  */
+
 import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
 import { duplicate, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import { stringSlice } from '../../../meta/go-text.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { dns1035LabelProblems, dnsSubdomainProblems } from '../../../meta/names.js';
+import type { ApiObject } from '../../../meta/object.js';
 import { bytes, defaultedPointer, int32, mapList, optional, pointer, words } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { deepEqual } from '../../../util/json.js';
+import type { Column } from '../../columns.js';
+import type { Strategy } from '../../kind.js';
+import { ageColumn, nameColumn } from '../../shared/common-columns.js';
 import { requiredPointer } from '../../shared/required-pointer.js';
 import { labelSelector } from '../../shared/types.js';
 import { webhookClientErrors } from '../../shared/webhook-client.js';
@@ -86,6 +92,29 @@ export const mutatingWebhook: Type<MutatingWebhook, MutatingWebhookInput> = type
 );
 
 type AnyWebhook = ValidatingWebhook & { readonly reinvocationPolicy?: string };
+
+/** Both kinds of configuration are a list of webhooks and nothing else. */
+export const webhooksStrategy: Partial<Strategy> = {
+  unconditionalUpdate: false,
+  revalidatesOnUpdate: true,
+  generation: (next, live) => !deepEqual(next['webhooks'], live['webhooks']),
+  validate: (object) => webhookErrors(webhooksOf(object)),
+};
+
+export const webhooksColumns: readonly Column[] = [
+  nameColumn,
+  {
+    name: 'Webhooks',
+    type: 'integer',
+    description: 'How many webhooks it lists.',
+    cell: (object) => webhooksOf(object).length,
+  },
+  ageColumn,
+];
+
+function webhooksOf(object: ApiObject): readonly AnyWebhook[] {
+  return (object['webhooks'] ?? []) as readonly AnyWebhook[];
+}
 
 /** What is wrong with the webhooks of a configuration. */
 export function webhookErrors(webhooks: readonly AnyWebhook[]): FieldError[] {

@@ -8,11 +8,10 @@ import { always, defaultedPointer, optional, pointer } from '../../../schema/hin
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
-import { ageColumn, nameColumn } from '../../shared/common-columns.js';
 import { specGeneration } from '../../shared/strategies.js';
 import { labelSelector } from '../../shared/types.js';
 import { matchResources } from '../v1/match-resources.js';
-import { bindingSpecErrors, parameterNotFoundAction } from '../v1/policy-parts.js';
+import { bindingColumns, bindingSpecErrors, parameterNotFoundAction } from '../v1/policy-parts.js';
 
 /** As in v1, with a default for what happens when there are no parameters. */
 const paramRefShape = () => ({
@@ -59,32 +58,9 @@ export const MutatingAdmissionPolicyBinding: Kind<
     generation: specGeneration,
     validate: (object) => bindingSpecErrors(specOf(object)),
   },
-  columns: [
-    nameColumn,
-    {
-      name: 'PolicyName',
-      type: 'string',
-      description: 'The policy that it puts to use.',
-      cell: (object) => specOf(object).policyName ?? '',
-    },
-    {
-      name: 'ParamRef',
-      type: 'string',
-      description: 'Where the policy finds its parameters.',
-      cell: (object) => paramRefCell(specOf(object).paramRef),
-    },
-    ageColumn,
-  ],
+  columns: bindingColumns(specOf),
 });
 
 function specOf(object: ApiObject): MutatingAdmissionPolicyBindingSpec {
   return (object as unknown as MutatingAdmissionPolicyBinding).spec;
-}
-
-/** Parameters found by selector have no name, and show as such. */
-function paramRefCell(ref: ParamRef | undefined): string {
-  if (ref === undefined) return '<unset>';
-  const { name = '', namespace = '' } = ref;
-  if (name === '') return '*';
-  return namespace === '' ? name : `${namespace}/${name}`;
 }

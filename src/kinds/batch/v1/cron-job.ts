@@ -36,7 +36,6 @@ import { podNameWarnings } from '../../shared/pod-name-warnings.js';
 import { dumpLabelSelector } from '../../shared/selector-dump.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { objectReference } from '../../shared/types.js';
-import { nullEmptyRules } from './job/empty-rules.js';
 import { type JobSpec, jobSpec } from './job/schema.js';
 import { jobTemplateProblems, nonNegative } from './job/validate.js';
 import { jobSpecWarnings } from './job/warnings.js';
@@ -96,7 +95,6 @@ export const CronJob: Kind<CronJob, CronJobInput, 'Namespaced', 'status'> = defi
     ],
     validateUpdate: (next, live, context) =>
       specProblems(cronJobOf(next).spec, { context, live: cronJobOf(live).spec }),
-    canonicalize: (draft) => nullEmptyRules(templateOf(draft)),
     warnings,
   },
   subresources: { status: statusSubresource({}) },

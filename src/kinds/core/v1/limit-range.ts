@@ -60,7 +60,7 @@ export const LimitRange: Kind<LimitRange, LimitRangeInput, 'Namespaced', never> 
   },
 });
 
-/** An empty list does not survive storage: what comes back is null. */
+/** Null when there are none. */
 function limitsOf(object: ApiObject | DraftObject): readonly LimitRangeItem[] {
   return (object as unknown as LimitRange).spec.limits ?? [];
 }
@@ -72,8 +72,6 @@ function defaults(draft: DraftObject): void {
     }
     if (item.type === 'Container') containerDefaults(item);
   }
-  const spec = draft['spec'] as { limits: unknown };
-  if (limitsOf(draft).length === 0) spec.limits = null;
 }
 
 /** A limit defaults to the greatest one allowed, a request to the limit, and where there is none to the least one. */

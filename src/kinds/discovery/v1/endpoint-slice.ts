@@ -99,7 +99,6 @@ export const EndpointSlice: Kind<EndpointSlice, EndpointSliceInput, 'Namespaced'
   columns: columns(),
   strategy: {
     generation: hasChanged,
-    defaults: emptyToNull,
     prepareForCreate: dropDisabled,
     prepareForUpdate: (draft, live, context) => dropDisabled(draft, context, live),
     validate: (object) => [...headProblems(object), ...endpointsProblems(object)],
@@ -110,13 +109,6 @@ export const EndpointSlice: Kind<EndpointSlice, EndpointSliceInput, 'Namespaced'
 
 function sliceOf(object: ApiObject | DraftObject): EndpointSlice {
   return object as unknown as EndpointSlice;
-}
-
-/** Empty lists do not survive storage: what comes back is null. */
-function emptyToNull(draft: DraftObject): void {
-  for (const list of ['endpoints', 'ports']) {
-    if ((draft[list] as readonly unknown[] | null)?.length === 0) draft[list] = null;
-  }
 }
 
 /** Labels say whose the endpoints are, so they count like them. */

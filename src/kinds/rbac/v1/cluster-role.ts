@@ -18,7 +18,7 @@ import type { Kind } from '../../kind.js';
 import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { labelSelector } from '../../shared/types.js';
 import { roleColumns } from './columns.js';
-import { dropEmptyRules, policyRule, rbacName, validatePolicyRules } from './policy-rule.js';
+import { policyRule, rbacName, validatePolicyRules } from './policy-rule.js';
 
 const aggregationRuleShape = () => ({ clusterRoleSelectors: optional(z.array(labelSelector())) });
 export interface AggregationRule extends Output<typeof aggregationRuleShape> {}
@@ -50,7 +50,6 @@ export const ClusterRole: Kind<ClusterRole, ClusterRoleInput, 'Cluster', never> 
       // The reference server looks twice on update.
       return [...found, ...found];
     },
-    canonicalize: dropEmptyRules,
   },
 });
 

@@ -5,7 +5,6 @@ import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, keyPath, required } from '../../../meta/field-error.js';
 import { pathSegmentPrefixProblems, pathSegmentProblems } from '../../../meta/names.js';
-import type { DraftObject } from '../../../meta/object.js';
 import { optional } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import type { NameRule } from '../../kind.js';
@@ -59,9 +58,4 @@ function validatePolicyRule(path: string, rule: PolicyRule, about: { readonly is
 /** A list that is always on the wire is null there when it was not given. */
 export function isEmptyList(list: readonly unknown[] | null): boolean {
   return list === null || list.length === 0;
-}
-
-/** What is stored knows no empty list of rules, only none. */
-export function dropEmptyRules(draft: DraftObject): void {
-  if (isEmptyList(draft['rules'] as readonly PolicyRule[] | null)) draft['rules'] = null;
 }

@@ -11,7 +11,7 @@ import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kin
 import type { Kind } from '../../kind.js';
 import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { roleColumns } from './columns.js';
-import { dropEmptyRules, policyRule, rbacName, validatePolicyRules } from './policy-rule.js';
+import { policyRule, rbacName, validatePolicyRules } from './policy-rule.js';
 
 const shape = () => ({ rules: always(z.array(policyRule()).nullable()) });
 export interface Role extends ObjectBase, Output<typeof shape> {}
@@ -32,7 +32,6 @@ export const Role: Kind<Role, RoleInput, 'Namespaced', never> = defineBuiltIn({
       // The reference server looks twice on update.
       return [...found, ...found];
     },
-    canonicalize: dropEmptyRules,
   },
 });
 

@@ -8,7 +8,7 @@ import { childPath, duplicate, invalid, keyPath, required } from '../../../meta/
 import type { Verbatim } from '../../../meta/go-text.js';
 import { quote, stringSlice, verbatim } from '../../../meta/go-text.js';
 import { byteLength, qualifiedNameProblems } from '../../../meta/names.js';
-import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import type { ApiObject } from '../../../meta/object.js';
 import { always, int32, mapList, pointer } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
@@ -55,7 +55,6 @@ export const CSINode: Kind<CSINode, CSINodeInput, 'Cluster', never> = defineBuil
   strategy: {
     unconditionalUpdate: false,
     deleteReturnsObject: true,
-    defaults: emptyAsNull,
     validate: (object) => driversProblems('spec.drivers', driversOf(object)),
     validateUpdate: (next, live, context) => [
       ...finalizerProblems(next),
@@ -67,13 +66,6 @@ export const CSINode: Kind<CSINode, CSINodeInput, 'Cluster', never> = defineBuil
 
 function driversOf(object: ApiObject): readonly CSINodeDriver[] {
   return (object as unknown as CSINode).spec.drivers ?? [];
-}
-
-/** Lists that are always on the wire are null there when they are empty. */
-function emptyAsNull(draft: DraftObject): void {
-  const { spec } = draft as unknown as CSINode;
-  if (spec.drivers?.length === 0) spec.drivers = null;
-  for (const driver of spec.drivers ?? []) if (driver.topologyKeys?.length === 0) driver.topologyKeys = null;
 }
 
 const MAX_NODE_ID = 256;

@@ -17,7 +17,6 @@ import { podNameWarnings } from '../../../shared/pod-name-warnings.js';
 import { repeatedMetadataProblems } from '../../../shared/repeated-metadata.js';
 import { dumpLabelSelector } from '../../../shared/selector-dump.js';
 import { specGeneration, statusSubresource } from '../../../shared/strategies.js';
-import { nullEmptyRules } from './empty-rules.js';
 import { type JobCondition, type JobSpec, jobShape } from './schema.js';
 import { jobSpecProblems } from './validate.js';
 import { jobStatusProblems } from './validate-status.js';
@@ -50,7 +49,6 @@ export const Job: Kind<Job, JobInput, 'Namespaced', 'status'> = defineBuiltIn({
       dropDisabledTemplateFields(jobOf(draft).spec.template, jobOf(live).spec.template, features),
     validate: (object, context) => jobProblems(object, { context, live: undefined }),
     validateUpdate,
-    canonicalize: (draft) => nullEmptyRules(jobOf(draft).spec),
     warnings,
     selectableFields: { 'status.successful': (object) => String(jobOf(object).status.succeeded ?? 0) },
     unknownFieldLabel: (field) => `field label "${field}" not supported for Job`,

@@ -3,7 +3,7 @@
  * do not; the rest is shared with pods.
  */
 import * as z from 'zod';
-import { defaulted, hint, optional, pointer } from '../../../../schema/hints.js';
+import { hint, optional, pointer } from '../../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
 import { objectReference, secretReference } from '../../../shared/types.js';
 import {
@@ -14,6 +14,7 @@ import {
   glusterfsVolumeSourceShape,
   iscsiVolumeSourceShape,
   rbdVolumeSourceShape,
+  scaleIOVolumeSourceShape,
 } from '../pod-spec/volume-sources.js';
 
 const glusterfsPersistentVolumeSourceShape = () => ({
@@ -86,17 +87,9 @@ export const azureFilePersistentVolumeSource: Type<
 > = type('AzureFilePersistentVolumeSource', azureFilePersistentVolumeSourceShape);
 
 const scaleIOPersistentVolumeSourceShape = () => ({
-  gateway: z.string(),
-  system: z.string(),
+  ...scaleIOVolumeSourceShape(),
   // Null on the wire when there is none; see defaults.ts.
   secretRef: hint(secretReference().nullable(), { presence: 'pointer' }),
-  sslEnabled: optional(z.boolean()),
-  protectionDomain: optional(z.string()),
-  storagePool: optional(z.string()),
-  storageMode: defaulted(z.string(), 'ThinProvisioned'),
-  volumeName: optional(z.string()),
-  fsType: defaulted(z.string(), 'xfs'),
-  readOnly: optional(z.boolean()),
 });
 export interface ScaleIOPersistentVolumeSource extends Output<typeof scaleIOPersistentVolumeSourceShape> {}
 export interface ScaleIOPersistentVolumeSourceInput extends Input<typeof scaleIOPersistentVolumeSourceShape> {}

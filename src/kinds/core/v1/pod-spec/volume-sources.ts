@@ -323,7 +323,7 @@ export const portworxVolumeSource: Type<PortworxVolumeSource, PortworxVolumeSour
   portworxVolumeSourceShape,
 );
 
-const scaleIOVolumeSourceShape = () => ({
+export const scaleIOVolumeSourceShape = () => ({
   gateway: z.string(),
   system: z.string(),
   // Null when nobody gave one; see volume-defaults.ts.

@@ -3,7 +3,7 @@
  */
 import { serviceGroup } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
-import type { ApiObject, DraftObject } from '../../../../meta/object.js';
+import type { ApiObject } from '../../../../meta/object.js';
 import type { Input, Output } from '../../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind } from '../../../kind.js';
@@ -35,7 +35,6 @@ export const FlowSchema: Kind<FlowSchema, FlowSchemaInput, 'Cluster', 'status'> 
     statusApart: true,
     revalidatesOnUpdate: true,
     validate,
-    canonicalize: dropEmptyNamespaces,
   },
   subresources: { status: statusSubresource({ metadata: 'kept', validateUpdate: validateStatus }) },
 });
@@ -53,12 +52,4 @@ function validate(object: ApiObject): FieldError[] {
 
 function validateStatus(object: ApiObject): FieldError[] {
   return validateConditions((object as unknown as FlowSchema).status.conditions);
-}
-
-/** What is stored knows no empty list of namespaces, only none. */
-function dropEmptyNamespaces(draft: DraftObject): void {
-  const { rules = [] } = (draft as unknown as FlowSchema).spec;
-  for (const rule of rules.flatMap((one) => one.resourceRules ?? [])) {
-    if (rule.namespaces?.length === 0) rule.namespaces = null;
-  }
 }
