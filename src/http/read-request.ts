@@ -3,6 +3,7 @@
  * looks at its parts in the reference server's order, because the first fault found is the one reported.
  */
 import { jsonCodec } from '../codec/json.js';
+import { yamlBody } from '../codec/yaml.js';
 import { errors } from '../meta/errors.js';
 import type { RequestBody } from '../protocol/body.js';
 import type { ApiRequest, PatchType, RequestOptions, User } from '../protocol/request.js';
@@ -78,7 +79,12 @@ async function writeContent(incoming: Incoming, verb: 'create' | 'update' | 'pat
   }
   const bytes = await readBytes(request);
   const options = readOptions(verb, query);
-  return { options, body: verb === 'patch' ? jsonCodec.body(bytes) : lateBody(incoming, bytes) };
+  return { options, body: verb === 'patch' ? patchBody(incoming, bytes) : lateBody(incoming, bytes) };
+}
+
+/** Configurations are YAML, of which JSON is a part; every other patch is JSON. */
+function patchBody({ patchType }: Incoming, bytes: Uint8Array): RequestBody {
+  return patchType === 'apply' ? yamlBody(new TextDecoder().decode(bytes)) : jsonCodec.body(bytes);
 }
 
 /** An update finds out that it cannot read its encoding only after its options were judged. */

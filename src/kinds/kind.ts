@@ -158,6 +158,8 @@ export interface Strategy {
   readonly defaults?: (draft: DraftObject, context: WriteContext) => void;
   /** The main address neither sets nor changes the status: it is empty on create and stays as it is on update. */
   readonly statusApart: boolean;
+  /** What writes at the main address can own; absent: all, or all but the status where that is apart. */
+  readonly claimable?: Claimable;
   readonly prepareForCreate?: (draft: DraftObject, context: WriteContext) => void;
   readonly prepareForUpdate?: (draft: DraftObject, live: ApiObject, context: WriteContext) => void;
   /** Rules across fields; rules of single fields stand in the schema. */
@@ -238,6 +240,8 @@ export interface SubresourceView {
   readonly verbs: readonly Verb[];
   /** Of what is shown. */
   readonly kind: Kind;
+  /** The field of the object that `spec.replicas` of the view stands for; who owns one owns the other. */
+  readonly replicasPath?: readonly string[];
   readonly read: (live: ApiObject, context: WriteContext) => DraftObject;
   /** Does to the object what a changed view asks for. */
   readonly write: (view: ApiObject, draft: DraftObject, context: WriteContext) => void;
@@ -259,6 +263,14 @@ export interface SubresourceAction {
 export interface SubresourceStrategy {
   readonly type?: undefined;
   readonly verbs: readonly Verb[];
+  /** What writes there can own; absent: all. */
+  readonly claimable?: Claimable;
   readonly prepareForUpdate: (draft: DraftObject, live: ApiObject, context: WriteContext) => void;
   readonly validateUpdate?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly FieldError[];
 }
+
+/**
+ * Of which fields a writer can become the owner at some address: not of those that a write there has no say in. Paths
+ * have dots between their names; `*` is every item of a list.
+ */
+export type Claimable = { readonly except: readonly string[] } | { readonly only: readonly string[] };

@@ -3,6 +3,7 @@
  * words (`map[a:1 b:[x y]]`). Patches are printed this way in messages; other values are printed by go-text.ts.
  */
 import { isRecord } from '../util/json.js';
+import { quote } from './go-text.js';
 
 export type GoKind = 'map' | 'slice' | 'string' | 'bool' | 'int64' | 'float64' | 'nil';
 
@@ -54,8 +55,26 @@ export function printGoValue(value: unknown, options: { readonly as?: 'text' } =
   return options.as === 'text' ? `%!s(${kind}=${plain})` : plain;
 }
 
-/** Keys sort by their UTF-8 bytes there, which is the order of code points; here strings compare by UTF-16 units. */
-function byBytes(left: string, right: string): number {
+/**
+ * The value in the syntax of the server's language: strings in quotes, the types of maps and lists spelled out.
+ *
+ * @example
+ * goSyntax({ a: [1, 'x'] }) // 'map[string]interface {}{"a":[]interface {}{1, "x"}}'
+ */
+export function goSyntax(value: unknown): string {
+  if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`;
+  if (isRecord(value)) {
+    const entries = Object.keys(value)
+      .sort(byBytes)
+      .map((key) => `${quote(key)}:${goSyntax(value[key])}`);
+    return `map[string]interface {}{${entries.join(', ')}}`;
+  }
+  if (typeof value === 'string') return quote(value);
+  return value === null || value === undefined ? 'interface {}(nil)' : printGoValue(value);
+}
+
+/** Text sorts by its UTF-8 bytes there, which is the order of code points; here strings compare by UTF-16 units. */
+export function byBytes(left: string, right: string): number {
   if (left === right) return 0;
   for (let at = 0; at < left.length && at < right.length; at++) {
     const a = left.charCodeAt(at);

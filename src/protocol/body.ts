@@ -16,6 +16,8 @@ export interface RequestBody {
    * share no memory.
    */
   detach?(): RequestBody;
+  /** Keys that a document repeats, each in a line of its own (`line 7: key "k" already set in map`); YAML only. */
+  repeatedKeys?(): readonly string[];
 }
 
 /** A body that is not a document: broken JSON, an empty body. The server words the Status around its message. */

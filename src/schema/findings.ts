@@ -20,7 +20,7 @@ export function decodingFindings(schema: ObjectNode, body: ParsedBody): readonly
 export function duplicateFindings(body: ParsedBody): readonly string[] {
   if (body.duplicates === undefined) return [];
   const found = new Set<string>();
-  visit({ type: 'any', goType: '', checked: false }, body.value, '', { found, duplicates: body.duplicates });
+  visit(ANYTHING, body.value, '', { found, duplicates: body.duplicates });
   return [...found].slice(0, MAX_FINDINGS);
 }
 
@@ -60,4 +60,4 @@ function childOf(node: Structural, key: string): Structural | undefined {
   return node.fields.get(key)?.node ?? (node.preserveUnknown ? ANYTHING : undefined);
 }
 
-const ANYTHING: Structural = { type: 'any', goType: '', checked: false };
+const ANYTHING: Structural = { type: 'any', goType: '', checked: false, atomic: true };

@@ -75,6 +75,8 @@ function nodeFromZod(from: Unwrapped, path: string, manner: ObjectNode['manner']
     ...(from.isNullable ? { nullable: true } : {}),
   };
   const def = (from.schema as z.core.$ZodTypes)._zod.def;
+  // The reference server's own types hold raw documents as one value; in users' kinds they are merged like the rest.
+  const isAtomic = () => hint.atomic ?? manner === 'struct';
   switch (def.type) {
     case 'object':
       return { ...objectNode(from, path, manner), ...extras };
@@ -107,11 +109,17 @@ function nodeFromZod(from: Unwrapped, path: string, manner: ObjectNode['manner']
     case 'any':
     case 'custom':
       if (hint.scalar !== undefined) return scalar(hint.scalar, from, extras);
-      return { type: 'any', goType: hint.goType ?? 'interface {}', checked: from.checked, ...extras };
+      return {
+        type: 'any',
+        goType: hint.goType ?? 'interface {}',
+        checked: from.checked,
+        atomic: isAtomic(),
+        ...extras,
+      };
     case 'union':
     case 'intersection':
       // No single structure: kept as sent, judged by zod.
-      return { type: 'any', goType: hint.goType ?? 'interface {}', checked: true, ...extras };
+      return { type: 'any', goType: hint.goType ?? 'interface {}', checked: true, atomic: isAtomic(), ...extras };
     default:
       throw new TypeError(`${path || 'the schema'}: zod type "${def.type}" has no place in an API object`);
   }
@@ -143,6 +151,7 @@ function listNode(items: Structural, hint: Hint, checked: boolean): ListNode {
     checked,
     listType: hint.listType ?? 'atomic',
     mapKeys: hint.mapKeys ?? [],
+    ...(hint.keyFallbacks === undefined ? {} : { keyFallbacks: hint.keyFallbacks }),
     ...(hint.patchMergeKey === undefined ? {} : { patchMergeKey: hint.patchMergeKey }),
     ...(hint.patchStrategy === undefined ? {} : { patchStrategy: hint.patchStrategy }),
   };

@@ -15,6 +15,7 @@ export interface Hint {
   readonly scalar?: ScalarType;
   readonly listType?: 'atomic' | 'set' | 'map';
   readonly mapKeys?: readonly string[];
+  readonly keyFallbacks?: Readonly<Record<string, unknown>>;
   readonly patchMergeKey?: string;
   readonly patchStrategy?: string;
   readonly atomic?: boolean;

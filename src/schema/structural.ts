@@ -62,6 +62,8 @@ export interface ListNode extends NodeBase {
   /** spec: merge annotations. How apply and strategic merge treat the list. */
   readonly listType: 'atomic' | 'set' | 'map';
   readonly mapKeys: readonly string[];
+  /** What stands in for a key that an item leaves out, where that is not the default of the field. */
+  readonly keyFallbacks?: Readonly<Record<string, unknown>>;
   /** Strategic merge patch: the key, where it merges at all. */
   readonly patchMergeKey?: string;
   readonly patchStrategy?: string;
@@ -88,4 +90,6 @@ export interface ScalarNode extends NodeBase {
 /** Arbitrary JSON: a raw extension, an embedded document. Kept as it is. */
 export interface AnyNode extends NodeBase {
   readonly type: 'any';
+  /** Replaced as a whole by apply; otherwise its maps are merged, as far down as they go. */
+  readonly atomic: boolean;
 }

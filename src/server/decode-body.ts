@@ -91,9 +91,17 @@ export function decodeDocument(document: ParsedBody, target: DecodeTarget, refus
     throw refusals.unfit(`strict decoding error: ${findings.join(', ')}`, gvk);
   }
   const draft = value as unknown as DraftObject;
+  if (emptiesManagers(document.value)) draft.metadata.managedFields = [];
   draft.kind = served.gvk.kind;
   draft.apiVersion = served.apiVersion;
   return { draft, warnings: fieldValidation === 'Warn' ? findings : [] };
+}
+
+/** The decoder does not tell an empty list from none, but here it says something: nobody is to manage the object. */
+function emptiesManagers(value: unknown): boolean {
+  const metadata = isRecord(value) ? value['metadata'] : undefined;
+  const managers = isRecord(metadata) ? metadata['managedFields'] : undefined;
+  return Array.isArray(managers) && managers.length === 0;
 }
 
 function acceptedType(gvk: GroupVersionKind, { served, alsoAccepts = [] }: DecodeTarget): GroupVersionKind {

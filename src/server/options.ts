@@ -5,11 +5,11 @@ import type { DeletionRequest, PropagationPolicy } from '../kinds/kind.js';
 import type { Dialect } from '../meta/dialect.js';
 import { errors } from '../meta/errors.js';
 import type { FieldError } from '../meta/field-error.js';
-import { forbidden, invalid, notSupported, required, tooLong } from '../meta/field-error.js';
-import { isPrintable, quote, stringSlice, verbatim } from '../meta/go-text.js';
-import { byteLength } from '../meta/names.js';
+import { forbidden, invalid, notSupported, required } from '../meta/field-error.js';
+import { stringSlice } from '../meta/go-text.js';
 import type { PatchType, RequestOptions } from '../protocol/request.js';
 import { metaGroup } from './context.js';
+import { managerNameProblems } from './manager-name.js';
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
@@ -67,30 +67,14 @@ function writeProblems(options: RequestOptions): readonly FieldError[] {
   const { fieldManager, dryRun, fieldValidation } = options;
   // The usual request names none of these.
   if (fieldManager === undefined && dryRun === undefined && fieldValidation === undefined) return NONE;
-  return [...managerProblems(fieldManager), ...dryRunProblems(dryRun), ...fieldValidationProblems(fieldValidation)];
+  return [
+    ...managerNameProblems(fieldManager, 'fieldManager'),
+    ...dryRunProblems(dryRun),
+    ...fieldValidationProblems(fieldValidation),
+  ];
 }
 
 const NONE: readonly FieldError[] = Object.freeze([]);
-
-const MAX_MANAGER_BYTES = 128;
-
-function managerProblems(manager: string | undefined): FieldError[] {
-  if (!manager) return [];
-  const problems: FieldError[] = [];
-  if (byteLength(manager) > MAX_MANAGER_BYTES) problems.push(tooLong('fieldManager', MAX_MANAGER_BYTES));
-  // Every error shows the whole text, so it is quoted once, and a hostile one does not get an error per character.
-  const shown = verbatim(quote(manager));
-  let position = 0;
-  for (const character of manager) {
-    if (problems.length > MAX_MANAGER_BYTES) break;
-    if (!isPrintable(character)) {
-      const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-      problems.push(invalid('fieldManager', shown, `invalid character U+${code} (at position ${position})`));
-    }
-    position += byteLength(character);
-  }
-  return problems;
-}
 
 function dryRunProblems(dryRun: readonly string[] | undefined): FieldError[] {
   if (dryRun === undefined || dryRun.every((word) => word === 'All')) return [];

@@ -5,7 +5,7 @@ import type { AnySubresource, SubresourceStrategy } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { own } from '../util/json.js';
 
-export function subresourceOf(served: ServedKind, name: string | undefined): AnySubresource | undefined {
+export function subresourceOf(served: Pick<ServedKind, 'kind'>, name: string | undefined): AnySubresource | undefined {
   return name === undefined ? undefined : own(served.kind.subresources, name);
 }
 

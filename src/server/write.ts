@@ -20,6 +20,7 @@ import { powerContext } from './power.js';
 import { parseRevision } from './revision.js';
 import { admit } from './steps/admit.js';
 import { alreadyExists, commitCreate, commitUpdate, readLive, refuseRevision } from './steps/commit.js';
+import { ownNew, ownUpdated, withTimesOf } from './steps/own.js';
 import { prepareForCreate, prepareForUpdate, wipeSystemFields } from './steps/prepare.js';
 import { dropRepeatedOwners, reconcileName, reconcileNamespace } from './steps/reconcile.js';
 import { seal } from './steps/seal.js';
@@ -30,11 +31,12 @@ export interface Written {
   readonly created: boolean;
 }
 
-/** Creates an object from a decoded body, which it takes over. */
-export function createObject(draft: DraftObject, job: WriteJob): MaybePromise<Written> {
+/** Creates an object from a decoded body, which it takes over. `isOwned`: the draft says already who manages it. */
+export function createObject(draft: DraftObject, job: WriteJob, isOwned = false): MaybePromise<Written> {
   wipeSystemFields(draft.metadata);
   reconcileNamespace(draft.metadata, job);
   dropRepeatedOwners(draft.metadata, 'as sent', job.warnings);
+  if (!isOwned) ownNew(draft, job);
   return chain(admit('mutate', { operation: 'CREATE', object: draft }, job), () => {
     const mutated = checkMutated(draft, job);
     dropRepeatedOwners(mutated.metadata, 'after admission', job.warnings);
@@ -90,6 +92,8 @@ export interface UpdateJob {
   readonly expectedUid?: string;
   /** How often this has been tried, this time included. */
   readonly attempt?: number;
+  /** The draft says already who manages its fields. */
+  readonly isOwned?: boolean;
   /** Makes a fresh draft from the live object; called again after a lost race. */
   readonly draft: (live: ApiObject | undefined) => DraftObject;
 }
@@ -106,8 +110,9 @@ export function updateObject(update: UpdateJob, job: WriteJob): MaybePromise<Wri
     // A version in the body means nothing where there is none to compare with, but it must be one.
     checkRevisionSyntax(draft);
     draft.metadata.resourceVersion = undefined;
-    return retryLostRace(() => orLostRace(() => createObject(draft, job)), { update, job });
+    return retryLostRace(() => orLostRace(() => createObject(draft, job, update.isOwned)), { update, job });
   }
+  if (update.isOwned !== true) ownUpdated(draft, live, job);
   const oldObject = live;
   const about = { update, job };
   return retryLostRace(() => {
@@ -135,7 +140,7 @@ function replace(
   }
   strategy.canonicalize?.(draft, job.moment);
   // From here on nobody can change it, not even who kept the draft.
-  const sealed = seal(job.served.schema, draft, live.metadata.resourceVersion);
+  const sealed = withTimesOf(live, seal(job.served.schema, draft, live.metadata.resourceVersion));
   return chain(admit('validate', { operation: 'UPDATE', object: sealed, oldObject: live }, job), () => {
     if (vanishes(sealed, live, job)) return { object: finalize(sealed, live, job), created: false };
     if (allocation !== undefined && !job.dryRun) {

@@ -163,6 +163,17 @@ export function printJson(value: unknown, depth = 0): string {
   return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${printJson(item, depth + 1)}`).join(',')}}`;
 }
 
+/** A value as compact JSON with the keys of every map in order. */
+export function encodeSorted(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(encodeSorted).join(',')}]`;
+  if (!isRecord(value)) return typeof value === 'bigint' ? String(value) : (JSON.stringify(value) ?? 'null');
+  const keys = Object.keys(value).filter((key) => value[key] !== undefined);
+  return `{${keys
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${encodeSorted(value[key])}`)
+    .join(',')}}`;
+}
+
 /** A fresh, unfrozen copy of what is known to be JSON: an object of the store, a decoded draft. */
 export function copyJson<Value>(value: Value): Value {
   if (Array.isArray(value)) return value.map(copyJson) as Value;

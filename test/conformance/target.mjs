@@ -4,7 +4,7 @@
  */
 import process from 'node:process';
 import { createFetchHandler } from '../../dist/http/index.js';
-import { createCluster } from '../../dist/index.js';
+import { createCluster, systemClock } from '../../dist/index.js';
 
 const tokens = {
   'admin-token': { user: 'admin', uid: '1', groups: ['system:masters'] },
@@ -18,8 +18,34 @@ const tokens = {
 // a process alive: without this the replayer would end in the middle. It leaves by process.exit when it is done.
 setInterval(() => undefined, 60_000);
 
+/**
+ * Time for the recordings, which pause where the order of things depends on the second in which they happen. The
+ * replayer cuts pauses to a fiftieth; this clock gives them back, and stands still otherwise, so that no step falls into
+ * another second than it did.
+ */
+const PAUSES_CUT_TO = 0.02;
+const SHORTEST_PAUSE_MS = 15;
+
+function replayClock() {
+  const start = Math.ceil(Date.now() / 1000) * 1000;
+  let passed = 0;
+  let lastAnswer = performance.now();
+  return {
+    clock: { ...systemClock, now: () => start + passed },
+    asked() {
+      const pause = performance.now() - lastAnswer;
+      if (pause >= SHORTEST_PAUSE_MS) passed += pause / PAUSES_CUT_TO;
+    },
+    answered() {
+      lastAnswer = performance.now();
+    },
+  };
+}
+
 export default async function makeTarget() {
+  const { clock, asked, answered } = replayClock();
   const cluster = createCluster({
+    clock,
     dialect: process.env.DIALECT === 'orch' ? 'orch' : 'kubernetes',
     // As the recorded server was configured.
     runtimeConfig: 'api/all=true',
@@ -30,5 +56,15 @@ export default async function makeTarget() {
       DynamicResourceAllocation: true,
     },
   });
-  return createFetchHandler(cluster, { tokens, onError: (error) => console.error(error) });
+  const handle = createFetchHandler(cluster, { tokens, onError: (error) => console.error(error) });
+  return async (request) => {
+    asked();
+    // On its way through a socket a request gets the name of the program that sends it.
+    if (!request.headers.has('user-agent')) request.headers.set('user-agent', 'node');
+    try {
+      return await handle(request);
+    } finally {
+      answered();
+    }
+  };
 }

@@ -4,7 +4,7 @@
 import type { FieldError } from '../../meta/field-error.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
 import { deepEqual } from '../../util/json.js';
-import type { SubresourceStrategy, WriteContext } from '../kind.js';
+import type { Claimable, SubresourceStrategy, WriteContext } from '../kind.js';
 
 /** The generation rises when the spec changes. */
 export function specGeneration(next: ApiObject, live: ApiObject): boolean {
@@ -32,10 +32,13 @@ export function statusSubresource(about: {
   readonly metadata?: StatusMetadata;
   readonly prepare?: (draft: DraftObject, live: ApiObject, context: WriteContext) => void;
   readonly validateUpdate?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly FieldError[];
+  /** Absent: all but what is kept. */
+  readonly claimable?: Claimable;
 }): SubresourceStrategy {
-  const { keeps = ['spec'], metadata = 'free', prepare, validateUpdate } = about;
+  const { keeps = ['spec'], metadata = 'free', prepare, validateUpdate, claimable } = about;
   return Object.freeze({
     verbs: ['get', 'update', 'patch'] as const,
+    claimable: claimable ?? { except: [...keptMetadata(metadata), ...keeps] },
     prepareForUpdate(draft: DraftObject, live: ApiObject, context: WriteContext): void {
       keepLive(draft, live, keeps);
       keepMetadata(draft, live, metadata);
@@ -43,6 +46,11 @@ export function statusSubresource(about: {
     },
     ...(validateUpdate === undefined ? {} : { validateUpdate }),
   });
+}
+
+function keptMetadata(metadata: StatusMetadata): readonly string[] {
+  if (metadata === 'free') return [];
+  return metadata === 'kept' ? ['metadata'] : metadata.map((field) => `metadata.${field}`);
 }
 
 const ALL_KEPT = ['labels', 'annotations', 'ownerReferences', 'finalizers'] as const;

@@ -7,6 +7,7 @@ import type { SubresourceStrategy } from '../kind.js';
 /** For users' kinds: nothing but the status may change, metadata included. */
 export const status: SubresourceStrategy = Object.freeze({
   verbs: ['get', 'update', 'patch'] as const,
+  claimable: { except: ['spec'] },
   prepareForUpdate: keepAllButStatus,
 });
 

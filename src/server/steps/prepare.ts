@@ -16,8 +16,6 @@ export function wipeSystemFields(metadata: DraftMeta): void {
   if (metadata.deletionTimestamp !== undefined) metadata.deletionTimestamp = undefined;
   if (metadata.deletionGracePeriodSeconds !== undefined) metadata.deletionGracePeriodSeconds = undefined;
   if (metadata.selfLink !== undefined) metadata.selfLink = undefined;
-  // Ownership is not tracked yet, so there is nothing a client could say about it; see docs/fidelity.md.
-  if (metadata.managedFields !== undefined) metadata.managedFields = undefined;
 }
 
 const MAX_GENERATED_PREFIX = 58;
@@ -62,7 +60,6 @@ export function prepareForUpdate(
     metadata.deletionGracePeriodSeconds ??= before.deletionGracePeriodSeconds;
   }
   if (metadata.selfLink !== undefined) metadata.selfLink = undefined;
-  if (metadata.managedFields !== undefined) metadata.managedFields = undefined;
 }
 
 function resetStatus(draft: DraftObject, job: WriteJob): void {

@@ -23,6 +23,7 @@ import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { decodeDocument, type Refusals } from '../decode-body.js';
+import { draftOf, type Intent, readIntent } from '../intent.js';
 import { startJob, type WriteJob } from '../job.js';
 import { checkPatchOptions, type WriteOptions } from '../options.js';
 import { readLive } from '../steps/commit.js';
@@ -35,11 +36,51 @@ export function patch(context: ServerContext, request: ApiRequest, served: Serve
   requirePatchType(patchType, served);
   const options = checkPatchOptions(request.options, patchType, context.dialect);
   const job: WriteJob = startJob(context, request, { served, dryRun: options.dryRun });
-  const written = warned(job.warnings, () => applyPatch(patchType, options, job));
-  return chain(written, ({ object }) => answer(200, object, job.warnings));
+  const written = warned(job.warnings, () =>
+    patchType === 'apply' ? applyConfiguration(options, job) : applyPatch(patchType, options, job),
+  );
+  return chain(written, ({ object, created }) => answer(created ? 201 : 200, object, job.warnings));
 }
 
-function applyPatch(patchType: PatchType, options: WriteOptions, job: WriteJob): MaybePromise<Written> {
+/** An apply is no patch of what is there: the object need not exist. */
+function applyConfiguration(options: WriteOptions, job: WriteJob): MaybePromise<Written> {
+  const { request, served } = job;
+  const name = request.name ?? '';
+  const subresource = partOf(served, request.subresource);
+  const draft = applicationOf(request, { options, job });
+  return updateObject(
+    {
+      name,
+      subresource,
+      mayCreate: subresource === undefined,
+      isOwned: true,
+      draft(live) {
+        const wanted = draft(live);
+        const { uid } = wanted.metadata;
+        if (live !== undefined || !uid) return wanted;
+        throw errors.conflict(
+          served.groupResource,
+          name,
+          `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
+        );
+      },
+    },
+    job,
+  );
+}
+
+/** What an apply makes of the live object, with its managers. The body is read when there is something to apply it to. */
+export function applicationOf(request: ApiRequest, about: About): (live: ApiObject | undefined) => DraftObject {
+  let intent: Intent | undefined;
+  // The sender's memory is let go before anything is waited for.
+  const body = request.body?.detach?.() ?? request.body;
+  return (live) => {
+    intent ??= readIntent(body);
+    return draftOf({ intent, ...about }, live);
+  };
+}
+
+function applyPatch(patchType: DocumentPatch, options: WriteOptions, job: WriteJob): MaybePromise<Written> {
   const { request, served } = job;
   const name = request.name ?? '';
   const subresource = partOf(served, request.subresource);
@@ -71,6 +112,9 @@ export function requirePatchType(patchType: PatchType, served: ServedKind): void
 const DOCUMENT_PATCHES =
   'application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml, application/apply-patch+cbor';
 
+/** Patches that change what is there. */
+export type DocumentPatch = Exclude<PatchType, 'apply'>;
+
 /** What a patch makes of the live object. */
 type Change = (live: ApiObject) => DraftObject;
 
@@ -80,7 +124,7 @@ interface About {
 }
 
 /** The patch as a function of the live object. Throws when it cannot be one. */
-export function readPatch(request: ApiRequest, patchType: PatchType, about: About): Change {
+export function readPatch(request: ApiRequest, patchType: DocumentPatch, about: About): Change {
   const { options, job } = about;
   switch (patchType) {
     case 'json': {
@@ -102,8 +146,6 @@ export function readPatch(request: ApiRequest, patchType: PatchType, about: Abou
         return strategicallyPatched(merged, duplicateFindings(document), about);
       };
     }
-    case 'apply':
-      throw unsupported(job);
     default:
       return unreachable(patchType);
   }
@@ -111,15 +153,6 @@ export function readPatch(request: ApiRequest, patchType: PatchType, about: Abou
 
 function asRecord(object: ApiObject): Readonly<Record<string, unknown>> {
   return object as unknown as Record<string, unknown>;
-}
-
-/** Not modelled yet, and said so: see docs/fidelity.md. */
-function unsupported(job: WriteJob): Error {
-  return failure({
-    reason: 'UnsupportedMediaType',
-    message: 'orchplane does not support server-side apply yet; use another patch (see docs/fidelity.md)',
-    details: { kind: job.served.gvr.resource },
-  });
 }
 
 /** What unreadable patches begin with, unless the client asked not to be told, or the patch is a strategic one. */

@@ -4,24 +4,27 @@
  */
 import type { Kind, SubresourceView } from '../../kinds/kind.js';
 import { type ServedKind, serveKind } from '../../kinds/served-kind.js';
+import { readManagers } from '../../merge/apply/managers.js';
 import type { Dialect } from '../../meta/dialect.js';
 import { errors } from '../../meta/errors.js';
-import type { ApiObject, DraftObject } from '../../meta/object.js';
+import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
 import { invariant, unreachable } from '../../util/invariant.js';
-import { copyJson } from '../../util/json.js';
+import { copyJson, deepFreeze } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { decodeRequestBody } from '../decode-body.js';
 import { startJob, type WriteJob } from '../job.js';
 import { checkPatchOptions, checkWriteOptions } from '../options.js';
+import { managersAbove, managersBelow, type ScaleOwnership } from '../scale-managers.js';
 import { readLive } from '../steps/commit.js';
+import { managersIn, ownUpdated, servedIn, setManagers } from '../steps/own.js';
 import { reconcileName, reconcileNamespace } from '../steps/reconcile.js';
 import { seal } from '../steps/seal.js';
 import { updateObject, type Written } from '../write.js';
-import { readPatch, requirePatchType } from './patch.js';
+import { applicationOf, readPatch, requirePatchType } from './patch.js';
 
 interface ViewCall {
   readonly view: SubresourceView;
@@ -51,7 +54,10 @@ export function onView(
       const job = startJob(context, request, { served, dryRun: options.dryRun, warnings: body.warnings });
       reconcileNamespace(body.draft.metadata, job);
       reconcileName(body.draft.metadata, request.name ?? '');
-      return write({ view, shown, job }, () => body.draft);
+      return write(
+        { view, shown, job },
+        owned(shown, job, () => body.draft),
+      );
     }
     case 'patch': {
       const { patchType } = request;
@@ -62,9 +68,9 @@ export function onView(
       const call: ViewCall = { view, shown, job };
       liveOf(job);
       // The patch speaks of the view, not of what is below.
-      const viewJob: WriteJob = { ...job, served: shown };
-      const change = readPatch(request, patchType, { options, job: viewJob });
-      return write(call, (live) => change(show(live, call)));
+      const about = { options, job: { ...job, served: shown } };
+      if (patchType === 'apply') return write(call, applicationOf(request, about));
+      return write(call, owned(shown, job, readPatch(request, patchType, about)));
     }
     case 'create':
     case 'delete':
@@ -96,7 +102,19 @@ function show(live: ApiObject, { view, shown, job }: ViewCall): ApiObject {
   return seal(shown.schema, typed, live.metadata.resourceVersion);
 }
 
-function write(call: ViewCall, wanted: (live: ApiObject) => DraftObject): MaybePromise<ObjectResponse> {
+/** What a live view becomes, and who manages it then. */
+type Change = (shown: ApiObject) => DraftObject;
+
+/** A change that says nothing about managers: what it changes belongs to who asked for it. */
+function owned(shown: ServedKind, job: WriteJob, change: Change): Change {
+  return (before) => {
+    const draft = change(before);
+    ownUpdated(draft, before, { ...job, served: shown });
+    return draft;
+  };
+}
+
+function write(call: ViewCall, change: Change): MaybePromise<ObjectResponse> {
   const { job } = call;
   const name = job.request.name ?? '';
   const update = (): MaybePromise<Written> => {
@@ -106,9 +124,10 @@ function write(call: ViewCall, wanted: (live: ApiObject) => DraftObject): MaybeP
         name,
         subresource: undefined,
         mayCreate: false,
+        isOwned: true,
         draft(live) {
           invariant(live !== undefined, 'only an existing object has a view');
-          return below(wanted(live), live, call);
+          return below(change(showManaged(live, call)), live, call);
         },
       },
       job,
@@ -130,7 +149,33 @@ function below(viewed: DraftObject, live: ApiObject, { view, shown, job }: ViewC
   const draft = copyJson(live) as unknown as DraftObject;
   draft.metadata.resourceVersion = resourceVersion;
   view.write(asObject, draft, job.moment);
+  const ownership = ownershipOf(live, { view, shown, job });
+  if (ownership === undefined) ownUpdated(draft, live, job);
+  else {
+    const above = readManagers(viewed.metadata.managedFields);
+    setManagers(draft.metadata, managersBelow(ownership, above, job.served.apiVersion), live.metadata.managedFields);
+  }
   return draft;
+}
+
+/** The view with those who manage it, as a write sees it; readers are not told. */
+function showManaged(live: ApiObject, call: ViewCall): ApiObject {
+  const shown = show(live, call);
+  const ownership = ownershipOf(live, call);
+  if (ownership === undefined) return shown;
+  const metadata = { ...shown.metadata } as DraftMeta;
+  setManagers(metadata, managersAbove(ownership, call.shown.apiVersion));
+  return deepFreeze({ ...shown, metadata }) as ApiObject;
+}
+
+/** Undefined for a view whose fields are not those of the object. */
+function ownershipOf(live: ApiObject, { view, job }: ViewCall): ScaleOwnership | undefined {
+  if (view.replicasPath === undefined) return undefined;
+  return {
+    managers: managersIn(live),
+    replicasPath: view.replicasPath,
+    isServed: (apiVersion) => servedIn(job, apiVersion) !== undefined,
+  };
 }
 
 const servedViews = new WeakMap<Kind, Map<Dialect, ServedKind>>();

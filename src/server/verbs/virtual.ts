@@ -19,6 +19,7 @@ import { checkWriteOptions } from '../options.js';
 import { powerContext } from '../power.js';
 import { selectionOf } from '../selection.js';
 import { admit } from '../steps/admit.js';
+import { ownNew } from '../steps/own.js';
 import { wipeSystemFields } from '../steps/prepare.js';
 import { reconcileNamespace } from '../steps/reconcile.js';
 import { seal } from '../steps/seal.js';
@@ -71,6 +72,7 @@ function create(
   served.kind.strategy.defaults?.(draft, job.moment);
   wipeSystemFields(draft.metadata);
   reconcileNamespace(draft.metadata, job);
+  ownNew(draft, job);
   const answered = warned(job.warnings, () =>
     chain(admit('mutate', { operation: 'CREATE', object: draft }, job), () => {
       const body = checkMutated(draft, job);

@@ -99,7 +99,9 @@ export const ValidatingAdmissionPolicy: Kind<
     generation: specGeneration,
     validate,
   },
-  subresources: { status: statusSubresource({ validateUpdate: validateStatus }) },
+  subresources: {
+    status: statusSubresource({ claimable: { except: ['metadata', 'spec'] }, validateUpdate: validateStatus }),
+  },
   columns: [
     nameColumn,
     {

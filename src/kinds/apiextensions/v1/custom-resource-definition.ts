@@ -41,7 +41,9 @@ export const CustomResourceDefinition: Kind<
     validate,
     validateUpdate,
   },
-  subresources: { status: statusSubresource({ validateUpdate: validateStatus }) },
+  subresources: {
+    status: statusSubresource({ claimable: { except: ['metadata', 'spec'] }, validateUpdate: validateStatus }),
+  },
   columns: [nameColumn, createdColumn],
 });
 

@@ -192,6 +192,7 @@ function daemonSetOf(object: ApiObject | DraftObject): DaemonSet {
 
 function defaults(draft: DraftObject): void {
   const { spec } = daemonSetOf(draft);
+  setTemplateGeneration(draft, templateGeneration(draft));
   podTemplateDefaults(spec.template);
   const { updateStrategy } = spec;
   if (updateStrategy.type === 'RollingUpdate') updateStrategy.rollingUpdate ??= { maxUnavailable: 1, maxSurge: 0 };

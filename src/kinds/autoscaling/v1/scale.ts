@@ -73,6 +73,7 @@ export function scaleSubresource(about: { readonly selector?: (live: ApiObject) 
     type: 'view' as const,
     verbs: ['get', 'patch', 'update'] as const,
     kind: Scale,
+    replicasPath: ['spec', 'replicas'],
     read: (live: ApiObject): DraftObject => {
       const { spec, status } = live as unknown as Scalable;
       const { name, namespace, uid, creationTimestamp } = live.metadata;

@@ -59,6 +59,7 @@ export const Namespace: Kind<Namespace, NamespaceInput, 'Cluster', 'status' | 'f
   verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
   body: shape,
   strategy: {
+    claimable: { except: ['status'] },
     nameRule: labelName,
     deleteReturnsObject: true,
     defaults: labelWithName,
@@ -75,11 +76,13 @@ export const Namespace: Kind<Namespace, NamespaceInput, 'Cluster', 'status' | 'f
   subresources: {
     status: {
       verbs: ['get', 'update', 'patch'],
+      claimable: { except: ['spec'] },
       prepareForUpdate: (draft, live) => restore(draft, live, ['spec']),
       validateUpdate: phaseProblems,
     },
     finalize: {
       verbs: ['update'],
+      claimable: { except: ['status'] },
       prepareForUpdate: (draft, live) => restore(draft, live, ['status']),
       validateUpdate: (next) =>
         finalizersOf(next).flatMap((name, index) => standardFinalizerProblems(keyPath('spec.finalizers', index), name)),

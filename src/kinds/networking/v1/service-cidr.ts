@@ -48,7 +48,10 @@ export const ServiceCIDR: Kind<ServiceCIDR, ServiceCIDRInput, 'Cluster', 'status
     validate: (object) => rangeProblems(specOf(object).cidrs),
     validateUpdate: (next, live) => updateProblems(specOf(next).cidrs, specOf(live).cidrs ?? []),
   },
-  subresources: { status: statusSubresource({ metadata: 'kept' }) },
+  subresources: {
+    // Its fields are everybody's: the reference server lists what is not under a version that does not exist.
+    status: statusSubresource({ metadata: 'kept', claimable: { except: [] } }),
+  },
   initial: (_dialect, now) => [
     {
       metadata: { name: DEFAULT_SERVICE },

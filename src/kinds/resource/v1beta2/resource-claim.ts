@@ -67,6 +67,7 @@ export function claimStrategy(stored: InStoredForm): Partial<Strategy> {
 export function claimStatus(stored: InStoredForm): ReturnType<typeof statusSubresource> {
   return statusSubresource({
     metadata: 'kept',
+    claimable: { except: ['spec'] },
     prepare: prepareStatus,
     validateUpdate: (next, live) => statusProblems(stored(next), stored(live)),
   });

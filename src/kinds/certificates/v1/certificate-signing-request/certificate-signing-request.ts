@@ -41,6 +41,7 @@ export const CertificateSigningRequest: Kind<
     nameRule: () => [],
     revalidatesOnUpdate: true,
     statusApart: true,
+    claimable: { except: ['spec', 'status'] },
     allocate: nameRequester,
     // A request is what it was when it was made.
     prepareForUpdate: (draft, live) => keepLive(draft, live, ['spec']),
@@ -49,12 +50,12 @@ export const CertificateSigningRequest: Kind<
     unknownFieldLabel: (field) => `field label not supported: ${field}`,
   },
   subresources: {
-    approval: subresource({ approve: true, issue: false }, (draft, live) => {
+    approval: subresource({ approve: true, issue: false }, ['spec', 'status.certificate'], (draft, live) => {
       const { certificate } = statusOf(live);
       const { certificate: _, ...rest } = statusOf(draft as unknown as ApiObject);
       draft['status'] = certificate === undefined ? rest : { ...rest, certificate };
     }),
-    status: subresource({ approve: false, issue: true }, keepApproval),
+    status: subresource({ approve: false, issue: true }, ['spec', 'status.conditions'], keepApproval),
   },
   columns: certificateSigningRequestColumns,
 });
@@ -86,9 +87,14 @@ function sortedExtra(extra: Readonly<Record<string, readonly string[]>>): Record
   return Object.fromEntries(entries.sort(([left], [right]) => (left < right ? -1 : 1)));
 }
 
-function subresource(powers: Powers, keep: (draft: DraftObject, live: ApiObject) => void): SubresourceStrategy {
+function subresource(
+  powers: Powers,
+  unclaimed: readonly string[],
+  keep: (draft: DraftObject, live: ApiObject) => void,
+): SubresourceStrategy {
   return {
     verbs: ['get', 'update', 'patch'],
+    claimable: { except: unclaimed },
     prepareForUpdate(draft, live, { now }) {
       keepLive(draft, live, ['spec']);
       keep(draft, live);

@@ -30,6 +30,7 @@ export const Node: Kind<Node, NodeInput, 'Cluster', 'status'> = defineBuiltIn({
   body: nodeShape,
   columns: nodeColumns,
   strategy: {
+    claimable: { except: ['status'] },
     defaults,
     prepareForCreate: dropConfig,
     prepareForUpdate: (draft, live) => {

@@ -115,7 +115,7 @@ const podSpecShape = () => ({
   hostIPC: optional(z.boolean()),
   shareProcessNamespace: pointer(z.boolean()),
   securityContext: defaultedPointer(podSecurityContext(), {}),
-  imagePullSecrets: optional(mapList(localObjectReference(), 'name')),
+  imagePullSecrets: optional(hint(mapList(localObjectReference(), 'name'), { keyFallbacks: { name: '' } })),
   hostname: optional(z.string()),
   subdomain: optional(z.string()),
   affinity: pointer(affinity()),

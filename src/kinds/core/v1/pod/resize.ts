@@ -18,6 +18,14 @@ import { restore } from './validate-update.js';
 
 export const resizeSubresource: SubresourceStrategy = Object.freeze({
   verbs: ['get', 'update', 'patch'] as const,
+  claimable: {
+    only: [
+      'spec.containers.*.resources',
+      'spec.containers.*.resizePolicy',
+      'spec.initContainers.*.resources',
+      'spec.initContainers.*.resizePolicy',
+    ],
+  },
   prepareForUpdate,
   validateUpdate,
 });

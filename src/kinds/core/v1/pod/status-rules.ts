@@ -16,6 +16,7 @@ import { annotationsUpdateProblems } from './validate-update.js';
 
 export const podStatusSubresource: SubresourceStrategy = statusSubresource({
   metadata: ['ownerReferences'],
+  claimable: { except: ['spec', 'metadata.deletionTimestamp', 'metadata.ownerReferences'] },
   prepare,
   validateUpdate,
 });

@@ -23,6 +23,7 @@ import { podUpdateProblems } from './validate-update.js';
 import { podWarnings } from './warnings.js';
 
 export const podStrategy: Partial<Strategy> = {
+  claimable: { except: ['status'] },
   deleteReturnsObject: true,
   generation: specGeneration,
   defaults,

@@ -1,0 +1,156 @@
+/**
+ * YAML bodies, as the reference server reads those of apply: YAML 1.1 with its `yes` and `017`, turned into JSON. Most
+ * that arrive are JSON already, and are read as such where that cannot make a difference.
+ *
+ * The other files of this name, in the order in which a text passes them: `yaml-characters`, `yaml-scanner` with
+ * `yaml-scan-parts`, `yaml-grammar`, `yaml-decode` with `yaml-scalar`. They are no library's work: those at hand follow
+ * YAML 1.2, read some indentations and unfinished lines otherwise, and their errors cannot be told apart as finely.
+ */
+import { JsonSyntaxError, parseJson } from '../meta/parse-json.js';
+import type { RequestBody } from '../protocol/body.js';
+import { BodyError } from '../protocol/body.js';
+import type { MutableRecord, ParsedBody } from '../util/json.js';
+import { isRecord, setOwn } from '../util/json.js';
+import { bodySummary } from './json.js';
+import { characterFault, normalizeBreaks, YamlFault } from './yaml-characters.js';
+import type { YamlMapping, YamlValue } from './yaml-decode.js';
+import { Decoder, goValue, isYamlScalar } from './yaml-decode.js';
+import { parseDocument } from './yaml-grammar.js';
+import { goScalar, jsonKey } from './yaml-scalar.js';
+
+export interface YamlBody extends RequestBody {
+  /**
+   * What a strict reader complains of, one finished line per repeated key in document order:
+   * `line 7: key "k" already set in map`. Empty when there is none. Throws {@link BodyError} like `read`.
+   */
+  repeatedKeys(): readonly string[];
+}
+
+/**
+ * A request body of YAML text. `read` gives an object or null: null for no document at all. It throws
+ * {@link BodyError} for anything else, with the reference server's whole sentence from `error converting YAML to JSON`
+ * or `error unmarshaling JSON` on.
+ *
+ * @example
+ * yamlBody('a: yes\na: 017\n').read().value // { a: 15 }
+ */
+export function yamlBody(text: string): YamlBody {
+  let document: Document | undefined;
+  const open = (): Document => {
+    document ??= readDocument(text);
+    return document;
+  };
+  return {
+    read: () => open().parsed,
+    repeatedKeys: () => open().repeatedKeys,
+    summary: () => bodySummary(text),
+  };
+}
+
+interface Document {
+  readonly parsed: ParsedBody;
+  readonly repeatedKeys: readonly string[];
+}
+
+function readDocument(text: string): Document {
+  const document = readPlainJson(text) ?? readYaml(text);
+  const { value } = document.parsed;
+  if (value !== null && !isRecord(value)) {
+    throw new BodyError(
+      `error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonTypeOf(value)} into Go value of type map[string]interface {}`,
+    );
+  }
+  return document;
+}
+
+function jsonTypeOf(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'boolean') return 'bool';
+  return typeof value === 'string' ? 'string' : 'number';
+}
+
+/** A text that means the same as JSON and as YAML; undefined when it might not, or is no JSON. */
+function readPlainJson(text: string): Document | undefined {
+  // A tab is not among the white space that may surround a YAML document.
+  if (!/^[ \r\n]*\{/.test(text) || !/\}[ \r\n]*$/.test(text) || UNLIKE_YAML.test(text)) return undefined;
+  try {
+    const parsed = parseJson(text);
+    if (parsed.duplicates !== undefined || (text.length > LONGEST_KEY && hasLongKey(parsed.value))) return undefined;
+    return { parsed, repeatedKeys: [] };
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * What JSON may hold and YAML reads differently or not at all: `\/` and escaped surrogates, white space before a colon
+ * (a key and its colon share a line), characters that YAML forbids or takes for line breaks, numbers of many digits,
+ * and a minus before a zero.
+ */
+const UNLIKE_YAML =
+  /\\\/|\\u[dD][89a-fA-F]|"\s+:|[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\p{Surrogate}]|\d{17}|-0(?![.\d])/u;
+
+/** A YAML key has 1024 characters at most, quotes included; one of JSON may spend six on each of its own. */
+const LONGEST_KEY = 1024;
+
+function hasLongKey(document: unknown): boolean {
+  const left = [document];
+  while (left.length > 0) {
+    const value = left.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    if (!Array.isArray(value) && Object.keys(value).some((key) => key.length * 6 + 2 > LONGEST_KEY)) return true;
+    left.push(...Object.values(value));
+  }
+  return false;
+}
+
+function readYaml(text: string): Document {
+  try {
+    const whole = normalizeBreaks(text.startsWith('\ufeff') ? text.slice(1) : text);
+    const badCharacter = characterFault(whole);
+    if (badCharacter !== undefined) throw badCharacter;
+    const root = parseDocument(whole);
+    const decoder = new Decoder();
+    const value = root === undefined ? null : toJson(decoder.decode(root));
+    return { parsed: { value }, repeatedKeys: decoder.repeatedKeys };
+  } catch (error) {
+    if (error instanceof YamlFault) throw conversionError(`yaml: ${error.message}`);
+    // The grammar allows more depth than the walks over its tree have stack for.
+    if (error instanceof RangeError) throw conversionError('yaml: exceeded max depth of 10000');
+    throw error;
+  }
+}
+
+function conversionError(problem: string): BodyError {
+  return new BodyError(`error converting YAML to JSON: ${problem}`);
+}
+
+function toJson(value: YamlValue): unknown {
+  if (!isYamlScalar(value)) return value instanceof Map ? toJsonObject(value) : value.map(toJson);
+  switch (value.type) {
+    case 'null':
+      return null;
+    case 'int':
+      // As in JSON bodies: exact, so beyond what a number holds it is a bigint.
+      return Number.isSafeInteger(Number(value.value)) ? Number(value.value) : value.value;
+    case 'float':
+      if (!Number.isFinite(value.value)) throw conversionError(`json: unsupported value: ${goScalar(value)}`);
+      return value.value;
+    default:
+      return value.value;
+  }
+}
+
+function toJsonObject(mapping: YamlMapping): MutableRecord {
+  const object: MutableRecord = {};
+  for (const { key, value } of mapping.values()) {
+    const name = jsonKey(key);
+    if (name === undefined) {
+      const type = key.type === 'null' ? '%!s(<nil>)' : 'uint64';
+      throw conversionError(`unsupported map key of type: ${type}, key: ${goScalar(key)}, value: ${goValue(value)}`);
+    }
+    setOwn(object, name, toJson(value));
+  }
+  return object;
+}

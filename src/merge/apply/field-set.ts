@@ -1,0 +1,222 @@
+/**
+ * Sets of paths as tries. A set is its own encoding: the object that stands in `fieldsV1` on the wire, deep-frozen
+ * or not yet, never changed, keys in canonical order. `{}` below a step means that the step is in the set; a step that
+ * has steps below it is in the set as well when `.` is among them. spec: Server-side apply
+ *
+ * Operations share whatever they can with their operands, and give back the operand itself when nothing changes: most
+ * writes touch few of the fields that their object has.
+ */
+import type { PathElement } from './path-element.js';
+import { compareElements, printElement } from './path-element.js';
+
+export interface FieldSet {
+  readonly [element: PathElement]: FieldSet;
+}
+
+type Building = { [element: PathElement]: FieldSet };
+
+/** Nothing, as a whole set; the step and nothing below it, as a part of one. */
+export const NOTHING: FieldSet = Object.freeze({});
+export const LEAF: FieldSet = NOTHING;
+
+/** Says that the node it stands in is itself in the set. */
+export const SELF = '.';
+
+export function isEmptySet(set: FieldSet): boolean {
+  for (const _element in set) return false;
+  return true;
+}
+
+/** Whether a node, the value of some step, says that its step is in the set. */
+export function isMember(node: FieldSet | undefined): boolean {
+  return node !== undefined && (isEmptySet(node) || Object.hasOwn(node, SELF));
+}
+
+/** Whether anything below a node is in the set. */
+export function hasBelow(node: FieldSet | undefined): boolean {
+  if (node === undefined) return false;
+  for (const element in node) if (element !== SELF) return true;
+  return false;
+}
+
+export function below(set: FieldSet, element: PathElement): FieldSet | undefined {
+  return Object.hasOwn(set, element) ? set[element] : undefined;
+}
+
+/**
+ * Steps beside each other while a walk finds them, in whatever order. `self`: the node itself is in the set.
+ */
+export class Siblings {
+  #set: Building | undefined;
+  #last = '';
+  #isSorted = true;
+  readonly #self: boolean;
+
+  constructor(self: boolean) {
+    this.#self = self;
+  }
+
+  add(element: PathElement, node: FieldSet): void {
+    if (this.#set === undefined) this.#set = this.#self ? { [SELF]: LEAF } : {};
+    else if (this.#last !== '' && this.#isSorted && compareElements(this.#last, element) > 0) this.#isSorted = false;
+    this.#last = element;
+    this.#set[element] = node;
+  }
+
+  /** Undefined when nothing was found and the node itself is not in the set. */
+  finish(): FieldSet | undefined {
+    if (this.#set === undefined) return this.#self ? LEAF : undefined;
+    return this.#isSorted ? this.#set : sorted(this.#set);
+  }
+}
+
+/** The same steps in canonical order. */
+export function sorted(set: FieldSet): FieldSet {
+  const out: Building = {};
+  for (const element of Object.keys(set).sort(compareElements)) out[element] = set[element] as FieldSet;
+  return out;
+}
+
+export function union(left: FieldSet, right: FieldSet): FieldSet {
+  if (left === right || isEmptySet(right)) return left;
+  return isEmptySet(left) ? right : unionBelow(left, right);
+}
+
+/** Of two nodes, either of which may be a leaf. */
+function unionNodes(left: FieldSet, right: FieldSet): FieldSet {
+  if (left === right) return left;
+  if (isEmptySet(left)) return withSelf(right);
+  if (isEmptySet(right)) return withSelf(left);
+  return unionBelow(left, right);
+}
+
+function unionBelow(left: FieldSet, right: FieldSet): FieldSet {
+  let out: Building | undefined;
+  let isSorted = true;
+  for (const element in right) {
+    const other = right[element] as FieldSet;
+    const mine = below(left, element);
+    const both = mine === undefined ? other : unionNodes(mine, other);
+    if (both === mine) continue;
+    out ??= { ...left };
+    if (mine === undefined) isSorted = false;
+    out[element] = both;
+  }
+  if (out === undefined) return left;
+  return isSorted ? out : sorted(out);
+}
+
+function withSelf(node: FieldSet): FieldSet {
+  return isEmptySet(node) || Object.hasOwn(node, SELF) ? node : { [SELF]: LEAF, ...node };
+}
+
+/** The paths of `set` that are not in `taken`. A path is no part of the paths above it. */
+export function difference(set: FieldSet, taken: FieldSet): FieldSet {
+  return isEmptySet(set) || isEmptySet(taken) ? set : (filterBelow(set, taken, differenceOfNodes) ?? NOTHING);
+}
+
+function differenceOfNodes(node: FieldSet, taken: FieldSet | undefined): FieldSet | undefined {
+  if (taken === undefined) return node;
+  const self = isMember(node) && !isMember(taken);
+  if (!hasBelow(node)) return self ? node : undefined;
+  return withMembership(filterBelow(node, taken, differenceOfNodes), self);
+}
+
+/** The paths that are in both. */
+export function intersection(left: FieldSet, right: FieldSet): FieldSet {
+  if (left === right) return left;
+  return filterBelow(left, right, intersectionOfNodes) ?? NOTHING;
+}
+
+function intersectionOfNodes(left: FieldSet, right: FieldSet | undefined): FieldSet | undefined {
+  if (right === undefined) return undefined;
+  if (left === right) return left;
+  const self = isMember(left) && isMember(right);
+  return withMembership(filterBelow(left, right, intersectionOfNodes), self);
+}
+
+/** The paths of `set` that are neither in `taken` nor below a path that is. */
+export function differenceWithBelow(set: FieldSet, taken: FieldSet): FieldSet {
+  return isEmptySet(set) || isEmptySet(taken) ? set : (filterBelow(set, taken, notCovered) ?? NOTHING);
+}
+
+function notCovered(node: FieldSet, taken: FieldSet | undefined): FieldSet | undefined {
+  if (taken === undefined) return node;
+  if (isMember(taken)) return undefined;
+  return withMembership(filterBelow(node, taken, notCovered), isMember(node));
+}
+
+/** What `keep` makes of the steps of a node, without the node itself; undefined when nothing is left. */
+function filterBelow(
+  node: FieldSet,
+  other: FieldSet,
+  keep: (child: FieldSet, other: FieldSet | undefined) => FieldSet | undefined,
+): FieldSet | undefined {
+  let out: Building | undefined;
+  let kept = 0;
+  let isChanged = false;
+  for (const element in node) {
+    if (element === SELF) continue;
+    const child = node[element] as FieldSet;
+    const left = keep(child, below(other, element));
+    if (left !== child) isChanged = true;
+    if (left === undefined) continue;
+    kept++;
+    out ??= {};
+    out[element] = left;
+  }
+  if (kept === 0) return undefined;
+  return isChanged ? out : node;
+}
+
+/** A node with or without itself; `rest` may have it from before. */
+function withMembership(rest: FieldSet | undefined, self: boolean): FieldSet | undefined {
+  if (rest === undefined) return self ? LEAF : undefined;
+  if (self) return withSelf(rest);
+  if (!Object.hasOwn(rest, SELF)) return rest;
+  const { [SELF]: _self, ...others } = rest;
+  return others;
+}
+
+/** Whether every path of `set` is in `other`. */
+export function isSubset(set: FieldSet, other: FieldSet): boolean {
+  if (set === other) return true;
+  for (const element in set) {
+    if (element === SELF) continue;
+    const node = set[element] as FieldSet;
+    const counterpart = below(other, element);
+    if (counterpart === undefined) return false;
+    if (isMember(node) && !isMember(counterpart)) return false;
+    if (!isSubset(node, counterpart)) return false;
+  }
+  return true;
+}
+
+export function sameSet(left: FieldSet, right: FieldSet): boolean {
+  return left === right || (isSubset(left, right) && isSubset(right, left));
+}
+
+/** The paths of a set as lists of steps: all of one node, in order, before those further down. */
+export function* pathsOf(set: FieldSet, prefix: readonly PathElement[] = []): Generator<readonly PathElement[]> {
+  for (const element in set) {
+    if (element !== SELF && isMember(set[element])) yield [...prefix, element];
+  }
+  for (const element in set) {
+    if (element !== SELF) yield* pathsOf(set[element] as FieldSet, [...prefix, element]);
+  }
+}
+
+/** A path as messages show it: `.spec.containers[name="web"].image`. */
+export function printPath(path: readonly PathElement[]): string {
+  return path.map(printElement).join('');
+}
+
+/** A set of the paths whose fields are named, dots between them: `spec.replicas`. */
+export function setOfFields(paths: readonly string[]): FieldSet {
+  let set = NOTHING;
+  for (const path of paths) {
+    const node = path.split('.').reduceRight<FieldSet>((inner, name) => ({ [`f:${name}`]: inner }), LEAF);
+    set = union(set, node);
+  }
+  return set;
+}

@@ -1,0 +1,102 @@
+/**
+ * Which item is which: the step that leads to an item of a list that is merged item by item.
+ */
+import { byBytes } from '../../meta/go-value.js';
+import { zeroValue } from '../../schema/decode.js';
+import type { Field, ListNode } from '../../schema/structural.js';
+import { isRecord } from '../../util/json.js';
+import { keyElement, type PathElement, valueElement } from './path-element.js';
+
+/** An item that cannot be told from others. */
+export class ItemError extends Error {
+  override readonly name = 'ItemError';
+}
+
+/** Throws {@link ItemError}. */
+export function itemElement(list: ListNode, item: unknown): PathElement {
+  return list.listType === 'set' ? setElement(item) : mapElement(list, item);
+}
+
+function setElement(item: unknown): PathElement {
+  if (item === null || item === undefined) {
+    throw new ItemError("associative list without keys has an element that's an explicit null");
+  }
+  if (Array.isArray(item)) throw new ItemError('not supported: associative list with lists as elements');
+  if (isRecord(item)) throw new ItemError("associative list without keys has an element that's a map type");
+  return valueElement(item);
+}
+
+function mapElement(list: ListNode, item: unknown): PathElement {
+  if (item === null || item === undefined) {
+    throw new ItemError('associative list with keys may not have a null element');
+  }
+  if (!isRecord(item)) throw new ItemError('associative list with keys may not have non-map elements');
+  return keyElement(keysOf(list).map(({ name, fallback }) => [name, keyValue(item, name, fallback)] as const));
+}
+
+function keyValue(item: Record<string, unknown>, name: string, fallback: unknown): unknown {
+  const value = Object.hasOwn(item, name) ? item[name] : undefined;
+  if (value !== undefined) return value;
+  if (fallback !== undefined) return fallback;
+  throw new ItemError(
+    `associative list with keys has an element that omits key field ${JSON.stringify(name)} (and doesn't have default value)`,
+  );
+}
+
+interface Key {
+  readonly name: string;
+  /** Stands in for a key that an item leaves out. */
+  readonly fallback: unknown;
+}
+
+const keysByList = new WeakMap<ListNode, readonly Key[]>();
+
+/** In the order of their names. */
+function keysOf(list: ListNode): readonly Key[] {
+  let keys = keysByList.get(list);
+  if (keys === undefined) {
+    const fields = list.items.type === 'object' ? list.items.fields : undefined;
+    keys = [...list.mapKeys].sort(byBytes).map((name) => ({ name, fallback: fallbackOf(list, fields?.get(name)) }));
+    keysByList.set(list, keys);
+  }
+  return keys;
+}
+
+/** The default; or, where a struct always shows the field, what it shows when nobody has set it. */
+function fallbackOf(list: ListNode, field: Field | undefined): unknown {
+  if (field === undefined) return undefined;
+  if (field.node.default !== undefined) return field.node.default;
+  const isStruct = list.items.type === 'object' && list.items.manner === 'struct';
+  if (isStruct && field.presence === 'always') return zeroValue(field.node) ?? undefined;
+  return list.keyFallbacks?.[field.name];
+}
+
+export interface IndexedItems {
+  /** One for each item, in order. */
+  readonly elements: readonly PathElement[];
+  readonly byElement: ReadonlyMap<PathElement, readonly unknown[]>;
+}
+
+/** The items of a list by their element. Items that cannot be told apart are passed over: they are nobody's. */
+export function indexItems(list: ListNode, items: readonly unknown[]): IndexedItems {
+  const elements: PathElement[] = [];
+  const byElement = new Map<PathElement, unknown[]>();
+  for (const item of items) {
+    const element = elementOrNone(list, item);
+    if (element === undefined) continue;
+    elements.push(element);
+    const same = byElement.get(element);
+    if (same === undefined) byElement.set(element, [item]);
+    else same.push(item);
+  }
+  return { elements, byElement };
+}
+
+export function elementOrNone(list: ListNode, item: unknown): PathElement | undefined {
+  try {
+    return itemElement(list, item);
+  } catch (error) {
+    if (error instanceof ItemError) return undefined;
+    throw error;
+  }
+}

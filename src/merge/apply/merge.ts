@@ -1,0 +1,132 @@
+/**
+ * The live object with an applied configuration laid over it. Neither is changed; the result shares parts of both.
+ *
+ * What one side leaves out comes from the other. Explicit nulls count as values, except that a null does not empty a
+ * map or a list whose members are owned one by one.
+ */
+import type { ListNode, Structural } from '../../schema/structural.js';
+import { type MutableRecord, setOwn } from '../../util/json.js';
+import { elementOrNone, indexItems } from './list-elements.js';
+import type { PathElement } from './path-element.js';
+import {
+  hasItems,
+  hasMembers,
+  isEmptyRecord,
+  listOf,
+  type MemberNode,
+  memberNode,
+  recordOf,
+  UNTYPED,
+} from './typing.js';
+
+/** Undefined stands for an absent value, on both sides and in the result. */
+export function merge(node: Structural, live: unknown, applied: unknown): unknown {
+  if (applied === undefined) return live;
+  if (hasMembers(node, applied ?? live)) return mergeMembers(node, live, applied);
+  if (hasItems(node)) return mergeItems(node, live, applied);
+  return applied;
+}
+
+function mergeMembers(node: MemberNode, live: unknown, applied: unknown): unknown {
+  const left = recordOf(live);
+  const right = recordOf(applied);
+  // Empty and null are kept as they were written.
+  if (isEmptyRecord(right)) return isEmptyRecord(left) ? applied : live;
+  if (isEmptyRecord(left)) return applied;
+  let out: MutableRecord | undefined;
+  for (const name of Object.keys(right)) {
+    const was = Object.hasOwn(left, name) ? left[name] : undefined;
+    const is = merge(memberNode(node, name) ?? UNTYPED, was, right[name]);
+    if (is === was) continue;
+    out ??= { ...left };
+    setOwn(out, name, is);
+  }
+  return out ?? live;
+}
+
+/**
+ * Items of both lists, each once. Those that were applied come in the order in which they were applied; those that were
+ * not stay where they are in relation to their live neighbours.
+ */
+function mergeItems(list: ListNode, live: unknown, applied: unknown): unknown {
+  const left = listOf(live);
+  const right = listOf(applied);
+  if (right.length === 0) return left.length === 0 ? applied : live;
+  if (left.length === 0) return applied;
+  return new ItemMerge(list, left, right).run() ?? live;
+}
+
+class ItemMerge {
+  readonly #list: ListNode;
+  readonly #left: readonly unknown[];
+  readonly #leftElements: readonly (PathElement | undefined)[];
+  readonly #leftItems: ReadonlyMap<PathElement, readonly unknown[]>;
+  readonly #rightElements: readonly PathElement[];
+  readonly #rightItems: ReadonlyMap<PathElement, readonly unknown[]>;
+  /** Elements of both sides, in the order of the right, that have not been reached yet. */
+  readonly #shared: PathElement[];
+  readonly #done = new Set<PathElement>();
+  readonly #out: unknown[] = [];
+
+  constructor(list: ListNode, left: readonly unknown[], right: readonly unknown[]) {
+    this.#list = list;
+    this.#left = left;
+    this.#leftElements = left.map((item) => elementOrNone(list, item));
+    this.#leftItems = indexItems(list, left).byElement;
+    const applied = indexItems(list, right);
+    this.#rightElements = applied.elements;
+    this.#rightItems = applied.byElement;
+    this.#shared = applied.elements.filter((element) => this.#leftItems.has(element)).reverse();
+  }
+
+  /** The merged list; undefined when it is the left one. */
+  run(): readonly unknown[] | undefined {
+    let l = 0;
+    let r = 0;
+    while (l < this.#left.length || r < this.#rightElements.length) {
+      const mine = this.#leftElements[l];
+      const theirs = this.#rightElements[r];
+      if (l < this.#left.length && theirs !== undefined) {
+        if (mine === theirs) {
+          this.#emit(theirs);
+          l++;
+          r++;
+          this.#shared.pop();
+          continue;
+        }
+        // Both have it, but the right has another one of both before it: it comes when that has come.
+        if (this.#isApplied(mine) && this.#shared.length > 0 && this.#shared.at(-1) !== mine) {
+          l++;
+          continue;
+        }
+      }
+      if (l < this.#left.length) {
+        if (!this.#isApplied(mine)) {
+          this.#out.push(this.#left[l]);
+          l++;
+          continue;
+        }
+        if (mine !== undefined && this.#done.has(mine)) l++;
+      }
+      if (theirs === undefined) continue;
+      this.#emit(theirs);
+      r++;
+      if (this.#shared.at(-1) === theirs) this.#shared.pop();
+    }
+    const isUnchanged =
+      this.#out.length === this.#left.length && this.#out.every((item, index) => item === this.#left[index]);
+    return isUnchanged ? undefined : this.#out;
+  }
+
+  #isApplied(element: PathElement | undefined): boolean {
+    return element !== undefined && this.#rightItems.has(element);
+  }
+
+  /** The applied item, merged with its live counterpart if there is exactly one. */
+  #emit(element: PathElement): void {
+    this.#done.add(element);
+    const live = this.#leftItems.get(element);
+    const was = live?.length === 1 ? live[0] : undefined;
+    this.#out.push(merge(this.#list.items, was, this.#rightItems.get(element)?.[0]));
+  }
+}

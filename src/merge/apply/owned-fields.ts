@@ -1,0 +1,172 @@
+/**
+ * What an applied configuration owns: every field it names, as it was sent. The same walk finds what is wrong with it,
+ * because both go by the schema. spec: Server-side apply
+ */
+import { goSyntax, goType, printGoValue } from '../../meta/go-value.js';
+import type { ListNode, ScalarNode, Structural } from '../../schema/structural.js';
+import { isRecord } from '../../util/json.js';
+import { type FieldSet, LEAF, NOTHING, Siblings } from './field-set.js';
+import { ItemError, indexItems, itemElement } from './list-elements.js';
+import { fieldElement, printElement } from './path-element.js';
+import { hasItems, hasMembers, isDeclared, isEmptyRecord, listOf, type MemberNode, memberNode } from './typing.js';
+
+/** What is wrong with a configuration, each with its path. */
+export class IntentError extends Error {
+  override readonly name = 'IntentError';
+
+  constructor(problems: readonly string[]) {
+    super(problems.length === 1 ? problems[0] : `errors:\n  ${problems.join('\n  ')}`);
+  }
+}
+
+/** The fields of a configuration that a client applies. Throws {@link IntentError} when it does not fit the schema. */
+export function fieldsOfIntent(node: Structural, value: unknown): FieldSet {
+  const problems: string[] = [];
+  const set = fieldsOf(node, value, { path: '', problems });
+  if (problems.length > 0) throw new IntentError(problems);
+  return set ?? NOTHING;
+}
+
+/** The fields of an object that exists: nothing is judged, and items that cannot be told apart count as one. */
+export function fieldsOfObject(node: Structural, value: unknown): FieldSet {
+  return fieldsOf(node, value, undefined) ?? NOTHING;
+}
+
+/** Where the judging walk is; undefined: nobody judges. */
+interface Judge {
+  readonly path: string;
+  readonly problems: string[];
+}
+
+/** What is owned at a node and below, without saying whether the node is: that is for the caller. Undefined: nothing. */
+function fieldsOf(node: Structural, value: unknown, judge: Judge | undefined): FieldSet | undefined {
+  if (judge !== undefined && !isOfType(node, value, judge)) return undefined;
+  if (hasMembers(node, value)) return isRecord(value) ? fieldsOfMembers(node, value, judge) : undefined;
+  if (hasItems(node)) return fieldsOfItems(node, listOf(value), judge);
+  if (judge !== undefined) judgeInside(node, value, judge);
+  return LEAF;
+}
+
+function fieldsOfMembers(
+  node: MemberNode,
+  record: Readonly<Record<string, unknown>>,
+  judge: Judge | undefined,
+): FieldSet | undefined {
+  const siblings = new Siblings(false);
+  for (const name of Object.keys(record)) {
+    const value = record[name];
+    if (value === undefined) continue;
+    const element = fieldElement(name);
+    const inner = judge === undefined ? undefined : { ...judge, path: judge.path + printElement(element) };
+    const child = memberNode(node, name);
+    if (child === undefined) {
+      if (inner === undefined) continue;
+      // The reference server stops at the first such field of a map.
+      inner.problems.push(`${inner.path}: field not declared in schema`);
+      break;
+    }
+    const fields = fieldsOf(child, value, inner);
+    // A field with something in it is owned through that; a key of a map is owned by itself.
+    const self = value === null || !isDeclared(node, name) || (isRecord(value) && isEmptyRecord(value));
+    const owned = self ? withSelf(fields) : fields;
+    if (owned !== undefined) siblings.add(element, owned);
+  }
+  return siblings.finish();
+}
+
+function fieldsOfItems(list: ListNode, items: readonly unknown[], judge: Judge | undefined): FieldSet | undefined {
+  const siblings = new Siblings(false);
+  if (judge !== undefined && !judgeItems(list, items, judge)) return undefined;
+  for (const [element, same] of indexItems(list, items).byElement) {
+    const inner = judge === undefined ? undefined : { ...judge, path: judge.path + printElement(element) };
+    siblings.add(element, same.length > 1 ? LEAF : withSelf(fieldsOf(list.items, same[0], inner)));
+  }
+  return siblings.finish();
+}
+
+function withSelf(fields: FieldSet | undefined): FieldSet {
+  if (fields === undefined || fields === LEAF || '.' in fields) return fields ?? LEAF;
+  return { '.': LEAF, ...fields };
+}
+
+/** False when not even the items can be looked at. */
+function judgeItems(list: ListNode, items: readonly unknown[], judge: Judge): boolean {
+  const seen = new Set<string>();
+  let isFine = true;
+  items.forEach((item, index) => {
+    try {
+      const element = itemElement(list, item);
+      if (seen.has(element)) {
+        judge.problems.push(`${judge.path}: duplicate entries for key ${printElement(element)}`);
+        isFine = false;
+      }
+      seen.add(element);
+    } catch (error) {
+      if (!(error instanceof ItemError)) throw error;
+      judge.problems.push(`${judge.path}: element ${index}: ${error.message}`);
+      isFine = false;
+    }
+  });
+  return isFine;
+}
+
+/** Null is of every type. */
+function isOfType(node: Structural, value: unknown, judge: Judge): boolean {
+  const problem = value === null ? undefined : typeProblem(node, value);
+  if (problem === undefined) return true;
+  judge.problems.push(judge.path === '' ? problem : `${judge.path}: ${problem}`);
+  return false;
+}
+
+function typeProblem(node: Structural, value: unknown): string | undefined {
+  switch (node.type) {
+    case 'object':
+    case 'map':
+      return isRecord(value) ? undefined : `expected map, got &{${printGoValue(value)}}`;
+    case 'list':
+      return Array.isArray(value) ? undefined : `expected list, got &{${printGoValue(value)}}`;
+    case 'scalar':
+      return scalarProblem(node, value);
+    case 'any':
+      return undefined;
+  }
+}
+
+function scalarProblem({ scalar }: ScalarNode, value: unknown): string | undefined {
+  switch (scalar) {
+    case 'string':
+    case 'bytes':
+    case 'duration':
+      return typeof value === 'string'
+        ? undefined
+        : `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`;
+    case 'int32':
+    case 'int64':
+    case 'number': {
+      const isNumber = typeof value === 'number' || typeof value === 'bigint';
+      return isNumber ? undefined : `expected numeric (int or float), got ${goType(value)}`;
+    }
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : `expected boolean, got &{${printGoValue(value)}}`;
+    case 'time':
+    case 'microTime':
+    case 'quantity':
+    case 'intOrString':
+      return typeof value === 'object' ? `expected any scalar, got &{${printGoValue(value)}}` : undefined;
+  }
+}
+
+/** What is owned as a whole is judged inside all the same. */
+function judgeInside(node: Structural, value: unknown, judge: Judge): void {
+  if (value === null) return;
+  if (node.type === 'list') {
+    listOf(value).forEach((item, index) => {
+      const inner = { ...judge, path: `${judge.path}[${index}]` };
+      fieldsOf(node.items, item, inner);
+    });
+  } else if (node.type === 'map') {
+    fieldsOfMembers({ ...node, atomic: false }, value as Record<string, unknown>, judge);
+  } else if (node.type === 'object') {
+    fieldsOfMembers(node, value as Record<string, unknown>, judge);
+  }
+}

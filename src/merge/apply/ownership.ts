@@ -1,0 +1,245 @@
+/**
+ * How ownership moves: what an update takes over, what an apply claims, gives up and fights about. Pure functions of
+ * the object before, the object after, and who managed it. spec: Server-side apply
+ *
+ * Objects are in wire form. Every manager's set speaks of one version of the kind, so both states are looked at in each
+ * version that occurs; {@link Versions} converts.
+ */
+import type { ObjectNode } from '../../schema/structural.js';
+import { deepEqual } from '../../util/json.js';
+import { type Comparison, changedFields, compare } from './compare.js';
+import { type Conflict, ConflictError } from './conflict.js';
+import {
+  difference,
+  differenceWithBelow,
+  type FieldSet,
+  intersection,
+  isEmptySet,
+  isSubset,
+  NOTHING,
+  setOfFields,
+  union,
+} from './field-set.js';
+import { type Manager, type ManagerIdentity, type Managers, managerKey } from './managers.js';
+import { merge } from './merge.js';
+import { fieldsOfIntent, fieldsOfObject } from './owned-fields.js';
+import { removeFields } from './remove.js';
+import { atomicOnly, namedFieldsToo } from './schema-sets.js';
+
+/** An object in one version of its kind. */
+export interface Versioned {
+  readonly apiVersion: string;
+  readonly schema: ObjectNode;
+  readonly value: unknown;
+}
+
+/** What is known about the other versions of a kind. */
+export interface Versions {
+  /** The object in another version; undefined when that version is not served. */
+  convert(object: Versioned, apiVersion: string): Versioned | undefined;
+  /** Leaves of a set what may be owned at the address that is written to. */
+  filter(fields: FieldSet): FieldSet;
+}
+
+/** Never owned by anybody: they are the server's, or say which object it is. */
+const UNTRACKED = setOfFields([
+  'apiVersion',
+  'kind',
+  'metadata',
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.creationTimestamp',
+  'metadata.selfLink',
+  'metadata.uid',
+  'metadata.clusterName',
+  'metadata.generation',
+  'metadata.managedFields',
+  'metadata.resourceVersion',
+]);
+
+/** A write that says which state it wants. The fields that it changed are its own from now on. */
+export interface Update {
+  readonly before: Versioned;
+  readonly after: Versioned;
+  readonly managers: Managers;
+  readonly by: ManagerIdentity;
+  readonly now: string;
+}
+
+/** Who manages the object after an update. */
+export function afterUpdate({ before, after, managers, by, now }: Update, versions: Versions): Managers {
+  const settled = settle(managers, before, { before, after, versions, self: undefined });
+  const { added, modified } = settled.comparison;
+  const taken = difference(versions.filter(union(modified, added)), UNTRACKED);
+  if (isEmptySet(taken)) return settled.managers;
+  const next = new Map(settled.managers);
+  const key = managerKey(by);
+  const mine = next.get(key)?.fields ?? NOTHING;
+  next.set(key, { ...by, fields: union(mine, taken), time: now });
+  return next;
+}
+
+/** A configuration that a manager stands for. */
+export interface Apply {
+  readonly live: Versioned;
+  /** As it was sent. */
+  readonly intent: unknown;
+  readonly managers: Managers;
+  readonly by: ManagerIdentity;
+  readonly force: boolean;
+  readonly now: string;
+}
+
+export interface Applied {
+  /** The object as it is to be, still without defaults; undefined when it is to stay as it is. */
+  readonly object: unknown;
+  readonly managers: Managers;
+}
+
+/**
+ * Throws ConflictError when others own what would change, unless forced, and IntentError when the configuration does
+ * not fit the schema.
+ */
+export function applyIntent({ live, intent, managers, by, force, now }: Apply, versions: Versions): Applied {
+  const { schema } = live;
+  const fields = versions.filter(fieldsOfIntent(schema, intent));
+  const key = managerKey(by);
+  const last = managers.get(key);
+  const claimed = new Map(reconciled(managers, live, versions));
+  claimed.set(key, { ...by, fields, ...(last?.time === undefined ? {} : { time: last.time }) });
+  const merged: Versioned = { ...live, value: merge(schema, live.value, intent) };
+  const pruned = last === undefined ? merged : prune(merged, { last, fields, managers: claimed, versions });
+  const settled = settle(claimed, live, { before: live, after: pruned, versions, self: key, force });
+  const next = new Map(settled.managers);
+  const mine = difference(fields, UNTRACKED);
+  // Not by the comparison, which does not see the order of items.
+  const isUnchanged = deepEqual(live.value, pruned.value);
+  if (isEmptySet(mine)) next.delete(key);
+  else {
+    const time = isUnchanged ? last?.time : now;
+    next.set(key, { ...by, fields: mine, ...(time === undefined ? {} : { time }) });
+  }
+  return { object: isUnchanged ? undefined : pruned.value, managers: next };
+}
+
+interface Settlement {
+  readonly before: Versioned;
+  readonly after: Versioned;
+  readonly versions: Versions;
+  /** The applier, who is not in conflict with itself; undefined on an update, which is in conflict with nobody. */
+  readonly self: string | undefined;
+  readonly force?: boolean;
+}
+
+/** Takes away from managers what was changed or removed under them. Throws ConflictError where that is not allowed. */
+function settle(
+  managers: Managers,
+  live: Versioned,
+  { before, after, versions, self, force = self === undefined }: Settlement,
+): { readonly managers: Managers; readonly comparison: Comparison } {
+  const comparisons = new Map<string, Comparison>();
+  const comparison = filtered(compare(before.schema, before.value, after.value), versions);
+  comparisons.set(before.apiVersion, comparison);
+  const conflicts: Conflict[] = [];
+  const next = new Map<string, Manager>();
+  for (const [key, manager] of reconciled(managers, live, versions)) {
+    if (key === self) {
+      next.set(key, manager);
+      continue;
+    }
+    const change = comparisonIn(manager.apiVersion, comparisons, { before, after, versions });
+    if (change === undefined) continue;
+    const lost = intersection(manager.fields, changedFields(change));
+    if (!isEmptySet(lost) && !force) conflicts.push({ manager, fields: lost });
+    const fields = difference(difference(manager.fields, lost), change.removed);
+    if (fields === manager.fields) next.set(key, manager);
+    else if (!isEmptySet(fields)) next.set(key, { ...manager, fields });
+  }
+  if (conflicts.length > 0) throw new ConflictError(conflicts);
+  return { managers: next, comparison };
+}
+
+function filtered({ added, modified, removed }: Comparison, versions: Versions): Comparison {
+  return { added: versions.filter(added), modified: versions.filter(modified), removed: versions.filter(removed) };
+}
+
+/** The change in another version; undefined when that version is gone, and with it every claim that was made in it. */
+function comparisonIn(
+  apiVersion: string,
+  comparisons: Map<string, Comparison>,
+  { before, after, versions }: Pick<Settlement, 'before' | 'after' | 'versions'>,
+): Comparison | undefined {
+  const present = comparisons.get(apiVersion);
+  if (present !== undefined) return present;
+  const was = versions.convert(before, apiVersion);
+  const is = versions.convert(after, apiVersion);
+  if (was === undefined || is === undefined) return undefined;
+  const comparison = filtered(compare(was.schema, was.value, is.value), versions);
+  comparisons.set(apiVersion, comparison);
+  return comparison;
+}
+
+/** Sets that go deeper than the schema lets anybody own are cut where it says so; those of nothing are dropped. */
+function reconciled(managers: Managers, live: Versioned, versions: Versions): Managers {
+  let next: Map<string, Manager> | undefined;
+  for (const [key, manager] of managers) {
+    const version = manager.apiVersion === live.apiVersion ? live : versions.convert(live, manager.apiVersion);
+    const fields = version === undefined ? manager.fields : atomicOnly(version.schema, manager.fields);
+    if (fields === manager.fields && !isEmptySet(fields)) continue;
+    next ??= new Map(managers);
+    if (isEmptySet(fields)) next.delete(key);
+    else next.set(key, { ...manager, fields });
+  }
+  return next ?? managers;
+}
+
+interface Pruning {
+  readonly last: Manager;
+  /** What the manager claims now. */
+  readonly fields: FieldSet;
+  readonly managers: Managers;
+  readonly versions: Versions;
+}
+
+/**
+ * Takes out of the merged object what the manager had claimed, no longer claims, and nobody else claims either.
+ */
+function prune(merged: Versioned, { last, fields, managers, versions }: Pruning): Versioned {
+  if (isEmptySet(last.fields)) return merged;
+  if (last.apiVersion === merged.apiVersion && isSubset(last.fields, fields)) return merged;
+  const whole = versions.convert(merged, last.apiVersion);
+  // Nobody knows any more what those claims meant.
+  if (whole === undefined) return merged;
+  const lastFields = namedFieldsToo(whole.schema, last.fields);
+  const cut = { ...whole, value: removeFields(whole.schema, whole.value, lastFields) };
+  const kept = keepOwned(whole, cut, { managers, versions });
+  const lost = difference(allFields(whole), allFields(versions.convert(kept, last.apiVersion) ?? kept));
+  const value = removeFields(whole.schema, whole.value, intersection(lost, lastFields));
+  return versions.convert({ ...whole, value }, merged.apiVersion) ?? merged;
+}
+
+/** Puts back what some manager owns, version by version; the one of the object first. */
+function keepOwned(whole: Versioned, cut: Versioned, about: Pick<Pruning, 'managers' | 'versions'>): Versioned {
+  const owned = new Map<string, FieldSet>([[whole.apiVersion, NOTHING]]);
+  for (const { apiVersion, fields } of about.managers.values()) {
+    owned.set(apiVersion, union(owned.get(apiVersion) ?? NOTHING, fields));
+  }
+  let kept = cut;
+  for (const [apiVersion, fields] of owned) {
+    const all = about.versions.convert(whole, apiVersion);
+    const some = about.versions.convert(kept, apiVersion);
+    if (all === undefined || some === undefined) continue;
+    const keep = union(allFields(some), namedFieldsToo(all.schema, fields));
+    kept = { ...all, value: removeFields(all.schema, all.value, difference(allFields(all), keep)) };
+  }
+  return kept;
+}
+
+function allFields({ schema, value }: Versioned): FieldSet {
+  return namedFieldsToo(schema, fieldsOfObject(schema, value));
+}
+
+/** What is never owned at an address, with everything below it. */
+export function withoutFields(reset: FieldSet): (fields: FieldSet) => FieldSet {
+  return (fields) => differenceWithBelow(fields, reset);
+}

@@ -1,0 +1,196 @@
+/**
+ * One step of a path into an object, in the text that FieldsV1 gives it. Sets of fields are keyed by these texts, so
+ * two steps are the same exactly when their texts are.
+ *
+ * - `f:spec`: a field of a struct, a key of a map
+ * - `k:{"name":"web"}`: the item of a list whose keys have these values
+ * - `v:"example.com/wait"`: the item of a set that is this value
+ * - `i:3`: an item by its place; read, never made
+ */
+import { quote } from '../../meta/go-text.js';
+import { byBytes } from '../../meta/go-value.js';
+import { isRecord, setOwn } from '../../util/json.js';
+
+export type PathElement = string;
+
+export function fieldElement(name: string): PathElement {
+  return `f:${name}`;
+}
+
+/** The keys must be in the order of their names. */
+export function keyElement(keys: readonly (readonly [name: string, value: unknown])[]): PathElement {
+  let text = 'k:{';
+  let separator = '';
+  for (const [name, value] of keys) {
+    text += `${separator}${JSON.stringify(name)}:${valueText(value)}`;
+    separator = ',';
+  }
+  return `${text}}`;
+}
+
+export function valueElement(value: unknown): PathElement {
+  return `v:${valueText(value)}`;
+}
+
+/** The name of a field element; undefined for other elements. */
+export function fieldName(element: PathElement): string | undefined {
+  return element.startsWith('f:') ? element.slice(2) : undefined;
+}
+
+export function isItem(element: PathElement): boolean {
+  return element.startsWith('k:') || element.startsWith('v:');
+}
+
+/** Compact JSON; in strings what could end a script is escaped, as everywhere in the reference server's output. */
+function valueText(value: unknown): string {
+  if (typeof value === 'bigint') return String(value);
+  const text = JSON.stringify(value === undefined ? null : sortedKeys(value));
+  return typeof value === 'string' || typeof value === 'object' ? text.replace(UNSAFE, escapeUnsafe) : text;
+}
+
+const UNSAFE = /[<>&\u2028\u2029]/g;
+
+function escapeUnsafe(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** Maps are written with their keys in order, so that equal values have equal texts. */
+function sortedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortedKeys);
+  if (!isRecord(value)) return value;
+  const sorted: Record<string, unknown> = {};
+  for (const key of Object.keys(value).sort(byBytes)) setOwn(sorted, key, sortedKeys(value[key]));
+  return sorted;
+}
+
+/** What a client wrote cannot be a step. */
+export class PathElementError extends Error {
+  override readonly name = 'PathElementError';
+}
+
+/**
+ * A step as a client wrote it, in the form we write it ourselves; undefined for a kind of step that nobody knows, which
+ * is passed over. Throws {@link PathElementError}.
+ */
+export function parseElement(text: string): PathElement | undefined {
+  if (text.length < 2) throw new PathElementError('key must be 2 characters long:');
+  if (text[1] !== ':') throw new PathElementError(`missing colon: ${text}`);
+  const rest = text.slice(2);
+  switch (text[0]) {
+    case 'f':
+      return text;
+    case 'k': {
+      const keys = parseJson(rest);
+      if (!isRecord(keys)) throw new PathElementError(`expected map: ${text}`);
+      return keyElement(Object.entries(keys).sort(([left], [right]) => byBytes(left, right)));
+    }
+    case 'v':
+      return valueElement(parseJson(rest));
+    case 'i': {
+      if (!/^[+-]?\d+$/.test(rest)) throw new PathElementError(`strconv.Atoi: parsing ${quote(rest)}: invalid syntax`);
+      return `i:${Number(rest)}`;
+    }
+    default:
+      return undefined;
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new PathElementError(`invalid value ${quote(text)}`, { cause: error });
+  }
+}
+
+/**
+ * A step as messages show it: `.spec`, `[name="web"]`, `[="x"]`, `[3]`.
+ */
+export function printElement(element: PathElement): string {
+  const rest = element.slice(2);
+  switch (element[0]) {
+    case 'k':
+      return `[${keysOf(element)
+        .map(([name, value]) => `${name}=${printValue(value)}`)
+        .join(',')}]`;
+    case 'v':
+      return `[=${printValue(JSON.parse(rest))}]`;
+    case 'i':
+      return `[${rest}]`;
+    default:
+      return `.${rest}`;
+  }
+}
+
+function printValue(value: unknown): string {
+  if (typeof value === 'string') return quote(value);
+  if (Array.isArray(value)) return `[${value.map(printValue).join(',')}]`;
+  if (isRecord(value)) {
+    return `{${Object.entries(value)
+      .map(([key, item]) => `${key}=${printValue(item)}`)
+      .join(';')}}`;
+  }
+  return String(value);
+}
+
+/** The canonical order of steps beside each other: the node itself, fields, items by key, by value, by place. */
+export function compareElements(left: PathElement, right: PathElement): number {
+  if (left === right) return 0;
+  const kind = RANK.indexOf(left[0] ?? '') - RANK.indexOf(right[0] ?? '');
+  if (kind !== 0) return kind;
+  switch (left[0]) {
+    case 'k':
+      return compareKeys(keysOf(left), keysOf(right));
+    case 'v':
+      return compareValues(JSON.parse(left.slice(2)), JSON.parse(right.slice(2)));
+    case 'i':
+      return Number(left.slice(2)) - Number(right.slice(2));
+    default:
+      return byBytes(left, right);
+  }
+}
+
+const RANK = '.fkvi';
+
+type Keys = readonly (readonly [name: string, value: unknown])[];
+
+/** Parsed keys of items: the same few are compared again and again. Emptied when it has grown large. */
+const parsedKeys = new Map<PathElement, Keys>();
+const MAX_PARSED_KEYS = 10_000;
+
+/** Name and value of each key, of an element that begins with `k:`. */
+export function keysOf(element: PathElement): Keys {
+  const known = parsedKeys.get(element);
+  if (known !== undefined) return known;
+  if (parsedKeys.size >= MAX_PARSED_KEYS) parsedKeys.clear();
+  const keys = Object.entries(JSON.parse(element.slice(2)) as Record<string, unknown>);
+  parsedKeys.set(element, keys);
+  return keys;
+}
+
+function compareKeys(left: Keys, right: Keys): number {
+  for (let at = 0; at < left.length && at < right.length; at++) {
+    const [leftName, leftValue] = left[at] as Keys[number];
+    const [rightName, rightValue] = right[at] as Keys[number];
+    const order = byBytes(leftName, rightName) || compareValues(leftValue, rightValue);
+    if (order !== 0) return order;
+  }
+  return left.length - right.length;
+}
+
+/** Numbers, then strings, booleans, lists, maps, and null last. */
+function compareValues(left: unknown, right: unknown): number {
+  const kind = valueRank(left) - valueRank(right);
+  if (kind !== 0) return kind;
+  if (typeof left === 'string') return byBytes(left, right as string);
+  if (typeof left === 'number' || typeof left === 'boolean') return Number(left) - Number(right);
+  return byBytes(JSON.stringify(left), JSON.stringify(right));
+}
+
+function valueRank(value: unknown): number {
+  if (value === null) return 5;
+  if (Array.isArray(value)) return 3;
+  return VALUE_RANKS.indexOf(typeof value);
+}
+
+const VALUE_RANKS = ['number', 'string', 'boolean', 'list', 'object'];

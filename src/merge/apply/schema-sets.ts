@@ -1,0 +1,70 @@
+/**
+ * Sets of fields seen through a schema: which steps are fields that it names, and which lead into something that is
+ * owned as a whole.
+ */
+import type { Structural } from '../../schema/structural.js';
+import { type FieldSet, isEmptySet, isMember, LEAF, SELF } from './field-set.js';
+import { fieldName, isItem, type PathElement } from './path-element.js';
+import { hasItems, type MemberNode, memberNode, UNTYPED } from './typing.js';
+
+/**
+ * The set with every named field on the way to a path added: a struct goes when the last thing in it goes. Keys of maps
+ * and items of lists are not added, they exist in their own right.
+ */
+export function namedFieldsToo(node: Structural, fields: FieldSet): FieldSet {
+  return mapSteps(fields, (element, inner) => {
+    const name = fieldName(element);
+    const isNamed = name !== undefined && node.type === 'object' && node.fields.has(name);
+    const deeper = isEmptySet(inner) ? inner : namedFieldsToo(childOf(node, element), inner);
+    return isNamed && !isMember(deeper) ? { [SELF]: LEAF, ...deeper } : deeper;
+  });
+}
+
+/** The set with everything below what the schema owns as a whole replaced by that. */
+export function atomicOnly(node: Structural, fields: FieldSet): FieldSet {
+  const schema = checked.get(node);
+  if (schema?.has(fields) === true) return fields;
+  const result = cutAtAtoms(node, fields);
+  if (schema === undefined) checked.set(node, new WeakSet([result]));
+  else schema.add(result);
+  return result;
+}
+
+/** Sets that are known to go no deeper than their schema lets them: those of stored objects are looked at once. */
+const checked = new WeakMap<Structural, WeakSet<FieldSet>>();
+
+function cutAtAtoms(node: Structural, fields: FieldSet): FieldSet {
+  return mapSteps(fields, (element, inner) => {
+    if (isEmptySet(inner)) return inner;
+    const child = childOf(node, element);
+    return isAtom(child) ? LEAF : cutAtAtoms(child, inner);
+  });
+}
+
+/** Owned as a whole although it has an inside. */
+function isAtom(node: Structural): boolean {
+  return node.type === 'list' ? node.listType === 'atomic' : node.type !== 'scalar' && node.atomic;
+}
+
+function mapSteps(fields: FieldSet, change: (element: PathElement, inner: FieldSet) => FieldSet): FieldSet {
+  let out: Record<PathElement, FieldSet> | undefined;
+  for (const element in fields) {
+    if (element === SELF) continue;
+    const inner = fields[element] as FieldSet;
+    const changed = change(element, inner);
+    if (changed === inner) continue;
+    out ??= { ...fields };
+    out[element] = changed;
+  }
+  return out ?? fields;
+}
+
+function childOf(node: Structural, element: PathElement): Structural {
+  const name = fieldName(element);
+  if (name === undefined) return hasItems(node) && isItem(element) ? node.items : UNTYPED;
+  return isMemberNode(node) ? (memberNode(node, name) ?? UNTYPED) : UNTYPED;
+}
+
+function isMemberNode(node: Structural): node is MemberNode {
+  return node.type === 'object' || node.type === 'map' || node.type === 'any';
+}

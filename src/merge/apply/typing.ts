@@ -1,0 +1,88 @@
+/**
+ * How the walks of this folder see a node of the schema: as one value, as steps by name, or as a list of items. Where
+ * the schema says nothing (below a field that keeps whatever it is sent), the value itself decides: maps are merged,
+ * lists and everything else are one value.
+ */
+import { byBytes } from '../../meta/go-value.js';
+import type { AnyNode, ListNode, MapNode, ObjectNode, Structural } from '../../schema/structural.js';
+import { isRecord } from '../../util/json.js';
+import { fieldElement, type PathElement } from './path-element.js';
+
+/** A node whose members are owned one by one. */
+export type MemberNode = ObjectNode | MapNode | AnyNode;
+
+/** The type of what no schema describes. */
+export const UNTYPED: AnyNode = Object.freeze({ type: 'any', goType: 'interface {}', checked: false, atomic: false });
+
+/** Whether the members of the node are owned one by one; for an untyped node the value decides. */
+export function hasMembers(node: Structural, value: unknown): node is MemberNode {
+  switch (node.type) {
+    case 'object':
+    case 'map':
+      return !node.atomic;
+    case 'any':
+      return !node.atomic && isRecord(value);
+    case 'list':
+    case 'scalar':
+      return false;
+  }
+}
+
+export function hasItems(node: Structural): node is ListNode {
+  return node.type === 'list' && node.listType !== 'atomic';
+}
+
+/** The node of a member; undefined when the schema does not allow one of that name. */
+export function memberNode(node: MemberNode, name: string): Structural | undefined {
+  switch (node.type) {
+    case 'object':
+      return node.fields.get(name)?.node ?? (node.preserveUnknown ? UNTYPED : undefined);
+    case 'map':
+      return node.values;
+    case 'any':
+      return UNTYPED;
+  }
+}
+
+/** A field that the schema names, as opposed to a key of a map. */
+export function isDeclared(node: MemberNode, name: string): boolean {
+  return node.type === 'object' && node.fields.has(name);
+}
+
+export interface DeclaredField {
+  readonly name: string;
+  readonly element: PathElement;
+  readonly node: Structural;
+}
+
+const declared = new WeakMap<ObjectNode, readonly DeclaredField[]>();
+
+/** The declared fields in the order of their elements, so that a walk finds them as a set wants them. */
+export function declaredFields(node: ObjectNode): readonly DeclaredField[] {
+  let fields = declared.get(node);
+  if (fields === undefined) {
+    fields = [...node.fields.values()]
+      .map(({ name, node: child }) => ({ name, element: fieldElement(name), node: child }))
+      .sort((left, right) => byBytes(left.name, right.name));
+    declared.set(node, fields);
+  }
+  return fields;
+}
+
+/** The members of a value, none for null and whatever else is no map. `undefined` counts as absent. */
+export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(value) ? value : NO_MEMBERS;
+}
+
+const NO_MEMBERS: Readonly<Record<string, unknown>> = Object.freeze({});
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : NO_ITEMS;
+}
+
+const NO_ITEMS: readonly unknown[] = Object.freeze([]);
+
+export function isEmptyRecord(record: Readonly<Record<string, unknown>>): boolean {
+  for (const name in record) if (record[name] !== undefined) return false;
+  return true;
+}

@@ -1,0 +1,70 @@
+/**
+ * What a writer can own at an address: a kind's `claimable` as a filter of sets. spec: Server-side apply
+ */
+import type { Claimable } from '../kinds/kind.js';
+import type { ServedKind } from '../kinds/served-kind.js';
+import {
+  differenceWithBelow,
+  type FieldSet,
+  isMember,
+  LEAF,
+  NOTHING,
+  SELF,
+  setOfFields,
+} from '../merge/apply/field-set.js';
+import { subresourceOf } from './subresource.js';
+
+export type ClaimFilter = (fields: FieldSet) => FieldSet;
+
+const filters = new WeakMap<Claimable, ClaimFilter>();
+const everything: ClaimFilter = (fields) => fields;
+
+export function claimFilter(served: ServedKind, subresource: string): ClaimFilter {
+  const claimable = claimableAt(served, subresource);
+  if (claimable === undefined) return everything;
+  let filter = filters.get(claimable);
+  if (filter === undefined) {
+    filter = filterOf(claimable);
+    filters.set(claimable, filter);
+  }
+  return filter;
+}
+
+const ALL_BUT_STATUS: Claimable = Object.freeze({ except: ['status'] });
+
+function claimableAt({ kind }: ServedKind, subresource: string): Claimable | undefined {
+  const declared = subresourceOf({ kind }, subresource || undefined);
+  if (declared !== undefined) return declared.type === undefined ? declared.claimable : undefined;
+  const { claimable, statusApart } = kind.strategy;
+  const isApart = statusApart || (kind.manner === 'document' && Object.hasOwn(kind.subresources, 'status'));
+  return claimable ?? (isApart ? ALL_BUT_STATUS : undefined);
+}
+
+function filterOf(claimable: Claimable): ClaimFilter {
+  if ('except' in claimable) {
+    const except = setOfFields(claimable.except);
+    return (fields) => differenceWithBelow(fields, except);
+  }
+  const pattern = setOfFields(claimable.only);
+  return (fields) => keepMatching(fields, pattern) ?? NOTHING;
+}
+
+/** How the pattern spells every item of a list. */
+const ANY_ITEM = 'f:*';
+
+/** What lies at a path of the pattern or below one. */
+function keepMatching(fields: FieldSet, pattern: FieldSet): FieldSet | undefined {
+  const out: Record<string, FieldSet> = {};
+  let isEmpty = true;
+  for (const element in fields) {
+    if (element === SELF) continue;
+    const inner = pattern[element] ?? (element.startsWith('f:') ? undefined : pattern[ANY_ITEM]);
+    if (inner === undefined) continue;
+    const below = fields[element] ?? LEAF;
+    const kept = isMember(inner) ? below : keepMatching(below, inner);
+    if (kept === undefined) continue;
+    isEmpty = false;
+    out[element] = kept;
+  }
+  return isEmpty ? undefined : out;
+}

@@ -1,0 +1,223 @@
+/**
+ * The configuration that an apply carries, read and laid over the live object. spec: Server-side apply
+ */
+import type { ServedKind } from '../kinds/served-kind.js';
+import { ConflictError } from '../merge/apply/conflict.js';
+import { CLIENT_SIDE_APPLIER, conflictsBeside, fieldsLastApplied } from '../merge/apply/last-applied.js';
+import { ManagedFieldsError, type ManagerIdentity, type Managers, readManagers } from '../merge/apply/managers.js';
+import { IntentError } from '../merge/apply/owned-fields.js';
+import { type Applied, afterUpdate, applyIntent } from '../merge/apply/ownership.js';
+import { RestoreError, restore } from '../merge/restore.js';
+import { errors, failure, type StatusError } from '../meta/errors.js';
+import { type GroupVersionKind, parseApiVersion, printGvk } from '../meta/gvk.js';
+import type { ApiObject, DraftObject } from '../meta/object.js';
+import { BodyError, type RequestBody } from '../protocol/body.js';
+import { jsonType } from '../schema/decode.js';
+import { copyJson, encodeSorted, isRecord, NotJsonError, requireJson } from '../util/json.js';
+import { decodeDocument, type Refusals } from './decode-body.js';
+import type { WriteJob } from './job.js';
+import type { FieldValidation, WriteOptions } from './options.js';
+import { asVersioned, emptyObject, setManagers, versionsOf } from './steps/own.js';
+
+/** A configuration as it was sent. */
+export interface Intent {
+  readonly document: Readonly<Record<string, unknown>>;
+  /** What a strict reader has to say about it. */
+  readonly repeatedKeys: readonly string[];
+}
+
+/** Throws 400 when the body is no map. */
+export function readIntent(body: RequestBody | undefined): Intent {
+  try {
+    const value = body?.read().value ?? {};
+    requireJson(value);
+    if (!isRecord(value)) throw new BodyError(`error unmarshaling JSON: while decoding JSON: ${notAMap(value)}`);
+    return { document: value, repeatedKeys: body?.repeatedKeys?.() ?? [] };
+  } catch (error) {
+    if (error instanceof NotJsonError) throw errors.badRequest(`error decoding YAML: json: ${error.message}`);
+    if (error instanceof BodyError) throw errors.badRequest(`error decoding YAML: ${error.message}`);
+    throw error;
+  }
+}
+
+function notAMap(value: unknown): string {
+  return `json: cannot unmarshal ${jsonType(value)} into Go value of type map[string]interface {}`;
+}
+
+interface Application {
+  readonly intent: Intent;
+  readonly options: WriteOptions;
+  readonly job: WriteJob;
+}
+
+/** The object that the configuration makes of the live one, and who manages it then. */
+export function draftOf(application: Application, live: ApiObject | undefined): DraftObject {
+  const { intent, options, job } = application;
+  const { document } = intent;
+  checkType(document, job.served);
+  const applied = applyOver(application, live);
+  const draft =
+    applied.object === undefined && live !== undefined
+      ? (copyJson(live) as unknown as DraftObject)
+      : decodeMerged(applied.object ?? emptyObject(job.served), application);
+  setManagers(draft.metadata, applied.managers, live?.metadata.managedFields);
+  if (options.fieldManager === CLIENT_SIDE_APPLIER) syncAnnotation(draft, application);
+  refuseRepeatedKeys(intent.repeatedKeys, options.fieldValidation, job);
+  return draft;
+}
+
+function checkType(document: Intent['document'], served: ServedKind): void {
+  const gvk = typeOf(document);
+  const { group, version, kind } = served.gvk;
+  if (gvk.kind === kind && gvk.version === version && gvk.group === group) return;
+  throw errors.badRequest(`invalid object type: ${printGvk(gvk)}`);
+}
+
+/** What a document says it is; a document that does not say so properly says nothing. */
+function typeOf({ apiVersion, kind }: Intent['document']): GroupVersionKind {
+  const gv = typeof apiVersion === 'string' ? parseApiVersion(apiVersion) : undefined;
+  if (gv === undefined && apiVersion !== undefined) return { group: '', version: '', kind: '' };
+  return { group: '', version: '', ...gv, kind: typeof kind === 'string' ? kind : '' };
+}
+
+function applyOver({ intent, options, job }: Application, live: ApiObject | undefined): Applied {
+  const { served, moment, request } = job;
+  const versions = versionsOf(job);
+  const { apiVersion } = served;
+  const subresource = request.subresource ?? '';
+  const by: ManagerIdentity = { manager: options.fieldManager ?? '', operation: 'Apply', apiVersion, subresource };
+  const before = asVersioned(served, live ?? emptyObject(served));
+  const managers = managersOf(live, job);
+  const { document } = intent;
+  const apply = (force: boolean): Applied => {
+    refuseManagedFields(document);
+    return applyIntent({ live: before, intent: document, managers, by, force, now: moment.now }, versions);
+  };
+  try {
+    return apply(options.force);
+  } catch (error) {
+    if (error instanceof IntentError) {
+      throw errors.plain(`failed to create typed patch object (${addressOf(document, served)}): ${error.message}`);
+    }
+    if (!(error instanceof ConflictError)) throw error;
+    if (by.manager !== CLIENT_SIDE_APPLIER) throw conflict(error);
+    const left = conflictsBeside(error, fieldsLastApplied(annotationOf(live?.metadata.annotations, job), before));
+    if (left !== undefined) throw conflict(left);
+    return apply(true);
+  }
+}
+
+/** Who manages the object; one that nobody tracks belongs, as it is, to whoever came before. */
+function managersOf(live: ApiObject | undefined, job: WriteJob): Managers {
+  const { served, moment, request } = job;
+  const managers = readOrFail(live);
+  if (managers.size > 0 || live === undefined) return managers;
+  const { apiVersion } = served;
+  const by = {
+    manager: 'before-first-apply',
+    operation: 'Update',
+    apiVersion,
+    subresource: request.subresource ?? '',
+  } as const;
+  const [before, after] = [asVersioned(served, emptyObject(served)), asVersioned(served, live)];
+  return afterUpdate({ before, after, managers, by, now: moment.now }, versionsOf(job));
+}
+
+function readOrFail(live: ApiObject | undefined): Managers {
+  try {
+    return readManagers(live?.metadata.managedFields);
+  } catch (error) {
+    if (error instanceof ManagedFieldsError) throw errors.plain(`failed to decode managed fields: ${error.message}`);
+    throw error;
+  }
+}
+
+function refuseManagedFields({ metadata }: Intent['document']): void {
+  if (!isRecord(metadata) || !Array.isArray(metadata['managedFields'])) return;
+  throw errors.badRequest('metadata.managedFields must be nil');
+}
+
+function conflict(error: ConflictError): StatusError {
+  const causes = error.causes.map(({ message, field }) => ({ reason: 'FieldManagerConflict', message, field }));
+  return failure({ reason: 'Conflict', message: error.message, details: { causes }, cause: error });
+}
+
+/** How messages name what was applied: by what it says itself. */
+function addressOf({ metadata }: Intent['document'], { gvk }: ServedKind): string {
+  const part = (name: string): string => {
+    const value = isRecord(metadata) ? metadata[name] : undefined;
+    return typeof value === 'string' ? value : '';
+  };
+  return `${part('namespace')}/${part('name')}; ${printGvk(gvk)}`;
+}
+
+/** The merged document as a draft. Its types fit, but values with a syntax of their own are read here for the first time. */
+function decodeMerged(merged: unknown, { intent, job }: Application): DraftObject {
+  const { context, served, moment } = job;
+  const refuse = (why: string): StatusError =>
+    errors.plain(
+      `failed to convert new object (${addressOf(intent.document, served)}) to proper version: unable to convert unstructured object to ${printGvk(served.gvk)}: ${why}`,
+    );
+  const refusals: Refusals = { unrecognized: refuse, unfit: refuse };
+  const target = { served, registry: context.registry, fieldValidation: 'Ignore' } as const;
+  const { draft } = decodeDocument({ value: restored(merged, served, refuse) }, target, refusals);
+  served.kind.strategy.defaults?.(draft, moment);
+  return draft;
+}
+
+function restored(merged: unknown, { schema }: ServedKind, refuse: (why: string) => StatusError): unknown {
+  if (schema.manner === 'document') return merged;
+  try {
+    return restore(schema, merged).value;
+  } catch (error) {
+    throw error instanceof RestoreError ? refuse(error.message) : error;
+  }
+}
+
+function annotationName(job: WriteJob): string {
+  return job.served.dialect.subkey('kubectl', 'last-applied-configuration');
+}
+
+function annotationOf(annotations: Readonly<Record<string, string>> | undefined, job: WriteJob): string | undefined {
+  return annotations?.[annotationName(job)];
+}
+
+/** The annotation of the client that has one says from now on what was applied here. */
+function syncAnnotation(draft: DraftObject, { intent, job }: Application): void {
+  const { annotations } = draft.metadata;
+  if (annotations === undefined || !annotationOf(annotations, job)) return;
+  const name = annotationName(job);
+  const text = `${encodeSorted(withoutAnnotation(intent.document, name))}\n`;
+  const next: Record<string, string> = { ...annotations, [name]: text };
+  if (totalSize(next) > MAX_ANNOTATIONS) delete next[name];
+  draft.metadata.annotations = next;
+}
+
+const MAX_ANNOTATIONS = 256 * 1024;
+
+function totalSize(annotations: Readonly<Record<string, string>>): number {
+  const encoder = new TextEncoder();
+  let size = 0;
+  for (const [key, value] of Object.entries(annotations))
+    size += encoder.encode(key).length + encoder.encode(value).length;
+  return size;
+}
+
+function withoutAnnotation(document: Intent['document'], name: string): unknown {
+  const { metadata } = document;
+  const annotations = isRecord(metadata) ? metadata['annotations'] : undefined;
+  if (!isRecord(metadata) || !isRecord(annotations) || !Object.hasOwn(annotations, name)) return document;
+  const { [name]: _own, ...others } = annotations;
+  return { ...document, metadata: { ...metadata, annotations: others } };
+}
+
+function refuseRepeatedKeys(lines: readonly string[], fieldValidation: FieldValidation, job: WriteJob): void {
+  if (lines.length === 0 || fieldValidation === 'Ignore') return;
+  if (fieldValidation === 'Strict') {
+    const list = lines.map((line) => `\n  ${line}`).join('');
+    throw errors.badRequest(
+      `error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:${list}`,
+    );
+  }
+  job.warnings.push(...lines);
+}

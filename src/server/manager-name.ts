@@ -1,0 +1,52 @@
+/**
+ * What managers of fields may be called, and what a request that names none is called. spec: fieldManager
+ */
+import type { FieldError } from '../meta/field-error.js';
+import { invalid, tooLong } from '../meta/field-error.js';
+import { isPrintable, quote, verbatim } from '../meta/go-text.js';
+import { byteLength } from '../meta/names.js';
+import type { ApiRequest } from '../protocol/request.js';
+
+const MAX_BYTES = 128;
+
+/** Requests of this process that do not say who they are. */
+const IN_PROCESS = 'orchplane';
+
+/** Who the fields belong to that a request sets. */
+export function managerOf({ options, userAgent }: ApiRequest): string {
+  if (options.fieldManager) return options.fieldManager;
+  return (userAgent === undefined ? IN_PROCESS : programOf(userAgent)) || 'unknown';
+}
+
+/** The program that a User-Agent begins with, as far as it can be printed and fits. */
+function programOf(userAgent: string): string {
+  const end = userAgent.indexOf('/');
+  const program = end < 0 ? userAgent : userAgent.slice(0, end);
+  let name = '';
+  let bytes = 0;
+  for (const character of program) {
+    if (!isPrintable(character)) continue;
+    bytes += byteLength(character);
+    if (bytes > MAX_BYTES) break;
+    name += character;
+  }
+  return name;
+}
+
+export function managerNameProblems(manager: string | undefined, field: string): FieldError[] {
+  if (!manager) return [];
+  const problems: FieldError[] = [];
+  if (byteLength(manager) > MAX_BYTES) problems.push(tooLong(field, MAX_BYTES));
+  // Every error shows the whole text, so it is quoted once, and a hostile one does not get an error per character.
+  const shown = verbatim(quote(manager));
+  let position = 0;
+  for (const character of manager) {
+    if (problems.length > MAX_BYTES) break;
+    if (!isPrintable(character)) {
+      const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+      problems.push(invalid(field, shown, `invalid character U+${code} (at position ${position})`));
+    }
+    position += byteLength(character);
+  }
+  return problems;
+}

@@ -1,0 +1,373 @@
+/**
+ * YAML in: what YAML 1.1 means as JSON, what is refused and with which words, what a strict reader complains of, and
+ * input that is meant to do harm. The expected values and texts are those of the reference server's own reader.
+ */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { yamlBody } from '../../../src/codec/yaml.js';
+import { parseJson } from '../../../src/meta/parse-json.js';
+import { BodyError } from '../../../src/protocol/body.js';
+import { setOwn } from '../../../src/util/json.js';
+
+const value = (text: string): unknown => yamlBody(text).read().value;
+const repeated = (text: string): readonly string[] => yamlBody(text).repeatedKeys();
+
+function refusal(text: string): string {
+  try {
+    yamlBody(text).read();
+  } catch (error) {
+    if (error instanceof BodyError) return error.message;
+    throw error;
+  }
+  return 'accepted';
+}
+
+/** The refusal of the YAML itself, without what every one begins with. */
+const fault = (text: string): string => refusal(text).replace('error converting YAML to JSON: yaml: ', '');
+
+describe('scalars mean what they mean in YAML 1.1', () => {
+  test.each<[string, unknown]>([
+    ['', null],
+    ['~', null],
+    ['null', null],
+    ['Null', null],
+    ['nULL', 'nULL'],
+    ['true', true],
+    ['TRUE', true],
+    ['tRUE', 'tRUE'],
+    ['yes', true],
+    ['On', true],
+    ['y', true],
+    ['Y', true],
+    ['off', false],
+    ['NO', false],
+    ['n', false],
+    ['5', 5],
+    ['+5', 5],
+    ['-5', -5],
+    ['-0', 0],
+    ['1_000', 1000],
+    ['017', 15],
+    ['0o17', 15],
+    ['08', 8],
+    ['0x1F', 31],
+    ['0b11', 3],
+    ['-0b11', -3],
+    ['0b12', '0b12'],
+    ['0x', '0x'],
+    ['9007199254740993', 9007199254740993n],
+    ['-9223372036854775808', -9223372036854775808n],
+    ['18446744073709551615', 18446744073709551615n],
+    ['18446744073709551616', 18446744073709552000],
+    ['0x8000000000000000', 9223372036854775808n],
+    ['1.5', 1.5],
+    ['1.', 1],
+    ['.5', 0.5],
+    ['-.5e3', -500],
+    ['1e3', 1000],
+    ['1_0.5', 10.5],
+    ['1e400', '1e400'],
+    ['1:30', '1:30'],
+    ['1.2.3', '1.2.3'],
+    ['2001-01-01', '2001-01-01'],
+    ['2001-12-14T21:59:43.10-05:00', '2001-12-14T21:59:43.10-05:00'],
+    ['_1', '_1'],
+    ['"5"', '5'],
+    ["'yes'", 'yes'],
+    ["'it''s'", "it's"],
+    ['"a\\tb\\x41\\u00e9\\U0001F600\\e\\0\\N"', 'a\tbAé😀\x1b\0\u0085'],
+    ['a # comment', 'a'],
+    ['a#b', 'a#b'],
+    ['a b  c', 'a b  c'],
+    ['http://x:80/y', 'http://x:80/y'],
+    ['!!str 5', '5'],
+    ['!!int "5"', 5],
+    ['!!float 5', 5],
+    ['!!bool yes', true],
+    ['!!null ""', null],
+    ['!!str', ''],
+    ['!!binary aGk=', 'hi'],
+    ['!!binary /w==', '\ufffd'],
+    ['!!timestamp 2001-1-1', '2001-1-1'],
+    ['! 5', '5'],
+    ['!mine 5', '5'],
+    ['!!map [1]', [1]],
+  ])('a: %s', (text, expected) => {
+    expect(value(`a: ${text}`)).toEqual({ a: expected });
+  });
+
+  test.each<[string, string]>([
+    ['|\n  x\n  y\n', 'x\ny\n'],
+    ['|-\n  x\n  y\n', 'x\ny'],
+    ['|+\n  x\n\n\n', 'x\n\n\n'],
+    ['|\n  x', 'x'],
+    ['|2\n    x\n   y\n', '  x\n y\n'],
+    ['>\n  x\n  y\n\n  z\n   more\n  w\n', 'x y\nz\n more\nw\n'],
+    ['>-\n  x\n  y\n', 'x y'],
+    ['x\n  y\n\n  z', 'x y\nz'],
+    ['"x\n  y\n\n  z"', 'x y\nz'],
+    ['"x\\\n   y"', 'xy'],
+    ['"x\ny"', 'x y'],
+    ['|\r\n  x\r\n  y\r\n', 'x\ny\n'],
+  ])('over lines: %j', (text, expected) => {
+    expect(value(`a: ${text}`)).toEqual({ a: expected });
+  });
+});
+
+describe('collections', () => {
+  test.each<[string, unknown]>([
+    ['', null],
+    ['# nothing\n', null],
+    ['---\n', null],
+    ['null', null],
+    ['{}', {}],
+    ['a:\n- 1\n-\n- - 2\n  - b: 3\n    c: 4\n', { a: [1, null, [2, { b: 3, c: 4 }]] }],
+    ['a: [1, [], {b: c, d}, e: f]', { a: [1, [], { b: 'c', d: null }, { e: 'f' }] }],
+    ['a: {\nb: 1\n}\n', { a: { b: 1 } }],
+    ['? a\n: b\n? c\n', { a: 'b', c: null }],
+    ['{"a":1,\t"b":[\t]}', { a: 1, b: [] }],
+    ['a: 1\n---\n]', { a: 1 }],
+    ['a: 1\n...\nx: @', { a: 1 }],
+    ['{"a":1} and more', { a: 1 }],
+    ['\ufeffa: 1', { a: 1 }],
+    ['%YAML 1.1\n---\na: 1', { a: 1 }],
+    ['%TAG !e! tag:yaml.org,2002:\n---\na: !e!int "5"', { a: 5 }],
+    ['a: &x {b: 1}\nc: *x', { a: { b: 1 }, c: { b: 1 } }],
+    ['a: &x 1\nb: &x 2\nc: *x', { a: 1, b: 2, c: 2 }],
+    ['a: &x {b: 1, c: 2}\nd:\n  <<: *x\n  c: 3', { a: { b: 1, c: 2 }, d: { b: 1, c: 3 } }],
+    ['a: &x {b: 1}\nd:\n  b: 3\n  <<: *x', { a: { b: 1 }, d: { b: 1 } }],
+    ['d:\n  <<: [{a: 1}, {a: 2, b: 3}]', { d: { a: 1, b: 3 } }],
+    ['"<<": {a: 1}', { '<<': { a: 1 } }],
+  ])('%j', (text, expected) => {
+    expect(value(text)).toEqual(expected);
+  });
+
+  test.each<[string, string]>([
+    ['true', 'true'],
+    ['yes', 'true'],
+    ['5', '5'],
+    ['0x10', '16'],
+    ['1.5', '1.5'],
+    ['1.0', '1'],
+    ['1e10', '1e+10'],
+    ['1000000.5', '1.0000005e+06'],
+    ['0.00001', '1e-05'],
+    ['3.14159265358979', '3.1415927'],
+    ['-.inf', '-.inf'],
+    ['.nan', '.nan'],
+  ])('the key %s becomes the string %s', (key, expected) => {
+    expect(value(`${key}: x`)).toEqual({ [expected]: 'x' });
+  });
+
+  test('__proto__ is a key like any other', () => {
+    const expected = {};
+    setOwn(expected, '__proto__', { a: 1 });
+    const read = value('__proto__: {a: 1}');
+    expect(Object.keys(read as object)).toEqual(['__proto__']);
+    expect(JSON.stringify(read)).toBe(JSON.stringify(expected));
+    expect(({} as Record<string, unknown>).a).toBeUndefined();
+  });
+});
+
+describe('faults read as the reference server words them', () => {
+  test.each<[string, string]>([
+    ['a: 1\nb:\n\tc: d\n', 'line 3: found character that cannot start any token'],
+    ['a: @b', 'found character that cannot start any token'],
+    ['{"a":{"b":"c"', "line 1: did not find expected ',' or '}'"],
+    ['a: [1, 2\nb: 3', "line 1: did not find expected ',' or ']'"],
+    ['a: [1 }', "did not find expected ',' or ']'"],
+    ['a: {b: 1 c: 2}', "did not find expected ',' or '}'"],
+    ['a: b: c', 'mapping values are not allowed in this context'],
+    ['x: 1\na: b: c', 'line 2: mapping values are not allowed in this context'],
+    ['x: 1\na: ? c', 'line 2: mapping keys are not allowed in this context'],
+    ['x: "1" ? c', 'mapping keys are not allowed in this context'],
+    ['a: - b', 'block sequence entries are not allowed in this context'],
+    ['a:\n  b: 1\n c: 2', 'line 2: did not find expected key'],
+    ['a: 1\n- b', 'line 1: did not find expected key'],
+    ['- a\nb', "line 3: could not find expected ':'"],
+    ['a: 1\nb\nc: 2', "line 3: could not find expected ':'"],
+    ['a:\n  - b\n  c: d', "line 2: did not find expected '-' indicator"],
+    ['a: "b', 'found unexpected end of stream'],
+    ["a: 'b\n", 'line 2: found unexpected end of stream'],
+    ['a: "b\n---\n"', 'line 2: found unexpected document indicator'],
+    ['a: "\\q"', 'found unknown escape character'],
+    ['{"a":"\\/"}', 'found unknown escape character'],
+    ['a: "\\xg0"', 'did not find expected hexdecimal number'],
+    ['{"a":"\\ud83d\\ude00"}', 'found invalid Unicode character escape code'],
+    ['a: *x', "unknown anchor 'x' referenced"],
+    ['a: &x [*x]', "anchor 'x' value contains itself"],
+    ['a: &', 'did not find expected alphabetic or numeric character'],
+    ['a: !e!x b', 'found undefined tag handle'],
+    ['a: !!<x', 'did not find expected tag URI'],
+    ['a: !<x b', "did not find the expected '>'"],
+    ['a: !x{ b', 'did not find expected whitespace or line break'],
+    ['a: |0\n b', 'found an indentation indicator equal to 0'],
+    ['a: | b\n c', 'did not find expected comment or line break'],
+    ['a: |\n\tb', 'line 2: found a tab character where an indentation space is expected'],
+    ['a: b\n\tc', 'line 2: found a tab character that violates indentation'],
+    ['a: [,]', 'did not find expected node content'],
+    ['...\n', 'did not find expected node content'],
+    ['%YAML 1.2\n---\na: b', 'found incompatible YAML document'],
+    ['%YAML 1.1\n%YAML 1.1\n---\n', 'line 1: found duplicate %YAML directive'],
+    ['%YAML 1\n---\n', "did not find expected digit or '.' character"],
+    ['%YAML x\n---\n', 'did not find expected version number'],
+    ['%YAML 111.1\n---\n', 'found extremely long version number'],
+    ['%FOO\n---\n', 'found unknown directive name'],
+    ['% \n', 'could not find expected directive name'],
+    ['%YAML 1.1\na: b', 'line 1: did not find expected <document start>'],
+    ['a: \0', 'control characters are not allowed'],
+    ['a: "\x7f"', 'control characters are not allowed'],
+    ['a: \ud800', 'invalid Unicode character'],
+    ['a: !!int x', 'cannot decode !!str `x` as a !!int'],
+    ['a: !!bool 5', 'cannot decode !!int `5` as a !!bool'],
+    ['a: !!timestamp 2001-02-30', 'cannot decode !!str `2001-02-30` as a !!timestamp'],
+    ['a: !!binary x', '!!binary value contains invalid base64 data'],
+    ['a: {<<: 1}', 'map merge requires map or sequence of maps as the value'],
+    ['? [a, 1, ~]\n: b', 'invalid map key: []interface {}{"a", 1, interface {}(nil)}'],
+    ['? {a: b}\n: b', 'invalid map key: map[interface {}]interface {}{"a":"b"}'],
+  ])('%j: %s', (text, expected) => {
+    expect(fault(text)).toBe(expected);
+  });
+
+  test.each<[string, string]>([
+    ['~: x', 'unsupported map key of type: %!s(<nil>), key: <nil>, value: "x"'],
+    [
+      '18446744073709551615: [1.5]',
+      'unsupported map key of type: uint64, key: 0xffffffffffffffff, value: []interface {}{1.5}',
+    ],
+    ['a: .inf', 'json: unsupported value: +Inf'],
+    ['a: .nan', 'json: unsupported value: NaN'],
+  ])('what JSON cannot say, %j: %s', (text, expected) => {
+    expect(refusal(text)).toBe(`error converting YAML to JSON: ${expected}`);
+  });
+
+  test.each<[string, string]>([
+    ['[]', 'array'],
+    ['- a', 'array'],
+    ['"str"', 'string'],
+    ['str', 'string'],
+    ['5', 'number'],
+    ['18446744073709551615', 'number'],
+    ['yes', 'bool'],
+  ])('what is no object, %j: %s', (text, type) => {
+    expect(refusal(text)).toBe(
+      `error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${type} into Go value of type map[string]interface {}`,
+    );
+  });
+});
+
+describe('repeated keys', () => {
+  test.each<[string, readonly string[], unknown]>([
+    ['a: 1\nb: 2\n', [], { a: 1, b: 2 }],
+    ['{"a":1,"b":{"k":1,"k":2}}', ['line 1: key "k" already set in map'], { a: 1, b: { k: 2 } }],
+    ['a: 1\na: 2\na: 3\n', ['line 2: key "a" already set in map', 'line 3: key "a" already set in map'], { a: 3 }],
+    // The line is the value's.
+    ['a: 1\na:\n  b: 2\n', ['line 3: key "a" already set in map'], { a: { b: 2 } }],
+    ['a: 1\na: &x\n  b\n', ['line 2: key "a" already set in map'], { a: 'b' }],
+    ['a: 1\na: |\n  b\n', ['line 2: key "a" already set in map'], { a: 'b\n' }],
+    ['a: 1\na:\n', ['line 2: key "a" already set in map'], { a: null }],
+    ['5: a\n0x5: b\n', ['line 2: key 5 already set in map'], { 5: 'b' }],
+    ['y: a\ntrue: b\n', ['line 2: key true already set in map'], { true: 'b' }],
+    // Different keys in YAML, the same in JSON.
+    ['5: a\n"5": b\n', [], { 5: 'b' }],
+    ['a: &x {b: 1}\nc:\n  <<: *x\n  b: 2\n', ['line 4: key "b" already set in map'], { a: { b: 1 }, c: { b: 2 } }],
+    // Met inside first, and again wherever an alias stands for it.
+    [
+      'a: &x {k: 1, k: 2}\na: *x\n',
+      [
+        'line 1: key "k" already set in map',
+        'line 1: key "k" already set in map',
+        'line 2: key "a" already set in map',
+      ],
+      { a: { k: 2 } },
+    ],
+  ])('%j', (text, lines, expected) => {
+    expect(repeated(text)).toEqual(lines);
+    expect(value(text)).toEqual(expected);
+  });
+});
+
+describe('input that is meant to do harm', () => {
+  test.each<[string, string]>([
+    ['brackets without end', '['.repeat(20_000)],
+    ['blocks without end', '- '.repeat(20_000)],
+    ['objects beyond the limit', `${'{"a":'.repeat(10_001)}1${'}'.repeat(10_001)}`],
+  ])('%s are too deep', (_name, text) => {
+    expect(fault(text)).toBe('exceeded max depth of 10000');
+  });
+
+  test('aliases that stand for millions of values are refused', () => {
+    const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x]'];
+    for (let at = 1; at < 9; at++)
+      lines.push(
+        `a${at}: &a${at} [${Array(9)
+          .fill(`*a${at - 1}`)
+          .join(', ')}]`,
+      );
+    expect(fault(lines.join('\n'))).toBe('document contains excessive aliasing');
+  });
+
+  test('a key and its colon are within 1024 characters', () => {
+    const key = 'k'.repeat(1022);
+    expect(value(`{"${key}":1}`)).toEqual({ [key]: 1 });
+    expect(fault(`{"${key}k":1}`)).not.toBe('accepted');
+  });
+
+  test('any text at all is read or refused, never anything else', () => {
+    const part = fc.constantFrom(
+      ...[
+        'a',
+        ' ',
+        '\n',
+        '  ',
+        ': ',
+        ':',
+        '- ',
+        '[',
+        ']',
+        '{',
+        '}',
+        ',',
+        '"',
+        "'",
+        '#',
+        '&a',
+        '*a',
+        '!',
+        '!!str ',
+        '|',
+      ],
+      ...['>', '? ', '%', '\t', '---\n', '...\n', '\\', '1', '<<: ', '~', '\0', '\ud800', '\u2028', '😀'],
+    );
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 30 }), (parts) => {
+        const text = parts.join('');
+        const message = refusal(text);
+        expect(message).toMatch(/^(accepted$|error converting YAML to JSON: |error unmarshaling JSON: )/);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+test('JSON is read as JSON reads it', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string({ maxLength: 20 }), fc.jsonValue()), (object) => {
+      const text = JSON.stringify(object);
+      // What YAML forbids or folds, and its largest integers, are left to the tables above.
+      fc.pre(!/\\u[dD]|[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|-0(?![.\d])|[\ud800-\udfff]|\d{17}/.test(text));
+      const expected = parseJson(text).value;
+      expect(value(text)).toEqual(expected);
+      // A comment in front keeps it from the short way.
+      expect(value(`#\n${text}`)).toEqual(expected);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('a body is read once and summed up as it was sent', () => {
+  const body = yamlBody('a: 1\n');
+  expect(body.read()).toBe(body.read());
+  expect(body.summary()).toBe('613a20310a');
+  expect(yamlBody('').summary()).toBe('<empty>');
+});
