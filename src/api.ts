@@ -8,6 +8,7 @@ export type { AdmissionPlugin, AdmissionRequest, ClusterView, Operation } from '
 // 2. The client
 export type {
   Api,
+  Applied,
   Collection,
   ObjectApi,
   Sent,
@@ -19,8 +20,11 @@ export type {
 } from './client/api.js';
 export { type Client, type ClientOptions, createClient } from './client/client.js';
 export type { Recipe } from './client/edit.js';
+export type { ApplyPlan, FieldChange, PlannedField } from './client/explain/apply-plan.js';
+export type { FieldOwner, OwnedField, Ownership } from './client/explain/ownership.js';
 export type { Informer, InformerEvent, InformerListener, InformerOptions } from './client/informer.js';
 export type {
+  ApplyOptions,
   ClientDefaults,
   DeleteCollectionOptions,
   DeleteOptions,
@@ -34,6 +38,7 @@ export type {
   WriteOptions,
 } from './client/options.js';
 export {
+  type AppliedBody,
   type JsonPatch,
   type JsonPatchOperation,
   jsonPatch,

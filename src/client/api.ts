@@ -14,8 +14,11 @@ import type { DraftOf, InputDraftOf, InputOf, Kind, ObjectOf } from '../kinds/ki
 import type { ApiList } from '../meta/object.js';
 import type { Status } from '../meta/status.js';
 import type { Recipe } from './edit.js';
+import type { ApplyPlan } from './explain/apply-plan.js';
+import type { Ownership } from './explain/ownership.js';
 import type { Informer, InformerOptions } from './informer.js';
 import type {
+  ApplyOptions,
   DeleteCollectionOptions,
   DeleteOptions,
   EditOptions,
@@ -26,7 +29,7 @@ import type {
   WatchOptions,
   WriteOptions,
 } from './options.js';
-import type { Patch } from './patches.js';
+import type { AppliedBody, Patch } from './patches.js';
 import type { Predicate } from './wait-for.js';
 import type { Watch } from './watch.js';
 
@@ -35,6 +38,9 @@ export type Stored<AnyKind> = ObjectOf<AnyKind>;
 
 /** What may be sent to create an object of the kind, or to replace one. Objects that were read fit as well. */
 export type Sent<AnyKind> = InputOf<AnyKind>;
+
+/** What a manager may apply: any part of an object of the kind, under its name. */
+export type Applied<AnyKind> = AppliedBody<InputDraftOf<AnyKind>> & Named;
 
 /** The subresources that the kind declares. */
 export type SubresourceOf<AnyKind> =
@@ -144,6 +150,34 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
   patch(name: string, patch: Patch<InputDraftOf<AnyKind>>, options?: WriteOptions): Promise<Stored<AnyKind>>;
 
   /**
+   * Makes the object what the configuration says, as far as it says anything: what it names belongs to the client's
+   * field manager, what that manager named before and names no longer goes, and the rest is left to others. Creates the
+   * object if need be. Conflict when somebody else owns what would change, unless forced; the causes say who and what.
+   *
+   * @example
+   * await client.with({ fieldManager: 'ci' }).api(ConfigMap).apply({ metadata: { name: 'settings' }, data: { colour: 'red' } });
+   */
+  apply(configuration: Applied<AnyKind>, options?: ApplyOptions): Promise<Stored<AnyKind>>;
+
+  /**
+   * Who owns which fields of an object, and since when. Prints as a table.
+   *
+   * @example
+   * console.log(String(await configMaps.explain('settings')));
+   */
+  explain(name: string, options?: GetOptions): Promise<Ownership>;
+
+  /**
+   * What an apply would do, without doing it: which fields would be added, change or go, which are shared, which are in
+   * conflict and with whom. Takes what `apply` takes. Prints as a list.
+   *
+   * @example
+   * const plan = await configMaps.explain({ metadata: { name: 'settings' }, data: { colour: 'green' } }, { fieldManager: 'me' });
+   * plan.fields.filter((field) => field.change === 'conflict');
+   */
+  explain(configuration: Applied<AnyKind>, options?: ApplyOptions): Promise<ApplyPlan>;
+
+  /**
    * Deletes an object. The answer is the server's: a Status, or the object where it still exists for a while (it waits
    * for finalizers) or its kind is answered that way.
    *
@@ -220,6 +254,17 @@ export interface SubresourceApi<AnyKind extends Kind> {
    */
   edit(name: string, recipe: Recipe<DraftOf<AnyKind>>, options?: EditOptions): Promise<Stored<AnyKind>>;
   patch(name: string, patch: Patch<InputDraftOf<AnyKind>>, options?: WriteOptions): Promise<Stored<AnyKind>>;
+  /**
+   * As the object's own `apply`, for the part that this path is about. It creates nothing.
+   *
+   * @example
+   * await deployments.status.apply('web', { status: { readyReplicas: 1 } }, { fieldManager: 'controller' });
+   */
+  apply(
+    name: string,
+    configuration: AppliedBody<InputDraftOf<AnyKind>>,
+    options?: ApplyOptions,
+  ): Promise<Stored<AnyKind>>;
 }
 
 /** What is asked for need not name the object: the address does. */

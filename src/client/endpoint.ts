@@ -98,7 +98,7 @@ export class Endpoint {
   }
 
   /** The value as a body that says what it is: a real server refuses some kinds without it. */
-  body(input: unknown, verb: Verb): Record<string, unknown> {
+  body(input: unknown, verb: Verb | 'apply'): Record<string, unknown> {
     if (!isRecord(input))
       throw new TypeError(`orchplane: ${verb} of ${this.kind.kind} needs an object, got ${show(input)}`);
     const { apiVersion } = input;

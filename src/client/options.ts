@@ -58,9 +58,14 @@ export interface WatchOptions extends SelectOptions, AbortOptions {
 export interface WriteOptions extends AbortOptions {
   /** Do everything but store the result. */
   readonly dryRun?: boolean;
-  /** Who owns the fields that this write sets. */
+  /** Who owns the fields that this write sets. `apply` does not go without one, here or on the client. */
   readonly fieldManager?: string;
   readonly fieldValidation?: FieldValidation;
+}
+
+export interface ApplyOptions extends WriteOptions {
+  /** Take fields that others own; without it that is a Conflict. */
+  readonly force?: boolean;
 }
 
 export interface EditOptions extends WriteOptions {

@@ -69,6 +69,15 @@ export interface StrategicDirectives {
   readonly [deletion: `$deleteFromPrimitiveList/${string}`]: readonly unknown[];
 }
 
+/** Any part of an object that is sent as `Input`: what one manager stands for. */
+export type AppliedBody<Value> = { readonly [Key in keyof Value]?: AppliedField<Value[Key]> };
+
+type AppliedField<Value> = Value extends readonly (infer Item)[]
+  ? readonly AppliedField<Item>[]
+  : Value extends object
+    ? AppliedBody<Value>
+    : Value;
+
 /** Paths are JSON pointers: `/metadata/labels/app`, with `~1` for a slash inside a key. */
 export type JsonPatchOperation =
   | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: unknown }

@@ -4,6 +4,7 @@
  */
 import type { RequestOptions } from '../protocol/request.js';
 import type {
+  ApplyOptions,
   ClientDefaults,
   DeleteCollectionOptions,
   DeleteOptions,
@@ -41,6 +42,7 @@ const VERSION = ['resourceVersion', 'resourceVersionMatch'];
 const LIST = [...SELECT, ...VERSION, 'limit', 'continue', 'pageSize'];
 const WATCH = [...SELECT, ...VERSION, 'sendInitialEvents', 'allowWatchBookmarks', 'timeoutSeconds'];
 const WRITE = ['dryRun', 'fieldManager', 'fieldValidation', 'signal', 'attempts'];
+const APPLY = [...WRITE, 'force'];
 const DELETE = ['propagation', 'gracePeriodSeconds', 'preconditions', 'dryRun', 'signal'];
 const DELETE_COLLECTION = [...SELECT, ...DELETE, 'limit'];
 
@@ -63,6 +65,13 @@ export function deleteDefaults(client: ClientDefaults): RequestOptions {
 
 export function writeOptions(defaults: RequestOptions, options: WriteOptions | undefined): RequestOptions {
   return options === undefined ? defaults : withWriteOptions({ ...defaults }, known(options, WRITE));
+}
+
+export function applyOptions(defaults: RequestOptions, options: ApplyOptions | undefined): RequestOptions {
+  if (options === undefined) return defaults;
+  const request = withWriteOptions({ ...defaults }, known(options, APPLY));
+  if (options.force !== undefined) request.force = options.force;
+  return request;
 }
 
 export function getOptions(options: GetOptions | undefined): RequestOptions {

@@ -9,10 +9,10 @@ import type { MaybePromise } from '../util/maybe-promise.js';
 import type { Recipe } from './edit.js';
 import { edit } from './edit.js';
 import type { Endpoint } from './endpoint.js';
-import type { EditOptions, GetOptions, WriteOptions } from './options.js';
+import type { ApplyOptions, EditOptions, GetOptions, WriteOptions } from './options.js';
 import type { Patch } from './patches.js';
 import { patchBody } from './patches.js';
-import { getOptions, writeOptions } from './request-options.js';
+import { applyOptions, getOptions, writeOptions } from './request-options.js';
 
 export function getObject<Stored>(endpoint: Endpoint, name: string, options?: GetOptions): MaybePromise<Stored> {
   const request = endpoint.request('get', getOptions(options), options?.signal);
@@ -62,6 +62,22 @@ export function patchObject<Stored>(
   request.name = endpoint.name(change.name, 'patch');
   request.body = valueBody(patchBody(change.patch));
   request.patchType = change.patch.type;
+  return endpoint.send(request);
+}
+
+/** Applies a configuration to the object of that name; absent: of the name that it carries. */
+export function applyObject<Stored>(
+  endpoint: Endpoint,
+  change: { readonly name?: string; readonly input: unknown },
+  options?: ApplyOptions,
+): MaybePromise<Stored> {
+  const body = endpoint.body(change.input, 'apply');
+  const metadata = body['metadata'];
+  const name = change.name ?? (isRecord(metadata) ? metadata['name'] : undefined);
+  const request = endpoint.request('patch', applyOptions(endpoint.connection.writes, options), options?.signal);
+  request.name = endpoint.name(name, 'apply');
+  request.body = valueBody(body);
+  request.patchType = 'apply';
   return endpoint.send(request);
 }
 

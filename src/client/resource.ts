@@ -10,6 +10,7 @@ import type { ApiList } from '../meta/object.js';
 import type { Status } from '../meta/status.js';
 import { own } from '../util/json.js';
 import type {
+  Applied,
   Collection,
   Named,
   ObjectApi,
@@ -21,9 +22,14 @@ import type {
 } from './api.js';
 import type { Recipe } from './edit.js';
 import type { Endpoint } from './endpoint.js';
+import type { ApplyPlan } from './explain/apply-plan.js';
+import { explainApply } from './explain/apply-plan.js';
+import type { Ownership } from './explain/ownership.js';
+import { explainObject } from './explain/ownership.js';
 import type { Informer, InformerOptions } from './informer.js';
 import { createInformer } from './informer.js';
 import type {
+  ApplyOptions,
   DeleteCollectionOptions,
   DeleteOptions,
   EditOptions,
@@ -37,7 +43,16 @@ import type {
 import { itemsOf, pagesOf } from './pages.js';
 import type { Patch } from './patches.js';
 import { deleteCollectionOptions, deleteOptions, listOptions, watchOptions } from './request-options.js';
-import { createBelow, createObject, editObject, getObject, named, patchObject, updateObject } from './requests.js';
+import {
+  applyObject,
+  createBelow,
+  createObject,
+  editObject,
+  getObject,
+  named,
+  patchObject,
+  updateObject,
+} from './requests.js';
 import type { Predicate } from './wait-for.js';
 import { waitFor } from './wait-for.js';
 import type { Watch } from './watch.js';
@@ -102,6 +117,21 @@ export class ObjectResource<AnyKind extends Kind> extends CollectionResource<Any
 
   async patch(name: string, patch: Patch<InputDraftOf<AnyKind>>, options?: WriteOptions): Promise<Stored<AnyKind>> {
     return patchObject(this.endpoint, { name, patch }, options);
+  }
+
+  async apply(configuration: Applied<AnyKind>, options?: ApplyOptions): Promise<Stored<AnyKind>> {
+    return applyObject(this.endpoint, { input: configuration }, options);
+  }
+
+  explain(name: string, options?: GetOptions): Promise<Ownership>;
+  explain(configuration: Applied<AnyKind>, options?: ApplyOptions): Promise<ApplyPlan>;
+  async explain(
+    what: string | Applied<AnyKind>,
+    options: GetOptions & ApplyOptions = {},
+  ): Promise<Ownership | ApplyPlan> {
+    return typeof what === 'string'
+      ? explainObject(this.endpoint, what, options)
+      : explainApply(this.endpoint, what, options);
   }
 
   async delete(name: string, options?: DeleteOptions): Promise<Stored<AnyKind> | Status> {
@@ -178,5 +208,9 @@ class SubresourceResource<AnyKind extends Kind> implements SubresourceApi<AnyKin
 
   async patch(name: string, patch: Patch<InputDraftOf<AnyKind>>, options?: WriteOptions): Promise<Stored<AnyKind>> {
     return patchObject(this.#endpoint, { name, patch }, options);
+  }
+
+  async apply(name: string, configuration: unknown, options?: ApplyOptions): Promise<Stored<AnyKind>> {
+    return applyObject(this.#endpoint, { name, input: named(configuration, name) }, options);
   }
 }

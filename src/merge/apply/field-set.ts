@@ -206,9 +206,9 @@ export function* pathsOf(set: FieldSet, prefix: readonly PathElement[] = []): Ge
   }
 }
 
-/** A path as messages show it: `.spec.containers[name="web"].image`. */
+/** A path of a set that was kept, as messages show it: `.spec.containers[name="web"].image`. */
 export function printPath(path: readonly PathElement[]): string {
-  return path.map(printElement).join('');
+  return path.map((element) => printElement(element, 'kept')).join('');
 }
 
 /** A set of the paths whose fields are named, dots between them: `spec.replicas`. */

@@ -1,6 +1,7 @@
 /**
  * Which item is which: the step that leads to an item of a list that is merged item by item.
  */
+import { quote } from '../../meta/go-text.js';
 import { byBytes } from '../../meta/go-value.js';
 import { zeroValue } from '../../schema/decode.js';
 import type { Field, ListNode } from '../../schema/structural.js';
@@ -31,16 +32,22 @@ function mapElement(list: ListNode, item: unknown): PathElement {
     throw new ItemError('associative list with keys may not have a null element');
   }
   if (!isRecord(item)) throw new ItemError('associative list with keys may not have non-map elements');
-  return keyElement(keysOf(list).map(({ name, fallback }) => [name, keyValue(item, name, fallback)] as const));
+  const keys = keysOf(list).map((key) => [key.name, keyValue(item, key)] as const);
+  if (keys.some(([, value]) => value === undefined)) throw missingKey(list, keys);
+  return keyElement(keys);
 }
 
-function keyValue(item: Record<string, unknown>, name: string, fallback: unknown): unknown {
-  const value = Object.hasOwn(item, name) ? item[name] : undefined;
-  if (value !== undefined) return value;
-  if (fallback !== undefined) return fallback;
-  throw new ItemError(
-    `associative list with keys has an element that omits key field ${JSON.stringify(name)} (and doesn't have default value)`,
+/** The first that is missing, in the order in which the schema names them. */
+function missingKey(list: ListNode, keys: readonly (readonly [name: string, value: unknown])[]): ItemError {
+  const name = list.mapKeys.find((wanted) => keys.some(([key, value]) => key === wanted && value === undefined));
+  return new ItemError(
+    `associative list with keys has an element that omits key field ${quote(name ?? '')} (and doesn't have default value)`,
   );
+}
+
+function keyValue(item: Readonly<Record<string, unknown>>, { name, fallback }: Key): unknown {
+  const value = Object.hasOwn(item, name) ? item[name] : undefined;
+  return value === undefined ? fallback : value;
 }
 
 interface Key {

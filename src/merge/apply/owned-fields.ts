@@ -7,7 +7,7 @@ import type { ListNode, ScalarNode, Structural } from '../../schema/structural.j
 import { isRecord } from '../../util/json.js';
 import { type FieldSet, LEAF, NOTHING, Siblings } from './field-set.js';
 import { ItemError, indexItems, itemElement } from './list-elements.js';
-import { fieldElement, printElement } from './path-element.js';
+import { fieldElement, type PathElement, printElement, UNKNOWN_ITEM } from './path-element.js';
 import { hasItems, hasMembers, isDeclared, isEmptyRecord, listOf, type MemberNode, memberNode } from './typing.js';
 
 /** What is wrong with a configuration, each with its path. */
@@ -75,13 +75,40 @@ function fieldsOfMembers(
 }
 
 function fieldsOfItems(list: ListNode, items: readonly unknown[], judge: Judge | undefined): FieldSet | undefined {
+  if (judge !== undefined) return judgedItems(list, items, judge);
   const siblings = new Siblings(false);
-  if (judge !== undefined && !judgeItems(list, items, judge)) return undefined;
-  for (const [element, same] of indexItems(list, items).byElement) {
-    const inner = judge === undefined ? undefined : { ...judge, path: judge.path + printElement(element) };
-    siblings.add(element, same.length > 1 ? LEAF : withSelf(fieldsOf(list.items, same[0], inner)));
+  const { elements, byElement } = indexItems(list, items);
+  // Pruning can leave an item without what it is told by. It is still there, so its list is not empty.
+  if (elements.length < items.length) siblings.add(UNKNOWN_ITEM, LEAF);
+  for (const [element, same] of byElement) {
+    siblings.add(element, same.length > 1 ? LEAF : withSelf(fieldsOf(list.items, same[0], undefined)));
   }
   return siblings.finish();
+}
+
+/** An item that says the same as one before it is judged inside all the same; one that cannot be told ends the walk. */
+function judgedItems(list: ListNode, items: readonly unknown[], judge: Judge): FieldSet | undefined {
+  const siblings = new Siblings(false);
+  const seen = new Set<PathElement>();
+  for (const [index, item] of items.entries()) {
+    const element = judgedElement(list, item, index, judge);
+    if (element === undefined) break;
+    const step = printElement(element);
+    if (seen.has(element)) judge.problems.push(located(judge.path, `duplicate entries for key ${step}`));
+    seen.add(element);
+    siblings.add(element, withSelf(fieldsOf(list.items, item, { ...judge, path: judge.path + step })));
+  }
+  return siblings.finish();
+}
+
+function judgedElement(list: ListNode, item: unknown, index: number, judge: Judge): PathElement | undefined {
+  try {
+    return itemElement(list, item);
+  } catch (error) {
+    if (!(error instanceof ItemError)) throw error;
+    judge.problems.push(located(judge.path, `element ${index}: ${error.message}`));
+    return undefined;
+  }
 }
 
 function withSelf(fields: FieldSet | undefined): FieldSet {
@@ -89,33 +116,16 @@ function withSelf(fields: FieldSet | undefined): FieldSet {
   return { '.': LEAF, ...fields };
 }
 
-/** False when not even the items can be looked at. */
-function judgeItems(list: ListNode, items: readonly unknown[], judge: Judge): boolean {
-  const seen = new Set<string>();
-  let isFine = true;
-  items.forEach((item, index) => {
-    try {
-      const element = itemElement(list, item);
-      if (seen.has(element)) {
-        judge.problems.push(`${judge.path}: duplicate entries for key ${printElement(element)}`);
-        isFine = false;
-      }
-      seen.add(element);
-    } catch (error) {
-      if (!(error instanceof ItemError)) throw error;
-      judge.problems.push(`${judge.path}: element ${index}: ${error.message}`);
-      isFine = false;
-    }
-  });
-  return isFine;
-}
-
 /** Null is of every type. */
 function isOfType(node: Structural, value: unknown, judge: Judge): boolean {
   const problem = value === null ? undefined : typeProblem(node, value);
   if (problem === undefined) return true;
-  judge.problems.push(judge.path === '' ? problem : `${judge.path}: ${problem}`);
+  judge.problems.push(located(judge.path, problem));
   return false;
+}
+
+function located(path: string, problem: string): string {
+  return path === '' ? problem : `${path}: ${problem}`;
 }
 
 function typeProblem(node: Structural, value: unknown): string | undefined {

@@ -42,7 +42,7 @@ export interface Versions {
 }
 
 /** Never owned by anybody: they are the server's, or say which object it is. */
-const UNTRACKED = setOfFields([
+export const UNTRACKED = setOfFields([
   'apiVersion',
   'kind',
   'metadata',

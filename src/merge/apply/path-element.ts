@@ -8,8 +8,8 @@
  * - `i:3`: an item by its place; read, never made
  */
 import { quote } from '../../meta/go-text.js';
-import { byBytes } from '../../meta/go-value.js';
-import { isRecord, setOwn } from '../../util/json.js';
+import { byBytes, printGoValue } from '../../meta/go-value.js';
+import { isRecord } from '../../util/json.js';
 
 export type PathElement = string;
 
@@ -32,35 +32,41 @@ export function valueElement(value: unknown): PathElement {
   return `v:${valueText(value)}`;
 }
 
+/** An item that cannot be told from others. No set that anybody keeps or sends has it. */
+export const UNKNOWN_ITEM: PathElement = '?:';
+
 /** The name of a field element; undefined for other elements. */
 export function fieldName(element: PathElement): string | undefined {
   return element.startsWith('f:') ? element.slice(2) : undefined;
 }
 
-export function isItem(element: PathElement): boolean {
-  return element.startsWith('k:') || element.startsWith('v:');
+export function isKeyed(element: PathElement): boolean {
+  return element.startsWith('k:');
 }
 
-/** Compact JSON; in strings what could end a script is escaped, as everywhere in the reference server's output. */
+/**
+ * Compact JSON, maps with their keys in order so that equal values have equal texts. Elements are compared and shown
+ * as text, so this is the reference server's text to the letter.
+ */
 function valueText(value: unknown): string {
-  if (typeof value === 'bigint') return String(value);
-  const text = JSON.stringify(value === undefined ? null : sortedKeys(value));
-  return typeof value === 'string' || typeof value === 'object' ? text.replace(UNSAFE, escapeUnsafe) : text;
+  if (typeof value === 'string') return JSON.stringify(value).replace(SPECIAL, escapeSpecial);
+  // It writes no exponent of one digit.
+  if (typeof value === 'number') return JSON.stringify(value).replace(/e-(\d)$/, 'e-0$1');
+  if (Array.isArray(value)) return `[${value.map(valueText).join(',')}]`;
+  if (!isRecord(value)) return String(value ?? null);
+  const members = Object.keys(value)
+    .sort(byBytes)
+    .map((key) => `${valueText(key)}:${valueText(value[key])}`);
+  return `{${members.join(',')}}`;
 }
 
-const UNSAFE = /[<>&\u2028\u2029]/g;
+/** What JSON escapes, and what could end a script. */
+const SPECIAL = /\\.|[<>&\u2028\u2029]/g;
 
-function escapeUnsafe(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-}
-
-/** Maps are written with their keys in order, so that equal values have equal texts. */
-function sortedKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sortedKeys);
-  if (!isRecord(value)) return value;
-  const sorted: Record<string, unknown> = {};
-  for (const key of Object.keys(value).sort(byBytes)) setOwn(sorted, key, sortedKeys(value[key]));
-  return sorted;
+function escapeSpecial(found: string): string {
+  if (found === '\\b') return '\\u0008';
+  if (found === '\\f') return '\\u000c';
+  return found.length === 2 ? found : `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 /** What a client wrote cannot be a step. */
@@ -104,17 +110,18 @@ function parseJson(text: string): unknown {
 }
 
 /**
- * A step as messages show it: `.spec`, `[name="web"]`, `[="x"]`, `[3]`.
+ * A step as messages show it: `.spec`, `[name="web"]`, `[="x"]`, `[3]`. Numbers of a set that was kept are no integers
+ * any more: `[port=1e+06]`.
  */
-export function printElement(element: PathElement): string {
+export function printElement(element: PathElement, from: 'object' | 'kept' = 'object'): string {
   const rest = element.slice(2);
   switch (element[0]) {
     case 'k':
       return `[${keysOf(element)
-        .map(([name, value]) => `${name}=${printValue(value)}`)
+        .map(([name, value]) => `${name}=${printValue(value, from)}`)
         .join(',')}]`;
     case 'v':
-      return `[=${printValue(JSON.parse(rest))}]`;
+      return `[=${printValue(JSON.parse(rest), from)}]`;
     case 'i':
       return `[${rest}]`;
     default:
@@ -122,15 +129,17 @@ export function printElement(element: PathElement): string {
   }
 }
 
-function printValue(value: unknown): string {
+function printValue(value: unknown, from: 'object' | 'kept'): string {
   if (typeof value === 'string') return quote(value);
-  if (Array.isArray(value)) return `[${value.map(printValue).join(',')}]`;
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return `[${value.map((item) => printValue(item, from)).join(',')}]`;
   if (isRecord(value)) {
-    return `{${Object.entries(value)
-      .map(([key, item]) => `${key}=${printValue(item)}`)
-      .join(';')}}`;
+    return Object.entries(value)
+      .map(([key, item]) => `${key}=${printValue(item, from)}`)
+      .join('');
   }
-  return String(value);
+  const isLong = typeof value === 'number' && Math.abs(value) >= 1e6;
+  return isLong && from === 'kept' ? value.toExponential().replace(/\+(\d)$/, '+0$1') : printGoValue(value);
 }
 
 /** The canonical order of steps beside each other: the node itself, fields, items by key, by value, by place. */

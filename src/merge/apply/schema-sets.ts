@@ -4,8 +4,8 @@
  */
 import type { Structural } from '../../schema/structural.js';
 import { type FieldSet, isEmptySet, isMember, LEAF, SELF } from './field-set.js';
-import { fieldName, isItem, type PathElement } from './path-element.js';
-import { hasItems, type MemberNode, memberNode, UNTYPED } from './typing.js';
+import { fieldName, isKeyed, type PathElement } from './path-element.js';
+import { type MemberNode, memberNode, UNTYPED } from './typing.js';
 
 /**
  * The set with every named field on the way to a path added: a struct goes when the last thing in it goes. Keys of maps
@@ -36,14 +36,23 @@ const checked = new WeakMap<Structural, WeakSet<FieldSet>>();
 function cutAtAtoms(node: Structural, fields: FieldSet): FieldSet {
   return mapSteps(fields, (element, inner) => {
     if (isEmptySet(inner)) return inner;
-    const child = childOf(node, element);
+    const child = anyChildOf(node, element);
     return isAtom(child) ? LEAF : cutAtAtoms(child, inner);
   });
 }
 
 /** Owned as a whole although it has an inside. */
 function isAtom(node: Structural): boolean {
-  return node.type === 'list' ? node.listType === 'atomic' : node.type !== 'scalar' && node.atomic;
+  if (node.type === 'list') return node.listType === 'atomic';
+  return node.type !== 'scalar' && node.atomic && !isOfUntyped(node);
+}
+
+/** A map of values of no particular type: the reference server takes it for one without a schema, and leaves its sets. */
+function isOfUntyped(node: MemberNode): boolean {
+  if (node.type === 'object') return node.preserveUnknown && node.fields.size === 0;
+  if (node.type === 'any') return false;
+  const { values } = node;
+  return values.type === 'any' ? !values.atomic : values.type === 'scalar' && values.scalar === 'intOrString';
 }
 
 function mapSteps(fields: FieldSet, change: (element: PathElement, inner: FieldSet) => FieldSet): FieldSet {
@@ -61,8 +70,14 @@ function mapSteps(fields: FieldSet, change: (element: PathElement, inner: FieldS
 
 function childOf(node: Structural, element: PathElement): Structural {
   const name = fieldName(element);
-  if (name === undefined) return hasItems(node) && isItem(element) ? node.items : UNTYPED;
+  if (name === undefined) return node.type === 'list' && isKeyed(element) ? node.items : UNTYPED;
   return isMemberNode(node) ? (memberNode(node, name) ?? UNTYPED) : UNTYPED;
+}
+
+/** What a list or a map has inside is of one type, whatever sort of step somebody wrote. */
+function anyChildOf(node: Structural, element: PathElement): Structural {
+  if (node.type === 'list') return node.items;
+  return node.type === 'map' ? node.values : childOf(node, element);
 }
 
 function isMemberNode(node: Structural): node is MemberNode {

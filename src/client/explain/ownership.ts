@@ -1,0 +1,119 @@
+/**
+ * Who owns which fields of an object: its `managedFields`, read the other way round.
+ */
+import type { Kind } from '../../kinds/kind.js';
+import { difference, hasBelow, NOTHING, printPath } from '../../merge/apply/field-set.js';
+import { type Manager, readManagers } from '../../merge/apply/managers.js';
+import { fieldsOfObject } from '../../merge/apply/owned-fields.js';
+import { UNTRACKED } from '../../merge/apply/ownership.js';
+import type { Dialect } from '../../meta/dialect.js';
+import type { ApiObject } from '../../meta/object.js';
+import { schemaInDialect } from '../../schema/in-dialect.js';
+import type { ObjectNode } from '../../schema/structural.js';
+import { deepFreeze } from '../../util/json.js';
+import type { Endpoint } from '../endpoint.js';
+import type { GetOptions } from '../options.js';
+import { getObject } from '../requests.js';
+import { hasPath, nodeAt, type Path, printRows, printValue, valueAt, walkPaths } from './field-values.js';
+
+/** A manager, as far as it matters to whoever asks who owns something. */
+export interface FieldOwner {
+  readonly manager: string;
+  readonly operation: 'Apply' | 'Update';
+  /** The version in which it wrote. */
+  readonly apiVersion: string;
+  /** The path below the object through which it wrote: `status`, `scale`. */
+  readonly subresource?: string;
+  /** When it last changed anything of the object; absent when it only agreed with what was there. */
+  readonly since?: string;
+}
+
+export interface OwnedField {
+  /** As messages of the server write it: `.spec.containers[name="web"].image`. */
+  readonly path: string;
+  readonly value: unknown;
+  /** Nobody: a default, or something that the server filled in. */
+  readonly owners: readonly FieldOwner[];
+}
+
+/** Who owns an object. Prints as a table. */
+export interface Ownership {
+  /** In the order of `metadata.managedFields`. */
+  readonly managers: readonly FieldOwner[];
+  /** Every field that can be owned, in order, owned or not. */
+  readonly fields: readonly OwnedField[];
+  /** Who owns the field at a path; nobody owns a field that does not exist. */
+  ownersOf(path: string): readonly FieldOwner[];
+  toString(): string;
+}
+
+/** Reads an object and explains it. */
+export async function explainObject(endpoint: Endpoint, name: string, options?: GetOptions): Promise<Ownership> {
+  const object = await getObject<ApiObject>(endpoint, name, options);
+  return ownershipOf(endpoint.kind, object, endpoint.connection.transport.dialect);
+}
+
+export function ownershipOf(kind: Kind, object: ApiObject, dialect: Dialect): Ownership {
+  return new ExplainedObject(schemaInDialect(kind.schema, dialect), object);
+}
+
+export function ownerOf({ manager, operation, apiVersion, subresource, time }: Manager): FieldOwner {
+  return {
+    manager,
+    operation,
+    apiVersion,
+    ...(subresource === '' ? {} : { subresource }),
+    ...(time === undefined ? {} : { since: time }),
+  };
+}
+
+/** `ci (Apply, since 2026-01-01T00:00:00Z)` */
+export function printOwner({ manager, operation, subresource, since }: FieldOwner): string {
+  const how = subresource === undefined ? operation : `${operation} of ${subresource}`;
+  return `${manager} (${how}${since === undefined ? '' : `, since ${since}`})`;
+}
+
+class ExplainedObject implements Ownership {
+  readonly managers: readonly FieldOwner[];
+  readonly fields: readonly OwnedField[];
+
+  constructor(schema: ObjectNode, object: ApiObject) {
+    const managers = [...readManagers(object.metadata.managedFields).values()];
+    this.managers = deepFreeze(managers.map(ownerOf));
+    this.fields = Object.freeze(
+      fieldPaths(schema, object, managers).map((path) =>
+        Object.freeze({
+          path: printPath(path),
+          value: valueAt(schema, object, path),
+          owners: Object.freeze(managers.filter(({ fields }) => hasPath(fields, path)).map(ownerOf)),
+        }),
+      ),
+    );
+  }
+
+  ownersOf(path: string): readonly FieldOwner[] {
+    return this.fields.find((field) => field.path === path)?.owners ?? [];
+  }
+
+  toString(): string {
+    const rows = this.fields.map(({ path, value, owners }) => [
+      path,
+      printValue(value),
+      owners.map(printOwner).join(', ') || 'nobody',
+    ]);
+    return printRows([['FIELD', 'VALUE', 'OWNED BY'], ...rows]);
+  }
+}
+
+/** Fields of the object, and what is claimed beyond them: an empty map, or a field of another version. */
+function fieldPaths(schema: ObjectNode, object: ApiObject, managers: readonly Manager[]): readonly Path[] {
+  const present = difference(fieldsOfObject(schema, object), UNTRACKED);
+  const paths = new Map<string, Path>();
+  for (const path of walkPaths(present, 'leaves')) paths.set(printPath(path), path);
+  for (const { fields } of managers) {
+    for (const path of walkPaths(fields, 'members')) {
+      if (!hasBelow(nodeAt(present, path) ?? NOTHING)) paths.set(printPath(path), path);
+    }
+  }
+  return [...paths.values()];
+}
