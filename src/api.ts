@@ -59,6 +59,7 @@ export type { ObjectAddress, ObjectReader } from './kinds/objects.js';
 export type { ServedKind } from './kinds/served-kind.js';
 export { status } from './kinds/subresources/status.js';
 export type { DialectName } from './meta/dialect.js';
+export { atomic, mapList, setList } from './schema/hints.js';
 // 3. Errors
 export { errors, StatusError } from './meta/errors.js';
 export { type FieldError, type FieldErrorType, fieldError } from './meta/field-error.js';

@@ -8,6 +8,7 @@ const SECTIONS = {
   start: async () => (await import('./processes.mjs')).coldStart,
   heap: async () => (await import('./processes.mjs')).heapPerObject,
   operations: async () => (await import('./operations.mjs')).operations,
+  apply: async () => (await import('./apply.mjs')).applies,
   watch: async () => (await import('./watch.mjs')).watchFanOut,
   fork: async () => (await import('./fork.mjs')).forks,
   http: async () => (await import('./http.mjs')).http,

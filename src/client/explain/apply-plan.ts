@@ -5,7 +5,7 @@ import { compare } from '../../merge/apply/compare.js';
 import { difference, type FieldSet, isMember, NOTHING, printPath, union } from '../../merge/apply/field-set.js';
 import { type Manager, type Managers, managerKey, readManagers } from '../../merge/apply/managers.js';
 import { fieldsOfObject } from '../../merge/apply/owned-fields.js';
-import { UNTRACKED } from '../../merge/apply/ownership.js';
+import { UNTRACKED } from '../../merge/apply/tracked.js';
 import { StatusError } from '../../meta/errors.js';
 import type { ApiObject } from '../../meta/object.js';
 import { schemaInDialect } from '../../schema/in-dialect.js';

@@ -137,7 +137,7 @@ function everyMember(node: MemberNode, record: Readonly<Record<string, unknown>>
   if (node.type === 'object') {
     for (const field of declaredFields(node)) {
       const value = Object.hasOwn(record, field.name) ? record[field.name] : undefined;
-      if (value !== undefined) siblings.add(field.element, everything(field.node, value));
+      if (value !== undefined) siblings.addNext(field.element, everything(field.node, value));
     }
     if (!node.preserveUnknown) return siblings.finish() ?? LEAF;
   }

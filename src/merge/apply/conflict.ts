@@ -4,7 +4,7 @@
 
 import { byBytes } from '../../meta/go-value.js';
 import { type FieldSet, pathsOf, printPath } from './field-set.js';
-import { type Manager, managerKey } from './managers.js';
+import { type Manager, managerText } from './managers.js';
 
 export interface Conflict {
   readonly manager: Manager;
@@ -27,7 +27,7 @@ export class ConflictError extends Error {
   readonly conflicts: readonly Conflict[];
 
   constructor(conflicts: readonly Conflict[]) {
-    const sorted = [...conflicts].sort((left, right) => byBytes(managerKey(left.manager), managerKey(right.manager)));
+    const sorted = [...conflicts].sort((left, right) => byBytes(managerText(left.manager), managerText(right.manager)));
     super(messageOf(sorted));
     this.conflicts = sorted;
   }

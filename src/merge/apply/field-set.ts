@@ -58,9 +58,21 @@ export class Siblings {
 
   add(element: PathElement, node: FieldSet): void {
     if (this.#set === undefined) this.#set = this.#self ? { [SELF]: LEAF } : {};
-    else if (this.#last !== '' && this.#isSorted && compareElements(this.#last, element) > 0) this.#isSorted = false;
+    else if (this.#isSorted && compareElements(this.#last, element) > 0) this.#isSorted = false;
     this.#last = element;
     this.#set[element] = node;
+  }
+
+  /** The same for a caller that has them in order. */
+  addNext(element: PathElement, node: FieldSet): void {
+    this.#set ??= this.#self ? { [SELF]: LEAF } : {};
+    this.#last = element;
+    this.#set[element] = node;
+  }
+
+  /** What was found for an element before. */
+  get(element: PathElement): FieldSet | undefined {
+    return this.#set === undefined ? undefined : below(this.#set, element);
   }
 
   /** Undefined when nothing was found and the node itself is not in the set. */
@@ -106,7 +118,8 @@ function unionBelow(left: FieldSet, right: FieldSet): FieldSet {
   return isSorted ? out : sorted(out);
 }
 
-function withSelf(node: FieldSet): FieldSet {
+/** The node, with itself in the set. */
+export function withSelf(node: FieldSet): FieldSet {
   return isEmptySet(node) || Object.hasOwn(node, SELF) ? node : { [SELF]: LEAF, ...node };
 }
 
@@ -152,21 +165,29 @@ function filterBelow(
   other: FieldSet,
   keep: (child: FieldSet, other: FieldSet | undefined) => FieldSet | undefined,
 ): FieldSet | undefined {
+  // Copied from the first change on: nearly always there is none.
   let out: Building | undefined;
-  let kept = 0;
-  let isChanged = false;
+  let isEmpty = true;
   for (const element in node) {
     if (element === SELF) continue;
     const child = node[element] as FieldSet;
     const left = keep(child, below(other, element));
-    if (left !== child) isChanged = true;
+    if (left !== child) out ??= stepsBefore(node, element);
     if (left === undefined) continue;
-    kept++;
-    out ??= {};
-    out[element] = left;
+    isEmpty = false;
+    if (out !== undefined) out[element] = left;
   }
-  if (kept === 0) return undefined;
-  return isChanged ? out : node;
+  if (isEmpty) return undefined;
+  return out ?? node;
+}
+
+function stepsBefore(node: FieldSet, end: PathElement): Building {
+  const steps: Building = {};
+  for (const element in node) {
+    if (element === end) break;
+    if (element !== SELF) steps[element] = node[element] as FieldSet;
+  }
+  return steps;
 }
 
 /** A node with or without itself; `rest` may have it from before. */

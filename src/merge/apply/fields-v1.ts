@@ -3,7 +3,7 @@
  * spec: Server-side apply
  */
 import { isRecord } from '../../util/json.js';
-import { type FieldSet, LEAF, NOTHING, SELF, Siblings } from './field-set.js';
+import { type FieldSet, hasBelow, isMember, LEAF, NOTHING, SELF, Siblings, withSelf } from './field-set.js';
 import { PathElementError, parseElement } from './path-element.js';
 
 /** What a client wrote is no set of fields. */
@@ -32,6 +32,7 @@ const MAX_DEPTH = 1_000;
 
 /** A node without any step that we know is a leaf, whatever it says. */
 function readNode(value: unknown, isStep: boolean, depth: number): FieldSet | undefined {
+  if (value === null) return LEAF;
   if (!isRecord(value)) throw new FieldsError('ReadObjectCB: expect { or n');
   if (depth > MAX_DEPTH) throw new FieldsError('exceeded max depth');
   const siblings = new Siblings(isStep && Object.hasOwn(value, SELF));
@@ -39,8 +40,16 @@ function readNode(value: unknown, isStep: boolean, depth: number): FieldSet | un
     if (text === SELF) continue;
     const element = parseElement(text);
     if (element === undefined) continue;
-    siblings.add(element, readNode(inner, true, depth + 1) ?? LEAF);
+    const node = readNode(inner, true, depth + 1) ?? LEAF;
+    const twin = siblings.get(element);
+    siblings.add(element, twin === undefined ? node : united(twin, node));
   }
   const node = siblings.finish();
   return node ?? (isStep ? LEAF : undefined);
+}
+
+/** Of one step that was written twice, in two ways: what is below it is as it was written last. */
+function united(first: FieldSet, last: FieldSet): FieldSet {
+  if (!hasBelow(last)) return withSelf(first);
+  return isMember(first) ? withSelf(last) : last;
 }

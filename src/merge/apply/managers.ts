@@ -7,7 +7,6 @@
 
 import { byBytes } from '../../meta/go-value.js';
 import type { DeepReadonly, ManagedFieldsEntry } from '../../meta/object.js';
-import { timeToMs } from '../../meta/time.js';
 import { type FieldSet, isEmptySet, NOTHING, union } from './field-set.js';
 import { FieldsError, readFieldsV1 } from './fields-v1.js';
 
@@ -32,8 +31,15 @@ export interface Manager extends ManagerIdentity {
 /** By {@link managerKey}. Treated as a value: whoever changes one has made it. */
 export type Managers = ReadonlyMap<string, Manager>;
 
-/** What managers are told apart by, and sorted by in messages. */
+export const NOBODY: Managers = new Map();
+
+/** What managers are told apart by. */
 export function managerKey({ manager, operation, apiVersion, subresource }: ManagerIdentity): string {
+  return `${operation} ${operation === 'Apply' ? '' : apiVersion} ${subresource} ${manager}`;
+}
+
+/** What managers are sorted by in messages, and among those of the same second. */
+export function managerText({ manager, operation, apiVersion, subresource }: ManagerIdentity): string {
   const version = operation === 'Apply' ? '' : `,"apiVersion":${JSON.stringify(apiVersion)}`;
   const below = subresource === '' ? '' : `,"subresource":${JSON.stringify(subresource)}`;
   return `{"manager":${JSON.stringify(manager)},"operation":"${operation}"${version}${below}}`;
@@ -46,23 +52,42 @@ export class ManagedFieldsError extends Error {
 
 type Entries = DeepReadonly<readonly ManagedFieldsEntry[]>;
 
-const known = new WeakMap<object, Managers>();
-
-/** Throws {@link ManagedFieldsError}. Entries that are frozen, as those of stored objects are, are read once. */
+/** From what a client sent, whatever that may be. Throws {@link ManagedFieldsError}. */
 export function readManagers(entries: Entries | null | undefined): Managers {
   if (entries === undefined || entries === null) return NOBODY;
-  const present = known.get(entries);
-  if (present !== undefined) return present;
   const managers = new Map<string, Manager>();
   entries.forEach((entry, index) => {
     const manager = readEntry(entry, index);
     managers.set(managerKey(manager), manager);
   });
-  if (Object.isFrozen(entries)) known.set(entries, managers);
   return managers;
 }
 
-const NOBODY: Managers = new Map();
+/** From what {@link writeManagers} wrote: it needs no judging, and its sets are in canonical form. */
+export function storedManagers(entries: Entries | undefined): Managers {
+  if (entries === undefined) return NOBODY;
+  const managers = new Map<string, Manager>();
+  for (const { manager = '', operation = 'Update', apiVersion = '', subresource = '', time, fieldsV1 } of entries) {
+    const stored = managerWith(
+      { manager, operation, apiVersion, subresource },
+      (fieldsV1 ?? NOTHING) as FieldSet,
+      time,
+    );
+    managers.set(managerKey(stored), stored);
+  }
+  return managers;
+}
+
+/** Written out: copying an object and adding to the copy is what a write would spend most of its time on. */
+export function managerWith(
+  { manager, operation, apiVersion, subresource }: ManagerIdentity,
+  fields: FieldSet,
+  time: string | undefined,
+): Manager {
+  return time === undefined
+    ? { manager, operation, apiVersion, subresource, fields }
+    : { manager, operation, apiVersion, subresource, fields, time };
+}
 
 function readEntry(entry: Entries[number], index: number): Manager {
   const { manager = '', operation, apiVersion = '', subresource = '', time } = entry;
@@ -75,8 +100,7 @@ function readEntry(entry: Entries[number], index: number): Manager {
   if (fieldsType !== 'FieldsV1') {
     throw new ManagedFieldsError(`invalid fieldsType ${JSON.stringify(fieldsType)} in managed fields entry ${index}`);
   }
-  const fields = readFields(entry, manager);
-  return { manager, operation, apiVersion, subresource, fields, ...(time === undefined ? {} : { time }) };
+  return managerWith({ manager, operation, apiVersion, subresource }, readFields(entry, manager), time);
 }
 
 function readFields(entry: Entries[number], manager: string): FieldSet {
@@ -90,33 +114,41 @@ function readFields(entry: Entries[number], manager: string): FieldSet {
 
 /** In the order in which they are shown: appliers first, then by time, then by name. Managers of nothing are left out. */
 export function writeManagers(managers: Managers): ManagedFieldsEntry[] {
-  return [...managers.values()]
-    .filter(({ fields }) => !isEmptySet(fields))
-    .sort(byPlace)
-    .map(writeEntry);
+  const entries = [...managers.values()].filter(({ fields }) => !isEmptySet(fields));
+  return (entries.length > 1 ? entries.sort(byPlace) : entries).map(writeEntry);
 }
 
 function writeEntry({ manager, operation, apiVersion, time, fields, subresource }: Manager): ManagedFieldsEntry {
-  const entry: ManagedFieldsEntry = manager === '' ? { operation, apiVersion } : { manager, operation, apiVersion };
-  if (time !== undefined) entry.time = time;
-  entry.fieldsType = 'FieldsV1';
-  entry.fieldsV1 = fields as Record<string, unknown>;
-  if (subresource !== '') entry.subresource = subresource;
-  return entry;
+  const fieldsV1 = fields as Record<string, unknown>;
+  const fieldsType = 'FieldsV1';
+  // The usual entry in one piece.
+  if (manager !== '' && time !== undefined && subresource === '') {
+    return { manager, operation, apiVersion, time, fieldsType, fieldsV1 };
+  }
+  return {
+    ...(manager === '' ? {} : { manager }),
+    operation,
+    apiVersion,
+    ...(time === undefined ? {} : { time }),
+    fieldsType,
+    fieldsV1,
+    ...(subresource === '' ? {} : { subresource }),
+  };
 }
 
 function byPlace(left: Manager, right: Manager): number {
   return (
     byBytes(left.operation, right.operation) ||
-    seconds(left) - seconds(right) ||
+    byTime(left, right) ||
     byBytes(left.manager, right.manager) ||
     byBytes(left.apiVersion, right.apiVersion) ||
     byBytes(left.subresource, right.subresource)
   );
 }
 
-function seconds({ time }: Manager): number {
-  return time === undefined ? 0 : Math.floor(timeToMs(time) / 1000);
+/** Times are in whole seconds of one zone, so they sort as text; who has none comes first. */
+function byTime({ time: left = '' }: Manager, { time: right = '' }: Manager): number {
+  return left === right ? 0 : left < right ? -1 : 1;
 }
 
 /** What the oldest of too many managers become. */
@@ -128,9 +160,10 @@ const MAX_UPDATERS = 10;
  * Those that apply are never touched.
  */
 export function capUpdaters(managers: Managers): Managers {
+  if (managers.size <= MAX_UPDATERS) return managers;
   const updaters = [...managers].filter(([, { operation }]) => operation === 'Update');
   if (updaters.length <= MAX_UPDATERS) return managers;
-  updaters.sort(([leftKey, left], [rightKey, right]) => seconds(left) - seconds(right) || byBytes(leftKey, rightKey));
+  updaters.sort(([, left], [, right]) => byTime(left, right) || byBytes(managerText(left), managerText(right)));
   return new Collapse(managers).run(updaters);
 }
 
@@ -165,8 +198,7 @@ class Collapse {
     const bucketKey = managerKey(bucket);
     const gathered = this.#managers.get(bucketKey)?.fields ?? this.#take(first)?.fields ?? NOTHING;
     this.#take(key);
-    const fields = union(gathered, manager.fields);
-    this.#managers.set(bucketKey, { ...bucket, fields, ...(time === undefined ? {} : { time }) });
+    this.#managers.set(bucketKey, managerWith(bucket, union(gathered, manager.fields), time));
   }
 
   #take(key: string): Manager | undefined {

@@ -7,7 +7,7 @@
  */
 import type { ObjectNode } from '../../schema/structural.js';
 import { deepEqual } from '../../util/json.js';
-import { type Comparison, changedFields, compare } from './compare.js';
+import { type Comparison, changedFields, compare, NO_CHANGE } from './compare.js';
 import { type Conflict, ConflictError } from './conflict.js';
 import {
   difference,
@@ -17,14 +17,14 @@ import {
   isEmptySet,
   isSubset,
   NOTHING,
-  setOfFields,
   union,
 } from './field-set.js';
-import { type Manager, type ManagerIdentity, type Managers, managerKey } from './managers.js';
+import { type Manager, type ManagerIdentity, type Managers, managerKey, managerWith } from './managers.js';
 import { merge } from './merge.js';
 import { fieldsOfIntent, fieldsOfObject } from './owned-fields.js';
 import { removeFields } from './remove.js';
 import { atomicOnly, namedFieldsToo } from './schema-sets.js';
+import { trackedSchema, UNTRACKED } from './tracked.js';
 
 /** An object in one version of its kind. */
 export interface Versioned {
@@ -41,22 +41,6 @@ export interface Versions {
   filter(fields: FieldSet): FieldSet;
 }
 
-/** Never owned by anybody: they are the server's, or say which object it is. */
-export const UNTRACKED = setOfFields([
-  'apiVersion',
-  'kind',
-  'metadata',
-  'metadata.name',
-  'metadata.namespace',
-  'metadata.creationTimestamp',
-  'metadata.selfLink',
-  'metadata.uid',
-  'metadata.clusterName',
-  'metadata.generation',
-  'metadata.managedFields',
-  'metadata.resourceVersion',
-]);
-
 /** A write that says which state it wants. The fields that it changed are its own from now on. */
 export interface Update {
   readonly before: Versioned;
@@ -68,15 +52,15 @@ export interface Update {
 
 /** Who manages the object after an update. */
 export function afterUpdate({ before, after, managers, by, now }: Update, versions: Versions): Managers {
-  const settled = settle(managers, before, { before, after, versions, self: undefined });
+  const settled = settle(managers, { before, after, versions, self: undefined });
   const { added, modified } = settled.comparison;
-  const taken = difference(versions.filter(union(modified, added)), UNTRACKED);
+  const taken = difference(union(modified, added), UNTRACKED);
   if (isEmptySet(taken)) return settled.managers;
-  const next = new Map(settled.managers);
   const key = managerKey(by);
-  const mine = next.get(key)?.fields ?? NOTHING;
-  next.set(key, { ...by, fields: union(mine, taken), time: now });
-  return next;
+  const mine = settled.managers.get(key);
+  const fields = union(mine?.fields ?? NOTHING, taken);
+  if (mine !== undefined && fields === mine.fields && mine.time === now) return settled.managers;
+  return new Map(settled.managers).set(key, managerWith(by, fields, now));
 }
 
 /** A configuration that a manager stands for. */
@@ -105,20 +89,17 @@ export function applyIntent({ live, intent, managers, by, force, now }: Apply, v
   const fields = versions.filter(fieldsOfIntent(schema, intent));
   const key = managerKey(by);
   const last = managers.get(key);
-  const claimed = new Map(reconciled(managers, live, versions));
-  claimed.set(key, { ...by, fields, ...(last?.time === undefined ? {} : { time: last.time }) });
+  const claimed = new Map(managers);
+  claimed.set(key, managerWith(by, fields, last?.time));
   const merged: Versioned = { ...live, value: merge(schema, live.value, intent) };
   const pruned = last === undefined ? merged : prune(merged, { last, fields, managers: claimed, versions });
-  const settled = settle(claimed, live, { before: live, after: pruned, versions, self: key, force });
+  const settled = settle(claimed, { before: live, after: pruned, versions, self: key, force });
   const next = new Map(settled.managers);
   const mine = difference(fields, UNTRACKED);
   // Not by the comparison, which does not see the order of items.
   const isUnchanged = deepEqual(live.value, pruned.value);
   if (isEmptySet(mine)) next.delete(key);
-  else {
-    const time = isUnchanged ? last?.time : now;
-    next.set(key, { ...by, fields: mine, ...(time === undefined ? {} : { time }) });
-  }
+  else next.set(key, managerWith(by, mine, isUnchanged ? last?.time : now));
   return { object: isUnchanged ? undefined : pruned.value, managers: next };
 }
 
@@ -131,35 +112,37 @@ interface Settlement {
   readonly force?: boolean;
 }
 
-/** Takes away from managers what was changed or removed under them. Throws ConflictError where that is not allowed. */
+/**
+ * Takes away from managers what was changed or removed under them. Throws ConflictError where that is not allowed. An
+ * update takes from itself as well, and gets it back from its caller.
+ */
 function settle(
   managers: Managers,
-  live: Versioned,
   { before, after, versions, self, force = self === undefined }: Settlement,
 ): { readonly managers: Managers; readonly comparison: Comparison } {
-  const comparisons = new Map<string, Comparison>();
-  const comparison = filtered(compare(before.schema, before.value, after.value), versions);
-  comparisons.set(before.apiVersion, comparison);
+  const comparison = filtered(compare(trackedSchema(before.schema), before.value, after.value), versions);
+  const comparisons = new Map([[before.apiVersion, comparison]]);
   const conflicts: Conflict[] = [];
-  const next = new Map<string, Manager>();
-  for (const [key, manager] of reconciled(managers, live, versions)) {
-    if (key === self) {
-      next.set(key, manager);
-      continue;
-    }
+  let next: Map<string, Manager> | undefined;
+  for (const [key, manager] of managers) {
+    if (key === self) continue;
     const change = comparisonIn(manager.apiVersion, comparisons, { before, after, versions });
-    if (change === undefined) continue;
-    const lost = intersection(manager.fields, changedFields(change));
-    if (!isEmptySet(lost) && !force) conflicts.push({ manager, fields: lost });
-    const fields = difference(difference(manager.fields, lost), change.removed);
-    if (fields === manager.fields) next.set(key, manager);
-    else if (!isEmptySet(fields)) next.set(key, { ...manager, fields });
+    const changed = change === undefined ? NOTHING : changedFields(change);
+    const lost = intersection(manager.fields, changed);
+    if (!force && !isEmptySet(lost)) conflicts.push({ manager, fields: lost });
+    const fields = change === undefined ? NOTHING : difference(difference(manager.fields, lost), change.removed);
+    if (fields === manager.fields && !isEmptySet(fields)) continue;
+    next ??= new Map(managers);
+    if (isEmptySet(fields)) next.delete(key);
+    else next.set(key, managerWith(manager, fields, manager.time));
   }
   if (conflicts.length > 0) throw new ConflictError(conflicts);
-  return { managers: next, comparison };
+  return { managers: next ?? managers, comparison };
 }
 
-function filtered({ added, modified, removed }: Comparison, versions: Versions): Comparison {
+function filtered(comparison: Comparison, versions: Versions): Comparison {
+  if (comparison === NO_CHANGE) return comparison;
+  const { added, modified, removed } = comparison;
   return { added: versions.filter(added), modified: versions.filter(modified), removed: versions.filter(removed) };
 }
 
@@ -174,21 +157,23 @@ function comparisonIn(
   const was = versions.convert(before, apiVersion);
   const is = versions.convert(after, apiVersion);
   if (was === undefined || is === undefined) return undefined;
-  const comparison = filtered(compare(was.schema, was.value, is.value), versions);
+  const comparison = filtered(compare(trackedSchema(was.schema), was.value, is.value), versions);
   comparisons.set(apiVersion, comparison);
   return comparison;
 }
 
-/** Sets that go deeper than the schema lets anybody own are cut where it says so; those of nothing are dropped. */
-function reconciled(managers: Managers, live: Versioned, versions: Versions): Managers {
+/**
+ * Sets that go deeper than the schema lets anybody own are cut where it says so. For sets that were not made by the
+ * schema as it is: a client wrote them, or the schema has changed since.
+ */
+export function reconciled(managers: Managers, live: Versioned, versions: Versions): Managers {
   let next: Map<string, Manager> | undefined;
   for (const [key, manager] of managers) {
     const version = manager.apiVersion === live.apiVersion ? live : versions.convert(live, manager.apiVersion);
     const fields = version === undefined ? manager.fields : atomicOnly(version.schema, manager.fields);
-    if (fields === manager.fields && !isEmptySet(fields)) continue;
+    if (fields === manager.fields) continue;
     next ??= new Map(managers);
-    if (isEmptySet(fields)) next.delete(key);
-    else next.set(key, { ...manager, fields });
+    next.set(key, managerWith(manager, fields, manager.time));
   }
   return next ?? managers;
 }
@@ -206,7 +191,8 @@ interface Pruning {
  */
 function prune(merged: Versioned, { last, fields, managers, versions }: Pruning): Versioned {
   if (isEmptySet(last.fields)) return merged;
-  if (last.apiVersion === merged.apiVersion && isSubset(last.fields, fields)) return merged;
+  // Nothing is given up. Not so when others speak of another version: their fields are put back after items were emptied.
+  if (isOfOneVersion(last, managers) && isSubset(last.fields, fields)) return merged;
   const whole = versions.convert(merged, last.apiVersion);
   // Nobody knows any more what those claims meant.
   if (whole === undefined) return merged;
@@ -216,6 +202,11 @@ function prune(merged: Versioned, { last, fields, managers, versions }: Pruning)
   const lost = difference(allFields(whole), allFields(versions.convert(kept, last.apiVersion) ?? kept));
   const value = removeFields(whole.schema, whole.value, intersection(lost, lastFields));
   return versions.convert({ ...whole, value }, merged.apiVersion) ?? merged;
+}
+
+function isOfOneVersion({ apiVersion }: Manager, managers: Managers): boolean {
+  for (const manager of managers.values()) if (manager.apiVersion !== apiVersion) return false;
+  return true;
 }
 
 /** Puts back what some manager owns, version by version; the one of the object first. */

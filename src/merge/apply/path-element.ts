@@ -145,6 +145,7 @@ function printValue(value: unknown, from: 'object' | 'kept'): string {
 /** The canonical order of steps beside each other: the node itself, fields, items by key, by value, by place. */
 export function compareElements(left: PathElement, right: PathElement): number {
   if (left === right) return 0;
+  if (left[0] === 'f' && right[0] === 'f') return byBytes(left, right);
   const kind = RANK.indexOf(left[0] ?? '') - RANK.indexOf(right[0] ?? '');
   if (kind !== 0) return kind;
   switch (left[0]) {

@@ -22,22 +22,10 @@ export function namedFieldsToo(node: Structural, fields: FieldSet): FieldSet {
 
 /** The set with everything below what the schema owns as a whole replaced by that. */
 export function atomicOnly(node: Structural, fields: FieldSet): FieldSet {
-  const schema = checked.get(node);
-  if (schema?.has(fields) === true) return fields;
-  const result = cutAtAtoms(node, fields);
-  if (schema === undefined) checked.set(node, new WeakSet([result]));
-  else schema.add(result);
-  return result;
-}
-
-/** Sets that are known to go no deeper than their schema lets them: those of stored objects are looked at once. */
-const checked = new WeakMap<Structural, WeakSet<FieldSet>>();
-
-function cutAtAtoms(node: Structural, fields: FieldSet): FieldSet {
   return mapSteps(fields, (element, inner) => {
     if (isEmptySet(inner)) return inner;
     const child = anyChildOf(node, element);
-    return isAtom(child) ? LEAF : cutAtAtoms(child, inner);
+    return isAtom(child) ? LEAF : atomicOnly(child, inner);
   });
 }
 

@@ -1,0 +1,46 @@
+/**
+ * Three programs that each care for a part of one Deployment: nobody overwrites anybody, and everybody can see why.
+ */
+import { createCluster, StatusError } from 'orchplane';
+import { Deployment } from 'orchplane/kinds';
+
+const cluster = createCluster();
+const as = (fieldManager) => cluster.with({ fieldManager }).api(Deployment);
+
+const web = (image) => ({
+  metadata: { name: 'web' },
+  spec: {
+    selector: { matchLabels: { app: 'web' } },
+    template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image }] } },
+  },
+});
+
+// The pipeline owns the image, the autoscaler the number, the mesh a container of its own.
+await as('pipeline').apply(web('web:1'));
+await as('autoscaler').apply({ metadata: { name: 'web' }, spec: { replicas: 4 } });
+await as('mesh').apply({
+  metadata: { name: 'web' },
+  spec: { template: { spec: { containers: [{ name: 'proxy', image: 'proxy:7' }] } } },
+});
+
+// A new image leaves the rest alone.
+const next = await as('pipeline').apply(web('web:2'));
+console.log(
+  `${next.spec.replicas} replicas of`,
+  next.spec.template.spec.containers.map(({ image }) => image).join(' and '),
+);
+
+// Somebody reaches for what is not theirs, and looks before leaping.
+const greedy = { metadata: { name: 'web' }, spec: { replicas: 1 } };
+console.log(String(await as('intern').explain(greedy)));
+try {
+  await as('intern').apply(greedy);
+} catch (error) {
+  if (!StatusError.is(error, 'Conflict')) throw error;
+  console.log(error.message);
+}
+
+// The mesh withdraws, and takes its container with it.
+const last = await as('mesh').apply({ metadata: { name: 'web' } });
+console.log(`left: ${last.spec.template.spec.containers.map(({ name }) => name).join(', ')}`);
+console.log(String(await as('pipeline').explain('web')).split('\n').filter((line) => !line.endsWith('nobody')).join('\n'));

@@ -1,0 +1,283 @@
+/**
+ * Sets of fields: read, combined, seen through a schema, printed. The answers were given by the library that the
+ * reference server uses; sets are compared as text, because their order is part of what clients see.
+ */
+import { describe, expect, it } from 'vitest';
+import {
+  difference,
+  differenceWithBelow,
+  type FieldSet,
+  intersection,
+  pathsOf,
+  printPath,
+  sameSet,
+  union,
+} from '../../../../src/merge/apply/field-set.js';
+import { FieldsError, readFieldsV1 } from '../../../../src/merge/apply/fields-v1.js';
+import { atomicOnly, namedFieldsToo } from '../../../../src/merge/apply/schema-sets.js';
+import type { Structural } from '../../../../src/schema/structural.js';
+import { deepFreeze } from '../../../../src/util/json.js';
+import { any, atomicAny, atomicMap, atomicStruct, keyed, list, map, open, scalar, string, struct } from './nodes.js';
+
+const read = (text: string): FieldSet => deepFreeze(readFieldsV1(JSON.parse(text)));
+
+describe('reads', () => {
+  const cases: readonly (readonly [name: string, text: string, set: string])[] = [
+    [
+      'siblings in canonical order',
+      '{"i:10":{},"i:9":{},"v:true":{},"v:\\"a\\"":{},"v:10":{},"v:9":{},"v:null":{},"v:false":{},"k:{\\"a\\":2}":{},"k:{\\"a\\":10}":{},"k:{\\"a\\":\\"1\\"}":{},"f:b":{},"f:a":{"f:x":{},".":{}}}',
+      '{"f:a":{".":{},"f:x":{}},"f:b":{},"k:{\\"a\\":2}":{},"k:{\\"a\\":10}":{},"k:{\\"a\\":\\"1\\"}":{},"v:9":{},"v:10":{},"v:\\"a\\"":{},"v:false":{},"v:true":{},"v:null":{},"i:9":{},"i:10":{}}',
+    ],
+    ['keys in the order of their names', '{"k:{\\"b\\":1,\\"a\\":2}":{}}', '{"k:{\\"a\\":2,\\"b\\":1}":{}}'],
+    [
+      'fewer keys first',
+      '{"k:{\\"a\\":1,\\"b\\":1}":{},"k:{\\"a\\":1}":{},"k:{}":{}}',
+      '{"k:{}":{},"k:{\\"a\\":1}":{},"k:{\\"a\\":1,\\"b\\":1}":{}}',
+    ],
+    ['numbers in one form', '{"v:1.0":{},"v:1e2":{},"k:{\\"a\\":2.0}":{}}', '{"k:{\\"a\\":2}":{},"v:1":{},"v:100":{}}'],
+    ['steps of an unknown kind are dropped', '{"x:a":{"f:b":{}},"f:c":{"y:1":{}}}', '{"f:c":{}}'],
+    ['the root is no step', '{".":{},"f:a":{}}', '{"f:a":{}}'],
+    ['null is an empty map', '{"f:a":null}', '{"f:a":{}}'],
+    [
+      'a step that was written twice',
+      '{"k:{\\"a\\":1,\\"b\\":2}":{"f:x":{}},"k:{\\"b\\":2,\\"a\\":1}":{}}',
+      '{"k:{\\"a\\":1,\\"b\\":2}":{".":{},"f:x":{}}}',
+    ],
+    [
+      'a step that was written twice with different things below it',
+      '{"v:1":{".":{},"f:x":{}},"v:1.0":{"f:y":{}}}',
+      '{"v:1":{".":{},"f:y":{}}}',
+    ],
+  ];
+
+  it.each(cases)('%s', (_name, text, set) => {
+    expect(JSON.stringify(read(text))).toBe(set);
+  });
+});
+
+describe('does not read', () => {
+  const cases = [
+    '{"":{}}',
+    '{"f":{}}',
+    '{"fa":{}}',
+    '{"k:1":{}}',
+    '{"k:[]":{}}',
+    '{"v:":{}}',
+    '{"v:x":{}}',
+    '{"i:x":{}}',
+    '{"i:1.0":{}}',
+    '{"f:a":1}',
+    '{"f:a":[]}',
+    '{"f:a":{"f:b":"x"}}',
+  ];
+
+  it.each(cases)('%s', (text) => {
+    expect(() => read(text)).toThrow(FieldsError);
+  });
+});
+
+describe('combines', () => {
+  const cases = [
+    {
+      name: 'a path is no part of the paths above it',
+      left: '{"f:a":{}}',
+      right: '{"f:a":{"f:b":{}}}',
+      union: '{"f:a":{".":{},"f:b":{}}}',
+      intersection: '{}',
+      difference: '{"f:a":{}}',
+      withBelow: '{"f:a":{}}',
+      same: false,
+    },
+    {
+      name: 'nor of those below it',
+      left: '{"f:a":{"f:b":{}}}',
+      right: '{"f:a":{}}',
+      union: '{"f:a":{".":{},"f:b":{}}}',
+      intersection: '{}',
+      difference: '{"f:a":{"f:b":{}}}',
+      withBelow: '{}',
+      same: false,
+    },
+    {
+      name: 'members with something below',
+      left: '{"f:a":{".":{},"f:b":{},"f:c":{}}}',
+      right: '{"f:a":{".":{},"f:c":{},"f:d":{}}}',
+      union: '{"f:a":{".":{},"f:b":{},"f:c":{},"f:d":{}}}',
+      intersection: '{"f:a":{".":{},"f:c":{}}}',
+      difference: '{"f:a":{"f:b":{}}}',
+      withBelow: '{}',
+      same: false,
+    },
+    {
+      name: 'the same set',
+      left: '{"f:a":{".":{},"f:b":{}},"v:1":{}}',
+      right: '{"f:a":{".":{},"f:b":{}},"v:1":{}}',
+      union: '{"f:a":{".":{},"f:b":{}},"v:1":{}}',
+      intersection: '{"f:a":{".":{},"f:b":{}},"v:1":{}}',
+      difference: '{}',
+      withBelow: '{}',
+      same: true,
+    },
+    {
+      name: 'nothing',
+      left: '{}',
+      right: '{"f:a":{}}',
+      union: '{"f:a":{}}',
+      intersection: '{}',
+      difference: '{}',
+      withBelow: '{}',
+      same: false,
+    },
+    {
+      name: 'without nothing',
+      left: '{"f:a":{}}',
+      right: '{}',
+      union: '{"f:a":{}}',
+      intersection: '{}',
+      difference: '{"f:a":{}}',
+      withBelow: '{"f:a":{}}',
+      same: false,
+    },
+    {
+      name: 'items of all kinds',
+      left: '{"f:l":{"k:{\\"k\\":1}":{".":{},"f:k":{}},"v:2":{},"v:10":{},"i:1":{}}}',
+      right: '{"f:l":{"k:{\\"k\\":1}":{"f:k":{}},"v:2":{},"v:\\"2\\"":{},"i:1":{},"i:0":{}}}',
+      union: '{"f:l":{"k:{\\"k\\":1}":{".":{},"f:k":{}},"v:2":{},"v:10":{},"v:\\"2\\"":{},"i:0":{},"i:1":{}}}',
+      intersection: '{"f:l":{"k:{\\"k\\":1}":{"f:k":{}},"v:2":{},"i:1":{}}}',
+      difference: '{"f:l":{"k:{\\"k\\":1}":{},"v:10":{}}}',
+      withBelow: '{"f:l":{"k:{\\"k\\":1}":{},"v:10":{}}}',
+      same: false,
+    },
+    {
+      name: 'deep',
+      left: '{"f:a":{"f:b":{"f:c":{".":{},"f:d":{}},"f:e":{}}},"f:z":{}}',
+      right: '{"f:a":{"f:b":{"f:c":{}}},"f:z":{"f:y":{}}}',
+      union: '{"f:a":{"f:b":{"f:c":{".":{},"f:d":{}},"f:e":{}}},"f:z":{".":{},"f:y":{}}}',
+      intersection: '{"f:a":{"f:b":{"f:c":{}}}}',
+      difference: '{"f:a":{"f:b":{"f:c":{"f:d":{}},"f:e":{}}},"f:z":{}}',
+      withBelow: '{"f:a":{"f:b":{"f:e":{}}},"f:z":{}}',
+      same: false,
+    },
+    {
+      name: 'disjoint',
+      left: '{"f:b":{}}',
+      right: '{"f:a":{},"f:c":{}}',
+      union: '{"f:a":{},"f:b":{},"f:c":{}}',
+      intersection: '{}',
+      difference: '{"f:b":{}}',
+      withBelow: '{"f:b":{}}',
+      same: false,
+    },
+  ];
+
+  it.each(cases)('$name', ({ left, right, ...answers }) => {
+    const [one, other] = [read(left), read(right)];
+    const said = {
+      union: JSON.stringify(union(one, other)),
+      intersection: JSON.stringify(intersection(one, other)),
+      difference: JSON.stringify(difference(one, other)),
+      withBelow: JSON.stringify(differenceWithBelow(one, other)),
+      same: sameSet(one, other),
+    };
+    expect({ name: answers.name, ...said }).toEqual(answers);
+  });
+
+  it('gives back an operand that it did not have to change', () => {
+    const [one, other] = [read('{"f:a":{"f:b":{},"f:c":{}}}'), read('{"f:a":{"f:b":{}}}')];
+    expect(union(one, other)).toBe(one);
+    expect(difference(one, read('{"f:z":{}}'))).toBe(one);
+    expect(differenceWithBelow(one, read('{"f:a":{"f:z":{}}}'))).toBe(one);
+    expect(intersection(one, one)).toBe(one);
+  });
+});
+
+type Case = readonly [name: string, schema: Structural, set: string, answer: string];
+
+describe('adds named fields', () => {
+  const cases: readonly Case[] = [
+    [
+      'named fields on the way, not keys and items',
+      struct({
+        a: struct({ b: string }),
+        m: map(struct({ c: string })),
+        l: keyed(['k'], { k: string, x: struct({ y: string }) }),
+      }),
+      '{"f:a":{"f:b":{}},"f:l":{"k:{\\"k\\":\\"1\\"}":{"f:x":{"f:y":{}}}},"f:m":{"f:z":{"f:c":{}}}}',
+      '{"f:a":{".":{},"f:b":{}},"f:l":{".":{},"k:{\\"k\\":\\"1\\"}":{"f:x":{".":{},"f:y":{}}}},"f:m":{".":{},"f:z":{"f:c":{}}}}',
+    ],
+    [
+      'nothing is named where there is no schema',
+      struct({ a: any }),
+      '{"f:a":{"f:b":{"f:c":{}}}}',
+      '{"f:a":{".":{},"f:b":{"f:c":{}}}}',
+    ],
+    ['unnamed fields', open({ a: string }), '{"f:b":{"f:c":{}}}', '{"f:b":{"f:c":{}}}'],
+  ];
+
+  it.each(cases)('%s', (_name, schema, set, answer) => {
+    expect(JSON.stringify(namedFieldsToo(schema, read(set)))).toBe(answer);
+  });
+});
+
+describe('cuts what is owned as a whole', () => {
+  const cases: readonly Case[] = [
+    ['a map', struct({ a: atomicMap(string) }), '{"f:a":{".":{},"f:x":{}}}', '{"f:a":{}}'],
+    ['a list', struct({ a: list(string) }), '{"f:a":{"v:1":{}}}', '{"f:a":{}}'],
+    [
+      'a struct below a key',
+      struct({ a: map(atomicStruct({ b: string })) }),
+      '{"f:a":{"f:x":{"f:b":{}},"f:y":{}}}',
+      '{"f:a":{"f:x":{},"f:y":{}}}',
+    ],
+    [
+      'an item',
+      struct({ a: keyed(['k'], { k: string, b: atomicMap(string) }) }),
+      '{"f:a":{"k:{\\"k\\":\\"1\\"}":{".":{},"f:b":{"f:x":{}},"f:k":{}}}}',
+      '{"f:a":{"k:{\\"k\\":\\"1\\"}":{".":{},"f:b":{},"f:k":{}}}}',
+    ],
+    [
+      'an untyped value',
+      struct({ a: atomicAny, b: any }),
+      '{"f:a":{"f:x":{}},"f:b":{"f:x":{"f:y":{}}}}',
+      '{"f:a":{},"f:b":{"f:x":{"f:y":{}}}}',
+    ],
+    [
+      'not: a map of untyped values',
+      struct({ a: atomicMap(scalar), b: atomicMap(any) }),
+      '{"f:a":{"f:x":{"f:y":{}}},"f:b":{"f:x":{}}}',
+      '{"f:a":{"f:x":{"f:y":{}}},"f:b":{"f:x":{}}}',
+    ],
+    [
+      'nothing to cut',
+      struct({ a: atomicMap(string), b: map(string) }),
+      '{"f:a":{},"f:b":{"f:x":{}},"f:z":{"f:y":{}}}',
+      '{"f:a":{},"f:b":{"f:x":{}},"f:z":{"f:y":{}}}',
+    ],
+  ];
+
+  it.each(cases)('%s', (_name, schema, set, answer) => {
+    expect(JSON.stringify(atomicOnly(schema, read(set)))).toBe(answer);
+  });
+});
+
+describe('prints the paths of', () => {
+  const cases: readonly (readonly [set: string, paths: readonly string[]])[] = [
+    ['{"f:a":{".":{},"f:b":{"f:c":{}}},"f:d":{}}', ['.a', '.d', '.a.b.c']],
+    [
+      '{"f:l":{"k:{\\"a\\":1,\\"b\\":\\"x\\"}":{".":{},"f:a":{}},"v:\\"y\\"":{},"i:3":{}}}',
+      ['.l[a=1,b="x"]', '.l[="y"]', '.l[3]', '.l[a=1,b="x"].a'],
+    ],
+    [
+      '{"f:l":{"k:{\\"a\\":1000000}":{},"k:{\\"a\\":999999}":{},"v:123456789012":{},"v:1e-07":{},"v:1.5":{},"v:true":{},"v:null":{}}}',
+      ['.l[a=999999]', '.l[a=1e+06]', '.l[=1e-07]', '.l[=1.5]', '.l[=1.23456789012e+11]', '.l[=true]', '.l[=null]'],
+    ],
+    [
+      '{"f:l":{"v:\\"\\\\u003c\\\\n\\\\\\"\\"":{},"v:\\"é\\"":{}},"f:a.b":{},"f:":{}}',
+      ['.', '.a.b', '.l[="<\\n\\""]', '.l[="é"]'],
+    ],
+  ];
+
+  it.each(cases)('%s', (set, paths) => {
+    expect([...pathsOf(read(set))].map(printPath)).toEqual(paths);
+  });
+});

@@ -1,0 +1,215 @@
+/**
+ * A configuration laid over an object, and fields taken out of one: tables of schema, documents and result. The results
+ * were given by the library that the reference server uses.
+ */
+import { describe, expect, it } from 'vitest';
+import { readFieldsV1 } from '../../../../src/merge/apply/fields-v1.js';
+import { merge } from '../../../../src/merge/apply/merge.js';
+import { removeFields } from '../../../../src/merge/apply/remove.js';
+import type { Structural } from '../../../../src/schema/structural.js';
+import { deepFreeze } from '../../../../src/util/json.js';
+import { any, atomicMap, keyed, list, map, number, orElse, set, string, struct } from './nodes.js';
+
+const json = (text: string): unknown => deepFreeze(JSON.parse(text));
+
+describe('merges', () => {
+  const cases: readonly (readonly [name: string, schema: Structural, live: string, applied: string, result: string])[] =
+    [
+      [
+        'what is left out stays',
+        struct({ a: string, b: map(string) }),
+        '{"a":"x","b":{"y":"1"}}',
+        '{"b":{"z":"2"}}',
+        '{"a":"x","b":{"y":"1","z":"2"}}',
+      ],
+      [
+        'null empties a scalar',
+        struct({ a: string, b: list(string), c: atomicMap(string) }),
+        '{"a":"x","b":["y"],"c":{"z":""}}',
+        '{"a":null,"b":null,"c":null}',
+        '{"a":null,"b":null,"c":null}',
+      ],
+      [
+        'null does not empty what is owned by members',
+        struct({ a: map(string), b: set(string), c: any }),
+        '{"a":{"x":"1"},"b":["y"],"c":{"z":1}}',
+        '{"a":null,"b":null,"c":null}',
+        '{"a":{"x":"1"},"b":["y"],"c":{"z":1}}',
+      ],
+      [
+        'null over an untyped scalar or list',
+        struct({ a: any, b: any }),
+        '{"a":1,"b":[1]}',
+        '{"a":null,"b":null}',
+        '{"a":null,"b":null}',
+      ],
+      [
+        'empty and null are as applied',
+        struct({ a: map(string), b: set(string), c: map(string) }),
+        '{"a":{},"b":null,"c":null}',
+        '{"a":null,"b":[],"c":{}}',
+        '{"a":null,"b":[],"c":{}}',
+      ],
+      [
+        'empty over something',
+        struct({ a: map(string), b: set(string), c: list(string) }),
+        '{"a":{"x":"1"},"b":["y"],"c":["z"]}',
+        '{"a":{},"b":[],"c":[]}',
+        '{"a":{"x":"1"},"b":["y"],"c":[]}',
+      ],
+      [
+        'an untyped scalar over a map, a map over a list',
+        struct({ a: any, b: any }),
+        '{"a":{"x":1},"b":[1]}',
+        '{"a":1,"b":{"y":1}}',
+        '{"a":1,"b":{"y":1}}',
+      ],
+      [
+        'items that were not applied stay with their neighbours',
+        struct({ a: set(string) }),
+        '{"a":["a","b","c","d"]}',
+        '{"a":["d","b","x"]}',
+        '{"a":["a","c","d","b","x"]}',
+      ],
+      [
+        'the order of what was applied',
+        struct({ a: set(string) }),
+        '{"a":["a","b","c"]}',
+        '{"a":["c","a"]}',
+        '{"a":["b","c","a"]}',
+      ],
+      [
+        'new items between',
+        struct({ a: set(string) }),
+        '{"a":["a","b","c"]}',
+        '{"a":["x","b","y","c","z"]}',
+        '{"a":["a","x","b","y","c","z"]}',
+      ],
+      [
+        'new items at the end of what was not applied',
+        struct({ a: set(string) }),
+        '{"a":["a","b"]}',
+        '{"a":["x","y"]}',
+        '{"a":["a","b","x","y"]}',
+      ],
+      [
+        'turned round, with strangers',
+        struct({ a: set(number) }),
+        '{"a":[1,2,3,4,5]}',
+        '{"a":[5,9,3,8,1]}',
+        '{"a":[2,4,5,9,3,8,1]}',
+      ],
+      [
+        'items are merged',
+        struct({ a: keyed(['k'], { k: string, b: string, m: map(string) }) }),
+        '{"a":[{"k":"1","b":"x","m":{"y":"1"}},{"k":"2"}]}',
+        '{"a":[{"k":"1","m":{"z":"2"}}]}',
+        '{"a":[{"b":"x","k":"1","m":{"y":"1","z":"2"}},{"k":"2"}]}',
+      ],
+      [
+        'duplicates collapse into what was applied',
+        struct({ a: keyed(['k'], { k: string, b: string, m: map(string) }) }),
+        '{"a":[{"k":"1","b":"x"},{"k":"2"},{"k":"1","m":{"y":"1"}}]}',
+        '{"a":[{"k":"1"}]}',
+        '{"a":[{"k":"1"},{"k":"2"}]}',
+      ],
+      [
+        'duplicates of others stay',
+        struct({ a: set(string) }),
+        '{"a":["x","y","x","z","y"]}',
+        '{"a":["z","y"]}',
+        '{"a":["x","x","z","y"]}',
+      ],
+      [
+        'duplicates, turned round',
+        struct({ a: set(string) }),
+        '{"a":["x","y","x","y"]}',
+        '{"a":["y","x"]}',
+        '{"a":["y","x"]}',
+      ],
+      [
+        'by a default key',
+        struct({ a: keyed(['k'], { k: orElse(string, 'x'), b: string }) }),
+        '{"a":[{"b":"1"}]}',
+        '{"a":[{"k":"x"}]}',
+        '{"a":[{"b":"1","k":"x"}]}',
+      ],
+    ];
+
+  it.each(cases)('%s', (_name, schema, live, applied, result) => {
+    expect(merge(schema, json(live), json(applied))).toEqual(json(result));
+  });
+
+  it('gives back the live object when nothing is new', () => {
+    const live = json('{"a":{"b":"x"},"c":["y","z"]}');
+    expect(merge(struct({ a: map(string), c: set(string) }), live, json('{"a":{"b":"x"},"c":["y","z"]}'))).toBe(live);
+  });
+});
+
+describe('removes', () => {
+  const cases: readonly (readonly [name: string, schema: Structural, live: string, fields: string, result: string])[] =
+    [
+      ['a field', struct({ a: string, b: string }), '{"a":"x","b":"y"}', '{"f:a":{}}', '{"b":"y"}'],
+      [
+        'all that a map had',
+        struct({ a: map(string), b: string }),
+        '{"a":{"x":"1"},"b":"y"}',
+        '{"f:a":{"f:x":{}}}',
+        '{"a":null,"b":"y"}',
+      ],
+      [
+        'all that a list had',
+        struct({ a: set(string), b: string }),
+        '{"a":["x"],"b":"y"}',
+        '{"f:a":{"v:\\"x\\"":{}}}',
+        '{"a":null,"b":"y"}',
+      ],
+      [
+        'an empty map that something is to go from',
+        struct({ a: map(string), b: set(string) }),
+        '{"a":{},"b":[]}',
+        '{"f:a":{"f:x":{}},"f:b":{"v:\\"x\\"":{}}}',
+        '{"a":null,"b":null}',
+      ],
+      [
+        'below what is owned as a whole',
+        struct({ a: atomicMap(string), b: list(string), c: string }),
+        '{"a":{"x":"1"},"b":["y"],"c":"z"}',
+        '{"f:a":{"f:x":{}},"f:b":{"v:\\"y\\"":{}},"f:c":{"f:d":{}}}',
+        '{"a":null,"b":null,"c":"z"}',
+      ],
+      [
+        'items, with everything in them',
+        struct({ a: keyed(['k'], { k: string, b: string, m: map(string) }) }),
+        '{"a":[{"k":"1","b":"x"},{"k":"2","b":"y"}]}',
+        '{"f:a":{"k:{\\"k\\":\\"1\\"}":{}}}',
+        '{"a":[{"b":"y","k":"2"}]}',
+      ],
+      [
+        'in items',
+        struct({ a: keyed(['k'], { k: string, b: string, m: map(string) }) }),
+        '{"a":[{"k":"1","b":"x"},{"k":"2","b":"y"}]}',
+        '{"f:a":{"k:{\\"k\\":\\"1\\"}":{"f:b":{}},"k:{\\"k\\":\\"2\\"}":{"f:b":{},"f:k":{}}}}',
+        '{"a":[{"k":"1"},null]}',
+      ],
+      ['every duplicate', struct({ a: set(string) }), '{"a":["x","y","x"]}', '{"f:a":{"v:\\"x\\"":{}}}', '{"a":["y"]}'],
+      [
+        'untyped',
+        struct({ a: any }),
+        '{"a":{"x":{"y":1,"z":2},"w":[1]}}',
+        '{"f:a":{"f:x":{"f:y":{}},"f:w":{"i:0":{}}}}',
+        '{"a":{"w":null,"x":{"z":2}}}',
+      ],
+      [
+        'what is not there',
+        struct({ a: map(string) }),
+        '{"a":{"x":"1"}}',
+        '{"f:a":{"f:y":{}},"f:z":{}}',
+        '{"a":{"x":"1"}}',
+      ],
+    ];
+
+  it.each(cases)('%s', (_name, schema, live, fields, result) => {
+    expect(removeFields(schema, json(live), readFieldsV1(json(fields)))).toEqual(json(result));
+  });
+});

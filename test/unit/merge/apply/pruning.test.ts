@@ -1,0 +1,370 @@
+/**
+ * Histories: what goes when an applier gives it up, and what stays. The answers were given by the library that the
+ * reference server uses.
+ */
+import { describe, expect, it } from 'vitest';
+import { document, type History, Played } from './history.js';
+import { atomicMap, keyed, list, map, number, open, orElse, set, string, struct } from './nodes.js';
+
+describe('pruning', () => {
+  const histories: readonly History[] = [
+    {
+      name: 'two appliers of the same value share it',
+      schema: struct({ kind: string, d: map(string) }),
+      steps: [
+        {
+          verb: 'apply',
+          by: 'a',
+          document: '{"d":{"x":"1","y":"1"}}',
+          object: '{"d":{"x":"1","y":"1"}}',
+          managers: { 'Apply a': '{"f:d":{"f:x":{},"f:y":{}}}' },
+        },
+        {
+          verb: 'apply',
+          by: 'b',
+          document: '{"d":{"y":"1"}}',
+          object: '{"d":{"x":"1","y":"1"}}',
+          managers: { 'Apply a': '{"f:d":{"f:x":{},"f:y":{}}}', 'Apply b': '{"f:d":{"f:y":{}}}' },
+        },
+        {
+          verb: 'apply',
+          by: 'a',
+          document: '{"d":{"x":"1"}}',
+          object: '{"d":{"x":"1","y":"1"}}',
+          managers: { 'Apply a': '{"f:d":{"f:x":{}}}', 'Apply b': '{"f:d":{"f:y":{}}}' },
+        },
+        {
+          verb: 'apply',
+          by: 'b',
+          document: '{"d":{}}',
+          object: '{"d":{"x":"1"}}',
+          managers: { 'Apply a': '{"f:d":{"f:x":{}}}', 'Apply b': '{"f:d":{}}' },
+        },
+      ],
+    },
+    {
+      name: 'an item goes when its only applier leaves it out, with what others put in it',
+      schema: struct({ kind: string, l: keyed(['k'], { k: string, v: string, w: string }) }),
+      steps: [
+        {
+          verb: 'apply',
+          by: 'a',
+          document: '{"l":[{"k":"1","v":"x"},{"k":"2"}]}',
+          object: '{"l":[{"k":"1","v":"x"},{"k":"2"}]}',
+          managers: {
+            'Apply a':
+              '{"f:l":{"k:{\\"k\\":\\"1\\"}":{".":{},"f:k":{},"f:v":{}},"k:{\\"k\\":\\"2\\"}":{".":{},"f:k":{}}}}',
+          },
+        },
+        {
+          verb: 'update',
+          by: 'e',
+          document: '{"l":[{"k":"1","v":"x","w":"y"},{"k":"2"}]}',
+          object: '{"l":[{"k":"1","v":"x","w":"y"},{"k":"2"}]}',
+          managers: {
+            'Apply a':
+              '{"f:l":{"k:{\\"k\\":\\"1\\"}":{".":{},"f:k":{},"f:v":{}},"k:{\\"k\\":\\"2\\"}":{".":{},"f:k":{}}}}',
+            'Update e': '{"f:l":{"k:{\\"k\\":\\"1\\"}":{"f:w":{}}}}',
+          },
+        },
+        {
+          verb: 'apply',
+          by: 'a',
+          document: '{"l":[{"k":"2"}]}',
+          object: '{"l":[{"k":"2"}]}',
+          managers: { 'Apply a': '{"f:l":{"k:{\\"k\\":\\"2\\"}":{".":{},"f:k":{}}}}' },
+        },
+      ],
+    },
+    {
+      name: `an item stays for another applier, without what was the first one's`,
+      schema: struct({ kind: string, l: keyed(['k'], { k: string, v: string, w: string }) }),
+      steps: [
+        {
+          verb: 'apply',
+          by: 'a',
+          document: '{"l":[{"k":"1","v":"x"}]}',
+          object: '{"l":[{"k":"1","v":"x"}]}',
+          managers: { 'Apply a': '{"f:l":{"k:{\\"k\\":\\"1\\"}":{".":{},"f:k":{},"f:v":{}}}}' },
+        },
+        {
+          verb: 'apply',
+          by: 'b',
+          document: '{"l":[{"k":"1","w":"y"}]}',
+          object: '{"l":[{"k":"1","v":"x","w":"y"}]}',
+          managers: {
+            'Apply a': '{"f:l":{"k:{\\"k\\":\\"1\\"}":{".":{},"f:k":{},"f:v":{}}}}',
+            'Apply b': '{"f:l":{"k:{\\"k\\":\\"1\\"}":{".":{},"f:k":{},"f:w":{}}}}',
+          },
+        },
+        {
+          verb: 'apply',
+          by: 'a',
+          document: '{"l":[]}',
+          object: '{"l":[{"k":"1","w":"y"}]}',
+          managers: { 'Apply b': '{"f:l":{"k:{\\"k\\":\\"1\\"}":{".":{},"f:k":{},"f:w":{}}}}' },
+        },
+      ],
+    },
+    {
+      name: 'a struct goes with the last thing in it, a key that another owns stays',
+      schema: struct({ kind: string, s: struct({ t: struct({ a: string, b: string }) }), m: map(map(string)) }),
+      steps: [
+        {
+          verb: 'apply',
+          by: 'a',
+          document: '{"s":{"t":{"a":"x"}},"m":{"k":{"x":"1"}}}',
+          object: '{"m":{"k":{"x":"1"}},"s":{"t":{"a":"x"}}}',
+          managers: { 'Apply a': '{"f:m":{"f:k":{".":{},"f:x":{}}},"f:s":{"f:t":{"f:a":{}}}}' },
+        },
+        {
+          verb: 'apply',
+          by: 'b',
+          document: '{"m":{"k":{}}}',
+          object: '{"m":{"k":{"x":"1"}},"s":{"t":{"a":"x"}}}',
+          managers: {
+            'Apply a': '{"f:m":{"f:k":{".":{},"f:x":{}}},"f:s":{"f:t":{"f:a":{}}}}',
+            'Apply b': '{"f:m":{"f:k":{}}}',
+          },
+        },
+        {
+          verb: 'apply',
+          by: 'a',
+          document: '{}',
+          object: '{"m":{"k":null}}',
+          managers: { 'Apply b': '{"f:m":{"f:k":{}}}' },
+        },
+      ],
+    },
+    {
+      name: 'what nobody owns stays',
+      schema: struct({ kind: string, s: struct({ a: string, b: string }) }),
+      steps: [
+        {
+          verb: 'update',
+          by: 'e',
+          document: '{"s":{"a":"x","b":"y"}}',
+          object: '{"s":{"a":"x","b":"y"}}',
+          managers: { 'Update e': '{"f:s":{".":{},"f:a":{},"f:b":{}}}' },
+        },
+        {
+          verb: 'apply',
+          by: 'a',
+          document: '{"s":{"a":"x"}}',
+          object: '{"s":{"a":"x","b":"y"}}',
+          managers: { 'Apply a': '{"f:s":{"f:a":{}}}', 'Update e': '{"f:s":{".":{},"f:a":{},"f:b":{}}}' },
+        },
+        {
+          verb: 'update',
+          by: 'e',
+          document: '{"s":{"a":"z"}}',
+          object: '{"s":{"a":"z"}}',
+          managers: { 'Update e': '{"f:s":{".":{},"f:a":{}}}' },
+        },
+        {
+          verb: 'force',
+          by: 'a',
+          document: '{"s":{"a":"x"}}',
+          object: '{"s":{"a":"x"}}',
+          managers: { 'Apply a': '{"f:s":{"f:a":{}}}', 'Update e': '{"f:s":{}}' },
+        },
+        { verb: 'apply', by: 'a', document: '{}', object: '{"s":null}', managers: { 'Update e': '{"f:s":{}}' } },
+      ],
+    },
+    {
+      name: 'an item that has lost all it had makes its list null, whoever else owned the item',
+      schema: struct({ kind: string, l: keyed(['k'], { k: orElse(number, 10), v: string }) }),
+      steps: [
+        {
+          verb: 'apply',
+          by: 'a',
+          document: '{"l":[{"k":10,"v":"x"},{"k":2}]}',
+          object: '{"l":[{"k":10,"v":"x"},{"k":2}]}',
+          managers: {
+            'Apply a': '{"f:l":{"k:{\\"k\\":2}":{".":{},"f:k":{}},"k:{\\"k\\":10}":{".":{},"f:k":{},"f:v":{}}}}',
+          },
+        },
+        {
+          verb: 'apply',
+          by: 'b',
+          document: '{"l":[{}]}',
+          object: '{"l":[{"k":10,"v":"x"},{"k":2}]}',
+          managers: {
+            'Apply a': '{"f:l":{"k:{\\"k\\":2}":{".":{},"f:k":{}},"k:{\\"k\\":10}":{".":{},"f:k":{},"f:v":{}}}}',
+            'Apply b': '{"f:l":{"k:{\\"k\\":10}":{}}}',
+          },
+        },
+        {
+          verb: 'apply',
+          by: 'a',
+          document: '{"l":[{}]}',
+          object: '{"l":null}',
+          managers: { 'Apply a': '{"f:l":{"k:{\\"k\\":10}":{}}}' },
+        },
+      ],
+    },
+    {
+      name: 'empty lists own nothing, empty maps themselves',
+      schema: struct({ kind: string, l: set(string), m: map(string) }),
+      steps: [
+        {
+          verb: 'apply',
+          by: 'a',
+          document: '{"l":[],"m":{}}',
+          object: '{"l":[],"m":{}}',
+          managers: { 'Apply a': '{"f:m":{}}' },
+        },
+        {
+          verb: 'apply',
+          by: 'b',
+          document: '{"l":["x"],"m":{"y":"1"}}',
+          object: '{"l":["x"],"m":{"y":"1"}}',
+          managers: { 'Apply a': '{"f:m":{}}', 'Apply b': '{"f:l":{"v:\\"x\\"":{}},"f:m":{"f:y":{}}}' },
+        },
+        { verb: 'apply', by: 'b', document: '{}', object: '{"m":null}', managers: { 'Apply a': '{"f:m":{}}' } },
+        { verb: 'apply', by: 'a', document: '{}', object: '{}', managers: {} },
+      ],
+    },
+    {
+      name: 'what is owned as a whole',
+      schema: struct({ kind: string, m: atomicMap(string), l: list(string) }),
+      steps: [
+        {
+          verb: 'apply',
+          by: 'a',
+          document: '{"m":{"x":"1"},"l":["y"]}',
+          object: '{"l":["y"],"m":{"x":"1"}}',
+          managers: { 'Apply a': '{"f:l":{},"f:m":{}}' },
+        },
+        {
+          verb: 'apply',
+          by: 'b',
+          document: '{"m":{"x":"1","z":"1"}}',
+          error: 'Apply failed with 1 conflict: conflict with "a": .m',
+        },
+        {
+          verb: 'force',
+          by: 'b',
+          document: '{"m":{"x":"1","z":"1"},"l":["y"]}',
+          object: '{"l":["y"],"m":{"x":"1","z":"1"}}',
+          managers: { 'Apply a': '{"f:l":{}}', 'Apply b': '{"f:l":{},"f:m":{}}' },
+        },
+        {
+          verb: 'apply',
+          by: 'a',
+          document: '{}',
+          object: '{"l":["y"],"m":{"x":"1","z":"1"}}',
+          managers: { 'Apply b': '{"f:l":{},"f:m":{}}' },
+        },
+        { verb: 'apply', by: 'b', document: '{}', object: '{}', managers: {} },
+      ],
+    },
+    {
+      name: 'unnamed fields',
+      schema: open({ kind: string, a: string }),
+      steps: [
+        {
+          verb: 'apply',
+          by: 'a',
+          document: '{"z":{"x":1},"y":[1]}',
+          object: '{"y":[1],"z":{"x":1}}',
+          managers: { 'Apply a': '{"f:y":{},"f:z":{".":{},"f:x":{}}}' },
+        },
+        {
+          verb: 'apply',
+          by: 'b',
+          document: '{"z":{"w":2}}',
+          object: '{"y":[1],"z":{"w":2,"x":1}}',
+          managers: { 'Apply a': '{"f:y":{},"f:z":{".":{},"f:x":{}}}', 'Apply b': '{"f:z":{".":{},"f:w":{}}}' },
+        },
+        {
+          verb: 'apply',
+          by: 'a',
+          document: '{"a":""}',
+          object: '{"a":"","z":{"w":2}}',
+          managers: { 'Apply a': '{"f:a":{}}', 'Apply b': '{"f:z":{".":{},"f:w":{}}}' },
+        },
+      ],
+    },
+    {
+      name: 'an item goes, although it is applied again, when what is in it is owned in another version',
+      schema: struct({ kind: string, l: keyed(['k'], { k: orElse(string, 'x'), m: map(string) }) }),
+      steps: [
+        {
+          verb: 'apply',
+          by: 'a',
+          version: 'v2',
+          document: '{"l":[{}]}',
+          object: '{"l":[{}]}',
+          managers: { 'Apply a': '{"f:l":{"k:{\\"k\\":\\"x\\"}":{}}}' },
+        },
+        {
+          verb: 'update',
+          by: 'e',
+          document: '{"l":[{"m":{"y":"1"}}]}',
+          object: '{"l":[{"m":{"y":"1"}}]}',
+          managers: {
+            'Apply a': '{"f:l":{"k:{\\"k\\":\\"x\\"}":{}}}',
+            'Update e': '{"f:l":{"k:{\\"k\\":\\"x\\"}":{"f:m":{".":{},"f:y":{}}}}}',
+          },
+        },
+        {
+          verb: 'apply',
+          by: 'a',
+          version: 'v2',
+          document: '{"l":[{}]}',
+          object: '{"l":null}',
+          managers: { 'Apply a': '{"f:l":{"k:{\\"k\\":\\"x\\"}":{}}}' },
+        },
+      ],
+    },
+    {
+      name: 'a set from before the map was owned as a whole',
+      schema: struct({ kind: string, m: map(atomicMap(string)) }),
+      steps: [
+        {
+          verb: 'claim',
+          by: 'a',
+          document: '{"f:m":{"f:x":{"f:y":{}}}}',
+          object: '{}',
+          managers: { 'Apply a': '{"f:m":{"f:x":{"f:y":{}}}}' },
+        },
+        {
+          verb: 'update',
+          by: 'e',
+          document: '{"m":{"x":{"y":"1"}}}',
+          object: '{"m":{"x":{"y":"1"}}}',
+          managers: { 'Update e': '{"f:m":{".":{},"f:x":{}}}' },
+        },
+        {
+          verb: 'claim',
+          by: 'a',
+          document: '{"f:m":{"f:x":{"f:y":{}}}}',
+          object: '{"m":{"x":{"y":"1"}}}',
+          managers: { 'Apply a': '{"f:m":{"f:x":{"f:y":{}}}}', 'Update e': '{"f:m":{".":{},"f:x":{}}}' },
+        },
+        {
+          verb: 'apply',
+          by: 'a',
+          document: '{"m":{}}',
+          object: '{"m":{"x":{"y":"1"}}}',
+          managers: { 'Apply a': '{"f:m":{}}', 'Update e': '{"f:m":{".":{},"f:x":{}}}' },
+        },
+      ],
+    },
+  ];
+
+  it.each(histories)('$name', (history) => {
+    const played = new Played(history);
+    for (const step of history.steps) {
+      const was = played.state;
+      if (step.error !== undefined) {
+        expect(() => played.play(step)).toThrow(expect.objectContaining({ message: step.error }));
+        expect(played.state).toEqual(was);
+        continue;
+      }
+      played.play(step);
+      expect(played.state).toEqual({ object: document(step.object ?? ''), managers: step.managers });
+    }
+  });
+});
