@@ -60,7 +60,7 @@ function toHex(bytes: Uint8Array): string {
 
 function parseBody(text: string): ParsedBody {
   try {
-    return parseJson(text);
+    return parseJson(text, { keepSpelling: true });
   } catch (error) {
     if (error instanceof JsonSyntaxError) throw new BodyError(error.message);
     throw error;

@@ -7,9 +7,11 @@
 // The default import: Node cannot see the named exports of the package's CommonJS entry.
 import fastJsonPatch from 'fast-json-patch';
 import { errors } from '../meta/errors.js';
-import { quote } from '../meta/go-text.js';
+import { ANYTHING, decodingFindings } from '../schema/findings.js';
+import type { Structural } from '../schema/structural.js';
 import { unreachable } from '../util/invariant.js';
-import { cloneJson, deepEqual, isRecord, own, setOwn } from '../util/json.js';
+import type { DuplicateKeys } from '../util/json.js';
+import { deepEqual, isRecord, own, setOwn } from '../util/json.js';
 import type { PatchDecodeOptions } from './merge-patch.js';
 import { cannotUnmarshal, sortKeys } from './merge-patch.js';
 
@@ -33,30 +35,31 @@ export const MAX_OPERATIONS = 10_000;
 /** Bytes that the `copy` operations of one patch may add. */
 export const MAX_COPIED_BYTES = 3 * 1024 * 1024;
 
-/** The strict decoder stops collecting here. */
-const MAX_FINDINGS = 100;
-const FIELDS: ReadonlySet<string> = new Set(['op', 'path', 'from', 'value']);
+export interface JsonPatchOptions extends PatchDecodeOptions {
+  /** Keys that the body repeats; they are findings, too. */
+  readonly duplicates?: DuplicateKeys | undefined;
+}
 
 /**
- * Reads a decoded body as a patch; null is a patch without operations. Duplicate keys are the codec's to find.
+ * Reads a decoded body as a patch; null is a patch without operations.
  *
  * Throws 400 for a body of the wrong shape, 413 for too many operations, 422 for an operation that could never apply.
  *
  * @example
  * parseJsonPatch([{ op: 'replace', path: '/data/k', value: 'v' }]).operations.length // 1
  */
-export function parseJsonPatch(value: unknown, options: PatchDecodeOptions = {}): JsonPatch {
+export function parseJsonPatch(value: unknown, options: JsonPatchOptions = {}): JsonPatch {
   const strict = options.fieldValidation !== 'Ignore';
   if (value !== null && !Array.isArray(value)) throw undecodable(value, { strict, type: 'list' });
   const items: readonly unknown[] = value ?? [];
   // Two passes: a body that cannot be decoded is a 400 even when an earlier operation is nonsense.
-  const findings = items.flatMap((item, index) => checkShape(item, index, strict));
+  for (const item of items) checkShape(item, strict);
   if (items.length > MAX_OPERATIONS) {
     throw errors.requestTooLarge(
       `The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${items.length}`,
     );
   }
-  return { operations: items.map(parseOperation), findings: findings.slice(0, MAX_FINDINGS) };
+  return { operations: items.map(parseOperation), findings: strict ? findingsOf(items, options.duplicates) : [] };
 }
 
 /**
@@ -87,21 +90,41 @@ function undecodable(value: unknown, as: { readonly strict: boolean; readonly ty
   return errors.badRequest(`error decoding patch: ${cannotUnmarshal(value, `Go value of type ${strict}`)}`);
 }
 
-/** Findings on one operation; throws for types the decoder refuses. A null decodes, as an operation without fields. */
-function checkShape(item: unknown, index: number, strict: boolean): string[] {
-  if (item === null) return [];
+/** Throws for types the decoder refuses. A null decodes, as an operation without fields. */
+function checkShape(item: unknown, strict: boolean): void {
+  if (item === null) return;
   if (!isRecord(item)) throw undecodable(item, { strict, type: 'operation' });
-  if (!strict) return [];
-  const findings: string[] = [];
+  if (!strict) return;
   for (const key of Object.keys(item)) {
     const value = item[key];
-    if (!FIELDS.has(key)) findings.push(`json patch unknown field ${quote(`[${index}].${key}`)}`);
-    else if (key !== 'value' && value !== null && typeof value !== 'string') {
-      const complaint = cannotUnmarshal(value, `Go struct field jsonPatchOp.${key} of type string`);
-      throw errors.badRequest(`error decoding patch: ${complaint}`);
-    }
+    if (!TEXT_FIELDS.has(key) || value === null || typeof value === 'string') continue;
+    const complaint = cannotUnmarshal(value, `Go struct field jsonPatchOp.${key} of type string`);
+    throw errors.badRequest(`error decoding patch: ${complaint}`);
   }
-  return findings;
+}
+
+const TEXT_FIELDS: ReadonlySet<string> = new Set(['op', 'path', 'from']);
+
+/** An operation, as the search for unknown and repeated fields needs to know it. */
+const OPERATION: Structural = {
+  type: 'object',
+  manner: 'struct',
+  goName: 'jsonPatchOp',
+  goType: 'handlers.jsonPatchOp',
+  fields: new Map(
+    ['op', 'path', 'from', 'value'].map((name) => [
+      name,
+      { name, node: ANYTHING, presence: 'pointer', required: false },
+    ]),
+  ),
+  preserveUnknown: false,
+  atomic: false,
+  checked: false,
+};
+
+function findingsOf(items: readonly unknown[], duplicates: DuplicateKeys | undefined): readonly string[] {
+  const document = duplicates === undefined ? { value: items } : { value: items, duplicates };
+  return decodingFindings(OPERATION, document).map((finding) => `json patch ${finding}`);
 }
 
 function parseOperation(item: unknown): JsonPatchOperation {
@@ -148,8 +171,7 @@ function applyOperation(draft: Draft, operation: JsonPatchOperation): void {
       draft.copy(operation.from, operation.path);
       break;
     case 'test':
-      // Not the package's test: it calls the tested object's own `hasOwnProperty`, and prints the document on failure.
-      if (!deepEqual(draft.read(operation.path), operation.value)) throw failed();
+      draft.test(operation.path, operation.value);
       break;
     default:
       unreachable(operation);
@@ -207,17 +229,28 @@ class Draft {
     this.add(to, value);
   }
 
+  /** Not the package's test: it calls the tested object's own `hasOwnProperty`, and prints the document on failure. */
+  test(pointer: JsonPointer, value: unknown): void {
+    const present = this.read(pointer);
+    if (!deepEqual(present, value)) throw failed();
+    if (!isContainer(present)) return;
+    // The server compares by taking both apart, so what was compared counts as opened, down to the last part.
+    const opened = this.#ownAll(present);
+    if (pointer.length === 0) this.#root = opened;
+    else edit(this.#locate(pointer), 'replace', opened);
+  }
+
   copy(from: JsonPointer, to: JsonPointer): void {
     const value = this.read(from);
     // A null, there or missing, copies for free.
     this.#copiedBytes += value === null ? 0 : encodedSize(value);
     if (this.#copiedBytes > MAX_COPIED_BYTES) throw failed();
     // What is ours may change later in one of its two places; what is not can be shared.
-    this.add(to, this.#ours.has(value) ? cloneJson(value) : value);
+    this.add(to, this.#finished(value));
   }
 
   finish(): unknown {
-    return this.#settle(this.#root);
+    return this.#finished(this.#root);
   }
 
   /** Opens every container on the way and gives the place in the last one. `insert` admits an index past the end. */
@@ -240,15 +273,21 @@ class Draft {
     return copy;
   }
 
-  /** Brings the keys of what was opened into the server's order, from the inside out. */
-  #settle(value: unknown): unknown {
+  /** The same for a container and everything in it. */
+  #ownAll(value: unknown): unknown {
+    if (!isContainer(value)) return value;
+    const copy = this.#own(value) as Record<string, unknown>;
+    for (const key of Object.keys(copy)) setOwn(copy, key, this.#ownAll(copy[key]));
+    return copy;
+  }
+
+  /** A copy of what was opened, with its keys in the server's order; the rest is shared. */
+  #finished(value: unknown): unknown {
     if (!isContainer(value) || !this.#ours.has(value)) return value;
-    for (const key of Object.keys(value)) {
-      const child = (value as Record<string, unknown>)[key];
-      const settled = this.#settle(child);
-      if (settled !== child) setOwn(value as Record<string, unknown>, key, settled);
-    }
-    return Array.isArray(value) ? value : sortKeys(value);
+    if (Array.isArray(value)) return value.map((item) => this.#finished(item));
+    const copy: Record<string, unknown> = {};
+    for (const key of Object.keys(value)) setOwn(copy, key, this.#finished(value[key]));
+    return sortKeys(copy);
   }
 }
 

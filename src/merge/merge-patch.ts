@@ -5,7 +5,7 @@
  */
 import { errors } from '../meta/errors.js';
 import type { MutableRecord } from '../util/json.js';
-import { isRecord, own, setOwn } from '../util/json.js';
+import { isRecord, NumberText, own, setOwn } from '../util/json.js';
 
 /** How a patch body is read; both JSON and merge patches take it. */
 export interface PatchDecodeOptions {
@@ -87,5 +87,5 @@ function pruneNulls(value: unknown): unknown {
 function typeWord(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   if (typeof value === 'boolean') return 'bool';
-  return typeof value === 'bigint' ? 'number' : typeof value;
+  return typeof value === 'bigint' || value instanceof NumberText ? 'number' : typeof value;
 }

@@ -4,6 +4,7 @@
  * names unknown fields in alphabetical order, and cuts integers to the size of their field. spec: Strategic Merge Patch
  */
 import { goKind } from '../meta/go-value.js';
+import { jsonType } from '../schema/decode.js';
 import type { ObjectNode, ScalarNode, Structural } from '../schema/structural.js';
 import { Base64Error, canonicalBase64 } from '../util/base64.js';
 import { isRecord, setOwn } from '../util/json.js';
@@ -27,14 +28,19 @@ export interface Restored {
  * restore(ConfigMap.schema, { data: [] }) // RestoreError: cannot restore map from slice
  */
 export function restore(schema: ObjectNode, document: unknown): Restored {
+  const walk: Walk = { sawUnknown: false };
+  const value = restoreStruct(schema, document, walk);
+  if (!walk.sawUnknown) return { value, findings: NO_FINDINGS };
+  // Nearly no document holds any, so they are named by a walk of their own.
   const unknown = new Set<string>();
-  const value = restoreStruct(schema, document, { path: '', unknown });
+  nameUnknown(schema, document, '', unknown);
   return { value, findings: [...unknown].sort() };
 }
 
+const NO_FINDINGS: readonly string[] = Object.freeze([]);
+
 interface Walk {
-  readonly path: string;
-  readonly unknown: Set<string>;
+  sawUnknown: boolean;
 }
 
 function restoreValue(node: Structural, value: unknown, walk: Walk): unknown {
@@ -44,13 +50,10 @@ function restoreValue(node: Structural, value: unknown, walk: Walk): unknown {
       return restoreStruct(node, value, walk);
     case 'map':
       if (!isRecord(value)) throw new RestoreError(`cannot restore map from ${goKind(value)}`);
-      // The keys of a map are no part of the path that messages show.
       return replaceValues(value, (item) => restoreValue(node.values, item, walk));
     case 'list':
       if (!Array.isArray(value)) throw new RestoreError(`cannot restore slice from ${goKind(value)}`);
-      return restoreList(value, (item, index) =>
-        restoreValue(node.items, item, { ...walk, path: `${walk.path}[${index}]` }),
-      );
+      return restoreList(value, (item) => restoreValue(node.items, item, walk));
     case 'scalar':
       return restoreScalar(node, value);
     case 'any':
@@ -61,22 +64,35 @@ function restoreValue(node: Structural, value: unknown, walk: Walk): unknown {
 function restoreStruct(node: ObjectNode, value: unknown, walk: Walk): unknown {
   if (!isRecord(value)) throw new RestoreError(`cannot restore struct from: ${goKind(value)}`);
   let restored = value;
+  let known = 0;
   for (const { name, node: child } of node.fields.values()) {
     if (!Object.hasOwn(value, name)) continue;
-    const item = restoreValue(child, value[name], { ...walk, path: inside(walk.path, name) });
+    known++;
+    const item = restoreValue(child, value[name], walk);
     if (item === value[name]) continue;
     if (restored === value) restored = { ...value };
     setOwn(restored, name, item);
   }
-  if (node.preserveUnknown) return restored;
-  for (const key of Object.keys(value)) {
-    if (!node.fields.has(key)) walk.unknown.add(`unknown field "${inside(walk.path, key)}"`);
-  }
+  if (!node.preserveUnknown && known !== Object.keys(value).length) walk.sawUnknown = true;
   return restored;
 }
 
-function inside(path: string, name: string): string {
-  return path === '' ? name : `${path}.${name}`;
+/** Of a document that can be restored. The keys of maps are no part of the paths that messages show. */
+function nameUnknown(node: Structural, value: unknown, path: string, unknown: Set<string>): void {
+  if (node.type === 'list' && Array.isArray(value)) {
+    value.forEach((item, index) => {
+      nameUnknown(node.items, item, `${path}[${index}]`, unknown);
+    });
+  }
+  if (!isRecord(value)) return;
+  for (const key of Object.keys(value)) {
+    if (node.type === 'map') nameUnknown(node.values, value[key], path, unknown);
+    if (node.type !== 'object') continue;
+    const inside = path === '' ? key : `${path}.${key}`;
+    const field = node.fields.get(key);
+    if (field !== undefined) nameUnknown(field.node, value[key], inside, unknown);
+    else if (!node.preserveUnknown) unknown.add(`unknown field "${inside}"`);
+  }
 }
 
 function replaceValues(
@@ -93,8 +109,8 @@ function replaceValues(
   return replaced;
 }
 
-function restoreList(list: readonly unknown[], change: (item: unknown, index: number) => unknown): readonly unknown[] {
-  const changed = list.map(change);
+function restoreList(list: readonly unknown[], change: (item: unknown) => unknown): readonly unknown[] {
+  const changed = list.map((item) => change(item));
   return changed.every((item, index) => item === list[index]) ? list : changed;
 }
 
@@ -123,12 +139,26 @@ function restoreScalar(node: ScalarNode, value: unknown): unknown {
       return value;
     case 'time':
     case 'microTime':
-    case 'quantity':
-    case 'intOrString':
     case 'duration':
-      // These read themselves, here as in the decoder.
+      // These read themselves, here as in the decoder, but here nobody adds the name of the field.
+      if (kind !== 'string') throw unreadable(value, 'string');
+      return value;
+    case 'intOrString':
+      if (kind !== 'string' && !isInt32(value)) throw unreadable(value, 'int32');
+      return value;
+    case 'quantity':
       return value;
   }
+}
+
+function unreadable(value: unknown, goType: string): RestoreError {
+  const number = typeof value === 'number' || typeof value === 'bigint';
+  const what = number && goType === 'int32' ? `number ${value}` : jsonType(value);
+  return new RestoreError(`json: cannot unmarshal ${what} into Go value of type ${goType}`);
+}
+
+function isInt32(value: unknown): boolean {
+  return typeof value === 'number' && value === (value | 0);
 }
 
 /** An integer that is too large loses its upper bits. */

@@ -10,7 +10,7 @@ import { quote } from '../meta/go-text.js';
 import { goKind } from '../meta/go-value.js';
 import type { Field, ObjectNode, Structural } from '../schema/structural.js';
 import type { MutableRecord } from '../util/json.js';
-import { copyJson, isRecord, own, setOwn } from '../util/json.js';
+import { cloneJson, isRecord, own, setOwn } from '../util/json.js';
 import { cannotUnmarshal } from './merge-patch.js';
 import type { ListRules } from './strategic-list.js';
 import { DIRECTIVE, deleteFromList, mergeInOrder, mergeLists, unknownDirective, wrongType } from './strategic-list.js';
@@ -45,8 +45,8 @@ export function applyStrategicMerge(
   if (patch !== null && !isRecord(patch)) {
     throw errors.badRequest(cannotUnmarshal(patch, 'Go value of type map[string]interface {}'));
   }
-  // The merge takes the patch apart, and the result keeps some of the parts.
-  const leftover = copyJson(patch ?? {});
+  // The merge takes the patch apart, and the result keeps some of the parts. How numbers were spelt is forgotten here.
+  const leftover = cloneJson(patch ?? {});
   return { document: mergeRecords(document, leftover, schema), leftover };
 }
 

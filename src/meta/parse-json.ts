@@ -8,7 +8,7 @@
  */
 
 import type { MutableRecord, ParsedBody } from '../util/json.js';
-import { setOwn } from '../util/json.js';
+import { NumberText, setOwn } from '../util/json.js';
 import { quote } from './go-text.js';
 
 /** The text is not JSON. The message is the reference server's. */
@@ -26,8 +26,13 @@ const MAX_DEPTH = 10_000;
  * @example
  * parseJson('{"a":1,"a":2}').value // { a: 2 }, and `duplicates` knows of the 1
  */
-export function parseJson(text: string): ParsedBody {
-  return new Parser(text).parse();
+export function parseJson(text: string, options: ParseOptions = {}): ParsedBody {
+  return new Parser(text, options).parse();
+}
+
+export interface ParseOptions {
+  /** Numbers inside the document whose spelling says more than their value become {@link NumberText}s. */
+  readonly keepSpelling?: boolean;
 }
 
 /** An open `{` or `[`. */
@@ -43,12 +48,14 @@ type Frame =
  */
 class Parser {
   readonly #text: string;
+  readonly #keepSpelling: boolean;
   #at = 0;
   readonly #open: Frame[] = [];
   readonly #duplicates = new Map<object, Map<string, unknown[]>>();
 
-  constructor(text: string) {
+  constructor(text: string, { keepSpelling = false }: ParseOptions) {
     this.#text = text;
+    this.#keepSpelling = keepSpelling;
   }
 
   parse(): ParsedBody {
@@ -212,7 +219,7 @@ class Parser {
     return Number.parseInt(this.#text.slice(from, this.#at), 16);
   }
 
-  #number(): number | bigint {
+  #number(): number | bigint | NumberText {
     const from = this.#at;
     if (this.#code() === MINUS) this.#at++;
     if (this.#code() === DIGIT_0) this.#at++;
@@ -232,7 +239,10 @@ class Parser {
     if (!Number.isFinite(value)) {
       throw new JsonSyntaxError(`json: cannot unmarshal number ${text} into Go value of type float64`);
     }
-    return integer === this.#at && !Number.isSafeInteger(value) ? BigInt(text) : value;
+    if (integer === this.#at) return Number.isSafeInteger(value) ? value : BigInt(text);
+    // A document that is nothing but a number is refused for that, however it is spelt.
+    const spelling = this.#keepSpelling && this.#open.length > 0 && String(value) !== text;
+    return spelling ? new NumberText(text) : value;
   }
 
   /** One digit or more. */

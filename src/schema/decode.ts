@@ -10,7 +10,7 @@ import { Quantity } from '../meta/quantity.js';
 import { parseMicroTime, parseTime, ZERO_TIME } from '../meta/time.js';
 import { canonicalBase64 } from '../util/base64.js';
 import type { DuplicateKeys, MutableRecord, ParsedBody } from '../util/json.js';
-import { cloneJson, isRecord, jsonView, NotJsonError, setOwn } from '../util/json.js';
+import { cloneJson, isRecord, jsonView, NotJsonError, NumberText, setOwn } from '../util/json.js';
 import { decodingFindings } from './findings.js';
 import type { Field, MapNode, ObjectNode, ScalarNode, Structural } from './structural.js';
 
@@ -159,7 +159,7 @@ function decodeNode(node: Structural, given: unknown, place: Place, walk: Walk):
   const raw = jsonView(given);
   switch (node.type) {
     case 'scalar':
-      return decodeScalar(node, raw, place);
+      return decodeScalar(node, raw, place, given);
     case 'map':
       if (!isRecord(raw)) throw typeError(raw, place, node.goType);
       return decodeMap(node, raw, place, walk, decodeNode);
@@ -201,7 +201,8 @@ function sortedKeys(record: Record<string, unknown>): string[] {
   return keys;
 }
 
-function decodeScalar(node: ScalarNode, raw: unknown, place: Place): unknown {
+/** `given` is what stood there, when that was no plain value. */
+function decodeScalar(node: ScalarNode, raw: unknown, place: Place, given: unknown): unknown {
   switch (node.scalar) {
     case 'string':
       if (typeof raw !== 'string') throw typeError(raw, place, node.goType);
@@ -211,7 +212,7 @@ function decodeScalar(node: ScalarNode, raw: unknown, place: Place): unknown {
       return raw;
     case 'int32':
     case 'int64':
-      return decodeInteger(node, raw, place);
+      return decodeInteger(node, raw, place, given);
     case 'number':
       if (typeof raw !== 'number' && typeof raw !== 'bigint') throw typeError(raw, place, node.goType);
       return Number(raw);
@@ -220,17 +221,17 @@ function decodeScalar(node: ScalarNode, raw: unknown, place: Place): unknown {
       return worded(() => canonicalBase64(raw));
     case 'time':
     case 'microTime':
-      // Times decode themselves, so the message does not name the field.
-      if (typeof raw !== 'string') throw valueError(raw, 'string');
+      // Times and the like decode themselves, as the plain type that they are written in.
+      if (typeof raw !== 'string') throw typeError(raw, place, 'string');
       return decodeTime(node.scalar, raw);
     case 'quantity':
-      return worded(() => Quantity.parse(typeof raw === 'number' ? String(raw) : String(raw).trim()).toString());
+      // Its spelling is a matter of its own: `1e3` stays that.
+      return worded(() => Quantity.parse(String(given instanceof NumberText ? given : raw).trim()).toString());
     case 'intOrString':
       if (typeof raw === 'string') return raw;
-      if (typeof raw !== 'number') throw valueError(raw, 'int32');
-      return decodeInteger({ ...node, scalar: 'int32' }, raw, place);
+      return decodeInteger({ ...node, scalar: 'int32', goType: 'int32' }, raw, place, given);
     case 'duration':
-      if (typeof raw !== 'string') throw valueError(raw, 'string');
+      if (typeof raw !== 'string') throw typeError(raw, place, 'string');
       return raw;
   }
 }
@@ -245,8 +246,10 @@ const ZERO_SECOND = ZERO_TIME.slice(0, -1);
 const INT32_LIMIT = 2n ** 31n;
 const INT64_LIMIT = 2n ** 63n;
 
-function decodeInteger(node: ScalarNode, raw: unknown, place: Place): number | bigint {
+function decodeInteger(node: ScalarNode, raw: unknown, place: Place, given: unknown): number | bigint {
   if (typeof raw !== 'number' && typeof raw !== 'bigint') throw typeError(raw, place, node.goType);
+  // With a point or an exponent it is no integer, whatever its value.
+  if (given instanceof NumberText) throw typeError(raw, place, node.goType, given.text);
   if (typeof raw === 'number' && !Number.isInteger(raw)) throw typeError(raw, place, node.goType, String(raw));
   const limit = node.scalar === 'int32' ? INT32_LIMIT : INT64_LIMIT;
   const exact = BigInt(raw);
@@ -317,13 +320,10 @@ function typeError(raw: unknown, place: Place, goType: string, literal = ''): De
   );
 }
 
-function valueError(raw: unknown, goType: string): DecodeError {
-  return new DecodeError(`json: cannot unmarshal ${jsonType(raw)} into Go value of type ${goType}`);
-}
-
 /** How the decoder calls what it found. */
 export function jsonType(raw: unknown): string {
   if (raw === null) return 'null';
+  if (raw instanceof NumberText) return 'number';
   if (Array.isArray(raw)) return 'array';
   switch (typeof raw) {
     case 'boolean':

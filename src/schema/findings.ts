@@ -2,15 +2,16 @@
  * Unknown and repeated fields of a document, in the order a reader meets them. Only walked when decoding noticed that
  * there is something to find. spec: fieldValidation
  */
+import { quote } from '../meta/go-text.js';
 import type { DuplicateKeys, ParsedBody } from '../util/json.js';
 import { isRecord } from '../util/json.js';
-import type { ObjectNode, Structural } from './structural.js';
+import type { Structural } from './structural.js';
 
 /** More than this are not listed, so that a hostile body cannot make a huge answer. */
 const MAX_FINDINGS = 100;
 
 /** `unknown field "spec.foo"`, `duplicate field "metadata.name"`; no text twice. */
-export function decodingFindings(schema: ObjectNode, body: ParsedBody): readonly string[] {
+export function decodingFindings(schema: Structural, body: ParsedBody): readonly string[] {
   const found = new Set<string>();
   visit(schema, body.value, '', { found, duplicates: body.duplicates });
   return [...found].slice(0, MAX_FINDINGS);
@@ -18,10 +19,7 @@ export function decodingFindings(schema: ObjectNode, body: ParsedBody): readonly
 
 /** `duplicate field "data.x"` for every repeated key of a document without a schema (a merge patch). */
 export function duplicateFindings(body: ParsedBody): readonly string[] {
-  if (body.duplicates === undefined) return [];
-  const found = new Set<string>();
-  visit(ANYTHING, body.value, '', { found, duplicates: body.duplicates });
-  return [...found].slice(0, MAX_FINDINGS);
+  return body.duplicates === undefined ? [] : decodingFindings(ANYTHING, body);
 }
 
 interface Search {
@@ -42,15 +40,14 @@ function visit(node: Structural, value: unknown, path: string, search: Search): 
     const keyed = path === '' ? key : `${path}.${key}`;
     const child = childOf(node, key);
     if (child === undefined) {
-      search.found.add(`unknown field "${keyed}"`);
+      search.found.add(`unknown field ${quote(keyed)}`);
       continue;
     }
-    const earlier = repeated?.get(key);
-    if (earlier !== undefined) {
-      for (const one of earlier) visit(child, one, keyed, search);
-      search.found.add(`duplicate field "${keyed}"`);
+    // The second one is noted before anything inside it.
+    for (const [index, one] of [...(repeated?.get(key) ?? []), value[key]].entries()) {
+      if (index > 0) search.found.add(`duplicate field ${quote(keyed)}`);
+      visit(child, one, keyed, search);
     }
-    visit(child, value[key], keyed, search);
   }
 }
 
@@ -60,4 +57,4 @@ function childOf(node: Structural, key: string): Structural | undefined {
   return node.fields.get(key)?.node ?? (node.preserveUnknown ? ANYTHING : undefined);
 }
 
-const ANYTHING: Structural = { type: 'any', goType: '', checked: false, atomic: true };
+export const ANYTHING: Structural = { type: 'any', goType: '', checked: false, atomic: true };

@@ -4,13 +4,15 @@
 
 import type { ServedKind } from '../kinds/served-kind.js';
 import { errors, type StatusError } from '../meta/errors.js';
+import { quote } from '../meta/go-text.js';
 import type { GroupVersionKind } from '../meta/gvk.js';
 import { apiVersionOf, parseApiVersion } from '../meta/gvk.js';
 import type { DraftObject } from '../meta/object.js';
 import { BodyError, type RequestBody } from '../protocol/body.js';
 import type { Registry } from '../registry/registry.js';
 import { DecodeError, decode, jsonType } from '../schema/decode.js';
-import type { ParsedBody } from '../util/json.js';
+import type { ObjectNode } from '../schema/structural.js';
+import type { MutableRecord, ParsedBody } from '../util/json.js';
 import { isRecord } from '../util/json.js';
 import type { FieldValidation } from './options.js';
 
@@ -68,33 +70,41 @@ export function decodeDocument(document: ParsedBody, target: DecodeTarget, refus
   const { served, registry, fieldValidation } = target;
   const gvk = acceptedType(typeOf(document.value, served.gvk, refusals), target);
   const actual = sameType(gvk, served.gvk) ? served : registry.byKind(gvk);
-  if (actual === undefined) {
-    throw refusals.unfit(
-      `no kind "${gvk.kind}" is registered for version "${apiVersionOf(gvk)}" in scheme "pkg/api/legacyscheme/scheme.go:30"`,
-      gvk,
-    );
-  }
+  if (actual === undefined) throw refusals.unfit(unregistered(gvk.kind, `version "${apiVersionOf(gvk)}"`), gvk);
   // JSON's null stands for an object with nothing in it.
   const whole = document.value === null ? { value: {} } : document;
-  const { value, findings } = decodeAs(actual, whole, refusals);
+  const { value, findings } = decodeAs(actual.schema, whole, (why) => refusals.unfit(why, gvk));
   if (actual !== served && actual.storage === served.storage) {
     throw errors.badRequest(
       `the API version in the data (${actual.apiVersion}) does not match the expected API version (${served.apiVersion})`,
     );
   }
-  if (actual !== served) {
-    const from = `${gvk.version}.${gvk.kind}`;
-    const to = `${internalPackage(served.gvk.group)}.${served.gvk.kind}`;
-    throw refusals.unfit(`converting (${from}) to (${to}): unknown conversion`, gvk);
-  }
+  if (actual !== served) throw refusals.unfit(unconvertible(`${gvk.version}.${gvk.kind}`, served), gvk);
   if (findings.length > 0 && fieldValidation === 'Strict') {
     throw refusals.unfit(`strict decoding error: ${findings.join(', ')}`, gvk);
   }
-  const draft = value as unknown as DraftObject;
-  if (emptiesManagers(document.value)) draft.metadata.managedFields = [];
+  const draft = asDraft(value, document.value, served);
+  return { draft, warnings: fieldValidation === 'Warn' ? findings : [] };
+}
+
+/** `where` as messages say it: `version "v1"`. */
+export function unregistered(kind: string, where: string): string {
+  return `no kind ${quote(kind)} is registered for ${where} in scheme "pkg/api/legacyscheme/scheme.go:30"`;
+}
+
+/** `from` as the reference server calls the type: `v1.Secret`. */
+export function unconvertible(from: string, served: ServedKind): string {
+  const to = `${internalPackage(served.groupKind.group)}.${served.gvk.kind}`;
+  return `converting (${from}) to (${to}): unknown conversion`;
+}
+
+/** The decoded fields of a document as a draft of the kind, which they become part of. */
+export function asDraft(fields: MutableRecord, document: unknown, served: ServedKind): DraftObject {
+  const draft = fields as unknown as DraftObject;
+  if (emptiesManagers(document)) draft.metadata.managedFields = [];
   draft.kind = served.gvk.kind;
   draft.apiVersion = served.apiVersion;
-  return { draft, warnings: fieldValidation === 'Warn' ? findings : [] };
+  return draft;
 }
 
 /** The decoder does not tell an empty list from none, but here it says something: nobody is to manage the object. */
@@ -108,26 +118,43 @@ function acceptedType(gvk: GroupVersionKind, { served, alsoAccepts = [] }: Decod
   return gvk.kind === served.gvk.kind && alsoAccepts.includes(apiVersionOf(gvk)) ? served.gvk : gvk;
 }
 
-function decodeAs(served: ServedKind, document: ParsedBody, refusals: Refusals): ReturnType<typeof decode> {
+/** Decodes; `refuse` words the failure. */
+export function decodeAs(
+  schema: ObjectNode,
+  document: ParsedBody,
+  refuse: (why: string) => StatusError,
+): ReturnType<typeof decode> {
   try {
-    return decode(served.schema, document);
+    return decode(schema, document);
   } catch (error) {
-    if (error instanceof DecodeError) throw refusals.unfit(error.message, served.gvk);
+    if (error instanceof DecodeError) throw refuse(error.message);
     throw error;
   }
 }
 
 const TYPE_META = String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`;
 
-/** The type a document claims; what it leaves out is taken from the address. */
-function typeOf(value: unknown, fallback: GroupVersionKind, refusals: Refusals): GroupVersionKind {
-  if (value === null) return fallback;
+/** The type a document claims, in its own words; empty where it has none. */
+export interface ClaimedType {
+  readonly kind: string;
+  readonly apiVersion: string;
+}
+
+type Unrecognized = Refusals['unrecognized'];
+
+export function claimedType(value: unknown, refuse: Unrecognized): ClaimedType {
   if (!isRecord(value)) {
     const why = `json: cannot unmarshal ${jsonType(value)} into Go value of type ${TYPE_META}`;
-    throw refusals.unrecognized(parseFailure(why));
+    throw refuse(parseFailure(why));
   }
-  const kind = textField(value, 'kind', refusals) || fallback.kind;
-  const apiVersion = textField(value, 'apiVersion', refusals);
+  return { kind: textField(value, 'kind', refuse), apiVersion: textField(value, 'apiVersion', refuse) };
+}
+
+/** The type a document claims; what it leaves out is taken from the address. */
+export function typeOf(value: unknown, fallback: GroupVersionKind, refusals: Refusals): GroupVersionKind {
+  if (value === null) return fallback;
+  const { kind: claimedKind, apiVersion } = claimedType(value, refusals.unrecognized);
+  const kind = claimedKind || fallback.kind;
   // Nearly always the document says what the address says.
   if (kind === fallback.kind && (apiVersion === '' || apiVersion === apiVersionOf(fallback))) return fallback;
   if (apiVersion === '') return { ...fallback, kind };
@@ -137,7 +164,7 @@ function typeOf(value: unknown, fallback: GroupVersionKind, refusals: Refusals):
 }
 
 /** The reference server looks for the type without regard to case; the last one written counts. */
-function textField(value: Record<string, unknown>, name: string, refusals: Refusals): string {
+function textField(value: Record<string, unknown>, name: string, refuse: Unrecognized): string {
   let found: unknown = Object.hasOwn(value, name) ? value[name] : undefined;
   if (found === undefined) {
     for (const key of Object.keys(value)) if (key.toLowerCase() === name.toLowerCase()) found = value[key];
@@ -145,14 +172,14 @@ function textField(value: Record<string, unknown>, name: string, refusals: Refus
   if (found === undefined || found === null) return '';
   if (typeof found === 'string') return found;
   const why = `json: cannot unmarshal ${jsonType(found)} into Go struct field .${name} of type string`;
-  throw refusals.unrecognized(parseFailure(why));
+  throw refuse(parseFailure(why));
 }
 
-function sameType(left: GroupVersionKind, right: GroupVersionKind): boolean {
+export function sameType(left: GroupVersionKind, right: GroupVersionKind): boolean {
   return left === right || (left.kind === right.kind && left.version === right.version && left.group === right.group);
 }
 
 /** How the reference server calls its own form of a group's kinds. */
-function internalPackage(group: string): string {
+export function internalPackage(group: string): string {
   return group === '' ? 'core' : (group.split('.')[0] ?? group);
 }

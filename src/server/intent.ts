@@ -4,7 +4,7 @@
 import type { ServedKind } from '../kinds/served-kind.js';
 import { ConflictError } from '../merge/apply/conflict.js';
 import { CLIENT_SIDE_APPLIER, conflictsBeside, fieldsLastApplied } from '../merge/apply/last-applied.js';
-import { ManagedFieldsError, type ManagerIdentity, type Managers, readManagers } from '../merge/apply/managers.js';
+import { type ManagerIdentity, type Managers, NOBODY } from '../merge/apply/managers.js';
 import { IntentError } from '../merge/apply/owned-fields.js';
 import { type Applied, afterUpdate, applyIntent } from '../merge/apply/ownership.js';
 import { RestoreError, restore } from '../merge/restore.js';
@@ -17,7 +17,7 @@ import { copyJson, encodeSorted, isRecord, NotJsonError, requireJson } from '../
 import { decodeDocument, type Refusals } from './decode-body.js';
 import type { WriteJob } from './job.js';
 import type { FieldValidation, WriteOptions } from './options.js';
-import { asVersioned, emptyObject, setManagers, versionsOf } from './steps/own.js';
+import { asVersioned, emptyObject, managersIn, setManagers, versionsOf } from './steps/own.js';
 
 /** A configuration as it was sent. */
 export interface Intent {
@@ -86,7 +86,7 @@ function applyOver({ intent, options, job }: Application, live: ApiObject | unde
   const { apiVersion } = served;
   const subresource = request.subresource ?? '';
   const by: ManagerIdentity = { manager: options.fieldManager ?? '', operation: 'Apply', apiVersion, subresource };
-  const before = asVersioned(served, live ?? emptyObject(served));
+  const before = asVersioned(served, live === undefined ? emptyObject(served) : withoutManagers(live));
   const managers = managersOf(live, job);
   const { document } = intent;
   const apply = (force: boolean): Applied => {
@@ -107,10 +107,16 @@ function applyOver({ intent, options, job }: Application, live: ApiObject | unde
   }
 }
 
+/** The object as far as a configuration can speak of it. */
+function withoutManagers({ metadata, ...object }: ApiObject): unknown {
+  const { managedFields: _managers, ...rest } = metadata;
+  return { ...object, metadata: rest };
+}
+
 /** Who manages the object; one that nobody tracks belongs, as it is, to whoever came before. */
 function managersOf(live: ApiObject | undefined, job: WriteJob): Managers {
   const { served, moment, request } = job;
-  const managers = readOrFail(live);
+  const managers = live === undefined ? NOBODY : managersIn(live);
   if (managers.size > 0 || live === undefined) return managers;
   const { apiVersion } = served;
   const by = {
@@ -121,15 +127,6 @@ function managersOf(live: ApiObject | undefined, job: WriteJob): Managers {
   } as const;
   const [before, after] = [asVersioned(served, emptyObject(served)), asVersioned(served, live)];
   return afterUpdate({ before, after, managers, by, now: moment.now }, versionsOf(job));
-}
-
-function readOrFail(live: ApiObject | undefined): Managers {
-  try {
-    return readManagers(live?.metadata.managedFields);
-  } catch (error) {
-    if (error instanceof ManagedFieldsError) throw errors.plain(`failed to decode managed fields: ${error.message}`);
-    throw error;
-  }
 }
 
 function refuseManagedFields({ metadata }: Intent['document']): void {

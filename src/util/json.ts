@@ -28,9 +28,29 @@ export interface ParsedBody {
 
 export type DuplicateKeys = ReadonlyMap<object, ReadonlyMap<string, readonly unknown[]>>;
 
-/** True for `{…}`: not null, not an array. */
+/**
+ * A number of a request body that was spelt in a way its value does not show: `3.0`, `1e3`. To the reference server
+ * that is no integer, and it prints it as it came. Where only the value counts, {@link jsonView} gives it.
+ */
+export class NumberText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  toJSON(): number {
+    return Number(this.text);
+  }
+
+  toString(): string {
+    return this.text;
+  }
+}
+
+/** True for `{…}`: not null, not an array, not a number in disguise. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof NumberText);
 }
 
 /**
@@ -106,6 +126,7 @@ const MAX_DEPTH = 1_000;
 export function requireJson(value: unknown, depth = 0): void {
   if (typeof value === 'object' && value !== null) {
     if (depth > MAX_DEPTH) throw new NotJsonError('exceeded max depth');
+    if (value instanceof NumberText) return;
     if (jsonView(value) !== value) throw new NotJsonError(`a ${value.constructor.name} is no JSON`);
     for (const item of Object.values(value)) requireJson(item, depth + 1);
   } else if (!isJsonScalar(value)) {

@@ -22,7 +22,7 @@ export class IntentError extends Error {
 /** The fields of a configuration that a client applies. Throws {@link IntentError} when it does not fit the schema. */
 export function fieldsOfIntent(node: Structural, value: unknown): FieldSet {
   const problems: string[] = [];
-  const set = fieldsOf(node, value, { path: '', problems });
+  const set = fieldsOf(node, value, { above: undefined, step: '', problems });
   if (problems.length > 0) throw new IntentError(problems);
   return set ?? NOTHING;
 }
@@ -32,10 +32,24 @@ export function fieldsOfObject(node: Structural, value: unknown): FieldSet {
   return fieldsOf(node, value, undefined) ?? NOTHING;
 }
 
-/** Where the judging walk is; undefined: nobody judges. */
+/** Where the judging walk is; undefined: nobody judges. Paths are put together when there is something to say. */
 interface Judge {
-  readonly path: string;
+  readonly above: Judge | undefined;
+  /** From there to here. */
+  readonly step: PathElement;
   readonly problems: string[];
+}
+
+function judgeAt(step: PathElement, above: Judge): Judge {
+  return { above, step, problems: above.problems };
+}
+
+function report(judge: Judge, problem: string): void {
+  let path = '';
+  for (let at: Judge | undefined = judge; at !== undefined; at = at.above) {
+    if (at.step !== '') path = printElement(at.step) + path;
+  }
+  judge.problems.push(path === '' ? problem : `${path}: ${problem}`);
 }
 
 /** What is owned at a node and below, without saying whether the node is: that is for the caller. Undefined: nothing. */
@@ -57,12 +71,12 @@ function fieldsOfMembers(
     const value = record[name];
     if (value === undefined) continue;
     const element = fieldElement(name);
-    const inner = judge === undefined ? undefined : { ...judge, path: judge.path + printElement(element) };
+    const inner = judge === undefined ? undefined : judgeAt(element, judge);
     const child = memberNode(node, name);
     if (child === undefined) {
       if (inner === undefined) continue;
       // The reference server stops at the first such field of a map.
-      inner.problems.push(`${inner.path}: field not declared in schema`);
+      report(inner, 'field not declared in schema');
       break;
     }
     const fields = fieldsOf(child, value, inner);
@@ -93,10 +107,9 @@ function judgedItems(list: ListNode, items: readonly unknown[], judge: Judge): F
   for (const [index, item] of items.entries()) {
     const element = judgedElement(list, item, index, judge);
     if (element === undefined) break;
-    const step = printElement(element);
-    if (seen.has(element)) judge.problems.push(located(judge.path, `duplicate entries for key ${step}`));
+    if (seen.has(element)) report(judge, `duplicate entries for key ${printElement(element)}`);
     seen.add(element);
-    siblings.add(element, withSelf(fieldsOf(list.items, item, { ...judge, path: judge.path + step })));
+    siblings.add(element, withSelf(fieldsOf(list.items, item, judgeAt(element, judge))));
   }
   return siblings.finish();
 }
@@ -106,7 +119,7 @@ function judgedElement(list: ListNode, item: unknown, index: number, judge: Judg
     return itemElement(list, item);
   } catch (error) {
     if (!(error instanceof ItemError)) throw error;
-    judge.problems.push(located(judge.path, `element ${index}: ${error.message}`));
+    report(judge, `element ${index}: ${error.message}`);
     return undefined;
   }
 }
@@ -120,12 +133,8 @@ function withSelf(fields: FieldSet | undefined): FieldSet {
 function isOfType(node: Structural, value: unknown, judge: Judge): boolean {
   const problem = value === null ? undefined : typeProblem(node, value);
   if (problem === undefined) return true;
-  judge.problems.push(located(judge.path, problem));
+  report(judge, problem);
   return false;
-}
-
-function located(path: string, problem: string): string {
-  return path === '' ? problem : `${path}: ${problem}`;
 }
 
 function typeProblem(node: Structural, value: unknown): string | undefined {
@@ -171,8 +180,7 @@ function judgeInside(node: Structural, value: unknown, judge: Judge): void {
   if (value === null) return;
   if (node.type === 'list') {
     listOf(value).forEach((item, index) => {
-      const inner = { ...judge, path: `${judge.path}[${index}]` };
-      fieldsOf(node.items, item, inner);
+      fieldsOf(node.items, item, judgeAt(`i:${index}`, judge));
     });
   } else if (node.type === 'map') {
     fieldsOfMembers({ ...node, atomic: false }, value as Record<string, unknown>, judge);

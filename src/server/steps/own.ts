@@ -4,16 +4,20 @@
  */
 
 import type { ServedKind } from '../../kinds/served-kind.js';
+import { type FieldSet, NOTHING, sameSet } from '../../merge/apply/field-set.js';
 import {
   capUpdaters,
   ManagedFieldsError,
+  type ManagerIdentity,
   type Managers,
+  NOBODY,
   readManagers,
+  storedManagers,
   writeManagers,
 } from '../../merge/apply/managers.js';
-import { afterUpdate, type Versioned, type Versions } from '../../merge/apply/ownership.js';
+import { afterUpdate, reconciled, type Versioned, type Versions } from '../../merge/apply/ownership.js';
 import { parseApiVersion } from '../../meta/gvk.js';
-import type { ApiObject, DraftMeta, DraftObject, ManagedFieldsEntry } from '../../meta/object.js';
+import type { ApiObject, DeepReadonly, DraftMeta, DraftObject, ManagedFieldsEntry } from '../../meta/object.js';
 import { untouchedFields } from '../../schema/decode.js';
 import type { ObjectNode } from '../../schema/structural.js';
 import { deepEqual } from '../../util/json.js';
@@ -25,51 +29,52 @@ import { present, storedFormOf, toStored } from '../versions.js';
 /** A new object belongs to who creates it. Says that it had owners before only if the client says so. */
 export function ownNew(draft: DraftObject, job: WriteJob): void {
   const { served } = job;
-  const given = draft.metadata.managedFields;
-  setManagers(
-    draft.metadata,
-    capUpdaters(updated(draft, emptyObject(served), startingManagers(given, undefined), job)),
-  );
+  const before = emptyObject(served);
+  const managers = startingManagers(draft, undefined, job);
+  setManagers(draft.metadata, capUpdaters(updated(draft, before, managers, job)), lastManagers.get(served));
+  if (draft.metadata.managedFields !== undefined) lastManagers.set(served, draft.metadata.managedFields);
 }
+
+/**
+ * The managers of the object that was created last, by kind: many objects that are created one after the other have the
+ * same, and share them.
+ */
+const lastManagers = new WeakMap<ServedKind, ManagedFieldsEntry[]>();
 
 /** What an update changes belongs to who updates. */
 export function ownUpdated(draft: DraftObject, live: ApiObject, job: WriteJob): void {
-  const before = live.metadata.managedFields;
-  const given = job.request.subresource === undefined ? draft.metadata.managedFields : undefined;
-  const managers = startingManagers(given, before);
+  const managers = startingManagers(draft, live, job);
   // Nobody tracks this object: it was written before anybody did, or a client has put an end to it.
   if (managers.size === 0) draft.metadata.managedFields = undefined;
-  else setManagers(draft.metadata, capUpdaters(updated(draft, live, managers, job)), before);
+  else setManagers(draft.metadata, capUpdaters(updated(draft, live, managers, job)), live.metadata.managedFields);
 }
 
 function updated(draft: DraftObject, before: unknown, managers: Managers, job: WriteJob): Managers {
   const { served, moment, request } = job;
   const { apiVersion } = served;
-  const by = {
-    manager: managerOf(request),
-    operation: 'Update',
-    apiVersion,
-    subresource: request.subresource ?? '',
-  } as const;
-  const update = {
-    before: asVersioned(served, before),
-    after: asVersioned(served, draft),
-    managers,
-    by,
-    now: moment.now,
-  };
-  return afterUpdate(update, versionsOf(job));
+  const { subresource = '' } = request;
+  const by: ManagerIdentity = { manager: managerOf(request), operation: 'Update', apiVersion, subresource };
+  const [was, is] = [asVersioned(served, before), asVersioned(served, draft)];
+  return afterUpdate({ before: was, after: is, managers, by, now: moment.now }, versionsOf(job));
 }
 
 export function asVersioned({ apiVersion, schema }: ServedKind, value: unknown): Versioned {
   return { apiVersion, schema, value };
 }
 
-/** Who the client says the managers are; who they were, unless it says something that can be read. */
-function startingManagers(given: DraftMeta['managedFields'], before: ApiObject['metadata']['managedFields']): Managers {
-  if (given !== undefined && isReset(given)) return NOBODY;
-  const said = readable(given);
-  return said.size > 0 ? said : readable(before);
+/**
+ * Who the client says the managers are; who they were, unless it says something that can be read. Below the object
+ * nobody can say.
+ */
+function startingManagers(draft: DraftObject, live: ApiObject | undefined, job: WriteJob): Managers {
+  const given = job.request.subresource === undefined ? draft.metadata.managedFields : undefined;
+  if (given !== undefined && given !== live?.metadata.managedFields) {
+    if (isReset(given)) return NOBODY;
+    const said = readable(given);
+    const state = asVersioned(job.served, live ?? draft);
+    if (said.size > 0) return reconciled(said, state, versionsOf(job));
+  }
+  return live === undefined ? NOBODY : managersIn(live);
 }
 
 /** How a client takes everything from everybody: an empty list, or one entry with nothing in it. */
@@ -80,10 +85,10 @@ function isReset(given: readonly ManagedFieldsEntry[]): boolean {
 
 /** Those of a stored object. */
 export function managersIn(object: ApiObject): Managers {
-  return readable(object.metadata.managedFields);
+  return storedManagers(object.metadata.managedFields);
 }
 
-function readable(entries: ApiObject['metadata']['managedFields'] | undefined): Managers {
+function readable(entries: readonly ManagedFieldsEntry[]): Managers {
   try {
     return readManagers(entries);
   } catch (error) {
@@ -92,18 +97,37 @@ function readable(entries: ApiObject['metadata']['managedFields'] | undefined): 
   }
 }
 
-const NOBODY: Managers = new Map();
-
-/** Keeps the entries as they are where they are to stay: what is shared is compared, encoded and frozen for nothing. */
+/** `before`: entries to share if they say the same. What is shared is neither compared nor encoded nor frozen again. */
 export function setManagers(
   metadata: DraftMeta,
   managers: Managers,
-  before?: ApiObject['metadata']['managedFields'],
+  before: ApiObject['metadata']['managedFields'] | undefined,
 ): void {
-  if (managers.size === 0) metadata.managedFields = undefined;
-  else if (before !== undefined && managers === readable(before))
-    metadata.managedFields = before as ManagedFieldsEntry[];
-  else metadata.managedFields = writeManagers(managers);
+  const entries = managers.size === 0 ? [] : writeManagers(managers);
+  if (entries.length === 0) metadata.managedFields = undefined;
+  else
+    metadata.managedFields =
+      before !== undefined && sameEntries(before, entries) ? (before as ManagedFieldsEntry[]) : entries;
+}
+
+type Entries = readonly DeepReadonly<ManagedFieldsEntry>[];
+
+function sameEntries(left: Entries, right: Entries): boolean {
+  if (left.length !== right.length) return false;
+  return left.every((entry, index) => {
+    const other = right[index] as Entries[number];
+    return entry.time === other.time && sameButTime(entry, other);
+  });
+}
+
+function sameButTime(left: Entries[number], right: Entries[number]): boolean {
+  return (
+    left.manager === right.manager &&
+    left.operation === right.operation &&
+    left.apiVersion === right.apiVersion &&
+    left.subresource === right.subresource &&
+    sameSet((left.fieldsV1 ?? NOTHING) as FieldSet, (right.fieldsV1 ?? NOTHING) as FieldSet)
+  );
 }
 
 const emptyObjects = new WeakMap<ObjectNode, object>();
@@ -156,9 +180,7 @@ export function withTimesOf(live: ApiObject, next: ApiObject): ApiObject {
   const before = live.metadata.managedFields;
   const after = next.metadata.managedFields;
   if (before === undefined || after === undefined || before === after || before.length !== after.length) return next;
-  const isSame = after.every((entry, index) =>
-    deepEqual({ ...entry, time: undefined }, { ...before[index], time: undefined }),
-  );
+  const isSame = after.every((entry, index) => sameButTime(entry, before[index] as Entries[number]));
   if (!isSame) return next;
   const kept = { ...next, metadata: { ...next.metadata, managedFields: before } };
   return deepEqual(kept, live) ? live : next;

@@ -7,6 +7,7 @@
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { applyJsonPatch, parseJsonPatch } from '../../merge/json-patch.js';
 import { applyMergePatch } from '../../merge/merge-patch.js';
+import { printPatched } from '../../merge/print-patched.js';
 import { type Restored, RestoreError, restore } from '../../merge/restore.js';
 import { applyStrategicMerge, type StrategicMerge } from '../../merge/strategic-merge.js';
 import { errors, failure, type StatusError } from '../../meta/errors.js';
@@ -18,11 +19,11 @@ import type { ApiRequest, PatchType } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
 import { duplicateFindings } from '../../schema/findings.js';
 import { invariant, unreachable } from '../../util/invariant.js';
-import { NotJsonError, type ParsedBody, printJson, requireJson } from '../../util/json.js';
+import { NotJsonError, type ParsedBody, requireJson } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
-import { decodeDocument, type Refusals } from '../decode-body.js';
+import { decodePatched } from '../decode-patched.js';
 import { draftOf, type Intent, readIntent } from '../intent.js';
 import { startJob, type WriteJob } from '../job.js';
 import { checkPatchOptions, type WriteOptions } from '../options.js';
@@ -72,8 +73,8 @@ function applyConfiguration(options: WriteOptions, job: WriteJob): MaybePromise<
 /** What an apply makes of the live object, with its managers. The body is read when there is something to apply it to. */
 export function applicationOf(request: ApiRequest, about: About): (live: ApiObject | undefined) => DraftObject {
   let intent: Intent | undefined;
-  // The sender's memory is let go before anything is waited for.
-  const body = request.body?.detach?.() ?? request.body;
+  // Where a plugin may make it wait, it is applied again later; what its sender does with it meanwhile is no part of it.
+  const body = about.job.context.mayRace ? (request.body?.detach?.() ?? request.body) : request.body;
   return (live) => {
     intent ??= readIntent(body);
     return draftOf({ intent, ...about }, live);
@@ -129,15 +130,16 @@ export function readPatch(request: ApiRequest, patchType: DocumentPatch, about: 
   switch (patchType) {
     case 'json': {
       const document = readDocument(request, options);
-      const parsed = parseJsonPatch(document.value, options);
-      const repeated = duplicateFindings(document).map((finding) => `json patch ${finding}`);
-      note([...parsed.findings, ...(options.fieldValidation === 'Ignore' ? [] : repeated)], about);
-      return (live) => patched(applyJsonPatch(live, parsed), about);
+      const parsed = parseJsonPatch(document.value, { ...options, duplicates: document.duplicates });
+      return (live) => patched({ ...document, value: applyJsonPatch(live, parsed) }, parsed.findings, about);
     }
     case 'merge': {
       const document = readDocument(request, options);
-      note(options.fieldValidation === 'Ignore' ? [] : duplicateFindings(document), about);
-      return (live) => patched(applyMergePatch(asRecord(live), document.value, options), about);
+      const findings = duplicateFindings(document);
+      return (live) => {
+        const value = applyMergePatch(asRecord(live), document.value, options);
+        return patched({ ...document, value }, findings, about);
+      };
     }
     case 'strategic': {
       const document = readDocument(request, options);
@@ -179,19 +181,14 @@ function unreadable(error: BodyError, request: ApiRequest, options: WriteOptions
   return request.patchType === 'merge' ? 'Invalid JSON Patch' : error.message;
 }
 
-/** Findings of the patch document itself: warned about, or, when strict, the end of it. */
-function note(findings: readonly string[], about: About): void {
-  if (findings.length === 0) return;
-  if (about.options.fieldValidation === 'Strict') {
-    throw invalidPatch('', `strict decoding error: ${findings.join(', ')}`);
-  }
-  about.job.warnings.push(...findings);
-}
-
-/** The patched document as a draft; a document that is no object of the kind any more is a 422 of its own. */
-function patched(document: unknown, { options, job }: About): DraftObject {
-  const refuse = (why: string) => invalidPatch(printJson(document), why);
-  return decodePatched(document, refuse, { options, job });
+/**
+ * The patched document as a draft; a document that is no object of the kind any more is a 422 of its own. What no
+ * operation opened still has the keys that the patch repeats. `findings` are those of the patch itself.
+ */
+function patched(document: ParsedBody, findings: readonly string[], { options, job }: About): DraftObject {
+  const { fieldValidation } = options;
+  const refuse = (why: string) => invalidPatch(printPatched(document), why);
+  return decodePatched(document, { job, fieldValidation, findings, refuse });
 }
 
 /**
@@ -204,7 +201,7 @@ function strategicallyPatched(merged: StrategicMerge, repeated: readonly string[
   const refuse = (why: string) => invalidPatch(printGoValue(merged.leftover), why);
   const { value, findings } = restoreOrRefuse(merged, refuse, job);
   const whole = { ...(value as object), kind, apiVersion: job.served.apiVersion };
-  const draft = decodePatched(whole, refuse, { job, options: { ...options, fieldValidation: 'Ignore' } });
+  const draft = decodePatched({ value: whole }, { job, fieldValidation: 'Ignore', findings: [], refuse });
   const all = [...repeated, ...findings];
   if (all.length === 0 || options.fieldValidation === 'Ignore') return draft;
   if (options.fieldValidation === 'Strict') throw refuse(`strict decoding error: ${all.join(', ')}`);
@@ -218,17 +215,6 @@ function restoreOrRefuse(merged: StrategicMerge, refuse: (why: string) => Error,
   } catch (error) {
     throw error instanceof RestoreError ? refuse(error.message) : error;
   }
-}
-
-function decodePatched(document: unknown, refuse: (why: string) => StatusError, about: About): DraftObject {
-  const { context, served, moment, warnings } = about.job;
-  const { fieldValidation } = about.options;
-  const refusals: Refusals = { unrecognized: refuse, unfit: refuse };
-  const target = { served, registry: context.registry, fieldValidation };
-  const decoded = decodeDocument({ value: document }, target, refusals);
-  warnings.push(...decoded.warnings);
-  served.kind.strategy.defaults?.(decoded.draft, moment);
-  return decoded.draft;
 }
 
 /** The reference server names neither kind nor object here. */

@@ -4,7 +4,7 @@
  */
 import type { Kind, SubresourceView } from '../../kinds/kind.js';
 import { type ServedKind, serveKind } from '../../kinds/served-kind.js';
-import { readManagers } from '../../merge/apply/managers.js';
+import { storedManagers } from '../../merge/apply/managers.js';
 import type { Dialect } from '../../meta/dialect.js';
 import { errors } from '../../meta/errors.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
@@ -152,7 +152,7 @@ function below(viewed: DraftObject, live: ApiObject, { view, shown, job }: ViewC
   const ownership = ownershipOf(live, { view, shown, job });
   if (ownership === undefined) ownUpdated(draft, live, job);
   else {
-    const above = readManagers(viewed.metadata.managedFields);
+    const above = storedManagers(viewed.metadata.managedFields);
     setManagers(draft.metadata, managersBelow(ownership, above, job.served.apiVersion), live.metadata.managedFields);
   }
   return draft;
@@ -164,7 +164,7 @@ function showManaged(live: ApiObject, call: ViewCall): ApiObject {
   const ownership = ownershipOf(live, call);
   if (ownership === undefined) return shown;
   const metadata = { ...shown.metadata } as DraftMeta;
-  setManagers(metadata, managersAbove(ownership, call.shown.apiVersion));
+  setManagers(metadata, managersAbove(ownership, call.shown.apiVersion), undefined);
   return deepFreeze({ ...shown, metadata }) as ApiObject;
 }
 

@@ -8,7 +8,7 @@ import { encodeCached, encodeJson, indentJson } from '../../../src/codec/json-en
 import { kubernetesDialect } from '../../../src/meta/dialect.js';
 import { JsonSyntaxError, parseJson } from '../../../src/meta/parse-json.js';
 import { BodyError } from '../../../src/protocol/body.js';
-import { deepFreeze } from '../../../src/util/json.js';
+import { deepFreeze, NumberText } from '../../../src/util/json.js';
 
 const value = (text: string): unknown => parseJson(text).value;
 
@@ -138,6 +138,20 @@ describe('what is parsed', () => {
       18446744073709551616n,
     ]);
     expect(value('[1.5,1e20,0,-0.25,100000000000000000000.5]')).toEqual([1.5, 1e20, 0, -0.25, 1e20]);
+  });
+
+  test('numbers keep the spelling that their value does not show, when asked to, inside a document', () => {
+    const spelt = (text: string) => parseJson(text, { keepSpelling: true }).value;
+    expect(spelt('[3.0,1e3,-0,1.5,0.50]')).toEqual([
+      new NumberText('3.0'),
+      new NumberText('1e3'),
+      -0,
+      1.5,
+      new NumberText('0.50'),
+    ]);
+    expect(spelt('3.0')).toBe(3);
+    expect(value('[3.0]')).toEqual([3]);
+    expect(jsonBody('{"a":3.0}').read().value).toEqual({ a: new NumberText('3.0') });
   });
 
   test('surrogate pairs make a character, and half a pair becomes the replacement character', () => {

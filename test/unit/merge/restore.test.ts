@@ -7,6 +7,8 @@ import { deepFreeze } from '../../../src/util/json.js';
 /** By name: a kind is too large to be printed as the title of a test. */
 const kinds = { ConfigMap, Deployment, Secret };
 
+const surge = (maxSurge: unknown) => ({ spec: { strategy: { rollingUpdate: { maxSurge } } } });
+
 describe('complaints', () => {
   const cases: readonly (readonly [kind: keyof typeof kinds, document: unknown, message: string])[] = [
     ['Deployment', { metadata: 'x' }, 'cannot restore struct from: string'],
@@ -27,6 +29,11 @@ describe('complaints', () => {
     ['ConfigMap', { metadata: { finalizers: [{ a: 'b' }] } }, 'unrecognized type: string'],
     ['Secret', { data: { a: '!' } }, 'error decoding from json: illegal base64 data at input byte 0'],
     ['Secret', { data: { a: 1 } }, 'cannot restore slice from int64'],
+    // What reads itself does not know where it stands.
+    ['ConfigMap', { metadata: { creationTimestamp: 5 } }, 'json: cannot unmarshal number into Go value of type string'],
+    ['Deployment', surge(true), 'json: cannot unmarshal bool into Go value of type int32'],
+    ['Deployment', surge(1.5), 'json: cannot unmarshal number 1.5 into Go value of type int32'],
+    ['Deployment', surge(2 ** 31), 'json: cannot unmarshal number 2147483648 into Go value of type int32'],
     // The first in the order of the kind's fields.
     ['Deployment', { spec: { replicas: 'x' }, metadata: { name: 1 } }, 'cannot convert int64 to string'],
   ];

@@ -9,13 +9,17 @@ import {
   hint,
   int32,
   int64,
+  intOrString,
   microTime,
   namedString,
   optional,
   pointer,
+  quantity,
+  rawExtension,
   struct,
   time,
 } from '../../../src/schema/hints.js';
+import { NumberText } from '../../../src/util/json.js';
 
 /** The value that a struct with these fields decodes to. */
 function decoded(shape: z.ZodRawShape, value: unknown): Record<string, unknown> {
@@ -200,10 +204,36 @@ describe('types', () => {
       { spec: { total: 2n ** 63n } },
       'json: cannot unmarshal number 9223372036854775808 into Go struct field ThingSpec.spec.total of type int64',
     ],
-    ['a number for a time', { spec: { when: 5 } }, 'json: cannot unmarshal number into Go value of type string'],
+    [
+      'a number for a time',
+      { spec: { when: 5 } },
+      'json: cannot unmarshal number into Go struct field ThingSpec.spec.when of type string',
+    ],
     ['a list for the whole', [], 'json: cannot unmarshal array into Go value of type v1.Thing'],
   ])('%s is an error with the decoder’s words', (_what, value, message) => {
     expect(() => decoded(spec, value)).toThrow(new DecodeError(message));
+  });
+
+  test.each([
+    ['an integer', { n: int32() }, 'int32'],
+    ['a large integer', { n: int64() }, 'int64'],
+    ['an integer or text', { n: intOrString() }, 'int32'],
+  ])('%s is spelt without a point or an exponent', (_what, shape, goType) => {
+    for (const text of ['3.0', '4e0']) {
+      expect(() => decoded(shape, { n: new NumberText(text) })).toThrow(
+        `json: cannot unmarshal number ${text} into Go struct field Thing.n of type ${goType}`,
+      );
+    }
+  });
+
+  test('the spelling of other numbers does not matter, except to quantities', () => {
+    const shape = { free: rawExtension(), real: z.number(), amount: quantity() };
+    const value = new NumberText('1e3');
+    expect(decoded(shape, { free: [value], real: value, amount: value })).toEqual({
+      free: [1000],
+      real: 1000,
+      amount: '1e3',
+    });
   });
 
   test('the least and the greatest integers of 32 bits fit', () => {
@@ -301,6 +331,12 @@ describe('findings', () => {
 
   test('say nothing twice', () => {
     expect(findings('{"name":"a","name":"b","name":"c"}')).toEqual(['duplicate field "name"']);
+    // The second one is noted before what is in it.
+    expect(findings('{"spec":{"a":"x"},"spec":{"c":1},"spec":{"b":1}}')).toEqual([
+      'duplicate field "spec"',
+      'unknown field "spec.c"',
+      'unknown field "spec.b"',
+    ]);
   });
 
   test('look into every value of a repeated field', () => {

@@ -57,12 +57,17 @@ export const CSINode: Kind<CSINode, CSINodeInput, 'Cluster', never> = defineBuil
     deleteReturnsObject: true,
     validate: (object) => driversProblems('spec.drivers', driversOf(object)),
     validateUpdate: (next, live, context) => [
-      ...finalizerProblems(next),
-      ...driversProblems('spec.drivers', driversOf(next)),
+      // The rules of a new object are asked by who judges updates, and once more by the rules of an update.
+      ...newNodeProblems(next),
+      ...newNodeProblems(next),
       ...changedDriverProblems(driversOf(next), driversOf(live), context),
     ],
   },
 });
+
+function newNodeProblems(object: ApiObject): FieldError[] {
+  return [...finalizerProblems(object), ...driversProblems('spec.drivers', driversOf(object))];
+}
 
 function driversOf(object: ApiObject): readonly CSINodeDriver[] {
   return (object as unknown as CSINode).spec.drivers ?? [];

@@ -34,7 +34,7 @@ test.each([
   [StorageClass, { provisioner: 'p' }, 1],
   [VolumeAttributesClass, { driverName: 'd', parameters: { k: 'v' } }, 2],
   [CSIStorageCapacity, { storageClassName: 's' }, 1],
-  [CSINode, { spec: { drivers: [] } }, 1],
+  [CSINode, { spec: { drivers: [] } }, 2],
   [VolumeAttachment, { spec: { attacher: 'a', nodeName: 'n', source: { persistentVolumeName: 'v' } } }, 1],
 ])('$kind refuses a bare finalizer on update', async (kind, body, times) => {
   const cluster = testCluster({ featureGates: { VolumeAttributesClass: true }, runtimeConfig: 'api/all=true' });

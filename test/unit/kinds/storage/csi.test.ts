@@ -182,6 +182,14 @@ describe('a node with drivers', () => {
     await expect(nodes.update(input([{ name: 'b', nodeID: 'n' }], version))).resolves.toBeDefined();
   });
 
+  test('hears of each problem twice when it changes', async () => {
+    const nodes = testCluster().api(CSINode);
+    const { metadata } = await nodes.create(input([]));
+    const changed = nodes.update(input([{ name: 'a' }], { resourceVersion: metadata.resourceVersion }));
+    const problem = ['spec.drivers[0].nodeID', 'Required value'] as const;
+    await expect(changed).rejects.toMatchObject(refusal(problem, problem));
+  });
+
   test('may count anew where that is allowed', async () => {
     const nodes = testCluster({ featureGates: { MutableCSINodeAllocatableCount: true } }).api(CSINode);
     const { metadata } = await nodes.create(input([{ name: 'a', nodeID: 'n' }]));

@@ -1,0 +1,35 @@
+/**
+ * A patched document as the reference server prints it when it cannot take it. The patch libraries keep what no patch
+ * opened as text, so a repeated key stands there twice and a number as it was spelt. spec: Patch
+ */
+import type { ParsedBody } from '../util/json.js';
+import { isRecord } from '../util/json.js';
+
+/**
+ * @example
+ * printPatched(parseJson('{"a":1,"a":2}')) // {"a":1,"a":2}
+ */
+export function printPatched(document: ParsedBody): string {
+  return print(document.value, document).replace(ESCAPED, inHex);
+}
+
+/** Written as escapes, so that the text can stand in a web page; outside of strings there are none. */
+const ESCAPED = /[<>&\u2028\u2029]/g;
+
+function inHex(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+function print(value: unknown, document: ParsedBody): string {
+  if (Array.isArray(value)) return `[${value.map((item) => print(item, document)).join(',')}]`;
+  if (!isRecord(value)) return typeof value === 'object' ? String(value) : printScalar(value);
+  const repeated = document.duplicates?.get(value);
+  const entries = Object.keys(value)
+    .filter((key) => value[key] !== undefined)
+    .flatMap((key) => [...(repeated?.get(key) ?? []), value[key]].map((item) => [key, item] as const));
+  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${print(item, document)}`).join(',')}}`;
+}
+
+function printScalar(value: unknown): string {
+  return typeof value === 'bigint' ? String(value) : (JSON.stringify(value) ?? 'null');
+}

@@ -1,0 +1,113 @@
+/**
+ * A patched document → a draft of the addressed kind. Unlike a body, it must say of which version it is: any version
+ * of the kind will do, and one that says nothing is read in a form that nobody writes. spec: Patch
+ */
+import type { ServedKind } from '../kinds/served-kind.js';
+import type { StatusError } from '../meta/errors.js';
+import { apiVersionOf } from '../meta/gvk.js';
+import type { ApiObject, DraftObject } from '../meta/object.js';
+import type { Registry } from '../registry/registry.js';
+import { untouchedFields } from '../schema/decode.js';
+import type { Field, ObjectNode } from '../schema/structural.js';
+import { invariant } from '../util/invariant.js';
+import { copyJson, type ParsedBody } from '../util/json.js';
+import {
+  asDraft,
+  claimedType,
+  decodeAs,
+  internalPackage,
+  type Refusals,
+  sameType,
+  typeOf,
+  unconvertible,
+  unregistered,
+} from './decode-body.js';
+import type { WriteJob } from './job.js';
+import type { FieldValidation } from './options.js';
+import { present, toStored } from './versions.js';
+
+export interface PatchedTarget {
+  readonly job: WriteJob;
+  readonly fieldValidation: FieldValidation;
+  /** What the patch itself was found to hold; told together with what is found in the document. */
+  readonly findings: readonly string[];
+  /** Words the failure. */
+  readonly refuse: (why: string) => StatusError;
+}
+
+/** Decodes and fills in defaults; warnings go to the job. Throws what `refuse` makes of a failure. */
+export function decodePatched(document: ParsedBody, target: PatchedTarget): DraftObject {
+  const { job, fieldValidation, refuse } = target;
+  const { draft, findings } = isUnversioned(document.value, target)
+    ? decodeUnversioned(document, target)
+    : decodeVersioned(document, target);
+  // A document that cannot be decoded was refused for that alone; whatever else was found is told only now.
+  const all = [...target.findings, ...findings];
+  if (all.length === 0 || fieldValidation === 'Ignore') return draft;
+  if (fieldValidation === 'Strict') throw refuse(`strict decoding error: ${all.join(', ')}`);
+  job.warnings.push(...all);
+  return draft;
+}
+
+interface Found {
+  readonly draft: DraftObject;
+  readonly findings: readonly string[];
+}
+
+/** Users' own kinds are no structs: there is no other form to read them in. */
+function isUnversioned(value: unknown, { job, refuse }: PatchedTarget): boolean {
+  return job.served.kind.manner === 'struct' && claimedType(value, refuse).apiVersion === '';
+}
+
+function decodeVersioned(document: ParsedBody, { job, refuse }: PatchedTarget): Found {
+  const { served, context, moment } = job;
+  const refusals: Refusals = { unrecognized: refuse, unfit: refuse };
+  const gvk = typeOf(document.value, served.gvk, refusals);
+  const actual = sameType(gvk, served.gvk) ? served : context.registry.byKind(gvk);
+  if (actual === undefined) throw refuse(unregistered(gvk.kind, `version "${apiVersionOf(gvk)}"`));
+  const { value, findings } = decodeAs(actual.schema, document, refuse);
+  if (actual.storage !== served.storage) throw refuse(unconvertible(`${gvk.version}.${gvk.kind}`, served));
+  const draft = asDraft(value, document.value, actual);
+  actual.kind.strategy.defaults?.(draft, moment);
+  return { draft: actual === served ? draft : converted(draft, actual, served), findings };
+}
+
+/** The same object in another version of its kind. */
+function converted(draft: DraftObject, from: ServedKind, to: ServedKind): DraftObject {
+  const object = present(to, toStored(from, draft as unknown as ApiObject));
+  return asDraft({ ...copyJson(object) }, draft, to);
+}
+
+/**
+ * The reference server's own form of a kind, which a document without a version is taken for. It was never meant to be
+ * written: the parts of the metadata stand at its top, and no other field goes by the name that clients know.
+ */
+function decodeUnversioned(document: ParsedBody, { job, refuse }: PatchedTarget): Found {
+  const { served, context } = job;
+  const { group } = served.groupKind;
+  const kind = claimedType(document.value, refuse).kind || served.gvk.kind;
+  if (kind !== served.gvk.kind) {
+    const isKnown = knowsKind(context.registry, { group, kind });
+    const from = `${internalPackage(group)}.${kind}`;
+    throw refuse(
+      isKnown ? unconvertible(from, served) : unregistered(kind, `the internal version of group "${group}"`),
+    );
+  }
+  const { value, findings } = decodeAs(unversioned(served.schema), document, refuse);
+  const { kind: _kind, apiVersion: _apiVersion, ...metadata } = value;
+  const fields = { ...untouchedFields(served.schema), metadata };
+  return { draft: asDraft(fields, document.value, served), findings };
+}
+
+function knowsKind(registry: Registry, { group, kind }: ServedKind['groupKind']): boolean {
+  return registry.all().some(({ groupKind }) => groupKind.group === group && groupKind.kind === kind);
+}
+
+function unversioned(schema: ObjectNode): ObjectNode {
+  const metadata = schema.fields.get('metadata')?.node;
+  invariant(metadata?.type === 'object', 'every kind has metadata');
+  const typed = ['kind', 'apiVersion'].flatMap((name) => schema.fields.get(name) ?? []);
+  const fields = new Map<string, Field>(metadata.fields);
+  for (const field of typed) fields.set(field.name, { ...field, presence: 'omitEmpty' });
+  return { ...schema, fields };
+}

@@ -1,0 +1,86 @@
+/**
+ * The kinds that the tables speak of: built-in ones by where they are served, and kinds of our own for what built-in
+ * ones do not have, or have only among much else.
+ */
+import { defineKind, type Kind } from 'orchplane';
+import * as z from 'zod';
+import { status } from '../../src/kinds/subresources/status.js';
+import { atomic, mapList, setList } from '../../src/schema/hints.js';
+
+/** One of everything that apply treats in its own way. */
+export const Widget = defineKind({
+  apiVersion: 'example.com/v1',
+  kind: 'Widget',
+  scope: 'Namespaced',
+  body: {
+    spec: z
+      .object({
+        size: z.number().int().default(3),
+        ports: mapList(
+          z.object({ port: z.number().int(), protocol: z.string().default('TCP'), name: z.string().optional() }),
+          ['port', 'protocol'],
+        ).optional(),
+        tags: setList(z.string()).optional(),
+        numbers: setList(z.number().int()).optional(),
+        args: z.array(z.string()).optional(),
+        limits: z.record(z.string(), z.object({ min: z.number().optional(), max: z.number().optional() })).optional(),
+        place: atomic(z.object({ zone: z.string().optional(), rack: z.string().optional() })).optional(),
+      })
+      .optional(),
+    status: z.object({ phase: z.string().optional(), ready: z.number().int().optional() }).optional(),
+  },
+  subresources: { status },
+});
+
+/** Takes what it is given: below its fields nothing is declared. */
+export const Loose = defineKind({
+  apiVersion: 'example.com/v1',
+  kind: 'Loose',
+  scope: 'Namespaced',
+  body: {
+    spec: z.looseObject({ known: z.string().optional(), inner: z.object({ a: z.string().optional() }).optional() }).optional(),
+    anything: z.unknown().optional(),
+  },
+});
+
+export const OWN_KINDS: readonly Kind[] = [Widget, Loose];
+
+/** Where the objects of a kind are, by version; the first version is the one that a case means unless it says otherwise. */
+const RESOURCES: Readonly<Record<string, readonly (readonly [apiVersion: string, resource: string])[]>> = {
+  ConfigMap: [['v1', 'configmaps']],
+  Secret: [['v1', 'secrets']],
+  Service: [['v1', 'services']],
+  ServiceAccount: [['v1', 'serviceaccounts']],
+  Endpoints: [['v1', 'endpoints']],
+  Deployment: [['apps/v1', 'deployments']],
+  Role: [['rbac.authorization.k8s.io/v1', 'roles']],
+  NetworkPolicy: [['networking.k8s.io/v1', 'networkpolicies']],
+  HorizontalPodAutoscaler: [
+    ['autoscaling/v2', 'horizontalpodautoscalers'],
+    ['autoscaling/v1', 'horizontalpodautoscalers'],
+  ],
+  Event: [
+    ['v1', 'events'],
+    ['events.k8s.io/v1', 'events'],
+  ],
+  Widget: [['example.com/v1', 'widgets']],
+  Loose: [['example.com/v1', 'looses']],
+};
+
+export function firstVersionOf(kind: string): string {
+  return resourceOf(kind)[0];
+}
+
+/** The path of the collection of a kind in a namespace. */
+export function collectionPath(kind: string, apiVersion: string | undefined, namespace: string): string {
+  const [version, resource] = resourceOf(kind, apiVersion);
+  const root = version.includes('/') ? '/apis' : '/api';
+  return `${root}/${version}/namespaces/${namespace}/${resource}`;
+}
+
+function resourceOf(kind: string, apiVersion?: string): readonly [apiVersion: string, resource: string] {
+  const versions = RESOURCES[kind] ?? [];
+  const found = apiVersion === undefined ? versions[0] : versions.find(([version]) => version === apiVersion);
+  if (found === undefined) throw new Error(`the tables know no ${kind} ${apiVersion ?? ''}`);
+  return found;
+}
