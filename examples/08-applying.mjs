@@ -1,6 +1,7 @@
 /**
  * Three programs that each care for a part of one Deployment: nobody overwrites anybody, and everybody can see why.
  */
+import assert from 'node:assert/strict';
 import { createCluster, StatusError } from 'orchplane';
 import { Deployment } from 'orchplane/kinds';
 
@@ -25,14 +26,15 @@ await as('mesh').apply({
 
 // A new image leaves the rest alone.
 const next = await as('pipeline').apply(web('web:2'));
-console.log(
-  `${next.spec.replicas} replicas of`,
-  next.spec.template.spec.containers.map(({ image }) => image).join(' and '),
-);
+const images = next.spec.template.spec.containers.map(({ image }) => image);
+assert.deepEqual(images, ['web:2', 'proxy:7']);
+console.log(`${next.spec.replicas} replicas of ${images.join(' and ')}`);
 
 // Somebody reaches for what is not theirs, and looks before leaping.
 const greedy = { metadata: { name: 'web' }, spec: { replicas: 1 } };
-console.log(String(await as('intern').explain(greedy)));
+const plan = await as('intern').explain(greedy);
+assert.equal(plan.outcome, 'conflict');
+console.log(String(plan));
 try {
   await as('intern').apply(greedy);
 } catch (error) {
@@ -42,5 +44,8 @@ try {
 
 // The mesh withdraws, and takes its container with it.
 const last = await as('mesh').apply({ metadata: { name: 'web' } });
-console.log(`left: ${last.spec.template.spec.containers.map(({ name }) => name).join(', ')}`);
-console.log(String(await as('pipeline').explain('web')).split('\n').filter((line) => !line.endsWith('nobody')).join('\n'));
+const left = last.spec.template.spec.containers.map(({ name }) => name);
+assert.deepEqual(left, ['web']);
+console.log(`left: ${left.join(', ')}`);
+const table = String(await as('pipeline').explain('web')).split('\n');
+console.log(table.filter((line) => !line.endsWith('nobody')).join('\n'));

@@ -59,7 +59,6 @@ export type { ObjectAddress, ObjectReader } from './kinds/objects.js';
 export type { ServedKind } from './kinds/served-kind.js';
 export { status } from './kinds/subresources/status.js';
 export type { DialectName } from './meta/dialect.js';
-export { atomic, mapList, setList } from './schema/hints.js';
 // 3. Errors
 export { errors, StatusError } from './meta/errors.js';
 export { type FieldError, type FieldErrorType, fieldError } from './meta/field-error.js';
@@ -94,6 +93,7 @@ export type {
   WireEvent,
 } from './protocol/watch-event.js';
 export type { RuntimeConfig } from './registry/availability.js';
+export { atomic, mapList, setList } from './schema/hints.js';
 export type { Middleware, Next } from './server/middleware.js';
 export { type MemoryStorageOptions, memoryStorage, type StorageSettings } from './storage/memory-storage.js';
 export { type Clock, systemClock, type TimerOptions, type Undo } from './util/clock.js';

@@ -258,7 +258,7 @@ export interface SubresourceApi<AnyKind extends Kind> {
    * As the object's own `apply`, for the part that this path is about. It creates nothing.
    *
    * @example
-   * await deployments.status.apply('web', { status: { readyReplicas: 1 } }, { fieldManager: 'controller' });
+   * await quotas.status.apply('team', { status: { used: { pods: '3' } } }, { fieldManager: 'counter' });
    */
   apply(
     name: string,

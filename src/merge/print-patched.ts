@@ -7,7 +7,7 @@ import { isRecord } from '../util/json.js';
 
 /**
  * @example
- * printPatched(parseJson('{"a":1,"a":2}')) // {"a":1,"a":2}
+ * printPatched({ value: { b: '<', a: 1 } }) // '{"b":"\\u003c","a":1}'
  */
 export function printPatched(document: ParsedBody): string {
   return print(document.value, document).replace(ESCAPED, inHex);

@@ -38,7 +38,9 @@ export const Loose = defineKind({
   kind: 'Loose',
   scope: 'Namespaced',
   body: {
-    spec: z.looseObject({ known: z.string().optional(), inner: z.object({ a: z.string().optional() }).optional() }).optional(),
+    spec: z
+      .looseObject({ known: z.string().optional(), inner: z.object({ a: z.string().optional() }).optional() })
+      .optional(),
     anything: z.unknown().optional(),
   },
 });

@@ -120,7 +120,9 @@ class Play {
     const body = TYPES[verb] === undefined ? undefined : this.#body(verb, step);
     const url = `${HOST}${this.#path(step, collection)}?${query}`;
     const method = METHODS[verb] ?? 'PATCH';
-    const response = await this.#handler(new Request(url, { method, headers, ...(body === undefined ? {} : { body }) }));
+    const response = await this.#handler(
+      new Request(url, { method, headers, ...(body === undefined ? {} : { body }) }),
+    );
     const text = await response.text();
     // Several warnings come as one header; none of those expected here has a quoted comma.
     const warnings = (response.headers.get('warning') ?? '').split(/, (?=299 )/).filter(Boolean);

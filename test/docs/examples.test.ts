@@ -19,6 +19,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   '05-http.mjs': 'the server is closed',
   '06-paging-and-history.mjs': 'version 9: c d, 1 to come',
   '07-pods-and-budgets.mjs': 'web-2 stays: The disruption budget web needs 2 healthy pods and has 3 currently',
+  '08-applying.mjs': 'Apply failed with 1 conflict: conflict with "autoscaler": .spec.replicas',
 };
 
 const folder = join(root, 'examples');

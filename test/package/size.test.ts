@@ -13,7 +13,7 @@ import { entries, manifest, requireBuild, root } from './manifest.js';
 const BUDGET_KB: Readonly<Record<string, number>> = {
   // With every built-in kind; `core` is the same without them.
   index: 260,
-  core: 76,
+  core: 92,
   kinds: 215,
   http: 70,
   node: 280,
@@ -60,14 +60,14 @@ const PAGES: readonly {
   {
     name: 'ConfigMap alone',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap] }));",
-    budget: 76,
+    budget: 92,
     // The words of pods: none of their code came along.
     without: /terminationGracePeriodSeconds|PodDisruptionBudget/,
   },
   {
     name: 'three kinds',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap, Lease, Role } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap, Lease, Role] }));",
-    budget: 78,
+    budget: 94,
     without: /terminationGracePeriodSeconds|PodDisruptionBudget/,
   },
   {

@@ -137,7 +137,8 @@ function differenceOfNodes(node: FieldSet, taken: FieldSet | undefined): FieldSe
 
 /** The paths that are in both. */
 export function intersection(left: FieldSet, right: FieldSet): FieldSet {
-  if (left === right) return left;
+  if (left === right || isEmptySet(left)) return left;
+  if (isEmptySet(right)) return NOTHING;
   return filterBelow(left, right, intersectionOfNodes) ?? NOTHING;
 }
 

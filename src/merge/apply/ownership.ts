@@ -52,11 +52,11 @@ export interface Update {
 
 /** Who manages the object after an update. */
 export function afterUpdate({ before, after, managers, by, now }: Update, versions: Versions): Managers {
-  const settled = settle(managers, { before, after, versions, self: undefined });
+  const key = managerKey(by);
+  const settled = settle(managers, { before, after, versions, self: key, mode: 'update' });
   const { added, modified } = settled.comparison;
   const taken = difference(union(modified, added), UNTRACKED);
   if (isEmptySet(taken)) return settled.managers;
-  const key = managerKey(by);
   const mine = settled.managers.get(key);
   const fields = union(mine?.fields ?? NOTHING, taken);
   if (mine !== undefined && fields === mine.fields && mine.time === now) return settled.managers;
@@ -93,7 +93,8 @@ export function applyIntent({ live, intent, managers, by, force, now }: Apply, v
   claimed.set(key, managerWith(by, fields, last?.time));
   const merged: Versioned = { ...live, value: merge(schema, live.value, intent) };
   const pruned = last === undefined ? merged : prune(merged, { last, fields, managers: claimed, versions });
-  const settled = settle(claimed, { before: live, after: pruned, versions, self: key, force });
+  const mode = force ? 'force' : 'apply';
+  const settled = settle(claimed, { before: live, after: pruned, versions, self: key, mode });
   const next = new Map(settled.managers);
   const mine = difference(fields, UNTRACKED);
   // Not by the comparison, which does not see the order of items.
@@ -107,29 +108,30 @@ interface Settlement {
   readonly before: Versioned;
   readonly after: Versioned;
   readonly versions: Versions;
-  /** The applier, who is not in conflict with itself; undefined on an update, which is in conflict with nobody. */
-  readonly self: string | undefined;
-  readonly force?: boolean;
+  /** Who writes. */
+  readonly self: string;
+  /** An apply that is not forced is the only write that can fail. */
+  readonly mode: 'update' | 'apply' | 'force';
 }
 
 /**
- * Takes away from managers what was changed or removed under them. Throws ConflictError where that is not allowed. An
- * update takes from itself as well, and gets it back from its caller.
+ * Takes away from managers what was changed or removed under them. Throws ConflictError where that is not allowed. Who
+ * writes keeps what it changed; what an applier owns is for its caller to say.
  */
 function settle(
   managers: Managers,
-  { before, after, versions, self, force = self === undefined }: Settlement,
+  { before, after, versions, self, mode }: Settlement,
 ): { readonly managers: Managers; readonly comparison: Comparison } {
   const comparison = filtered(compare(trackedSchema(before.schema), before.value, after.value), versions);
   const comparisons = new Map([[before.apiVersion, comparison]]);
   const conflicts: Conflict[] = [];
   let next: Map<string, Manager> | undefined;
   for (const [key, manager] of managers) {
-    if (key === self) continue;
+    if (key === self && mode !== 'update') continue;
     const change = comparisonIn(manager.apiVersion, comparisons, { before, after, versions });
-    const changed = change === undefined ? NOTHING : changedFields(change);
+    const changed = change === undefined || key === self ? NOTHING : changedFields(change);
     const lost = intersection(manager.fields, changed);
-    if (!force && !isEmptySet(lost)) conflicts.push({ manager, fields: lost });
+    if (mode === 'apply' && !isEmptySet(lost)) conflicts.push({ manager, fields: lost });
     const fields = change === undefined ? NOTHING : difference(difference(manager.fields, lost), change.removed);
     if (fields === manager.fields && !isEmptySet(fields)) continue;
     next ??= new Map(managers);

@@ -107,6 +107,16 @@ describe('the answer to a rehearsal', () => {
         namespace: 'default',
         uid: '00000000-0000-4000-8000-000000000005',
         creationTimestamp: '2030-01-01T00:00:00Z',
+        managedFields: [
+          {
+            manager: 'orchplane',
+            operation: 'Update',
+            apiVersion: 'v1',
+            time: '2030-01-01T00:00:00Z',
+            fieldsType: 'FieldsV1',
+            fieldsV1: { 'f:data': { '.': {}, 'f:k': {} } },
+          },
+        ],
       },
       data: { k: 'v' },
     });

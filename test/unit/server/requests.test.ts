@@ -46,13 +46,13 @@ describe('a request', () => {
     });
   });
 
-  test('for the patch language that is not there yet says so', async () => {
+  test('that applies something of no kind is refused', async () => {
     const cluster = testCluster();
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     const options = { fieldManager: 'm' };
     const request = { verb: 'patch', resource: configMaps, namespace: 'default', name: 'a', options } as const;
     const patch = async () => cluster.send({ ...request, patchType: 'apply', body: valueBody({}) });
-    expect(await failureOf(patch())).toMatchObject({ code: 415, reason: 'UnsupportedMediaType' });
+    expect(await failureOf(patch())).toMatchObject({ code: 400, message: 'invalid object type: /, Kind=' });
   });
 
   test('that names wrong options says everything that is wrong with them', async () => {

@@ -21,7 +21,7 @@ test('an access review is answered and not stored', async () => {
   expect(answer).toEqual({
     kind: 'SubjectAccessReview',
     apiVersion: 'authorization.k8s.io/v1',
-    metadata: { creationTimestamp: null },
+    metadata: { creationTimestamp: null, managedFields: [expect.objectContaining({ operation: 'Update' })] },
     spec: { resourceAttributes: pods, user: 'alice' },
     status: { allowed: true },
   });
