@@ -9,13 +9,13 @@ import { createClient } from './client/client.js';
 import type { ClientDefaults } from './client/options.js';
 import { Namespace } from './kinds/core/v1/namespace.js';
 import { type FeatureGateSettings, type FeatureGates, featureGates } from './kinds/feature-gates.js';
-import type { Kind } from './kinds/kind.js';
+import type { InitialManager, Kind } from './kinds/kind.js';
 import type { ServedKind } from './kinds/served-kind.js';
 import type { Dialect, DialectName } from './meta/dialect.js';
-import { dialectNamed } from './meta/dialect.js';
+import { dialectNamed, SERVER_MANAGER } from './meta/dialect.js';
 import { errors, failure } from './meta/errors.js';
 import { type GroupVersionResource, qualifiedResource } from './meta/gvk.js';
-import type { ApiObject } from './meta/object.js';
+import type { ApiObject, ManagedFieldsEntry } from './meta/object.js';
 import { formatTime } from './meta/time.js';
 import { valueBody } from './protocol/body.js';
 import type { ApiRequest } from './protocol/request.js';
@@ -147,7 +147,8 @@ function createDefaultNamespaces(context: ServerContext): void {
   const resource = { group: '', version: 'v1', resource: 'namespaces' };
   for (const name of DEFAULT_NAMESPACES) {
     // Without plugins nothing has to be waited for.
-    void dispatch(context, { verb: 'create', resource, options: {}, body: valueBody({ metadata: { name } }) });
+    const options = { fieldManager: SERVER_MANAGER };
+    void dispatch(context, { verb: 'create', resource, options, body: valueBody({ metadata: { name } }) });
   }
 }
 
@@ -158,7 +159,7 @@ function seedInitialObjects({ store, dialect, clock }: ClusterParts, forms: read
   for (const { kind, storage, gvk, apiVersion } of forms) {
     if (kind.initial === undefined) continue;
     for (const { metadata, ...body } of kind.initial(dialect, creationTimestamp)) {
-      const { name, generation, annotations } = metadata;
+      const { name, generation, annotations, managers } = metadata;
       const filledIn = {
         name,
         // Not from the cluster's own source: what users see of that should not change with what kinds bring along.
@@ -167,11 +168,28 @@ function seedInitialObjects({ store, dialect, clock }: ClusterParts, forms: read
         ...(generation === undefined ? {} : { generation }),
         creationTimestamp,
         ...(annotations === undefined ? {} : { annotations }),
+        managedFields: managers.map((manager) => initialEntry(manager, apiVersion, creationTimestamp)),
       };
       const object = deepFreeze({ kind: gvk.kind, apiVersion, metadata: filledIn, ...body });
       store.seed({ resource: storage, namespace: '', name }, object as unknown as ApiObject);
     }
   }
+}
+
+function initialEntry(
+  { manager, operation, subresource, fields }: InitialManager,
+  apiVersion: string,
+  time: string,
+): ManagedFieldsEntry {
+  return {
+    manager,
+    operation: operation ?? 'Update',
+    apiVersion,
+    time,
+    fieldsType: 'FieldsV1',
+    fieldsV1: fields as Record<string, unknown>,
+    ...(subresource === undefined ? {} : { subresource }),
+  };
 }
 
 interface ClusterParts {

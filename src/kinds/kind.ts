@@ -4,6 +4,7 @@
  * `define-kind.ts`, and generic code reads only what stands here: it never asks which kind it holds.
  */
 import type * as z from 'zod';
+import type { FieldSet } from '../merge/apply/field-set.js';
 import type { Dialect } from '../meta/dialect.js';
 import type { FieldError } from '../meta/field-error.js';
 import type { ApiObject, DeepReadonly, DraftObject } from '../meta/object.js';
@@ -127,8 +128,18 @@ export interface InitialObject {
     readonly name: string;
     readonly generation?: number;
     readonly annotations?: Readonly<Record<string, string>>;
+    readonly managers: readonly InitialManager[];
   };
   readonly [field: string]: unknown;
+}
+
+/** Who owns the fields of an object of a new cluster, in the order in which they are shown. */
+export interface InitialManager {
+  readonly manager: string;
+  /** Absent: by an update. */
+  readonly operation?: 'Apply';
+  readonly subresource?: string;
+  readonly fields: FieldSet;
 }
 
 /** Objects that exist only in answers. */

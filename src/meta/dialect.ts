@@ -72,6 +72,9 @@ export const SERVICE_NAME = 'Kubernetes';
 /** The name of the Service, and of the range of addresses, that the control plane itself is reached by. */
 export const DEFAULT_SERVICE = 'kubernetes';
 
+/** The manager of what the server itself has made. It has one spelling in both dialects. */
+export const SERVER_MANAGER = 'kube-apiserver';
+
 /**
  * The finalizer that a namespace's `spec.finalizers` always holds, and the one bare finalizer name beside the two of
  * the garbage collector. It has one spelling in both dialects.

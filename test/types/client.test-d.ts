@@ -3,6 +3,8 @@
  */
 import { expectTypeOf } from 'vitest';
 import type { Client } from '../../src/client/client.js';
+import type { ApplyPlan, FieldChange } from '../../src/client/explain/apply-plan.js';
+import type { Ownership } from '../../src/client/explain/ownership.js';
 import type { InformerEvent } from '../../src/client/informer.js';
 import { jsonPatch, mergePatch, strategicPatch } from '../../src/client/patches.js';
 import type { Kind } from '../../src/kinds/kind.js';
@@ -181,3 +183,23 @@ export async function count<AnyKind extends Kind>(kind: AnyKind): Promise<number
   const { items } = await client.all(kind).list({ limit: 1 });
   return items.length;
 }
+
+// Apply
+widgets.apply({ metadata: { name: 'w' }, spec: { holes: [{ name: 'top' }] } }, { force: true });
+expectTypeOf(widgets.apply({ metadata: { name: 'w' } })).resolves.toEqualTypeOf<DeepReadonly<Widget>>();
+widgets.status.apply('w', { status: { ready: true } }, { fieldManager: 'controller' });
+// @ts-expect-error a configuration names its object
+widgets.apply({ metadata: { labels: {} } });
+// @ts-expect-error not a field of the kind
+widgets.apply({ metadata: { name: 'w' }, spek: {} });
+// @ts-expect-error not a value of the field, however deep
+widgets.apply({ metadata: { name: 'w' }, spec: { holes: [{ name: 1 }] } });
+// @ts-expect-error only apply can be forced
+widgets.patch('w', mergePatch({}), { force: true });
+
+// Explain
+expectTypeOf(widgets.explain('w')).resolves.toEqualTypeOf<Ownership>();
+expectTypeOf(widgets.explain({ metadata: { name: 'w' } }, { force: true })).resolves.toEqualTypeOf<ApplyPlan>();
+expectTypeOf<ApplyPlan['fields'][number]['change']>().toEqualTypeOf<FieldChange>();
+// @ts-expect-error what is explained is not to be changed
+(await widgets.explain('w')).fields[0].owners = [];

@@ -130,6 +130,24 @@ function sameButTime(left: Entries[number], right: Entries[number]): boolean {
   );
 }
 
+/**
+ * What plugins made of the managers counts if it can be read; otherwise it is as it was before them, and the client is
+ * told. `before`: the entries that they were shown.
+ */
+export function guardManagers(metadata: DraftMeta, before: DraftMeta['managedFields'], warnings: string[]): void {
+  const after = metadata.managedFields;
+  if (after === before) return;
+  try {
+    setManagers(metadata, readManagers(after), before);
+  } catch (error) {
+    if (!(error instanceof ManagedFieldsError)) throw error;
+    metadata.managedFields = before;
+    warnings.push(
+      `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${error.message}`,
+    );
+  }
+}
+
 const emptyObjects = new WeakMap<ObjectNode, object>();
 
 /** An object of the kind before anybody has said anything: structs that are always there are there, and empty. */

@@ -13,6 +13,7 @@ import { labelErrors } from '../../meta/labels.js';
 import { byteLength, dnsLabelProblems, pathSegmentProblems, qualifiedNameProblems } from '../../meta/names.js';
 import type { ApiObject, DeepReadonly, ObjectMeta, OwnerReference } from '../../meta/object.js';
 import { goTimeString } from '../../meta/time.js';
+import { managerNameProblems } from '../manager-name.js';
 
 type Meta = DeepReadonly<ObjectMeta>;
 
@@ -97,10 +98,24 @@ function namespaceProblems(metadata: Meta, kind: Kind, problems: FieldError[]): 
   }
 }
 
+const MAX_SUBRESOURCE_BYTES = 256;
+
+/** What a client wrote there has been read by now, so there is little left that can be wrong. */
+function managerProblems(entries: Meta['managedFields'], problems: FieldError[]): void {
+  entries?.forEach(({ manager, subresource = '' }, index) => {
+    const at = keyPath('metadata.managedFields', index);
+    problems.push(...managerNameProblems(manager, childPath(at, 'manager')));
+    if (byteLength(subresource) > MAX_SUBRESOURCE_BYTES) {
+      problems.push(tooLong(childPath(at, 'subresource'), MAX_SUBRESOURCE_BYTES));
+    }
+  });
+}
+
 function commonProblems(metadata: Meta, problems: FieldError[]): void {
   labelAndAnnotationProblems(metadata, problems);
   ownerProblems(metadata.ownerReferences ?? [], problems);
   finalizerProblems(metadata.finalizers ?? [], problems);
+  managerProblems(metadata.managedFields, problems);
 }
 
 function labelAndAnnotationProblems(metadata: Meta, problems: FieldError[]): void {

@@ -3,6 +3,7 @@
  * that find no room. Nothing here holds a request back; see docs/fidelity.md.
  */
 import * as z from 'zod';
+import { type FieldSet, LEAF } from '../../../merge/apply/field-set.js';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
@@ -112,7 +113,7 @@ export const PriorityLevelConfiguration: Kind<
   columns: priorityLevelColumns,
   initial: (dialect) =>
     MANDATORY.map((name) => ({
-      metadata: mandatoryMetadata(name, dialect),
+      metadata: mandatoryMetadata(name, dialect, { spec: ownedSpec(name), isReported: false }),
       spec: name === 'exempt' ? EXEMPT : CATCH_ALL,
       status: {},
     })),
@@ -120,6 +121,23 @@ export const PriorityLevelConfiguration: Kind<
   strategy: { generation: specGeneration, statusApart: true, revalidatesOnUpdate: true, validate },
   subresources: { status: statusSubresource({ metadata: 'kept', validateUpdate: validateStatus }) },
 });
+
+function ownedSpec(name: string): FieldSet {
+  if (name === 'exempt') {
+    return {
+      'f:exempt': { '.': LEAF, 'f:lendablePercent': LEAF, 'f:nominalConcurrencyShares': LEAF },
+      'f:type': LEAF,
+    };
+  }
+  const response = { 'f:type': LEAF };
+  const limited = {
+    '.': LEAF,
+    'f:lendablePercent': LEAF,
+    'f:limitResponse': response,
+    'f:nominalConcurrencyShares': LEAF,
+  };
+  return { 'f:limited': limited, 'f:type': LEAF };
+}
 
 function validate(object: ApiObject, { dialect }: WriteContext): FieldError[] {
   const { metadata, spec } = object as unknown as PriorityLevelConfiguration;

@@ -13,6 +13,7 @@ import { type Input, type Output, type Type, type } from '../../../schema/type.j
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { conditionOwnedBy, ownedByServer } from '../../shared/initial-managers.js';
 import { DEFAULT_SERVICE_CIDR } from '../../shared/service-cidr.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import { condition } from '../../shared/types.js';
@@ -37,6 +38,9 @@ const shape = () => ({ spec: always(serviceCIDRSpec()), status: always(serviceCI
 export interface ServiceCIDR extends ObjectBase, Output<typeof shape> {}
 export interface ServiceCIDRInput extends InputBase, Input<typeof shape> {}
 
+/** The loop that looks after ranges of addresses. */
+const CONTROLLER = `${DEFAULT_SERVICE}-service-cidr-controller`;
+
 const specOf = (object: ApiObject) => (object as unknown as ServiceCIDR).spec;
 
 export const ServiceCIDR: Kind<ServiceCIDR, ServiceCIDRInput, 'Cluster', 'status'> = defineBuiltIn({
@@ -54,7 +58,13 @@ export const ServiceCIDR: Kind<ServiceCIDR, ServiceCIDRInput, 'Cluster', 'status
   },
   initial: (_dialect, now) => [
     {
-      metadata: { name: DEFAULT_SERVICE },
+      metadata: {
+        name: DEFAULT_SERVICE,
+        managers: [
+          conditionOwnedBy(CONTROLLER, 'Ready', ['lastTransitionTime', 'message', 'status', 'type']),
+          ownedByServer(['spec.cidrs']),
+        ],
+      },
       spec: { cidrs: [DEFAULT_SERVICE_CIDR] },
       status: {
         conditions: [

@@ -14,6 +14,7 @@ import type { Column } from '../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { DeletionRequest, DeletionVerdict, Kind, WriteContext } from '../../kind.js';
 import { ageColumn, countColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { ownedByServer } from '../../shared/initial-managers.js';
 
 const shape = () => ({
   value: int32(),
@@ -65,7 +66,7 @@ export const PriorityClass: Kind<PriorityClass, PriorityClassInput, 'Cluster', n
   },
   initial: () =>
     [...SYSTEM_VALUES].map(([name, value]) => ({
-      metadata: { name, generation: 1 },
+      metadata: { name, generation: 1, managers: [ownedByServer(['description', 'preemptionPolicy', 'value'])] },
       value,
       description: SYSTEM_DESCRIPTIONS[name],
       preemptionPolicy: 'PreemptLowerPriority',

@@ -1,6 +1,8 @@
 /**
  * FlowSchema: which requests go to which priority level. Nothing here holds a request back; see docs/fidelity.md.
  */
+
+import { type FieldSet, LEAF, setOfFields } from '../../../../merge/apply/field-set.js';
 import { serviceGroup } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import type { ApiObject } from '../../../../meta/object.js';
@@ -25,7 +27,7 @@ export const FlowSchema: Kind<FlowSchema, FlowSchemaInput, 'Cluster', 'status'> 
   columns: flowSchemaColumns,
   initial: (dialect, now) =>
     MANDATORY.map((name) => ({
-      metadata: mandatoryMetadata(name, dialect),
+      metadata: mandatoryMetadata(name, dialect, { spec: ownedSpec(name), isReported: true }),
       spec: fixedFlowSchemaSpec(name),
       status: { conditions: [found(name, now)] },
     })),
@@ -38,6 +40,12 @@ export const FlowSchema: Kind<FlowSchema, FlowSchemaInput, 'Cluster', 'status'> 
   },
   subresources: { status: statusSubresource({ metadata: 'kept', validateUpdate: validateStatus }) },
 });
+
+function ownedSpec(name: string): FieldSet {
+  const distinguisher = { 'f:distinguisherMethod': { '.': LEAF, 'f:type': LEAF } };
+  const rest = setOfFields(['matchingPrecedence', 'priorityLevelConfiguration.name', 'rules']);
+  return name === 'catch-all' ? { ...distinguisher, ...rest } : rest;
+}
 
 function validate(object: ApiObject): FieldError[] {
   const { metadata, spec } = object as unknown as FlowSchema;

@@ -1,0 +1,74 @@
+/**
+ * Owned fields, looked up in objects by the plainest means: what properties compare the library with.
+ */
+import type { FieldSet } from '../../src/merge/apply/field-set.js';
+import { pathsOf } from '../../src/merge/apply/field-set.js';
+import { readFieldsV1 } from '../../src/merge/apply/fields-v1.js';
+import type { PathElement } from '../../src/merge/apply/path-element.js';
+import type { ApiObject } from '../../src/meta/object.js';
+
+export interface Entry {
+  readonly manager?: string;
+  readonly operation: 'Apply' | 'Update';
+  readonly apiVersion: string;
+  readonly subresource?: string;
+  readonly time?: string;
+  readonly fieldsV1: FieldSet;
+}
+
+export function entriesOf(object: ApiObject): readonly Entry[] {
+  return (object.metadata.managedFields ?? []) as unknown as readonly Entry[];
+}
+
+/** The paths of an entry, whose set must be written as it would be read. */
+export function claimsOf({ fieldsV1 }: Entry): readonly (readonly PathElement[])[] {
+  const read = JSON.stringify(readFieldsV1(fieldsV1));
+  if (read !== JSON.stringify(fieldsV1)) throw new Error(`not in canonical form: ${JSON.stringify(fieldsV1)}`);
+  return [...pathsOf(fieldsV1)];
+}
+
+/** Not undefined, which nobody can tell from a slip. */
+export const NOTHING_THERE = 'there is nothing';
+
+/** What stands at a path: fields by name, items by the values of their keys or by themselves. */
+export function valueAt(object: unknown, path: readonly PathElement[]): unknown {
+  let value: unknown = object;
+  for (const element of path) {
+    const found = stepInto(value, element);
+    if (found === undefined) return NOTHING_THERE;
+    value = found;
+  }
+  return value;
+}
+
+function stepInto(value: unknown, element: PathElement): unknown {
+  const text = element.slice(2);
+  if (element.startsWith('f:')) {
+    return typeof value === 'object' && value !== null && Object.hasOwn(value, text)
+      ? (value as Record<string, unknown>)[text]
+      : undefined;
+  }
+  if (!Array.isArray(value)) return undefined;
+  if (element.startsWith('v:')) return value.find((item) => item === JSON.parse(text));
+  const keys = Object.entries(JSON.parse(text) as Record<string, unknown>);
+  return value.find((item: Record<string, unknown>) => keys.every(([name, wanted]) => keyOf(item, name) === wanted));
+}
+
+/** In what was sent, a protocol that is left out is TCP; no other key of the kinds at hand has a default. */
+function keyOf(item: Record<string, unknown>, name: string): unknown {
+  return item[name] ?? (name === 'protocol' ? 'TCP' : undefined);
+}
+
+/** By operation, then time with none first, then name, version and subresource. */
+export function isOrdered(entries: readonly Entry[]): boolean {
+  const text = ({ operation, time = '', manager = '', apiVersion, subresource = '' }: Entry) =>
+    [operation, time, manager, apiVersion, subresource].join('\0');
+  return entries.every((entry, index) => index === 0 || text(entries[index - 1] as Entry) < text(entry));
+}
+
+/** The paths of everything inside a value that is not frozen. */
+export function unfrozen(value: unknown, path = ''): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const inside = Object.entries(value).flatMap(([key, inner]) => unfrozen(inner, `${path}/${key}`));
+  return Object.isFrozen(value) ? inside : [path || '/', ...inside];
+}
