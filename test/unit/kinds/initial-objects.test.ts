@@ -3,6 +3,9 @@ import { createCluster } from 'orchplane';
 import { builtInKinds, FlowSchema, PriorityClass, ServiceCIDR } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
+import { compare } from '../../../src/merge/apply/compare.js';
+import { difference } from '../../../src/merge/apply/field-set.js';
+import { readFieldsV1 } from '../../../src/merge/apply/fields-v1.js';
 import { orchDialect } from '../../../src/meta/dialect.js';
 import { decode } from '../../../src/schema/decode.js';
 
@@ -16,11 +19,23 @@ const cases = builtInKinds.flatMap((kind) =>
 
 describe('an initial object', () => {
   test.each(cases)('$kind.kind $name is complete and in wire order', ({ kind, object }) => {
-    const { value, findings } = decode(kind.schema, { value: object });
+    const { metadata, ...given } = object;
+    const { managers: _managers, ...sent } = metadata;
+    const { value, findings } = decode(kind.schema, { value: { ...given, metadata: sent } });
     expect(findings).toEqual([]);
-    const { metadata: _given, ...given } = object;
     const { metadata: _decoded, ...decoded } = value;
     expect(JSON.stringify(decoded)).toBe(JSON.stringify(given));
+  });
+
+  test.each(cases)('$kind.kind $name has owners of what is there, in canonical order', ({ kind, object }) => {
+    const { managers } = object.metadata;
+    expect(managers.length).toBeGreaterThan(0);
+    // As if it had been created: what a comparison with nothing finds.
+    const everything = compare(kind.schema, {}, object).added;
+    for (const { fields } of managers) {
+      expect(difference(fields, everything)).toEqual({});
+      expect(JSON.stringify(readFieldsV1(fields))).toBe(JSON.stringify(fields));
+    }
   });
 });
 

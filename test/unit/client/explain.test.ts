@@ -1,0 +1,175 @@
+/** What `explain` says about objects and about applies that have not happened. */
+import { createCluster, defineKind, type FieldChange, StatusError } from 'orchplane';
+import { ConfigMap, Deployment } from 'orchplane/kinds';
+import { fakeClock } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+
+const START = '2030-01-01T00:00:00Z';
+
+function settings() {
+  const cluster = createCluster({ clock: fakeClock() });
+  const as = (fieldManager: string) => cluster.with({ fieldManager }).api(ConfigMap);
+  return { cluster, as };
+}
+
+const config = (data: Record<string, string>) => ({ metadata: { name: 'settings' }, data });
+
+describe('an object is explained', () => {
+  test('field by field, with everybody who owns it and since when', async () => {
+    const { as } = settings();
+    await as('ci').apply(config({ colour: 'red', size: 'm' }));
+    await as('design').apply(config({ colour: 'red' }));
+    const { managers, fields } = await as('anybody').explain('settings');
+    const ci = { manager: 'ci', operation: 'Apply', apiVersion: 'v1', since: START };
+    const design = { manager: 'design', operation: 'Apply', apiVersion: 'v1' };
+    expect(managers).toEqual([design, ci]);
+    expect(fields).toEqual([
+      { path: '.data.colour', value: 'red', owners: [design, ci] },
+      { path: '.data.size', value: 'm', owners: [ci] },
+    ]);
+  });
+
+  test('with what belongs to nobody, and with what is claimed but empty', async () => {
+    const { cluster, as } = settings();
+    await as('ci').apply({ metadata: { name: 'settings', labels: {} } });
+    const explained = await as('ci').explain('settings');
+    expect(explained.fields).toEqual([{ path: '.metadata.labels', value: undefined, owners: explained.managers }]);
+    expect(explained.ownersOf('.data')).toEqual([]);
+    const namespaces = await cluster.api((await import('orchplane/kinds')).Namespace).explain('default');
+    expect(namespaces.ownersOf('.status.phase')).toEqual([]);
+    expect(namespaces.fields.map(({ path }) => path)).toContain('.status.phase');
+  });
+
+  test('as a table', async () => {
+    const { as } = settings();
+    await as('ci').apply(config({ colour: 'red' }));
+    expect(String(await as('ci').explain('settings')).split('\n')).toEqual([
+      'FIELD         VALUE  OWNED BY',
+      '.data.colour  "red"  ci (Apply, since 2030-01-01T00:00:00Z)',
+    ]);
+  });
+
+  test('also where items are told by their keys, and where managers wrote below it', async () => {
+    const { cluster } = settings();
+    const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web:1' }] } };
+    const api = cluster.with({ fieldManager: 'ci' }).api(Deployment);
+    await api.apply({ metadata: { name: 'web' }, spec: { selector: { matchLabels: { app: 'web' } }, template } });
+    await api.subresource('scale').apply('web', { spec: { replicas: 2 } }, { force: true, fieldManager: 'hpa' });
+    const explained = await api.explain('web');
+    const image = explained.fields.find(({ path }) => path.endsWith('.containers[name="web"].image'));
+    expect(image).toMatchObject({ value: 'web:1', owners: [{ manager: 'ci' }] });
+    expect(explained.ownersOf('.spec.replicas')).toMatchObject([{ manager: 'hpa', subresource: 'scale' }]);
+  });
+
+  test('and cannot be changed', async () => {
+    const { as } = settings();
+    await as('ci').apply(config({ colour: 'red' }));
+    const { fields, managers } = await as('ci').explain('settings');
+    expect([fields, managers, fields[0], fields[0]?.owners].every(Object.isFrozen)).toBe(true);
+  });
+
+  test('unless it does not exist', async () => {
+    const { as } = settings();
+    await expect(as('ci').explain('nothing')).rejects.toSatisfy((error) => StatusError.is(error, 'NotFound'));
+  });
+});
+
+describe('a would-be apply is explained', () => {
+  const changes = (plan: { fields: readonly { path: string; change: FieldChange }[] }) =>
+    Object.fromEntries(plan.fields.map(({ path, change }) => [path, change]));
+
+  test('without doing anything', async () => {
+    const { cluster, as } = settings();
+    await as('ci').apply(config({ colour: 'red' }));
+    const before = cluster.resourceVersion;
+    await as('other').explain(config({ colour: 'blue', size: 'm' }));
+    await as('other').explain({ metadata: { name: 'new' }, data: { a: '1' } });
+    expect(cluster.resourceVersion).toBe(before);
+  });
+
+  test('that creates', async () => {
+    const { as } = settings();
+    const plan = await as('ci').explain(config({ colour: 'red' }));
+    expect(plan.outcome).toBe('create');
+    expect(plan.manager).toBe('ci');
+    expect(plan.fields).toEqual([{ path: '.data.colour', change: 'add', before: undefined, after: 'red', others: [] }]);
+    expect(plan.object).toMatchObject(config({ colour: 'red' }));
+  });
+
+  test('that changes, shares, keeps, releases and removes', async () => {
+    const { as } = settings();
+    await as('a').apply(config({ kept: '1', shared: '1', released: '1', removed: '1', changed: '1' }));
+    await as('b').apply(config({ shared: '1', released: '1' }));
+    const plan = await as('a').explain(config({ kept: '1', shared: '1', changed: '2', added: '1' }));
+    expect(plan.outcome).toBe('change');
+    expect(changes(plan)).toEqual({
+      '.data.added': 'add',
+      '.data.changed': 'change',
+      '.data.kept': 'keep',
+      '.data.released': 'release',
+      '.data.removed': 'remove',
+      '.data.shared': 'share',
+    });
+  });
+
+  test('that would fail, or, forced, take', async () => {
+    const { as } = settings();
+    await as('a').apply(config({ x: '1', y: '1' }));
+    const wanted = config({ x: '2', y: '1' });
+    const plan = await as('b').explain(wanted);
+    expect(plan.outcome).toBe('conflict');
+    expect(changes(plan)).toEqual({ '.data.x': 'conflict', '.data.y': 'share' });
+    expect(plan.fields[0]).toMatchObject({ before: '1', after: '2', others: [{ manager: 'a', since: START }] });
+    const forced = await as('b').explain(wanted, { force: true });
+    expect(forced.outcome).toBe('change');
+    expect(changes(forced)).toEqual({ '.data.x': 'take', '.data.y': 'share' });
+    // What was foretold is what happens.
+    const { metadata: _foretold, ...foretold } = forced.object;
+    expect(await as('b').apply(wanted, { force: true })).toMatchObject(foretold);
+  });
+
+  test('that changes nothing', async () => {
+    const { as } = settings();
+    await as('a').apply(config({ x: '1' }));
+    const plan = await as('a').explain(config({ x: '1' }));
+    expect(plan.outcome).toBe('nothing');
+    expect(String(plan)).toBe('ConfigMap "settings", applied by "a": would stay as it is\n  keep  .data.x  "1"');
+  });
+
+  test('as a list', async () => {
+    const { as } = settings();
+    await as('a').apply(config({ x: '1' }));
+    expect(String(await as('b').explain(config({ x: '2', y: '1' }))).split('\n')).toEqual([
+      'ConfigMap "settings", applied by "b": would fail with a conflict',
+      '  conflict  .data.x  "1" → "2"       owned by a (Apply, since 2030-01-01T00:00:00Z)',
+      '  add       .data.y  (absent) → "1"',
+    ]);
+  });
+
+  test('with the defaults that follow', async () => {
+    const Box = defineKind({
+      apiVersion: 'example.com/v1',
+      kind: 'Box',
+      scope: 'Cluster',
+      body: { spec: z.object({ size: z.number().default(3), colour: z.string().optional() }) },
+    });
+    const cluster = createCluster();
+    cluster.install(Box);
+    const api = cluster.with({ fieldManager: 'a' }).api(Box);
+    await api.apply({ metadata: { name: 'b' }, spec: { size: 5, colour: 'red' } });
+    const plan = await api.explain({ metadata: { name: 'b' }, spec: { colour: 'red' } });
+    expect(plan.fields).toMatchObject([
+      { path: '.spec.colour', change: 'keep' },
+      { path: '.spec.size', change: 'follow', before: 5, after: 3 },
+    ]);
+  });
+
+  test('and refused like the apply itself', async () => {
+    const { cluster, as } = settings();
+    const nameless = cluster.api(ConfigMap).explain(config({ x: '1' }));
+    await expect(nameless).rejects.toSatisfy((error) => StatusError.is(error, 'Invalid'));
+    const invalid = as('a').explain(config({ 'no key': '1' }));
+    await expect(invalid).rejects.toSatisfy((error) => StatusError.is(error, 'Invalid'));
+  });
+});
