@@ -11,6 +11,8 @@
  *             managers: { a Apply: [.data.k] }
  *           - wait: 2s                           # the clock goes on
  *
+ * What several steps say is written once and anchored, in the first of them or under `documents`.
+ *
  * How a step is sent: apiVersion, kind and metadata.name are added to a document that has none; a text is sent as it
  * is. `force`, `at` (subresource), `version` (another one than the kind's first), `name` and `namespace` (in the URL),
  * `query`, `type` (content type) and `userAgent` say the rest.

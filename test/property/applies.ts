@@ -147,10 +147,11 @@ const services: Subject = {
     spec: some({
       selector: texts,
       ports: unique(servicePort, ({ port, protocol }) => `${port}${protocol}`),
-      sessionAffinity: fc.constantFrom('None', 'ClientIP'),
+      // Not sessionAffinity: the kind itself clears what somebody owns below its configuration.
+      publishNotReadyAddresses: fc.boolean(),
     }),
   }),
-  apart: apartBy(['80', '81', '82', '83', 'sessionAffinity', 'publishNotReadyAddresses'], (mine, id) => {
+  apart: apartBy(['80', '81', '82', '83', 'sessionAffinity', 'publishNotReadyAddresses'], (mine) => {
     const ports = mine.filter((each) => Number(each) > 0).map((port) => ({ port: Number(port), name: `p-${port}` }));
     return {
       spec: {

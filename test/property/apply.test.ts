@@ -3,10 +3,24 @@
  */
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { pathsOf, printPath } from '../../src/merge/apply/field-set.js';
+import {
+  difference,
+  differenceWithBelow,
+  type FieldSet,
+  intersection,
+  isSubset,
+  NOTHING,
+  pathsOf,
+  printPath,
+  sameSet,
+  union,
+} from '../../src/merge/apply/field-set.js';
+import { readFieldsV1 } from '../../src/merge/apply/fields-v1.js';
 import { merge } from '../../src/merge/apply/merge.js';
 import { fieldsOfObject } from '../../src/merge/apply/owned-fields.js';
+import { fieldElement, keyElement, valueElement } from '../../src/merge/apply/path-element.js';
 import type { ApiObject } from '../../src/meta/object.js';
+import { deepFreeze } from '../../src/util/json.js';
 import {
   anyHistory,
   anySubject,
@@ -124,9 +138,103 @@ test.each(SUBJECTS.map((subject) => [subject.kind.kind, subject] as const))(
   },
 );
 
-/** What each applier last got accepted, by its name and the path below the object. */
-class Intents {
+const names = fc.constantFrom('a', 'b', 'B', '\u00e9', '', '.', 'x.io/y', 'constructor', '1');
+const scalars = fc.oneof<fc.Arbitrary<unknown>[]>(
+  names,
+  fc.integer({ min: -2, max: 12 }),
+  fc.boolean(),
+  fc.constant(1.5),
+);
+const element = fc.oneof(
+  { arbitrary: names.map(fieldElement), weight: 6 },
+  {
+    arbitrary: fc
+      .uniqueArray(fc.constantFrom('name', 'port', 'protocol'), { minLength: 1 })
+      .chain((keys) => fc.tuple(...keys.toSorted().map((key) => fc.tuple(fc.constant(key), scalars))))
+      .map(keyElement),
+    weight: 2,
+  },
+  { arbitrary: scalars.map(valueElement), weight: 2 },
+  { arbitrary: fc.nat(12).map((place) => `i:${place}`), weight: 1 },
+);
+const paths = fc.array(fc.array(element, { minLength: 1, maxLength: 4 }), { maxLength: 8 });
+
+type Paths = readonly (readonly string[])[];
+
+/** A set with just one path. */
+const single = (path: readonly string[]) => path.reduceRight<FieldSet>((inner, step) => ({ [step]: inner }), NOTHING);
+const setOf = (all: Paths) => all.reduce((set, path) => union(set, single(path)), NOTHING);
+/** Paths as the plainest sets there are. */
+const plain = (all: Iterable<readonly string[]>) => new Set([...all].map((path) => JSON.stringify(path)));
+const plainly = (set: FieldSet) => plain(pathsOf(set));
+
+/** The same encoding with its steps, and the keys within them, in another order. */
+function disordered(set: FieldSet, salt: number): FieldSet {
+  const mixed = Object.entries(set).map(([step, node]) => [otherwise(step, salt), disordered(node, salt)] as const);
+  return Object.fromEntries(mixed.sort(([left], [right]) => mixedUp(left, salt) - mixedUp(right, salt)));
+}
+
+function otherwise(step: string, salt: number): string {
+  if (!step.startsWith('k:')) return step;
+  const keys = Object.entries(JSON.parse(step.slice(2)) as object);
+  return `k:${JSON.stringify(Object.fromEntries(salt % 2 === 0 ? keys.reverse() : keys))}`;
+}
+
+const mixedUp = (text: string, salt: number) =>
+  [...text].reduce((sum, character) => (sum * 31 + character.charCodeAt(0) * salt) % 9973, salt);
+
+test('a set has one encoding, however it came about and in whatever order it is read', () => {
+  fc.assert(
+    fc.property(paths, fc.integer({ min: 1, max: 9999 }), (all, salt) => {
+      const set = setOf(all);
+      expect(plainly(set)).toEqual(plain(all));
+      const encoding = JSON.stringify(set);
+      expect(JSON.stringify(readFieldsV1(JSON.parse(encoding)))).toBe(encoding);
+      expect(JSON.stringify(readFieldsV1(disordered(set, salt)))).toBe(encoding);
+      expect(JSON.stringify(setOf(all.toReversed()))).toBe(encoding);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('sets of paths are sets: what is in both, in either, in one only', () => {
+  fc.assert(
+    fc.property(paths, paths, (mine, yours) => {
+      const [left, right] = [setOf(mine), setOf(yours)];
+      const [inLeft, inRight] = [plain(mine), plain(yours)];
+      const both = intersection(left, right);
+      const rest = difference(left, right);
+      expect(plainly(union(left, right))).toEqual(new Set([...inLeft, ...inRight]));
+      expect(plainly(both)).toEqual(new Set([...inLeft].filter((path) => inRight.has(path))));
+      expect(plainly(rest)).toEqual(new Set([...inLeft].filter((path) => !inRight.has(path))));
+      expect(JSON.stringify(union(both, rest))).toBe(JSON.stringify(left));
+      expect(sameSet(union(left, right), union(right, left))).toBe(true);
+      expect(isSubset(both, right)).toBe(true);
+      expect(isSubset(left, right)).toBe([...inLeft].every((path) => inRight.has(path)));
+      const covered = (path: readonly string[]) => yours.some((each) => each.every((step, at) => path[at] === step));
+      expect(plainly(differenceWithBelow(left, right))).toEqual(plain(mine.filter((path) => !covered(path))));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('what sets are made from is never changed', () => {
+  fc.assert(
+    fc.property(paths, paths, (mine, yours) => {
+      const [left, right] = [deepFreeze(setOf(mine)), deepFreeze(setOf(yours))];
+      const before = JSON.stringify([left, right]);
+      for (const operation of [union, intersection, difference, differenceWithBelow]) operation(left, right);
+      expect(JSON.stringify([left, right])).toBe(before);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+/** What each applier last got accepted, by its name and the path below the object; and what was where. */
+class Memory {
   readonly #last = new Map<string, Document>();
+  /** The last value at each owned path. */
+  readonly values = new Map<string, unknown>();
 
   note(write: Write): void {
     switch (write.type) {
@@ -150,22 +258,22 @@ test('after any history the sets tell the truth about the object', async () => {
   await fc.assert(
     fc.asyncProperty(anyHistory, async ({ subject, writes }) => {
       const shared = await Shared.make(subject);
-      const intents = new Intents();
+      const memory = new Memory();
       for (const write of writes) {
         await shared.cluster.clock.advance(500);
         const before = await shared.get();
         const isDone = await shared.attempt(write);
         const after = await shared.get();
-        if (isDone) intents.note(write);
+        if (isDone) memory.note(write);
         else expect(after).toBe(before);
-        expectTruth(after, intents);
+        expectTruth(after, memory);
       }
     }),
     { numRuns: 80 },
   );
 });
 
-function expectTruth(object: ApiObject, intents: Intents): void {
+function expectTruth(object: ApiObject, memory: Memory): void {
   const entries = entriesOf(object);
   expect(unfrozen(object)).toEqual([]);
   expect(isOrdered(entries)).toBe(true);
@@ -174,21 +282,23 @@ function expectTruth(object: ApiObject, intents: Intents): void {
     const { manager = '', operation, subresource = '' } = entry;
     const claims = claimsOf(entry);
     expect(claims).not.toEqual([]);
-    const intent = operation === 'Apply' && manager !== MAKER ? intents.of(manager, subresource) : undefined;
+    const intent = operation === 'Apply' && manager !== MAKER ? memory.of(manager, subresource) : undefined;
     for (const path of claims) {
       const there = valueAt(object, path);
+      const text = printPath(path);
+      if (there !== NOTHING_THERE) memory.values.set(text, there);
       if (intent === undefined) {
-        // Whoever updates, and the maker whom nobody can take by surprise, own what is there.
-        expect([printPath(path), there], `${manager} ${operation}`).not.toEqual([printPath(path), NOTHING_THERE]);
+        // Whoever updates, and the maker, own what is there. A map goes with its last member when that is given up, and
+        // whoever owned the map as such still does.
+        if (there === NOTHING_THERE) expect(typeof memory.values.get(text), `${manager} ${text}`).toBe('object');
         continue;
       }
       const wanted = valueAt(intent, path);
       // An applier owns nothing that it did not name. What it named as null, as empty or as zero need not be there.
-      expect([printPath(path), wanted], manager).not.toEqual([printPath(path), NOTHING_THERE]);
-      if (!isBlank(wanted)) expect(there, printPath(path)).not.toBe(NOTHING_THERE);
+      expect(wanted, `${manager} ${text}`).not.toBe(NOTHING_THERE);
+      if (!isBlank(wanted)) expect(there, `${manager} ${text}`).not.toBe(NOTHING_THERE);
       // And as long as it owns a value, it is the one that it wanted.
-      if (typeof wanted !== 'object' && !isBlank(wanted))
-        expect([printPath(path), there]).toEqual([printPath(path), wanted]);
+      if (typeof wanted !== 'object' && !isBlank(wanted)) expect([text, there]).toEqual([text, wanted]);
     }
   }
 }

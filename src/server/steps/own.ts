@@ -18,6 +18,7 @@ import {
 import { afterUpdate, reconciled, type Versioned, type Versions } from '../../merge/apply/ownership.js';
 import { parseApiVersion } from '../../meta/gvk.js';
 import type { ApiObject, DeepReadonly, DraftMeta, DraftObject, ManagedFieldsEntry } from '../../meta/object.js';
+import { complete } from '../../schema/complete.js';
 import { untouchedFields } from '../../schema/decode.js';
 import type { ObjectNode } from '../../schema/structural.js';
 import { deepEqual } from '../../util/json.js';
@@ -177,8 +178,10 @@ export function versionsOf(job: WriteJob): Versions {
 function inStore(from: ServedKind, object: ApiObject): ApiObject {
   const stored = storedFormOf(object);
   if (stored !== object) return stored;
-  // A copy at the top: conversions are remembered by identity, and a draft still changes.
-  return toStored(from, Object.isFrozen(object) ? object : { ...object });
+  if (Object.isFrozen(object)) return toStored(from, object);
+  // What an apply has taken fields from may lack what conversions count on. It is a copy in any case: conversions are
+  // remembered by identity, and a draft still changes.
+  return toStored(from, complete(from.schema, object) as ApiObject);
 }
 
 /** Another version of the kind that is written; undefined when it is not served. */
