@@ -26,8 +26,8 @@ export interface Decoded {
 }
 
 /** Decodes a whole object. Throws {@link DecodeError}. */
-export function decode(schema: ObjectNode, body: ParsedBody): Decoded {
-  const walk: Walk = { duplicates: body.duplicates, suspicious: body.duplicates !== undefined };
+export function decode(schema: ObjectNode, body: ParsedBody, isOurs?: (list: object) => boolean): Decoded {
+  const walk: Walk = { duplicates: body.duplicates, suspicious: body.duplicates !== undefined, isOurs };
   const value = decodeWhole(schema, body.value, walk);
   return { value, findings: walk.suspicious ? decodingFindings(schema, body) : NO_FINDINGS };
 }
@@ -48,6 +48,8 @@ interface Walk {
   readonly duplicates: DuplicateKeys | undefined;
   /** Something was seen that findings must name; they are collected by a second walk, in document order. */
   suspicious: boolean;
+  /** Says of a list that the library itself has made it, for good: it is taken as it is. */
+  readonly isOurs?: ((list: object) => boolean) | undefined;
 }
 
 /** Where a value stands, for messages: the nearest struct, and the field names from the top. */
@@ -165,6 +167,7 @@ function decodeNode(node: Structural, given: unknown, place: Place, walk: Walk):
       return decodeMap(node, raw, place, walk, decodeNode);
     case 'list':
       if (!Array.isArray(raw)) throw typeError(raw, place, node.goType);
+      if (walk.isOurs?.(raw) === true) return raw;
       // Not `map`, which would leave the holes of a sparse array where they are.
       return Array.from(raw, (item: unknown) =>
         item === null || item === undefined ? zeroValue(node.items) : decodeNode(node.items, item, place, walk),

@@ -3,6 +3,7 @@
  */
 
 import type { ServedKind } from '../kinds/served-kind.js';
+import { isWritten } from '../merge/apply/managers.js';
 import { errors, type StatusError } from '../meta/errors.js';
 import { quote } from '../meta/go-text.js';
 import type { GroupVersionKind } from '../meta/gvk.js';
@@ -101,17 +102,17 @@ export function unconvertible(from: string, served: ServedKind): string {
 /** The decoded fields of a document as a draft of the kind, which they become part of. */
 export function asDraft(fields: MutableRecord, document: unknown, served: ServedKind): DraftObject {
   const draft = fields as unknown as DraftObject;
-  if (emptiesManagers(document)) draft.metadata.managedFields = [];
+  const managers = managersIn(document);
+  // The decoder does not tell an empty list from none, but here it says something: nobody is to manage the object.
+  if (Array.isArray(managers) && managers.length === 0) draft.metadata.managedFields = [];
   draft.kind = served.gvk.kind;
   draft.apiVersion = served.apiVersion;
   return draft;
 }
 
-/** The decoder does not tell an empty list from none, but here it says something: nobody is to manage the object. */
-function emptiesManagers(value: unknown): boolean {
+function managersIn(value: unknown): unknown {
   const metadata = isRecord(value) ? value['metadata'] : undefined;
-  const managers = isRecord(metadata) ? metadata['managedFields'] : undefined;
-  return Array.isArray(managers) && managers.length === 0;
+  return isRecord(metadata) ? metadata['managedFields'] : undefined;
 }
 
 function acceptedType(gvk: GroupVersionKind, { served, alsoAccepts = [] }: DecodeTarget): GroupVersionKind {
@@ -125,7 +126,8 @@ export function decodeAs(
   refuse: (why: string) => StatusError,
 ): ReturnType<typeof decode> {
   try {
-    return decode(schema, document);
+    // Managers that come back as they were given out are neither judged nor copied.
+    return decode(schema, document, isWritten);
   } catch (error) {
     if (error instanceof DecodeError) throw refuse(error.message);
     throw error;

@@ -33,8 +33,28 @@ function programOf(userAgent: string): string {
   return name;
 }
 
-export function managerNameProblems(manager: string | undefined, field: string): FieldError[] {
-  if (!manager) return [];
+/** Names that were judged and found good: every write names its managers, and they are few. */
+const good = new Set<string>();
+const MAX_GOOD = 1_000;
+
+/** Known to be good, or no name at all. */
+export function isGoodManager(manager: string | undefined): boolean {
+  return !manager || good.has(manager);
+}
+
+export function managerNameProblems(manager: string | undefined, field: string): readonly FieldError[] {
+  if (!manager || isGoodManager(manager)) return NONE;
+  const problems = judge(manager, field);
+  if (problems.length === 0) {
+    if (good.size >= MAX_GOOD) good.clear();
+    good.add(manager);
+  }
+  return problems;
+}
+
+const NONE: readonly FieldError[] = Object.freeze([]);
+
+function judge(manager: string, field: string): FieldError[] {
   const problems: FieldError[] = [];
   if (byteLength(manager) > MAX_BYTES) problems.push(tooLong(field, MAX_BYTES));
   // Every error shows the whole text, so it is quoted once, and a hostile one does not get an error per character.

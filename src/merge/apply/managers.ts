@@ -114,8 +114,17 @@ function readFields(entry: Entries[number], manager: string): FieldSet {
 
 /** In the order in which they are shown: appliers first, then by time, then by name. Managers of nothing are left out. */
 export function writeManagers(managers: Managers): ManagedFieldsEntry[] {
-  const entries = [...managers.values()].filter(({ fields }) => !isEmptySet(fields));
-  return (entries.length > 1 ? entries.sort(byPlace) : entries).map(writeEntry);
+  const shown = [...managers.values()].filter(({ fields }) => !isEmptySet(fields));
+  const entries = (shown.length > 1 ? shown.sort(byPlace) : shown).map(writeEntry);
+  written.add(entries);
+  return entries;
+}
+
+const written = new WeakSet<object>();
+
+/** Whether {@link writeManagers} made it, and nobody since: what comes back as it was given out needs no reading. */
+export function isWritten(entries: object): boolean {
+  return Object.isFrozen(entries) && written.has(entries);
 }
 
 function writeEntry({ manager, operation, apiVersion, time, fields, subresource }: Manager): ManagedFieldsEntry {

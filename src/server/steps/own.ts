@@ -32,7 +32,13 @@ export function ownNew(draft: DraftObject, job: WriteJob): void {
   const { served } = job;
   const before = emptyObject(served);
   const managers = startingManagers(draft, undefined, job);
-  setManagers(draft.metadata, capUpdaters(updated(draft, before, managers, job)), lastManagers.get(served));
+  const next = capUpdaters(updated(draft, before, managers, job));
+  // A plugin may get hold of the entries and change them, until they are stored.
+  if (job.context.mayRace) {
+    setManagers(draft.metadata, next, undefined);
+    return;
+  }
+  setManagers(draft.metadata, next, lastManagers.get(served));
   if (draft.metadata.managedFields !== undefined) lastManagers.set(served, draft.metadata.managedFields);
 }
 

@@ -13,7 +13,7 @@ import { labelErrors } from '../../meta/labels.js';
 import { byteLength, dnsLabelProblems, pathSegmentProblems, qualifiedNameProblems } from '../../meta/names.js';
 import type { ApiObject, DeepReadonly, ObjectMeta, OwnerReference } from '../../meta/object.js';
 import { goTimeString } from '../../meta/time.js';
-import { managerNameProblems } from '../manager-name.js';
+import { isGoodManager, managerNameProblems } from '../manager-name.js';
 
 type Meta = DeepReadonly<ObjectMeta>;
 
@@ -103,6 +103,7 @@ const MAX_SUBRESOURCE_BYTES = 256;
 /** What a client wrote there has been read by now, so there is little left that can be wrong. */
 function managerProblems(entries: Meta['managedFields'], problems: FieldError[]): void {
   entries?.forEach(({ manager, subresource = '' }, index) => {
+    if (subresource === '' && isGoodManager(manager)) return;
     const at = keyPath('metadata.managedFields', index);
     problems.push(...managerNameProblems(manager, childPath(at, 'manager')));
     if (byteLength(subresource) > MAX_SUBRESOURCE_BYTES) {
