@@ -27,9 +27,9 @@ export interface Restored {
  * @example
  * restore(ConfigMap.schema, { data: [] }) // RestoreError: cannot restore map from slice
  */
-export function restore(schema: ObjectNode, document: unknown): Restored {
+export function restore(schema: ObjectNode, document: unknown, live?: unknown): Restored {
   const walk: Walk = { sawUnknown: false };
-  const value = restoreStruct(schema, document, walk);
+  const value = restoreStruct(schema, document, { walk, live });
   if (!walk.sawUnknown) return { value, findings: NO_FINDINGS };
   // Nearly no document holds any, so they are named by a walk of their own.
   const unknown = new Set<string>();
@@ -43,17 +43,23 @@ interface Walk {
   sawUnknown: boolean;
 }
 
-function restoreValue(node: Structural, value: unknown, walk: Walk): unknown {
-  if (value === null || value === undefined) return value;
+/** `live`: what stands in the same place of the live object; if it is the same value, it is as it should be. */
+interface Place {
+  readonly walk: Walk;
+  readonly live: unknown;
+}
+
+function restoreValue(node: Structural, value: unknown, place: Place): unknown {
+  if (value === null || value === undefined || value === place.live) return value;
   switch (node.type) {
     case 'object':
-      return restoreStruct(node, value, walk);
+      return restoreStruct(node, value, place);
     case 'map':
       if (!isRecord(value)) throw new RestoreError(`cannot restore map from ${goKind(value)}`);
-      return replaceValues(value, (item) => restoreValue(node.values, item, walk));
+      return replaceValues(value, (item, key) => restoreValue(node.values, item, inside(place, key)));
     case 'list':
       if (!Array.isArray(value)) throw new RestoreError(`cannot restore slice from ${goKind(value)}`);
-      return restoreList(value, (item) => restoreValue(node.items, item, walk));
+      return restoreList(value, (item, index) => restoreValue(node.items, item, inside(place, index)));
     case 'scalar':
       return restoreScalar(node, value);
     case 'any':
@@ -61,14 +67,20 @@ function restoreValue(node: Structural, value: unknown, walk: Walk): unknown {
   }
 }
 
-function restoreStruct(node: ObjectNode, value: unknown, walk: Walk): unknown {
+function inside({ walk, live }: Place, key: string | number): Place {
+  const isInside = typeof live === 'object' && live !== null && Object.hasOwn(live, key);
+  return { walk, live: isInside ? (live as Record<string | number, unknown>)[key] : undefined };
+}
+
+function restoreStruct(node: ObjectNode, value: unknown, place: Place): unknown {
   if (!isRecord(value)) throw new RestoreError(`cannot restore struct from: ${goKind(value)}`);
+  const { walk } = place;
   let restored = value;
   let known = 0;
   for (const { name, node: child } of node.fields.values()) {
     if (!Object.hasOwn(value, name)) continue;
     known++;
-    const item = restoreValue(child, value[name], walk);
+    const item = restoreValue(child, value[name], inside(place, name));
     if (item === value[name]) continue;
     if (restored === value) restored = { ...value };
     setOwn(restored, name, item);
@@ -97,11 +109,11 @@ function nameUnknown(node: Structural, value: unknown, path: string, unknown: Se
 
 function replaceValues(
   record: Record<string, unknown>,
-  change: (value: unknown) => unknown,
+  change: (value: unknown, key: string) => unknown,
 ): Readonly<Record<string, unknown>> {
   let replaced = record;
   for (const key of Object.keys(record)) {
-    const value = change(record[key]);
+    const value = change(record[key], key);
     if (value === record[key]) continue;
     if (replaced === record) replaced = { ...record };
     setOwn(replaced, key, value);
@@ -109,8 +121,8 @@ function replaceValues(
   return replaced;
 }
 
-function restoreList(list: readonly unknown[], change: (item: unknown) => unknown): readonly unknown[] {
-  const changed = list.map((item) => change(item));
+function restoreList(list: readonly unknown[], change: (item: unknown, index: number) => unknown): readonly unknown[] {
+  const changed = list.map(change);
   return changed.every((item, index) => item === list[index]) ? list : changed;
 }
 

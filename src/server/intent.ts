@@ -59,7 +59,7 @@ export function draftOf(application: Application, live: ApiObject | undefined): 
   const draft =
     applied.object === undefined && live !== undefined
       ? (copyJson(live) as unknown as DraftObject)
-      : decodeMerged(applied.object ?? emptyObject(job.served), application);
+      : decodeMerged(applied.object ?? emptyObject(job.served), application, live);
   setManagers(draft.metadata, applied.managers, live?.metadata.managedFields);
   if (options.fieldManager === CLIENT_SIDE_APPLIER) syncAnnotation(draft, application);
   refuseRepeatedKeys(intent.repeatedKeys, options.fieldValidation, job);
@@ -149,7 +149,7 @@ function addressOf({ metadata }: Intent['document'], { gvk }: ServedKind): strin
 }
 
 /** The merged document as a draft. Its types fit, but values with a syntax of their own are read here for the first time. */
-function decodeMerged(merged: unknown, { intent, job }: Application): DraftObject {
+function decodeMerged(merged: unknown, { intent, job }: Application, live: ApiObject | undefined): DraftObject {
   const { context, served, moment } = job;
   const refuse = (why: string): StatusError =>
     errors.plain(
@@ -157,17 +157,25 @@ function decodeMerged(merged: unknown, { intent, job }: Application): DraftObjec
     );
   const refusals: Refusals = { unrecognized: refuse, unfit: refuse };
   const target = { served, registry: context.registry, fieldValidation: 'Ignore' } as const;
-  const { draft } = decodeDocument({ value: restored(merged, served, refuse) }, target, refusals);
+  const { draft } = decodeDocument({ value: restored(merged, { served, live, refuse }) }, target, refusals);
   served.kind.strategy.defaults?.(draft, moment);
   return draft;
 }
 
-function restored(merged: unknown, { schema }: ServedKind, refuse: (why: string) => StatusError): unknown {
+function restored(
+  merged: unknown,
+  about: {
+    readonly served: ServedKind;
+    readonly live: ApiObject | undefined;
+    readonly refuse: (why: string) => StatusError;
+  },
+): unknown {
+  const { schema } = about.served;
   if (schema.manner === 'document') return merged;
   try {
-    return restore(schema, merged).value;
+    return restore(schema, merged, about.live).value;
   } catch (error) {
-    throw error instanceof RestoreError ? refuse(error.message) : error;
+    throw error instanceof RestoreError ? about.refuse(error.message) : error;
   }
 }
 

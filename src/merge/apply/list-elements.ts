@@ -32,8 +32,14 @@ function mapElement(list: ListNode, item: unknown): PathElement {
     throw new ItemError('associative list with keys may not have a null element');
   }
   if (!isRecord(item)) throw new ItemError('associative list with keys may not have non-map elements');
-  const keys = keysOf(list).map((key) => [key.name, keyValue(item, key)] as const);
-  if (keys.some(([, value]) => value === undefined)) throw missingKey(list, keys);
+  const keys: [name: string, value: unknown][] = [];
+  let isComplete = true;
+  for (const key of keysOf(list)) {
+    const value = keyValue(item, key);
+    if (value === undefined) isComplete = false;
+    keys.push([key.name, value]);
+  }
+  if (!isComplete) throw missingKey(list, keys);
   return keyElement(keys);
 }
 
@@ -79,19 +85,19 @@ function fallbackOf(list: ListNode, field: Field | undefined): unknown {
 }
 
 export interface IndexedItems {
-  /** One for each item, in order. */
-  readonly elements: readonly PathElement[];
+  /** One for each item, in order; undefined for an item that cannot be told. */
+  readonly elements: readonly (PathElement | undefined)[];
   readonly byElement: ReadonlyMap<PathElement, readonly unknown[]>;
 }
 
 /** The items of a list by their element. Items that cannot be told apart are passed over: they are nobody's. */
 export function indexItems(list: ListNode, items: readonly unknown[]): IndexedItems {
-  const elements: PathElement[] = [];
+  const elements: (PathElement | undefined)[] = [];
   const byElement = new Map<PathElement, unknown[]>();
   for (const item of items) {
     const element = elementOrNone(list, item);
-    if (element === undefined) continue;
     elements.push(element);
+    if (element === undefined) continue;
     const same = byElement.get(element);
     if (same === undefined) byElement.set(element, [item]);
     else same.push(item);

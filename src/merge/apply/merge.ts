@@ -6,7 +6,7 @@
  */
 import type { ListNode, Structural } from '../../schema/structural.js';
 import { type MutableRecord, setOwn } from '../../util/json.js';
-import { elementOrNone, indexItems } from './list-elements.js';
+import { indexItems } from './list-elements.js';
 import type { PathElement } from './path-element.js';
 import {
   hasItems,
@@ -71,12 +71,13 @@ class ItemMerge {
   constructor(list: ListNode, left: readonly unknown[], right: readonly unknown[]) {
     this.#list = list;
     this.#left = left;
-    this.#leftElements = left.map((item) => elementOrNone(list, item));
-    this.#leftItems = indexItems(list, left).byElement;
+    const live = indexItems(list, left);
+    this.#leftElements = live.elements;
+    this.#leftItems = live.byElement;
     const applied = indexItems(list, right);
-    this.#rightElements = applied.elements;
+    this.#rightElements = applied.elements.filter((element) => element !== undefined);
     this.#rightItems = applied.byElement;
-    this.#shared = applied.elements.filter((element) => this.#leftItems.has(element)).reverse();
+    this.#shared = this.#rightElements.filter((element) => this.#leftItems.has(element)).reverse();
   }
 
   /** The merged list; undefined when it is the left one. */

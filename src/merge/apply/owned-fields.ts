@@ -93,7 +93,7 @@ function fieldsOfItems(list: ListNode, items: readonly unknown[], judge: Judge |
   const siblings = new Siblings(false);
   const { elements, byElement } = indexItems(list, items);
   // Pruning can leave an item without what it is told by. It is still there, so its list is not empty.
-  if (elements.length < items.length) siblings.add(UNKNOWN_ITEM, LEAF);
+  if (elements.includes(undefined)) siblings.add(UNKNOWN_ITEM, LEAF);
   for (const [element, same] of byElement) {
     siblings.add(element, same.length > 1 ? LEAF : withSelf(fieldsOf(list.items, same[0], undefined)));
   }

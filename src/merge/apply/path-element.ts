@@ -49,7 +49,10 @@ export function isKeyed(element: PathElement): boolean {
  * as text, so this is the reference server's text to the letter.
  */
 function valueText(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value).replace(SPECIAL, escapeSpecial);
+  if (typeof value === 'string') {
+    return PLAIN.test(value) ? `"${value}"` : JSON.stringify(value).replace(SPECIAL, escapeSpecial);
+  }
+  if (Number.isSafeInteger(value)) return String(value);
   // It writes no exponent of one digit.
   if (typeof value === 'number') return JSON.stringify(value).replace(/e-(\d)$/, 'e-0$1');
   if (Array.isArray(value)) return `[${value.map(valueText).join(',')}]`;
@@ -59,6 +62,9 @@ function valueText(value: unknown): string {
     .map((key) => `${valueText(key)}:${valueText(value[key])}`);
   return `{${members.join(',')}}`;
 }
+
+/** Nothing in it that has to be escaped: as good as every name. */
+const PLAIN = /^[\w ./:-]*$/;
 
 /** What JSON escapes, and what could end a script. */
 const SPECIAL = /\\.|[<>&\u2028\u2029]/g;
