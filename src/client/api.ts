@@ -175,7 +175,7 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
    * const plan = await configMaps.explain({ metadata: { name: 'settings' }, data: { colour: 'green' } }, { fieldManager: 'me' });
    * plan.fields.filter((field) => field.change === 'conflict');
    */
-  explain(configuration: Applied<AnyKind>, options?: ApplyOptions): Promise<ApplyPlan>;
+  explain(configuration: Applied<AnyKind>, options?: ApplyOptions): Promise<ApplyPlan<Stored<AnyKind>>>;
 
   /**
    * Deletes an object. The answer is the server's: a Status, or the object where it still exists for a while (it waits
@@ -265,6 +265,17 @@ export interface SubresourceApi<AnyKind extends Kind> {
     configuration: AppliedBody<InputDraftOf<AnyKind>>,
     options?: ApplyOptions,
   ): Promise<Stored<AnyKind>>;
+  /**
+   * What an apply to this path would do, without doing it.
+   *
+   * @example
+   * String(await quotas.status.explain('team', { status: { used: { pods: '3' } } }, { fieldManager: 'counter' }));
+   */
+  explain(
+    name: string,
+    configuration: AppliedBody<InputDraftOf<AnyKind>>,
+    options?: ApplyOptions,
+  ): Promise<ApplyPlan<Stored<AnyKind>>>;
 }
 
 /** What is asked for need not name the object: the address does. */

@@ -4,6 +4,7 @@
  */
 import type { Kind } from '../kinds/kind.js';
 import { dialects } from '../meta/dialect.js';
+import { StatusError } from '../meta/errors.js';
 import type { GroupVersionResource } from '../meta/gvk.js';
 import { apiVersionOf } from '../meta/gvk.js';
 import type { ApiRequest, RequestOptions, Verb } from '../protocol/request.js';
@@ -86,9 +87,19 @@ export class Endpoint {
   send<Answer>(request: ApiRequest): MaybePromise<Answer> {
     const { signal } = request;
     signal?.throwIfAborted();
-    const sent = this.connection.transport.send(request);
+    const sent = this.#send(request);
     if (!isPromise(sent)) return this.#answer<Answer>(sent);
     return untilAborted(sent, signal).then((response) => this.#answer<Answer>(response));
+  }
+
+  /** A failure of a server in this process has the stack of who asked, not of how deep the server was by then. */
+  #send(request: ApiRequest): ApiResponse | Promise<ApiResponse> {
+    try {
+      return this.connection.transport.send(request);
+    } catch (error) {
+      if (StatusError.is(error) && error.code < 500) Error.captureStackTrace?.(error, this.send);
+      throw error;
+    }
   }
 
   /** Sends a watch request. Whoever calls must close the stream, also when nobody wants it any more. */

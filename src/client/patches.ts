@@ -69,8 +69,13 @@ export interface StrategicDirectives {
   readonly [deletion: `$deleteFromPrimitiveList/${string}`]: readonly unknown[];
 }
 
-/** Any part of an object that is sent as `Input`: what one manager stands for. */
-export type AppliedBody<Value> = { readonly [Key in keyof Value]?: AppliedField<Value[Key]> };
+/**
+ * Any part of an object that is sent as `Input`: what one manager stands for. What was read is no configuration: it says
+ * who manages what, and a server refuses that.
+ */
+export type AppliedBody<Value> = {
+  readonly [Key in keyof Value]?: Key extends 'managedFields' ? never : AppliedField<Value[Key]>;
+};
 
 type AppliedField<Value> = Value extends readonly (infer Item)[]
   ? readonly AppliedField<Item>[]

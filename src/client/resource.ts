@@ -124,14 +124,14 @@ export class ObjectResource<AnyKind extends Kind> extends CollectionResource<Any
   }
 
   explain(name: string, options?: GetOptions): Promise<Ownership>;
-  explain(configuration: Applied<AnyKind>, options?: ApplyOptions): Promise<ApplyPlan>;
+  explain(configuration: Applied<AnyKind>, options?: ApplyOptions): Promise<ApplyPlan<Stored<AnyKind>>>;
   async explain(
     what: string | Applied<AnyKind>,
     options: GetOptions & ApplyOptions = {},
-  ): Promise<Ownership | ApplyPlan> {
+  ): Promise<Ownership | ApplyPlan<Stored<AnyKind>>> {
     return typeof what === 'string'
       ? explainObject(this.endpoint, what, options)
-      : explainApply(this.endpoint, what, options);
+      : explainApply(this.endpoint, { input: what }, options);
   }
 
   async delete(name: string, options?: DeleteOptions): Promise<Stored<AnyKind> | Status> {
@@ -212,5 +212,9 @@ class SubresourceResource<AnyKind extends Kind> implements SubresourceApi<AnyKin
 
   async apply(name: string, configuration: unknown, options?: ApplyOptions): Promise<Stored<AnyKind>> {
     return applyObject(this.#endpoint, { name, input: named(configuration, name) }, options);
+  }
+
+  async explain(name: string, configuration: unknown, options: ApplyOptions = {}): Promise<ApplyPlan<Stored<AnyKind>>> {
+    return explainApply(this.#endpoint, { name, input: named(configuration, name) }, options);
   }
 }

@@ -88,6 +88,7 @@ function nodeFromZod(from: Unwrapped, path: string, manner: ObjectNode['manner']
     }
     case 'array': {
       const items = nodeFromZod(unwrap(def.element, path), `${path}[*]`, manner);
+      checkListType(items, hint, path);
       return { ...listNode(items, hint, from.checked || items.checked), ...extras };
     }
     case 'string':
@@ -142,6 +143,27 @@ const GO_TYPES: Readonly<Record<ScalarType, string>> = {
   intOrString: 'intstr.IntOrString',
   duration: 'v1.Duration',
 };
+
+/** A list that is merged item by item needs items that can be told apart. */
+function checkListType(items: Structural, hint: Hint, path: string): void {
+  if (hint.listType === 'set' && items.type !== 'scalar') {
+    throw new TypeError(`${path}: setList is for strings, numbers and booleans; use mapList for objects`);
+  }
+  if (hint.listType !== 'map') return;
+  const keys = hint.mapKeys ?? [];
+  if (items.type !== 'object') throw new TypeError(`${path}: mapList is for objects; use setList for other values`);
+  if (keys.length === 0) throw new TypeError(`${path}: mapList needs the key that tells items apart`);
+  for (const key of keys) {
+    const field = items.fields.get(key);
+    if (field === undefined) throw new TypeError(`${path}: mapList by "${key}", which its items do not have`);
+    if (field.node.type !== 'scalar') throw new TypeError(`${path}: mapList by "${key}", which is no plain value`);
+    if (items.manner === 'document' && !field.required && field.node.default === undefined) {
+      throw new TypeError(
+        `${path}: mapList by "${key}", which items may leave out: make it required, or give it a default`,
+      );
+    }
+  }
+}
 
 function listNode(items: Structural, hint: Hint, checked: boolean): ListNode {
   return {

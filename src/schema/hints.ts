@@ -128,16 +128,22 @@ export function defaultedPointer<Schema extends z.ZodType>(
   return hint(schema.default(value), { presence: 'pointer' });
 }
 
+/** The fields of an item by which it may be told from others. */
+type KeyOf<Item extends z.ZodType> = Extract<keyof z.output<Item>, string>;
+
 /**
- * A list merged by the values of `keys`, by apply; strategic merge goes by the first of them unless `patchKey` names
- * another one.
+ * A list of objects that apply merges item by item: items with the same values of `keys` are the same item. Strategic
+ * merge, which built-in kinds know, goes by the first key unless `patchKey` names another one.
+ *
+ * @example
+ * mapList(z.object({ name: z.string(), role: z.string().default('guest') }), 'name');
  */
 export function mapList<Item extends z.ZodType>(
   item: Item,
-  keys: string | readonly string[],
-  patchKey?: string,
+  keys: KeyOf<Item> | readonly KeyOf<Item>[],
+  patchKey?: KeyOf<Item>,
 ): z.ZodArray<Item> {
-  const mapKeys = typeof keys === 'string' ? [keys] : keys;
+  const mapKeys: readonly string[] = typeof keys === 'string' ? [keys] : keys;
   const patchMergeKey = patchKey ?? mapKeys[0] ?? '';
   return hint(z.array(item), { listType: 'map', mapKeys, patchMergeKey, patchStrategy: 'merge' });
 }
@@ -147,12 +153,23 @@ export function applyMapList<Item extends z.ZodType>(item: Item, keys: string | 
   return hint(z.array(item), { listType: 'map', mapKeys: typeof keys === 'string' ? [keys] : keys });
 }
 
-/** A list of unique values, each owned on its own. */
+/**
+ * A list of plain values, each of which stands in it once and is owned on its own.
+ *
+ * @example
+ * setList(z.string());
+ */
 export function setList<Item extends z.ZodType>(item: Item): z.ZodArray<Item> {
   return hint(z.array(item), { listType: 'set' });
 }
 
-/** A struct that apply replaces as a whole. */
+/**
+ * An object or a record that apply replaces as a whole: it belongs to whoever applied it last. Lists are that without a
+ * word.
+ *
+ * @example
+ * atomic(z.object({ from: z.string(), to: z.string() }));
+ */
 export function atomic<Schema extends z.ZodType>(schema: Schema): Schema {
   return hint(schema, { atomic: true });
 }

@@ -194,12 +194,16 @@ widgets.apply({ metadata: { labels: {} } });
 widgets.apply({ metadata: { name: 'w' }, spek: {} });
 // @ts-expect-error not a value of the field, however deep
 widgets.apply({ metadata: { name: 'w' }, spec: { holes: [{ name: 1 }] } });
+// @ts-expect-error what was read is no configuration
+widgets.apply(await widgets.get('w'));
 // @ts-expect-error only apply can be forced
 widgets.patch('w', mergePatch({}), { force: true });
 
 // Explain
 expectTypeOf(widgets.explain('w')).resolves.toEqualTypeOf<Ownership>();
-expectTypeOf(widgets.explain({ metadata: { name: 'w' } }, { force: true })).resolves.toEqualTypeOf<ApplyPlan>();
+expectTypeOf(widgets.explain({ metadata: { name: 'w' } }, { force: true })).resolves.toEqualTypeOf<
+  ApplyPlan<DeepReadonly<Widget>>
+>();
 expectTypeOf<ApplyPlan['fields'][number]['change']>().toEqualTypeOf<FieldChange>();
 // @ts-expect-error what is explained is not to be changed
 (await widgets.explain('w')).fields[0].owners = [];

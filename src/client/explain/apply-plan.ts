@@ -1,20 +1,18 @@
 /**
  * What an apply would do: rehearsed by the server, and compared here with what is there now.
  */
-import { compare } from '../../merge/apply/compare.js';
-import { difference, type FieldSet, isMember, NOTHING, printPath, union } from '../../merge/apply/field-set.js';
-import { type Manager, type Managers, managerKey, readManagers } from '../../merge/apply/managers.js';
-import { fieldsOfObject } from '../../merge/apply/owned-fields.js';
-import { UNTRACKED } from '../../merge/apply/tracked.js';
+import type { Kind } from '../../kinds/kind.js';
+import { fieldsOfIntent } from '../../merge/apply/owned-fields.js';
 import { StatusError } from '../../meta/errors.js';
 import type { ApiObject } from '../../meta/object.js';
 import { schemaInDialect } from '../../schema/in-dialect.js';
-import type { ObjectNode } from '../../schema/structural.js';
+import { own } from '../../util/json.js';
 import type { Endpoint } from '../endpoint.js';
 import type { ApplyOptions } from '../options.js';
 import { applyObject, getObject } from '../requests.js';
-import { hasPath, nodeAt, type Path, printRows, printValue, valueAt, walkPaths } from './field-values.js';
-import { type FieldOwner, ownerOf, printOwner } from './ownership.js';
+import { INSPECT, printRows, printValue } from './field-values.js';
+import { type FieldOwner, printOwner } from './ownership.js';
+import { changesOwners, plannedFields, type Rehearsal } from './planned-fields.js';
 
 /**
  * - `add`, `change`, `remove`: what happens to the field
@@ -24,8 +22,19 @@ import { type FieldOwner, ownerOf, printOwner } from './ownership.js';
  * - `keep`: it is as the configuration wants it, and the manager's alone
  * - `release`: the configuration no longer names it, and it stays because others own it
  * - `follow`: the configuration does not name it; it changes with the rest, as defaults do
+ * - `ignore`: the configuration names it, but it is not for this address to say: a status beside the object
  */
-export type FieldChange = 'add' | 'change' | 'remove' | 'conflict' | 'take' | 'share' | 'keep' | 'release' | 'follow';
+export type FieldChange =
+  | 'add'
+  | 'change'
+  | 'remove'
+  | 'conflict'
+  | 'take'
+  | 'share'
+  | 'keep'
+  | 'release'
+  | 'follow'
+  | 'ignore';
 
 export interface PlannedField {
   /** As messages of the server write it: `.spec.replicas`. */
@@ -38,37 +47,62 @@ export interface PlannedField {
 }
 
 /** What an apply would do. Prints as a list. */
-export interface ApplyPlan {
-  /** `conflict`: nothing, because it would fail. */
-  readonly outcome: 'create' | 'change' | 'nothing' | 'conflict';
+export interface ApplyPlan<Object = ApiObject> {
+  /**
+   * - `create`, `change`: the object would come into being, or change
+   * - `owners`: only who owns what would change; that is a write, too
+   * - `nothing`: nothing would be written
+   * - `conflict`: it would fail
+   */
+  readonly outcome: 'create' | 'change' | 'owners' | 'nothing' | 'conflict';
   readonly manager: string;
   /** What is named, was named or would change, in order. */
   readonly fields: readonly PlannedField[];
   /** The object as it would be; in case of a conflict, as it would be if the apply were forced. */
-  readonly object: ApiObject;
+  readonly object: Object;
   toString(): string;
 }
 
 /** Rehearses an apply. Rejects like the apply itself, except for conflicts, which are part of the plan. */
-export async function explainApply(endpoint: Endpoint, input: unknown, options: ApplyOptions): Promise<ApplyPlan> {
-  const { signal } = options;
-  const name = (input as { readonly metadata?: { readonly name?: string } } | null)?.metadata?.name ?? '';
-  const live = await findObject(endpoint, name, signal);
+export async function explainApply<Object>(
+  endpoint: Endpoint,
+  change: { readonly name?: string; readonly input: unknown },
+  options: ApplyOptions,
+): Promise<ApplyPlan<Object>> {
+  const { input } = change;
+  const given = (input as { readonly metadata?: { readonly name?: unknown } } | null)?.metadata?.name;
+  const name = endpoint.name(change.name ?? given, 'explain');
+  const live = await findObject(endpoint, name, options.signal);
   const rehearse = async (force: boolean): Promise<ApiObject> =>
-    applyObject<ApiObject>(endpoint, { input }, { ...options, force, dryRun: true });
-  const forced = options.force === true;
-  let isConflict = false;
+    applyObject<ApiObject>(endpoint, { name, input }, { ...options, force, dryRun: true });
+  let conflict: StatusError | undefined;
   let object: ApiObject;
   try {
-    object = await rehearse(forced);
+    object = await rehearse(options.force === true);
   } catch (error) {
     if (!isOwnershipConflict(error)) throw error;
-    isConflict = true;
+    conflict = error;
     object = await rehearse(true);
   }
-  const schema = schemaInDialect(endpoint.kind.schema, endpoint.connection.transport.dialect);
-  const manager = options.fieldManager ?? endpoint.connection.defaults.fieldManager ?? '';
-  return new Plan({ schema, manager, live, object, isConflict, apiVersion: object.apiVersion });
+  const { dialect } = endpoint.connection.transport;
+  const shown = shownKind(endpoint);
+  const schema = schemaInDialect(shown.schema, dialect);
+  return new Plan<Object>({
+    schema,
+    live,
+    object,
+    named: fieldsOfIntent(schema, input),
+    manager: options.fieldManager ?? endpoint.connection.defaults.fieldManager ?? '',
+    subresource: endpoint.place.subresource ?? '',
+    isView: shown !== endpoint.kind,
+    conflicts: conflict?.status.details?.causes ?? [],
+  });
+}
+
+/** Below an object something else may be shown than the object. */
+function shownKind({ kind, place }: Endpoint): Kind {
+  const declared = place.subresource === undefined ? undefined : own(kind.subresources, place.subresource);
+  return declared?.type === undefined ? kind : declared.kind;
 }
 
 async function findObject(endpoint: Endpoint, name: string, signal?: AbortSignal): Promise<ApiObject | undefined> {
@@ -80,34 +114,24 @@ async function findObject(endpoint: Endpoint, name: string, signal?: AbortSignal
   }
 }
 
-function isOwnershipConflict(error: unknown): boolean {
+function isOwnershipConflict(error: unknown): error is StatusError {
   if (!StatusError.is(error, 'Conflict')) return false;
   return error.status.details?.causes?.some(({ reason }) => reason === 'FieldManagerConflict') === true;
 }
 
-interface Rehearsal {
-  readonly schema: ObjectNode;
-  readonly manager: string;
-  readonly apiVersion: string;
-  readonly live: ApiObject | undefined;
-  readonly object: ApiObject;
-  readonly isConflict: boolean;
-}
-
-class Plan implements ApplyPlan {
+class Plan<Object> implements ApplyPlan<Object> {
   readonly outcome: ApplyPlan['outcome'];
   readonly manager: string;
   readonly fields: readonly PlannedField[];
-  readonly object: ApiObject;
+  readonly object: Object;
   readonly #title: string;
 
   constructor(rehearsal: Rehearsal) {
-    const { manager, live, object, isConflict } = rehearsal;
+    const { manager, object } = rehearsal;
     this.manager = manager;
-    this.object = object;
+    this.object = object as Object;
     this.fields = Object.freeze(plannedFields(rehearsal));
-    const isSame = this.fields.every(({ change }) => change === 'keep' || change === 'share' || change === 'release');
-    this.outcome = isConflict ? 'conflict' : live === undefined ? 'create' : isSame ? 'nothing' : 'change';
+    this.outcome = outcomeOf(this.fields, rehearsal);
     this.#title = `${object.kind} "${object.metadata.name}", applied by "${manager}"`;
   }
 
@@ -118,15 +142,28 @@ class Plan implements ApplyPlan {
       printChange(before, after),
       others.length === 0 ? '' : `${WITH[change]} ${others.map(printOwner).join(', ')}`,
     ]);
-    return rows.length === 0
-      ? `${this.#title}: ${TITLES[this.outcome]}`
-      : `${this.#title}: ${TITLES[this.outcome]}\n${printRows(rows)}`;
+    const title = `${this.#title}: ${TITLES[this.outcome]}`;
+    return rows.length === 0 ? title : `${title}\n${printRows(rows)}`;
   }
+
+  [INSPECT](): string {
+    return this.toString();
+  }
+}
+
+const STANDING: readonly FieldChange[] = ['keep', 'share', 'release', 'ignore'];
+
+function outcomeOf(fields: readonly PlannedField[], rehearsal: Rehearsal): ApplyPlan['outcome'] {
+  if (rehearsal.conflicts.length > 0) return 'conflict';
+  if (rehearsal.live === undefined) return 'create';
+  if (!fields.every(({ change }) => STANDING.includes(change))) return 'change';
+  return changesOwners(rehearsal) ? 'owners' : 'nothing';
 }
 
 const TITLES: Readonly<Record<ApplyPlan['outcome'], string>> = {
   create: 'would be created',
   change: 'would change',
+  owners: 'would only change owners',
   nothing: 'would stay as it is',
   conflict: 'would fail with a conflict',
 };
@@ -141,82 +178,10 @@ const WITH: Readonly<Record<FieldChange, string>> = {
   keep: '',
   release: 'left to',
   follow: 'owned by',
+  ignore: 'owned by',
 };
 
 function printChange(before: unknown, after: unknown): string {
   const [was, is] = [printValue(before), printValue(after)];
   return was === is ? is : `${was || '(absent)'} → ${is || '(absent)'}`;
-}
-
-function plannedFields(rehearsal: Rehearsal): readonly PlannedField[] {
-  const { schema, live, object, manager, apiVersion, isConflict } = rehearsal;
-  const managers = managersOf(live);
-  const key = managerKey({ manager, operation: 'Apply', apiVersion, subresource: '' });
-  const claimed = readManagers(object.metadata.managedFields).get(key)?.fields ?? NOTHING;
-  const claimedBefore = managers.get(key)?.fields ?? NOTHING;
-  const rest = [...managers].filter(([other]) => other !== key).map(([, other]) => other);
-  const { added, modified, removed } = compare(schema, fieldsOnly(live), fieldsOnly(object));
-  const changed = union(modified, added);
-  const concerned = difference(union(union(claimed, claimedBefore), union(changed, removed)), UNTRACKED);
-  const existing = union(fieldsOfObject(schema, object), fieldsOfObject(schema, live ?? {}));
-  return ends(concerned, existing).map((path): PlannedField => {
-    const owners = rest.filter(({ fields }) => hasPath(fields, path));
-    const change = changeOf(path, { claimed, changed, added, removed, owners, isConflict });
-    return Object.freeze({
-      path: printPath(path),
-      change,
-      before: live === undefined ? undefined : valueAt(schema, live, path),
-      after: valueAt(schema, object, path),
-      others: Object.freeze(owners.map(ownerOf)),
-    });
-  });
-}
-
-function managersOf(live: ApiObject | undefined): Managers {
-  return readManagers(live?.metadata.managedFields);
-}
-
-/** Without what the server counts: that it would change goes without saying. */
-function fieldsOnly(object: ApiObject | undefined): unknown {
-  if (object === undefined) return {};
-  const { managedFields: _managers, resourceVersion: _version, generation: _generation, ...metadata } = object.metadata;
-  return { ...object, metadata };
-}
-
-/** Paths that say something: not those of maps and items with fields in them, which speak for themselves. */
-function ends(fields: FieldSet, existing: FieldSet): readonly Path[] {
-  return [...walkPaths(fields, 'members')].filter((path) => {
-    const node = nodeAt(fields, path) ?? NOTHING;
-    const present = nodeAt(existing, path);
-    return isLeaf(node) && (present === undefined || isLeaf(present) || !hasMembersBelow(present));
-  });
-}
-
-function isLeaf(node: FieldSet): boolean {
-  return Object.keys(node).every((element) => element === '.');
-}
-
-function hasMembersBelow(node: FieldSet): boolean {
-  return Object.keys(node).some(
-    (element) => element !== '.' && (isMember(node[element]) || !isLeaf(node[element] ?? NOTHING)),
-  );
-}
-
-function changeOf(
-  path: Path,
-  about: {
-    readonly claimed: FieldSet;
-    readonly changed: FieldSet;
-    readonly added: FieldSet;
-    readonly removed: FieldSet;
-    readonly owners: readonly Manager[];
-    readonly isConflict: boolean;
-  },
-): FieldChange {
-  const { claimed, changed, added, removed, owners, isConflict } = about;
-  if (hasPath(removed, path)) return 'remove';
-  if (!hasPath(claimed, path)) return hasPath(changed, path) ? 'follow' : 'release';
-  if (!hasPath(changed, path)) return owners.length > 0 ? 'share' : 'keep';
-  if (owners.length > 0) return isConflict ? 'conflict' : 'take';
-  return hasPath(added, path) ? 'add' : 'change';
 }

@@ -8,6 +8,9 @@ import { hasItems, hasMembers, memberNode, UNTYPED } from '../../merge/apply/typ
 import type { Structural } from '../../schema/structural.js';
 import { isRecord } from '../../util/json.js';
 
+/** How Node asks an object for its own rendering, by a name that every platform can have. */
+export const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom') as never;
+
 export type Path = readonly PathElement[];
 
 /** The paths of a set in the order of their steps: a field before what is below it. `leaves`: only the ends of it. */

@@ -14,7 +14,7 @@ import { deepFreeze } from '../../util/json.js';
 import type { Endpoint } from '../endpoint.js';
 import type { GetOptions } from '../options.js';
 import { getObject } from '../requests.js';
-import { hasPath, nodeAt, type Path, printRows, printValue, valueAt, walkPaths } from './field-values.js';
+import { hasPath, INSPECT, nodeAt, type Path, printRows, printValue, valueAt, walkPaths } from './field-values.js';
 
 /** A manager, as far as it matters to whoever asks who owns something. */
 export interface FieldOwner {
@@ -42,7 +42,13 @@ export interface Ownership {
   readonly managers: readonly FieldOwner[];
   /** Every field that can be owned, in order, owned or not. */
   readonly fields: readonly OwnedField[];
-  /** Who owns the field at a path; nobody owns a field that does not exist. */
+  /**
+   * Who owns what stands at a path: a field, an item of a list, or something inside what is owned as a whole. Nobody owns
+   * what does not exist. Throws TypeError for what cannot be a path: they begin with a dot, and tell items by key.
+   *
+   * @example
+   * ownership.ownersOf('.spec.template.spec.containers[name="web"].image');
+   */
   ownersOf(path: string): readonly FieldOwner[];
   toString(): string;
 }
@@ -76,10 +82,13 @@ export function printOwner({ manager, operation, subresource, since }: FieldOwne
 class ExplainedObject implements Ownership {
   readonly managers: readonly FieldOwner[];
   readonly fields: readonly OwnedField[];
+  /** Also those of maps and items that have fields of their own. */
+  readonly #owners = new Map<string, FieldOwner[]>();
 
   constructor(schema: ObjectNode, object: ApiObject) {
     const managers = [...readManagers(object.metadata.managedFields).values()];
     this.managers = deepFreeze(managers.map(ownerOf));
+    for (const manager of managers) this.#note(manager);
     this.fields = Object.freeze(
       fieldPaths(schema, object, managers).map((path) =>
         Object.freeze({
@@ -91,8 +100,22 @@ class ExplainedObject implements Ownership {
     );
   }
 
+  #note(manager: Manager): void {
+    for (const path of walkPaths(manager.fields, 'members')) {
+      const printed = printPath(path);
+      const owners = this.#owners.get(printed);
+      if (owners === undefined) this.#owners.set(printed, [ownerOf(manager)]);
+      else owners.push(ownerOf(manager));
+    }
+  }
+
   ownersOf(path: string): readonly FieldOwner[] {
-    return this.fields.find((field) => field.path === path)?.owners ?? [];
+    if (!path.startsWith('.')) throw notAPath(path, 'a path begins with a dot');
+    const owners = this.#owners.get(path);
+    if (owners !== undefined) return Object.freeze([...owners]);
+    if (/\[\d+\]/.test(path)) throw notAPath(path, 'items are told by their keys, as in .containers[name="web"]');
+    const whole = this.fields.find((field) => isInside(path, field.path));
+    return whole?.owners ?? [];
   }
 
   toString(): string {
@@ -103,6 +126,18 @@ class ExplainedObject implements Ownership {
     ]);
     return printRows([['FIELD', 'VALUE', 'OWNED BY'], ...rows]);
   }
+
+  [INSPECT](): string {
+    return this.toString();
+  }
+}
+
+function isInside(path: string, whole: string): boolean {
+  return path.startsWith(whole) && (path[whole.length] === '.' || path[whole.length] === '[');
+}
+
+function notAPath(path: string, why: string): TypeError {
+  return new TypeError(`orchplane: ${JSON.stringify(path)} names no field: ${why}`);
 }
 
 /** Fields of the object, and what is claimed beyond them: an empty map, or a field of another version. */

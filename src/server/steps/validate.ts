@@ -6,6 +6,7 @@ import type { Kind, SubresourceStrategy } from '../../kinds/kind.js';
 import { errors } from '../../meta/errors.js';
 import type { FieldError } from '../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
+import { repeatedItems } from '../../schema/repeated-items.js';
 import { bodyProblems } from '../../schema/rules.js';
 import type { WriteJob } from '../job.js';
 import { metadataProblems, metadataUpdateProblems } from './validate-metadata.js';
@@ -66,7 +67,7 @@ function documentProblems(
   rules: () => readonly FieldError[] | undefined,
 ): readonly FieldError[] {
   const { kind } = job.served;
-  const problems = bodyProblems(kind.body, kind.schema, object);
+  const problems = [...bodyProblems(kind.body, kind.schema, object), ...repeatedItems(kind.schema, object)];
   if (problems.length === 0) return judged(rules, job);
   try {
     return [...problems, ...(rules() ?? [])];

@@ -1,5 +1,5 @@
 /** What `explain` says about objects and about applies that have not happened. */
-import { createCluster, defineKind, type FieldChange, StatusError } from 'orchplane';
+import { createCluster, defineKind, type FieldChange, mergePatch, StatusError } from 'orchplane';
 import { ConfigMap, Deployment } from 'orchplane/kinds';
 import { fakeClock } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
@@ -67,6 +67,20 @@ describe('an object is explained', () => {
     await as('ci').apply(config({ colour: 'red' }));
     const { fields, managers } = await as('ci').explain('settings');
     expect([fields, managers, fields[0], fields[0]?.owners].every(Object.isFrozen)).toBe(true);
+  });
+
+  test('by paths of items, and of what lies inside something that is owned as a whole', async () => {
+    const { cluster } = settings();
+    const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web:1' }] } };
+    const api = cluster.with({ fieldManager: 'ci' }).api(Deployment);
+    await api.apply({ metadata: { name: 'web' }, spec: { selector: { matchLabels: { app: 'web' } }, template } });
+    const explained = await api.explain('web');
+    const containers = '.spec.template.spec.containers';
+    expect(explained.ownersOf(`${containers}[name="web"]`)).toMatchObject([{ manager: 'ci' }]);
+    expect(explained.ownersOf('.spec.selector.matchLabels.app')).toMatchObject([{ manager: 'ci' }]);
+    expect(explained.ownersOf('.spec.replicas')).toEqual([]);
+    expect(() => explained.ownersOf('spec.replicas')).toThrow(/begins with a dot/);
+    expect(() => explained.ownersOf(`${containers}[0].image`)).toThrow(/told by their keys/);
   });
 
   test('unless it does not exist', async () => {
@@ -163,6 +177,55 @@ describe('a would-be apply is explained', () => {
       { path: '.spec.colour', change: 'keep' },
       { path: '.spec.size', change: 'follow', before: 5, after: 3 },
     ]);
+  });
+
+  test('that would only change owners', async () => {
+    const { as } = settings();
+    await as('a').apply(config({ x: '1' }));
+    const plan = await as('b').explain(config({ x: '1' }));
+    expect([plan.outcome, changes(plan)]).toEqual(['owners', { '.data.x': 'share' }]);
+    expect(String(plan)).toContain('would only change owners');
+  });
+
+  test('of an object that nobody tracks: it belongs to who came before', async () => {
+    const { as } = settings();
+    await as('a').create(config({ x: '1', y: '1' }));
+    await as('a').patch('settings', mergePatch({ metadata: { managedFields: [] } }));
+    const plan = await as('b').explain(config({ x: '2', y: '1' }));
+    expect([plan.outcome, changes(plan)]).toEqual(['conflict', { '.data.x': 'conflict', '.data.y': 'share' }]);
+    expect(plan.fields[0]?.others).toMatchObject([{ manager: 'before-first-apply', operation: 'Update' }]);
+  });
+
+  test('below the object', async () => {
+    const { cluster } = settings();
+    const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web:1' }] } };
+    const api = cluster.with({ fieldManager: 'ci' }).api(Deployment);
+    const spec = { selector: { matchLabels: { app: 'web' } }, template, replicas: 2 };
+    await api.apply({ metadata: { name: 'web' }, spec });
+    const status = await api.status.explain('web', { status: { replicas: 1 } }, { fieldManager: 'controller' });
+    expect([status.outcome, changes(status)]).toEqual(['change', { '.status.replicas': 'add' }]);
+    const scale = await api.subresource('scale').explain('web', { spec: { replicas: 3 } }, { fieldManager: 'hpa' });
+    expect(scale.outcome).toBe('conflict');
+    expect(scale.fields).toMatchObject([
+      {
+        path: '.spec.replicas',
+        change: 'conflict',
+        before: 2,
+        after: 3,
+        others: [{ manager: 'ci', operation: 'Apply' }],
+      },
+    ]);
+  });
+
+  test('with what it names in vain', async () => {
+    const { cluster } = settings();
+    const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web:1' }] } };
+    const api = cluster.with({ fieldManager: 'ci' }).api(Deployment);
+    const web = { metadata: { name: 'web' }, spec: { selector: { matchLabels: { app: 'web' } }, template } };
+    await api.apply(web);
+    const plan = await api.explain({ ...web, status: { replicas: 9 } });
+    expect(plan.outcome).toBe('nothing');
+    expect(changes(plan)['.status.replicas']).toBe('ignore');
   });
 
   test('and refused like the apply itself', async () => {

@@ -1,0 +1,65 @@
+/** Lists that apply merges item by item: what a definition may say of them, and what may stand in them. */
+import { createCluster, defineKind, mapList, setList } from 'orchplane';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { failureOf } from '../server/reading.js';
+
+function kindWith(shape: z.ZodRawShape) {
+  return defineKind({ apiVersion: 'example.com/v1', kind: 'Box', scope: 'Cluster', body: { spec: z.object(shape) } });
+}
+
+const item = z.object({ name: z.string(), port: z.number().optional(), side: z.string().default('left') });
+
+describe('a definition is refused', () => {
+  test.each([
+    [
+      'for a key that items do not have',
+      () => mapList(item, 'nmae' as 'name'),
+      /mapList by "nmae", which its items do not have/,
+    ],
+    ['for a key that items may leave out', () => mapList(item, 'port'), /mapList by "port", which items may leave out/],
+    ['for no key', () => mapList(item, []), /mapList needs the key/],
+    ['for items that are no objects', () => mapList(z.string(), 'length' as never), /mapList is for objects/],
+    [
+      'for a key that is no plain value',
+      () => mapList(z.object({ at: z.object({}) }), 'at'),
+      /"at", which is no plain value/,
+    ],
+    ['for a set of objects', () => setList(item), /setList is for strings, numbers and booleans/],
+  ])('%s', (_why, list, message) => {
+    expect(() => kindWith({ list: list().optional() }).schema).toThrow(message);
+  });
+});
+
+describe('an item that stands there twice is refused', () => {
+  const Box = kindWith({
+    items: mapList(item, ['name', 'side']).optional(),
+    tags: setList(z.string()).optional(),
+    nested: z.record(z.string(), z.object({ numbers: setList(z.number()) })).optional(),
+  });
+  const cluster = createCluster({ kinds: [Box] });
+  const create = (spec: object) => failureOf(cluster.api(Box).create({ metadata: { name: 'b' }, spec } as never));
+
+  test.each([
+    ['in a set', { tags: ['a', 'b', 'a'] }, 'spec.tags[2]: Duplicate value: "a"'],
+    [
+      'by its keys, defaults included',
+      { items: [{ name: 'n' }, { name: 'n', side: 'left' }] },
+      'spec.items[1]: Duplicate value: map[string]interface {}{"name":"n", "side":"left"}',
+    ],
+    ['further down', { nested: { k: { numbers: [1, 1] } } }, 'spec.nested[k].numbers[1]: Duplicate value: 1'],
+  ])('%s', async (_where, spec, why) => {
+    expect(await create(spec)).toHaveProperty('message', `Box.example.com "b" is invalid: ${why}`);
+  });
+
+  test('unless something else tells them apart', async () => {
+    const items = [{ name: 'n' }, { name: 'n', side: 'right' }];
+    const made = await cluster.api(Box).create({ metadata: { name: 'fine' }, spec: { items } });
+    expect(made.spec).toEqual({
+      items: [
+        { name: 'n', side: 'left' },
+        { name: 'n', side: 'right' },
+      ],
+    });
+  });
+});
