@@ -47,7 +47,7 @@ export interface Ownership {
    * what does not exist. Throws TypeError for what cannot be a path: they begin with a dot, and tell items by key.
    *
    * @example
-   * ownership.ownersOf('.spec.template.spec.containers[name="web"].image');
+   * (await configMaps.explain('settings')).ownersOf('.data.colour');
    */
   ownersOf(path: string): readonly FieldOwner[];
   toString(): string;
