@@ -9,6 +9,7 @@
 import { JsonSyntaxError, parseJson } from '../meta/parse-json.js';
 import type { RequestBody } from '../protocol/body.js';
 import { BodyError } from '../protocol/body.js';
+import { append } from '../util/append.js';
 import type { MutableRecord, ParsedBody } from '../util/json.js';
 import { isRecord, setOwn } from '../util/json.js';
 import { bodySummary } from './json.js';
@@ -100,7 +101,7 @@ function hasLongKey(document: unknown): boolean {
     const value = left.pop();
     if (typeof value !== 'object' || value === null) continue;
     if (!Array.isArray(value) && Object.keys(value).some((key) => key.length * 6 + 2 > LONGEST_KEY)) return true;
-    left.push(...Object.values(value));
+    append(left, Object.values(value));
   }
   return false;
 }

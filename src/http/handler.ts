@@ -10,6 +10,7 @@ import { errors } from '../meta/errors.js';
 import type { GroupVersionResource } from '../meta/gvk.js';
 import type { ApiRequest } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
+import { append } from '../util/append.js';
 import type { Clock } from '../util/clock.js';
 import type { Ids } from '../util/ids.js';
 import { checkAccess, refuseImpersonation } from './access.js';
@@ -102,7 +103,7 @@ async function handle(setting: Setting, request: Request): Promise<Response> {
     return await answer(exchange);
   } catch (error) {
     const failure = toStatusError(error, setting.onError);
-    exchange.warnings.push(...failure.warnings);
+    append(exchange.warnings, failure.warnings);
     return refuse(exchange, failure);
   }
 }
@@ -132,7 +133,7 @@ function answer(exchange: Exchange): Response | Promise<Response> {
   // A watch says how long it lasts in another way, and is never cut short.
   const timeout = watch ? undefined : readTimeout(query);
   const { user, warnings } = exchange.setting.identify(request.headers.get('authorization') ?? '');
-  exchange.warnings.push(...warnings);
+  append(exchange.warnings, warnings);
   refuseImpersonation(request.headers);
   switch (route.type) {
     case 'malformed':
@@ -221,7 +222,7 @@ function respondTo(
   result: { readonly sent: ApiResponse; readonly form: Representation },
 ): Response {
   const { sent, form } = result;
-  exchange.warnings.push(...sent.warnings);
+  append(exchange.warnings, sent.warnings);
   const envelope = envelopeOf(exchange);
   if (sent.type === 'object') {
     const json = encodeAnswer(sent.object, served.kind, form.view);

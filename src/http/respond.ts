@@ -3,6 +3,7 @@
  */
 import { encodeJson, indentJson } from '../codec/json-encoder.js';
 import type { StatusError } from '../meta/errors.js';
+import type { Status } from '../meta/status.js';
 import type { Representation } from './negotiate.js';
 import { warningHeaders } from './warnings.js';
 
@@ -36,7 +37,7 @@ export function respondError(
   },
 ): Response {
   const { error, form, allow } = answer;
-  const json = encodeJson(error.status);
+  const json = encodeStatus(error.status);
   const retryAfter = error.status.details?.retryAfterSeconds ?? 0;
   return respond(envelope, {
     code: error.code,
@@ -47,6 +48,17 @@ export function respondError(
       ...(allow === undefined ? {} : { Allow: allow.join(', ') }),
     },
   });
+}
+
+/** What is refused is answered, also when the refusal is longer than a text can be. */
+function encodeStatus(status: Status): string {
+  try {
+    return encodeJson(status);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    const { message: _long, details: _longer, ...rest } = status;
+    return encodeJson({ ...rest, message: 'the failure is too long to be told' });
+  }
 }
 
 /** Plain text, which a browser must not take for anything else. */

@@ -34,8 +34,11 @@ export function restore(schema: ObjectNode, document: unknown, live?: unknown): 
   // Nearly no document holds any, so they are named by a walk of their own.
   const unknown = new Set<string>();
   nameUnknown(schema, document, '', unknown);
-  return { value, findings: [...unknown].sort() };
+  return { value, findings: [...unknown].sort().slice(0, MAX_FINDINGS) };
 }
+
+/** More than this are not listed, so that a hostile patch cannot make a huge answer. */
+const MAX_FINDINGS = 100;
 
 const NO_FINDINGS: readonly string[] = Object.freeze([]);
 

@@ -137,14 +137,30 @@ function invalid(
   name: string,
   fieldErrors: readonly FieldError[],
 ): StatusError {
-  const texts = [...new Set(fieldErrors.map(printFieldError))];
+  const told = withinReason(fieldErrors);
+  const texts = [...new Set(told.map(printFieldError))];
+  const left = fieldErrors.length - told.length;
+  if (left > 0) texts.push(`and ${left} more`);
   const aggregate = texts.length === 0 ? '' : texts.length === 1 ? `: ${texts[0]}` : `: [${texts.join(', ')}]`;
-  const causes = fieldErrors.map((e) => ({ reason: causeReason(e.type), message: e.message, field: e.field }));
+  const causes = told.map((e) => ({ reason: causeReason(e.type), message: e.message, field: e.field }));
   return failure({
     reason: 'Invalid',
     message: `${qualifiedKind(gk)} "${name}" is invalid${aggregate}`,
     details: detailsOf({ group: gk.group, resource: gk.kind }, name, causes.length === 0 ? {} : { causes }),
   });
+}
+
+/** More than anybody reads, and less than a text can hold: a hostile object has as many errors as it has items. */
+const MAX_CHARACTERS_OF_ERRORS = 4_000_000;
+
+function withinReason(fieldErrors: readonly FieldError[]): readonly FieldError[] {
+  let left = MAX_CHARACTERS_OF_ERRORS;
+  const end = fieldErrors.findIndex(({ field, message }) => {
+    left -= field.length + message.length;
+    return left < 0;
+  });
+  // One is told in any case.
+  return end < 0 ? fieldErrors : fieldErrors.slice(0, Math.max(end, 1));
 }
 
 function methodNotSupported(resource: GroupResource, verb: string): StatusError {

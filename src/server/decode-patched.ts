@@ -9,6 +9,7 @@ import type { ApiObject, DraftObject } from '../meta/object.js';
 import type { Registry } from '../registry/registry.js';
 import { untouchedFields } from '../schema/decode.js';
 import type { Field, ObjectNode } from '../schema/structural.js';
+import { append } from '../util/append.js';
 import { invariant } from '../util/invariant.js';
 import { copyJson, type ParsedBody } from '../util/json.js';
 import {
@@ -45,7 +46,7 @@ export function decodePatched(document: ParsedBody, target: PatchedTarget): Draf
   const all = [...target.findings, ...findings];
   if (all.length === 0 || fieldValidation === 'Ignore') return draft;
   if (fieldValidation === 'Strict') throw refuse(`strict decoding error: ${all.join(', ')}`);
-  job.warnings.push(...all);
+  append(job.warnings, all);
   return draft;
 }
 

@@ -13,6 +13,7 @@ import { type GroupVersionKind, parseApiVersion, printGvk } from '../meta/gvk.js
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { BodyError, type RequestBody } from '../protocol/body.js';
 import { jsonType } from '../schema/decode.js';
+import { append } from '../util/append.js';
 import { copyJson, encodeSorted, isRecord, NotJsonError, requireJson } from '../util/json.js';
 import { decodeDocument, type Refusals } from './decode-body.js';
 import type { WriteJob } from './job.js';
@@ -224,5 +225,5 @@ function refuseRepeatedKeys(lines: readonly string[], fieldValidation: FieldVali
       `error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:${list}`,
     );
   }
-  job.warnings.push(...lines);
+  append(job.warnings, lines);
 }

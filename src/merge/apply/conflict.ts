@@ -3,7 +3,7 @@
  */
 
 import { byBytes } from '../../meta/go-value.js';
-import { type FieldSet, pathsOf, printPath } from './field-set.js';
+import { countPaths, type FieldSet, printPaths } from './field-set.js';
 import { type Manager, managerText } from './managers.js';
 
 export interface Conflict {
@@ -20,39 +20,53 @@ export interface ConflictCause {
   readonly field: string;
 }
 
+/**
+ * How many characters of paths a refusal has, of all managers together. A hostile object could have more of them than a
+ * text can hold.
+ */
+const MAX_PRINTED = 1_000_000;
+
 /** An apply that would change what others own. */
 export class ConflictError extends Error {
   override readonly name = 'ConflictError';
   /** By manager. */
   readonly conflicts: readonly Conflict[];
+  readonly causes: readonly ConflictCause[];
 
   constructor(conflicts: readonly Conflict[]) {
     const sorted = [...conflicts].sort((left, right) => byBytes(managerText(left.manager), managerText(right.manager)));
-    super(messageOf(sorted));
+    const budget = { left: MAX_PRINTED };
+    const printed = sorted.map(({ manager, fields }) => ({
+      who: describe(manager),
+      paths: printPaths(fields, budget),
+      count: countPaths(fields),
+    }));
+    super(messageOf(printed));
     this.conflicts = sorted;
-  }
-
-  get causes(): readonly ConflictCause[] {
-    return this.conflicts.flatMap(({ manager, fields }) =>
-      printed(fields).map((field) => ({ message: `conflict with ${describe(manager)}`, field })),
+    this.causes = printed.flatMap(({ who, paths }) =>
+      paths.map((field) => ({ message: `conflict with ${who}`, field })),
     );
   }
 }
 
-function messageOf(conflicts: readonly Conflict[]): string {
-  const count = conflicts.reduce((sum, { fields }) => sum + printed(fields).length, 0);
-  const [only] = conflicts;
-  if (count === 1 && only !== undefined) {
-    return `Apply failed with 1 conflict: conflict with ${describe(only.manager)}: ${printed(only.fields).join('')}`;
-  }
-  const blocks = conflicts.map(({ manager, fields }) =>
-    [`conflicts with ${describe(manager)}:`, ...printed(fields).map((field) => `- ${field}`)].join('\n'),
-  );
-  return `Apply failed with ${count} conflicts: ${blocks.join('\n')}`;
+interface Printed {
+  readonly who: string;
+  readonly paths: readonly string[];
+  readonly count: number;
 }
 
-function printed(fields: FieldSet): readonly string[] {
-  return [...pathsOf(fields)].map(printPath);
+function messageOf(conflicts: readonly Printed[]): string {
+  const count = conflicts.reduce((sum, conflict) => sum + conflict.count, 0);
+  const [only] = conflicts;
+  if (count === 1 && only !== undefined) {
+    return `Apply failed with 1 conflict: conflict with ${only.who}: ${only.paths.join('')}`;
+  }
+  const blocks = conflicts.map(({ who, paths, count: all }) => {
+    const lines = [`conflicts with ${who}:`, ...paths.map((path) => `- ${path}`)];
+    if (paths.length < all) lines.push(`- and ${all - paths.length} more`);
+    return lines.join('\n');
+  });
+  return `Apply failed with ${count} conflicts: ${blocks.join('\n')}`;
 }
 
 /** `"ci" with subresource "status" using apps/v1`; appliers are the same in every version. */

@@ -6,8 +6,9 @@
  * Operations share whatever they can with their operands, and give back the operand itself when nothing changes: most
  * writes touch few of the fields that their object has.
  */
+import { append } from '../../util/append.js';
 import type { PathElement } from './path-element.js';
-import { compareElements, printElement } from './path-element.js';
+import { compareElements, printElement, sortElements } from './path-element.js';
 
 export interface FieldSet {
   readonly [element: PathElement]: FieldSet;
@@ -85,7 +86,7 @@ export class Siblings {
 /** The same steps in canonical order. */
 export function sorted(set: FieldSet): FieldSet {
   const out: Building = {};
-  for (const element of Object.keys(set).sort(compareElements)) out[element] = set[element] as FieldSet;
+  for (const element of sortElements(Object.keys(set))) out[element] = set[element] as FieldSet;
   return out;
 }
 
@@ -116,6 +117,32 @@ function unionBelow(left: FieldSet, right: FieldSet): FieldSet {
   }
   if (out === undefined) return left;
   return isSorted ? out : sorted(out);
+}
+
+/** Of any number of sets, at once: one after the other would copy the growing union again and again. */
+export function unionOf(sets: readonly FieldSet[]): FieldSet {
+  const parts = sets.filter((set) => !isEmptySet(set));
+  const [first = NOTHING, second] = parts;
+  if (second === undefined) return first;
+  return parts.length === 2 ? union(first, second) : (unionOfNodes(parts, false) ?? NOTHING);
+}
+
+function unionOfNodes(nodes: readonly FieldSet[], self: boolean): FieldSet | undefined {
+  const steps = new Map<PathElement, FieldSet[]>();
+  for (const node of nodes) {
+    for (const element in node) {
+      if (element === SELF) continue;
+      const same = steps.get(element);
+      if (same === undefined) steps.set(element, [node[element] as FieldSet]);
+      else same.push(node[element] as FieldSet);
+    }
+  }
+  const siblings = new Siblings(self);
+  for (const element of sortElements([...steps.keys()])) {
+    const inner = steps.get(element) ?? [];
+    siblings.addNext(element, (inner.length === 1 ? inner[0] : unionOfNodes(inner, inner.some(isMember))) ?? LEAF);
+  }
+  return siblings.finish();
 }
 
 /** The node, with itself in the set. */
@@ -226,6 +253,36 @@ export function* pathsOf(set: FieldSet, prefix: readonly PathElement[] = []): Ge
   for (const element in set) {
     if (element !== SELF) yield* pathsOf(set[element] as FieldSet, [...prefix, element]);
   }
+}
+
+/** How many paths a set has. */
+export function countPaths(set: FieldSet): number {
+  let count = 0;
+  for (const element in set) {
+    if (element === SELF) continue;
+    const node = set[element] as FieldSet;
+    count += countPaths(node) + (isMember(node) ? 1 : 0);
+  }
+  return count;
+}
+
+/** The paths of {@link pathsOf} as text, until it has this many characters in all. */
+export function printPaths(set: FieldSet, budget: { left: number }, prefix = ''): string[] {
+  const printed: string[] = [];
+  const further: [prefix: string, node: FieldSet][] = [];
+  for (const element in set) {
+    if (element === SELF) continue;
+    if (budget.left < 0) return printed;
+    const node = set[element] as FieldSet;
+    const path = prefix + printElement(element, 'kept');
+    if (isMember(node)) {
+      printed.push(path);
+      budget.left -= path.length;
+    }
+    if (hasBelow(node)) further.push([path, node]);
+  }
+  for (const [path, node] of further) append(printed, printPaths(node, budget, path));
+  return printed;
 }
 
 /** A path of a set that was kept, as messages show it: `.spec.containers[name="web"].image`. */

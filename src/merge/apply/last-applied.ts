@@ -3,7 +3,7 @@
  * its own; what it still finds as it left it there, it may take over without a fight.
  */
 import type { ObjectNode } from '../../schema/structural.js';
-import { isRecord } from '../../util/json.js';
+import { isRecord, requireJson } from '../../util/json.js';
 import { compare } from './compare.js';
 import { type Conflict, ConflictError } from './conflict.js';
 import { difference, type FieldSet, isEmptySet, NOTHING } from './field-set.js';
@@ -31,7 +31,9 @@ export function fieldsLastApplied(
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    requireJson(value);
+    return value;
   } catch {
     // Whatever stands there, it was not written by that client.
     return undefined;

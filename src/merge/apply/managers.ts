@@ -7,7 +7,7 @@
 
 import { byBytes } from '../../meta/go-value.js';
 import type { DeepReadonly, ManagedFieldsEntry } from '../../meta/object.js';
-import { type FieldSet, isEmptySet, NOTHING, union } from './field-set.js';
+import { type FieldSet, isEmptySet, NOTHING, unionOf } from './field-set.js';
 import { FieldsError, readFieldsV1 } from './fields-v1.js';
 
 export type Operation = 'Apply' | 'Update';
@@ -35,7 +35,8 @@ export const NOBODY: Managers = new Map();
 
 /** What managers are told apart by. */
 export function managerKey({ manager, operation, apiVersion, subresource }: ManagerIdentity): string {
-  return `${operation} ${operation === 'Apply' ? '' : apiVersion} ${subresource} ${manager}`;
+  // The separator is no part of any name.
+  return [operation, operation === 'Apply' ? '' : apiVersion, subresource, manager].join('\0');
 }
 
 /** What managers are sorted by in messages, and among those of the same second. */
@@ -176,10 +177,17 @@ export function capUpdaters(managers: Managers): Managers {
   return new Collapse(managers).run(updaters);
 }
 
+/** The oldest managers of one version, to become one. */
+interface Bucket {
+  readonly keys: string[];
+  readonly sets: FieldSet[];
+  /** Of the manager that went in last. */
+  time: string | undefined;
+}
+
 class Collapse {
   readonly #managers: Map<string, Manager>;
-  /** The first manager of each version: there is nothing yet to merge it with. */
-  readonly #first = new Map<string, string>();
+  readonly #buckets = new Map<string, Bucket>();
 
   constructor(managers: Managers) {
     this.#managers = new Map(managers);
@@ -189,30 +197,28 @@ class Collapse {
     let left = oldestFirst.length;
     for (const [key, manager] of oldestFirst) {
       if (left <= MAX_UPDATERS) break;
-      const first = this.#first.get(manager.apiVersion);
-      if (first === undefined) {
-        this.#first.set(manager.apiVersion, key);
-        continue;
-      }
-      this.#merge(first, key, manager);
-      left--;
+      // The first of a version has nobody yet to be merged with.
+      if (this.#gather(key, manager) > 1) left--;
+    }
+    for (const [apiVersion, bucket] of this.#buckets) {
+      if (bucket.keys.length > 1) this.#merge(apiVersion, bucket);
     }
     return this.#managers;
   }
 
-  /** Puts a manager into the bucket of its version, and the first one before it if there was no bucket. */
-  #merge(first: string, key: string, manager: Manager): void {
-    const { apiVersion, time } = manager;
-    const bucket: ManagerIdentity = { manager: ANCIENT, operation: 'Update', apiVersion, subresource: '' };
-    const bucketKey = managerKey(bucket);
-    const gathered = this.#managers.get(bucketKey)?.fields ?? this.#take(first)?.fields ?? NOTHING;
-    this.#take(key);
-    this.#managers.set(bucketKey, managerWith(bucket, union(gathered, manager.fields), time));
+  #gather(key: string, { apiVersion, fields, time }: Manager): number {
+    const bucket = this.#buckets.get(apiVersion) ?? { keys: [], sets: [], time: undefined };
+    this.#buckets.set(apiVersion, bucket);
+    bucket.sets.push(fields);
+    bucket.time = time;
+    return bucket.keys.push(key);
   }
 
-  #take(key: string): Manager | undefined {
-    const manager = this.#managers.get(key);
-    this.#managers.delete(key);
-    return manager;
+  #merge(apiVersion: string, { keys, sets, time }: Bucket): void {
+    const identity: ManagerIdentity = { manager: ANCIENT, operation: 'Update', apiVersion, subresource: '' };
+    const bucketKey = managerKey(identity);
+    const present = this.#managers.get(bucketKey)?.fields ?? NOTHING;
+    for (const key of keys) this.#managers.delete(key);
+    this.#managers.set(bucketKey, managerWith(identity, unionOf([present, ...sets]), time));
   }
 }

@@ -18,6 +18,7 @@ import {
   isSubset,
   NOTHING,
   union,
+  unionOf,
 } from './field-set.js';
 import { type Manager, type ManagerIdentity, type Managers, managerKey, managerWith } from './managers.js';
 import { merge } from './merge.js';
@@ -213,12 +214,15 @@ function isOfOneVersion({ apiVersion }: Manager, managers: Managers): boolean {
 
 /** Puts back what some manager owns, version by version; the one of the object first. */
 function keepOwned(whole: Versioned, cut: Versioned, about: Pick<Pruning, 'managers' | 'versions'>): Versioned {
-  const owned = new Map<string, FieldSet>([[whole.apiVersion, NOTHING]]);
+  const owned = new Map<string, FieldSet[]>([[whole.apiVersion, []]]);
   for (const { apiVersion, fields } of about.managers.values()) {
-    owned.set(apiVersion, union(owned.get(apiVersion) ?? NOTHING, fields));
+    const sets = owned.get(apiVersion);
+    if (sets === undefined) owned.set(apiVersion, [fields]);
+    else sets.push(fields);
   }
   let kept = cut;
-  for (const [apiVersion, fields] of owned) {
+  for (const [apiVersion, sets] of owned) {
+    const fields = unionOf(sets);
     const all = about.versions.convert(whole, apiVersion);
     const some = about.versions.convert(kept, apiVersion);
     if (all === undefined || some === undefined) continue;

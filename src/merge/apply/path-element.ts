@@ -9,7 +9,7 @@
  */
 import { quote } from '../../meta/go-text.js';
 import { byBytes, printGoValue } from '../../meta/go-value.js';
-import { isRecord } from '../../util/json.js';
+import { isRecord, requireJson } from '../../util/json.js';
 
 export type PathElement = string;
 
@@ -109,7 +109,10 @@ export function parseElement(text: string): PathElement | undefined {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    // Deeper than any walk should go.
+    requireJson(value);
+    return value;
   } catch (error) {
     throw new PathElementError(`invalid value ${quote(text)}`, { cause: error });
   }
@@ -152,34 +155,61 @@ function printValue(value: unknown, from: 'object' | 'kept'): string {
 export function compareElements(left: PathElement, right: PathElement): number {
   if (left === right) return 0;
   if (left[0] === 'f' && right[0] === 'f') return byBytes(left, right);
-  const kind = RANK.indexOf(left[0] ?? '') - RANK.indexOf(right[0] ?? '');
-  if (kind !== 0) return kind;
-  switch (left[0]) {
-    case 'k':
-      return compareKeys(keysOf(left), keysOf(right));
-    case 'v':
-      return compareValues(JSON.parse(left.slice(2)), JSON.parse(right.slice(2)));
-    case 'i':
-      return Number(left.slice(2)) - Number(right.slice(2));
-    default:
-      return byBytes(left, right);
-  }
+  return compareParsed(parsed(left), parsed(right));
+}
+
+/** The elements in canonical order, in place. Each is parsed once, however often it is compared. */
+export function sortElements(elements: PathElement[]): PathElement[] {
+  if (elements.every((element) => element[0] === 'f' || element === '.')) return elements.sort(byBytes);
+  return elements
+    .map((element) => ({ element, parsed: parsed(element) }))
+    .sort((left, right) => compareParsed(left.parsed, right.parsed))
+    .map(({ element }) => element);
 }
 
 const RANK = '.fkvi';
+
+/** A step taken apart, as far as its order needs it. */
+interface Parsed {
+  readonly rank: number;
+  readonly value: unknown;
+}
+
+function parsed(element: PathElement): Parsed {
+  const rank = RANK.indexOf(element[0] ?? '');
+  switch (element[0]) {
+    case 'k':
+      return { rank, value: keysOf(element) };
+    case 'v':
+      return { rank, value: JSON.parse(element.slice(2)) };
+    case 'i':
+      return { rank, value: Number(element.slice(2)) };
+    default:
+      return { rank, value: element };
+  }
+}
+
+function compareParsed(left: Parsed, right: Parsed): number {
+  if (left.rank !== right.rank) return left.rank - right.rank;
+  if (RANK[left.rank] === 'k') return compareKeys(left.value as Keys, right.value as Keys);
+  return compareValues(left.value, right.value);
+}
 
 type Keys = readonly (readonly [name: string, value: unknown])[];
 
 /** Parsed keys of items: the same few are compared again and again. Emptied when it has grown large. */
 const parsedKeys = new Map<PathElement, Keys>();
 const MAX_PARSED_KEYS = 10_000;
+const LONGEST_PARSED_KEY = 200;
 
 /** Name and value of each key, of an element that begins with `k:`. */
 export function keysOf(element: PathElement): Keys {
   const known = parsedKeys.get(element);
   if (known !== undefined) return known;
-  if (parsedKeys.size >= MAX_PARSED_KEYS) parsedKeys.clear();
   const keys = Object.entries(JSON.parse(element.slice(2)) as Record<string, unknown>);
+  // What is long is nobody's usual key, and would be kept for nothing.
+  if (element.length > LONGEST_PARSED_KEY) return keys;
+  if (parsedKeys.size >= MAX_PARSED_KEYS) parsedKeys.clear();
   parsedKeys.set(element, keys);
   return keys;
 }

@@ -18,6 +18,7 @@ import { BodyError } from '../../protocol/body.js';
 import type { ApiRequest, PatchType } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
 import { duplicateFindings } from '../../schema/findings.js';
+import { append } from '../../util/append.js';
 import { invariant, unreachable } from '../../util/invariant.js';
 import { NotJsonError, type ParsedBody, requireJson } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
@@ -205,7 +206,7 @@ function strategicallyPatched(merged: StrategicMerge, repeated: readonly string[
   const all = [...repeated, ...findings];
   if (all.length === 0 || options.fieldValidation === 'Ignore') return draft;
   if (options.fieldValidation === 'Strict') throw refuse(`strict decoding error: ${all.join(', ')}`);
-  job.warnings.push(...all);
+  append(job.warnings, all);
   return draft;
 }
 
