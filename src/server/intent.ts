@@ -14,7 +14,7 @@ import type { ApiObject, DraftObject } from '../meta/object.js';
 import { BodyError, type RequestBody } from '../protocol/body.js';
 import { jsonType } from '../schema/decode.js';
 import { append } from '../util/append.js';
-import { copyJson, encodeSorted, isRecord, NotJsonError, requireJson } from '../util/json.js';
+import { cloneJson, copyJson, encodeSorted, isRecord, NotJsonError } from '../util/json.js';
 import { decodeDocument, type Refusals } from './decode-body.js';
 import type { WriteJob } from './job.js';
 import type { FieldValidation, WriteOptions } from './options.js';
@@ -30,8 +30,8 @@ export interface Intent {
 /** Throws 400 when the body is no map. */
 export function readIntent(body: RequestBody | undefined): Intent {
   try {
-    const value = body?.read().value ?? {};
-    requireJson(value);
+    // A copy: it may be applied again after a wait, and values that know their own JSON are taken by their word.
+    const value: unknown = cloneJson(body?.read().value ?? {});
     if (!isRecord(value)) throw new BodyError(`error unmarshaling JSON: while decoding JSON: ${notAMap(value)}`);
     return { document: value, repeatedKeys: body?.repeatedKeys?.() ?? [] };
   } catch (error) {

@@ -20,7 +20,7 @@ import { powerContext } from './power.js';
 import { parseRevision } from './revision.js';
 import { admit } from './steps/admit.js';
 import { alreadyExists, commitCreate, commitUpdate, readLive, refuseRevision } from './steps/commit.js';
-import { guardManagers, ownNew, ownUpdated, withTimesOf } from './steps/own.js';
+import { lendManagers, ownNew, ownUpdated, withTimesOf } from './steps/own.js';
 import { prepareForCreate, prepareForUpdate, wipeSystemFields } from './steps/prepare.js';
 import { dropRepeatedOwners, reconcileName, reconcileNamespace } from './steps/reconcile.js';
 import { seal } from './steps/seal.js';
@@ -37,10 +37,10 @@ export function createObject(draft: DraftObject, job: WriteJob, isOwned = false)
   reconcileNamespace(draft.metadata, job);
   dropRepeatedOwners(draft.metadata, 'as sent', job.warnings);
   if (!isOwned) ownNew(draft, job);
-  const owned = draft.metadata.managedFields;
+  const takeBack = lendManagers(draft, job);
   return chain(admit('mutate', { operation: 'CREATE', object: draft }, job), () => {
     const mutated = checkMutated(draft, job);
-    guardManagers(mutated.metadata, owned, job.warnings);
+    takeBack(mutated);
     dropRepeatedOwners(mutated.metadata, 'after admission', job.warnings);
     return chain(storeNew(mutated, job), (object) => ({ object, created: true }));
   });
@@ -115,14 +115,14 @@ export function updateObject(update: UpdateJob, job: WriteJob): MaybePromise<Wri
     return retryLostRace(() => orLostRace(() => createObject(draft, job, update.isOwned)), { update, job });
   }
   if (update.isOwned !== true) ownUpdated(draft, live, job);
-  const owned = draft.metadata.managedFields;
+  const takeBack = lendManagers(draft, job);
   const oldObject = live;
   const about = { update, job };
   return retryLostRace(() => {
     const mutated = admit('mutate', { operation: 'UPDATE', object: draft, oldObject }, job);
     return chain(mutated, () => {
       const checked = checkMutated(draft, job);
-      guardManagers(checked.metadata, owned, job.warnings);
+      takeBack(checked);
       return replace(checked, oldObject, about);
     });
   }, about);

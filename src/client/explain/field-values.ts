@@ -2,10 +2,10 @@
  * Objects seen as fields, the way ownership sees them: which there are, and what stands in each.
  */
 import { below, type FieldSet, isEmptySet, isMember, SELF } from '../../merge/apply/field-set.js';
-import { elementOrNone } from '../../merge/apply/list-elements.js';
+import { indexItems } from '../../merge/apply/list-elements.js';
 import { fieldName, type PathElement } from '../../merge/apply/path-element.js';
 import { hasItems, hasMembers, memberNode, UNTYPED } from '../../merge/apply/typing.js';
-import type { Structural } from '../../schema/structural.js';
+import type { ListNode, Structural } from '../../schema/structural.js';
 import { isRecord } from '../../util/json.js';
 
 /** How Node asks an object for its own rendering, by a name that every platform can have. */
@@ -35,24 +35,44 @@ export function nodeAt(set: FieldSet, path: Path): FieldSet | undefined {
   return node;
 }
 
-/** What stands at a path of an object; undefined where there is nothing. */
-export function valueAt(schema: Structural, object: unknown, path: Path): unknown {
-  let node = schema;
-  let value = object;
-  for (const element of path) {
-    const name = fieldName(element);
-    if (name === undefined) {
-      const list = node;
-      if (!hasItems(list) || !Array.isArray(value)) return undefined;
-      value = value.find((item) => elementOrNone(list, item) === element);
-      node = list.items;
-    } else {
-      if (!isRecord(value) || !Object.hasOwn(value, name)) return undefined;
-      node = hasMembers(node, value) ? (memberNode(node, name) ?? UNTYPED) : UNTYPED;
-      value = value[name];
-    }
+/** An object by its paths. Items of a list are looked for once, however many paths lead through them. */
+export class FieldReader {
+  readonly #schema: Structural;
+  readonly #object: unknown;
+  readonly #items = new Map<object, ReadonlyMap<PathElement, readonly unknown[]>>();
+
+  constructor(schema: Structural, object: unknown) {
+    this.#schema = schema;
+    this.#object = object;
   }
-  return value;
+
+  /** What stands at a path; undefined where there is nothing. */
+  at(path: Path): unknown {
+    let node = this.#schema;
+    let value = this.#object;
+    for (const element of path) {
+      const name = fieldName(element);
+      if (name === undefined) {
+        if (!hasItems(node) || !Array.isArray(value)) return undefined;
+        value = this.#itemsOf(node, value).get(element)?.[0];
+        node = node.items;
+      } else {
+        if (!isRecord(value) || !Object.hasOwn(value, name)) return undefined;
+        node = hasMembers(node, value) ? (memberNode(node, name) ?? UNTYPED) : UNTYPED;
+        value = value[name];
+      }
+    }
+    return value;
+  }
+
+  #itemsOf(list: ListNode, items: readonly unknown[]): ReadonlyMap<PathElement, readonly unknown[]> {
+    let known = this.#items.get(items);
+    if (known === undefined) {
+      known = indexItems(list, items).byElement;
+      this.#items.set(items, known);
+    }
+    return known;
+  }
 }
 
 const LONGEST_VALUE = 60;
@@ -68,15 +88,14 @@ export function printValue(value: unknown): string {
 
 /** Columns of text, each as wide as its widest cell within reason. */
 export function printRows(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_cell, column) =>
-    Math.max(...rows.map((row) => Math.min(row[column]?.length ?? 0, 80))),
-  );
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [column, cell] of row.entries()) {
+      widths[column] = Math.max(widths[column] ?? 0, Math.min(cell.length, WIDEST_CELL));
+    }
+  }
+  const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ');
+  return rows.map((row) => line(row).trimEnd()).join('\n');
 }
+
+const WIDEST_CELL = 80;

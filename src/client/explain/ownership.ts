@@ -14,7 +14,7 @@ import { deepFreeze } from '../../util/json.js';
 import type { Endpoint } from '../endpoint.js';
 import type { GetOptions } from '../options.js';
 import { getObject } from '../requests.js';
-import { hasPath, INSPECT, nodeAt, type Path, printRows, printValue, valueAt, walkPaths } from './field-values.js';
+import { FieldReader, hasPath, INSPECT, nodeAt, type Path, printRows, printValue, walkPaths } from './field-values.js';
 
 /** A manager, as far as it matters to whoever asks who owns something. */
 export interface FieldOwner {
@@ -89,11 +89,12 @@ class ExplainedObject implements Ownership {
     const managers = [...readManagers(object.metadata.managedFields).values()];
     this.managers = deepFreeze(managers.map(ownerOf));
     for (const manager of managers) this.#note(manager);
+    const reader = new FieldReader(schema, object);
     this.fields = Object.freeze(
       fieldPaths(schema, object, managers).map((path) =>
         Object.freeze({
           path: printPath(path),
-          value: valueAt(schema, object, path),
+          value: reader.at(path),
           owners: Object.freeze(managers.filter(({ fields }) => hasPath(fields, path)).map(ownerOf)),
         }),
       ),

@@ -26,7 +26,7 @@ import type { ApiObject } from '../../meta/object.js';
 import type { StatusCause } from '../../meta/status.js';
 import type { ObjectNode } from '../../schema/structural.js';
 import type { FieldChange, PlannedField } from './apply-plan.js';
-import { hasPath, nodeAt, type Path, valueAt, walkPaths } from './field-values.js';
+import { FieldReader, hasPath, nodeAt, type Path, walkPaths } from './field-values.js';
 import { type FieldOwner, ownerOf } from './ownership.js';
 
 export interface Rehearsal {
@@ -63,6 +63,7 @@ export function plannedFields(rehearsal: Rehearsal): readonly PlannedField[] {
   const { before, after, changed, removed } = claims;
   const all = [named, before, after, changed, removed].reduce(union, NOTHING);
   const existing = union(fieldsOfObject(schema, object), fieldsOfObject(schema, live ?? {}));
+  const [was, is] = [new FieldReader(schema, live), new FieldReader(schema, object)];
   const paths = endsOf(difference(all, UNTRACKED), existing, claims.conflicts);
   return paths.map((path): PlannedField => {
     const printed = printPath(path);
@@ -71,8 +72,8 @@ export function plannedFields(rehearsal: Rehearsal): readonly PlannedField[] {
     return Object.freeze({
       path: printed,
       change: refused === undefined ? changeOf(path, owners.length > 0, claims) : 'conflict',
-      before: live === undefined ? undefined : valueAt(schema, live, path),
-      after: valueAt(schema, object, path),
+      before: was.at(path),
+      after: is.at(path),
       others: Object.freeze(owners.length > 0 ? owners : (refused ?? [])),
     });
   });

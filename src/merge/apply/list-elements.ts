@@ -15,40 +15,41 @@ export class ItemError extends Error {
 
 /** Throws {@link ItemError}. */
 export function itemElement(list: ListNode, item: unknown): PathElement {
-  return list.listType === 'set' ? setElement(item) : mapElement(list, item);
+  const element = elementOrNone(list, item);
+  if (element === undefined) throw new ItemError(whyNot(list, item));
+  return element;
 }
 
-function setElement(item: unknown): PathElement {
-  if (item === null || item === undefined) {
-    throw new ItemError("associative list without keys has an element that's an explicit null");
-  }
-  if (Array.isArray(item)) throw new ItemError('not supported: associative list with lists as elements');
-  if (isRecord(item)) throw new ItemError("associative list without keys has an element that's a map type");
-  return valueElement(item);
+/** Undefined for an item that cannot be told from others. Hostile lists are full of them, so nothing is thrown. */
+export function elementOrNone(list: ListNode, item: unknown): PathElement | undefined {
+  if (item === null || item === undefined) return undefined;
+  if (list.listType === 'set') return typeof item === 'object' ? undefined : valueElement(item);
+  return isRecord(item) ? mapElement(list, item) : undefined;
 }
 
-function mapElement(list: ListNode, item: unknown): PathElement {
-  if (item === null || item === undefined) {
-    throw new ItemError('associative list with keys may not have a null element');
-  }
-  if (!isRecord(item)) throw new ItemError('associative list with keys may not have non-map elements');
+function mapElement(list: ListNode, item: Readonly<Record<string, unknown>>): PathElement | undefined {
   const keys: [name: string, value: unknown][] = [];
-  let isComplete = true;
   for (const key of keysOf(list)) {
     const value = keyValue(item, key);
-    if (value === undefined) isComplete = false;
+    if (value === undefined) return undefined;
     keys.push([key.name, value]);
   }
-  if (!isComplete) throw missingKey(list, keys);
   return keyElement(keys);
 }
 
-/** The first that is missing, in the order in which the schema names them. */
-function missingKey(list: ListNode, keys: readonly (readonly [name: string, value: unknown])[]): ItemError {
-  const name = list.mapKeys.find((wanted) => keys.some(([key, value]) => key === wanted && value === undefined));
-  return new ItemError(
-    `associative list with keys has an element that omits key field ${quote(name ?? '')} (and doesn't have default value)`,
-  );
+function whyNot(list: ListNode, item: unknown): string {
+  if (list.listType === 'set') {
+    if (Array.isArray(item)) return 'not supported: associative list with lists as elements';
+    return `associative list without keys has an element that's ${isRecord(item) ? 'a map type' : 'an explicit null'}`;
+  }
+  if (!isRecord(item)) {
+    const what = item === null || item === undefined ? 'a null element' : 'non-map elements';
+    return `associative list with keys may not have ${what}`;
+  }
+  // The first that is missing, in the order in which the schema names them.
+  const byName = new Map(keysOf(list).map((key) => [key.name, keyValue(item, key)]));
+  const name = list.mapKeys.find((wanted) => byName.get(wanted) === undefined);
+  return `associative list with keys has an element that omits key field ${quote(name ?? '')} (and doesn't have default value)`;
 }
 
 function keyValue(item: Readonly<Record<string, unknown>>, { name, fallback }: Key): unknown {
@@ -103,13 +104,4 @@ export function indexItems(list: ListNode, items: readonly unknown[]): IndexedIt
     else same.push(item);
   }
   return { elements, byElement };
-}
-
-export function elementOrNone(list: ListNode, item: unknown): PathElement | undefined {
-  try {
-    return itemElement(list, item);
-  } catch (error) {
-    if (error instanceof ItemError) return undefined;
-    throw error;
-  }
 }

@@ -74,10 +74,8 @@ function applyConfiguration(options: WriteOptions, job: WriteJob): MaybePromise<
 /** What an apply makes of the live object, with its managers. The body is read when there is something to apply it to. */
 export function applicationOf(request: ApiRequest, about: About): (live: ApiObject | undefined) => DraftObject {
   let intent: Intent | undefined;
-  // Where a plugin may make it wait, it is applied again later; what its sender does with it meanwhile is no part of it.
-  const body = about.job.context.mayRace ? (request.body?.detach?.() ?? request.body) : request.body;
   return (live) => {
-    intent ??= readIntent(body);
+    intent ??= readIntent(request.body);
     return draftOf({ intent, ...about }, live);
   };
 }

@@ -1,0 +1,196 @@
+/** What attacks on apply and on ownership have found, each mended. */
+import { type AdmissionPlugin, createCluster, defineKind, mergePatch, Quantity, StatusError } from 'orchplane';
+import { createFetchHandler } from 'orchplane/http';
+import { ConfigMap, Deployment } from 'orchplane/kinds';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+
+type Entries = { manager?: string; operation?: string; fieldsV1?: unknown }[];
+
+/** A plugin that gets at the managers of whatever is written. */
+function meddler(meddle: (entries: Entries, metadata: { managedFields?: unknown }) => void): AdmissionPlugin {
+  return {
+    name: 'Meddler',
+    mutate: ({ object }) => {
+      if (object?.metadata.managedFields !== undefined) {
+        meddle(object.metadata.managedFields as Entries, object.metadata);
+      }
+    },
+  };
+}
+
+describe('a plugin that has the managers in hand', () => {
+  test('and spoils them in place does not get that stored', async () => {
+    const spoil = meddler(([entry]) => Object.assign(entry ?? {}, { operation: 'Bogus' }));
+    const api = createCluster({ admission: [spoil] }).api(ConfigMap);
+    const made = await api.create({ metadata: { name: 'a' }, data: { k: 'v' } });
+    expect(made.metadata.managedFields).toMatchObject([{ manager: 'orchplane', operation: 'Update' }]);
+  });
+
+  test('and freezes and keeps them cannot change what is stored', async () => {
+    let held: Entries = [];
+    const keep = meddler((entries) => {
+      held = Object.freeze(entries) as Entries;
+    });
+    const api = createCluster({ admission: [keep] }).api(ConfigMap);
+    await api.create({ metadata: { name: 'a' }, data: { k: 'v' } });
+    Object.assign(held[0] ?? {}, { manager: 'evil', fieldsV1: { garbage: 5 } });
+    expect((await api.get('a')).metadata.managedFields).toMatchObject([{ manager: 'orchplane' }]);
+  });
+
+  test('may change them in an update as well, also in one that changes nothing else', async () => {
+    const rename = meddler(([entry]) => Object.assign(entry ?? {}, { manager: 'renamed' }));
+    const cluster = createCluster({ admission: [rename] });
+    const api = cluster.with({ fieldManager: 'm' }).api(ConfigMap);
+    await api.create({ metadata: { name: 'a' }, data: { k: 'v' } });
+    const same = await api.update({ metadata: { name: 'a' }, data: { k: 'v' } });
+    expect(same.metadata.managedFields).toMatchObject([{ manager: 'renamed' }]);
+  });
+});
+
+describe('long and deep things are answered', () => {
+  const handlerOf = (cluster = createCluster({ dialect: 'kubernetes' })) => {
+    const errors: unknown[] = [];
+    const handle = createFetchHandler(cluster, { onError: (error) => errors.push(error) });
+    const send = async (method: string, path: string, body: unknown, type: string) => {
+      const text = typeof body === 'string' ? body : JSON.stringify(body);
+      const request = new Request(`http://c${path}`, { method, headers: { 'content-type': type }, body: text });
+      const response = await handle(request);
+      return { code: response.status, body: (await response.json()) as Record<string, unknown> };
+    };
+    return { send, errors };
+  };
+  const APPLY = 'application/apply-patch+yaml';
+  const configMap = '/api/v1/namespaces/default/configmaps/a';
+  const head = { apiVersion: 'v1', kind: 'ConfigMap' };
+
+  test('a configuration of a hundred and fifty thousand keys', async () => {
+    const { send, errors } = handlerOf();
+    const data = Object.fromEntries(Array.from({ length: 150_000 }, (_, index) => [`k${index}`, '']));
+    const { code } = await send(
+      'PATCH',
+      `${configMap}?fieldManager=m`,
+      { ...head, metadata: { name: 'a' }, data },
+      APPLY,
+    );
+    expect([code, errors]).toEqual([201, []]);
+  });
+
+  test('a strategic patch of two hundred thousand unknown fields', async () => {
+    const { send, errors } = handlerOf();
+    await send(
+      'POST',
+      '/api/v1/namespaces/default/configmaps',
+      { ...head, metadata: { name: 'a' } },
+      'application/json',
+    );
+    const patch = Object.fromEntries(Array.from({ length: 200_000 }, (_, index) => [`u${index}`, 1]));
+    const { code } = await send('PATCH', configMap, patch, 'application/strategic-merge-patch+json');
+    expect([code, errors]).toEqual([200, []]);
+  });
+
+  test('managers whose sets are nested without measure are ignored', async () => {
+    const { send, errors } = handlerOf();
+    const fieldsV1 = { [`v:${'['.repeat(50_000)}${']'.repeat(50_000)}`]: {} };
+    const entry = { manager: 'x', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1 };
+    const body = { ...head, metadata: { name: 'a', managedFields: [entry] }, data: { k: 'v' } };
+    const { code } = await send('POST', '/api/v1/namespaces/default/configmaps', body, 'application/json');
+    expect([code, errors]).toEqual([201, []]);
+  });
+
+  test('an annotation of the last configuration that nobody could have written counts for nothing', async () => {
+    const { send, errors } = handlerOf();
+    const deep = `{"apiVersion":"v1","data":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
+    const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': deep };
+    const body = { ...head, metadata: { name: 'a', annotations }, data: { k: '1' } };
+    await send('POST', '/api/v1/namespaces/default/configmaps?fieldManager=other', body, 'application/json');
+    const wanted = { ...head, metadata: { name: 'a' }, data: { k: '2' } };
+    const { code } = await send('PATCH', `${configMap}?fieldManager=kubectl`, wanted, APPLY);
+    expect([code, errors]).toEqual([409, []]);
+  });
+
+  test('a conflict about more than a text can hold tells how many there are', async () => {
+    const Any = defineKind({
+      apiVersion: 'example.com/v1',
+      kind: 'Any',
+      scope: 'Cluster',
+      body: { spec: z.looseObject({}) },
+    });
+    const cluster = createCluster({ kinds: [Any] });
+    const nested = (value: string) => {
+      let inner: object = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`leaf${index}`, value]));
+      for (let depth = 0; depth < 200; depth++) inner = { ['k'.repeat(100)]: inner };
+      return { metadata: { name: 'a' }, spec: inner };
+    };
+    await cluster.with({ fieldManager: 'a' }).api(Any).apply(nested('1'));
+    const refused = cluster.with({ fieldManager: 'b' }).api(Any).apply(nested('2'));
+    const error = await refused.catch((thrown: unknown) => thrown);
+    expect(StatusError.is(error, 'Conflict')).toBe(true);
+    const { message, details } = (error as StatusError).status;
+    expect(message).toMatch(/^Apply failed with 5000 conflicts: .*\n- and \d+ more$/s);
+    expect(message?.length).toBeLessThan(2_000_000);
+    expect(details?.causes?.length).toBeGreaterThan(10);
+  });
+
+  test('a thousand managers of one object are collapsed to ten', async () => {
+    const api = createCluster().api(ConfigMap);
+    const managedFields = Array.from({ length: 1_000 }, (_, index) => ({
+      manager: `m${index}`,
+      operation: 'Update' as const,
+      apiVersion: 'v1',
+      fieldsType: 'FieldsV1' as const,
+      fieldsV1: { 'f:data': { [`f:k${index}`]: {} } },
+    }));
+    await api.create({ metadata: { name: 'a' }, data: { k: 'v' } });
+    const updated = await api.patch('a', mergePatch({ metadata: { managedFields } }));
+    expect(updated.metadata.managedFields).toHaveLength(10);
+    const ancient = updated.metadata.managedFields?.find(({ manager }) => manager === 'ancient-changes');
+    expect(Object.keys(ancient?.fieldsV1?.['f:data'] ?? {})).toHaveLength(991);
+  });
+});
+
+test('values that know their own JSON are applied as they are created', async () => {
+  const template = (cpu: unknown) => ({
+    metadata: { labels: { app: 'web' } },
+    spec: { containers: [{ name: 'c', image: 'i', resources: { limits: { cpu: cpu as string } } }] },
+  });
+  const spec = { selector: { matchLabels: { app: 'web' } }, template: template(Quantity.parse('500m')) };
+  const api = createCluster().with({ fieldManager: 'm' }).api(Deployment);
+  const applied = await api.apply({ metadata: { name: 'web' }, spec });
+  expect(applied.spec.template.spec.containers[0]?.resources.limits).toEqual({ cpu: '500m' });
+});
+
+test('managers are told apart also when their names have spaces in them', async () => {
+  const entry = (manager: string, subresource: string) => ({
+    manager,
+    subresource,
+    operation: 'Apply' as const,
+    apiVersion: 'v1',
+    fieldsType: 'FieldsV1' as const,
+    fieldsV1: { 'f:x': { [`f:${manager}`]: {} } },
+  });
+  const managedFields = [entry('b c', 'a'), entry('c', 'a b')];
+  const made = await createCluster()
+    .api(ConfigMap)
+    .create({ metadata: { name: 'a', managedFields }, data: { k: 'v' } });
+  expect(made.metadata.managedFields?.map(({ manager }) => manager)).toEqual(['b c', 'c', 'orchplane']);
+});
+
+test('an explanation of many items is a table, however many', async () => {
+  const api = createCluster().with({ fieldManager: 'm' }).api(ConfigMap);
+  const data = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`k${index}`, 'v']));
+  await api.apply({ metadata: { name: 'a' }, data });
+  const explained = await api.explain('a');
+  expect(explained.fields).toHaveLength(5_000);
+  expect(String(explained).split('\n')).toHaveLength(5_001);
+});
+
+test('a failure in this process shows where it was asked for', async () => {
+  const api = createCluster().api(ConfigMap);
+  await api.create({ metadata: { name: 'a' } });
+  async function caller(): Promise<unknown> {
+    return api.create({ metadata: { name: 'a' } });
+  }
+  const error = await caller().catch((thrown: unknown) => thrown);
+  expect((error as Error).stack).toContain('caller');
+});
