@@ -151,7 +151,7 @@ function invalid(
 }
 
 /** More than anybody reads, and less than a text can hold: a hostile object has as many errors as it has items. */
-const MAX_CHARACTERS_OF_ERRORS = 4_000_000;
+const MAX_CHARACTERS_OF_ERRORS = 8_000_000;
 
 function withinReason(fieldErrors: readonly FieldError[]): readonly FieldError[] {
   let left = MAX_CHARACTERS_OF_ERRORS;

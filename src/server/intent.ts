@@ -14,7 +14,7 @@ import type { ApiObject, DraftObject } from '../meta/object.js';
 import { BodyError, type RequestBody } from '../protocol/body.js';
 import { jsonType } from '../schema/decode.js';
 import { append } from '../util/append.js';
-import { cloneJson, copyJson, encodeSorted, isRecord, NotJsonError } from '../util/json.js';
+import { cloneJson, copyJson, encodeSorted, isPlainJson, isRecord, NotJsonError } from '../util/json.js';
 import { decodeDocument, type Refusals } from './decode-body.js';
 import type { WriteJob } from './job.js';
 import type { FieldValidation, WriteOptions } from './options.js';
@@ -28,10 +28,12 @@ export interface Intent {
 }
 
 /** Throws 400 when the body is no map. */
-export function readIntent(body: RequestBody | undefined): Intent {
+export function readIntent(body: RequestBody | undefined, mayWait: boolean): Intent {
   try {
-    // A copy: it may be applied again after a wait, and values that know their own JSON are taken by their word.
-    const value: unknown = cloneJson(body?.read().value ?? {});
+    const sent = body?.read().value ?? {};
+    // Values that know their own JSON are taken by their word. It may be applied again after a wait; what its sender does
+    // with it meanwhile is no part of it.
+    const value: unknown = !mayWait && isPlainJson(sent) ? sent : cloneJson(sent);
     if (!isRecord(value)) throw new BodyError(`error unmarshaling JSON: while decoding JSON: ${notAMap(value)}`);
     return { document: value, repeatedKeys: body?.repeatedKeys?.() ?? [] };
   } catch (error) {

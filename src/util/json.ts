@@ -134,6 +134,19 @@ export function requireJson(value: unknown, depth = 0): void {
   }
 }
 
+/** Whether the value is JSON as it stands, in plain objects and lists all the way down. */
+export function isPlainJson(value: unknown, depth = 0): boolean {
+  if (typeof value !== 'object' || value === null) return isJsonScalar(value);
+  if (depth > MAX_DEPTH) return false;
+  if (Array.isArray(value)) {
+    for (const item of value) if (item === undefined || !isPlainJson(item, depth + 1)) return false;
+    return true;
+  }
+  if (!isPlain(value)) return false;
+  for (const key in value) if (!isPlainJson((value as Record<string, unknown>)[key], depth + 1)) return false;
+  return true;
+}
+
 /** `undefined` counts: it is an absent key. */
 function isJsonScalar(value: unknown): boolean {
   return (

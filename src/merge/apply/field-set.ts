@@ -242,7 +242,15 @@ export function isSubset(set: FieldSet, other: FieldSet): boolean {
 }
 
 export function sameSet(left: FieldSet, right: FieldSet): boolean {
-  return left === right || (isSubset(left, right) && isSubset(right, left));
+  if (left === right) return true;
+  let steps = 0;
+  for (const element in left) {
+    const counterpart = below(right, element);
+    if (counterpart === undefined || !sameSet(left[element] as FieldSet, counterpart)) return false;
+    steps++;
+  }
+  for (const _element in right) steps--;
+  return steps === 0;
 }
 
 /** The paths of a set as lists of steps: all of one node, in order, before those further down. */

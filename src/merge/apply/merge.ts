@@ -6,7 +6,7 @@
  */
 import type { ListNode, Structural } from '../../schema/structural.js';
 import { type MutableRecord, setOwn } from '../../util/json.js';
-import { indexItems } from './list-elements.js';
+import { type IndexedItems, indexItems } from './list-elements.js';
 import type { PathElement } from './path-element.js';
 import {
   hasItems,
@@ -53,7 +53,32 @@ function mergeItems(list: ListNode, live: unknown, applied: unknown): unknown {
   const right = listOf(applied);
   if (right.length === 0) return left.length === 0 ? applied : live;
   if (left.length === 0) return applied;
-  return new ItemMerge(list, left, right).run() ?? live;
+  const before = indexItems(list, left);
+  const after = indexItems(list, right);
+  return (
+    mergeInPlace(list, { left, right, before, after }) ?? new ItemMerge(list, left, { before, after }).run() ?? live
+  );
+}
+
+interface Lists {
+  readonly left: readonly unknown[];
+  readonly right: readonly unknown[];
+  readonly before: IndexedItems;
+  readonly after: IndexedItems;
+}
+
+/** The usual case: the same items in the same places. Undefined when it is another. */
+function mergeInPlace(list: ListNode, { left, right, before, after }: Lists): readonly unknown[] | undefined {
+  if (left.length !== right.length || before.byElement.size !== left.length) return undefined;
+  if (!before.elements.every((element, index) => element === after.elements[index])) return undefined;
+  let out: unknown[] | undefined;
+  for (const [index, item] of left.entries()) {
+    const merged = merge(list.items, item, right[index]);
+    if (merged === item) continue;
+    out ??= [...left];
+    out[index] = merged;
+  }
+  return out ?? left;
 }
 
 class ItemMerge {
@@ -68,15 +93,13 @@ class ItemMerge {
   readonly #done = new Set<PathElement>();
   readonly #out: unknown[] = [];
 
-  constructor(list: ListNode, left: readonly unknown[], right: readonly unknown[]) {
+  constructor(list: ListNode, left: readonly unknown[], { before, after }: Pick<Lists, 'before' | 'after'>) {
     this.#list = list;
     this.#left = left;
-    const live = indexItems(list, left);
-    this.#leftElements = live.elements;
-    this.#leftItems = live.byElement;
-    const applied = indexItems(list, right);
-    this.#rightElements = applied.elements.filter((element) => element !== undefined);
-    this.#rightItems = applied.byElement;
+    this.#leftElements = before.elements;
+    this.#leftItems = before.byElement;
+    this.#rightElements = after.elements.filter((element) => element !== undefined);
+    this.#rightItems = after.byElement;
     this.#shared = this.#rightElements.filter((element) => this.#leftItems.has(element)).reverse();
   }
 

@@ -17,6 +17,7 @@ import {
   isEmptySet,
   isSubset,
   NOTHING,
+  sameSet,
   union,
   unionOf,
 } from './field-set.js';
@@ -87,9 +88,14 @@ export interface Applied {
  */
 export function applyIntent({ live, intent, managers, by, force, now }: Apply, versions: Versions): Applied {
   const { schema } = live;
-  const fields = versions.filter(fieldsOfIntent(schema, intent));
   const key = managerKey(by);
   const last = managers.get(key);
+  const claim = versions.filter(fieldsOfIntent(schema, intent));
+  const tracked = difference(claim, UNTRACKED);
+  // Whoever applies the same again keeps the very set, which then need not be looked at any more.
+  const isSameClaim = last?.apiVersion === by.apiVersion && sameSet(tracked, last.fields);
+  const mine = isSameClaim ? last.fields : tracked;
+  const fields = isSameClaim ? mine : claim;
   const claimed = new Map(managers);
   claimed.set(key, managerWith(by, fields, last?.time));
   const merged: Versioned = { ...live, value: merge(schema, live.value, intent) };
@@ -97,7 +103,6 @@ export function applyIntent({ live, intent, managers, by, force, now }: Apply, v
   const mode = force ? 'force' : 'apply';
   const settled = settle(claimed, { before: live, after: pruned, versions, self: key, mode });
   const next = new Map(settled.managers);
-  const mine = difference(fields, UNTRACKED);
   // Not by the comparison, which does not see the order of items.
   const isUnchanged = deepEqual(live.value, pruned.value);
   if (isEmptySet(mine)) next.delete(key);

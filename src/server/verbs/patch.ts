@@ -75,7 +75,7 @@ function applyConfiguration(options: WriteOptions, job: WriteJob): MaybePromise<
 export function applicationOf(request: ApiRequest, about: About): (live: ApiObject | undefined) => DraftObject {
   let intent: Intent | undefined;
   return (live) => {
-    intent ??= readIntent(request.body);
+    intent ??= readIntent(request.body, about.job.context.mayRace);
     return draftOf({ intent, ...about }, live);
   };
 }
