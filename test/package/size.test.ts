@@ -12,12 +12,12 @@ import { entries, manifest, requireBuild, root } from './manifest.js';
 /** Most kB (1000 bytes) each entry may weigh. Raise a number only together with what made it necessary. */
 const BUDGET_KB: Readonly<Record<string, number>> = {
   // With every built-in kind; `core` is the same without them.
-  index: 260,
+  index: 270,
   core: 92,
   kinds: 215,
   http: 70,
   node: 280,
-  testing: 260,
+  testing: 270,
 };
 
 interface Size {
@@ -73,7 +73,7 @@ const PAGES: readonly {
   {
     name: 'all kinds',
     code: "import { createCluster } from 'orchplane'; console.log(createCluster());",
-    budget: 265,
+    budget: 270,
   },
 ];
 
