@@ -3,9 +3,7 @@
  * a line in a browser escaped. Stored objects are frozen and shared, so their text is kept by identity: a get, a list
  * and a thousand watchers encode an object once.
  */
-
-/** Never written as they are, although JSON would allow it. They occur only inside strings, so no parsing is needed. */
-const UNSAFE = /[<>&\u2028\u2029]/g;
+import { escapeForPages } from '../util/json.js';
 
 /** An escaped backslash (skipped, so that what follows it is not misread) or half a surrogate pair. */
 const ESCAPED_HALF = /\\\\|\\ud[89a-f][0-9a-f]{2}/g;
@@ -20,7 +18,7 @@ const texts = new WeakMap<object, string>();
  * encodeJson({ a: '<', b: 1n }) // {"a":"\u003c","b":1}
  */
 export function encodeJson(value: unknown): string {
-  const text = (encodeNatively(value) ?? encodeWidely(value)).replace(UNSAFE, escapeUnsafe);
+  const text = escapeForPages(encodeNatively(value) ?? encodeWidely(value));
   return text.includes('\\ud') ? text.replace(ESCAPED_HALF, replaceHalf) : text;
 }
 
@@ -108,10 +106,6 @@ function stepsOf(container: object): Step[] {
     { value },
   ]);
   return [{ text: '{' }, ...members, { text: '}' }];
-}
-
-function escapeUnsafe(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 /** Half a pair cannot be written in UTF-8. */

@@ -3,21 +3,14 @@
  * opened as text, so a repeated key stands there twice and a number as it was spelt. spec: Patch
  */
 import type { ParsedBody } from '../util/json.js';
-import { isRecord } from '../util/json.js';
+import { escapeForPages, isRecord } from '../util/json.js';
 
 /**
  * @example
  * printPatched({ value: { b: '<', a: 1 } }) // '{"b":"\\u003c","a":1}'
  */
 export function printPatched(document: ParsedBody): string {
-  return print(document.value, document).replace(ESCAPED, inHex);
-}
-
-/** Written as escapes, so that the text can stand in a web page; outside of strings there are none. */
-const ESCAPED = /[<>&\u2028\u2029]/g;
-
-function inHex(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return escapeForPages(print(document.value, document));
 }
 
 function print(value: unknown, document: ParsedBody): string {

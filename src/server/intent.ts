@@ -14,7 +14,15 @@ import type { ApiObject, DraftObject } from '../meta/object.js';
 import { BodyError, type RequestBody } from '../protocol/body.js';
 import { jsonType } from '../schema/decode.js';
 import { append } from '../util/append.js';
-import { cloneJson, copyJson, encodeSorted, isPlainJson, isRecord, NotJsonError } from '../util/json.js';
+import {
+  cloneJson,
+  copyJson,
+  encodeSorted,
+  escapeForPages,
+  isPlainJson,
+  isRecord,
+  NotJsonError,
+} from '../util/json.js';
 import { decodeDocument, type Refusals } from './decode-body.js';
 import type { WriteJob } from './job.js';
 import type { FieldValidation, WriteOptions } from './options.js';
@@ -195,7 +203,7 @@ function syncAnnotation(draft: DraftObject, { intent, job }: Application): void 
   const { annotations } = draft.metadata;
   if (annotations === undefined || !annotationOf(annotations, job)) return;
   const name = annotationName(job);
-  const text = `${encodeSorted(withoutAnnotation(intent.document, name))}\n`;
+  const text = `${escapeForPages(encodeSorted(withoutAnnotation(intent.document, name)))}\n`;
   const next: Record<string, string> = { ...annotations, [name]: text };
   if (totalSize(next) > MAX_ANNOTATIONS) delete next[name];
   draft.metadata.annotations = next;

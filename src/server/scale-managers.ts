@@ -7,12 +7,11 @@ import {
   type FieldSet,
   intersection,
   isEmptySet,
-  LEAF,
   setOfFields,
+  setOfPath,
   union,
 } from '../merge/apply/field-set.js';
 import { type Manager, type Managers, managerKey } from '../merge/apply/managers.js';
-import { fieldElement } from '../merge/apply/path-element.js';
 
 const REPLICAS = setOfFields(['spec.replicas']);
 
@@ -26,7 +25,7 @@ export interface ScaleOwnership {
 
 /** Those who own the replicas below own them in the view. */
 export function managersAbove(below: ScaleOwnership, viewVersion: string): Managers {
-  const path = pathSet(below.replicasPath);
+  const path = setOfPath(below.replicasPath);
   const above = new Map<string, Manager>();
   for (const manager of below.managers.values()) {
     if (!below.isServed(manager.apiVersion) || !has(manager.fields, path)) continue;
@@ -38,7 +37,7 @@ export function managersAbove(below: ScaleOwnership, viewVersion: string): Manag
 
 /** Whoever lost the replicas in the view has lost them below, and whoever won them there has them now. */
 export function managersBelow(before: ScaleOwnership, above: Managers, apiVersion: string): Managers {
-  const path = pathSet(before.replicasPath);
+  const path = setOfPath(before.replicasPath);
   const below = new Map<string, Manager>();
   for (const [key, manager] of before.managers) {
     if (!before.isServed(manager.apiVersion)) continue;
@@ -60,8 +59,4 @@ export function managersBelow(before: ScaleOwnership, above: Managers, apiVersio
 
 function has(fields: FieldSet, path: FieldSet): boolean {
   return !isEmptySet(intersection(fields, path));
-}
-
-function pathSet(names: readonly string[]): FieldSet {
-  return names.reduceRight<FieldSet>((inner, name) => ({ [fieldElement(name)]: inner }), LEAF);
 }

@@ -197,6 +197,14 @@ export function printJson(value: unknown, depth = 0): string {
   return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${printJson(item, depth + 1)}`).join(',')}}`;
 }
 
+/** What could end a script or break a line in a web page. In JSON they occur only inside strings. */
+const UNSAFE_IN_PAGES = /[<>&\u2028\u2029]/g;
+
+/** JSON text as the reference server writes it: these few characters as escapes, which JSON does not ask for. */
+export function escapeForPages(text: string): string {
+  return text.replace(UNSAFE_IN_PAGES, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
 /** A value as compact JSON with the keys of every map in order. */
 export function encodeSorted(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(encodeSorted).join(',')}]`;

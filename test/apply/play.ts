@@ -5,7 +5,7 @@
 import { createFetchHandler, type FetchHandler } from 'orchplane/http';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { expect } from 'vitest';
-import { type FieldSet, pathsOf, printPath } from '../../src/merge/apply/field-set.js';
+import { type FieldSet, printPaths } from '../../src/merge/apply/field-set.js';
 import { isRecord } from '../../src/util/json.js';
 import { collectionPath, firstVersionOf, OWN_KINDS } from './kinds.js';
 
@@ -201,7 +201,10 @@ function labelOf({ manager = '', operation, apiVersion, subresource }: Entry, ki
 type Managers = readonly (readonly [label: string, paths: readonly string[] | string])[];
 
 function managersOf(object: Json | undefined, kind: string): Managers {
-  return entriesOf(object).map((entry) => [labelOf(entry, kind), [...pathsOf(entry.fieldsV1)].map(printPath)]);
+  return entriesOf(object).map((entry) => [
+    labelOf(entry, kind),
+    printPaths(entry.fieldsV1, { left: Number.POSITIVE_INFINITY }),
+  ]);
 }
 
 /** All of them, in the order in which the object has them. `...`: this one's fields do not matter here. */

@@ -3,6 +3,7 @@
  */
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
+import { walkPaths } from '../../src/client/explain/field-values.js';
 import {
   difference,
   differenceWithBelow,
@@ -10,7 +11,6 @@ import {
   intersection,
   isSubset,
   NOTHING,
-  pathsOf,
   printPath,
   sameSet,
   union,
@@ -78,7 +78,7 @@ function contentOf({ metadata, ...rest }: ApiObject): Document {
 
 const ownedBy = (object: ApiObject) =>
   Object.fromEntries(
-    entriesOf(object).map(({ manager, fieldsV1 }) => [manager, [...pathsOf(fieldsV1)].map(printPath)]),
+    entriesOf(object).map(({ manager, fieldsV1 }) => [manager, [...walkPaths(fieldsV1, 'members')].map(printPath)]),
   );
 
 const subjectAndApart = anySubject.chain((subject) => fc.tuple(fc.constant(subject), subject.apart));
@@ -125,7 +125,7 @@ test.each(SUBJECTS.map((subject) => [subject.kind.kind, subject] as const))(
     fc.assert(
       fc.property(subject.intent, subject.intent, (live, applied) => {
         const merged = merge(schema, live, applied);
-        for (const path of pathsOf(fieldsOfObject(schema, merged))) {
+        for (const path of walkPaths(fieldsOfObject(schema, merged), 'members')) {
           const [is, wanted, was] = [merged, applied, live].map((side) => valueAt(side, path));
           // Of what goes on below it is not said here: that has paths of its own.
           if (typeof is === 'object' && is !== null)
@@ -166,7 +166,7 @@ const single = (path: readonly string[]) => path.reduceRight<FieldSet>((inner, s
 const setOf = (all: Paths) => all.reduce((set, path) => union(set, single(path)), NOTHING);
 /** Paths as the plainest sets there are. */
 const plain = (all: Iterable<readonly string[]>) => new Set([...all].map((path) => JSON.stringify(path)));
-const plainly = (set: FieldSet) => plain(pathsOf(set));
+const plainly = (set: FieldSet) => plain(walkPaths(set, 'members'));
 
 /** The same encoding with its steps, and the keys within them, in another order. */
 function disordered(set: FieldSet, salt: number): FieldSet {

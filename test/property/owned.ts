@@ -1,8 +1,9 @@
 /**
  * Owned fields, looked up in objects by the plainest means: what properties compare the library with.
  */
+
+import { walkPaths } from '../../src/client/explain/field-values.js';
 import type { FieldSet } from '../../src/merge/apply/field-set.js';
-import { pathsOf } from '../../src/merge/apply/field-set.js';
 import { readFieldsV1 } from '../../src/merge/apply/fields-v1.js';
 import type { PathElement } from '../../src/merge/apply/path-element.js';
 import type { ApiObject } from '../../src/meta/object.js';
@@ -24,7 +25,7 @@ export function entriesOf(object: ApiObject): readonly Entry[] {
 export function claimsOf({ fieldsV1 }: Entry): readonly (readonly PathElement[])[] {
   const read = JSON.stringify(readFieldsV1(fieldsV1));
   if (read !== JSON.stringify(fieldsV1)) throw new Error(`not in canonical form: ${JSON.stringify(fieldsV1)}`);
-  return [...pathsOf(fieldsV1)];
+  return [...walkPaths(fieldsV1, 'members')];
 }
 
 /** Not undefined, which nobody can tell from a slip. */

@@ -8,7 +8,7 @@
  */
 import { append } from '../../util/append.js';
 import type { PathElement } from './path-element.js';
-import { compareElements, printElement, sortElements } from './path-element.js';
+import { compareElements, fieldElement, printElement, sortElements } from './path-element.js';
 
 export interface FieldSet {
   readonly [element: PathElement]: FieldSet;
@@ -253,16 +253,6 @@ export function sameSet(left: FieldSet, right: FieldSet): boolean {
   return steps === 0;
 }
 
-/** The paths of a set as lists of steps: all of one node, in order, before those further down. */
-export function* pathsOf(set: FieldSet, prefix: readonly PathElement[] = []): Generator<readonly PathElement[]> {
-  for (const element in set) {
-    if (element !== SELF && isMember(set[element])) yield [...prefix, element];
-  }
-  for (const element in set) {
-    if (element !== SELF) yield* pathsOf(set[element] as FieldSet, [...prefix, element]);
-  }
-}
-
 /** How many paths a set has. */
 export function countPaths(set: FieldSet): number {
   let count = 0;
@@ -274,7 +264,7 @@ export function countPaths(set: FieldSet): number {
   return count;
 }
 
-/** The paths of {@link pathsOf} as text, until it has this many characters in all. */
+/** The paths of a set as messages show them, all of one node before those further down, until they are this long. */
 export function printPaths(set: FieldSet, budget: { left: number }, prefix = ''): string[] {
   const printed: string[] = [];
   const further: [prefix: string, node: FieldSet][] = [];
@@ -298,12 +288,12 @@ export function printPath(path: readonly PathElement[]): string {
   return path.map((element) => printElement(element, 'kept')).join('');
 }
 
+/** The set of one path, by the names of its fields. */
+export function setOfPath(names: readonly string[]): FieldSet {
+  return names.reduceRight<FieldSet>((inner, name) => ({ [fieldElement(name)]: inner }), LEAF);
+}
+
 /** A set of the paths whose fields are named, dots between them: `spec.replicas`. */
 export function setOfFields(paths: readonly string[]): FieldSet {
-  let set = NOTHING;
-  for (const path of paths) {
-    const node = path.split('.').reduceRight<FieldSet>((inner, name) => ({ [`f:${name}`]: inner }), LEAF);
-    set = union(set, node);
-  }
-  return set;
+  return unionOf(paths.map((path) => setOfPath(path.split('.'))));
 }

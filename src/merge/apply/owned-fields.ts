@@ -5,7 +5,7 @@
 import { goSyntax, goType, printGoValue } from '../../meta/go-value.js';
 import type { ListNode, ScalarNode, Structural } from '../../schema/structural.js';
 import { isRecord } from '../../util/json.js';
-import { type FieldSet, LEAF, NOTHING, Siblings } from './field-set.js';
+import { type FieldSet, LEAF, NOTHING, Siblings, withSelf } from './field-set.js';
 import { ItemError, indexItems, itemElement } from './list-elements.js';
 import { fieldElement, type PathElement, printElement, UNKNOWN_ITEM } from './path-element.js';
 import { hasItems, hasMembers, isDeclared, isEmptyRecord, listOf, type MemberNode, memberNode } from './typing.js';
@@ -82,7 +82,7 @@ function fieldsOfMembers(
     const fields = fieldsOf(child, value, inner);
     // A field with something in it is owned through that; a key of a map is owned by itself.
     const self = value === null || !isDeclared(node, name) || (isRecord(value) && isEmptyRecord(value));
-    const owned = self ? withSelf(fields) : fields;
+    const owned = self ? withSelf(fields ?? LEAF) : fields;
     if (owned !== undefined) siblings.add(element, owned);
   }
   return siblings.finish();
@@ -95,7 +95,7 @@ function fieldsOfItems(list: ListNode, items: readonly unknown[], judge: Judge |
   // Pruning can leave an item without what it is told by. It is still there, so its list is not empty.
   if (elements.includes(undefined)) siblings.add(UNKNOWN_ITEM, LEAF);
   for (const [element, same] of byElement) {
-    siblings.add(element, same.length > 1 ? LEAF : withSelf(fieldsOf(list.items, same[0], undefined)));
+    siblings.add(element, same.length > 1 ? LEAF : withSelf(fieldsOf(list.items, same[0], undefined) ?? LEAF));
   }
   return siblings.finish();
 }
@@ -109,7 +109,7 @@ function judgedItems(list: ListNode, items: readonly unknown[], judge: Judge): F
     if (element === undefined) break;
     if (seen.has(element)) report(judge, `duplicate entries for key ${printElement(element)}`);
     seen.add(element);
-    siblings.add(element, withSelf(fieldsOf(list.items, item, judgeAt(element, judge))));
+    siblings.add(element, withSelf(fieldsOf(list.items, item, judgeAt(element, judge)) ?? LEAF));
   }
   return siblings.finish();
 }
@@ -122,11 +122,6 @@ function judgedElement(list: ListNode, item: unknown, index: number, judge: Judg
     report(judge, `element ${index}: ${error.message}`);
     return undefined;
   }
-}
-
-function withSelf(fields: FieldSet | undefined): FieldSet {
-  if (fields === undefined || fields === LEAF || '.' in fields) return fields ?? LEAF;
-  return { '.': LEAF, ...fields };
 }
 
 /** Null is of every type. */

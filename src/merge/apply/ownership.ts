@@ -11,7 +11,6 @@ import { type Comparison, changedFields, compare, NO_CHANGE } from './compare.js
 import { type Conflict, ConflictError } from './conflict.js';
 import {
   difference,
-  differenceWithBelow,
   type FieldSet,
   intersection,
   isEmptySet,
@@ -239,9 +238,4 @@ function keepOwned(whole: Versioned, cut: Versioned, about: Pick<Pruning, 'manag
 
 function allFields({ schema, value }: Versioned): FieldSet {
   return namedFieldsToo(schema, fieldsOfObject(schema, value));
-}
-
-/** What is never owned at an address, with everything below it. */
-export function withoutFields(reset: FieldSet): (fields: FieldSet) => FieldSet {
-  return (fields) => differenceWithBelow(fields, reset);
 }

@@ -9,7 +9,7 @@
  */
 import { quote } from '../../meta/go-text.js';
 import { byBytes, printGoValue } from '../../meta/go-value.js';
-import { isRecord, requireJson } from '../../util/json.js';
+import { escapeForPages, isRecord, requireJson } from '../../util/json.js';
 
 export type PathElement = string;
 
@@ -50,7 +50,7 @@ export function isKeyed(element: PathElement): boolean {
  */
 function valueText(value: unknown): string {
   if (typeof value === 'string') {
-    return PLAIN.test(value) ? `"${value}"` : JSON.stringify(value).replace(SPECIAL, escapeSpecial);
+    return PLAIN.test(value) ? `"${value}"` : escapeForPages(JSON.stringify(value).replace(ESCAPE, longEscape));
   }
   if (Number.isSafeInteger(value)) return String(value);
   // It writes no exponent of one digit.
@@ -66,13 +66,13 @@ function valueText(value: unknown): string {
 /** Nothing in it that has to be escaped: as good as every name. */
 const PLAIN = /^[\w ./:-]*$/;
 
-/** What JSON escapes, and what could end a script. */
-const SPECIAL = /\\.|[<>&\u2028\u2029]/g;
+/** An escape of JSON, whole, so that a backslash is not taken for the beginning of another. */
+const ESCAPE = /\\./g;
 
-function escapeSpecial(found: string): string {
+/** The server knows no short escape for these two. */
+function longEscape(found: string): string {
   if (found === '\\b') return '\\u0008';
-  if (found === '\\f') return '\\u000c';
-  return found.length === 2 ? found : `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return found === '\\f' ? '\\u000c' : found;
 }
 
 /** What a client wrote cannot be a step. */

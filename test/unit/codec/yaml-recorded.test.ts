@@ -4,7 +4,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { yamlBody } from '../../../src/codec/yaml.js';
-import { BodyError } from '../../../src/protocol/body.js';
+import { refusal } from './refusal.js';
 
 const RECORDED = new URL('../../../../shared/conformance/recorded/', import.meta.url);
 
@@ -55,14 +55,4 @@ function recordedBodies(): { readonly name: string; readonly text: string; reado
       }),
     );
   });
-}
-
-function refusal(text: string): string {
-  try {
-    yamlBody(text).read();
-  } catch (error) {
-    if (error instanceof BodyError) return error.message;
-    throw error;
-  }
-  return 'accepted';
 }

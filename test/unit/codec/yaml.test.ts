@@ -6,21 +6,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { yamlBody } from '../../../src/codec/yaml.js';
 import { parseJson } from '../../../src/meta/parse-json.js';
-import { BodyError } from '../../../src/protocol/body.js';
 import { setOwn } from '../../../src/util/json.js';
+import { refusal } from './refusal.js';
 
 const value = (text: string): unknown => yamlBody(text).read().value;
 const repeated = (text: string): readonly string[] => yamlBody(text).repeatedKeys();
-
-function refusal(text: string): string {
-  try {
-    yamlBody(text).read();
-  } catch (error) {
-    if (error instanceof BodyError) return error.message;
-    throw error;
-  }
-  return 'accepted';
-}
 
 /** The refusal of the YAML itself, without what every one begins with. */
 const fault = (text: string): string => refusal(text).replace('error converting YAML to JSON: yaml: ', '');

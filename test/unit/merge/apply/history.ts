@@ -1,7 +1,8 @@
 /**
  * A history of writes to one object, for tables: who owns what after each step.
  */
-import { NOTHING } from '../../../../src/merge/apply/field-set.js';
+import { expect } from 'vitest';
+import { differenceWithBelow, NOTHING } from '../../../../src/merge/apply/field-set.js';
 import { readFieldsV1 } from '../../../../src/merge/apply/fields-v1.js';
 import { type Manager, type ManagerIdentity, managerKey } from '../../../../src/merge/apply/managers.js';
 import {
@@ -10,12 +11,11 @@ import {
   reconciled,
   type Versioned,
   type Versions,
-  withoutFields,
 } from '../../../../src/merge/apply/ownership.js';
 import type { ObjectNode } from '../../../../src/schema/structural.js';
 import { deepFreeze } from '../../../../src/util/json.js';
 
-export interface Step {
+interface Step {
   /** `claim`: somebody writes the set of an applier into managedFields. */
   readonly verb: 'apply' | 'force' | 'update' | 'claim';
   readonly by: string;
@@ -34,9 +34,9 @@ export interface History {
 }
 
 /** Every object has a kind, which nobody owns: pruning never leaves nothing at all. */
-export const document = (text: string): unknown => deepFreeze({ kind: 'K', ...JSON.parse(text) });
+const document = (text: string): unknown => deepFreeze({ kind: 'K', ...JSON.parse(text) });
 
-export class Played {
+class Played {
   readonly #versions: Versions;
   readonly #schema: ObjectNode;
   #live = document('{}');
@@ -44,8 +44,9 @@ export class Played {
 
   constructor({ schema, reset }: History) {
     this.#schema = schema;
+    const untouchable = reset === undefined ? NOTHING : readFieldsV1(JSON.parse(reset));
     this.#versions = {
-      filter: withoutFields(reset === undefined ? NOTHING : readFieldsV1(JSON.parse(reset))),
+      filter: (fields) => differenceWithBelow(fields, untouchable),
       convert: (object, apiVersion) => ({ ...object, apiVersion }),
     };
   }
@@ -78,5 +79,20 @@ export class Played {
       managers[`${operation} ${manager}`] = JSON.stringify(fields);
     }
     return { object: this.#live, managers };
+  }
+}
+
+/** Plays a history and compares each step; what is refused leaves everything as it was. */
+export function playAll(history: History): void {
+  const played = new Played(history);
+  for (const step of history.steps) {
+    const was = played.state;
+    if (step.error !== undefined) {
+      expect(() => played.play(step)).toThrow(expect.objectContaining({ message: step.error }));
+      expect(played.state).toEqual(was);
+      continue;
+    }
+    played.play(step);
+    expect(played.state).toEqual({ object: document(step.object ?? ''), managers: step.managers });
   }
 }

@@ -4,7 +4,7 @@
  */
 import { type Dialect, kubernetesDialect, orchDialect } from '../../../../meta/dialect.js';
 import type { DraftObject } from '../../../../meta/object.js';
-import { own, printJson } from '../../../../util/json.js';
+import { escapeForPages, own, printJson } from '../../../../util/json.js';
 import {
   completeBehavior,
   cpuMetric,
@@ -94,10 +94,7 @@ function setAnnotations(draft: DraftObject, written: { [Name in AnnotationName]?
 
 /** Compact, with the escapes of everything that the server writes. */
 function encode(value: unknown): string {
-  return printJson(value).replace(
-    /[<>&\u2028\u2029]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return escapeForPages(printJson(value));
 }
 
 function cpuPercent({ type, resource }: MetricSpec): number | undefined {
