@@ -3,7 +3,7 @@
  * between them have maps, keyed lists, sets, atomics, defaults, a status and a scale. Names come from small pools, so
  * that managers meet.
  */
-import fc from 'fast-check';
+
 import { jsonPatch, type Kind, mergePatch, StatusError, strategicPatch } from 'orchplane';
 import { ConfigMap, Deployment, Service } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
@@ -12,6 +12,7 @@ import { orchDialect } from '../../src/meta/dialect.js';
 import type { ApiObject } from '../../src/meta/object.js';
 import type { ObjectNode } from '../../src/schema/structural.js';
 import { Loose, Widget } from '../apply/kinds.js';
+import fc from './seeded.js';
 
 export type Document = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 /**
  * Apply, whatever is applied: what always holds of intents, of sets of fields and of objects that many work on.
  */
-import fc from 'fast-check';
+
 import { expect, test, vi } from 'vitest';
 import { walkPaths } from '../../src/client/explain/field-values.js';
 import {
@@ -34,6 +34,7 @@ import {
   type Write,
 } from './applies.js';
 import { claimsOf, entriesOf, isOrdered, NOTHING_THERE, unfrozen, valueAt } from './owned.js';
+import fc from './seeded.js';
 
 vi.setConfig({ testTimeout: 30_000 });
 
@@ -245,7 +246,9 @@ class Memory {
         this.#last.set(`${write.by} status`, { status: write.document });
         break;
       case 'applyScale':
-        this.#last.set(`${write.by} scale`, { spec: write.document });
+        // A scale without replicas still names its spec, and whoever names that keeps the replicas it had claimed.
+        if ('replicas' in write.document) this.#last.set(`${write.by} scale`, { spec: write.document });
+        else this.#last.delete(`${write.by} scale`);
     }
   }
 

@@ -2,13 +2,14 @@
  * Anything a client may send. Either it is refused, in the words of the API and without a trace, or it is stored and
  * comes back whole; and no key, however named, reaches past the object it was sent in.
  */
-import fc from 'fast-check';
+
 import type { ApiRequest, Cluster } from 'orchplane';
 import { defineKind, jsonPatch, mergePatch, StatusError, valueBody } from 'orchplane';
 import { ConfigMap, type ConfigMapInput, Secret } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
+import fc from './seeded.js';
 
 vi.setConfig({ testTimeout: 30_000 });
 

@@ -2,10 +2,11 @@
  * What a short memory may cost: the past, but never a gap. A watcher that falls behind further than history reaches
  * is told so; one that keeps up never is; and an informer finds its way back by itself.
  */
-import fc from 'fast-check';
+
 import { memoryStorage } from 'orchplane';
 import { expect, test, vi } from 'vitest';
 import { histories, Story, writes } from './histories.js';
+import fc from './seeded.js';
 import { anyView, collectionOf, EVERYTHING, Follower, keyOf, selectorsOf, shownBy } from './views.js';
 
 vi.setConfig({ testTimeout: 30_000 });

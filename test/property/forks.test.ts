@@ -2,12 +2,13 @@
  * A fork and its parent. Independence is shown by comparison: each must tell, word for word, what a cluster tells that
  * was never forked. Uids are left out of the comparison, because a twin counts its own.
  */
-import fc from 'fast-check';
+
 import type { Cluster, WatchEvent } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
 import { fakeClock, sequentialIds } from 'orchplane/testing';
 import { expect, test, vi } from 'vitest';
 import { anyWrite, newCluster, perform, type StoredConfigMap, type Write, writes } from './histories.js';
+import fc from './seeded.js';
 import { anyView, collectionOf, Follower, selectorsOf, type View } from './views.js';
 
 vi.setConfig({ testTimeout: 30_000 });

@@ -2,10 +2,11 @@
  * Readers share memory with the store, so nothing they are handed may be changed, however deep; and whoever tries is
  * told so by the language itself.
  */
-import fc from 'fast-check';
+
 import { ConfigMap } from 'orchplane/kinds';
 import { expect, test, vi } from 'vitest';
 import { newCluster, perform, type StoredConfigMap, Story, writes } from './histories.js';
+import fc from './seeded.js';
 import { anyView, collectionOf, Follower, selectorsOf, turns } from './views.js';
 
 vi.setConfig({ testTimeout: 30_000 });

@@ -3,11 +3,12 @@
  * and namespaces come from small pools, so that writes meet; the pools hold the awkward cases (`a-b/x` sorts before
  * `a/x`, `constructor` is a name that every JavaScript object has).
  */
-import fc from 'fast-check';
+
 import type { Cluster, ClusterSnapshot, StorageSettings, Stored } from 'orchplane';
 import { jsonPatch, mergePatch, StatusError } from 'orchplane';
 import { ConfigMap, Namespace, Secret } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
+import fc from './seeded.js';
 
 export type StoredConfigMap = Stored<typeof ConfigMap>;
 

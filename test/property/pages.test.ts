@@ -2,10 +2,11 @@
  * The pages of one list: whatever is written between them, and however little history is kept, they are pieces of one
  * and the same state.
  */
-import fc from 'fast-check';
+
 import { memoryStorage } from 'orchplane';
 import { expect, test, vi } from 'vitest';
 import { histories, type StoredConfigMap, Story, writes } from './histories.js';
+import fc from './seeded.js';
 import { anyView, collectionOf, EVERYTHING, selectorsOf, shownBy } from './views.js';
 
 vi.setConfig({ testTimeout: 30_000 });

@@ -2,11 +2,12 @@
  * List and watch together: a list at any version that is remembered, and the events since, make the present. Shown
  * for every version of random histories, through every kind of view.
  */
-import fc from 'fast-check';
+
 import { StatusError } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
 import { expect, test, vi } from 'vitest';
 import { histories, Story, writes } from './histories.js';
+import fc from './seeded.js';
 import { anyView, collectionOf, Follower, keyOf, selectorsOf, shownBy } from './views.js';
 
 vi.setConfig({ testTimeout: 30_000 });

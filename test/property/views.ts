@@ -2,13 +2,14 @@
  * Ways to look at a collection, and copies of it that are kept by events alone. A view knows by itself which objects
  * it shows, so that the server's selectors are checked against something that is not the server.
  */
-import fc from 'fast-check';
+
 import type { Cluster, Collection, Watch, WatchEvent } from 'orchplane';
 import { StatusError } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
 import { expect } from 'vitest';
 import type { StoredConfigMap } from './histories.js';
 import { NAMESPACES } from './histories.js';
+import fc from './seeded.js';
 
 interface Selector {
   readonly text: string;

@@ -2,11 +2,12 @@
  * Versions and events: each write that changes something takes one version and is told once; one that changes nothing
  * takes none and is not told.
  */
-import fc from 'fast-check';
+
 import { jsonPatch, mergePatch } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
 import { expect, test, vi } from 'vitest';
 import { type newCluster, perform, type StoredConfigMap, Story, writes } from './histories.js';
+import fc from './seeded.js';
 import { anyView, Follower, keyOf, shownBy } from './views.js';
 
 vi.setConfig({ testTimeout: 30_000 });

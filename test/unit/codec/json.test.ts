@@ -1,7 +1,7 @@
 /**
  * JSON in and out: the reference server's error texts, what a plain parse would lose, the text it writes.
  */
-import fc from 'fast-check';
+
 import { describe, expect, test } from 'vitest';
 import { bodySummary, jsonBody, jsonCodec } from '../../../src/codec/json.js';
 import { encodeCached, encodeJson, indentJson } from '../../../src/codec/json-encoder.js';
@@ -9,6 +9,7 @@ import { kubernetesDialect } from '../../../src/meta/dialect.js';
 import { JsonSyntaxError, parseJson } from '../../../src/meta/parse-json.js';
 import { BodyError } from '../../../src/protocol/body.js';
 import { deepFreeze, NumberText } from '../../../src/util/json.js';
+import fc from '../../property/seeded.js';
 
 const value = (text: string): unknown => parseJson(text).value;
 

@@ -2,11 +2,12 @@
  * YAML in: what YAML 1.1 means as JSON, what is refused and with which words, what a strict reader complains of, and
  * input that is meant to do harm. The expected values and texts are those of the reference server's own reader.
  */
-import fc from 'fast-check';
+
 import { describe, expect, test } from 'vitest';
 import { yamlBody } from '../../../src/codec/yaml.js';
 import { parseJson } from '../../../src/meta/parse-json.js';
 import { setOwn } from '../../../src/util/json.js';
+import fc from '../../property/seeded.js';
 import { refusal } from './refusal.js';
 
 const value = (text: string): unknown => yamlBody(text).read().value;

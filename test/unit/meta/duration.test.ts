@@ -1,7 +1,8 @@
 /** Durations: reading, writing, and the exact words about what is not one. */
-import fc from 'fast-check';
+
 import { expect, test } from 'vitest';
 import { DurationError, formatDuration, parseDuration, quoteBytes } from '../../../src/meta/duration.js';
+import fc from '../../property/seeded.js';
 
 test.each([
   ['0', 0n, '0s'],

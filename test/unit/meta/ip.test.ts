@@ -1,5 +1,5 @@
 /** Addresses and ranges: what is read, how it prints, where it belongs, and the messages of the rules. */
-import fc from 'fast-check';
+
 import { describe, expect, test } from 'vitest';
 import type { Cidr, Ip } from '../../../src/meta/ip.js';
 import {
@@ -24,6 +24,7 @@ import {
   validCidrProblems,
   validIpProblems,
 } from '../../../src/meta/ip.js';
+import fc from '../../property/seeded.js';
 
 const INVALID_IP = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
 const INVALID_CIDR = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';

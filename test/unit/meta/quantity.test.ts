@@ -1,7 +1,8 @@
 /** Quantities: every outcome of the real implementation, the rules in literal cases, and hostile input. */
-import fc from 'fast-check';
+
 import { describe, expect, test } from 'vitest';
 import { Quantity, QuantityError } from '../../../src/meta/quantity.js';
+import fc from '../../property/seeded.js';
 import { hasVectors, readVectors, vectorSuite } from './vectors.js';
 
 interface ParseVector {

@@ -1,7 +1,8 @@
 /** Regular expressions of schemas. What they refuse and match was compared with the reference implementation. */
-import fc from 'fast-check';
+
 import { describe, expect, test } from 'vitest';
 import { re2Matches, re2Problem } from '../../../src/meta/re2.js';
+import fc from '../../property/seeded.js';
 
 describe('what is no expression', () => {
   test.each<[string, string]>([
