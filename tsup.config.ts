@@ -10,6 +10,12 @@ export default defineConfig({
     core: 'src/core.ts',
     'kinds/index': 'src/kinds/index.ts',
     'http/index': 'src/http/index.ts',
+    'service-worker/index': 'src/service-worker/index.ts',
+    'codec/protobuf/index': 'src/codec/protobuf/index.ts',
+    'codec/cbor/index': 'src/codec/cbor/index.ts',
+    'node/index': 'src/node/index.ts',
+    // A program: its first line makes it executable.
+    'node/cli': 'src/node/cli.ts',
     'testing/index': 'src/testing/index.ts',
   },
   format: 'esm',

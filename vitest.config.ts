@@ -9,7 +9,10 @@ export default defineConfig({
     alias: [
       { find: /^orchplane$/, replacement: source('index.ts') },
       { find: /^orchplane\/core$/, replacement: source('core.ts') },
-      { find: /^orchplane\/(kinds|http|node|testing)$/, replacement: `${source('')}$1/index.ts` },
+      {
+        find: /^orchplane\/(kinds|http|service-worker|node|testing|codec\/protobuf|codec\/cbor)$/,
+        replacement: `${source('')}$1/index.ts`,
+      },
     ],
   },
   test: {

@@ -100,6 +100,10 @@ export interface Cluster extends Client, Transport, AsyncDisposable {
   resolve(resource: GroupVersionResource): ServedKind | undefined;
   /** Whether built-in kinds live in a group: what they do not serve is refused differently. */
   hasBuiltIns(group: string): boolean;
+  /** Every kind it serves, in each version; the same list until another kind is installed. */
+  kinds(): readonly ServedKind[];
+  /** Which features are on. */
+  readonly features: FeatureGates;
 
   /** Ends every watch; later requests are refused. */
   close(): Promise<void>;
@@ -320,6 +324,8 @@ function assemble(parts: ClusterParts): Cluster {
     },
     resolve: (resource: GroupVersionResource) => registry.byResource(resource),
     hasBuiltIns: (group: string) => registry.hasBuiltIns(group),
+    kinds: () => registry.all(),
+    features: parts.features,
     close,
     [Symbol.asyncDispose]: close,
   });

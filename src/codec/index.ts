@@ -1,7 +1,9 @@
 /**
- * The encodings, in the order messages list them. To add one, write its file and add one line here.
+ * The encodings that every handler speaks, in the order in which messages list them. Those with tables or libraries of
+ * their own are entries of their own (`orchplane/codec/protobuf`, `orchplane/codec/cbor`), and a handler is given them.
  */
 import type { Codec } from './codec.js';
 import { jsonCodec } from './json.js';
+import { yaml } from './yaml-codec.js';
 
-export const codecs: readonly Codec[] = [jsonCodec];
+export const codecs: readonly Codec[] = [jsonCodec, yaml];

@@ -4,6 +4,7 @@
  * and a thousand watchers encode an object once.
  */
 import { escapeForPages } from '../util/json.js';
+import { wholeObject } from './bare.js';
 
 /** An escaped backslash (skipped, so that what follows it is not misread) or half a surrogate pair. */
 const ESCAPED_HALF = /\\\\|\\ud[89a-f][0-9a-f]{2}/g;
@@ -29,6 +30,56 @@ export function encodeCached(object: object): string {
   const text = encodeJson(object);
   if (Object.isFrozen(object)) texts.set(object, text);
   return text;
+}
+
+/**
+ * A document in pieces: what has items comes item by item, each from what is kept of it.
+ */
+export function encodeDocument(document: object): string[] {
+  const items: unknown = 'items' in document ? document.items : undefined;
+  if (!Array.isArray(items) || items.length === 0) return [encodeCached(document)];
+  const pieces: string[] = [];
+  let head = '{';
+  for (const [key, value] of Object.entries(document)) {
+    if (value === undefined) continue;
+    head += `${head === '{' ? '' : ','}${encodeJson(key)}:`;
+    if (value !== items) {
+      head += encodeJson(value);
+      continue;
+    }
+    pieces.push(`${head}[`);
+    for (let i = 0; i < items.length; i++) appendItem(pieces, items[i], i === 0);
+    head = ']';
+  }
+  pieces.push(`${head}}`);
+  return pieces;
+}
+
+function appendItem(pieces: string[], item: unknown, isFirst: boolean): void {
+  if (typeof item !== 'object' || item === null) {
+    pieces.push(`${isFirst ? '' : ','}${encodeJson(item)}`);
+    return;
+  }
+  const tail = tailOfBare(item);
+  if (tail === undefined) pieces.push(isFirst ? encodeCached(item) : `,${encodeCached(item)}`);
+  else pieces.push(isFirst ? '{' : ',{', tail);
+}
+
+/** Texts of bare items behind their opening brace: slices of the objects' texts, which cost no copy. */
+const tails = new WeakMap<object, string>();
+
+function tailOfBare(item: object): string | undefined {
+  const known = tails.get(item);
+  if (known !== undefined) return known;
+  const whole = wholeObject(item);
+  if (whole === undefined) return undefined;
+  const text = encodeCached(whole);
+  // What stored objects of built-in kinds begin with.
+  const head = `{"kind":${encodeJson(whole.kind)},"apiVersion":${encodeJson(whole.apiVersion)},`;
+  if (!text.startsWith(head)) return undefined;
+  const tail = text.slice(head.length);
+  tails.set(item, tail);
+  return tail;
 }
 
 /** Compact JSON text with two-space indentation, without a line end. Empty objects and lists stay on one line. */

@@ -6,12 +6,26 @@ import type { RequestBody } from '../protocol/body.js';
 import { BodyError, SUMMARY_LENGTH } from '../protocol/body.js';
 import type { ParsedBody } from '../util/json.js';
 import type { Codec } from './codec.js';
+import { encodeCached, encodeDocument, indentJson } from './json-encoder.js';
 
 export const jsonCodec: Codec = {
   mediaType: () => 'application/json',
-  streamType: () => 'application/json;stream=watch',
+  carries: 'all kinds',
+  tables: true,
+  stream: {
+    mediaType: () => 'application/json;stream=watch',
+    contentType: () => 'application/json',
+    encode: ({ type, object }) => `{"type":"${type}","object":${encodeCached(object)}}\n`,
+  },
   // The mark of byte order is no JSON white space, so it stays and is refused like any other character.
   body: (bytes) => jsonBody(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)),
+  // A compact body ends with a line feed, an indented one does not.
+  encode(document, { pretty }) {
+    const text = encodeDocument(document).join('');
+    return pretty ? indentJson(text) : `${text}\n`;
+  },
+  encodeParts: (document, options) =>
+    options.pretty ? [indentJson(encodeDocument(document).join(''))] : [...encodeDocument(document), '\n'],
 };
 
 /** A request body of JSON text. `read` throws BodyError with the bare syntax error; the caller words the rest. */

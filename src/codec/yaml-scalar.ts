@@ -3,6 +3,7 @@
  * those of the specification. `y` and `on` are booleans, `017` and `0o17` are octal, `1:30` is text, dates are text.
  */
 import { quote } from '../meta/go-text.js';
+import { decodeUtf8 } from './utf8.js';
 import { YamlFault } from './yaml-characters.js';
 
 /** Whole numbers and others are apart, because `1` and `1.0` are different keys. */
@@ -51,7 +52,7 @@ export function resolveScalar({ text, tag, isPlain }: ScalarSource): YamlScalar 
 function resolvePlain(text: string): YamlScalar {
   const word = WORDS.get(text);
   if (word !== undefined) return word;
-  if (text.startsWith('.')) return resolveFloat(text) ?? { type: 'str', value: text };
+  if (text.startsWith('.')) return resolveFraction(text) ?? { type: 'str', value: text };
   if (!/^[-+0-9]/.test(text)) return { type: 'str', value: text };
   const digits = text.replaceAll('_', '');
   return resolveInt(digits) ?? resolveFloat(digits) ?? { type: 'str', value: text };
@@ -81,6 +82,11 @@ function resolveFloat(text: string): YamlScalar | undefined {
   return Number.isFinite(value) ? { type: 'float', value } : undefined;
 }
 
+/** What begins with its point, where an underscore must stand between two digits. */
+function resolveFraction(text: string): YamlScalar | undefined {
+  return /_(?![0-9])|(?<![0-9])_/.test(text) ? undefined : resolveFloat(text.replaceAll('_', ''));
+}
+
 function spellings(words: readonly string[], meaning: YamlScalar): readonly (readonly [string, YamlScalar])[] {
   return words.map((word) => [word, meaning]);
 }
@@ -100,10 +106,10 @@ const WORDS: ReadonlyMap<string, YamlScalar> = new Map([
 ]);
 
 const TIMESTAMP =
-  /^(\d{4})-(\d{1,2})-(\d{1,2})(?:(?:[Tt](\d{1,2}):(\d{1,2}):(\d{1,2})(?:[.,]\d+)?(?:Z|[-+]\d\d:\d\d))| (\d{1,2}):(\d{1,2}):(\d{1,2})(?:[.,]\d+)?)?$/;
+  /^(\d{4})-(\d{1,2})-(\d{1,2})(?:(?:[Tt](\d{1,2}):(\d{1,2}):(\d{1,2})(?:[.,]\d+)?(?:Z|[-+](?:[01]\d|2[0-4]):(?:[0-5]\d|60)))| (\d{1,2}):(\d{1,2}):(\d{1,2})(?:[.,]\d+)?)?$/;
 
 /** A date, alone or with a time: with a zone behind `T`, without one behind a space. */
-function isTimestamp(text: string): boolean {
+export function isTimestamp(text: string): boolean {
   const parts = TIMESTAMP.exec(text)
     ?.slice(1)
     .map((part) => Number(part ?? 0));
@@ -122,25 +128,6 @@ function decodeBase64(text: string): string {
   }
   const bytes = Uint8Array.from(atob(digits), (unit) => unit.charCodeAt(0));
   return decodeUtf8(bytes);
-}
-
-/** Each byte that is part of no character becomes U+FFFD by itself; the platform makes one of several at times. */
-function decodeUtf8(bytes: Uint8Array): string {
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
-  let text = '';
-  for (let at = 0; at < bytes.length; ) {
-    const first = bytes[at] ?? 0;
-    const length = first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-    try {
-      text += decoder.decode(bytes.subarray(at, at + length));
-      at += length;
-    } catch {
-      // Not a character: the decoder has no other way to say so.
-      text += '\ufffd';
-      at++;
-    }
-  }
-  return text;
 }
 
 /** A scalar as Go prints it in its own syntax, as messages show keys and values. */
@@ -180,20 +167,20 @@ function floatKey(value: number): string {
   const single = Math.fround(value);
   if (Number.isNaN(single)) return '.nan';
   if (!Number.isFinite(single)) return single > 0 ? '.inf' : '-.inf';
-  return shortest(single, (text) => Math.fround(Number(text)) === single);
+  let text = single.toExponential(0);
+  for (let digits = 1; Math.fround(Number(text)) !== single; digits++) text = single.toExponential(digits);
+  return shortest(single, text);
 }
 
 function goFloat(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
-  return shortest(value, (text) => Number(text) === value);
+  return shortest(value, value.toExponential());
 }
 
-/** The fewest digits that still give the number, with an exponent of two digits or more where it is small or large. */
-function shortest(value: number, isSame: (text: string) => boolean): string {
+/** `digits` are the fewest that still give the number; an exponent of two digits or more where it is small or large. */
+function shortest(value: number, digits: string): string {
   if (value === 0) return Object.is(value, -0) ? '-0' : '0';
-  let text = value.toExponential(0);
-  for (let digits = 1; !isSame(text) && digits < 17; digits++) text = value.toExponential(digits);
-  const [mantissa = '', exponent = ''] = text.split('e');
+  const [mantissa = '', exponent = ''] = digits.split('e');
   const power = Number(exponent);
   return power >= -4 && power < 6 ? plainDigits(mantissa, power) : `${mantissa}e${sign(power)}`;
 }

@@ -36,9 +36,21 @@ export interface YamlBody extends RequestBody {
  * yamlBody('a: yes\na: 017\n').read().value // { a: 15 }
  */
 export function yamlBody(text: string): YamlBody {
+  return lazyBody(text, readConfiguration);
+}
+
+/**
+ * The same for a text that may be any document, as a create or an update carries it. A text that cannot be turned into
+ * JSON is a {@link BodyError} whose message says all.
+ */
+export function yamlDocumentBody(text: string): YamlBody {
+  return lazyBody(text, readWhole);
+}
+
+function lazyBody(text: string, read: (text: string) => Document): YamlBody {
   let document: Document | undefined;
   const open = (): Document => {
-    document ??= readDocument(text);
+    document ??= read(text);
     return document;
   };
   return {
@@ -53,8 +65,17 @@ interface Document {
   readonly repeatedKeys: readonly string[];
 }
 
-function readDocument(text: string): Document {
-  const document = readPlainJson(text) ?? readYaml(text);
+/** The text cannot be turned into JSON; the two callers word it differently. */
+class ConversionError extends Error {
+  override readonly name = 'ConversionError';
+}
+
+function readWhole(text: string): Document {
+  return readOr(text, (problem) => new BodyError(problem, { isWhole: true }));
+}
+
+function readConfiguration(text: string): Document {
+  const document = readOr(text, (problem) => new BodyError(`error converting YAML to JSON: ${problem}`));
   const { value } = document.parsed;
   if (value !== null && !isRecord(value)) {
     throw new BodyError(
@@ -62,6 +83,15 @@ function readDocument(text: string): Document {
     );
   }
   return document;
+}
+
+function readOr(text: string, refuse: (problem: string) => BodyError): Document {
+  try {
+    return readPlainJson(text) ?? readYaml(text);
+  } catch (error) {
+    if (error instanceof ConversionError) throw refuse(error.message);
+    throw error;
+  }
 }
 
 function jsonTypeOf(value: unknown): string {
@@ -116,15 +146,11 @@ function readYaml(text: string): Document {
     const value = root === undefined ? null : toJson(decoder.decode(root));
     return { parsed: { value }, repeatedKeys: decoder.repeatedKeys };
   } catch (error) {
-    if (error instanceof YamlFault) throw conversionError(`yaml: ${error.message}`);
+    if (error instanceof YamlFault) throw new ConversionError(`yaml: ${error.message}`);
     // The grammar allows more depth than the walks over its tree have stack for.
-    if (error instanceof RangeError) throw conversionError('yaml: exceeded max depth of 10000');
+    if (error instanceof RangeError) throw new ConversionError('yaml: exceeded max depth of 10000');
     throw error;
   }
-}
-
-function conversionError(problem: string): BodyError {
-  return new BodyError(`error converting YAML to JSON: ${problem}`);
 }
 
 function toJson(value: YamlValue): unknown {
@@ -136,7 +162,7 @@ function toJson(value: YamlValue): unknown {
       // As in JSON bodies: exact, so beyond what a number holds it is a bigint.
       return Number.isSafeInteger(Number(value.value)) ? Number(value.value) : value.value;
     case 'float':
-      if (!Number.isFinite(value.value)) throw conversionError(`json: unsupported value: ${goScalar(value)}`);
+      if (!Number.isFinite(value.value)) throw new ConversionError(`json: unsupported value: ${goScalar(value)}`);
       return value.value;
     default:
       return value.value;
@@ -149,7 +175,9 @@ function toJsonObject(mapping: YamlMapping): MutableRecord {
     const name = jsonKey(key);
     if (name === undefined) {
       const type = key.type === 'null' ? '%!s(<nil>)' : 'uint64';
-      throw conversionError(`unsupported map key of type: ${type}, key: ${goScalar(key)}, value: ${goValue(value)}`);
+      throw new ConversionError(
+        `unsupported map key of type: ${type}, key: ${goScalar(key)}, value: ${goValue(value)}`,
+      );
     }
     setOwn(object, name, toJson(value));
   }

@@ -3,8 +3,10 @@
  * nothing; whoever showed one may do everything. Impersonation is refused aloud, because to ignore it would be to act
  * as somebody else than the client said. See docs/fidelity.md.
  */
-import { errors } from '../meta/errors.js';
+
+import { errors, failure } from '../meta/errors.js';
 import type { User } from '../protocol/request.js';
+import type { HttpHeaders } from './answer.js';
 import { isAnonymous } from './bearer.js';
 import type { Action, ServedResource } from './routes.js';
 
@@ -19,8 +21,26 @@ export function checkAccess(user: User | undefined, served: ServedResource, acti
   throw errors.forbidden({ group, resource }, name, why);
 }
 
+/** What everybody may look at, and what everybody who has a name may: a `*` at the end stands for anything. */
+const PUBLIC_PATHS = ['/healthz', '/livez', '/readyz', '/version', '/version/'];
+const DISCOVERY_PATHS = [...PUBLIC_PATHS, '/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*'];
+
+/** Throws 403 for a page of the server's own that the caller may not see, in the words of the reference server. */
+export function checkPageAccess(user: User | undefined, method: string, path: string): void {
+  if (user === undefined || user.groups?.includes('system:masters') === true) return;
+  const verb = method.toLowerCase();
+  const allowed = isAnonymous(user) ? PUBLIC_PATHS : DISCOVERY_PATHS;
+  if (verb === 'get' && allowed.some((pattern) => matches(pattern, path))) return;
+  const message = `forbidden: User "${user.user}" cannot ${verb} path "${path}"`;
+  throw failure({ reason: 'Forbidden', message, details: {} });
+}
+
+function matches(pattern: string, path: string): boolean {
+  return pattern.endsWith('*') ? path.startsWith(pattern.slice(0, -1)) : path === pattern;
+}
+
 /** Throws 400 for a request on behalf of somebody else. */
-export function refuseImpersonation(headers: Headers): void {
+export function refuseImpersonation(headers: HttpHeaders): void {
   for (const [name] of headers) {
     if (!name.startsWith('impersonate-')) continue;
     throw errors.badRequest(`orchplane does not support impersonation yet (header ${name}; see docs/fidelity.md)`);

@@ -1,7 +1,9 @@
 /**
  * The bytes of a request, up to a limit.
  */
+
 import { errors } from '../meta/errors.js';
+import type { HttpRequest } from './answer.js';
 
 /** spec: Limits. 3 MiB. */
 export const MAX_BODY_BYTES = 3 * 1024 * 1024;
@@ -9,9 +11,14 @@ export const MAX_BODY_BYTES = 3 * 1024 * 1024;
 const NOTHING = new Uint8Array();
 
 /** All bytes of the body; empty when there is none. Throws 413, without reading on, when there are too many. */
-export async function readBytes(request: Request): Promise<Uint8Array> {
+export async function readBytes(request: HttpRequest): Promise<Uint8Array> {
+  if (request.readUpTo !== undefined) {
+    const bytes = await request.readUpTo(MAX_BODY_BYTES);
+    if (bytes === undefined) throw tooLarge();
+    return bytes;
+  }
   // Some browsers have no stream for a request's body; there it can only be taken whole.
-  const stream: ReadableStream<Uint8Array> | null | undefined = request.body;
+  const stream = request.body;
   if (stream === null) return NOTHING;
   if (stream === undefined) return withinLimit(new Uint8Array(await request.arrayBuffer()));
   const chunks: Uint8Array[] = [];

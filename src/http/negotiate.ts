@@ -11,46 +11,51 @@ import type { PatchType } from '../protocol/request.js';
 import { bareTypes, parseAccept } from './accept.js';
 import { parseMediaType } from './media-type.js';
 
-/** What one handler can read and write. Made once. */
+/** What can be read and written at some kind of path. Made once for each handler. */
 export interface Offer {
   readonly dialect: Dialect;
   readonly formats: readonly Format[];
   /** In the order of the codecs. */
   readonly mediaTypes: readonly string[];
   readonly streamTypes: readonly string[];
+  /** Which other forms of an object can be asked for. */
+  readonly views: readonly View['kind'][];
 }
 
 interface Format {
   readonly codec: Codec;
   readonly mediaType: string;
-  readonly streams: boolean;
 }
 
-/** The two metadata-only views; `apiVersion` is how the view names itself. */
-export interface MetadataView {
-  readonly kind: 'PartialObjectMetadata' | 'PartialObjectMetadataList';
+/** Another form of an answer; `apiVersion` is how it names itself. */
+export interface View {
+  readonly kind: 'PartialObjectMetadata' | 'PartialObjectMetadataList' | 'Table';
   readonly apiVersion: string;
 }
 
 /** The form an answer takes. */
 export interface Representation {
+  readonly codec: Codec;
   readonly mediaType: string;
   readonly pretty: boolean;
   /** Absent: the object as it is. */
-  readonly view?: MetadataView;
+  readonly view?: View;
 }
 
-export function offerOf(codecs: readonly Codec[], dialect: Dialect): Offer {
-  const formats = codecs.map((codec) => ({
-    codec,
-    mediaType: codec.mediaType(dialect),
-    streams: codec.streamType !== undefined,
-  }));
+const VIEWS: readonly View['kind'][] = ['PartialObjectMetadata', 'PartialObjectMetadataList', 'Table'];
+
+export function offerOf(
+  codecs: readonly Codec[],
+  dialect: Dialect,
+  { views }: { readonly views: boolean } = { views: true },
+): Offer {
+  const formats = codecs.map((codec) => ({ codec, mediaType: codec.mediaType(dialect) }));
   return {
     dialect,
     formats,
     mediaTypes: formats.map((format) => format.mediaType),
-    streamTypes: codecs.flatMap((codec) => codec.streamType?.(dialect) ?? []),
+    streamTypes: codecs.flatMap((codec) => codec.stream?.mediaType(dialect) ?? []),
+    views: views ? VIEWS : [],
   };
 }
 
@@ -72,44 +77,56 @@ export function routerRefusal(
   return failure({ reason, message: `${code}\n\nAvailable representations: ${available}`, details: {} });
 }
 
+export interface Wanted {
+  readonly watch: boolean;
+  /** Absent: of a page of the server's own. */
+  readonly manner?: 'struct' | 'document';
+}
+
 /** The form of the answer to a request. Throws 406 when no clause fits. */
-export function represent(offer: Offer, accept: string, options: { readonly watch: boolean }): Representation {
-  const chosen = choose(offer, accept, true);
+export function represent(offer: Offer, accept: string, options: Wanted): Representation {
+  const chosen = choose(offer, accept, { views: offer.views, manner: options.manner });
   if (chosen === undefined) throw notAcceptable(offer.mediaTypes);
-  if (options.watch && !chosen.format.streams) throw notAcceptable(offer.streamTypes);
-  const { format, pretty, view } = chosen;
-  return { mediaType: format.mediaType, pretty, ...(view === undefined ? {} : { view }) };
+  if (options.watch && chosen.codec.stream === undefined) throw notAcceptable(offer.streamTypes);
+  return chosen;
 }
 
 /** The form of an error, which no view changes; undefined when nothing fits, and the error is shown regardless. */
 export function representError(offer: Offer, accept: string): Representation | undefined {
-  const chosen = choose(offer, accept, false);
-  return chosen === undefined ? undefined : { mediaType: chosen.format.mediaType, pretty: chosen.pretty };
+  return choose(offer, accept, { views: [] });
 }
 
-interface Choice {
-  readonly format: Format;
-  readonly pretty: boolean;
-  readonly view?: MetadataView;
+interface Limits {
+  readonly views: readonly View['kind'][];
+  readonly manner?: 'struct' | 'document' | undefined;
 }
 
-function choose(offer: Offer, accept: string, views: boolean): Choice | undefined {
+function choose(offer: Offer, accept: string, limits: Limits): Representation | undefined {
   const [first] = offer.formats;
   if (first !== undefined && (accept === '' || accept === '*/*' || accept === first.mediaType)) {
-    return { format: first, pretty: false };
+    return { ...first, pretty: false };
   }
   for (const { type, subtype, parameters } of parseAccept(accept)) {
     const view = viewOf(offer, parameters);
-    if (view === 'unknown' || (view !== undefined && !views)) continue;
+    if (view === 'unknown' || (view !== undefined && !limits.views.includes(view.kind))) continue;
     const stream = parameters.get('stream');
     if (stream !== undefined && stream !== 'watch') continue;
     const format = offer.formats.find(
-      ({ mediaType, streams }) => fits(mediaType, type, subtype) && (streams || stream === undefined),
+      ({ codec, mediaType }) =>
+        fits(mediaType, type, subtype) &&
+        (codec.stream !== undefined || stream === undefined) &&
+        canShow(codec, view, limits.manner),
     );
     if (format === undefined) continue;
-    return { format, pretty: parameters.get('pretty') === '1', ...(view === undefined ? {} : { view }) };
+    return { ...format, pretty: parameters.get('pretty') === '1', ...(view === undefined ? {} : { view }) };
   }
   return undefined;
+}
+
+/** What is only metadata can be had of any kind in any encoding. */
+function canShow(codec: Codec, view: View | undefined, manner: Limits['manner']): boolean {
+  if (view === undefined) return codec.carries === 'all kinds' || manner !== 'document';
+  return view.kind !== 'Table' || codec.tables === true;
 }
 
 function fits(mediaType: string, type: string, subtype: string): boolean {
@@ -118,15 +135,15 @@ function fits(mediaType: string, type: string, subtype: string): boolean {
 }
 
 /** The view that `as`, `g` and `v` name together; a view we do not have makes the clause unfit. */
-function viewOf(offer: Offer, parameters: ReadonlyMap<string, string>): MetadataView | 'unknown' | undefined {
+function viewOf(offer: Offer, parameters: ReadonlyMap<string, string>): View | 'unknown' | undefined {
   const kind = parameters.get('as');
   const group = parameters.get('g');
   const version = parameters.get('v');
   if (kind === undefined && group === undefined && version === undefined) return undefined;
   if (group !== offer.dialect.group(serviceGroup('meta'))) return 'unknown';
   if (version !== 'v1' && version !== 'v1beta1') return 'unknown';
-  if (kind !== 'PartialObjectMetadata' && kind !== 'PartialObjectMetadataList') return 'unknown';
-  return { kind, apiVersion: `${group}/${version}` };
+  const known = VIEWS.find((view) => view === kind);
+  return known === undefined ? 'unknown' : { kind: known, apiVersion: `${group}/${version}` };
 }
 
 function notAcceptable(types: readonly string[]): StatusError {
@@ -149,16 +166,35 @@ const PATCH_TYPES: readonly (readonly [mediaType: string, patchType: PatchType])
   ['application/apply-patch+yaml', 'apply'],
 ];
 
+/** What else a handler with some codec takes: the configurations of an apply in its encoding. */
+const APPLY_IN: Readonly<Record<string, string>> = { 'application/cbor': 'application/apply-patch+cbor' };
+
+/** A patch by its Content-Type. */
+export interface Patch {
+  readonly mediaType: string;
+  readonly type: PatchType;
+  /** Of the configurations of an apply, where they are not YAML. */
+  readonly codec?: Codec;
+}
+
 /**
  * What kind of patch a Content-Type announces. Throws 415: for a built-in kind with the router's text when no type of
  * a list fits, and with the handler's when the first fits but the whole header is no single type.
  */
-export function readPatchType(contentType: string, manner: 'struct' | 'document'): PatchType {
-  const known = PATCH_TYPES.filter(([, type]) => manner === 'struct' || type !== 'strategic');
+export function readPatchType(offer: Offer, contentType: string, manner: 'struct' | 'document'): Patch {
+  const known: readonly Patch[] = [
+    ...PATCH_TYPES.filter(([, type]) => manner === 'struct' || type !== 'strategic').map(
+      ([mediaType, type]): Patch => ({ mediaType, type }),
+    ),
+    ...offer.formats.flatMap(({ codec, mediaType }): Patch[] => {
+      const configuration = APPLY_IN[mediaType];
+      return configuration === undefined ? [] : [{ mediaType: configuration, type: 'apply', codec }];
+    }),
+  ];
   const bare = contentType.split(';', 1)[0] ?? '';
-  const found = known.find(([mediaType]) => mediaType === bare);
-  if (found !== undefined) return found[1];
-  const mediaTypes = known.map(([mediaType]) => mediaType);
+  const found = known.find(({ mediaType }) => mediaType === bare);
+  if (found !== undefined) return found;
+  const mediaTypes = known.map(({ mediaType }) => mediaType);
   if (manner === 'struct' && !bareTypes(contentType).some((type) => mediaTypes.includes(type))) {
     throw failure({ reason: 'UnsupportedMediaType', message: '415: Unsupported Media Type', details: {} });
   }

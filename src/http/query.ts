@@ -6,6 +6,7 @@ import { DurationError, parseDuration } from '../meta/duration.js';
 import { errors } from '../meta/errors.js';
 import { quote } from '../meta/go-text.js';
 import type { Preconditions, RequestOptions, Verb } from '../protocol/request.js';
+import type { IncludedObject } from '../registry/table.js';
 import { percentDecode } from './percent.js';
 
 /** All values of each parameter, in order. */
@@ -59,6 +60,19 @@ export function readTimeout(query: Query): number | undefined {
     throw errors.badRequest(`invalid timeout specified in the request URL - ${error.message}`);
   }
 }
+
+/** What the rows of a table carry along. Throws 400. */
+export function readIncludedObject(query: Query): IncludedObject {
+  const asked = query.get('includeObject')?.[0] ?? '';
+  if (asked === '') return 'Metadata';
+  const known = INCLUDED.find((word) => word === asked);
+  if (known !== undefined) return known;
+  throw errors.badRequest(
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${quote(asked)}: must be 'Metadata', 'Object', 'None', or empty`,
+  );
+}
+
+const INCLUDED: readonly IncludedObject[] = ['None', 'Metadata', 'Object'];
 
 /** The options that a verb takes. Throws 400 for an integer that is none. */
 export function readOptions(verb: Exclude<Verb, 'delete' | 'deletecollection'>, query: Query): RequestOptions {

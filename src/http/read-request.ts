@@ -2,14 +2,16 @@
  * An action on a resource → the request the server understands: the query becomes options, the bytes a body. Each verb
  * looks at its parts in the reference server's order, because the first fault found is the one reported.
  */
+
 import { jsonCodec } from '../codec/json.js';
 import { yamlBody } from '../codec/yaml.js';
 import { errors } from '../meta/errors.js';
 import type { RequestBody } from '../protocol/body.js';
-import type { ApiRequest, PatchType, RequestOptions, User } from '../protocol/request.js';
+import type { ApiRequest, RequestOptions, User } from '../protocol/request.js';
 import { unreachable } from '../util/invariant.js';
+import type { HttpRequest } from './answer.js';
 import { readBytes } from './body.js';
-import type { Offer } from './negotiate.js';
+import type { Offer, Patch } from './negotiate.js';
 import { requestCodec } from './negotiate.js';
 import type { Query } from './query.js';
 import { readDeleteOptions, readOptions } from './query.js';
@@ -17,7 +19,7 @@ import type { Action, ServedResource } from './routes.js';
 
 /** What is known of a request before its query and body are read. */
 export interface Incoming {
-  readonly request: Request;
+  readonly request: HttpRequest;
   readonly offer: Offer;
   readonly query: Query;
   readonly contentType: string;
@@ -26,7 +28,7 @@ export interface Incoming {
   readonly served: ServedResource;
   readonly action: Action;
   /** Present exactly on a patch. */
-  readonly patchType: PatchType | undefined;
+  readonly patch: Patch | undefined;
 }
 
 type Content = Pick<ApiRequest, 'options' | 'body'>;
@@ -54,15 +56,24 @@ export function readRequest(incoming: Incoming): ApiRequest | Promise<ApiRequest
 }
 
 function assemble(incoming: Incoming, { options, body }: Content): ApiRequest {
-  const { request, user, userAgent, patchType, served, action } = incoming;
+  const { request, user, userAgent, patch, served, action } = incoming;
   const { verb, namespace, name, subresource } = action;
-  const built: Building = { verb, resource: served.gvr, options, userAgent, signal: request.signal };
+  const built: Building = {
+    verb,
+    resource: served.gvr,
+    options,
+    userAgent,
+    // Made when somebody asks for it: most requests are over before anybody could.
+    get signal() {
+      return request.signal;
+    },
+  };
   if (namespace !== undefined) built.namespace = namespace;
   // A watch is of a collection; the name it may have is in its options by now.
   if (name !== undefined && verb !== 'watch') built.name = name;
   if (subresource !== undefined) built.subresource = subresource;
   if (body !== undefined) built.body = body;
-  if (patchType !== undefined) built.patchType = patchType;
+  if (patch !== undefined) built.patchType = patch.type;
   if (user !== undefined) built.user = user;
   return built;
 }
@@ -75,26 +86,32 @@ async function writeContent(incoming: Incoming, verb: 'create' | 'update' | 'pat
   if (verb === 'create') {
     const codec = requestCodec(offer, contentType);
     const bytes = await readBytes(request);
-    return { options: readOptions(verb, query), body: codec.body(bytes) };
+    return { options: readOptions(verb, query), body: codec.body(bytes, offer.dialect) };
   }
   const bytes = await readBytes(request);
   const options = readOptions(verb, query);
   return { options, body: verb === 'patch' ? patchBody(incoming, bytes) : lateBody(incoming, bytes) };
 }
 
-/** Configurations are YAML, of which JSON is a part; every other patch is JSON. */
-function patchBody({ patchType }: Incoming, bytes: Uint8Array): RequestBody {
-  return patchType === 'apply' ? yamlBody(new TextDecoder().decode(bytes)) : jsonCodec.body(bytes);
+/** Configurations are YAML, of which JSON is a part, unless the type says otherwise; every other patch is JSON. */
+function patchBody({ patch, offer }: Incoming, bytes: Uint8Array): RequestBody {
+  if (patch?.codec !== undefined) return patch.codec.body(bytes, offer.dialect);
+  return patch?.type === 'apply' ? yamlBody(new TextDecoder().decode(bytes)) : jsonCodec.body(bytes, offer.dialect);
 }
 
 /** An update finds out that it cannot read its encoding only after its options were judged. */
 function lateBody({ offer, contentType }: Incoming, bytes: Uint8Array): RequestBody {
   let body: RequestBody | undefined;
   const open = (): RequestBody => {
-    body ??= requestCodec(offer, contentType).body(bytes);
+    body ??= requestCodec(offer, contentType).body(bytes, offer.dialect);
     return body;
   };
-  return { read: () => open().read(), summary: () => open().summary() };
+  return {
+    read: (expected) => open().read(expected),
+    summary: () => open().summary(),
+    typeMeta: () => open().typeMeta?.(),
+    repeatedKeys: () => open().repeatedKeys?.() ?? [],
+  };
 }
 
 async function deleteContent(incoming: Incoming, verb: 'delete' | 'deletecollection'): Promise<Content> {
@@ -102,7 +119,7 @@ async function deleteContent(incoming: Incoming, verb: 'delete' | 'deletecollect
   const bytes = await readBytes(request);
   const options = readDeleteOptions(verb, query, { body: bytes.length > 0 });
   if (bytes.length === 0) return { options };
-  return { options, body: requestCodec(offer, contentType).body(bytes) };
+  return { options, body: requestCodec(offer, contentType).body(bytes, offer.dialect) };
 }
 
 /** The deprecated watch of one name is a watch of the collection that selects it, and may select nothing else. */

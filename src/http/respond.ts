@@ -1,30 +1,46 @@
 /**
- * Answers → Response: status code, headers, body. spec: Responses, Errors
+ * Answers: status code, headers, body. spec: Responses, Errors, Response compression
  */
-import { encodeJson, indentJson } from '../codec/json-encoder.js';
+import type { Document, Encoded } from '../codec/codec.js';
+import { jsonCodec } from '../codec/json.js';
+import type { Dialect } from '../meta/dialect.js';
 import type { StatusError } from '../meta/errors.js';
-import type { Status } from '../meta/status.js';
+import type { Answer, ByteSource } from './answer.js';
+import { partsStream } from './chunk.js';
 import type { Representation } from './negotiate.js';
 import { warningHeaders } from './warnings.js';
 
 /** What every answer to one request has in common. */
 export interface Envelope {
   readonly auditId: string;
+  readonly dialect: Dialect;
   /** A HEAD request: headers only. */
   readonly headOnly: boolean;
+  /** The client takes compressed answers. */
+  readonly gzip: boolean;
   readonly warnings: readonly string[];
 }
 
-type HeaderTable = Readonly<Record<string, string>>;
+export type HeaderTable = Readonly<Record<string, string>>;
 
-/** Compact JSON in the form asked for. A compact body ends with a line feed, an indented one does not. */
-export function respondJson(
-  envelope: Envelope,
-  answer: { readonly code: number; readonly json: string; readonly form: Representation },
-): Response {
-  const { code, json, form } = answer;
-  const body = form.pretty ? indentJson(json) : `${json}\n`;
-  return respond(envelope, { code, body, headers: { 'Content-Type': form.mediaType } });
+/** What is smaller is not worth compressing. */
+const GZIP_FROM = 128 * 1024;
+/** A list that is longer is sent while it is put together. */
+const STREAM_FROM = 256 * 1024;
+
+export interface DocumentAnswer {
+  readonly code: number;
+  readonly document: Document;
+  readonly form: Representation;
+  readonly headers?: HeaderTable;
+}
+
+/** A document in the form asked for. */
+export function respondDocument(envelope: Envelope, { code, document, form, headers }: DocumentAnswer): Answer {
+  const { codec, mediaType, pretty } = form;
+  const options = { dialect: envelope.dialect, pretty };
+  const body = codec.encodeParts?.(document, options) ?? codec.encode(document, options);
+  return respondBody(envelope, { code, body, headers: { 'Content-Type': mediaType, ...headers } });
 }
 
 /** `form` is undefined when the client accepts nothing that we have: it sees the error all the same, indented. */
@@ -35,56 +51,79 @@ export function respondError(
     readonly form: Representation | undefined;
     readonly allow?: readonly string[] | undefined;
   },
-): Response {
-  const { error, form, allow } = answer;
-  const json = encodeStatus(error.status);
+): Answer {
+  const { error, form = UNASKED, allow } = answer;
   const retryAfter = error.status.details?.retryAfterSeconds ?? 0;
-  return respond(envelope, {
-    code: error.code,
-    body: form === undefined || form.pretty ? indentJson(json) : `${json}\n`,
-    headers: {
-      'Content-Type': form?.mediaType ?? 'application/json',
-      ...(retryAfter > 0 ? { 'Retry-After': String(retryAfter) } : {}),
-      ...(allow === undefined ? {} : { Allow: allow.join(', ') }),
-    },
-  });
-}
-
-/** What is refused is answered, also when the refusal is longer than a text can be. */
-function encodeStatus(status: Status): string {
+  const headers = {
+    ...(retryAfter > 0 ? { 'Retry-After': String(retryAfter) } : {}),
+    ...(allow === undefined ? {} : { Allow: allow.join(', ') }),
+  };
   try {
-    return encodeJson(status);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    const { message: _long, details: _longer, ...rest } = status;
-    return encodeJson({ ...rest, message: 'the failure is too long to be told' });
+    return respondDocument(envelope, { code: error.code, document: error.status, form, headers });
+  } catch (failure) {
+    // What is refused is answered, also when the refusal is longer than a text can be.
+    if (!(failure instanceof RangeError)) throw failure;
+    const { message: _long, details: _longer, ...rest } = error.status;
+    const document = { ...rest, message: 'the failure is too long to be told' };
+    return respondDocument(envelope, { code: error.code, document, form, headers });
   }
 }
 
+const UNASKED: Representation = { codec: jsonCodec, mediaType: 'application/json', pretty: true };
+
 /** Plain text, which a browser must not take for anything else. */
-export function respondText(envelope: Envelope, code: number, text: string): Response {
+export function respondText(envelope: Envelope, code: number, text: string): Answer {
   const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' };
   return respond(envelope, { code, body: text, headers });
 }
 
 /** An answer without end: the head goes out at once. */
-export function respondStream(envelope: Envelope, body: ReadableStream<Uint8Array>, mediaType: string): Response {
+export function respondStream(envelope: Envelope, body: ByteSource, mediaType: string): Answer {
   return respond(envelope, { code: 200, body, headers: { 'Content-Type': mediaType } });
+}
+
+/** Nothing but a head. */
+export function respondEmpty(envelope: Envelope, code: number, headers: HeaderTable = {}): Answer {
+  return respond(envelope, { code, body: null, headers });
+}
+
+/** What is known whole, compressed when it is long and the client takes that. */
+export function respondBody(
+  envelope: Envelope,
+  answer: { readonly code: number; readonly body: Encoded | readonly string[]; readonly headers: HeaderTable },
+): Answer {
+  const { code, body, headers } = answer;
+  const isParts = typeof body !== 'string' && !(body instanceof Uint8Array);
+  const length = isParts ? body.reduce((sum, part) => sum + part.length, 0) : body.length;
+  if (envelope.gzip && length > GZIP_FROM) {
+    const compressed = partsStream(isParts ? body : [body]).pipeThrough(gzip());
+    return respond(envelope, {
+      code,
+      body: compressed,
+      headers: { ...headers, 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' },
+    });
+  }
+  if (!isParts) return respond(envelope, { code, body, headers });
+  return respond(envelope, { code, body: length > STREAM_FROM ? partsStream(body) : body.join(''), headers });
+}
+
+/** The platform's types have it take any kind of bytes, which is what it does. */
+function gzip(): ReadableWritablePair<Uint8Array, Uint8Array> {
+  return new CompressionStream('gzip') as unknown as ReadableWritablePair<Uint8Array, Uint8Array>;
 }
 
 interface Parts {
   readonly code: number;
-  readonly body: string | ReadableStream<Uint8Array>;
+  readonly body: Answer['body'];
   readonly headers: HeaderTable;
 }
 
-function respond(envelope: Envelope, { code, body, headers }: Parts): Response {
-  const response = new Response(envelope.headOnly ? null : body, {
-    status: code,
-    headers: { 'Audit-Id': envelope.auditId, 'Cache-Control': 'no-cache, private', ...headers },
-  });
+function respond(envelope: Envelope, { code, body, headers }: Parts): Answer {
+  const all: [string, string][] = [['Audit-Id', envelope.auditId]];
+  if (!('Cache-Control' in headers)) all.push(['Cache-Control', 'no-cache, private']);
+  for (const name in headers) all.push([name, headers[name] ?? '']);
   if (envelope.warnings.length > 0) {
-    for (const warning of warningHeaders(envelope.warnings)) response.headers.append('Warning', warning);
+    for (const warning of warningHeaders(envelope.warnings)) all.push(['Warning', warning]);
   }
-  return response;
+  return { code, headers: all, body: envelope.headOnly ? null : body };
 }

@@ -74,19 +74,25 @@ const NOT_FOUND: Routed = { type: 'refused', error: errors.router('NotFound') };
 /** Undefined when the path has no meaning for a kind of this scope. */
 function levelOf(route: ResourceRoute, kind: Kind): keyof typeof METHODS | undefined {
   const everywhere = kind.scope === 'Namespaced' && route.namespace === undefined;
-  if (route.deeper || (kind.scope === 'Cluster' && route.namespace !== undefined)) return undefined;
+  const below = route.subresource === undefined ? undefined : belowObject(kind, route.subresource);
+  if ((route.deeper && below?.deeper !== true) || (kind.scope === 'Cluster' && route.namespace !== undefined))
+    return undefined;
   if (everywhere && route.name !== undefined) return undefined;
   if (route.watch) return route.subresource === undefined ? 'watch' : undefined;
-  if (route.subresource !== undefined) {
-    return own(kind.subresources, route.subresource) === undefined ? undefined : 'subresource';
-  }
+  if (route.subresource !== undefined) return below === undefined ? undefined : 'subresource';
   if (route.name !== undefined) return 'object';
   return everywhere ? 'everywhere' : 'collection';
 }
 
-/** The verbs of the resource, or of the subresource that the path names; undefined: all. */
+/** What stands below an object under a name. */
+function belowObject(kind: Kind, name: string): { readonly verbs: readonly Verb[]; deeper?: boolean } | undefined {
+  const connection = kind.connections === undefined ? undefined : own(kind.connections, name);
+  return connection ?? own(kind.subresources, name);
+}
+
+/** The verbs of the resource, or of what is below it by the name in the path; undefined: all. */
 function servedVerbs(served: ServedResource, { subresource }: ResourceRoute): readonly Verb[] | undefined {
-  return subresource === undefined ? served.verbs : own(served.kind.subresources, subresource)?.verbs;
+  return subresource === undefined ? served.verbs : belowObject(served.kind, subresource)?.verbs;
 }
 
 /** Users' own kinds: the method alone gives the verb, and what makes no sense is found out afterwards. */

@@ -1,14 +1,16 @@
 /**
- * A watch → the body of its response: one JSON event per line. The reader sets the pace: nothing is taken from the
- * watch before somebody reads, except one event in advance, to learn whether more are ready to share a chunk.
+ * A watch → the body of its answer, event by event. The reader sets the pace: nothing is taken from the watch before
+ * somebody reads, except, where a watch cannot say what is at hand, one event in advance.
  */
-import { encodeCached, encodeJson } from '../codec/json-encoder.js';
-import type { Status } from '../meta/status.js';
-import type { WatchStream, WireEvent } from '../protocol/watch-event.js';
-import { encodeMetadata } from './encode.js';
+import type { Encoded, StreamCodec } from '../codec/codec.js';
+import type { DirectWatchStream, WatchStream, WireEvent } from '../protocol/watch-event.js';
+import type { ByteSource } from './answer.js';
+import { Chunk } from './chunk.js';
 import type { ErrorListener } from './failure.js';
 import { toStatusError } from './failure.js';
-import type { MetadataView } from './negotiate.js';
+import type { Presentation } from './present.js';
+import { presentEvent } from './present.js';
+import type { RecentEvents } from './recent-events.js';
 
 export interface EventStreamOptions {
   /**
@@ -16,54 +18,69 @@ export interface EventStreamOptions {
    * caller's only as long as somebody holds the request.
    */
   readonly request: { readonly signal: AbortSignal };
-  /** Absent: whole objects. */
-  readonly view?: MetadataView | undefined;
+  readonly codec: StreamCodec;
+  /** How objects are shown at this moment: ages in tables grow. */
+  readonly presentation: () => Presentation;
+  /** What other watches were sent lately; absent: every event is encoded anew. */
+  readonly recent?: RecentEvents;
   readonly onError: ErrorListener;
+  /** Called once when no more events will be sent. */
+  readonly onEnd?: () => void;
 }
 
-/** Events that are ready are sent together up to this many characters, about what a socket takes at once. */
+/** Events that are ready are sent together up to about this many bytes, what a socket takes at once. */
 const CHUNK = 64 * 1024;
 
-/** The bytes of a watch. The watch is closed when the stream is cancelled, the signal aborts or the events end. */
-export function eventStream(watch: WatchStream, options: EventStreamOptions): ReadableStream<Uint8Array> {
-  // No room in the queue: a chunk is made when a reader waits for it.
-  return new ReadableStream(new WatchSource(watch, options), { highWaterMark: 0 });
+/** The bytes of a watch. The watch is closed when the reader cancels, the signal aborts or the events end. */
+export function eventStream(watch: WatchStream, options: EventStreamOptions): ByteSource {
+  return new WatchSource(watch, options);
 }
 
-type Next = IteratorResult<WireEvent, undefined>;
-
-class WatchSource implements UnderlyingDefaultSource<Uint8Array> {
+class WatchSource implements ByteSource {
   readonly #watch: WatchStream;
+  readonly #direct: DirectWatchStream | undefined;
   readonly #options: EventStreamOptions;
-  readonly #encoder = new TextEncoder();
+  #hasSent = false;
   /** Asked for, not yet sent. */
-  #ahead: Promise<Next> | undefined;
+  #ahead: Promise<IteratorResult<WireEvent, undefined>> | undefined;
   #ended = false;
-  #onAbort: (() => void) | undefined;
+  readonly #onAbort = (): void => this.#end();
 
   constructor(watch: WatchStream, options: EventStreamOptions) {
     this.#watch = watch;
+    this.#direct = isDirect(watch) ? watch : undefined;
     this.#options = options;
-  }
-
-  start(controller: ReadableStreamDefaultController<Uint8Array>): void {
-    const { signal } = this.#options.request;
-    this.#onAbort = () => {
-      this.#end();
-      controller.close();
-    };
-    if (signal.aborted) this.#onAbort();
+    const { signal } = options.request;
+    if (signal.aborted) this.#end();
     else signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
-    const { text, last } = await this.#batch();
-    // The reader or the signal may have ended the stream while the watch was silent.
-    if (this.#ended) return;
-    if (text !== '') controller.enqueue(this.#encoder.encode(text));
-    if (!last) return;
-    this.#end();
-    controller.close();
+  /** Waits for one event and takes along those that are ready behind it. */
+  async read(): Promise<Uint8Array | undefined> {
+    if (this.#ended) return undefined;
+    const chunk = new Chunk();
+    try {
+      let event = this.#ahead === undefined ? await this.#next() : eventOf(await this.#ahead);
+      this.#ahead = undefined;
+      while (chunk.length < CHUNK) {
+        // The reader or the signal may have ended the stream while the watch was silent.
+        const encoded = event === undefined || this.#ended ? undefined : this.#encode(event);
+        if (encoded === undefined) {
+          this.#end();
+          break;
+        }
+        chunk.add(encoded);
+        if (chunk.length >= CHUNK) break;
+        const more = this.#atHand();
+        event = more instanceof Promise ? await more : more;
+        if (event === undefined) break;
+      }
+    } catch (error) {
+      const { status } = toStatusError(error, this.#options.onError);
+      this.#end();
+      chunk.add(this.#encode({ type: 'ERROR', object: status }) ?? '');
+    }
+    return chunk.length === 0 ? undefined : chunk.bytes();
   }
 
   cancel(): void {
@@ -71,44 +88,54 @@ class WatchSource implements UnderlyingDefaultSource<Uint8Array> {
   }
 
   #end(): void {
+    if (this.#ended) return;
     this.#ended = true;
-    if (this.#onAbort !== undefined) this.#options.request.signal.removeEventListener('abort', this.#onAbort);
+    this.#options.request.signal.removeEventListener('abort', this.#onAbort);
     this.#watch.close();
+    this.#options.onEnd?.();
   }
 
-  /** Waits for one event and takes along those that are ready behind it. */
-  async #batch(): Promise<{ readonly text: string; readonly last: boolean }> {
-    let text = '';
-    try {
-      let next: Next | undefined = await (this.#ahead ?? this.#watch.next());
-      while (next !== undefined) {
-        this.#ahead = undefined;
-        const line = next.done === true ? undefined : encodeEvent(next.value, this.#options.view);
-        if (line === undefined) return { text, last: true };
-        text += line;
-        if (text.length >= CHUNK) break;
-        this.#ahead = this.#watch.next();
-        next = await Promise.race([this.#ahead, NOT_YET]);
-      }
-      return { text, last: false };
-    } catch (error) {
-      const { status } = toStatusError(error, this.#options.onError);
-      return { text: text + encodeError(status), last: true };
+  /** Undefined at the end. */
+  #next(): Promise<WireEvent | undefined> {
+    if (this.#direct !== undefined) {
+      const direct = this.#direct;
+      return new Promise((resolve) => direct.read(resolve));
     }
+    return this.#watch.next().then(eventOf);
   }
+
+  /** An event that need not be waited for. Of a watch that does not tell, one is asked for and kept until it comes. */
+  #atHand(): WireEvent | undefined | Promise<WireEvent | undefined> {
+    if (this.#direct !== undefined) return this.#direct.take();
+    const asked = this.#watch.next();
+    this.#ahead = asked;
+    return Promise.race([asked, NOT_YET]).then((result) => {
+      const event = result === undefined ? undefined : eventOf(result);
+      // An end is left for the next read to find.
+      if (event !== undefined) this.#ahead = undefined;
+      return event;
+    });
+  }
+
+  /** Undefined when the event cannot be shown as asked, which ends the stream as in the reference server. */
+  #encode(event: WireEvent): Encoded | undefined {
+    const { codec, presentation, recent } = this.#options;
+    const shown = presentation();
+    if (event.type === 'ERROR') return codec.encode(event, shown.dialect);
+    if (shown.view === undefined && recent !== undefined) return recent.encode(event, codec, shown.dialect);
+    const object = presentEvent(event.object, shown, { isFirst: !this.#hasSent });
+    this.#hasSent = true;
+    return object === undefined ? undefined : codec.encode({ type: event.type, object }, shown.dialect);
+  }
+}
+
+function eventOf(result: IteratorResult<WireEvent, undefined>): WireEvent | undefined {
+  return result.done === true ? undefined : result.value;
+}
+
+function isDirect(watch: WatchStream): watch is DirectWatchStream {
+  return 'take' in watch && 'read' in watch;
 }
 
 /** Settled already, so in a race it wins against everything that is not. */
 const NOT_YET = Promise.resolve(undefined);
-
-/** One line; undefined when the event cannot be shown as asked, which ends the stream as in the reference server. */
-function encodeEvent(event: WireEvent, view: MetadataView | undefined): string | undefined {
-  if (event.type === 'ERROR') return encodeError(event.object);
-  if (view?.kind === 'PartialObjectMetadataList') return undefined;
-  const object = view === undefined ? encodeCached(event.object) : encodeMetadata(event.object, view);
-  return `{"type":"${event.type}","object":${object}}\n`;
-}
-
-function encodeError(status: Status): string {
-  return `{"type":"ERROR","object":${encodeJson(status)}}\n`;
-}

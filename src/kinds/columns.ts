@@ -17,5 +17,7 @@ export interface Column {
   readonly description: string;
   /** 0 (left out): always shown; higher: only in wide output. */
   readonly priority?: number;
+  /** The reference server fills the cell and forgets to say what it is. */
+  readonly isHidden?: boolean;
   readonly cell: (object: ApiObject, context: CellContext) => unknown;
 }

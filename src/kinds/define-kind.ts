@@ -22,7 +22,6 @@ import type {
   StoredForm,
   Strategy,
   SubresourceStrategy,
-  VirtualKind,
 } from './kind.js';
 import { bareFinalizerWarnings } from './shared/finalizers.js';
 import { objectMetaNode } from './shared/object-meta.js';
@@ -117,7 +116,7 @@ function checkBody(kind: string, body: unknown): void {
 
 /** A built-in kind: its schema is built when it is first needed, and it may have ways of its own. */
 export interface BuiltInDefinition<ObjectScope extends Scope, Subresources extends string>
-  extends Pick<Kind, 'virtual' | 'gate' | 'deprecation' | 'initial' | 'columns'> {
+  extends Pick<Kind, Exclude<OptionalPart, 'stored'>> {
   readonly apiVersion: string;
   readonly kind: string;
   readonly scope: ObjectScope;
@@ -180,15 +179,13 @@ export function anotherVersion<Object, Input, ObjectScope extends Scope, Subreso
 /** The names of DNS subdomains, as most kinds demand. */
 export const subdomainName: NameRule = (name, prefix) => dnsSubdomainProblems(prefix ? maskTrailingDash(name) : name);
 
-interface Described extends Pick<Kind, 'gate' | 'deprecation' | 'initial' | 'columns'> {
+interface Described extends Pick<Kind, OptionalPart> {
   readonly apiVersion: string;
   readonly kind: string;
   readonly scope: Scope;
   readonly names?: Partial<KindNames>;
   readonly verbs?: readonly Verb[];
   readonly subresources?: Readonly<Record<string, AnySubresource>>;
-  readonly stored?: StoredForm;
-  readonly virtual?: VirtualKind;
 }
 
 /** The two forms of a schema, built when they are asked for. */
@@ -248,19 +245,23 @@ function buildKind<Result extends Kind>(described: Described, forms: Forms, stra
   return Object.freeze(kind) as Result;
 }
 
-function optionalParts(from: Described): Pick<Kind, OptionalPart> {
-  const { stored, virtual, gate, deprecation, initial, columns } = from;
-  return {
-    ...(stored === undefined ? {} : { stored }),
-    ...(virtual === undefined ? {} : { virtual }),
-    ...(gate === undefined ? {} : { gate }),
-    ...(deprecation === undefined ? {} : { deprecation }),
-    ...(initial === undefined ? {} : { initial }),
-    ...(columns === undefined ? {} : { columns }),
-  };
-}
+const OPTIONAL_PARTS = [
+  'connections',
+  'stored',
+  'virtual',
+  'gate',
+  'deprecation',
+  'initial',
+  'columns',
+  'keptAsVersion',
+] as const satisfies readonly (keyof Kind)[];
 
-type OptionalPart = 'stored' | 'virtual' | 'gate' | 'deprecation' | 'initial' | 'columns';
+type OptionalPart = (typeof OPTIONAL_PARTS)[number];
+
+/** Only those that are there, so that a kind shows what it is made of. */
+function optionalParts(from: Described): Pick<Kind, OptionalPart> {
+  return Object.fromEntries(OPTIONAL_PARTS.flatMap((part) => (from[part] === undefined ? [] : [[part, from[part]]])));
+}
 
 function namesOf(kind: string, given: Partial<KindNames> = {}): KindNames {
   const singular = given.singular ?? kind.toLowerCase();

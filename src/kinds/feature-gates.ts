@@ -22,6 +22,8 @@ const ga: Gate = { stage: 'GA', on: true };
 
 /** Those that the library asks about, with the stage they have in the reference release. */
 const GATES: Readonly<Record<string, Gate>> = {
+  APIResponseCompression: beta,
+  CBORServingAndStorage: alpha,
   ClusterTrustBundle: betaOff,
   ClusterTrustBundleProjection: betaOff,
   ContainerStopSignals: alpha,

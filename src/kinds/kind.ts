@@ -6,6 +6,7 @@
 import type * as z from 'zod';
 import type { FieldSet } from '../merge/apply/field-set.js';
 import type { Dialect } from '../meta/dialect.js';
+import type { StatusError } from '../meta/errors.js';
 import type { FieldError } from '../meta/field-error.js';
 import type { ApiObject, DeepReadonly, DraftObject } from '../meta/object.js';
 import type { ApiRequest, Preconditions, User, Verb } from '../protocol/request.js';
@@ -62,6 +63,8 @@ export interface Kind<
   readonly body: z.ZodObject;
   readonly strategy: Strategy;
   readonly subresources: Readonly<Record<string, AnySubresource>>;
+  /** Lines from its objects to what runs elsewhere. */
+  readonly connections?: Readonly<Record<string, Connection>>;
   /** Present on further versions of a kind: how their objects are stored. */
   readonly stored?: StoredForm;
   /** Present when objects of the kind are not stored: a review is answered, a status is looked up. */
@@ -74,6 +77,8 @@ export interface Kind<
   readonly initial?: (dialect: Dialect, now: string) => readonly InitialObject[];
   /** What a table shows of it; absent: its name and when it was created. */
   readonly columns?: readonly Column[];
+  /** The version in which the reference server keeps it, where that is not the one in which we do; clients see a hash. */
+  readonly keptAsVersion?: string;
   readonly [types]?: KindTypes<Object, Input, Subresource>;
 }
 
@@ -268,6 +273,17 @@ export interface SubresourceAction {
   readonly alsoAccepts?: readonly string[];
   /** Answers with an object, 201. Failures are thrown. */
   readonly run: (body: DraftObject, context: PowerContext) => MaybePromise<object>;
+}
+
+/** A line to something that runs elsewhere: the output of a container, a shell in it. Nothing runs here. */
+export interface Connection {
+  readonly verbs: readonly Verb[];
+  /** The kind of the options that go with it, as discovery names it. */
+  readonly optionsKind: string;
+  /** Paths below it are the other end's affair. */
+  readonly deeper?: boolean;
+  /** Why there is no line; undefined when there is nothing to be heard at its end yet. */
+  readonly refuse: (live: ApiObject) => StatusError | undefined;
 }
 
 /** The same object, with its own verbs and its own idea of what a write may change. */

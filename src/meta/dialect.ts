@@ -22,6 +22,8 @@ export interface Dialect {
   extension(name: string): string;
   /** A vendor media type: `protobuf` → `application/vnd.orch.protobuf`. */
   mediaType(name: string): string;
+  /** The name of a type in published schemas: `api.core.v1.Pod` → `io.orch.api.core.v1.Pod`. */
+  definition(type: string): string;
 }
 
 const CANONICAL_SUFFIX = '.orch.io';
@@ -45,6 +47,7 @@ function defineDialect(name: DialectName, tokens: { group: string; key: string; 
     systemKey: (key) => `${tokens.group.slice(1)}/${key}`,
     extension: (extension) => `x-${tokens.vendor}-${extension}`,
     mediaType: (type) => `application/vnd.${tokens.vendor}.${type}`,
+    definition: (type) => `${tokens.group.slice(1).split('.').reverse().join('.')}.${type}`,
   };
 }
 

@@ -18,6 +18,7 @@ export class Registry {
   /** By storage: the kind in whose form its objects are stored. */
   readonly #stored = new Map<string, ServedKind>();
   readonly #builtInGroups = new Set<string>();
+  #all: readonly ServedKind[] | undefined;
   /** By resource: why a kind that could be served is not. */
   readonly #unavailable = new Map<string, string>();
 
@@ -70,6 +71,7 @@ export class Registry {
     }
     if (otherForm === undefined) this.#stored.set(served.storage, form);
     this.#byResource.set(resourceId(served.gvr), served);
+    this.#all = undefined;
     this.#byKind.set(kindId(served.gvk), served);
     this.#unavailable.delete(resourceId(served.gvr));
     if (kind.manner === 'struct') this.#builtInGroups.add(served.gvr.group);
@@ -110,9 +112,10 @@ export class Registry {
     return this.#builtInGroups.has(group);
   }
 
-  /** In the order of installation. */
+  /** In the order of installation; the same list until it changes, so that what is made of it can be kept. */
   all(): readonly ServedKind[] {
-    return [...this.#byResource.values()];
+    this.#all ??= Object.freeze([...this.#byResource.values()]);
+    return this.#all;
   }
 
   /** An independent registry with the same kinds. */

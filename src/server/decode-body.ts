@@ -9,7 +9,7 @@ import { quote } from '../meta/go-text.js';
 import type { GroupVersionKind } from '../meta/gvk.js';
 import { apiVersionOf, parseApiVersion } from '../meta/gvk.js';
 import type { DraftObject } from '../meta/object.js';
-import { BodyError, type RequestBody } from '../protocol/body.js';
+import { BodyError, type RequestBody, type TypeMeta } from '../protocol/body.js';
 import type { Registry } from '../registry/registry.js';
 import { DecodeError, decode, jsonType } from '../schema/decode.js';
 import type { ObjectNode } from '../schema/structural.js';
@@ -36,6 +36,8 @@ export interface DecodeTarget {
   readonly fieldValidation: FieldValidation;
   /** Further versions in which the body may be written; they have the same fields. */
   readonly alsoAccepts?: readonly string[];
+  /** Keys that the document repeats, each in a line of its own; absent when there are none. */
+  readonly repeatedKeys?: readonly string[];
 }
 
 /** Decodes the body of a create or an update. Throws 400. */
@@ -48,7 +50,9 @@ export function decodeRequestBody(body: RequestBody | undefined, target: DecodeT
     unfit: (why, gvk) =>
       errors.badRequest(`${gvk.kind} in version "${gvk.version}" cannot be handled as a ${expected}: ${why}`),
   };
-  return decodeDocument(readBody(body, refusals), target, refusals);
+  const document = readBody(body, target, refusals);
+  const repeatedKeys = body?.repeatedKeys?.() ?? [];
+  return decodeDocument(document, repeatedKeys.length === 0 ? target : { ...target, repeatedKeys }, refusals);
 }
 
 /** What the reference server says when it cannot even tell what a document is. */
@@ -56,25 +60,45 @@ function parseFailure(why: string): string {
   return `couldn't get version/kind; json parse error: ${why}`;
 }
 
-function readBody(body: RequestBody | undefined, refusals: Refusals): ParsedBody {
+/** What it says of a body that cannot be read. */
+export function unreadable(error: BodyError): string {
+  return error.isWhole ? error.message : parseFailure(error.message);
+}
+
+function readBody(body: RequestBody | undefined, target: DecodeTarget, refusals: Refusals): ParsedBody {
   if (body === undefined) throw refusals.unrecognized(parseFailure('unexpected end of JSON input'));
+  const claimed = claimedBeforehand(body, refusals.unrecognized);
   try {
-    return body.read();
+    return body.read(target.served.gvk);
   } catch (error) {
-    if (error instanceof BodyError) throw refusals.unrecognized(parseFailure(error.message));
+    if (!(error instanceof BodyError)) throw error;
+    if (claimed === undefined) throw refusals.unrecognized(unreadable(error));
+    // A type that nobody knows is complained of before its fields are.
+    const gvk = acceptedType(typeOf(claimed, target.served.gvk, refusals), target);
+    requireKnown(gvk, target, refusals);
+    throw refusals.unfit(error.message, gvk);
+  }
+}
+
+/** What a body claims to be, where its encoding finds that out by a look of its own; `refuse` words the failure. */
+export function claimedBeforehand(body: RequestBody, refuse: (why: string) => StatusError): TypeMeta | undefined {
+  try {
+    return body.typeMeta?.();
+  } catch (error) {
+    if (error instanceof BodyError) throw refuse(`unable to determine group/version/kind: ${error.message}`);
     throw error;
   }
 }
 
 /** Decodes any document as an object of the kind: type, fields, defaults, findings. */
 export function decodeDocument(document: ParsedBody, target: DecodeTarget, refusals: Refusals): DecodedBody {
-  const { served, registry, fieldValidation } = target;
+  const { served, fieldValidation } = target;
   const gvk = acceptedType(typeOf(document.value, served.gvk, refusals), target);
-  const actual = sameType(gvk, served.gvk) ? served : registry.byKind(gvk);
-  if (actual === undefined) throw refusals.unfit(unregistered(gvk.kind, `version "${apiVersionOf(gvk)}"`), gvk);
+  const actual = requireKnown(gvk, target, refusals);
   // JSON's null stands for an object with nothing in it.
   const whole = document.value === null ? { value: {} } : document;
-  const { value, findings } = decodeAs(actual.schema, whole, (why) => refusals.unfit(why, gvk));
+  const { value, findings: found } = decodeAs(actual.schema, whole, (why) => refusals.unfit(why, gvk));
+  const findings = target.repeatedKeys === undefined ? found : [repetitions(target.repeatedKeys), ...found];
   if (actual !== served && actual.storage === served.storage) {
     throw errors.badRequest(
       `the API version in the data (${actual.apiVersion}) does not match the expected API version (${served.apiVersion})`,
@@ -86,6 +110,17 @@ export function decodeDocument(document: ParsedBody, target: DecodeTarget, refus
   }
   const draft = asDraft(value, document.value, served);
   return { draft, warnings: fieldValidation === 'Warn' ? findings : [] };
+}
+
+function requireKnown(gvk: GroupVersionKind, { served, registry }: DecodeTarget, refusals: Refusals): ServedKind {
+  const known = sameType(gvk, served.gvk) ? served : registry.byKind(gvk);
+  if (known === undefined) throw refusals.unfit(unregistered(gvk.kind, `version "${apiVersionOf(gvk)}"`), gvk);
+  return known;
+}
+
+/** All in one finding, as the reader of YAML gives it. */
+function repetitions(repeatedKeys: readonly string[]): string {
+  return ['yaml: unmarshal errors:', ...repeatedKeys].join('\n  ');
 }
 
 /** `where` as messages say it: `version "v1"`. */

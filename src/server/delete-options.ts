@@ -8,6 +8,7 @@ import type { ApiRequest, RequestOptions } from '../protocol/request.js';
 import { DecodeError, decode } from '../schema/decode.js';
 import { objectFromZod } from '../schema/from-zod.js';
 import { int64, namedString, optional, pointer, struct } from '../schema/hints.js';
+import { claimedBeforehand, unreadable } from './decode-body.js';
 
 const schema = objectFromZod(
   struct('DeleteOptions', {
@@ -27,12 +28,14 @@ const schema = objectFromZod(
 /** Throws a 500 without a reason for a body that cannot be read, as the reference server does. */
 export function deleteOptionsOf(request: ApiRequest): RequestOptions {
   if (request.body === undefined) return request.options;
+  const claimed = claimedBeforehand(request.body, errors.plain);
   try {
     const { value } = decode(schema, nullAsEmpty(request.body.read()));
     checkKind(value['kind']);
     return value as RequestOptions;
   } catch (error) {
-    if (error instanceof BodyError) throw errors.plain(`couldn't get version/kind; json parse error: ${error.message}`);
+    if (error instanceof BodyError && claimed !== undefined) throw errors.plain(error.message);
+    if (error instanceof BodyError) throw errors.plain(unreadable(error));
     if (error instanceof DecodeError) throw errors.plain(error.message);
     throw error;
   }

@@ -10,8 +10,9 @@ import type { ApiResponse } from '../protocol/response.js';
 import { chain, type MaybePromise } from '../util/maybe-promise.js';
 import { warned } from './answer.js';
 import type { ServerContext } from './context.js';
-import { subresourceOf } from './subresource.js';
+import { connectionOf, subresourceOf } from './subresource.js';
 import { onAction } from './verbs/action.js';
+import { onConnection } from './verbs/connection.js';
 import { create } from './verbs/create.js';
 import { deleteOne } from './verbs/delete.js';
 import { deleteCollection } from './verbs/delete-collection.js';
@@ -53,6 +54,8 @@ export function dispatch(context: ServerContext, request: ApiRequest): MaybeProm
 
 function handle(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ApiResponse> {
   const { virtual } = served.kind;
+  const connection = connectionOf(served, request.subresource);
+  if (connection !== undefined) return onConnection(context, request, { served, connection });
   const subresource = subresourceOf(served, request.subresource);
   if (subresource?.type === 'view') return onView(context, request, { served, view: subresource });
   if (subresource?.type === 'action') return onAction(context, request, { served, action: subresource });
@@ -64,7 +67,7 @@ function handle(context: ServerContext, request: ApiRequest, served: ServedKind)
 function checkAddress(request: ApiRequest, served: ServedKind): void {
   const { verb, subresource, name, namespace } = request;
   if (subresource !== undefined) {
-    const strategy = subresourceOf(served, subresource);
+    const strategy = subresourceOf(served, subresource) ?? connectionOf(served, subresource);
     if (strategy === undefined) throw errors.router('NotFound');
     if (!strategy.verbs.includes(verb)) throw errors.router('MethodNotAllowed');
   } else if (!served.verbs.includes(verb)) {

@@ -1,12 +1,18 @@
 /**
  * What stands below an object under a name.
  */
-import type { AnySubresource, SubresourceStrategy } from '../kinds/kind.js';
+import type { AnySubresource, Connection, SubresourceStrategy } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { own } from '../util/json.js';
 
 export function subresourceOf(served: Pick<ServedKind, 'kind'>, name: string | undefined): AnySubresource | undefined {
   return name === undefined ? undefined : own(served.kind.subresources, name);
+}
+
+/** The line that begins at an object under a name. */
+export function connectionOf(served: Pick<ServedKind, 'kind'>, name: string | undefined): Connection | undefined {
+  const { connections } = served.kind;
+  return name === undefined || connections === undefined ? undefined : own(connections, name);
 }
 
 /** The subresource as a part of the object itself; views and actions have handlers of their own. */

@@ -4,6 +4,7 @@
  */
 import { createCluster } from '../../dist/index.js';
 import { ConfigMap, Deployment, Pod } from '../../dist/kinds/index.js';
+import { deploymentInput as deployment } from './fixtures.mjs';
 import { compare, verify } from './measure.mjs';
 
 const CONTAINERS = 20;
@@ -23,31 +24,6 @@ export async function applies({ scale, ...settings }) {
   await add(`apply with ${MANAGERS} managers: change`, undefined, contested(count));
   await add('update (PUT) a Deployment, owned', undefined, updated(count));
   return rows;
-}
-
-function deployment(name, revision) {
-  return {
-    metadata: { name, labels: { app: 'web', revision: `r${revision}` } },
-    spec: {
-      replicas: 3,
-      selector: { matchLabels: { app: 'web' } },
-      template: {
-        metadata: { labels: { app: 'web' } },
-        spec: {
-          containers: [
-            {
-              name: 'web',
-              image: 'registry.example.com/web:1',
-              ports: [{ containerPort: 8080 }],
-              env: [{ name: 'LEVEL', value: 'info' }],
-              resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '256Mi' } },
-              readinessProbe: { httpGet: { path: '/ready', port: 8080 } },
-            },
-          ],
-        },
-      },
-    },
-  };
 }
 
 function pod(name, revision) {

@@ -71,3 +71,29 @@ function filler(seed, length) {
   }
   return text.slice(0, length);
 }
+
+/** What people write for a Deployment of one container. */
+export function deploymentInput(name, revision = 0) {
+  return {
+    metadata: { name, labels: { app: 'web', revision: `r${revision}` } },
+    spec: {
+      replicas: 3,
+      selector: { matchLabels: { app: 'web' } },
+      template: {
+        metadata: { labels: { app: 'web' } },
+        spec: {
+          containers: [
+            {
+              name: 'web',
+              image: 'registry.example.com/web:1',
+              ports: [{ containerPort: 8080 }],
+              env: [{ name: 'LEVEL', value: 'info' }],
+              resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '256Mi' } },
+              readinessProbe: { httpGet: { path: '/ready', port: 8080 } },
+            },
+          ],
+        },
+      },
+    },
+  };
+}

@@ -12,6 +12,7 @@ const SECTIONS = {
   watch: async () => (await import('./watch.mjs')).watchFanOut,
   fork: async () => (await import('./fork.mjs')).forks,
   http: async () => (await import('./http.mjs')).http,
+  wire: async () => (await import('./wire.mjs')).wire,
 };
 
 const [name, settings] = process.argv.slice(2);

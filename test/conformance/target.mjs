@@ -3,6 +3,8 @@
  * The replayer is not part of this repository; it imports this module by its path.
  */
 import process from 'node:process';
+import { cbor } from '../../dist/codec/cbor/index.js';
+import { protobuf } from '../../dist/codec/protobuf/index.js';
 import { createFetchHandler } from '../../dist/http/index.js';
 import { createCluster, systemClock } from '../../dist/index.js';
 
@@ -54,9 +56,14 @@ export default async function makeTarget() {
       ClusterTrustBundle: true,
       StorageVersionMigrator: true,
       DynamicResourceAllocation: true,
+      CBORServingAndStorage: true,
     },
   });
-  const handle = createFetchHandler(cluster, { tokens, onError: (error) => console.error(error) });
+  const handle = createFetchHandler(cluster, {
+    tokens,
+    codecs: [protobuf, cbor],
+    onError: (error) => console.error(error),
+  });
   return async (request) => {
     asked();
     // On its way through a socket a request gets the name of the program that sends it.

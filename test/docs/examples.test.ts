@@ -20,6 +20,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   '06-paging-and-history.mjs': 'version 9: c d, 1 to come',
   '07-pods-and-budgets.mjs': 'web-2 stays: The disruption budget web needs 2 healthy pods and has 3 currently',
   '08-applying.mjs': 'Apply failed with 1 conflict: conflict with "autoscaler": .spec.replicas',
+  '09-serve.mjs': 'MODIFIED web: 3 replicas',
 };
 
 const folder = join(root, 'examples');

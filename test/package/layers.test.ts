@@ -15,7 +15,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['kinds'],
   ['registry', 'auth', 'admission'],
   ['server', 'client', 'codec'],
-  ['http', 'node', 'controllers'],
+  ['http', 'service-worker', 'node', 'controllers'],
   ['testing'],
 ];
 
@@ -44,6 +44,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   codec: L5,
   // HTTP speaks the protocol to whatever cluster it is handed, so it needs no server.
   http: ['util', 'meta', 'schema', 'protocol', 'kinds', 'registry', 'codec'],
+  // A worker is handed its cluster, as a handler is.
+  'service-worker': ['http'],
   // The command line makes clusters and serves them.
   node: [...L6, 'http', 'cluster.ts', 'full-cluster.ts'],
   // Loops on the public client only.
@@ -66,6 +68,7 @@ const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = {
 
 /** The only imports within one layer. */
 const SAME_LAYER: Readonly<Record<string, string>> = {
+  'service-worker → http': 'a service worker is the fetch handler behind a listener',
   'node → http': 'a socket server is the fetch handler behind a listener',
 };
 

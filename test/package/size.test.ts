@@ -15,7 +15,11 @@ const BUDGET_KB: Readonly<Record<string, number>> = {
   index: 270,
   core: 92,
   kinds: 215,
-  http: 70,
+  // A third of it describes the fields of the built-in kinds, for `kubectl explain`.
+  http: 82,
+  'codec/protobuf': 40,
+  'codec/cbor': 9,
+  'service-worker': 72,
   node: 280,
   testing: 270,
 };
@@ -114,7 +118,7 @@ function kb(bytes: number): number {
 
 function table(rows: readonly (Size & { budget: number | undefined })[]): string {
   const line = (cells: readonly unknown[]): string =>
-    cells.map((cell, index) => (index === 0 ? String(cell).padEnd(10) : String(cell).padStart(10))).join('');
+    cells.map((cell, index) => (index === 0 ? String(cell).padEnd(16) : String(cell).padStart(10))).join('');
   return [
     line(['entry', 'min kB', 'gzip kB', 'budget']),
     ...rows.map(({ entry, minified, gzipped, budget }) => line([entry, minified, gzipped, budget])),

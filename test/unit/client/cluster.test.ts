@@ -6,166 +6,213 @@ import { Namespace } from '../../../src/kinds/core/v1/namespace.js';
 import { StatusError } from '../../../src/meta/errors.js';
 import { testCluster } from '../../../src/testing/test-cluster.js';
 import { settle } from './fakes.js';
+import { eventually, everyTransport } from './transports.js';
 
 const settings = (colour: string, name = 'settings') => ({ metadata: { name }, data: { colour } });
 
-test('objects come back frozen, and the same one every time', async () => {
+test('in process, objects are the same one every time', async () => {
   const configMaps = testCluster().api(ConfigMap);
   const created = await configMaps.create(settings('blue'));
-  expect(Object.isFrozen(created.data)).toBe(true);
   expect(await configMaps.get('settings')).toBe(created);
   expect((await configMaps.list()).items[0]).toBe(created);
-  expect(await configMaps.find('nope')).toBeUndefined();
 });
 
-test('what was read can be sent back, edited and patched', async () => {
-  const configMaps = testCluster().api(ConfigMap);
-  const created = await configMaps.create(settings('blue'));
-  await configMaps.update({ ...created, data: { colour: 'red' } });
-  await expect(configMaps.update({ ...created, data: {} })).rejects.toSatisfy((e) => StatusError.is(e, 'Conflict'));
-  await configMaps.edit('settings', (draft) => {
-    draft.data = { ...draft.data, size: 'm' };
-  });
-  await configMaps.patch('settings', mergePatch({ data: { colour: null, shape: 'round' } }));
-  const patched = await configMaps.patch('settings', jsonPatch([{ op: 'remove', path: '/data/shape' }]));
-  expect(patched.data).toEqual({ size: 'm' });
-});
-
-test('edits that race all come through', async () => {
-  const configMaps = testCluster().api(ConfigMap);
-  await configMaps.create(settings('blue'));
-  const edits = Array.from({ length: 8 }, (_, i) =>
-    configMaps.edit('settings', (draft) => {
-      draft.data = { ...draft.data, [`key-${i}`]: 'x' };
-    }),
-  );
-  await Promise.all(edits);
-  expect(Object.keys((await configMaps.get('settings')).data ?? {})).toHaveLength(9);
-});
-
-test('a dry run stores nothing', async () => {
-  const cluster = testCluster();
-  const preview = await cluster.with({ dryRun: true }).api(ConfigMap).create(settings('blue'));
-  expect(preview.metadata.uid).toBeDefined();
-  expect(await cluster.api(ConfigMap).find('settings')).toBeUndefined();
-});
-
-test('pages cross namespaces at one version', async () => {
-  const cluster = testCluster();
-  for (const namespace of ['default', 'kube-system']) {
-    for (const name of ['a', 'b', 'c']) await cluster.api(ConfigMap, namespace).create(settings('blue', name));
-  }
-  const names: string[] = [];
-  for await (const item of cluster.all(ConfigMap).items({ pageSize: 2 })) {
-    names.push(`${item.metadata.namespace}/${item.metadata.name}`);
-    await cluster
-      .api(ConfigMap, 'kube-system')
-      .delete('c')
-      .catch(() => undefined);
-  }
-  expect(names).toEqual(['default/a', 'default/b', 'default/c', 'kube-system/a', 'kube-system/b', 'kube-system/c']);
-});
-
-test('a watch sees what is written after the call', async () => {
-  const configMaps = testCluster().api(ConfigMap);
-  const stop = new AbortController();
-  const watch = configMaps.watch({ labels: { app: 'web' }, signal: stop.signal });
-  await configMaps.create(settings('blue', 'other'));
-  await configMaps.create({ metadata: { name: 'web', labels: { app: 'web' } } });
-  await configMaps.patch('web', mergePatch({ metadata: { labels: { app: null } } }));
-  const seen: string[] = [];
-  for await (const event of watch) {
-    if (event.type === 'BOOKMARK') continue;
-    seen.push(`${event.type} ${event.object.metadata.name}`);
-    if (event.type === 'DELETED') stop.abort();
-  }
-  expect(seen).toEqual(['ADDED web', 'DELETED web']);
-});
-
-test('a watch from a version that is gone is told so', async () => {
+test('in process, a watch is on when the call returns', async () => {
   const cluster = testCluster();
   const configMaps = cluster.api(ConfigMap);
-  await configMaps.create(settings('blue'));
-  const before = cluster.snapshot();
-  const watch = configMaps.watch({ resourceVersion: cluster.resourceVersion });
-  const next = watch.next();
-  cluster.restore(before);
-  await expect(next).rejects.toSatisfy((e) => StatusError.is(e, 'Expired'));
-});
-
-test('an informer follows a cluster through a restore, to versions that were used before', async () => {
-  const cluster = testCluster();
-  const configMaps = cluster.api(ConfigMap);
-  await configMaps.create(settings('blue'));
-  const before = cluster.snapshot();
-  await using informer = cluster.all(ConfigMap).informer({ indexes: { colour: (c) => Object.values(c.data ?? {}) } });
-  await informer.synced;
-  await configMaps.edit('settings', (draft) => {
-    draft.data = { colour: 'red' };
-  });
-  await settle();
-  expect(informer.by('colour', 'red')).toHaveLength(1);
-
-  cluster.restore(before);
-  const green = await configMaps.edit('settings', (draft) => {
-    draft.data = { colour: 'green' };
-  });
-  await settle();
-  expect(informer.get('settings', 'default')).toBe(green);
-  expect(informer.by('colour', 'red')).toEqual([]);
-  await configMaps.delete('settings');
-  await settle();
-  expect(informer.snapshot()).toEqual([]);
-});
-
-test('an informer outlives the server’s timeout of its watch', async () => {
-  const cluster = testCluster();
-  const configMaps = cluster.api(ConfigMap);
-  await using informer = configMaps.informer();
-  await cluster.clock.advance(3 * 3_600_000);
-  const created = await configMaps.create(settings('blue'));
-  await settle();
-  expect(informer.get('settings')).toBe(created);
-});
-
-test('waitFor ends with the state it waits for, or with the cluster’s time', async () => {
-  const cluster = testCluster();
-  const configMaps = cluster.api(ConfigMap);
-  const red = configMaps.waitFor('settings', (c) => c?.data?.['colour'] === 'red', { timeoutMs: 5_000 });
-  const green = configMaps.waitFor('settings', (c) => c?.data?.['colour'] === 'green', { timeoutMs: 5_000 });
-  const failure = green.catch((e: unknown) => e);
-  await configMaps.create(settings('blue'));
-  await configMaps.edit('settings', (draft) => {
-    draft.data = { colour: 'red' };
-  });
-  expect((await red)?.data).toEqual({ colour: 'red' });
-  await cluster.clock.advance(5_000);
-  expect(StatusError.is(await failure, 'Timeout')).toBe(true);
-  await configMaps.delete('settings');
-  expect(await configMaps.waitFor('settings', (c) => c === undefined)).toBeUndefined();
-});
-
-test('a namespace is finalized through its subresource', async () => {
-  const namespaces = testCluster().api(Namespace);
-  await namespaces.create({ metadata: { name: 'old' } });
-  await namespaces.delete('old');
-  const terminating = await namespaces.get('old');
-  expect(terminating.status.phase).toBe('Terminating');
-  await namespaces.subresource('finalize').update('old', { ...terminating, spec: { finalizers: [] } });
-  expect(await namespaces.find('old')).toBeUndefined();
-});
-
-test('behind a middleware, which makes everything wait, the same holds', async () => {
-  const cluster = testCluster();
-  using _slow = cluster.use(async (_request, next) => {
-    await settle();
-    return next();
-  });
-  const configMaps = cluster.api(ConfigMap);
-  await using informer = configMaps.informer();
-  const told = new Promise((resolve) => informer.subscribe(resolve));
-  await using watch = configMaps.watch();
+  const watch = configMaps.watch();
   const created = await configMaps.create(settings('blue'));
   expect((await watch.next()).value).toEqual({ type: 'ADDED', object: created });
-  expect(await told).toEqual({ type: 'ADDED', object: created });
+});
+
+everyTransport('the client', (connect) => {
+  test('objects come back frozen, and equal every time', async () => {
+    const { client } = await connect();
+    const configMaps = client.api(ConfigMap);
+    const created = await configMaps.create(settings('blue'));
+    expect(Object.isFrozen(created.data)).toBe(true);
+    expect(await configMaps.get('settings')).toEqual(created);
+    const list = await configMaps.list();
+    expect(list.items).toEqual([created]);
+    expect(Object.isFrozen(list.items)).toBe(true);
+    expect(await configMaps.find('nope')).toBeUndefined();
+  });
+
+  test('what was read can be sent back, edited and patched', async () => {
+    const { client } = await connect();
+    const configMaps = client.api(ConfigMap);
+    const created = await configMaps.create(settings('blue'));
+    await configMaps.update({ ...created, data: { colour: 'red' } });
+    await expect(configMaps.update({ ...created, data: {} })).rejects.toSatisfy((e) => StatusError.is(e, 'Conflict'));
+    await configMaps.edit('settings', (draft) => {
+      draft.data = { ...draft.data, size: 'm' };
+    });
+    await configMaps.patch('settings', mergePatch({ data: { colour: null, shape: 'round' } }));
+    const patched = await configMaps.patch('settings', jsonPatch([{ op: 'remove', path: '/data/shape' }]));
+    expect(patched.data).toEqual({ size: 'm' });
+  });
+
+  test('edits that race all come through', async () => {
+    const { client } = await connect();
+    const configMaps = client.api(ConfigMap);
+    await configMaps.create(settings('blue'));
+    const edits = Array.from({ length: 8 }, (_, i) =>
+      configMaps.edit('settings', (draft) => {
+        draft.data = { ...draft.data, [`key-${i}`]: 'x' };
+      }),
+    );
+    await Promise.all(edits);
+    expect(Object.keys((await configMaps.get('settings')).data ?? {})).toHaveLength(9);
+  });
+
+  test('a dry run stores nothing', async () => {
+    const { client } = await connect();
+    const preview = await client.with({ dryRun: true }).api(ConfigMap).create(settings('blue'));
+    expect(preview.metadata.uid).toBeDefined();
+    expect(await client.api(ConfigMap).find('settings')).toBeUndefined();
+  });
+
+  test('pages cross namespaces at one version', async () => {
+    const { client } = await connect();
+    for (const namespace of ['default', 'kube-system']) {
+      for (const name of ['a', 'b', 'c']) await client.api(ConfigMap, namespace).create(settings('blue', name));
+    }
+    const names: string[] = [];
+    for await (const item of client.all(ConfigMap).items({ pageSize: 2 })) {
+      names.push(`${item.metadata.namespace}/${item.metadata.name}`);
+      await client
+        .api(ConfigMap, 'kube-system')
+        .delete('c')
+        .catch(() => undefined);
+    }
+    expect(names).toEqual(['default/a', 'default/b', 'default/c', 'kube-system/a', 'kube-system/b', 'kube-system/c']);
+  });
+
+  test('a watch sees what is written after its version', async () => {
+    const { client } = await connect();
+    const configMaps = client.api(ConfigMap);
+    const stop = new AbortController();
+    const { resourceVersion } = (await configMaps.list()).metadata;
+    const watch = configMaps.watch({ labels: { app: 'web' }, resourceVersion, signal: stop.signal });
+    await configMaps.create(settings('blue', 'other'));
+    await configMaps.create({ metadata: { name: 'web', labels: { app: 'web' } } });
+    await configMaps.patch('web', mergePatch({ metadata: { labels: { app: null } } }));
+    const seen: string[] = [];
+    for await (const event of watch) {
+      if (event.type === 'BOOKMARK') continue;
+      seen.push(`${event.type} ${event.object.metadata.name}`);
+      if (event.type === 'DELETED') stop.abort();
+    }
+    expect(seen).toEqual(['ADDED web', 'DELETED web']);
+  });
+
+  test('a watch from a version that is gone is told so', async () => {
+    const { cluster, client } = await connect();
+    const configMaps = client.api(ConfigMap);
+    await configMaps.create(settings('blue'));
+    const before = cluster.snapshot();
+    const watch = configMaps.watch({
+      allowWatchBookmarks: true,
+      sendInitialEvents: true,
+      resourceVersionMatch: 'NotOlderThan',
+    });
+    expect((await watch.next()).value).toMatchObject({ type: 'ADDED' });
+    expect((await watch.next()).value).toMatchObject({ type: 'BOOKMARK' });
+    const next = watch.next();
+    cluster.restore(before);
+    await expect(next).rejects.toSatisfy((e) => StatusError.is(e, 'Expired'));
+  });
+
+  test('an informer follows a cluster through a restore, to versions that were used before', async () => {
+    const { cluster, client } = await connect();
+    const configMaps = client.api(ConfigMap);
+    await configMaps.create(settings('blue'));
+    const before = cluster.snapshot();
+    await using informer = client.all(ConfigMap).informer({ indexes: { colour: (c) => Object.values(c.data ?? {}) } });
+    await informer.synced;
+    await configMaps.edit('settings', (draft) => {
+      draft.data = { colour: 'red' };
+    });
+    await eventually(() => expect(informer.by('colour', 'red')).toHaveLength(1));
+
+    cluster.restore(before);
+    const green = await configMaps.edit('settings', (draft) => {
+      draft.data = { colour: 'green' };
+    });
+    await eventually(() => expect(informer.get('settings', 'default')).toEqual(green));
+    expect(informer.by('colour', 'red')).toEqual([]);
+    await configMaps.delete('settings');
+    await eventually(() => expect(informer.snapshot()).toEqual([]));
+  });
+
+  test('an informer outlives the server’s timeout of its watch', async () => {
+    const { cluster, client } = await connect();
+    const configMaps = client.api(ConfigMap);
+    const failures: unknown[] = [];
+    await using informer = configMaps.informer({ onError: (error) => failures.push(error) });
+    await informer.synced;
+    await eventually(() => expect(cluster.clock.pending).toBeGreaterThan(0));
+    await cluster.clock.advance(3 * 3_600_000);
+    const created = await configMaps.create(settings('blue'));
+    await eventually(() => expect(informer.get('settings')).toEqual(created));
+    expect(failures).toEqual([]);
+  });
+
+  test('waitFor ends with the state it waits for, or with the cluster’s time', async () => {
+    const { cluster, client } = await connect();
+    const configMaps = client.api(ConfigMap);
+    const red = configMaps.waitFor('settings', (c) => c?.data?.['colour'] === 'red', { timeoutMs: 5_000 });
+    const green = configMaps.waitFor('settings', (c) => c?.data?.['colour'] === 'green', { timeoutMs: 5_000 });
+    const failure = green.catch((e: unknown) => e);
+    await configMaps.create(settings('blue'));
+    await configMaps.edit('settings', (draft) => {
+      draft.data = { colour: 'red' };
+    });
+    expect((await red)?.data).toEqual({ colour: 'red' });
+    await cluster.clock.advance(5_000);
+    expect(StatusError.is(await failure, 'Timeout')).toBe(true);
+    await configMaps.delete('settings');
+    expect(await configMaps.waitFor('settings', (c) => c === undefined)).toBeUndefined();
+  });
+
+  test('a namespace is finalized through its subresource', async () => {
+    const { client } = await connect();
+    const namespaces = client.api(Namespace);
+    await namespaces.create({ metadata: { name: 'old' } });
+    await namespaces.delete('old');
+    const terminating = await namespaces.get('old');
+    expect(terminating.status.phase).toBe('Terminating');
+    await namespaces.subresource('finalize').update('old', { ...terminating, spec: { finalizers: [] } });
+    expect(await namespaces.find('old')).toBeUndefined();
+  });
+
+  test('behind a middleware, which makes everything wait, the same holds', async () => {
+    const { cluster, client } = await connect();
+    using _slow = cluster.use(async (_request, next) => {
+      await settle();
+      return next();
+    });
+    const configMaps = client.api(ConfigMap);
+    await using informer = configMaps.informer();
+    const told = new Promise((resolve) => informer.subscribe(resolve));
+    await using watch = configMaps.watch();
+    const created = await configMaps.create(settings('blue'));
+    expect((await watch.next()).value).toEqual({ type: 'ADDED', object: created });
+    expect(await told).toEqual({ type: 'ADDED', object: created });
+  });
+
+  test('what a cluster that closes leaves behind ends quietly, and later requests are refused', async () => {
+    const { cluster, client } = await connect();
+    const configMaps = client.api(ConfigMap);
+    const watch = configMaps.watch({
+      sendInitialEvents: true,
+      resourceVersionMatch: 'NotOlderThan',
+      allowWatchBookmarks: true,
+    });
+    expect((await watch.next()).value).toMatchObject({ type: 'BOOKMARK' });
+    const next = watch.next();
+    await cluster.close();
+    expect(await next).toEqual({ done: true, value: undefined });
+    await expect(configMaps.list()).rejects.toSatisfy((e) => StatusError.is(e, 'ServiceUnavailable'));
+  });
 });

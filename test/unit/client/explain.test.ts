@@ -1,23 +1,23 @@
 /** What `explain` says about objects and about applies that have not happened. */
-import { createCluster, defineKind, type FieldChange, mergePatch, StatusError } from 'orchplane';
+import { defineKind, type FieldChange, mergePatch, StatusError } from 'orchplane';
 import { ConfigMap, Deployment } from 'orchplane/kinds';
-import { fakeClock } from 'orchplane/testing';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import * as z from 'zod';
+import { type Connect, everyTransport } from './transports.js';
 
 const START = '2030-01-01T00:00:00Z';
 
-function settings() {
-  const cluster = createCluster({ clock: fakeClock() });
-  const as = (fieldManager: string) => cluster.with({ fieldManager }).api(ConfigMap);
-  return { cluster, as };
+async function settings(connect: Connect) {
+  const { cluster, client } = await connect();
+  const as = (fieldManager: string) => client.with({ fieldManager }).api(ConfigMap);
+  return { cluster, client, as };
 }
 
 const config = (data: Record<string, string>) => ({ metadata: { name: 'settings' }, data });
 
-describe('an object is explained', () => {
+everyTransport('an object is explained', (connect) => {
   test('field by field, with everybody who owns it and since when', async () => {
-    const { as } = settings();
+    const { as } = await settings(connect);
     await as('ci').apply(config({ colour: 'red', size: 'm' }));
     await as('design').apply(config({ colour: 'red' }));
     const { managers, fields } = await as('anybody').explain('settings');
@@ -31,18 +31,18 @@ describe('an object is explained', () => {
   });
 
   test('with what belongs to nobody, and with what is claimed but empty', async () => {
-    const { cluster, as } = settings();
+    const { client, as } = await settings(connect);
     await as('ci').apply({ metadata: { name: 'settings', labels: {} } });
     const explained = await as('ci').explain('settings');
     expect(explained.fields).toEqual([{ path: '.metadata.labels', value: undefined, owners: explained.managers }]);
     expect(explained.ownersOf('.data')).toEqual([]);
-    const namespaces = await cluster.api((await import('orchplane/kinds')).Namespace).explain('default');
+    const namespaces = await client.api((await import('orchplane/kinds')).Namespace).explain('default');
     expect(namespaces.ownersOf('.status.phase')).toEqual([]);
     expect(namespaces.fields.map(({ path }) => path)).toContain('.status.phase');
   });
 
   test('as a table', async () => {
-    const { as } = settings();
+    const { as } = await settings(connect);
     await as('ci').apply(config({ colour: 'red' }));
     expect(String(await as('ci').explain('settings')).split('\n')).toEqual([
       'FIELD         VALUE  OWNED BY',
@@ -51,9 +51,9 @@ describe('an object is explained', () => {
   });
 
   test('also where items are told by their keys, and where managers wrote below it', async () => {
-    const { cluster } = settings();
+    const { client } = await settings(connect);
     const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web:1' }] } };
-    const api = cluster.with({ fieldManager: 'ci' }).api(Deployment);
+    const api = client.with({ fieldManager: 'ci' }).api(Deployment);
     await api.apply({ metadata: { name: 'web' }, spec: { selector: { matchLabels: { app: 'web' } }, template } });
     await api.subresource('scale').apply('web', { spec: { replicas: 2 } }, { force: true, fieldManager: 'hpa' });
     const explained = await api.explain('web');
@@ -63,16 +63,16 @@ describe('an object is explained', () => {
   });
 
   test('and cannot be changed', async () => {
-    const { as } = settings();
+    const { as } = await settings(connect);
     await as('ci').apply(config({ colour: 'red' }));
     const { fields, managers } = await as('ci').explain('settings');
     expect([fields, managers, fields[0], fields[0]?.owners].every(Object.isFrozen)).toBe(true);
   });
 
   test('by paths of items, and of what lies inside something that is owned as a whole', async () => {
-    const { cluster } = settings();
+    const { client } = await settings(connect);
     const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web:1' }] } };
-    const api = cluster.with({ fieldManager: 'ci' }).api(Deployment);
+    const api = client.with({ fieldManager: 'ci' }).api(Deployment);
     await api.apply({ metadata: { name: 'web' }, spec: { selector: { matchLabels: { app: 'web' } }, template } });
     const explained = await api.explain('web');
     const containers = '.spec.template.spec.containers';
@@ -84,17 +84,17 @@ describe('an object is explained', () => {
   });
 
   test('unless it does not exist', async () => {
-    const { as } = settings();
+    const { as } = await settings(connect);
     await expect(as('ci').explain('nothing')).rejects.toSatisfy((error) => StatusError.is(error, 'NotFound'));
   });
 });
 
-describe('a would-be apply is explained', () => {
+everyTransport('a would-be apply is explained', (connect) => {
   const changes = (plan: { fields: readonly { path: string; change: FieldChange }[] }) =>
     Object.fromEntries(plan.fields.map(({ path, change }) => [path, change]));
 
   test('without doing anything', async () => {
-    const { cluster, as } = settings();
+    const { cluster, as } = await settings(connect);
     await as('ci').apply(config({ colour: 'red' }));
     const before = cluster.resourceVersion;
     await as('other').explain(config({ colour: 'blue', size: 'm' }));
@@ -103,7 +103,7 @@ describe('a would-be apply is explained', () => {
   });
 
   test('that creates', async () => {
-    const { as } = settings();
+    const { as } = await settings(connect);
     const plan = await as('ci').explain(config({ colour: 'red' }));
     expect(plan.outcome).toBe('create');
     expect(plan.manager).toBe('ci');
@@ -112,7 +112,7 @@ describe('a would-be apply is explained', () => {
   });
 
   test('that changes, shares, keeps, releases and removes', async () => {
-    const { as } = settings();
+    const { as } = await settings(connect);
     await as('a').apply(config({ kept: '1', shared: '1', released: '1', removed: '1', changed: '1' }));
     await as('b').apply(config({ shared: '1', released: '1' }));
     const plan = await as('a').explain(config({ kept: '1', shared: '1', changed: '2', added: '1' }));
@@ -128,7 +128,7 @@ describe('a would-be apply is explained', () => {
   });
 
   test('that would fail, or, forced, take', async () => {
-    const { as } = settings();
+    const { as } = await settings(connect);
     await as('a').apply(config({ x: '1', y: '1' }));
     const wanted = config({ x: '2', y: '1' });
     const plan = await as('b').explain(wanted);
@@ -144,7 +144,7 @@ describe('a would-be apply is explained', () => {
   });
 
   test('that changes nothing', async () => {
-    const { as } = settings();
+    const { as } = await settings(connect);
     await as('a').apply(config({ x: '1' }));
     const plan = await as('a').explain(config({ x: '1' }));
     expect(plan.outcome).toBe('nothing');
@@ -152,7 +152,7 @@ describe('a would-be apply is explained', () => {
   });
 
   test('as a list', async () => {
-    const { as } = settings();
+    const { as } = await settings(connect);
     await as('a').apply(config({ x: '1' }));
     expect(String(await as('b').explain(config({ x: '2', y: '1' }))).split('\n')).toEqual([
       'ConfigMap "settings", applied by "b": would fail with a conflict',
@@ -168,9 +168,9 @@ describe('a would-be apply is explained', () => {
       scope: 'Cluster',
       body: { spec: z.object({ size: z.number().default(3), colour: z.string().optional() }) },
     });
-    const cluster = createCluster();
+    const { cluster, client } = await connect();
     cluster.install(Box);
-    const api = cluster.with({ fieldManager: 'a' }).api(Box);
+    const api = client.with({ fieldManager: 'a' }).api(Box);
     await api.apply({ metadata: { name: 'b' }, spec: { size: 5, colour: 'red' } });
     const plan = await api.explain({ metadata: { name: 'b' }, spec: { colour: 'red' } });
     expect(plan.fields).toMatchObject([
@@ -180,7 +180,7 @@ describe('a would-be apply is explained', () => {
   });
 
   test('that would only change owners', async () => {
-    const { as } = settings();
+    const { as } = await settings(connect);
     await as('a').apply(config({ x: '1' }));
     const plan = await as('b').explain(config({ x: '1' }));
     expect([plan.outcome, changes(plan)]).toEqual(['owners', { '.data.x': 'share' }]);
@@ -188,7 +188,7 @@ describe('a would-be apply is explained', () => {
   });
 
   test('of an object that nobody tracks: it belongs to who came before', async () => {
-    const { as } = settings();
+    const { as } = await settings(connect);
     await as('a').create(config({ x: '1', y: '1' }));
     await as('a').patch('settings', mergePatch({ metadata: { managedFields: [] } }));
     const plan = await as('b').explain(config({ x: '2', y: '1' }));
@@ -197,9 +197,9 @@ describe('a would-be apply is explained', () => {
   });
 
   test('below the object', async () => {
-    const { cluster } = settings();
+    const { client } = await settings(connect);
     const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web:1' }] } };
-    const api = cluster.with({ fieldManager: 'ci' }).api(Deployment);
+    const api = client.with({ fieldManager: 'ci' }).api(Deployment);
     const spec = { selector: { matchLabels: { app: 'web' } }, template, replicas: 2 };
     await api.apply({ metadata: { name: 'web' }, spec });
     const status = await api.status.explain('web', { status: { replicas: 1 } }, { fieldManager: 'controller' });
@@ -218,9 +218,9 @@ describe('a would-be apply is explained', () => {
   });
 
   test('with what it names in vain', async () => {
-    const { cluster } = settings();
+    const { client } = await settings(connect);
     const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web:1' }] } };
-    const api = cluster.with({ fieldManager: 'ci' }).api(Deployment);
+    const api = client.with({ fieldManager: 'ci' }).api(Deployment);
     const web = { metadata: { name: 'web' }, spec: { selector: { matchLabels: { app: 'web' } }, template } };
     await api.apply(web);
     const plan = await api.explain({ ...web, status: { replicas: 9 } });
@@ -229,8 +229,8 @@ describe('a would-be apply is explained', () => {
   });
 
   test('and refused like the apply itself', async () => {
-    const { cluster, as } = settings();
-    const nameless = cluster.api(ConfigMap).explain(config({ x: '1' }));
+    const { client, as } = await settings(connect);
+    const nameless = client.api(ConfigMap).explain(config({ x: '1' }));
     await expect(nameless).rejects.toSatisfy((error) => StatusError.is(error, 'Invalid'));
     const invalid = as('a').explain(config({ 'no key': '1' }));
     await expect(invalid).rejects.toSatisfy((error) => StatusError.is(error, 'Invalid'));

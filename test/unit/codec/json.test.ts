@@ -181,7 +181,7 @@ describe('a request body', () => {
   });
 
   test('keeps a mark of byte order, which is no JSON', () => {
-    const body = jsonCodec.body(Uint8Array.of(0xef, 0xbb, 0xbf, 0x7b, 0x7d));
+    const body = jsonCodec.body(Uint8Array.of(0xef, 0xbb, 0xbf, 0x7b, 0x7d), kubernetesDialect);
     expect(() => body.read()).toThrow(BodyError);
   });
 
@@ -201,7 +201,7 @@ describe('a request body', () => {
 
   test('names its media types', () => {
     expect(jsonCodec.mediaType(kubernetesDialect)).toBe('application/json');
-    expect(jsonCodec.streamType?.(kubernetesDialect)).toBe('application/json;stream=watch');
+    expect(jsonCodec.stream?.mediaType(kubernetesDialect)).toBe('application/json;stream=watch');
   });
 });
 

@@ -59,6 +59,8 @@ export function fakeServer(answer: Answer, options: FetchHandlerOptions = {}) {
       resources.find(({ gvr }) => gvr.group === group && gvr.version === version && gvr.resource === resource),
     hasBuiltIns: (group) =>
       group === '' || resources.some(({ gvr, kind }) => gvr.group === group && kind.schema.manner === 'struct'),
+    kinds: () => [],
+    features: { enabled: (gate) => gate === 'APIResponseCompression' },
     send(request) {
       requests.push(request);
       return answer(request);

@@ -13,12 +13,12 @@ const serveOne = () => fakeServer(() => found(configMap('a')));
 describe('paths that lead nowhere', () => {
   test.each([
     ['/nope'],
-    ['/'],
+    ['//api'],
     ['/apis/nope.example.com/v1/things'],
     ['/apis/example.com/v9/widgets'],
     ['/apis/example.com/v1/namespaces/ns/planets'],
-    ['/version'],
-    ['/api'],
+    ['/versions'],
+    ['/apis/nope.example.com'],
   ])('%s is a plain-text 404', async (path) => {
     const response = await serveOne().call('GET', path);
     expect(response.status).toBe(404);

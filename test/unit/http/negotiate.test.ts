@@ -1,7 +1,6 @@
 /** Encodings: which are understood, which are chosen, and the texts that list them. */
 import { describe, expect, test } from 'vitest';
 import type { Codec } from '../../../src/codec/codec.js';
-import { codecs } from '../../../src/codec/index.js';
 import { jsonCodec } from '../../../src/codec/json.js';
 import { parseAccept } from '../../../src/http/accept.js';
 import { parseMediaType } from '../../../src/http/media-type.js';
@@ -15,13 +14,20 @@ import {
 } from '../../../src/http/negotiate.js';
 import { kubernetesDialect, orchDialect } from '../../../src/meta/dialect.js';
 
-const yaml: Codec = { mediaType: () => 'application/yaml', body: jsonCodec.body };
+const { body, encode } = jsonCodec;
+const yaml: Codec = { mediaType: () => 'application/yaml', carries: 'all kinds', tables: true, body, encode };
 const vendor: Codec = {
   mediaType: (dialect) => dialect.mediaType('protobuf'),
-  streamType: (dialect) => `${dialect.mediaType('protobuf')};stream=watch`,
-  body: jsonCodec.body,
+  carries: 'built-in kinds',
+  stream: {
+    mediaType: (dialect) => `${dialect.mediaType('protobuf')};stream=watch`,
+    contentType: (dialect) => `${dialect.mediaType('protobuf')};stream=watch`,
+    encode: () => '',
+  },
+  body,
+  encode,
 };
-const offer = offerOf(codecs, kubernetesDialect);
+const offer = offerOf([jsonCodec], kubernetesDialect);
 const wide = offerOf([jsonCodec, yaml, vendor], kubernetesDialect);
 const object = { watch: false };
 
@@ -92,12 +98,14 @@ describe('the form of an answer', () => {
     ['application/json;q=0,application/yaml', 'application/yaml'],
     ['application/xml,application/yaml;q=0.3', 'application/yaml'],
     ['application/vnd.kubernetes.protobuf', 'application/vnd.kubernetes.protobuf'],
-    ['application/json;as=Table;v=v1;g=meta.k8s.io,application/json', 'application/json'],
+    ['application/json;as=Nope;v=v1;g=meta.k8s.io,application/json', 'application/json'],
     ['application/json;stream=watch', 'application/json'],
     ['application/json;stream=bogus,application/yaml', 'application/yaml'],
     ['application/json;charset=utf-8', 'application/json'],
   ])('%s', (accept, mediaType) => {
-    expect(represent(wide, accept, object)).toEqual({ mediaType, pretty: false });
+    const { mediaType: chosen, pretty, view, codec } = represent(wide, accept, object);
+    expect({ chosen, pretty, view }).toEqual({ chosen: mediaType, pretty: false, view: undefined });
+    expect(codec.mediaType(kubernetesDialect)).toBe(mediaType);
   });
 
   test('may be asked to be pretty', () => {
@@ -112,18 +120,33 @@ describe('the form of an answer', () => {
       'PartialObjectMetadataList',
       'meta.k8s.io/v1beta1',
     ],
+    ['application/json;as=Table;g=meta.k8s.io;v=v1', 'Table', 'meta.k8s.io/v1'],
   ])('%s', (accept, kind, apiVersion) => {
     expect(represent(offer, accept, object).view).toEqual({ kind, apiVersion });
   });
 
   test('views are named in the dialect', () => {
     const accept = 'application/json;as=PartialObjectMetadata;g=meta.orch.io;v=v1';
-    expect(represent(offerOf(codecs, orchDialect), accept, object).view?.apiVersion).toBe('meta.orch.io/v1');
+    expect(represent(offerOf([jsonCodec], orchDialect), accept, object).view?.apiVersion).toBe('meta.orch.io/v1');
     expect(() => represent(offer, accept, object)).toThrow('only the following media types are accepted');
   });
 
+  test('a table is had only where people can read it', () => {
+    const asTable = 'as=Table;v=v1;g=meta.k8s.io';
+    expect(represent(wide, `application/yaml;${asTable}`, object).mediaType).toBe('application/yaml');
+    const both = `application/vnd.kubernetes.protobuf;${asTable},application/json;${asTable}`;
+    expect(represent(wide, both, object).mediaType).toBe('application/json');
+  });
+
+  test('an encoding of built-in kinds carries only the metadata of others', () => {
+    const accept = 'application/vnd.kubernetes.protobuf,application/json;q=0.5';
+    expect(represent(wide, accept, { watch: false, manner: 'struct' }).codec).toBe(vendor);
+    expect(represent(wide, accept, { watch: false, manner: 'document' }).codec).toBe(jsonCodec);
+    const metadata = 'application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';
+    expect(represent(wide, metadata, { watch: false, manner: 'document' }).codec).toBe(vendor);
+  });
+
   test.each([
-    ['application/json;as=Table;v=v1;g=meta.k8s.io'],
     ['application/json;as=Bogus;v=v1;g=meta.k8s.io'],
     ['application/json;as=PartialObjectMetadata;v=v2;g=meta.k8s.io'],
     ['application/json;g=meta.k8s.io;v=v1'],
@@ -147,6 +170,7 @@ describe('the form of an answer', () => {
   test('an error takes no view, and no form at all when only a view would do', () => {
     const view = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
     expect(representError(offer, `${view},application/json;q=0.1`)).toEqual({
+      codec: jsonCodec,
       mediaType: 'application/json',
       pretty: false,
     });
@@ -197,13 +221,13 @@ describe('the type of a patch', () => {
     ['application/strategic-merge-patch+json', 'strategic'],
     ['application/apply-patch+yaml', 'apply'],
   ] as const)('%s', (header, type) => {
-    expect(readPatchType(header, 'struct')).toBe(type);
+    expect(readPatchType(offer, header, 'struct').type).toBe(type);
   });
 
   test.each([['application/json'], ['Application/Merge-Patch+JSON'], ['garbage'], ['']])(
     'the router refuses %j for a built-in kind',
     (header) => {
-      expect(() => readPatchType(header, 'struct')).toThrow(
+      expect(() => readPatchType(offer, header, 'struct')).toThrow(
         expect.objectContaining({
           message: '415: Unsupported Media Type',
           status: expect.objectContaining({ details: {}, code: 415, reason: 'UnsupportedMediaType' }),
@@ -213,14 +237,14 @@ describe('the type of a patch', () => {
   );
 
   test('a list of types passes the router and fails behind it', () => {
-    expect(() => readPatchType('application/merge-patch+json, application/json-patch+json', 'struct')).toThrow(
+    expect(() => readPatchType(offer, 'application/merge-patch+json, application/json-patch+json', 'struct')).toThrow(
       'accepted media types include: application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml',
     );
   });
 
   test('kinds of one’s own know no strategic merge', () => {
-    expect(readPatchType('application/apply-patch+yaml', 'document')).toBe('apply');
-    expect(() => readPatchType('application/strategic-merge-patch+json', 'document')).toThrow(
+    expect(readPatchType(offer, 'application/apply-patch+yaml', 'document').type).toBe('apply');
+    expect(() => readPatchType(offer, 'application/strategic-merge-patch+json', 'document')).toThrow(
       'accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
     );
   });

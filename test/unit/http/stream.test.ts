@@ -1,21 +1,31 @@
 /** A watch as the body of a response. */
 import { describe, expect, test } from 'vitest';
-import type { MetadataView } from '../../../src/http/negotiate.js';
+import { jsonCodec } from '../../../src/codec/json.js';
+import { readableOf } from '../../../src/http/answer.js';
+import type { View } from '../../../src/http/negotiate.js';
 import { eventStream } from '../../../src/http/stream.js';
+import { kubernetesDialect } from '../../../src/meta/dialect.js';
 import { errors } from '../../../src/meta/errors.js';
 import type { WireEvent } from '../../../src/protocol/watch-event.js';
-import { configMap, FakeWatch, settle } from './fakes.js';
+import { configMap, FakeWatch, served, settle } from './fakes.js';
 
-function open(options: { signal?: AbortSignal; view?: MetadataView } = {}) {
+function open(options: { signal?: AbortSignal; view?: View } = {}) {
   const watch = new FakeWatch();
   const failures: unknown[] = [];
   const signal = options.signal ?? new AbortController().signal;
-  const stream = eventStream(watch, {
+  const source = eventStream(watch, {
     request: { signal },
-    view: options.view,
+    codec: jsonCodec.stream ?? expect.fail('JSON has streams'),
+    presentation: () => ({
+      kind: served.ConfigMap.kind,
+      view: options.view,
+      include: 'Metadata',
+      nowMs: Date.parse('2024-01-01T00:00:10Z'),
+      dialect: kubernetesDialect,
+    }),
     onError: (error) => failures.push(error),
   });
-  const reader = stream.getReader();
+  const reader = readableOf(source).getReader();
   const read = async () => {
     const { done, value } = await reader.read();
     return done ? undefined : new TextDecoder().decode(value);

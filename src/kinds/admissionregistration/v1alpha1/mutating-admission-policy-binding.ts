@@ -50,7 +50,6 @@ export const MutatingAdmissionPolicyBinding: Kind<
   kind: 'MutatingAdmissionPolicyBinding',
   scope: 'Cluster',
   names: { categories: ['api-extensions'] },
-  gate: 'MutatingAdmissionPolicy',
   body: shape,
   strategy: {
     unconditionalUpdate: false,

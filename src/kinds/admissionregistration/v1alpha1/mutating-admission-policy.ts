@@ -71,7 +71,6 @@ export const MutatingAdmissionPolicy: Kind<MutatingAdmissionPolicy, MutatingAdmi
     kind: 'MutatingAdmissionPolicy',
     scope: 'Cluster',
     names: { plural: 'mutatingadmissionpolicies', categories: ['api-extensions'] },
-    gate: 'MutatingAdmissionPolicy',
     body: shape,
     strategy: { unconditionalUpdate: false, revalidatesOnUpdate: true, generation: specGeneration, validate },
     columns: [

@@ -44,6 +44,7 @@ export const CustomResourceDefinition: Kind<
   subresources: {
     status: statusSubresource({ claimable: { except: ['metadata', 'spec'] }, validateUpdate: validateStatus }),
   },
+  keptAsVersion: 'v1beta1',
   columns: [nameColumn, createdColumn],
 });
 

@@ -15,7 +15,7 @@ import { type Input, type Output, type Type, type } from '../../../schema/type.j
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
-import { NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { requiredPointer } from '../../shared/required-pointer.js';
 import { requiredSegmentProblems } from '../reference.js';
 
@@ -49,7 +49,12 @@ export const IPAddress: Kind<IPAddress, IPAddressInput, 'Cluster', never> = defi
     validate: (object) => parentProblems(parentOf(object)),
     validateUpdate,
   },
-  columns: [nameColumn, textColumn('ParentRef', 'The object that the address was given to.', parentCell)],
+  keptAsVersion: 'v1beta1',
+  columns: [
+    nameColumn,
+    textColumn('ParentRef', 'The object that the address was given to.', parentCell),
+    { ...ageColumn, isHidden: true },
+  ],
 });
 
 /** Absent until it has been validated. */

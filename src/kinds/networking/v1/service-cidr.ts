@@ -79,6 +79,7 @@ export const ServiceCIDR: Kind<ServiceCIDR, ServiceCIDRInput, 'Cluster', 'status
       },
     },
   ],
+  keptAsVersion: 'v1beta1',
   columns: [
     nameColumn,
     textColumn('CIDRs', 'The ranges that services get addresses from.', (object) =>

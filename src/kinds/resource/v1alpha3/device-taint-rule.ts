@@ -49,7 +49,6 @@ export const DeviceTaintRule: Kind<DeviceTaintRule, DeviceTaintRuleInput, 'Clust
   apiVersion: `${serviceGroup('resource')}/v1alpha3`,
   kind: 'DeviceTaintRule',
   scope: 'Cluster',
-  gate: 'DRADeviceTaints',
   body: shape,
   strategy: {
     deleteReturnsObject: true,

@@ -10,6 +10,7 @@ import type { Input, Output } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
+import { ageColumn, nameColumn } from '../../shared/common-columns.js';
 import { specGeneration } from '../../shared/strategies.js';
 import { MAX_CONFIGURATIONS } from '../rules/claim.js';
 import { listProblems } from '../rules/collections.js';
@@ -45,6 +46,7 @@ export const DeviceClass: Kind<DeviceClass, DeviceClassInput, 'Cluster', never> 
   kind: 'DeviceClass',
   scope: 'Cluster',
   gate: 'DynamicResourceAllocation',
+  columns: [nameColumn, ageColumn],
   body: shape,
   strategy: {
     deleteReturnsObject: true,

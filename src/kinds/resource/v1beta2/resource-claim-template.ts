@@ -9,6 +9,7 @@ import type { Input, Output } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, PowerContext, Strategy } from '../../kind.js';
+import { ageColumn, nameColumn } from '../../shared/common-columns.js';
 import { adminAccessProblems, checkAdminAccess } from '../admin-access.js';
 import { type AnyClaimSpec, defaultRequests, dropDisabledRequestFields } from '../claim-features.js';
 import { deviceClaimProblems } from '../rules/claim.js';
@@ -50,6 +51,7 @@ export const ResourceClaimTemplate: Kind<ResourceClaimTemplate, ResourceClaimTem
     kind: 'ResourceClaimTemplate',
     scope: 'Namespaced',
     gate: 'DynamicResourceAllocation',
+    columns: [nameColumn, ageColumn],
     body: shape,
     strategy: templateStrategy((object) => object),
   });

@@ -1,6 +1,7 @@
 /**
  * Node: a machine that runs pods. spec: Node
  */
+
 import { SERVICE_NAME } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, duplicate, fieldError, forbidden, invalid, keyPath } from '../../../../meta/field-error.js';
@@ -16,6 +17,7 @@ import { type ResourceList, validateResourceQuantity } from '../../../shared/res
 import { roundAmounts } from '../../../shared/round-amounts.js';
 import { keepLive, statusSubresource } from '../../../shared/strategies.js';
 import { validateNodeTaints } from '../../../shared/taints.js';
+import { nodeConnections } from '../connections.js';
 import { nodeColumns } from './columns.js';
 import { type NodeStatus, nodeShape } from './schema.js';
 
@@ -29,6 +31,7 @@ export const Node: Kind<Node, NodeInput, 'Cluster', 'status'> = defineBuiltIn({
   names: { shortNames: ['no'] },
   body: nodeShape,
   columns: nodeColumns,
+  connections: nodeConnections,
   strategy: {
     claimable: { except: ['status'] },
     defaults,

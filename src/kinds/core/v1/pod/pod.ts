@@ -1,10 +1,12 @@
 /**
  * Pod: containers that run together on one node. spec: Pod
  */
+
 import { always } from '../../../../schema/hints.js';
 import type { Input, Output } from '../../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind } from '../../../kind.js';
+import { podConnections } from '../connections.js';
 import { podSpec } from '../pod-spec/pod-spec.js';
 import { Binding, bindPod } from './binding.js';
 import { podColumns } from './columns.js';
@@ -32,6 +34,7 @@ export const Pod: Kind<
   body: shape,
   strategy: podStrategy,
   columns: podColumns,
+  connections: podConnections,
   subresources: {
     binding: { type: 'action', verbs: ['create'], kind: Binding, run: bindPod },
     ephemeralcontainers: ephemeralContainersSubresource,

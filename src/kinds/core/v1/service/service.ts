@@ -12,6 +12,7 @@ import { own } from '../../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind, NameRule, WriteContext } from '../../../kind.js';
 import { statusSubresource } from '../../../shared/strategies.js';
+import { serviceConnections } from '../connections.js';
 import { allocateService, releaseService } from './allocate.js';
 import { serviceColumns } from './columns.js';
 import { defaultService, dropWhatIsNotNeeded } from './defaults.js';
@@ -55,6 +56,7 @@ export const Service: Kind<Service, ServiceInput, 'Namespaced', 'status'> = defi
   },
   subresources: { status: statusSubresource({ validateUpdate: serviceStatusProblems }) },
   columns: serviceColumns,
+  connections: serviceConnections,
 });
 
 function warnings(object: ApiObject, _live: ApiObject | undefined, { dialect }: WriteContext): readonly string[] {

@@ -1,0 +1,367 @@
+/**
+ * A well-formed document → the JSON it stands for, or what is wrong with it. Strings of bytes are text, whatever is in
+ * them; tags 21 to 23 turn the strings of bytes inside them into base64 and the like; other tags are passed over.
+ *
+ * Which fault is reported: reading goes on behind one, and the first of a list or a map is its own, but for a repeated
+ * key, which takes the place of anything found in its map before.
+ *
+ * The established packages cannot serve. They read strings of bytes as bytes and keys of bytes as foreign objects, have
+ * no limits to set, accept what is refused here (repeated keys, large numbers, undefined) and have their own words.
+ */
+import { encodeBase64 } from '../../util/base64.js';
+import type { MutableRecord } from '../../util/json.js';
+import { NumberText, setOwn } from '../../util/json.js';
+import { decodeStrictUtf8, decodeUtf8 } from '../utf8.js';
+import {
+  ARRAY,
+  BYTES,
+  CborFault,
+  MAP,
+  type MajorType,
+  NEGATIVE,
+  POSITIVE,
+  PRIMITIVE,
+  TAG,
+  TEXT,
+  TYPE_NAMES,
+  TypeFault,
+  unacceptable,
+} from './fault.js';
+import { type Head, HeadReader, INDEFINITE } from './head.js';
+import { timeFromSeconds, timeFromText } from './time.js';
+
+/** The document as a map, null for none. It must be well-formed. */
+export function decodeMap(bytes: Uint8Array): MutableRecord | null | CborFault {
+  return new Decoder(bytes).into(MAP_TARGET) ?? null;
+}
+
+/** What a place takes, by the name its type has in messages; undefined stands for null. */
+interface Target<Value> {
+  readonly goType: string;
+  readonly text?: (text: string) => Value;
+  readonly map?: (decoder: Decoder) => Value | CborFault;
+  /** What is to be added when an array stands there. */
+  readonly noArray?: string;
+}
+
+const TEXT_TARGET: Target<string> = { goType: 'string', text: (text) => text };
+const MAP_TARGET: Target<MutableRecord> = { goType: 'map[string]interface {}', map: (decoder) => decoder.map() };
+
+const SELF_DESCRIBED = 55799;
+const LATER_BASE64URL = 21;
+const LATER_BASE64 = 22;
+const LATER_BASE16 = 23;
+
+/** 2^63: what integers must stay below. */
+const INT64_END = 2n ** 63n;
+
+/** Reads on from where its last item ended. */
+export class Decoder {
+  readonly #reader: HeadReader;
+  /** The tags 21 to 23 around this place; the innermost counts. */
+  readonly #laterEncodings: number[] = [];
+
+  constructor(bytes: Uint8Array) {
+    this.#reader = new HeadReader(bytes);
+  }
+
+  /** The next item in a place that takes only some types. */
+  into<Value>(target: Target<Value>): Value | undefined | CborFault {
+    this.#skipSelfDescription();
+    const misplaced = this.#misplacedTag();
+    if (misplaced !== undefined) return misplaced;
+    const type = this.#reader.nextType();
+    if (type === MAP && target.map !== undefined) return target.map(this);
+    if (type === BYTES || type === TEXT) {
+      const text = type === BYTES ? this.#byteString(target.text !== undefined) : this.#textString();
+      if (text instanceof CborFault || target.text === undefined) return asFault(text) ?? misfit(type, target);
+      return target.text(text);
+    }
+    if (type === ARRAY || type === MAP) {
+      this.#reader.skip();
+      return new TypeFault(type, target.goType, type === ARRAY ? target.noArray : undefined);
+    }
+    const head = this.#reader.head();
+    if (type === TAG) return this.#within(head.argument, () => this.into(target));
+    if (type === PRIMITIVE) return isNull(head) ? undefined : (rejectedSimple(head) ?? misfit(type, target));
+    const integer = type === NEGATIVE ? this.#integer(head) : 0;
+    return new TypeFault(type, target.goType, integer instanceof Overflow ? integer.note : undefined);
+  }
+
+  /** The text here, or undefined for null. */
+  text(): string | undefined | CborFault {
+    return this.into(TEXT_TARGET);
+  }
+
+  /** A map whose keys are text. */
+  map(): MutableRecord | CborFault {
+    const map: MutableRecord = {};
+    let fault: CborFault | undefined;
+    let key = '';
+    const entries = this.entries();
+    for (let index = 0; entries.hasNext(); index++) {
+      const nextKey = this.text();
+      if (nextKey instanceof CborFault) {
+        fault ??= nextKey;
+        this.#reader.skip();
+        continue;
+      }
+      // A key of null leaves the last one standing in the reference server, which then finds it repeated.
+      key = nextKey ?? key;
+      const value = this.value();
+      if (value instanceof CborFault) fault ??= value;
+      else if (Object.hasOwn(map, key)) return this.repeatedKey(key, { index, entries });
+      else setOwn(map, key, value);
+    }
+    return fault ?? map;
+  }
+
+  /** The fault of a key that its map has already, with the rest of the map passed over. */
+  repeatedKey(key: string, { index, entries }: { readonly index: number; readonly entries: Entries }): CborFault {
+    while (entries.hasNext()) {
+      this.#reader.skip();
+      this.#reader.skip();
+    }
+    return new CborFault(`cbor: found duplicate map key "${key}" at map element index ${index}`);
+  }
+
+  /** Opens the list or map here. */
+  entries(): Entries {
+    const { info, argument } = this.#reader.head();
+    let left = argument;
+    return { hasNext: info === INDEFINITE ? () => !this.#reader.takeBreak() : () => left-- > 0 };
+  }
+
+  nextType(): MajorType {
+    return this.#reader.nextType();
+  }
+
+  /** The string here as the name of a field, to which the tags around it mean nothing. */
+  fieldName(): string | CborFault {
+    return this.#reader.nextType() === TEXT ? this.#textString() : decodeUtf8(this.#bytes());
+  }
+
+  /** The integer here as the number of a field: 64 bits of it, where the sign is not in doubt. */
+  fieldNumber(): bigint | CborFault {
+    const { type, info, argument } = this.#reader.head();
+    const exact = info === 27 ? this.#reader.lastWide() : BigInt(argument);
+    if (type === POSITIVE) return BigInt.asIntN(64, exact);
+    if (exact < INT64_END) return -1n - exact;
+    return new TypeFault(type, 'int64', ` (-1-${exact} overflows Go's int64)`);
+  }
+
+  skip(): void {
+    this.#reader.skip();
+  }
+
+  /** Whatever stands here. */
+  value(): unknown {
+    this.#skipSelfDescription();
+    const misplaced = this.#misplacedTag();
+    if (misplaced !== undefined) return misplaced;
+    switch (this.#reader.nextType()) {
+      case BYTES:
+        return this.#byteString(true);
+      case TEXT:
+        return this.#textString();
+      case ARRAY:
+        return this.#array();
+      case MAP:
+        return this.map();
+      case TAG:
+        return this.#tagged();
+      case PRIMITIVE:
+        return this.#primitive(this.#reader.head());
+      default:
+        return this.#plainInteger(this.#reader.head());
+    }
+  }
+
+  #array(): unknown {
+    const array: unknown[] = [];
+    let fault: CborFault | undefined;
+    const entries = this.entries();
+    while (entries.hasNext()) {
+      const value = this.value();
+      if (value instanceof CborFault) fault ??= value;
+      else array.push(value);
+    }
+    return fault ?? array;
+  }
+
+  #tagged(): unknown {
+    const { argument: tag } = this.#reader.head();
+    if (tag === 0) {
+      const text = this.#textString();
+      return text instanceof CborFault ? text : timeFromText(text);
+    }
+    if (tag === 1) return this.#epochTime();
+    return this.#within(tag, () => this.value());
+  }
+
+  #epochTime(): unknown {
+    const head = this.#reader.head();
+    if (head.type === PRIMITIVE) return timeFromSeconds(this.#reader.lastFloat(1 << (head.info - 24)));
+    const integer = this.#integer(head);
+    return integer instanceof Overflow ? integer.fault('time.Time') : timeFromSeconds(Number(integer));
+  }
+
+  #plainInteger(head: Head): unknown {
+    const integer = this.#integer(head);
+    return integer instanceof Overflow ? integer.fault('int64') : integer;
+  }
+
+  /** As in JSON bodies: exact, so beyond what a number holds it is a bigint. */
+  #integer({ type, argument }: Head): number | bigint | Overflow {
+    if (argument < Number.MAX_SAFE_INTEGER) return type === POSITIVE ? argument : -1 - argument;
+    const exact = this.#reader.lastWide();
+    const value = type === POSITIVE ? exact : -1n - exact;
+    return exact >= INT64_END ? new Overflow(type, value) : safeInteger(value);
+  }
+
+  /** A fraction, or a whole number that was written as one and so is no integer to the reference server. */
+  #primitive(head: Head): unknown {
+    if (isNull(head)) return null;
+    if (head.info <= 24) return rejectedSimple(head) ?? head.argument === 21;
+    const value = this.#reader.lastFloat(1 << (head.info - 24));
+    if (!Number.isInteger(value)) return value;
+    const text = Object.is(value, -0) ? '-0' : String(value);
+    return new NumberText(/e/.test(text) ? text : `${text}.0`);
+  }
+
+  #within<Value>(tag: number, read: () => Value): Value {
+    if (tag < LATER_BASE64URL || tag > LATER_BASE16) return read();
+    this.#laterEncodings.push(tag);
+    const value = read();
+    this.#laterEncodings.pop();
+    return value;
+  }
+
+  #byteString(asText: boolean): string {
+    const bytes = this.#bytes();
+    const encoding = asText ? this.#laterEncodings.at(-1) : undefined;
+    switch (encoding) {
+      case LATER_BASE64URL:
+        return encodeBase64(bytes).replace(/=+$/, '').replaceAll('+', '-').replaceAll('/', '_');
+      case LATER_BASE64:
+        return encodeBase64(bytes);
+      case LATER_BASE16:
+        return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+      default:
+        return decodeUtf8(bytes);
+    }
+  }
+
+  #bytes(): Uint8Array {
+    const { info, argument } = this.#reader.head();
+    return info === INDEFINITE ? this.#pieces().bytes : this.#reader.take(argument);
+  }
+
+  /** The pieces of a string up to its end, put together without anything being made of each: there may be millions. */
+  #pieces(): { readonly bytes: Uint8Array; readonly areWhole: boolean } {
+    const { bytes: source, at: start } = this.#reader;
+    let length = 0;
+    // Whether no piece begins inside a character.
+    let areWhole = true;
+    while (!this.#reader.takeBreak()) {
+      const { argument } = this.#reader.head();
+      if (argument > 0 && ((source[this.#reader.at] ?? 0) & 0xc0) === 0x80) areWhole = false;
+      length += argument;
+      this.#reader.at += argument;
+    }
+    const bytes = new Uint8Array(length);
+    this.#reader.at = start;
+    for (let to = 0; !this.#reader.takeBreak(); ) {
+      const end = this.#reader.head().argument + this.#reader.at;
+      while (this.#reader.at < end) bytes[to++] = source[this.#reader.at++] ?? 0;
+    }
+    return { bytes, areWhole };
+  }
+
+  /** Each piece must be text by itself. */
+  #textString(): string | CborFault {
+    const { info, argument } = this.#reader.head();
+    const { bytes, areWhole } =
+      info === INDEFINITE ? this.#pieces() : { bytes: this.#reader.take(argument), areWhole: true };
+    const text = areWhole ? decodeStrictUtf8(bytes) : undefined;
+    return text ?? new CborFault('cbor: invalid UTF-8 string');
+  }
+
+  #skipSelfDescription(): void {
+    while (this.#reader.nextType() === TAG) {
+      const { at } = this.#reader;
+      if (this.#reader.head().argument === SELF_DESCRIBED) continue;
+      this.#reader.at = at;
+      return;
+    }
+  }
+
+  /** A tag here whose content is not what it says, with the content passed over; undefined, and nothing read, if none. */
+  #misplacedTag(): CborFault | undefined {
+    const { at } = this.#reader;
+    while (this.#reader.nextType() === TAG) {
+      const { argument: tag } = this.#reader.head();
+      const found = this.#reader.nextType();
+      const expected = tag === 0 && found !== TEXT ? 'text string' : tag === 1 ? this.#notANumber() : undefined;
+      if (expected === undefined) continue;
+      this.#reader.skip();
+      return new CborFault(`cbor: tag number ${tag} must be followed by ${expected}, got ${TYPE_NAMES[found]}`);
+    }
+    this.#reader.at = at;
+    return undefined;
+  }
+
+  #notANumber(): string | undefined {
+    const first = this.#reader.bytes[this.#reader.at] ?? 0;
+    const isNumber = this.#reader.nextType() <= NEGATIVE || (first >= 0xf9 && first <= 0xfb);
+    return isNumber ? undefined : 'integer or floating-point number';
+  }
+}
+
+/** A list or map being read. */
+export interface Entries {
+  /** Whether another entry follows; asked once for each. */
+  hasNext(): boolean;
+}
+
+/** An integer beyond 64 bits. */
+class Overflow {
+  readonly #type: MajorType;
+  readonly #value: bigint;
+
+  constructor(type: MajorType, value: bigint) {
+    this.#type = type;
+    this.#value = value;
+  }
+
+  get note(): string {
+    return ` (${this.#value} overflows Go's int64)`;
+  }
+
+  fault(goType: string): CborFault {
+    return new TypeFault(this.#type, goType, this.note);
+  }
+}
+
+function safeInteger(value: bigint): number | bigint {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+}
+
+function isNull({ info }: Head): boolean {
+  return info === 22;
+}
+
+/** Simple values other than false, true and null have no meaning here. */
+function rejectedSimple({ info, argument }: Head): CborFault | undefined {
+  if (info > 24 || argument === 20 || argument === 21) return undefined;
+  return new CborFault(unacceptable(PRIMITIVE, `simple value ${argument} is not recognized`));
+}
+
+function asFault(value: unknown): CborFault | undefined {
+  return value instanceof CborFault ? value : undefined;
+}
+
+function misfit(type: MajorType, target: { readonly goType: string }): CborFault {
+  return new TypeFault(type, target.goType);
+}

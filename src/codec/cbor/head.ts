@@ -1,0 +1,140 @@
+/**
+ * Reads the heads of data items: a type of three bits, and an argument that stands in the other five or in the 1, 2, 4
+ * or 8 bytes behind them. Every step is checked against the end of the bytes, so the first pass over a document
+ * (`well-formed.ts`) may be handed anything.
+ */
+import {
+  ARRAY,
+  BYTES,
+  MAP,
+  type MajorType,
+  NotWellFormed,
+  PRIMITIVE,
+  TAG,
+  TEXT,
+  TYPE_NAMES,
+  unacceptable,
+} from './fault.js';
+
+/** A head: what it announces is its caller's to read. */
+export interface Head {
+  readonly type: MajorType;
+  /** The lower five bits of the first byte. */
+  readonly info: number;
+  /** A length, a tag or an integer; rounded where it needs more than 53 bits. */
+  readonly argument: number;
+}
+
+export const INDEFINITE = 31;
+const BREAK = 0xff;
+
+/** A place in the bytes. */
+export class HeadReader {
+  readonly bytes: Uint8Array;
+  readonly #view: DataView;
+  at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  /** Throws {@link NotWellFormed}, also for numbers that JSON cannot say. */
+  head(): Head {
+    const first = this.bytes[this.at];
+    if (first === undefined) throw new NotWellFormed(UNEXPECTED_END);
+    const type = (first >> 5) as MajorType;
+    const info = first & 31;
+    this.at++;
+    if (info < 24) return { type, info, argument: info };
+    if (info > 27) return this.#withoutArgument(type, info);
+    const size = 1 << (info - 24);
+    if (this.bytes.length - this.at < size) throw new NotWellFormed(UNEXPECTED_END);
+    this.at += size;
+    const argument = this.#argument(size);
+    if (type === PRIMITIVE) this.#checkPrimitive(size, argument);
+    return { type, info, argument };
+  }
+
+  #withoutArgument(type: MajorType, info: number): Head {
+    if (info === INDEFINITE && (type === BYTES || type === TEXT || type === ARRAY || type === MAP)) {
+      return { type, info, argument: 0 };
+    }
+    if (info === INDEFINITE && type === PRIMITIVE) throw new NotWellFormed('cbor: unexpected "break" code');
+    throw new NotWellFormed(`cbor: invalid additional information ${info} for type ${TYPE_NAMES[type]}`);
+  }
+
+  #checkPrimitive(size: number, argument: number): void {
+    if (size === 1) {
+      if (argument >= 32) return;
+      throw new NotWellFormed(`cbor: invalid simple value ${argument} for type ${TYPE_NAMES[PRIMITIVE]}`);
+    }
+    const value = this.lastFloat(size);
+    if (Number.isFinite(value)) return;
+    const what = Number.isNaN(value) ? 'floating-point NaN' : 'floating-point infinity';
+    throw new NotWellFormed(unacceptable(PRIMITIVE, what));
+  }
+
+  #argument(size: number): number {
+    const from = this.at - size;
+    if (size === 1) return this.#view.getUint8(from);
+    if (size === 2) return this.#view.getUint16(from);
+    if (size === 4) return this.#view.getUint32(from);
+    return this.#view.getUint32(from) * 2 ** 32 + this.#view.getUint32(from + 4);
+  }
+
+  /** The argument that was just read, exactly; only for those of 8 bytes. */
+  lastWide(): bigint {
+    return this.#view.getBigUint64(this.at - 8);
+  }
+
+  /** The float that was just read. */
+  lastFloat(size: number): number {
+    if (size === 8) return this.#view.getFloat64(this.at - 8);
+    if (size === 4) return this.#view.getFloat32(this.at - 4);
+    return halfFloat(this.#view.getUint16(this.at - 2));
+  }
+
+  nextType(): MajorType {
+    return ((this.bytes[this.at] ?? 0) >> 5) as MajorType;
+  }
+
+  /** Takes the mark that ends an item of indefinite length, if it is here. */
+  takeBreak(): boolean {
+    if (this.bytes[this.at] !== BREAK) return false;
+    this.at++;
+    return true;
+  }
+
+  take(length: number): Uint8Array {
+    const taken = this.bytes.subarray(this.at, this.at + length);
+    this.at += length;
+    return taken;
+  }
+
+  /** Passes over a whole data item, which must be well-formed. */
+  skip(): void {
+    const { type, info, argument } = this.head();
+    if (type < BYTES || type === PRIMITIVE) return;
+    if (type === TAG) {
+      this.skip();
+    } else if (info === INDEFINITE) {
+      while (!this.takeBreak()) this.skip();
+    } else if (type === BYTES || type === TEXT) {
+      this.at += argument;
+    } else {
+      for (let left = type === MAP ? argument * 2 : argument; left > 0; left--) this.skip();
+    }
+  }
+}
+
+export const UNEXPECTED_END = 'unexpected EOF';
+
+/** A float of 16 bits: one for the sign, five for the exponent, ten for the fraction. */
+function halfFloat(bits: number): number {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >> 10) & 31;
+  const fraction = bits & 0x3ff;
+  if (exponent === 31) return fraction === 0 ? sign * Infinity : Number.NaN;
+  return exponent === 0 ? sign * fraction * 2 ** -24 : sign * (1024 + fraction) * 2 ** (exponent - 25);
+}

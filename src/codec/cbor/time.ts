@@ -1,0 +1,49 @@
+/**
+ * Times that a tag marks as such. In a document they are text, so both become RFC 3339: the text of tag 0 in its one
+ * canonical spelling with its own zone, the seconds of tag 1 in UTC.
+ */
+import { formatTime, TimeError, timeToMs } from '../../meta/time.js';
+import { CborFault } from './fault.js';
+
+/** What stands under tag 0. */
+export function timeFromText(text: string): string | CborFault {
+  try {
+    timeToMs(text);
+  } catch (error) {
+    if (error instanceof TimeError) return new CborFault(`cbor: cannot set ${text} for time.Time: ${error.message}`);
+    throw error;
+  }
+  const [, date = '', hour = '', rest = '', fraction = '', sign = '', zoneHour = '', zoneMinute = ''] =
+    /^(.{10}T)(\d{1,2})(:\d\d:\d\d)(?:[.,](\d+))?(?:Z|([-+])(\d\d):(\d\d))$/.exec(text) ?? [];
+  const digits = fraction.slice(0, 9).replace(/0+$/, '');
+  const minutes = Number(zoneHour) * 60 + Number(zoneMinute);
+  if (minutes >= 24 * 60) return unprintable('timezone hour outside of range [0,23]');
+  const zone = minutes === 0 ? 'Z' : `${sign}${twoDigits(Math.floor(minutes / 60))}:${twoDigits(minutes % 60)}`;
+  return `${date}${hour.padStart(2, '0')}${rest}${digits === '' ? '' : `.${digits}`}${zone}`;
+}
+
+/** What stands under tag 1: seconds since the epoch. */
+export function timeFromSeconds(seconds: number): string | CborFault {
+  const whole = Math.trunc(seconds);
+  // As whole nanoseconds, towards zero; before the epoch they count backwards.
+  const nanos = Math.trunc((seconds - whole) * 1e9);
+  const second = nanos < 0 ? whole - 1 : whole;
+  if (second < FIRST_SECOND || second > LAST_SECOND) return unprintable('year outside of range [0,9999]');
+  const fraction = String(nanos < 0 ? nanos + 1e9 : nanos).padStart(9, '0');
+  const digits = fraction.replace(/0+$/, '');
+  return `${formatTime(second * 1000).slice(0, -1)}${digits === '' ? '' : `.${digits}`}Z`;
+}
+
+/** The beginning of the year 0 and the end of the year 9999. */
+const FIRST_SECOND = -62_167_219_200;
+const LAST_SECOND = 253_402_300_799;
+
+function unprintable(why: string): CborFault {
+  return new CborFault(
+    `cbor: decoded time cannot be represented in RFC3339 format with sub-second precision: Time.MarshalText: ${why}`,
+  );
+}
+
+function twoDigits(value: number): string {
+  return String(value).padStart(2, '0');
+}

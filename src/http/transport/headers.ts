@@ -1,0 +1,55 @@
+/**
+ * The headers of a request: what is sent and wanted, who sends it, and on whose behalf.
+ */
+import { errors } from '../../meta/errors.js';
+import { quote } from '../../meta/go-text.js';
+import type { User } from '../../protocol/request.js';
+
+export interface HeaderParts {
+  /** Of the transport's options; what a request itself has to say goes before them. */
+  readonly fixed: Headers;
+  readonly userAgent: string;
+  readonly token: string | undefined;
+  readonly contentType: string | undefined;
+  readonly user: User | undefined;
+}
+
+/** Throws BadRequest for a user whose name no header can carry. */
+export function headersOf({ fixed, userAgent, token, contentType, user }: HeaderParts): Headers {
+  const headers = new Headers(fixed);
+  headers.set('Accept', 'application/json');
+  headers.set('User-Agent', userAgent);
+  if (token !== undefined) headers.set('Authorization', `Bearer ${token}`);
+  if (contentType !== undefined) headers.set('Content-Type', contentType);
+  if (user !== undefined) impersonate(headers, user);
+  return headers;
+}
+
+/** The server acts as somebody else, if it lets the sender do so. */
+function impersonate(headers: Headers, { user, uid, groups = [], extra = {} }: User): void {
+  append(headers, 'Impersonate-User', user);
+  if (uid !== undefined) append(headers, 'Impersonate-Uid', uid);
+  for (const group of groups) append(headers, 'Impersonate-Group', group);
+  for (const [key, values] of Object.entries(extra)) {
+    for (const value of values) append(headers, `Impersonate-Extra-${escapeKey(key)}`, value);
+  }
+}
+
+function append(headers: Headers, name: string, value: string): void {
+  if (/\p{Cc}/u.test(value)) throw errors.badRequest(`no header ${name} can carry ${quote(value)}`);
+  headers.append(name, toBytes(value));
+}
+
+/** What a header's name cannot hold, and the sign of the escape itself, as escapes. */
+function escapeKey(key: string): string {
+  return toBytes(key).replace(
+    /[^!#$&'*+\-.^_`|~0-9A-Za-z]/g,
+    (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+  );
+}
+
+/** Each byte of the UTF-8 form as one character, which is how fetch hands bytes on. */
+function toBytes(text: string): string {
+  if (/^[\x20-\x7e]*$/.test(text)) return text;
+  return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('');
+}

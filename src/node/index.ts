@@ -1,0 +1,13 @@
+/**
+ * A cluster on a socket, or for clients that expect one, and manifests from files: the entry `orchplane/node`, and the only one that needs Node.
+ */
+export {
+  createInProcessAgent,
+  type InProcessAgent,
+  type InProcessAgentOptions,
+} from './in-process-agent.js';
+export { type AgentTaker, connectKubeConfig, type KubeConfigLike } from './kube-config.js';
+export { type LoadedObject, type LoadOptions, loadManifests, type ManifestTarget } from './load-manifests.js';
+export { readManifestFiles } from './manifest-files.js';
+export type { ManifestText } from './manifests.js';
+export { type ServedCluster, type ServeOptions, serve, type TlsFiles } from './serve.js';

@@ -1,0 +1,121 @@
+/**
+ * Texts of manifests → the objects in them: documents one after the other, lists taken apart. Documents are read by the
+ * same reader as the bodies of apply, so a file means here what it means when a client sends it.
+ */
+import { yamlBody } from '../codec/yaml.js';
+import { BodyError, type RequestBody, valueBody } from '../protocol/body.js';
+import { isRecord } from '../util/json.js';
+
+/** A file and what it holds: YAML with any number of documents, or JSON. */
+export interface ManifestText {
+  /** As messages name it. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Where an object stands. */
+export interface ManifestPlace {
+  readonly file: string;
+  /** Both count from one; the line is the document's first. */
+  readonly document: number;
+  readonly line: number;
+  /** Its place in a list; absent: the document is the object. */
+  readonly item?: number;
+}
+
+export interface Manifest {
+  readonly place: ManifestPlace;
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace: string | undefined;
+  readonly name: string | undefined;
+  readonly generateName: string | undefined;
+  readonly body: RequestBody;
+}
+
+/** A document that is no object of the API. */
+export class ManifestError extends Error {
+  override readonly name = 'ManifestError';
+  readonly place: ManifestPlace;
+
+  constructor(place: ManifestPlace, problem: string) {
+    super(`${placeText(place)}: ${problem}`);
+    this.place = place;
+  }
+}
+
+/** `web.yaml:12 (document 3, item 2)`. */
+export function placeText({ file, line, document, item }: ManifestPlace): string {
+  return `${file}:${line} (document ${document}${item === undefined ? '' : `, item ${item}`})`;
+}
+
+/** The objects in order, with an error in the place of each that cannot be read. Documents without content are none. */
+export function readManifests(source: ManifestText): (Manifest | ManifestError)[] {
+  return splitDocuments(source).flatMap(({ place, text }) => readDocument(place, text));
+}
+
+interface DocumentText {
+  readonly place: ManifestPlace;
+  readonly text: string;
+}
+
+/** A line that begins with the marker begins a document, whatever stands around it: YAML reserves it for that. */
+function splitDocuments({ name, text }: ManifestText): DocumentText[] {
+  const lines = text.replace(/^\uFEFF/, '').split('\n');
+  const starts = [0, ...lines.flatMap((line, index) => (index > 0 && /^(---|\.\.\.)(\s|$)/.test(line) ? [index] : []))];
+  const documents: DocumentText[] = [];
+  starts.forEach((start, index) => {
+    const own = lines.slice(start, starts[index + 1]);
+    const content = own.findIndex((line) => !/^\s*(#|$|---\s*(#|$)|\.\.\.\s*(#|$))/.test(line));
+    if (content === -1) return;
+    const place = { file: name, document: documents.length + 1, line: start + content + 1 };
+    // An end is no beginning. Empty lines in front make the reader count as the file does.
+    const kept = own.map((line, at) => (at === 0 && /^\.\.\.(\s|$)/.test(line) ? '' : line));
+    documents.push({ place, text: '\n'.repeat(start) + kept.join('\n') });
+  });
+  return documents;
+}
+
+function readDocument(place: ManifestPlace, text: string): (Manifest | ManifestError)[] {
+  const body = yamlBody(text);
+  let value: unknown;
+  try {
+    ({ value } = body.read());
+  } catch (error) {
+    if (error instanceof BodyError) return [new ManifestError(place, error.message)];
+    throw error;
+  }
+  if (value === null) return [];
+  if (!isList(value)) return [readObject(place, value, body)];
+  return value.items.map((item, index) => readObject({ ...place, item: index + 1 }, item, valueBody(item)));
+}
+
+/** `List`, `ConfigMapList`, …: whatever carries items and says that it is a list. */
+function isList(value: unknown): value is { readonly items: readonly unknown[] } {
+  if (!isRecord(value) || !Array.isArray(value['items'])) return false;
+  return typeof value['kind'] === 'string' && value['kind'].endsWith('List') && isText(value['apiVersion']);
+}
+
+function readObject(place: ManifestPlace, value: unknown, body: RequestBody): Manifest | ManifestError {
+  if (!isRecord(value)) return new ManifestError(place, 'is not an object');
+  const { apiVersion, kind, metadata } = value;
+  if (!isText(apiVersion)) return new ManifestError(place, 'apiVersion is missing');
+  if (!isText(kind)) return new ManifestError(place, 'kind is missing');
+  const { namespace, name, generateName } = isRecord(metadata) ? metadata : {};
+  if (!isText(name) && !isText(generateName)) {
+    return new ManifestError(place, `${kind} has neither metadata.name nor metadata.generateName`);
+  }
+  return {
+    place,
+    apiVersion,
+    kind,
+    namespace: isText(namespace) ? namespace : undefined,
+    name: isText(name) ? name : undefined,
+    generateName: isText(generateName) ? generateName : undefined,
+    body,
+  };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}

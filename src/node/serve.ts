@@ -1,0 +1,162 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+/**
+ * A cluster behind a socket of this machine: what kubectl and client libraries connect to.
+ */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { createServer } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import { type AddressInfo, isIPv6 } from 'node:net';
+import { hostname, networkInterfaces } from 'node:os';
+import type { Tokens } from '../http/bearer.js';
+import type { FetchTarget } from '../http/handler.js';
+import { systemClock } from '../util/clock.js';
+import { type AttachOptions, attachCluster, SERVER_OPTIONS } from './attach.js';
+import { createServerCertificate } from './certificates.js';
+import { kubeconfigText, writeKubeconfig } from './kubeconfig.js';
+import type { Listener } from './listener.js';
+
+export interface ServeOptions extends AttachOptions {
+  /** 0, or none: any that is free. */
+  readonly port?: number;
+  /** The address or name to listen at; 127.0.0.1 unless said otherwise, which only this machine can reach. */
+  readonly host?: string;
+  /** True: HTTPS with a certificate made up for the occasion. Texts are in PEM. Absent: plain HTTP. */
+  readonly tls?: boolean | TlsFiles;
+  /** The one bearer token that opens the cluster, for its administrator. Unless said otherwise: a random one. */
+  readonly token?: string;
+  /** Instead of `token`: several, and whom they stand for. The kubeconfig gets the first. */
+  readonly tokens?: Tokens;
+  /** No token is asked for: whoever reaches the port is the administrator. */
+  readonly anonymous?: boolean;
+  /** A file to write the kubeconfig to, readable by its owner alone. A file that is not ours is never replaced. */
+  readonly kubeconfig?: string;
+}
+
+export interface TlsFiles {
+  readonly cert: string;
+  readonly key: string;
+  /** The authority that clients should trust; absent: they know it anyway. */
+  readonly ca?: string;
+}
+
+/** A cluster that is being served. */
+export interface ServedCluster extends AsyncDisposable {
+  /** `https://127.0.0.1:41237`: where clients on this machine find it. */
+  readonly url: string;
+  readonly port: number;
+  /** What to show as a bearer token; absent when none is asked for. */
+  readonly token?: string;
+  /** The text of a kubeconfig. Mind that kubectl shows its token over HTTPS only. */
+  readonly kubeconfig: string;
+  /** In PEM: what clients have to trust. Absent for plain HTTP, and where the caller's own certificate came without. */
+  readonly caCertificate?: string;
+  /** Ends watches, lets other requests finish, frees the port. The cluster itself stays open. Again: the same promise. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves a cluster over HTTP or HTTPS. Rejects when it cannot listen; throws TypeError for options that contradict each
+ * other.
+ *
+ * @example
+ * await using server = await serve(cluster, { tls: true });
+ * console.log(server.url, server.kubeconfig);
+ */
+export async function serve(cluster: FetchTarget, options: ServeOptions = {}): Promise<ServedCluster> {
+  const host = options.host ?? '127.0.0.1';
+  const { token, tokens } = credentials(options);
+  const tls = await certificateFor(options.tls ?? false, host);
+  let url = '';
+
+  const server =
+    tls === undefined
+      ? createServer(SERVER_OPTIONS)
+      : createSecureServer({ ...SERVER_OPTIONS, cert: tls.cert, key: tls.key });
+  const asked = tokens === undefined ? {} : { tokens };
+  const listener = attachCluster(server, cluster, { ...options, ...asked, origin: () => url });
+  server.listen(options.port ?? 0, host);
+  await once(server, 'listening');
+
+  const { port } = server.address() as AddressInfo;
+  url = `${tls === undefined ? 'http' : 'https'}://${reachable(host)}:${port}`;
+  const caCertificate = tls?.ca;
+  const kubeconfig = kubeconfigText({ url, caCertificate, token });
+  let closed: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closed ??= shutDown(server, listener);
+    return closed;
+  };
+  if (options.kubeconfig !== undefined) {
+    await writeKubeconfig(options.kubeconfig, kubeconfig).catch(async (error) => {
+      await close();
+      throw error;
+    });
+  }
+  return Object.freeze({
+    url,
+    port,
+    ...(token === undefined ? {} : { token }),
+    kubeconfig,
+    ...(caCertificate === undefined ? {} : { caCertificate }),
+    close,
+    [Symbol.asyncDispose]: close,
+  });
+}
+
+/** How long requests have to finish once the server is to close. */
+const GRACE_MS = 2_000;
+
+async function shutDown(server: Server, listener: Listener): Promise<void> {
+  const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
+  await new Promise<void>((resolve) => {
+    const undo = systemClock.after(GRACE_MS, resolve, { background: true });
+    void listener.drain().then(() => {
+      undo();
+      resolve();
+    });
+  });
+  server.closeAllConnections();
+  await stopped;
+}
+
+function credentials(options: ServeOptions): { readonly token?: string; readonly tokens?: Tokens } {
+  const { token, tokens, anonymous = false } = options;
+  if (Number(token !== undefined) + Number(tokens !== undefined) + Number(anonymous) > 1) {
+    throw new TypeError('orchplane: serve takes one of token, tokens and anonymous');
+  }
+  if (anonymous) return {};
+  const table = tokens ?? { [token ?? randomBytes(32).toString('base64url')]: ADMINISTRATOR };
+  for (const each of Object.keys(table)) {
+    // Anything else could not be shown in a header, so the cluster would be closed to everybody.
+    if (!/^[\x21-\x7e]+$/.test(each)) throw new TypeError('orchplane: a token is made of printable characters');
+  }
+  const [first] = Object.keys(table);
+  return { tokens: table, ...(first === undefined ? {} : { token: first }) };
+}
+
+/** May do everything, by the group. */
+const ADMINISTRATOR = { user: 'admin', groups: ['system:masters'] };
+
+async function certificateFor(tls: boolean | TlsFiles, host: string): Promise<TlsFiles | undefined> {
+  if (tls === false) return undefined;
+  if (tls !== true) return tls;
+  const others = isWildcard(host) ? [hostname(), ...ownAddresses()] : [host];
+  return createServerCertificate(['localhost', '127.0.0.1', '::1', ...others]);
+}
+
+function isWildcard(host: string): boolean {
+  return host === '0.0.0.0' || host === '::' || host === '';
+}
+
+function ownAddresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
+}
+
+/** The host in a URL that works on this machine. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::' || host === '') return 'localhost';
+  return isIPv6(host) ? `[${host}]` : host;
+}

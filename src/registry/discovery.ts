@@ -1,0 +1,224 @@
+/**
+ * What a cluster says about the resources it serves: the plain documents of each group and version, and the one document
+ * that clients of today ask for instead of all of them. spec: Discovery
+ */
+import type { Kind } from '../kinds/kind.js';
+import type { ServedKind } from '../kinds/served-kind.js';
+import { compareVersions } from '../meta/api-version.js';
+import { type Dialect, kubernetesDialect, serviceGroup } from '../meta/dialect.js';
+import { apiVersionOf, type GroupVersion } from '../meta/gvk.js';
+import type { Verb } from '../protocol/request.js';
+import { encodeBase64 } from '../util/base64.js';
+import { sha256 } from '../util/sha256.js';
+
+interface VersionEntry {
+  readonly groupVersion: string;
+  readonly version: string;
+}
+
+/** A group and the versions in which it is served, the preferred one first. */
+interface GroupEntry {
+  readonly name: string;
+  readonly versions: readonly VersionEntry[];
+  readonly preferredVersion: VersionEntry | undefined;
+}
+
+interface ResourceEntry {
+  readonly name: string;
+  readonly singularName: string;
+  readonly namespaced: boolean;
+  readonly group?: string;
+  readonly version?: string;
+  readonly kind: string;
+  readonly verbs: readonly Verb[];
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+  readonly storageVersionHash?: string;
+}
+
+/**
+ * The groups of built-in kinds in the order in which they are listed: as the reference server's priorities put them.
+ * Others follow by name.
+ */
+const LISTED_FIRST: readonly string[] = [
+  serviceGroup('apiregistration'),
+  'apps',
+  serviceGroup('events'),
+  serviceGroup('authentication'),
+  serviceGroup('authorization'),
+  'autoscaling',
+  'batch',
+  serviceGroup('certificates'),
+  serviceGroup('networking'),
+  'policy',
+  serviceGroup('rbac.authorization'),
+  serviceGroup('storage'),
+  serviceGroup('admissionregistration'),
+  serviceGroup('apiextensions'),
+  serviceGroup('scheduling'),
+  serviceGroup('coordination'),
+  serviceGroup('node'),
+  serviceGroup('discovery'),
+  serviceGroup('resource'),
+  serviceGroup('flowcontrol.apiserver'),
+  serviceGroup('internal.apiserver'),
+  serviceGroup('storagemigration'),
+];
+
+/** `/api`. The address is where the client finds the server. */
+export function coreVersions(served: readonly ServedKind[], serverAddress: string): object {
+  const versions = versionsOf(served, '').map(({ version }) => version);
+  const serverAddressByClientCIDRs = [{ clientCIDR: '0.0.0.0/0', serverAddress }];
+  return { kind: 'APIVersions', versions, serverAddressByClientCIDRs };
+}
+
+/** `/apis`: every group but the core one. */
+export function groupList(served: readonly ServedKind[], dialect: Dialect): object {
+  const groups = groupNames(served, dialect).map((group) => groupEntry(served, group));
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups };
+}
+
+/** `/apis/<group>`; undefined when nothing in it is served. */
+export function groupDocument(served: readonly ServedKind[], group: string): object | undefined {
+  const entry = groupEntry(served, group);
+  return entry.versions.length === 0 ? undefined : { kind: 'APIGroup', apiVersion: 'v1', ...entry };
+}
+
+/** `/api/v1`, `/apis/<group>/<version>`; undefined when nothing in it is served. */
+export function resourceList(served: readonly ServedKind[], gv: GroupVersion): object | undefined {
+  const resources = inVersion(served, gv).flatMap(resourceEntries);
+  if (resources.length === 0) return undefined;
+  const list = { groupVersion: apiVersionOf(gv), resources: resources.sort(byName) };
+  // The oldest of these documents does not say its version.
+  return gv.group === ''
+    ? { kind: 'APIResourceList', ...list }
+    : { kind: 'APIResourceList', apiVersion: 'v1', ...list };
+}
+
+/** `/api` and `/apis` in one document each, with everything below them. */
+export function discoveryList(served: readonly ServedKind[], dialect: Dialect, root: 'api' | 'apis'): object {
+  const groups = root === 'api' ? [''] : groupNames(served, dialect);
+  return {
+    kind: 'APIGroupDiscoveryList',
+    apiVersion: apiVersionOf({ group: dialect.group(serviceGroup('apidiscovery')), version: 'v2' }),
+    metadata: {},
+    items: groups.map((group) => ({
+      metadata: { ...(group === '' ? {} : { name: group }), creationTimestamp: null },
+      versions: versionsOf(served, group).map(({ version }) => ({
+        version,
+        resources: inVersion(served, { group, version })
+          .sort((left, right) => (left.gvr.resource < right.gvr.resource ? -1 : 1))
+          .map((one) => resourceDiscovery(one)),
+        freshness: 'Current',
+      })),
+    })),
+  };
+}
+
+/** The groups besides the core one, in the order of {@link LISTED_FIRST}. */
+export function groupNames(served: readonly ServedKind[], dialect: Dialect): string[] {
+  const ranks = new Map(LISTED_FIRST.map((group, rank) => [dialect.group(group), rank]));
+  const rankOf = (group: string): number => ranks.get(group) ?? LISTED_FIRST.length;
+  return [...new Set(served.map(({ gvr }) => gvr.group))]
+    .filter((group) => group !== '')
+    .sort((left, right) => rankOf(left) - rankOf(right) || (left < right ? -1 : 1));
+}
+
+/** The versions of a group, the preferred one first. */
+export function versionsOf(served: readonly ServedKind[], group: string): VersionEntry[] {
+  const versions = new Set(served.flatMap(({ gvr }) => (gvr.group === group ? [gvr.version] : [])));
+  return [...versions]
+    .sort((left, right) => compareVersions(left, right))
+    .map((version) => ({ groupVersion: apiVersionOf({ group, version }), version }));
+}
+
+function groupEntry(served: readonly ServedKind[], name: string): GroupEntry {
+  const versions = versionsOf(served, name);
+  return { name, versions, preferredVersion: versions[0] };
+}
+
+function inVersion(served: readonly ServedKind[], { group, version }: GroupVersion): ServedKind[] {
+  return served.filter(({ gvr }) => gvr.group === group && gvr.version === version);
+}
+
+function resourceEntries(served: ServedKind): ResourceEntry[] {
+  const { kind, gvr, namespaced, verbs } = served;
+  const { shortNames, categories, singular } = kind.names;
+  const main: ResourceEntry = {
+    name: gvr.resource,
+    singularName: singular,
+    namespaced,
+    kind: kind.kind,
+    verbs: [...verbs].sort(),
+    ...(shortNames.length === 0 ? {} : { shortNames }),
+    ...(categories.length === 0 ? {} : { categories }),
+    ...(kind.virtual === undefined ? { storageVersionHash: storageVersionHash(kind) } : {}),
+  };
+  const below = partsBelow(served).map(([name, subresource, { group, version, kind: payload }]): ResourceEntry => {
+    const isElsewhere = group !== gvr.group || version !== gvr.version;
+    return {
+      name: `${gvr.resource}/${name}`,
+      singularName: '',
+      namespaced,
+      ...(isElsewhere ? { group, version } : {}),
+      kind: payload,
+      verbs: [...subresource.verbs].sort(),
+    };
+  });
+  return [main, ...below];
+}
+
+function resourceDiscovery(served: ServedKind): object {
+  const { kind, gvr, namespaced, verbs } = served;
+  const { shortNames, categories, singular } = kind.names;
+  // What is in the version around it does not say so.
+  const responseKind = (payload: { group: string; version: string; kind: string }) =>
+    payload.group === gvr.group && payload.version === gvr.version
+      ? { group: '', version: '', kind: payload.kind }
+      : payload;
+  const subresources = partsBelow(served).map(([subresource, { verbs: allowed }, payload]) => ({
+    subresource,
+    responseKind: responseKind(payload),
+    verbs: [...allowed].sort(),
+  }));
+  return {
+    resource: gvr.resource,
+    responseKind: responseKind({ group: gvr.group, version: gvr.version, kind: kind.kind }),
+    scope: namespaced ? 'Namespaced' : 'Cluster',
+    singularResource: singular,
+    verbs: [...verbs].sort(),
+    ...(shortNames.length === 0 ? {} : { shortNames }),
+    ...(categories.length === 0 ? {} : { categories }),
+    ...(subresources.length === 0 ? {} : { subresources }),
+  };
+}
+
+/** What stands below an object by its names, with the kind of the documents that it takes and gives. */
+function partsBelow(
+  served: ServedKind,
+): (readonly [string, { readonly verbs: readonly Verb[] }, { group: string; version: string; kind: string }])[] {
+  const { gvr, kind, dialect } = served;
+  const here = { group: gvr.group, version: gvr.version };
+  const connections = Object.entries(kind.connections ?? {}).map(
+    ([name, connection]) => [name, connection, { ...here, kind: connection.optionsKind }] as const,
+  );
+  const subresources = Object.entries(kind.subresources).map(([name, subresource]) => {
+    const payload = 'kind' in subresource ? subresource.kind : undefined;
+    const about =
+      payload === undefined
+        ? { ...here, kind: kind.kind }
+        : { group: dialect.group(payload.group), version: payload.version, kind: payload.kind };
+    return [name, subresource, about] as const;
+  });
+  return [...connections, ...subresources].sort(([left], [right]) => (left < right ? -1 : 1));
+}
+
+/** Tells clients whether two versions are stored as one. It is the same in both dialects. */
+function storageVersionHash(kind: Kind): string {
+  const { group, version, kind: name, keptAsVersion = version } = kind.stored?.kind ?? kind;
+  return encodeBase64(sha256(`${kubernetesDialect.group(group)}/${keptAsVersion}/${name}`).subarray(0, 8));
+}
+
+function byName(left: ResourceEntry, right: ResourceEntry): number {
+  return left.name < right.name ? -1 : 1;
+}

@@ -1,0 +1,168 @@
+/**
+ * The types of a document, collected as they are referred to: whoever needs a type asks for a reference, and what it
+ * refers to in turn is defined along with it.
+ */
+import type { ServedKind } from '../../kinds/served-kind.js';
+import type { Dialect } from '../../meta/dialect.js';
+import type { GroupVersion, GroupVersionKind } from '../../meta/gvk.js';
+import type { ObjectNode } from '../../schema/structural.js';
+import {
+  type NamedType,
+  namedSchema,
+  type OpenApiSchema,
+  objectSchema,
+  type SchemaContext,
+} from '../../schema/to-openapi.js';
+import { describeField, describeType } from './describe.js';
+import { type MetaType, metaTypeNode } from './meta-types.js';
+import {
+  definitionName,
+  formlessType,
+  kindName,
+  metaPackage,
+  type Package,
+  packageOf,
+  packageOfKind,
+  plainField,
+  versionPackage,
+} from './names.js';
+
+/** Meta types that are spoken in every group, and say so. */
+const IN_EVERY_GROUP: readonly string[] = ['DeleteOptions', 'WatchEvent'];
+const KINDS_OF_CORE: readonly string[] = ['Status', 'APIVersions', 'APIGroup', 'APIGroupList', 'APIResourceList'];
+
+export class Definitions {
+  readonly #version: 2 | 3;
+  readonly #dialect: Dialect;
+  readonly #groupVersions: readonly GroupVersion[];
+  readonly #made = new Map<string, OpenApiSchema>();
+
+  /** `groupVersions` are those the document speaks of. */
+  constructor(version: 2 | 3, dialect: Dialect, groupVersions: readonly GroupVersion[]) {
+    this.#version = version;
+    this.#dialect = dialect;
+    this.#groupVersions = groupVersions;
+  }
+
+  /** A reference to a kind. */
+  kind(served: ServedKind): string {
+    const name = kindName(served, this.#dialect);
+    const isStruct = served.kind.manner === 'struct';
+    const home: Package = isStruct ? packageOfKind(served) : { path: '', group: '' };
+    return this.#define(name, () => ({
+      ...this.#object(served.schema, home, served.kind.kind),
+      ...this.#groupVersionKinds([served.gvk]),
+    }));
+  }
+
+  /** A reference to the list of a kind. */
+  list(served: ServedKind): string {
+    const { kind } = served;
+    const { listKind } = kind.names;
+    const name = kindName(served, this.#dialect, listKind);
+    return this.#define(name, () => {
+      const item = { $ref: this.kind(served) };
+      const hasDefaults = this.#version === 3 && kind.manner === 'struct';
+      const metadata = { $ref: this.meta('ListMeta') };
+      const describe = (field: string) => ({ description: describeField('meta', 'List', field) });
+      return {
+        description: `A list of objects of kind ${kind.kind}.`,
+        type: 'object',
+        required: ['items'],
+        properties: {
+          apiVersion: { ...describe('apiVersion'), type: 'string' },
+          items: {
+            ...describe('items'),
+            type: 'array',
+            items: hasDefaults ? { allOf: [item], default: {} } : item,
+          },
+          kind: { ...describe('kind'), type: 'string' },
+          metadata:
+            this.#version === 2
+              ? { ...describe('metadata'), ...metadata }
+              : { ...describe('metadata'), allOf: [metadata], ...(hasDefaults ? { default: {} } : {}) },
+        },
+        ...this.#groupVersionKinds([{ ...served.gvk, kind: listKind }]),
+      };
+    });
+  }
+
+  /** A reference to what is neither a kind nor a list of one. */
+  meta(type: MetaType): string {
+    const home = type === 'Info' ? versionPackage : metaPackage;
+    return this.#define(definitionName(type, home, this.#dialect), () => ({
+      ...this.#object(metaTypeNode(type), home, type),
+      ...this.#groupVersionKinds(this.#kindsOf(metaTypeNode(type), home)),
+    }));
+  }
+
+  /** All that was referred to, by name. */
+  all(): Record<string, OpenApiSchema> {
+    return Object.fromEntries([...this.#made].sort(([left], [right]) => (left < right ? -1 : 1)));
+  }
+
+  #define(name: string, make: () => OpenApiSchema): string {
+    if (!this.#made.has(name)) {
+      // Noted before it is made: a type may hold itself.
+      this.#made.set(name, {});
+      this.#made.set(name, make());
+    }
+    return `${this.#version === 2 ? '#/definitions/' : '#/components/schemas/'}${name}`;
+  }
+
+  #object(node: ObjectNode, home: Package, type: string): OpenApiSchema {
+    const description = describeType(home.group, type);
+    return {
+      ...(description === undefined ? {} : { description }),
+      ...objectSchema(node, this.#context(home, type)),
+    };
+  }
+
+  #context(home: Package, type: string): SchemaContext {
+    return {
+      version: this.#version,
+      dialect: this.#dialect,
+      reference: (held) => (typeof held === 'string' ? this.#named(held) : this.#struct(held, home)),
+      formless: (field) => formlessType(type, field),
+      describe: (field) => describeField(home.group, type, plainField(field, this.#dialect)),
+    };
+  }
+
+  #named(type: NamedType): string {
+    const home = packageOf(type, metaPackage);
+    return this.#define(definitionName(type, home, this.#dialect), () => {
+      const description = describeType(home.group, type);
+      return { ...(description === undefined ? {} : { description }), ...namedSchema(type, this.#version) };
+    });
+  }
+
+  #struct(node: ObjectNode, holder: Package): string | undefined {
+    // What users' kinds hold has no name.
+    if (node.manner === 'document' || node.goName === '') return undefined;
+    const home = packageOf(node.goName, holder);
+    return this.#define(definitionName(node.goName, home, this.#dialect), () => ({
+      ...this.#object(node, home, node.goName),
+      ...this.#groupVersionKinds(this.#kindsOf(node, home)),
+    }));
+  }
+
+  /** The kinds that a type stands for, if any, when it is not served itself. */
+  #kindsOf(node: ObjectNode, home: Package): GroupVersionKind[] {
+    const kind = node.goName;
+    const isMeta = home === metaPackage;
+    if (isMeta && IN_EVERY_GROUP.includes(kind)) return this.#groupVersions.map((gv) => ({ ...gv, kind }));
+    // A whole object inside another one is of a kind too; the only such kinds are of the core group.
+    const isOfCore = isMeta ? KINDS_OF_CORE.includes(kind) : isWhole(node);
+    return isOfCore ? [{ group: '', version: 'v1', kind }] : [];
+  }
+
+  #groupVersionKinds(kinds: readonly GroupVersionKind[]): OpenApiSchema {
+    if (kinds.length === 0) return {};
+    const entries = kinds.map(({ group, kind, version }) => ({ group, kind, version }));
+    return { [this.#dialect.extension('group-version-kind')]: entries };
+  }
+}
+
+function isWhole({ fields }: ObjectNode): boolean {
+  return ['apiVersion', 'kind', 'metadata'].every((name) => fields.has(name));
+}

@@ -1,0 +1,114 @@
+/**
+ * Names of published types: `io.orch.api.core.v1.PodSpec`. A struct belongs to the package of the type that holds it,
+ * except for the few that groups borrow from each other; users' kinds are named by their group, turned around.
+ */
+import type { ServedKind } from '../../kinds/served-kind.js';
+import { type Dialect, serviceGroup } from '../../meta/dialect.js';
+import type { NamedType } from '../../schema/to-openapi.js';
+
+/** A package of types, without the token of the dialect in front. */
+export interface Package {
+  readonly path: string;
+  /** Under which its types are described, whatever their version: `core`, `meta`. */
+  readonly group: string;
+}
+
+const META: Package = { path: 'apimachinery.pkg.apis.meta.v1', group: 'meta' };
+const CORE: Package = { path: 'api.core.v1', group: 'core' };
+const RESOURCE: Package = { path: 'apimachinery.pkg.api.resource', group: 'meta' };
+const INTSTR: Package = { path: 'apimachinery.pkg.util.intstr', group: 'meta' };
+const RUNTIME: Package = { path: 'apimachinery.pkg.runtime', group: 'meta' };
+const VERSION: Package = { path: 'apimachinery.pkg.version', group: 'meta' };
+const APIEXTENSIONS: Package = { path: 'apiextensions-apiserver.pkg.apis.apiextensions.v1', group: 'apiextensions' };
+
+export const metaPackage = META;
+export const versionPackage = VERSION;
+
+/** Types that are used outside of their own package, or have one of their own. No other package has the same name. */
+const BORROWED: Readonly<Record<string, Package>> = {
+  ...inPackage(META, ['Condition', 'DeleteOptions', 'FieldSelectorRequirement', 'FieldsV1', 'LabelSelector']),
+  ...inPackage(META, ['LabelSelectorRequirement', 'ListMeta', 'MicroTime', 'ObjectMeta', 'Time']),
+  ...inPackage(CORE, ['EventSource', 'NodeSelector', 'ObjectReference', 'PersistentVolumeClaim', 'PodTemplateSpec']),
+  ...inPackage(CORE, ['PersistentVolumeSpec', 'Toleration', 'TopologySelectorTerm', 'TypedLocalObjectReference']),
+  ...inPackage(APIEXTENSIONS, ['JSON', 'JSONSchemaPropsOrArray', 'JSONSchemaPropsOrBool']),
+  ...inPackage(APIEXTENSIONS, ['JSONSchemaPropsOrStringArray']),
+  Quantity: RESOURCE,
+  IntOrString: INTSTR,
+  RawExtension: RUNTIME,
+};
+
+function inPackage(home: Package, names: readonly string[]): Record<string, Package> {
+  return Object.fromEntries(names.map((name) => [name, home]));
+}
+
+/** The package of a type that a type of `holder` names. */
+export function packageOf(name: string, holder: Package): Package {
+  return BORROWED[name] ?? holder;
+}
+
+/** Packages that are not called as the first part of their group, and those that live apart from the others. */
+const PACKAGE_NAMES: Readonly<Record<string, string>> = {
+  '': 'core',
+  [serviceGroup('internal.apiserver')]: 'apiserverinternal',
+};
+const PACKAGE_HOMES: Readonly<Record<string, string>> = {
+  [serviceGroup('apiextensions')]: 'apiextensions-apiserver.pkg.apis',
+  [serviceGroup('apiregistration')]: 'kube-aggregator.pkg.apis',
+};
+
+/** Where the types of a built-in kind live. */
+export function packageOfKind({ kind }: ServedKind): Package {
+  const group = PACKAGE_NAMES[kind.group] ?? kind.group.split('.')[0] ?? '';
+  return { path: `${PACKAGE_HOMES[kind.group] ?? 'api'}.${group}.${kind.version}`, group };
+}
+
+/** The name of a type in the documents. */
+export function definitionName(name: string, home: Package, dialect: Dialect): string {
+  return dialect.definition(`${home.path}.${name}`);
+}
+
+/** The name of a served kind or, with `name`, of its list. */
+export function kindName(served: ServedKind, dialect: Dialect, name = served.kind.kind): string {
+  if (served.kind.manner === 'struct') return definitionName(name, packageOfKind(served), dialect);
+  const { group, version } = served.gvk;
+  return [...group.split('.').reverse(), version, name].filter((part) => part !== '').join('.');
+}
+
+/** `rbacAuthorization_v1`, `core_v1`, `exampleCom_v1`: under which operations are grouped. */
+export function operationTag({ group, version }: { readonly group: string; readonly version?: string }): string {
+  const tag = operationGroup(group);
+  const first = tag.slice(0, 1).toLowerCase() + tag.slice(1);
+  return version === undefined ? first : `${first}_${version}`;
+}
+
+/** `RbacAuthorization`, `Core`, `ExampleCom`: a canonical group in the names of operations. */
+export function operationGroup(canonical: string): string {
+  const suffix = serviceGroup('');
+  const name = canonical.endsWith(suffix) ? canonical.slice(0, -suffix.length) : canonical;
+  return (name === '' ? 'core' : name).split(/[.-]/).map(capitalized).join('');
+}
+
+export function capitalized(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1);
+}
+
+/** What the schema language of custom kinds holds in more than one form. */
+const FORMLESS: Readonly<Record<string, NamedType>> = {
+  default: 'JSON',
+  example: 'JSON',
+  enum: 'JSON',
+  items: 'JSONSchemaPropsOrArray',
+  additionalItems: 'JSONSchemaPropsOrBool',
+  additionalProperties: 'JSONSchemaPropsOrBool',
+  dependencies: 'JSONSchemaPropsOrStringArray',
+};
+
+export function formlessType(type: string, field: string): NamedType | undefined {
+  return type === 'JSONSchemaProps' ? FORMLESS[field] : undefined;
+}
+
+/** Fields that are named after an extension are described without the token of the dialect: `x-list-type`. */
+export function plainField(field: string, dialect: Dialect): string {
+  const prefix = dialect.extension('');
+  return field.startsWith(prefix) ? `x-${field.slice(prefix.length)}` : field;
+}

@@ -1,0 +1,162 @@
+/**
+ * The library where half of its users will run it: in a page and in a service worker, under a policy that forbids eval.
+ * The scenarios are in pages/; they run in the browser and report here. Anything on the console that looks like an error,
+ * and every promise that nobody caught, fails the visit.
+ */
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findChromium } from './chromium.js';
+import type { Outcome, Scenarios } from './pages/check.js';
+import { inPage } from './pages/in-page.js';
+import { prefixFirst, prefixLater } from './pages/with-prefix.js';
+import { afterReload, firstVisit } from './pages/with-worker.js';
+import { type Bundles, bundleScripts, type Site, serveSite } from './site.js';
+
+const executablePath = findChromium();
+if (executablePath === undefined) {
+  console.log('No browser tests: there is no Chromium here (install the package chromium, or set CHROME_PATH)');
+}
+
+/** zod tries eval unless it is told not to, and goes on without. */
+const EVAL_TRIED = 'script-src forbids eval ';
+/** The 64-bit numbers of protobufjs try WebAssembly, and go on without. */
+const WASM_TRIED = 'script-src forbids wasm-eval ';
+
+let bundles: Bundles;
+
+beforeAll(async () => {
+  bundles = await bundleScripts();
+}, 60_000);
+
+test('everything bundles for the browsers of 2023 without a warning', () => {
+  expect(bundles.warnings).toEqual([]);
+  for (const script of bundles.scripts.values()) expect(script.length).toBeGreaterThan(0);
+});
+
+describe.skipIf(executablePath === undefined)('in Chromium (skipped where there is none)', () => {
+  let browser: Browser;
+  let site: Site;
+
+  beforeAll(async () => {
+    site = await serveSite(bundles.scripts);
+    browser = await chromium.launch({
+      ...(executablePath === undefined ? {} : { executablePath }),
+      // Containers and root have no sandbox to offer, and the pages are our own.
+      args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    });
+  }, 60_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await site?.close();
+  });
+
+  test('the policy of the site forbids eval', async () => {
+    const visit = await open();
+    await visit.to('/eval.html');
+    expect(visit.errors).toEqual(['eval']);
+    await visit.close();
+  });
+
+  describe('a cluster in a page', () => {
+    visits([{ go: (visit) => visit.to('/page.html'), scenarios: inPage }], [WASM_TRIED]);
+  });
+
+  describe('a cluster in a page of an old browser', () => {
+    visits([{ go: (visit) => visit.to('/old.html'), scenarios: inPage }], [EVAL_TRIED, WASM_TRIED]);
+  });
+
+  describe('a cluster in a service worker', () => {
+    visits([
+      { go: (visit) => visit.to('/worker.html'), scenarios: firstVisit },
+      { go: (visit) => visit.again(), scenarios: afterReload },
+    ]);
+
+    test('none of its requests has reached the server', () => {
+      const isOurs = (path: string): boolean => /^\/(api|apis|openapi|version|healthz|metrics)(\/|\?|$)/.test(path);
+      expect(site.asked.filter(isOurs)).toEqual([]);
+      expect(site.asked).toContain('/apiary.txt');
+    });
+  });
+
+  describe('a cluster in a service worker, below a path', () => {
+    visits([
+      { go: (visit) => visit.to('/app/'), scenarios: prefixFirst },
+      { go: (visit) => visit.again(), scenarios: prefixLater },
+    ]);
+  });
+
+  interface Step {
+    readonly go: (visit: Visit) => Promise<readonly Outcome[]>;
+    readonly scenarios: Scenarios;
+  }
+
+  /** One visitor takes the steps; each scenario of each is a test. Errors are expected by how they begin. */
+  function visits(steps: readonly Step[], expectedErrors: readonly string[] = []): void {
+    const outcomes: Map<string, string>[] = [];
+    let errors: readonly string[] = ['there was no visit'];
+
+    beforeAll(async () => {
+      const visit = await open();
+      for (const { go } of steps) outcomes.push(new Map((await go(visit)).map(({ name, result }) => [name, result])));
+      errors = visit.errors;
+      await visit.close();
+    }, 60_000);
+
+    for (const [index, { scenarios }] of steps.entries()) {
+      for (const name of Object.keys(scenarios)) {
+        test(index === 0 ? name : `loaded again: ${name}`, () => expect(outcomes[index]?.get(name)).toBe('passed'));
+      }
+    }
+
+    test('no error is on the console, none was left uncaught, and nothing tried eval unexpectedly', () =>
+      expect(errors).toEqual(expectedErrors.map((start) => expect.stringContaining(start))));
+  }
+
+  interface Visit {
+    /** Loads a page, and waits for what it reports. */
+    to(path: string): Promise<readonly Outcome[]>;
+    /** Loads the same page again. */
+    again(): Promise<readonly Outcome[]>;
+    readonly errors: readonly string[];
+    close(): Promise<void>;
+  }
+
+  /** A visitor whom nobody has seen before: no worker, nothing stored. */
+  async function open(): Promise<Visit> {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    const errors: string[] = [];
+    collectErrors(page, errors);
+    let reported: (outcomes: readonly Outcome[]) => void = () => undefined;
+    await page.exposeFunction('report', (outcomes: readonly Outcome[], violations: readonly string[]) => {
+      errors.push(...violations);
+      reported(outcomes);
+    });
+    const outcomesAfter = async (load: () => Promise<unknown>): Promise<readonly Outcome[]> => {
+      const outcomes = new Promise<readonly Outcome[]>((resolve, reject) => {
+        reported = resolve;
+        page.once('crash', () => reject(new Error('the page has crashed')));
+      });
+      await load();
+      return outcomes;
+    };
+    return {
+      to: (path) => outcomesAfter(() => page.goto(site.origin + path)),
+      again: () => outcomesAfter(() => page.reload()),
+      errors,
+      close: () => context.close(),
+    };
+  }
+});
+
+/** What goes wrong in a page without anybody asking. */
+function collectErrors(page: Page, errors: string[]): void {
+  page.on('pageerror', (error) => errors.push(error.stack ?? error.message));
+  page.on('console', (message) => {
+    if (message.type() !== 'error' && message.type() !== 'warning') return;
+    // Browsers put every answer of 400 and more there; the scenarios ask for what is missing once, on purpose.
+    const isMissing = message.text().includes('404') && message.location().url.endsWith('/configmaps/nope');
+    if (!isMissing) errors.push(`${message.text()} (${message.location().url})`);
+  });
+}

@@ -1,0 +1,134 @@
+/**
+ * A page whose cluster is in a service worker: it only knows addresses. The second set runs after the page was loaded
+ * again.
+ */
+import { createClient, StatusError } from 'orchplane';
+import { httpTransport } from 'orchplane/http';
+import { ConfigMap } from 'orchplane/kinds';
+import { equal, eventReader, present, type Scenarios } from './check.js';
+
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
+
+export const firstVisit: Scenarios = {
+  'the worker takes over the page that registered it': async () => {
+    equal(navigator.serviceWorker.controller, null);
+    const controlled = new Promise((resolve) => {
+      navigator.serviceWorker.addEventListener('controllerchange', resolve, { once: true });
+    });
+    await navigator.serviceWorker.register('/worker.js');
+    await controlled;
+    equal(new URL(present(navigator.serviceWorker.controller).scriptURL).pathname, '/worker.js');
+  },
+
+  'plain fetch makes and lists objects': async () => {
+    const made = await create('plain', 'm');
+    equal([made.status, made.headers.get('content-type')], [201, 'application/json']);
+    equal((await made.json()).metadata.namespace, 'default');
+    const list = await (await fetch(CONFIG_MAPS)).json();
+    equal(
+      list.items.map(({ data }: ConfigMap) => data),
+      [{ size: 'm' }],
+    );
+  },
+
+  'pages about the server are the worker’s too': async () => {
+    equal(await (await fetch('/healthz')).text(), 'ok');
+    equal((await (await fetch('/version')).json()).major, '1');
+    equal((await (await fetch('/apis')).json()).kind, 'APIGroupList');
+    equal((await fetch('/openapi/v3')).status, 200);
+  },
+
+  'everything else comes from the network': async () => {
+    equal(await (await fetch('/plain.txt')).text(), 'from the network');
+    equal(await (await fetch('/apiary.txt')).text(), 'from the network');
+  },
+
+  'a watch streams through the worker, and ends when the page lets go': async () => {
+    const { resourceVersion } = (await (await fetch(CONFIG_MAPS)).json()).metadata;
+    const response = await fetch(`${CONFIG_MAPS}?watch=true&resourceVersion=${resourceVersion}`);
+    const events = eventReader(present(response.body));
+    await create('seen', 's');
+    await fetch(`${CONFIG_MAPS}/seen`, { method: 'DELETE' });
+    const [added, deleted] = [await events.next(), await events.next()];
+    equal([added.type, added.object.metadata.name, deleted.type], ['ADDED', 'seen', 'DELETED']);
+    equal(await openWatches(), 1);
+    await events.cancel();
+    await untilNoWatches();
+  },
+
+  'a watch ends when its signal aborts': async () => {
+    const stop = new AbortController();
+    const response = await fetch(`${CONFIG_MAPS}?watch=true`, { signal: stop.signal });
+    const events = eventReader(present(response.body));
+    equal((await events.next()).object.metadata.name, 'plain');
+    stop.abort();
+    const reason = await events.next().catch((error: Error) => error.name);
+    equal(reason, 'AbortError');
+    await untilNoWatches();
+  },
+
+  'the typed client works as with any server': async () => {
+    const configMaps = clientHere().api(ConfigMap);
+    const informer = configMaps.informer();
+    await informer.synced;
+    const made = await configMaps.create({ metadata: { name: 'typed' }, data: { size: 'm' } });
+    const seen = await configMaps.waitFor('typed', (found) => found !== undefined);
+    equal(seen?.metadata.uid, made.metadata.uid);
+    await configMaps.edit('typed', (draft) => {
+      draft.data = { size: 'l' };
+    });
+    await configMaps.apply({ metadata: { name: 'typed' }, data: { color: 'red' } });
+    equal((await configMaps.get('typed')).data, { color: 'red', size: 'l' });
+    const missing = await configMaps.get('nope').catch((error: unknown) => error);
+    equal(StatusError.is(missing, 'NotFound'), true);
+    informer.close();
+    await untilNoWatches();
+  },
+
+  'nothing went wrong in the worker': noFaults,
+};
+
+export const afterReload: Scenarios = {
+  'the page is the worker’s from its first request on': async () => {
+    equal(new URL(present(navigator.serviceWorker.controller).scriptURL).pathname, '/worker.js');
+  },
+
+  'the objects are still there, and watches begin with them': async () => {
+    const { items } = await clientHere().api(ConfigMap).list();
+    equal(
+      items.map(({ metadata }) => metadata.name),
+      ['plain', 'typed'],
+    );
+    const response = await fetch(`${CONFIG_MAPS}?watch=true`);
+    const events = eventReader(present(response.body));
+    equal((await events.next()).object.metadata.name, 'plain');
+    await events.cancel();
+    equal((await create('later', 'm')).status, 201);
+  },
+
+  'nothing went wrong in the worker': noFaults,
+};
+
+function clientHere() {
+  return createClient({ transport: httpTransport({ baseUrl: location.origin }), fieldManager: 'page' });
+}
+
+function create(name: string, size: string): Promise<Response> {
+  const body = JSON.stringify({ metadata: { name }, data: { size } });
+  return fetch(CONFIG_MAPS, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+}
+
+async function openWatches(): Promise<number> {
+  const text = await (await fetch('/metrics')).text();
+  return Number(/^apiserver_longrunning_requests\{.*\} (\d+)$/m.exec(text)?.[1]);
+}
+
+/** The news that nobody reads travels to the worker by itself; each question gives it time to arrive. */
+async function untilNoWatches(): Promise<void> {
+  for (let asked = 0; asked < 1_000; asked++) if ((await openWatches()) === 0) return;
+  throw new Error(`there are still ${await openWatches()} watches in the worker`);
+}
+
+async function noFaults(): Promise<void> {
+  equal(await (await fetch('/faults')).json(), []);
+}

@@ -1,0 +1,242 @@
+/** What goes over the wire for a request: address, headers, body. */
+import { describe, expect, test } from 'vitest';
+import { jsonBody } from '../../../../src/codec/json.js';
+import { httpTransport } from '../../../../src/http/index.js';
+import { StatusError } from '../../../../src/meta/errors.js';
+import { Quantity } from '../../../../src/meta/quantity.js';
+import { valueBody } from '../../../../src/protocol/body.js';
+import type { ApiRequest, PatchType } from '../../../../src/protocol/request.js';
+import { configMap, getRequest, json, listRequest, scripted, watchRequest } from './exchanges.js';
+
+const deployments = { group: 'apps', version: 'v1', resource: 'deployments' };
+
+async function sent(request: ApiRequest, options: Parameters<typeof scripted>[1] = {}) {
+  const { send, requests } = scripted([json({ ...configMap, items: [] })], options);
+  await send(request);
+  const [only] = requests;
+  if (only === undefined) throw new Error('nothing was sent');
+  return only;
+}
+
+describe('the address', () => {
+  test.each<[ApiRequest, string]>([
+    [getRequest, 'GET /api/v1/namespaces/default/configmaps/a'],
+    [listRequest, 'GET /api/v1/configmaps'],
+    [{ ...listRequest, namespace: '' }, 'GET /api/v1/configmaps'],
+    [
+      { ...getRequest, resource: deployments, subresource: 'scale' },
+      'GET /apis/apps/v1/namespaces/default/deployments/a/scale',
+    ],
+    [{ ...getRequest, verb: 'update', body: valueBody({}) }, 'PUT /api/v1/namespaces/default/configmaps/a'],
+    [{ ...listRequest, verb: 'create', namespace: 'x', body: valueBody({}) }, 'POST /api/v1/namespaces/x/configmaps'],
+    [
+      { ...getRequest, verb: 'create', subresource: 'eviction', body: valueBody({}) },
+      'POST /api/v1/namespaces/default/configmaps/a/eviction',
+    ],
+    [
+      { ...getRequest, verb: 'patch', patchType: 'json', body: valueBody([]) },
+      'PATCH /api/v1/namespaces/default/configmaps/a',
+    ],
+    [{ ...getRequest, verb: 'delete' }, 'DELETE /api/v1/namespaces/default/configmaps/a'],
+    [{ ...listRequest, verb: 'deletecollection', namespace: 'x' }, 'DELETE /api/v1/namespaces/x/configmaps'],
+    [{ ...getRequest, name: "é +?#&;'" }, "GET /api/v1/namespaces/default/configmaps/%C3%A9%20%2B%3F%23%26%3B'"],
+    [{ ...getRequest, name: 'half \ud800' }, 'GET /api/v1/namespaces/default/configmaps/half%20%EF%BF%BD'],
+  ])('of %j', async (request, expected) => {
+    const { method, url } = await sent(request);
+    expect(`${method} ${url.slice('http://cluster'.length)}`).toBe(expected);
+  });
+
+  test('has every option under its own name', async () => {
+    const { url } = await sent({
+      ...listRequest,
+      options: {
+        labelSelector: 'app in (a,b),é=+',
+        fieldSelector: 'metadata.name=a',
+        limit: 5,
+        continue: 'a+/=',
+        resourceVersion: '7',
+        resourceVersionMatch: 'Exact',
+        sendInitialEvents: true,
+        allowWatchBookmarks: false,
+        timeoutSeconds: 9,
+        fieldManager: 'm',
+        fieldValidation: 'Strict',
+        force: true,
+        dryRun: ['All', ''],
+      },
+    });
+    expect(new URL(url).search).not.toContain('+');
+    expect([...new URL(url).searchParams]).toEqual([
+      ['fieldManager', 'm'],
+      ['fieldValidation', 'Strict'],
+      ['force', 'true'],
+      ['labelSelector', 'app in (a,b),é=+'],
+      ['fieldSelector', 'metadata.name=a'],
+      ['limit', '5'],
+      ['continue', 'a+/='],
+      ['resourceVersion', '7'],
+      ['resourceVersionMatch', 'Exact'],
+      ['sendInitialEvents', 'true'],
+      ['allowWatchBookmarks', 'false'],
+      ['timeoutSeconds', '9'],
+      ['dryRun', 'All'],
+      ['dryRun', ''],
+    ]);
+  });
+
+  test('of a watch says so', async () => {
+    expect((await sent({ ...watchRequest, options: { resourceVersion: '7' } })).url).toBe(
+      'http://cluster/api/v1/configmaps?watch=true&resourceVersion=7',
+    );
+  });
+
+  test.each([
+    ['http://h', 'http://h/api/v1/configmaps'],
+    ['http://h/', 'http://h/api/v1/configmaps'],
+    ['http://h:8080/k8s', 'http://h:8080/k8s/api/v1/configmaps'],
+    ['https://h/a/b%20c//', 'https://h/a/b%20c/api/v1/configmaps'],
+  ])('begins with %s', async (baseUrl, expected) => {
+    expect((await sent(listRequest, { baseUrl })).url).toBe(expected);
+  });
+
+  test.each([
+    ['', /is no URL/],
+    ['cluster', /is no URL/],
+    ['http://me:secret@h', /holds a user/],
+    ['http://h?x=1', /ends with its path/],
+    ['http://h#x', /ends with its path/],
+  ])('cannot begin with "%s"', (baseUrl, message) => {
+    expect(() => httpTransport({ baseUrl })).toThrow(message);
+  });
+
+  test.each([
+    [{ ...getRequest, name: '../secrets/a' }, /Name parameter invalid: "..\/secrets\/a": may not contain '\/'/],
+    [{ ...getRequest, name: '..' }, /Name parameter invalid: "..": may not be '..'/],
+    [{ ...getRequest, name: '' }, /name must be provided/],
+    [{ ...getRequest, namespace: '' }, /Namespace parameter required/],
+    [{ ...listRequest, namespace: 'a/b' }, /Namespace parameter invalid/],
+    [{ ...getRequest, subresource: '.' }, /Subresource parameter invalid/],
+  ])('never leaves its place: %j', async (request, message) => {
+    const { send, requests } = scripted([]);
+    const error = await Promise.resolve(send(request)).catch((e: unknown) => e);
+    expect(StatusError.is(error, 'BadRequest') && error.message).toMatch(message);
+    expect(requests).toEqual([]);
+  });
+});
+
+describe('headers', () => {
+  test('say what is wanted and who asks', async () => {
+    const { headers } = await sent(getRequest, {
+      token: 't0k',
+      userAgent: 'ci/1.0',
+      headers: { 'x-team': 'a', accept: 'x/y' },
+    });
+    expect(Object.fromEntries(headers)).toEqual({
+      accept: 'application/json',
+      authorization: 'Bearer t0k',
+      'user-agent': 'ci/1.0',
+      'x-team': 'a',
+    });
+    expect((await sent(getRequest)).headers.get('user-agent')).toBe('orchplane');
+    expect((await sent({ ...getRequest, userAgent: 'kubectl/1' })).headers.get('user-agent')).toBe('kubectl/1');
+  });
+
+  test('a token may be fetched anew for each request', async () => {
+    let count = 0;
+    const token = async () => `token-${++count}`;
+    const { send, requests } = scripted([json(configMap), json(configMap)], { token });
+    await send(getRequest);
+    await send(getRequest);
+    expect(requests.map(({ headers }) => headers.get('authorization'))).toEqual(['Bearer token-1', 'Bearer token-2']);
+  });
+
+  test('a token that cannot be had, or is none, is told without being shown', async () => {
+    const cause = new Error('vault is sealed');
+    const failing = scripted([], { token: () => Promise.reject(cause) });
+    const error = await Promise.resolve(failing.send(getRequest)).catch((e: unknown) => e);
+    expect(StatusError.is(error, 'Unauthorized') && error.cause).toBe(cause);
+    const broken = scripted([], { token: 'secret\nx' });
+    const other = await Promise.resolve(broken.send(getRequest)).catch((e: unknown) => e);
+    expect(String(other)).toBe('TypeError: orchplane: the token is no bearer token');
+    expect(failing.requests).toEqual([]);
+  });
+
+  test('name the user on whose behalf a request is made', async () => {
+    const extra = { 'Scopes/é': ['a', 'b'], plain: ['x'] };
+    const { headers } = await sent({ ...getRequest, user: { user: 'josé', uid: 'u1', groups: ['dev', 'ops'], extra } });
+    expect(headers.get('impersonate-user')).toBe('jos\xc3\xa9');
+    expect(headers.get('impersonate-uid')).toBe('u1');
+    expect(headers.get('impersonate-group')).toBe('dev, ops');
+    expect(headers.get('impersonate-extra-scopes%2f%c3%a9')).toBe('a, b');
+    expect(headers.get('impersonate-extra-plain')).toBe('x');
+    const { send } = scripted([]);
+    const error = await Promise.resolve(send({ ...getRequest, user: { user: 'a\nb' } })).catch((e: unknown) => e);
+    expect(StatusError.is(error, 'BadRequest') && error.message).toMatch(/no header Impersonate-User can carry/);
+  });
+});
+
+describe('the body', () => {
+  test.each<[PatchType | undefined, string]>([
+    [undefined, 'application/json'],
+    ['json', 'application/json-patch+json'],
+    ['merge', 'application/merge-patch+json'],
+    ['strategic', 'application/strategic-merge-patch+json'],
+    ['apply', 'application/apply-patch+yaml'],
+  ])('of a %s patch is called by its name', async (patchType, type) => {
+    const verb = patchType === undefined ? 'update' : 'patch';
+    const request = {
+      ...getRequest,
+      verb,
+      body: valueBody({ a: 1 }),
+      ...(patchType === undefined ? {} : { patchType }),
+    } as const;
+    const { headers } = await sent(request);
+    expect(headers.get('content-type')).toBe(type);
+  });
+
+  test.each([
+    [
+      valueBody({ a: 2n ** 63n, b: undefined, c: [undefined], d: '\ud800é' }),
+      '{"a":9223372036854775808,"c":[null],"d":"\\ufffdé"}',
+    ],
+    [
+      valueBody({ at: new Date(0), cpu: Quantity.parse('500m'), big: 2n ** 60n }),
+      '{"at":"1970-01-01T00:00:00.000Z","cpu":"500m","big":1152921504606846976}',
+    ],
+    [jsonBody('{"a":3.0,"b":[1e3,9007199254740993],"c":-0.0}'), '{"a":3.0,"b":[1e3,9007199254740993],"c":-0.0}'],
+    [jsonBody('{"a":{"x":1,"x":2,"y":3},"__proto__":{"z":1}}'), '{"a":{"x":1,"x":2,"y":3},"__proto__":{"z":1}}'],
+    [valueBody('<>'), '"\\u003c\\u003e"'],
+  ])('%# is JSON that keeps what the value says', async (body, expected) => {
+    expect(await (await sent({ ...getRequest, verb: 'update', body })).text()).toBe(expected);
+  });
+
+  test('that is no JSON is refused before it is sent', async () => {
+    const { send, requests } = scripted([]);
+    const circle: Record<string, unknown> = {};
+    circle['self'] = circle;
+    for (const body of [valueBody(circle), valueBody({ a: Number.NaN }), valueBody(new Map()), jsonBody('{')]) {
+      const error = await Promise.resolve(send({ ...getRequest, verb: 'update', body })).catch((e: unknown) => e);
+      expect(StatusError.is(error, 'BadRequest') && error.message).toMatch(/^the body of the request is no JSON: /);
+    }
+    expect(requests).toEqual([]);
+  });
+
+  test('of a delete holds how to delete, so that versions cannot be taken for one another', async () => {
+    const options = { labelSelector: 'a=b', resourceVersion: '5', limit: 3 };
+    const how = {
+      gracePeriodSeconds: 0,
+      propagationPolicy: 'Orphan',
+      preconditions: { resourceVersion: '7' },
+      dryRun: ['All'],
+    };
+    const request = await sent({
+      ...listRequest,
+      verb: 'deletecollection',
+      namespace: 'x',
+      options: { ...options, ...how },
+    });
+    expect(Object.fromEntries(new URL(request.url).searchParams)).toEqual({ ...options, limit: '3' });
+    expect(await request.json()).toEqual({ kind: 'DeleteOptions', apiVersion: 'v1', ...how });
+    expect((await sent({ ...getRequest, verb: 'delete' })).body).toBe(null);
+  });
+});

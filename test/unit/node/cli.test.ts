@@ -1,0 +1,141 @@
+/**
+ * The command as a process: bundled from the sources into a folder that looks like the package, so that no build is
+ * needed. What is printed, how it ends, and that nothing stays behind.
+ */
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { root } from '../../package/manifest.js';
+
+type Child = ChildProcessByStdio<Writable, Readable, Readable>;
+
+let folder: string;
+let program: string;
+const running = new Set<Child>();
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'orchplane-cli-'));
+  program = join(folder, 'dist/node/cli.js');
+  copyFileSync(join(root, 'package.json'), join(folder, 'package.json'));
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction');
+  await build({
+    entryPoints: [join(root, 'src/node/cli.ts')],
+    outfile: program,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'es2022',
+    packages: 'external',
+    logLevel: 'silent',
+  });
+}, 60_000);
+
+afterAll(() => {
+  for (const child of running) child.kill('SIGKILL');
+  rmSync(folder, { recursive: true });
+});
+
+describe('orchplane', () => {
+  test('--version and --help', async () => {
+    expect(await finished(start('--version'))).toEqual({ code: 0, out: '0.1.0\n', err: '' });
+    const help = await finished(start('--help'));
+    expect(help).toMatchObject({ code: 0, err: '' });
+    expect(help.out).toContain('orchplane serve [options]');
+  });
+
+  test.each([
+    [['serve', '--port', 'x'], '--port takes a number'],
+    [['serve', '--feature-gates', 'Nonsense=true'], 'unrecognized feature gate: Nonsense'],
+    [['serve', '--runtime-config', 'api/some=true'], 'unknown key "api/some"'],
+    [['serve', '--data', 'nowhere.yaml'], 'no such file or directory'],
+    [['serve', '--host', '256.0.0.1', '--no-tls'], '256.0.0.1'],
+  ])('%j fails in one line', async (words, problem) => {
+    const { code, out, err } = await finished(start(...words));
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toMatch(/^orchplane: [^\n]+\n$/);
+    expect(err).toContain(problem);
+  });
+
+  test('serves until a signal comes, which ends watches cleanly', async () => {
+    const child = start('serve', '--no-tls', '--anonymous', '--log', '--data', '-');
+    child.stdin.end('apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n');
+    const text = await printed(child, /Ctrl-C/);
+    expect(text).toMatch(/dialect +kubernetes/);
+    expect(text).toMatch(/loaded +1 object from -/);
+    const url = /address +(\S+)/.exec(text)?.[1] ?? '';
+    const kubeconfig = /KUBECONFIG='([^']+)'/.exec(text)?.[1] ?? '';
+    expect(existsSync(kubeconfig)).toBe(true);
+    const found = await fetch(`${url}/api/v1/namespaces/default/configmaps/web`);
+    expect(found.status).toBe(200);
+    await found.text();
+    await printed(child, /GET \/api\/v1\/namespaces\/default\/configmaps\/web 200 \d+B/);
+    const watching = await fetch(`${url}/api/v1/configmaps?watch=true`);
+    child.kill('SIGINT');
+    expect(await watching.text()).toContain('"name":"web"');
+    expect(await finished(child)).toMatchObject({ code: 0, err: '' });
+    expect(existsSync(kubeconfig)).toBe(false);
+  });
+
+  test('keeps a kubeconfig that was asked for, and serves HTTPS', async () => {
+    const kubeconfig = join(folder, 'config');
+    const child = start('serve', '--token', 'secret', '--kubeconfig', kubeconfig);
+    const text = await printed(child, /Ctrl-C/);
+    expect(text).toMatch(/address +https:\/\/127\.0\.0\.1:\d+/);
+    expect(text).toMatch(/token +secret/);
+    child.kill('SIGTERM');
+    expect(await finished(child)).toMatchObject({ code: 0 });
+    expect(existsSync(kubeconfig)).toBe(true);
+  });
+
+  test('tells every manifest that was refused, and does not start', async () => {
+    const file = join(folder, 'bad.yaml');
+    writeFileSync(
+      file,
+      ['A', 'B'].map((name) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\n`).join('---\n'),
+    );
+    const { code, err, out } = await finished(start('serve', '--data', file));
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err.trim().split('\n')).toEqual([
+      expect.stringContaining(`${file}:1 (document 1): ConfigMap default/A: `),
+      expect.stringContaining(`${file}:5 (document 2): ConfigMap default/B: `),
+    ]);
+  });
+});
+
+function start(...words: string[]): Child {
+  const child = spawn(process.execPath, [program, ...words], { stdio: ['pipe', 'pipe', 'pipe'] });
+  running.add(child);
+  const seen = { out: '', err: '' };
+  outputs.set(child, seen);
+  child.stdout.on('data', (chunk) => {
+    seen.out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    seen.err += chunk;
+  });
+  return child;
+}
+
+const outputs = new WeakMap<Child, { out: string; err: string }>();
+
+async function finished(child: Child): Promise<{ code: number | null; out: string; err: string }> {
+  if (child.exitCode === null || !child.stdout.closed) await once(child, 'close');
+  running.delete(child);
+  return { code: child.exitCode, ...(outputs.get(child) ?? { out: '', err: '' }) };
+}
+
+/** The output as soon as it fits. */
+async function printed(child: Child, pattern: RegExp): Promise<string> {
+  const text = (): string => outputs.get(child)?.out ?? '';
+  const closed = once(child, 'close');
+  while (!pattern.test(text())) {
+    const [code] = await Promise.race([once(child.stdout, 'data'), closed]);
+    if (child.exitCode !== null) throw new Error(`ended with ${code}: ${JSON.stringify(outputs.get(child))}`);
+  }
+  return text();
+}

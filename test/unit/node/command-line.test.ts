@@ -1,0 +1,72 @@
+/** The words of the command line. */
+import { describe, expect, test } from 'vitest';
+import { parseCommandLine, UsageError } from '../../../src/node/command-line.js';
+
+const settingsOf = (...words: string[]) => {
+  const command = parseCommandLine(['serve', ...words]);
+  return command.type === 'serve' ? command.settings : undefined;
+};
+
+describe('the command line', () => {
+  test('serves over HTTPS, in the dialect of kubectl, at any port, unless told otherwise', () => {
+    expect(settingsOf()).toEqual({
+      port: 0,
+      host: undefined,
+      dialect: 'kubernetes',
+      data: [],
+      kubeconfig: undefined,
+      tls: true,
+      token: undefined,
+      anonymous: false,
+      log: false,
+      featureGates: {},
+      runtimeConfig: undefined,
+    });
+  });
+
+  test('takes every option', () => {
+    const words =
+      '--port 8080 --host ::1 --dialect orch --data a --data b --kubeconfig k --no-tls --token t --log --feature-gates A=true,B=False --runtime-config api/all=true --runtime-config v1=false c';
+    expect(settingsOf(...words.split(' '))).toEqual({
+      port: 8080,
+      host: '::1',
+      dialect: 'orch',
+      data: ['a', 'b', 'c'],
+      kubeconfig: 'k',
+      tls: false,
+      token: 't',
+      anonymous: false,
+      log: true,
+      featureGates: { A: true, B: false },
+      runtimeConfig: 'api/all=true,v1=false',
+    });
+    expect(settingsOf('--anonymous', '--tls')).toMatchObject({ anonymous: true, tls: true });
+  });
+
+  test('--help and --version come before everything else', () => {
+    expect(parseCommandLine(['serve', '--help'])).toEqual({ type: 'help' });
+    expect(parseCommandLine(['-v'])).toEqual({ type: 'version' });
+  });
+
+  test.each([
+    ['', 'what to do?'],
+    ['start', 'unknown command "start"'],
+    ['serve --port x', '--port takes a number from 0 to 65535, got "x"'],
+    ['serve --port 65536', 'got "65536"'],
+    ['serve --port=-1', 'got "-1"'],
+    ['serve --dialect klingon', '--dialect takes kubernetes or orch, got "klingon"'],
+    ['serve --colour', "Unknown option '--colour'"],
+    ['serve --log=yes', '--log'],
+    ['serve --data', '--data'],
+    ['serve a.yaml', 'manifests are given with --data'],
+    ['serve --tls --no-tls', 'contradict'],
+    ['serve --token t --anonymous', 'contradict'],
+    ['serve --token=', '--token takes printable characters'],
+    ['serve --feature-gates A', '--feature-gates takes NAME=true or NAME=false, got "A"'],
+  ])('"%s" is refused in one line', (line, problem) => {
+    const words = line.split(' ').filter((word) => word !== '');
+    expect(() => parseCommandLine(words)).toThrow(UsageError);
+    expect(() => parseCommandLine(words)).toThrow(problem);
+    expect(() => parseCommandLine(words)).not.toThrow('\n');
+  });
+});

@@ -1,0 +1,194 @@
+/** An agent whose connections never leave the process: all that HTTP promises, over no socket. */
+import { Agent, type IncomingMessage, request as plainRequest, type RequestOptions } from 'node:http';
+import { request as secureRequest } from 'node:https';
+import { text as textOf } from 'node:stream/consumers';
+import { describe, expect, test } from 'vitest';
+import { createCluster } from '../../../src/full-cluster.js';
+import { ConfigMap } from '../../../src/kinds/index.js';
+import { createInProcessConnection } from '../../../src/node/in-process-connection.js';
+import { connectKubeConfig, createInProcessAgent, type InProcessAgent } from '../../../src/node/index.js';
+
+const NAMESPACES = '/api/v1/namespaces';
+const CONFIG_MAPS = `${NAMESPACES}/default/configmaps`;
+
+function ask(url: string, options: RequestOptions, body?: string): Promise<IncomingMessage> {
+  const send = url.startsWith('https:') ? secureRequest : plainRequest;
+  return new Promise((resolve, reject) => send(url, options, resolve).on('error', reject).end(body));
+}
+
+/** How many connections the agent has, in use and waiting. */
+function connections({ sockets, freeSockets }: InProcessAgent): [number, number] {
+  const count = (all: NodeJS.ReadOnlyDict<unknown[]>): number => Object.values(all).flat().length;
+  return [count(sockets), count(freeSockets)];
+}
+
+describe('an agent without a port', () => {
+  test('answers for every host, encrypted or not', async () => {
+    const agent = createInProcessAgent(createCluster());
+    for (const origin of [agent.url, 'http://127.0.0.1:6443', 'https://production.example', 'https://[::1]:1']) {
+      const response = await ask(origin + NAMESPACES, { agent });
+      expect([origin, response.statusCode]).toEqual([origin, 200]);
+      expect(JSON.parse(await textOf(response))).toMatchObject({ kind: 'NamespaceList' });
+    }
+  });
+
+  test('is an agent of Node, which keeps connections for the next request', async () => {
+    const agent = createInProcessAgent(createCluster());
+    expect(agent).toBeInstanceOf(Agent);
+    for (let count = 0; count < 3; count++) {
+      const response = await ask(agent.url + NAMESPACES, { agent });
+      await textOf(response);
+      await new Promise(setImmediate);
+      expect(connections(agent)).toEqual([0, 1]);
+    }
+    agent.destroy();
+    await new Promise(setImmediate);
+    expect(connections(agent)).toEqual([0, 0]);
+    expect((await ask(agent.url + NAMESPACES, { agent })).statusCode).toBe(200);
+  });
+
+  test('carries bodies of any size both ways', async () => {
+    const cluster = createCluster();
+    const agent = createInProcessAgent(cluster);
+    const data = { big: 'ü'.repeat(400_000) };
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'big' }, data };
+    const headers = { 'content-type': 'application/json' };
+    const sent = await ask(agent.url + CONFIG_MAPS, { agent, method: 'POST', headers }, JSON.stringify(object));
+    expect(sent.statusCode).toBe(201);
+    expect(JSON.parse(await textOf(sent))).toMatchObject({ data });
+    expect((await cluster.api(ConfigMap).get('big')).data).toEqual(data);
+  });
+
+  test('tells who is asking by their tokens', async () => {
+    const tokens = { a: { user: 'alice' }, b: { user: 'bob' } };
+    const agent = createInProcessAgent(createCluster(), { tokens });
+    const status = async (token: string): Promise<unknown> =>
+      (await ask(agent.url + NAMESPACES, { agent, headers: { authorization: `Bearer ${token}` } })).statusCode;
+    expect(agent.token).toBe('a');
+    expect(agent.kubeconfig).toContain('token: "a"');
+    expect([await status('a'), await status('b'), await status('c')]).toEqual([200, 200, 401]);
+    expect((await ask(agent.url + NAMESPACES, { agent })).statusCode).toBe(403);
+    expect(createInProcessAgent(createCluster()).token).toBeUndefined();
+  });
+
+  test('writes a line for each request when asked to', async () => {
+    const lines: string[] = [];
+    const agent = createInProcessAgent(createCluster(), { log: (line) => lines.push(line) });
+    await textOf(await ask(agent.url + NAMESPACES, { agent }));
+    expect(lines).toEqual([expect.stringMatching(/ GET \/api\/v1\/namespaces 200 \d+B /)]);
+  });
+
+  test('a watch streams, and is over at both ends when it is cut', async () => {
+    const cluster = createCluster();
+    let over: (line: string) => void = () => undefined;
+    const line = new Promise<string>((resolve) => {
+      over = resolve;
+    });
+    const agent = createInProcessAgent(cluster, { log: (each) => over(each) });
+    const watching = await ask(`${agent.url}${CONFIG_MAPS}?watch=true`, { agent });
+    const events = watching[Symbol.asyncIterator]();
+    await cluster.api(ConfigMap).create({ metadata: { name: 'web' } });
+    expect(String((await events.next()).value)).toMatch(/^\{"type":"ADDED"/);
+    const rest = events.next();
+    agent.destroy();
+    await expect(rest).rejects.toMatchObject({ code: 'ECONNRESET' });
+    expect(await line).toMatch(/ 200 \d+B \S+ms cut/);
+  });
+
+  test('a client that leaves ends its watch', async () => {
+    let over: (line: string) => void = () => undefined;
+    const line = new Promise<string>((resolve) => {
+      over = resolve;
+    });
+    const agent = createInProcessAgent(createCluster(), { log: (each) => over(each) });
+    const watching = await ask(`${agent.url}${CONFIG_MAPS}?watch=true`, { agent });
+    watching.destroy();
+    expect(await line).toContain('cut');
+  });
+});
+
+describe('a connection without a wire', () => {
+  test('carries bytes both ways and ends in good order', async () => {
+    const [client, server] = createInProcessConnection();
+    client.end('question');
+    const [question] = await Promise.all([textOf(server), textOf(client)]);
+    expect(question).toBe('question');
+    expect([client.destroyed, server.destroyed]).toEqual([true, true]);
+  });
+
+  test('stops a writer whose reader does not read', async () => {
+    const [client, server] = createInProcessConnection();
+    const chunk = Buffer.alloc(16 * 1024);
+    let written = 0;
+    while (client.write(chunk)) written += 1;
+    expect(written).toBeLessThan(8);
+    const drained = new Promise<void>((resolve) => client.once('drain', resolve));
+    server.resume();
+    await drained;
+    expect(client.writableLength).toBe(0);
+  });
+
+  test('what was written before a break is read before it is noticed', async () => {
+    const [client, server] = createInProcessConnection();
+    server.write('last words');
+    server.destroy();
+    expect(await textOf(client)).toBe('last words');
+  });
+
+  test('a break reaches the other end, and whoever waits for it', async () => {
+    const [client, server] = createInProcessConnection();
+    const closed = new Promise<void>((resolve) => server.once('close', resolve));
+    while (client.write(Buffer.alloc(16 * 1024)));
+    client.destroy();
+    server.resume();
+    await closed;
+    expect([client.destroyed, server.destroyed]).toEqual([true, true]);
+  });
+});
+
+describe('connectKubeConfig', () => {
+  /** As much of a KubeConfig as the library looks at. */
+  class Config {
+    loaded = '';
+    cluster: object | null = null;
+    readonly calls: string[] = [];
+
+    getCurrentCluster(): object | null {
+      return this.cluster;
+    }
+    loadFromString(text: string): void {
+      this.loaded = text;
+    }
+    async applyToHTTPSOptions(options: { agent?: unknown; headers?: object }): Promise<void> {
+      this.calls.push('options');
+      options.agent = 'its own';
+      options.headers = { authorization: 'Bearer mine' };
+    }
+    async applySecurityAuthentication(context: { setAgent(agent: unknown): void }): Promise<void> {
+      this.calls.push('context');
+      context.setAgent('its own');
+    }
+  }
+
+  test('loads the agent’s kubeconfig where there is none, and leaves another alone', () => {
+    const agent = createInProcessAgent(createCluster());
+    const empty = new Config();
+    expect(connectKubeConfig(empty, agent)).toBe(empty);
+    expect(empty.loaded).toBe(agent.kubeconfig);
+    const full = new Config();
+    full.cluster = { server: 'https://production.example' };
+    expect(connectKubeConfig(full, agent).loaded).toBe('');
+  });
+
+  test('leaves everything as the KubeConfig wants it, but for the agent', async () => {
+    const agent = createInProcessAgent(createCluster());
+    const config = connectKubeConfig(new Config(), agent);
+    const options: { agent?: unknown } = {};
+    await config.applyToHTTPSOptions(options);
+    expect(options).toEqual({ agent, headers: { authorization: 'Bearer mine' } });
+    const agents: unknown[] = [];
+    await config.applySecurityAuthentication({ setAgent: (each) => agents.push(each) });
+    expect(agents.at(-1)).toBe(agent);
+    expect(config.calls).toEqual(['options', 'context']);
+  });
+});

@@ -1,0 +1,326 @@
+/** The listener between sockets and an answerer, with clients that send bytes as they like. */
+import { once } from 'node:events';
+import { describe, expect, test } from 'vitest';
+import type { Answer, HttpRequest } from '../../../src/http/answer.js';
+import { ClientGone } from '../../../src/node/incoming-request.js';
+import { exchange, site, text, wireTo } from './sockets.js';
+
+const CLOSE = 'Host: x\r\nConnection: close\r\n';
+
+describe('what an answerer sees', () => {
+  test.each([
+    ['/api/v1/pods?limit=1', 'http://site/api/v1/pods?limit=1'],
+    ['/a/../b/%2e%2e//c', 'http://site/a/../b/%2e%2e//c'],
+    ['//double', 'http://site//double'],
+    ['/a#b', 'http://site/a%23b'],
+    ['http://elsewhere:80/path?q', 'http://site/path?q'],
+    ['http://elsewhere?q', 'http://site/?q'],
+  ])('the target %s is %s', async (target, url) => {
+    await using fake = await site(async (request) => text(request.url));
+    const answer = await exchange(fake.port, `GET ${target} HTTP/1.1\r\n${CLOSE}\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(answer.split('\r\n\r\n')[1]).toBe(url);
+  });
+
+  test('headers as they came: joined, or the first where only one makes sense; odd ones too', async () => {
+    await using fake = await site(async ({ headers }) =>
+      text(JSON.stringify([[...headers].sort(), headers.get('constructor'), headers.get('authorization')])),
+    );
+    const answer = await exchange(
+      fake.port,
+      `GET / HTTP/1.1\r\n${CLOSE}X-B: 1\r\nX-b: 2\r\nAuthorization: one\r\nAuthorization: two\r\nX!#$%&'*+.^_\`|~: \xe9\xff\r\n\r\n`,
+    );
+    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toEqual([
+      [
+        ['authorization', 'one'],
+        ['connection', 'close'],
+        ['host', 'x'],
+        ["x!#$%&'*+.^_`|~", expect.any(String)],
+        ['x-b', '1, 2'],
+      ],
+      null,
+      'one',
+    ]);
+  });
+
+  test('methods that fetch has no words for', async () => {
+    await using fake = await site(async ({ method }) => text(method));
+    for (const method of ['LOCK', 'TRACE', 'PURGE', 'DELETE']) {
+      expect(await exchange(fake.port, `${method} / HTTP/1.1\r\n${CLOSE}\r\n`)).toContain(`\r\n\r\n${method}`);
+    }
+    expect(await exchange(fake.port, `BOGUS / HTTP/1.1\r\n${CLOSE}\r\n`)).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  test('a body as a stream, and none where none is announced', async () => {
+    await using fake = await site(async (request) => {
+      if (!request.body) return text('none');
+      let seen = '';
+      for await (const chunk of request.body) seen += new TextDecoder().decode(chunk);
+      return text(seen);
+    });
+    const send = (rest: string): Promise<string> => exchange(fake.port, `PUT / HTTP/1.1\r\n${CLOSE}${rest}`);
+    expect(await send('Content-Length: 5\r\n\r\nhello')).toMatch(/\r\n\r\nhello$/);
+    expect(await send('Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n')).toMatch(/\r\n\r\nhello$/);
+    expect(await send('Content-Length: 0\r\n\r\n')).toMatch(/\r\n\r\nnone$/);
+    expect(await send('\r\n')).toMatch(/\r\n\r\nnone$/);
+  });
+
+  test('a client that leaves aborts the signal, once it is asked for and before', async () => {
+    let reason: unknown;
+    await using fake = await site(
+      (request) =>
+        new Promise((_resolve, reject) => {
+          request.signal.addEventListener('abort', () => {
+            reason = request.signal.reason;
+            reject(reason);
+          });
+        }),
+    );
+    const wire = await wireTo(fake.port);
+    const over = fake.over();
+    const asked = once(fake.server, 'request');
+    wire.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await asked;
+    wire.socket.destroy();
+    expect(await over).toMatchObject({ status: 0, cut: true });
+    expect(reason).toBeInstanceOf(ClientGone);
+    expect(fake.errors).toEqual([]);
+  });
+
+  test('a client that leaves in the middle of its body ends the reading', async () => {
+    await using fake = await site(async (request) => text(await wholeOf(request)));
+    const wire = await wireTo(fake.port);
+    const over = fake.over();
+    const asked = once(fake.server, 'request');
+    wire.socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n12345');
+    await asked;
+    wire.socket.destroy();
+    expect(await over).toMatchObject({ status: 0, cut: true });
+  });
+});
+
+describe('what a client sees', () => {
+  test('a length for whole bodies, none for heads and empty answers', async () => {
+    await using fake = await site(async (request) =>
+      request.url.endsWith('/204') ? { code: 204, headers: [], body: null } : text('héllo'),
+    );
+    expect(await exchange(fake.port, `GET / HTTP/1.1\r\n${CLOSE}\r\n`)).toMatch(/Content-Length: 6\r\n/);
+    const head = await exchange(fake.port, `HEAD / HTTP/1.1\r\n${CLOSE}\r\n`);
+    expect(head).not.toMatch(/Content-Length|Transfer-Encoding/i);
+    expect(head.endsWith('\r\n\r\n')).toBe(true);
+    const empty = await exchange(fake.port, `GET /204 HTTP/1.1\r\n${CLOSE}\r\n`);
+    expect(empty).toMatch(/^HTTP\/1\.1 204 /);
+    expect(empty).not.toMatch(/Content-Length|Transfer-Encoding/i);
+  });
+
+  test('headers of one name each in a line of its own', async () => {
+    const headers = [
+      ['Warning', '299 - "a"'],
+      ['Warning', '299 - "b, \\"c\\""'],
+    ] as const;
+    await using fake = await site({ code: 200, headers, body: '' });
+    const answer = await exchange(fake.port, `GET / HTTP/1.1\r\n${CLOSE}\r\n`);
+    expect(answer).toContain('Warning: 299 - "a"\r\nWarning: 299 - "b, \\"c\\""\r\n');
+  });
+
+  test('answers to requests in one go, in order', async () => {
+    await using fake = await site(async (request) => text(request.url));
+    const one = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+    const wire = await wireTo(fake.port);
+    wire.socket.write(one('/1') + one('/2') + one('/3'));
+    const all = await wire.until(/site\/3/);
+    expect([...all.matchAll(/site(\/\d)/g)].map(([, path]) => path)).toEqual(['/1', '/2', '/3']);
+    wire.socket.destroy();
+  });
+
+  test('a connection that ends, in HTTP/1.0, streams without chunks included', async () => {
+    await using fake = await site({ code: 200, headers: [], body: streamOf('a', 'b') });
+    const answer = await exchange(fake.port, 'GET / HTTP/1.0\r\n\r\n');
+    expect(answer).not.toMatch(/Transfer-Encoding/i);
+    expect(answer.split('\r\n\r\n')[1]).toBe('ab');
+  });
+
+  test('an ordinary answer when it asks for another protocol', async () => {
+    await using fake = await site(async ({ method }) => text(method));
+    const upgrade = 'Host: x\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n';
+    expect(await exchange(fake.port, `GET /exec HTTP/1.1\r\n${upgrade}\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  test.each([
+    ['OPTIONS *', 200],
+    ['GET *', 400],
+    ['GET nonsense', 400],
+  ])('%s: %i', async (line, status) => {
+    await using fake = await site(text('never'));
+    const answer = await exchange(fake.port, `${line} HTTP/1.1\r\n${CLOSE}\r\n`);
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(answer).not.toContain('never');
+  });
+
+  test('to be told to go on only when its body is wanted', async () => {
+    await using fake = await site(async (request) =>
+      request.url.endsWith('/refuse') ? { ...text('no'), code: 413 } : text(await wholeOf(request)),
+    );
+    const head = (path: string): string =>
+      `PUT ${path} HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n`;
+    const wire = await wireTo(fake.port);
+    wire.socket.write(head('/'));
+    await wire.until(/^HTTP\/1\.1 100 Continue\r\n\r\n$/);
+    wire.socket.write('body');
+    await wire.until(/\r\n\r\nbody$/);
+    wire.socket.destroy();
+    const refused = await exchange(fake.port, head('/refuse'));
+    expect(refused).toMatch(/^HTTP\/1\.1 413 .*\r\nConnection: close\r\n.*\r\nno$/s);
+  });
+
+  test('the refusal of an upload without end, and then the end of the connection', async () => {
+    await using fake = await site(async (request) => {
+      const reader = request.body?.getReader();
+      await reader?.read();
+      await reader?.cancel();
+      return { ...text('too much'), code: 413 };
+    });
+    const wire = await wireTo(fake.port);
+    wire.socket.write('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+    const chunk = `8000\r\n${'x'.repeat(0x8000)}\r\n`;
+    const send = (): void => {
+      while (!wire.socket.destroyed && wire.socket.write(chunk));
+    };
+    wire.socket.on('drain', send);
+    send();
+    const answer = await wire.end();
+    expect(answer).toMatch(/^HTTP\/1\.1 413 .*\r\nConnection: close\r\n.*\r\ntoo much$/s);
+  });
+
+  test('the same connection again after a small body that nobody read', async () => {
+    await using fake = await site(async (request) => text(request.url));
+    const wire = await wireTo(fake.port);
+    wire.socket.write('POST /1 HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\nabc');
+    await wire.until(/site\/1/);
+    wire.socket.write('defGET /2 HTTP/1.1\r\nHost: x\r\n\r\n');
+    await wire.until(/site\/2/);
+    wire.socket.destroy();
+    expect(fake.log[0]).toMatchObject({ method: 'POST', target: '/1', status: 200 });
+  });
+
+  test('a closed connection when the answerer fails', async () => {
+    const fault = new Error('a fault');
+    await using fake = await site(() => Promise.reject(fault));
+    expect(await exchange(fake.port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n')).toBe('');
+    expect(fake.errors).toEqual([fault]);
+  });
+});
+
+describe('streams', () => {
+  test('show their head before they have anything to say', async () => {
+    let speak: (text: string | undefined) => void = () => undefined;
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        speak = (words) => {
+          if (words === undefined) controller.close();
+          else controller.enqueue(new TextEncoder().encode(words));
+        };
+      },
+    });
+    await using fake = await site({ code: 200, headers: [['Content-Type', 'application/json']], body });
+    const wire = await wireTo(fake.port);
+    wire.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    expect(await wire.until(/\r\n\r\n$/)).toMatch(/Transfer-Encoding: chunked\r\n/);
+    speak('{"a":1}\n');
+    await wire.until(/\r\n8\r\n\{"a":1\}\n\r\n$/);
+    speak(undefined);
+    await wire.until(/\r\n0\r\n\r\n$/);
+    wire.socket.destroy();
+  });
+
+  test('stop for a reader that does not read, and end when it leaves', async () => {
+    const chunk = new Uint8Array(64 * 1024);
+    let produced = 0;
+    let cancelled: () => void = () => undefined;
+    const ended = new Promise<void>((resolve) => {
+      cancelled = resolve;
+    });
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          produced += chunk.length;
+          controller.enqueue(chunk);
+        },
+        cancel: () => cancelled(),
+      },
+      { highWaterMark: 0 },
+    );
+    await using fake = await site({ code: 200, headers: [], body });
+    const wire = await wireTo(fake.port);
+    wire.socket.pause();
+    const [, outgoing] = await Promise.all([
+      wire.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'),
+      once(fake.server, 'request').then(([, response]) => response),
+    ]);
+    // The socket's own buffers fill first; then the stream is asked for no more.
+    await new Promise<void>((resolve) => {
+      const look = (): void => (outgoing.writableNeedDrain ? resolve() : void setImmediate(look));
+      look();
+    });
+    let turns = 0;
+    await new Promise<void>((resolve) => {
+      let before = produced;
+      const look = (): void => {
+        turns = produced === before ? turns + 1 : 0;
+        before = produced;
+        if (turns > 50) resolve();
+        else setImmediate(look);
+      };
+      look();
+    });
+    expect(outgoing.writableLength).toBeLessThan(256 * 1024);
+    wire.socket.destroy();
+    await ended;
+    expect(fake.errors).toEqual([]);
+  });
+
+  test('that fail in the middle take the connection with them', async () => {
+    const fault = new Error('a fault');
+    let fail: () => void = () => undefined;
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode('half'));
+        fail = () => controller.error(fault);
+      },
+    });
+    await using fake = await site({ code: 200, headers: [], body });
+    const wire = await wireTo(fake.port);
+    wire.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await wire.until(/half/);
+    fail();
+    const all = await wire.end();
+    // Without the last chunk the client knows that something is missing.
+    expect(all).not.toMatch(/\r\n0\r\n\r\n$/);
+    expect(fake.errors).toEqual([fault]);
+  });
+
+  test('of a head request are not read', async () => {
+    let cancelled = false;
+    const body = new ReadableStream<Uint8Array>({
+      cancel: () => {
+        cancelled = true;
+      },
+    });
+    await using fake = await site({ code: 200, headers: [], body });
+    await exchange(fake.port, `HEAD / HTTP/1.1\r\n${CLOSE}\r\n`);
+    expect(cancelled).toBe(true);
+  });
+});
+
+async function wholeOf(request: HttpRequest): Promise<string> {
+  return new TextDecoder().decode(await request.arrayBuffer());
+}
+
+function streamOf(...texts: string[]): Answer['body'] {
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const each of texts) controller.enqueue(new TextEncoder().encode(each));
+      controller.close();
+    },
+  });
+}

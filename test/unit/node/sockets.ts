@@ -1,0 +1,91 @@
+/**
+ * A client that sends bytes as they are and hands back what came, for what no HTTP library would send.
+ */
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import type { Answer } from '../../../src/http/answer.js';
+import { type Answerer, createListener, type Exchanged, type Listener } from '../../../src/node/listener.js';
+
+export interface Wire {
+  readonly socket: Socket;
+  /** Everything that came so far. */
+  text(): string;
+  /** When the text that came fits; rejects when the connection ends before. */
+  until(pattern: RegExp): Promise<string>;
+  /** All that came, when the other end has closed. */
+  end(): Promise<string>;
+}
+
+export async function wireTo(port: number): Promise<Wire> {
+  const socket = connect(port, '127.0.0.1');
+  let received = '';
+  const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()));
+  // A connection that is reset ends like any other; what came before is what counts.
+  socket.on('error', () => undefined);
+  socket.on('data', (chunk) => {
+    received += chunk.toString('latin1');
+  });
+  await once(socket, 'connect');
+  const until = async (pattern: RegExp): Promise<string> => {
+    let open = true;
+    void closed.then(() => {
+      open = false;
+    });
+    while (!pattern.test(received)) {
+      if (!open) throw new Error(`closed without ${pattern}: ${JSON.stringify(received)}`);
+      await Promise.race([once(socket, 'data'), closed]);
+    }
+    return received;
+  };
+  return { socket, text: () => received, until, end: () => closed.then(() => received) };
+}
+
+/** Sends one text and waits for the end of the connection. */
+export async function exchange(port: number, text: string): Promise<string> {
+  const wire = await wireTo(port);
+  wire.socket.write(text, 'latin1');
+  return wire.end();
+}
+
+export interface FakeSite extends AsyncDisposable {
+  readonly port: number;
+  readonly server: Server;
+  readonly listener: Listener;
+  readonly errors: unknown[];
+  readonly log: Exchanged[];
+  /** Resolves with the next exchange that is over. */
+  over(): Promise<Exchanged>;
+}
+
+/** The listener of the library before an answerer of the test. */
+export async function site(answerer: Answerer | Answer): Promise<FakeSite> {
+  const errors: unknown[] = [];
+  const log: Exchanged[] = [];
+  const waiting: ((exchanged: Exchanged) => void)[] = [];
+  const listener = createListener(typeof answerer === 'function' ? answerer : async () => answerer, {
+    origin: () => 'http://site',
+    onError: (error) => errors.push(error),
+    onExchanged: (exchanged) => {
+      log.push(exchanged);
+      for (const resolve of waiting.splice(0)) resolve(exchanged);
+    },
+  });
+  const server = createServer().on('request', listener.request).on('checkContinue', listener.checkContinue);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    server,
+    listener,
+    errors,
+    log,
+    over: () => new Promise((resolve) => waiting.push(resolve)),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+export const text = (body: string): Answer => ({ code: 200, headers: [['Content-Type', 'text/plain']], body });

@@ -1,0 +1,182 @@
+/**
+ * What the documents say of every type and field, compared with the facts about the reference server: names, types,
+ * formats, what is required, how lists and maps are merged. Where they differ, it is listed here with the reason.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { orchDialect } from '../../../../src/meta/dialect.js';
+import { allSchemas, type Schema } from './documents.js';
+
+const FACTS = new URL('../../../../../shared/facts/types.json', import.meta.url);
+const available = existsSync(FACTS);
+if (!available) console.warn(`skipped: the facts at ${FACTS.pathname} are not there, so types are not compared`);
+
+interface ValueFact {
+  readonly type?: string;
+  readonly format?: string;
+  readonly ref?: string;
+  readonly list?: ValueFact;
+  readonly map?: ValueFact;
+}
+
+interface FieldFact extends ValueFact {
+  readonly required?: boolean;
+  readonly listType?: string;
+  readonly listMapKeys?: readonly string[];
+  readonly patchStrategy?: string;
+  readonly patchMergeKey?: string;
+  readonly mapType?: string;
+}
+
+interface TypeFact {
+  readonly gvk?: { readonly group: string; readonly kind: string; readonly version: string };
+  readonly mapType?: string;
+  readonly fields?: Readonly<Record<string, FieldFact>>;
+}
+
+/** Differences from the facts that are meant, and why. */
+const EXCEPTIONS: Readonly<Record<string, string>> = {
+  'core.v1.Event required: metadata': 'metadata is never required of a client',
+  'batch.v1.PodFailurePolicyOnPodConditionsPattern required: status': 'it has a default',
+  'core.v1.PersistentVolumeSpec.claimRef map-type':
+    'not modelled: the schema has it atomic, as its type is everywhere else',
+  'core.v1.PersistentVolumeClaimStatus.allocatedResourceStatuses map-type': 'granular is what maps are anyway',
+  'apiregistration.v1.APIServiceSpec.caBundle list-type': 'bytes are no list',
+  'certificates.v1.CertificateSigningRequestSpec.request list-type': 'bytes are no list',
+  'certificates.v1.CertificateSigningRequestStatus.certificate list-type': 'bytes are no list',
+  'meta.v1.Status.details list-type': 'it is no list',
+  'storagemigration.v1alpha1.StorageVersionMigrationList.items list-type': 'items have no type',
+  'storagemigration.v1alpha1.StorageVersionMigrationList.items list-map-keys': 'items have no type',
+  'storagemigration.v1alpha1.StorageVersionMigrationList.items patch-strategy': 'items have no type',
+  'storagemigration.v1alpha1.StorageVersionMigrationList.items patch-merge-key': 'items have no type',
+};
+
+/** Defaults that the reference server publishes, beside those that are the zero value of their type. */
+const DEFAULTS: Readonly<Record<string, unknown>> = {
+  'core.v1.AzureDiskVolumeSource.cachingMode': 'ReadWrite',
+  'core.v1.AzureDiskVolumeSource.fsType': 'ext4',
+  'core.v1.AzureDiskVolumeSource.kind': 'Shared',
+  'core.v1.ContainerPort.protocol': 'TCP',
+  'core.v1.ISCSIPersistentVolumeSource.iscsiInterface': 'default',
+  'core.v1.ISCSIVolumeSource.iscsiInterface': 'default',
+  'core.v1.RBDPersistentVolumeSource.keyring': '/etc/ceph/keyring',
+  'core.v1.RBDPersistentVolumeSource.pool': 'rbd',
+  'core.v1.RBDPersistentVolumeSource.user': 'admin',
+  'core.v1.RBDVolumeSource.keyring': '/etc/ceph/keyring',
+  'core.v1.RBDVolumeSource.pool': 'rbd',
+  'core.v1.RBDVolumeSource.user': 'admin',
+  'core.v1.ReplicationControllerSpec.replicas': 1,
+  'core.v1.ScaleIOPersistentVolumeSource.fsType': 'xfs',
+  'core.v1.ScaleIOPersistentVolumeSource.storageMode': 'ThinProvisioned',
+  'core.v1.ScaleIOVolumeSource.fsType': 'xfs',
+  'core.v1.ScaleIOVolumeSource.storageMode': 'ThinProvisioned',
+  'core.v1.ServicePort.protocol': 'TCP',
+};
+
+const schemas = new Map([...allSchemas(orchDialect)].map(([name, schema]) => [factName(name), schema]));
+
+test.each(Object.entries(DEFAULTS))('%s has its default', (path, expected) => {
+  const at = path.lastIndexOf('.');
+  expect(schemas.get(path.slice(0, at))?.properties?.[path.slice(at + 1)]?.default).toEqual(expected);
+});
+
+test('what is always on the wire has its zero value as default', () => {
+  const fallback = (type: string, field: string) => schemas.get(type)?.properties?.[field]?.default;
+  expect(fallback('core.v1.ContainerPort', 'containerPort')).toBe(0);
+  expect(fallback('core.v1.EnvVar', 'name')).toBe('');
+  expect(fallback('core.v1.ContainerStatus', 'ready')).toBe(false);
+  expect(fallback('core.v1.Pod', 'metadata')).toEqual({});
+  expect(fallback('core.v1.EnvVar', 'value')).toBeUndefined();
+  expect(fallback('apps.v1.DeploymentSpec', 'selector')).toBeUndefined();
+});
+
+describe.skipIf(!available)('facts', () => {
+  const facts: Readonly<Record<string, TypeFact>> = available ? JSON.parse(readFileSync(FACTS, 'utf8')) : {};
+
+  test('every type has the name that it has there', () => {
+    const unknown = [...schemas.keys()].filter((name) => facts[name] === undefined);
+    expect(unknown).toEqual([]);
+    expect(schemas.size).toBeGreaterThan(600);
+  });
+
+  test('every type of there is published', () => {
+    const missing = Object.keys(facts).filter((name) => !schemas.has(name));
+    expect(missing).toEqual([]);
+  });
+
+  test('types and fields are as there', () => {
+    const differences = Object.entries(facts).flatMap(([name, fact]) => typeDifferences(name, fact, schemas.get(name)));
+    const unexpected = differences.filter(({ what }) => EXCEPTIONS[what] === undefined);
+    expect(unexpected).toEqual([]);
+  });
+
+  test('every exception is still one', () => {
+    const differences = Object.entries(facts).flatMap(([name, fact]) => typeDifferences(name, fact, schemas.get(name)));
+    const found = new Set(differences.map(({ what }) => what));
+    expect(Object.keys(EXCEPTIONS).filter((what) => !found.has(what))).toEqual([]);
+  });
+});
+
+interface Difference {
+  readonly what: string;
+  readonly fact: unknown;
+  readonly published: unknown;
+}
+
+function typeDifferences(name: string, fact: TypeFact, schema: Schema | undefined): Difference[] {
+  if (schema === undefined || fact.fields === undefined) return [];
+  const found: Difference[] = [];
+  const compare = (what: string, expected: unknown, published: unknown): void => {
+    if (JSON.stringify(expected) !== JSON.stringify(published)) found.push({ what, fact: expected, published });
+  };
+  const properties = schema.properties ?? {};
+  compare(`${name} fields`, Object.keys(fact.fields).sort(), Object.keys(properties).sort());
+  compare(`${name} map-type`, fact.mapType, schema['x-orch-map-type']);
+  if (fact.gvk !== undefined) {
+    const kinds = schema['x-orch-group-version-kind'] as readonly object[] | undefined;
+    const spoken = kinds?.some((kind) => JSON.stringify(kind) === JSON.stringify(fact.gvk));
+    compare(`${name} kind`, true, spoken);
+  }
+  for (const [field, said] of Object.entries(fact.fields)) {
+    const property = properties[field];
+    if (property === undefined) continue;
+    const path = `${name}.${field}`;
+    compare(`${name} required: ${field}`, said.required === true, schema.required?.includes(field) === true);
+    compare(`${path} value`, valueOfFact(said), publishedValue(property));
+    // Items of lists of kinds say nothing; otherwise an atomic list may leave it at that.
+    const isItems = field === 'items' && name.endsWith('List');
+    compare(
+      `${path} list-type`,
+      said.listType ?? (said.list && !isItems ? 'atomic' : undefined),
+      property['x-orch-list-type'],
+    );
+    compare(`${path} list-map-keys`, said.listMapKeys, property['x-orch-list-map-keys']);
+    compare(`${path} patch-strategy`, said.patchStrategy, property['x-orch-patch-strategy']);
+    compare(`${path} patch-merge-key`, said.patchMergeKey, property['x-orch-patch-merge-key']);
+    compare(`${path} map-type`, said.mapType, property['x-orch-map-type']);
+  }
+  return found;
+}
+
+function valueOfFact({ type, format, ref, list, map }: ValueFact): unknown {
+  if (list !== undefined) return { list: valueOfFact(list) };
+  if (map !== undefined) return { map: valueOfFact(map) };
+  return ref ?? [type, format].filter(Boolean).join(' ');
+}
+
+function publishedValue(schema: Schema): unknown {
+  const reference = schema.$ref ?? schema.allOf?.[0]?.$ref;
+  if (reference !== undefined) return factName(reference.slice(reference.lastIndexOf('/') + 1));
+  if (schema.items !== undefined) return { list: publishedValue(schema.items) };
+  if (schema.additionalProperties !== undefined) return { map: publishedValue(schema.additionalProperties) };
+  return [schema.type, schema.format].filter(Boolean).join(' ');
+}
+
+/** `io.orch.api.core.v1.Pod` → `core.v1.Pod`, as the facts name types. */
+function factName(name: string): string {
+  return name
+    .replace(/^io\.orch\./, '')
+    .replace(/^(apiextensions-apiserver|kube-aggregator)\.pkg\.apis\./, '')
+    .replace(/^apimachinery\.pkg\.(apis\.)?/, '')
+    .replace(/^api\.(?!resource\.Quantity)/, '');
+}

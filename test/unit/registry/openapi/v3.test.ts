@@ -1,0 +1,339 @@
+/** OpenAPI 3 documents, one for each group and version. */
+import { builtInKinds, ConfigMap, Deployment, Pod } from 'orchplane/kinds';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { defineKind } from '../../../../src/kinds/define-kind.js';
+import { dialects, kubernetesDialect, orchDialect } from '../../../../src/meta/dialect.js';
+import { openApiV3, openApiV3Places } from '../../../../src/registry/openapi/v3.js';
+import { intOrString, mapList } from '../../../../src/schema/hints.js';
+import { allDocuments, documentAt, operationsOf, servedIn } from './documents.js';
+
+const CORE = documentAt('api/v1', servedIn(kubernetesDialect), kubernetesDialect);
+const APPS = documentAt('apis/apps/v1', servedIn(kubernetesDialect), kubernetesDialect);
+const REF = '#/components/schemas/';
+
+describe('places', () => {
+  test('of a group, of its versions and of discovery', () => {
+    const served = servedIn(orchDialect, [ConfigMap, Deployment]);
+    expect(openApiV3Places(served)).toEqual(['api', 'api/v1', 'apis', 'apis/apps', 'apis/apps/v1', 'version']);
+  });
+
+  test.each(['apis/nope', 'apis/apps/v2', 'api/v2', '', 'apis/'])('%j has no document', (place) => {
+    const options = { dialect: orchDialect, serverVersion: 'v1.33.1' };
+    expect(openApiV3(place, servedIn(orchDialect), options)).toBeUndefined();
+  });
+
+  test.each([
+    ['api', '/api/', 'getCoreAPIVersions', 'core'],
+    ['apis', '/apis/', 'getAPIVersions', 'apis'],
+    [
+      'apis/rbac.authorization.k8s.io',
+      '/apis/rbac.authorization.k8s.io/',
+      'getRbacAuthorizationAPIGroup',
+      'rbacAuthorization',
+    ],
+    ['version', '/version/', 'getCodeVersion', 'version'],
+  ])('%s', (place, path, id, tag) => {
+    const document = documentAt(place, servedIn(kubernetesDialect), kubernetesDialect);
+    expect(document.paths[path]?.['get']).toMatchObject({ operationId: id, tags: [tag] });
+  });
+});
+
+describe.each(dialects.map((dialect) => [dialect.name, dialect] as const))('every document in %s', (_name, dialect) => {
+  const documents = allDocuments(dialect);
+
+  test('refers only to what it defines', () => {
+    const dangling: string[] = [];
+    for (const [place, document] of documents) {
+      const text = JSON.stringify(document);
+      for (const [, name = ''] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+        if (document.components.schemas[name] === undefined) dangling.push(`${place}: ${name}`);
+      }
+    }
+    expect(dangling).toEqual([]);
+  });
+
+  test('speaks of its own dialect only', () => {
+    const token =
+      dialect === orchDialect
+        ? /io\.k8s|\.k8s\.io|x-kubernetes-|vnd\.kubernetes/
+        : /io\.orch|orch\.io|x-orch-|vnd\.orch/;
+    const mixed = [...documents].filter(([, document]) => token.test(JSON.stringify(document)));
+    expect(mixed.map(([place]) => place)).toEqual([]);
+  });
+
+  test('names no operation twice', () => {
+    const ids = [...documents.values()].flatMap((document) =>
+      Object.values(document.paths).flatMap((item) => operationsOf(item).map(([, operation]) => operation.operationId)),
+    );
+    expect(ids.length).toBeGreaterThan(900);
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+  });
+});
+
+test('the head of a document', () => {
+  expect(APPS).toMatchObject({ openapi: '3.0.0', info: { title: 'Kubernetes', version: 'v1.33.1' } });
+});
+
+describe('operations', () => {
+  const operationsAt = (path: string) =>
+    operationsOf(APPS.paths[path]).map(([method, operation]) => [
+      method,
+      operation.operationId,
+      operation['x-kubernetes-action'],
+    ]);
+
+  test.each([
+    [
+      '/apis/apps/v1/namespaces/{namespace}/deployments',
+      [
+        ['get', 'listAppsV1NamespacedDeployment', 'list'],
+        ['post', 'createAppsV1NamespacedDeployment', 'post'],
+        ['delete', 'deleteAppsV1CollectionNamespacedDeployment', 'deletecollection'],
+      ],
+    ],
+    [
+      '/apis/apps/v1/namespaces/{namespace}/deployments/{name}',
+      [
+        ['get', 'readAppsV1NamespacedDeployment', 'get'],
+        ['put', 'replaceAppsV1NamespacedDeployment', 'put'],
+        ['patch', 'patchAppsV1NamespacedDeployment', 'patch'],
+        ['delete', 'deleteAppsV1NamespacedDeployment', 'delete'],
+      ],
+    ],
+    ['/apis/apps/v1/deployments', [['get', 'listAppsV1DeploymentForAllNamespaces', 'list']]],
+    [
+      '/apis/apps/v1/namespaces/{namespace}/deployments/{name}/scale',
+      [
+        ['get', 'readAppsV1NamespacedDeploymentScale', 'get'],
+        ['put', 'replaceAppsV1NamespacedDeploymentScale', 'put'],
+        ['patch', 'patchAppsV1NamespacedDeploymentScale', 'patch'],
+      ],
+    ],
+    ['/apis/apps/v1/watch/deployments', [['get', 'watchAppsV1DeploymentListForAllNamespaces', 'watchlist']]],
+    [
+      '/apis/apps/v1/watch/namespaces/{namespace}/deployments/{name}',
+      [['get', 'watchAppsV1NamespacedDeployment', 'watch']],
+    ],
+  ])('%s', (path, expected) => {
+    expect(operationsAt(path)).toEqual(expected);
+  });
+
+  test('a patch takes every patch format and the parameters that clients look for', () => {
+    const patch = APPS.paths['/apis/apps/v1/namespaces/{namespace}/deployments/{name}']?.['patch'];
+    expect(Object.keys(patch?.requestBody?.content ?? {})).toEqual([
+      'application/json-patch+json',
+      'application/merge-patch+json',
+      'application/strategic-merge-patch+json',
+      'application/apply-patch+yaml',
+    ]);
+    expect(patch?.parameters?.map(({ name }) => name)).toEqual(['dryRun', 'fieldManager', 'fieldValidation', 'force']);
+    expect(patch?.['x-kubernetes-group-version-kind']).toEqual({ group: 'apps', kind: 'Deployment', version: 'v1' });
+  });
+
+  test('what all operations of a path take stands with the path', () => {
+    const item = CORE.paths['/api/v1/namespaces/{namespace}/pods/{name}/eviction'];
+    expect(item?.parameters?.map(({ name }) => name)).toEqual([
+      'dryRun',
+      'fieldManager',
+      'fieldValidation',
+      'name',
+      'namespace',
+      'pretty',
+    ]);
+    expect(item?.['post']?.parameters).toBeUndefined();
+  });
+
+  test('a subresource of another kind is of that kind', () => {
+    const post = CORE.paths['/api/v1/namespaces/{namespace}/pods/{name}/eviction']?.['post'];
+    expect(post?.['x-kubernetes-group-version-kind']).toEqual({ group: 'policy', kind: 'Eviction', version: 'v1' });
+    expect(post?.requestBody?.content['*/*']?.schema.$ref).toBe(`${REF}io.k8s.api.policy.v1.Eviction`);
+  });
+
+  test('lists are streamed too', () => {
+    const list = CORE.paths['/api/v1/pods']?.['get'];
+    expect(Object.keys(list?.responses['200']?.content ?? {})).toEqual([
+      'application/json',
+      'application/yaml',
+      'application/vnd.kubernetes.protobuf',
+      'application/json;stream=watch',
+      'application/vnd.kubernetes.protobuf;stream=watch',
+    ]);
+  });
+
+  test('CBOR is named by clusters that speak it', () => {
+    const document = openApiV3('api/v1', servedIn(orchDialect), {
+      dialect: orchDialect,
+      serverVersion: 'v1.33.1',
+      cbor: true,
+    });
+    for (const type of ['application/cbor', 'application/cbor-seq', 'application/apply-patch+cbor']) {
+      expect(JSON.stringify(document)).toContain(`"${type}"`);
+      expect(JSON.stringify(CORE)).not.toContain(`"${type}"`);
+    }
+  });
+
+  test('a deletion answers with what the server answers', () => {
+    const answer = (path: string) => JSON.stringify(CORE.paths[path]?.['delete']?.responses['200']);
+    expect(answer('/api/v1/namespaces/{namespace}/pods/{name}')).toContain('core.v1.Pod"');
+    expect(answer('/api/v1/namespaces/{namespace}/configmaps/{name}')).toContain('meta.v1.Status"');
+  });
+});
+
+describe('types', () => {
+  const schema = (name: string) => CORE.components.schemas[`io.k8s.api.core.v1.${name}`];
+
+  test('a kind', () => {
+    expect(schema('Pod')).toEqual({
+      description: 'Containers that run together on one node.',
+      type: 'object',
+      properties: {
+        apiVersion: { type: 'string', description: expect.any(String) },
+        kind: { type: 'string', description: expect.any(String) },
+        metadata: {
+          allOf: [{ $ref: `${REF}io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta` }],
+          description: expect.any(String),
+          default: {},
+        },
+        spec: {
+          allOf: [{ $ref: `${REF}io.k8s.api.core.v1.PodSpec` }],
+          description: expect.any(String),
+          default: {},
+        },
+        status: {
+          allOf: [{ $ref: `${REF}io.k8s.api.core.v1.PodStatus` }],
+          description: expect.any(String),
+          default: {},
+        },
+      },
+      'x-kubernetes-group-version-kind': [{ group: '', kind: 'Pod', version: 'v1' }],
+    });
+  });
+
+  test('a list that is merged by key', () => {
+    expect(schema('PodSpec')?.properties?.['containers']).toEqual({
+      type: 'array',
+      items: { allOf: [{ $ref: `${REF}io.k8s.api.core.v1.Container` }], default: {} },
+      description: expect.any(String),
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['name'],
+      'x-kubernetes-patch-merge-key': 'name',
+      'x-kubernetes-patch-strategy': 'merge',
+    });
+  });
+
+  test('types of the value itself', () => {
+    const { schemas } = CORE.components;
+    const form = (name: string) => ({ ...schemas[name], description: undefined });
+    expect(form('io.k8s.apimachinery.pkg.util.intstr.IntOrString')).toEqual({
+      format: 'int-or-string',
+      oneOf: [{ type: 'integer' }, { type: 'string' }],
+    });
+    expect(form('io.k8s.apimachinery.pkg.api.resource.Quantity')).toEqual({
+      oneOf: [{ type: 'string' }, { type: 'number' }],
+    });
+    expect(form('io.k8s.apimachinery.pkg.apis.meta.v1.Time')).toEqual({ type: 'string', format: 'date-time' });
+    expect(schema('Secret')?.properties?.['data']).toMatchObject({
+      type: 'object',
+      additionalProperties: { type: 'string', format: 'byte' },
+    });
+  });
+
+  test('options of a deletion are spoken in every group', () => {
+    const kinds = APPS.components.schemas['io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions'];
+    expect(kinds?.['x-kubernetes-group-version-kind']).toEqual([
+      { group: '', kind: 'DeleteOptions', version: 'v1' },
+      { group: 'apps', kind: 'DeleteOptions', version: 'v1' },
+    ]);
+  });
+
+  test('an object inside another one keeps its kind', () => {
+    const claim = APPS.components.schemas['io.k8s.api.core.v1.PersistentVolumeClaim'];
+    expect(claim?.['x-kubernetes-group-version-kind']).toEqual([
+      { group: '', kind: 'PersistentVolumeClaim', version: 'v1' },
+    ]);
+  });
+});
+
+describe("a user's kind", () => {
+  const Widget = defineKind({
+    apiVersion: 'stable.example.com/v1',
+    kind: 'Widget',
+    scope: 'Namespaced',
+    body: {
+      spec: z.object({
+        size: z.string().default('m'),
+        parts: mapList(z.object({ name: z.string(), weight: z.int32().optional() }), 'name').optional(),
+        tags: z.array(z.string()).optional(),
+        port: intOrString().optional(),
+        free: z.unknown().optional(),
+        note: z.string().nullable().optional(),
+      }),
+    },
+  });
+  const served = servedIn(orchDialect, [Pod, Widget]);
+  const document = documentAt('apis/stable.example.com/v1', served, orchDialect);
+
+  test('is named by its group, turned around, and written out', () => {
+    expect(document.components.schemas['com.example.stable.v1.Widget']).toEqual({
+      type: 'object',
+      properties: {
+        apiVersion: { type: 'string', description: expect.any(String) },
+        kind: { type: 'string', description: expect.any(String) },
+        metadata: {
+          allOf: [{ $ref: `${REF}io.orch.apimachinery.pkg.apis.meta.v1.ObjectMeta` }],
+          description: expect.any(String),
+        },
+        spec: {
+          type: 'object',
+          properties: {
+            free: { 'x-orch-preserve-unknown-fields': true },
+            note: { type: 'string', nullable: true },
+            parts: {
+              type: 'array',
+              items: {
+                type: 'object',
+                properties: { name: { type: 'string' }, weight: { type: 'integer', format: 'int32' } },
+                required: ['name'],
+              },
+              'x-orch-list-type': 'map',
+              'x-orch-list-map-keys': ['name'],
+            },
+            port: { 'x-orch-int-or-string': true },
+            size: { type: 'string', default: 'm' },
+            tags: { type: 'array', items: { type: 'string' } },
+          },
+        },
+      },
+      required: ['spec'],
+      'x-orch-group-version-kind': [{ group: 'stable.example.com', kind: 'Widget', version: 'v1' }],
+    });
+  });
+
+  test('is spoken in text only, and not merged strategically', () => {
+    const item = document.paths['/apis/stable.example.com/v1/namespaces/{namespace}/widgets/{name}'];
+    expect(item?.['get']?.operationId).toBe('readStableExampleComV1NamespacedWidget');
+    expect(item?.['get']?.tags).toEqual(['stableExampleCom_v1']);
+    expect(Object.keys(item?.['patch']?.requestBody?.content ?? {})).toEqual([
+      'application/json-patch+json',
+      'application/merge-patch+json',
+      'application/apply-patch+yaml',
+    ]);
+    expect(Object.keys(item?.['get']?.responses['200']?.content ?? {})).toEqual([
+      'application/json',
+      'application/yaml',
+    ]);
+  });
+
+  test('has no older addresses of watches', () => {
+    expect(Object.keys(document.paths).filter((path) => path.includes('/watch/'))).toEqual([]);
+  });
+});
+
+test('every served kind has a path', () => {
+  const paths = new Set([...allDocuments(orchDialect).values()].flatMap((document) => Object.keys(document.paths)));
+  const missing = servedIn(orchDialect, builtInKinds).filter(
+    ({ gvr }) => ![...paths].some((path) => path.endsWith(`/${gvr.resource}`) && path.includes(`/${gvr.version}/`)),
+  );
+  expect(missing.map(({ gvk }) => gvk.kind)).toEqual([]);
+});
