@@ -159,13 +159,7 @@ async function handle(setting: Setting, request: HttpRequest): Promise<Answer> {
   const exchange = openExchange(setting, request);
   const response = await answerOrRefuse(exchange);
   const { served, action, query } = exchange;
-  setting.metrics.count({
-    ...(served === undefined ? {} : { served }),
-    ...(action === undefined ? {} : { action }),
-    method: request.method,
-    dryRun: query.has('dryRun'),
-    code: response.code,
-  });
+  setting.metrics.count({ served, action, method: request.method, dryRun: query.has('dryRun'), code: response.code });
   return response;
 }
 

@@ -5,8 +5,9 @@ import type { Action, ServedResource } from './routes.js';
 
 /** What a request was about. */
 export interface CountedRequest {
-  readonly served?: ServedResource;
-  readonly action?: Action;
+  /** Absent: of a page of the server's own. */
+  readonly served: ServedResource | undefined;
+  readonly action: Action | undefined;
   readonly method: string;
   readonly dryRun: boolean;
   readonly code: number;

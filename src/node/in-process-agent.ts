@@ -31,21 +31,22 @@ export interface InProcessAgent extends Agent {
 /**
  * @example
  * const agent = createInProcessAgent(cluster);
- * get(`${agent.url}/api/v1/namespaces`, { agent }, (response) => response.pipe(process.stdout));
+ * const { get } = await import('node:http');
+ * get(`${agent.url}/api/v1/namespaces`, { agent }, (response) => console.log(response.statusCode));
  */
 export function createInProcessAgent(cluster: FetchTarget, options: InProcessAgentOptions = {}): InProcessAgent {
   // A connection costs nothing while nobody uses it, so none is ever given up.
   const server = createServer({ ...SERVER_OPTIONS, keepAliveTimeout: 0 });
-  attachCluster(server, cluster, { ...options, origin: () => URL });
+  attachCluster(server, cluster, { ...options, origin: () => ADDRESS });
   const [token] = Object.keys(options.tokens ?? {});
   return new ProcessAgent(server, token);
 }
 
 /** Nobody looks it up. */
-const URL = 'http://cluster.local';
+const ADDRESS = 'http://cluster.local';
 
 class ProcessAgent extends Agent implements InProcessAgent {
-  readonly url = URL;
+  readonly url = ADDRESS;
   readonly token?: string;
   readonly kubeconfig: string;
   /** Without a protocol of its own, an agent serves that of whoever uses it. */
@@ -56,7 +57,7 @@ class ProcessAgent extends Agent implements InProcessAgent {
     super({ keepAlive: true });
     this.#server = server;
     if (token !== undefined) this.token = token;
-    this.kubeconfig = kubeconfigText({ url: URL, token });
+    this.kubeconfig = kubeconfigText({ url: ADDRESS, token });
   }
 
   /** Called for each connection the agent wants, whatever the scheme and the host. */

@@ -1,5 +1,6 @@
 /**
- * A cluster on a socket, or for clients that expect one, and manifests from files: the entry `orchplane/node`, and the only one that needs Node.
+ * A cluster on a socket, or for clients that expect one, and manifests from files: the entry `orchplane/node`, and the
+ * only one that needs Node.
  */
 export {
   createInProcessAgent,

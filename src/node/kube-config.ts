@@ -25,8 +25,9 @@ export interface AgentTaker {
  * gets the agent's own kubeconfig. Changes the KubeConfig, and returns it.
  *
  * @example
+ * const { CoreV1Api, KubeConfig } = await import('@kubernetes/client-node');
  * const config = connectKubeConfig(new KubeConfig(), createInProcessAgent(cluster));
- * const core = config.makeApiClient(CoreV1Api);
+ * await config.makeApiClient(CoreV1Api).listNamespace();
  */
 export function connectKubeConfig<Config extends KubeConfigLike>(kubeConfig: Config, agent: InProcessAgent): Config {
   const forOptions = kubeConfig.applyToHTTPSOptions.bind(kubeConfig);

@@ -8,7 +8,7 @@ import { protobuf } from '../../dist/codec/protobuf/index.js';
 import { createFetchHandler } from '../../dist/http/index.js';
 import { createCluster, systemClock } from '../../dist/index.js';
 
-const tokens = {
+export const tokens = {
   'admin-token': { user: 'admin', uid: '1', groups: ['system:masters'] },
   'alice-token': { user: 'alice', uid: '2', groups: ['dev'] },
   'bob-token': { user: 'bob', uid: '3', groups: ['ops'] },
@@ -44,12 +44,12 @@ function replayClock() {
   };
 }
 
-export default async function makeTarget() {
+/** The cluster as the recorded server was configured, and what to tell its clock. */
+export function recordedCluster() {
   const { clock, asked, answered } = replayClock();
   const cluster = createCluster({
     clock,
     dialect: process.env.DIALECT === 'orch' ? 'orch' : 'kubernetes',
-    // As the recorded server was configured.
     runtimeConfig: 'api/all=true',
     featureGates: {
       AllBeta: true,
@@ -59,6 +59,11 @@ export default async function makeTarget() {
       CBORServingAndStorage: true,
     },
   });
+  return { cluster, asked, answered };
+}
+
+export default async function makeTarget() {
+  const { cluster, asked, answered } = recordedCluster();
   const handle = createFetchHandler(cluster, {
     tokens,
     codecs: [protobuf, cbor],

@@ -1,0 +1,70 @@
+/** One run of a program: what it says, and how it ends. */
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+
+export interface ProgramOptions {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** What it reads from standard input. */
+  readonly input?: string;
+}
+
+export interface Ended {
+  /** Undefined: it was stopped, by us or after the longest time that it may take. */
+  readonly code?: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Running {
+  readonly ended: Promise<Ended>;
+  /** Resolves with all output so far once it fits; rejects when the program ends first. */
+  output(fits: RegExp): Promise<string>;
+  stop(): void;
+}
+
+/** No command here needs more; one that hangs is to fail before the test does. */
+const LONGEST_MS = 15_000;
+
+export function startProgram(path: string, args: readonly string[], options: ProgramOptions): Running {
+  const child = spawn(path, args, { cwd: options.cwd, env: options.env, timeout: LONGEST_MS, killSignal: 'SIGKILL' });
+  child.stdout.setEncoding('utf8');
+  let stdout = '';
+  const waiting = new Set<() => void>();
+  child.stdout.on('data', (part: string) => {
+    stdout += part;
+    for (const look of [...waiting]) look();
+  });
+  // A program that does not read its input closes it; that is no failure of ours.
+  child.stdin.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+  child.stdin.end(options.input ?? '');
+
+  const closed = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject).once('close', resolve);
+  });
+  const ended = Promise.all([closed, text(child.stderr)]).then(([code, stderr]) => ({
+    ...(code === null ? {} : { code }),
+    stdout,
+    stderr,
+  }));
+  return {
+    ended,
+    output: (fits) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          if (!fits.test(stdout)) return;
+          waiting.delete(look);
+          resolve(stdout);
+        };
+        waiting.add(look);
+        look();
+        ended.then(
+          ({ stderr }) => reject(new Error(`ended before its output fitted ${fits}:\n${stdout}${stderr}`)),
+          reject,
+        );
+      }),
+    stop: () => void child.kill('SIGKILL'),
+  };
+}
