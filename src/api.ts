@@ -53,12 +53,12 @@ export type { Predicate } from './client/wait-for.js';
 export type { Watch, WatchEvent } from './client/watch.js';
 export type { Cluster, ClusterOptions, ClusterSnapshot, ForkOptions } from './cluster.js';
 export { defineKind, type InputBase, type KindDefinition, type ObjectBase } from './kinds/define-kind.js';
-export type { FeatureGateSettings } from './kinds/feature-gates.js';
+export type { FeatureGateSettings, FeatureGates } from './kinds/feature-gates.js';
 export type { DraftOf, InputOf, Kind, ObjectOf, PropagationPolicy, Scope } from './kinds/kind.js';
 export type { ObjectAddress, ObjectReader } from './kinds/objects.js';
 export type { ServedKind } from './kinds/served-kind.js';
 export { status } from './kinds/subresources/status.js';
-export type { DialectName } from './meta/dialect.js';
+export { type Dialect, type DialectName, dialectNamed } from './meta/dialect.js';
 // 3. Errors
 export { errors, StatusError } from './meta/errors.js';
 export { type FieldError, type FieldErrorType, fieldError } from './meta/field-error.js';
@@ -80,7 +80,7 @@ export type {
 export { Quantity, QuantityError } from './meta/quantity.js';
 export type { Status, StatusCause, StatusDetails, StatusReason } from './meta/status.js';
 // 5. For those who put something between a client and a cluster
-export { valueBody } from './protocol/body.js';
+export { type ParsedBody, type RequestBody, valueBody } from './protocol/body.js';
 export type { ApiRequest, PatchType, Preconditions, RequestOptions, User, Verb } from './protocol/request.js';
 export type { ApiResponse, ObjectResponse, WatchResponse } from './protocol/response.js';
 export type { Transport } from './protocol/transport.js';

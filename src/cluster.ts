@@ -33,29 +33,30 @@ import { type Clock, systemClock } from './util/clock.js';
 import { type Ids, randomIds, uidFromText } from './util/ids.js';
 import { deepFreeze } from './util/json.js';
 import type { MaybePromise } from './util/maybe-promise.js';
+import { refuseUnknownOptions } from './util/options.js';
 
 export interface ClusterOptions {
   /**
    * The kinds it serves, whatever their level; Namespace is always among them. Unless said otherwise: all built-in ones
    * that are stable or switched on by `runtimeConfig`.
    */
-  readonly kinds?: readonly Kind[];
+  readonly kinds?: readonly Kind[] | undefined;
   /** Which versions are on beyond the stable ones: `'api/all=true'`, `'resource.orch.io/v1beta1=true'`, … */
-  readonly runtimeConfig?: RuntimeConfig;
+  readonly runtimeConfig?: RuntimeConfig | undefined;
   /** Feature gates by name; `AllAlpha` and `AllBeta` stand for many. */
-  readonly featureGates?: FeatureGateSettings;
+  readonly featureGates?: FeatureGateSettings | undefined;
   /** The spelling of the service's own names; `orch` unless said otherwise. */
-  readonly dialect?: DialectName;
+  readonly dialect?: DialectName | undefined;
   /** How much it remembers; see {@link memoryStorage}. */
-  readonly storage?: StorageSettings;
+  readonly storage?: StorageSettings | undefined;
   /** Plugins in order; {@link defaultAdmission} unless said otherwise. */
-  readonly admission?: readonly AdmissionPlugin[];
+  readonly admission?: readonly AdmissionPlugin[] | undefined;
   /** The machine's clock unless said otherwise. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Random unless said otherwise. */
-  readonly ids?: Ids;
+  readonly ids?: Ids | undefined;
   /** Defaults of the cluster as a client: namespace, field manager, … */
-  readonly client?: ClientDefaults;
+  readonly client?: ClientDefaults | undefined;
 }
 
 /** The state of a cluster at one moment. Opaque; give it to `restore`. */
@@ -111,6 +112,7 @@ export interface Cluster extends Client, Transport, AsyncDisposable {
 
 /** A cluster from its options; `defaults` are the kinds that are offered when the options name none. */
 export function assembleCluster(options: ClusterOptions, defaults: readonly Kind[]): Cluster {
+  refuseUnknownOptions('createCluster', options, CLUSTER_OPTIONS);
   const clock = options.clock ?? systemClock;
   const storage = options.storage ?? memoryStorage();
   const dialect = dialectNamed(options.dialect ?? 'orch');
@@ -143,6 +145,18 @@ export function assembleCluster(options: ClusterOptions, defaults: readonly Kind
   seedInitialObjects(parts, registry.storedForms());
   return cluster;
 }
+
+const CLUSTER_OPTIONS = [
+  'kinds',
+  'runtimeConfig',
+  'featureGates',
+  'dialect',
+  'storage',
+  'admission',
+  'clock',
+  'ids',
+  'client',
+] as const satisfies readonly (keyof ClusterOptions)[];
 
 /** They exist from the start, under these names in both dialects. */
 const DEFAULT_NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];

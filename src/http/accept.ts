@@ -16,14 +16,27 @@ export function bareTypes(header: string): string[] {
   return header.split(',').map((part) => (part.split(';', 1)[0] ?? '').trim());
 }
 
+/** Up to this many clauses the reference server sorts by insertion; real clients send fewer. */
+const FEW = 12;
+
 /** The clauses, best first. Clauses that are no media type are dropped; an unreadable quality counts as 0. */
 export function parseAccept(header: string): AcceptClause[] {
+  const clauses = header.split(',').flatMap((part) => parseClause(part.trim()) ?? []);
+  return clauses.length > FEW ? clauses.sort(compare) : byInsertion(clauses);
+}
+
+/** For headers made to be long: insertion would take the square of their length. */
+function compare(left: AcceptClause, right: AcceptClause): number {
+  return Number(precedes(right, left)) - Number(precedes(left, right));
+}
+
+/**
+ * Insertion keeps equals in their order. `precedes` is no true order (a wildcard of higher quality and a plain type precede
+ * each other), so which pairs are compared matters: the same as in the reference server.
+ */
+function byInsertion(clauses: readonly AcceptClause[]): AcceptClause[] {
   const sorted: AcceptClause[] = [];
-  for (const part of header.split(',')) {
-    const clause = parseClause(part.trim());
-    if (clause === undefined) continue;
-    // Insertion keeps equals in their order. `precedes` is no true order (a wildcard of higher quality and a plain type
-    // precede each other), so which pairs are compared matters: the same as in the reference server.
+  for (const clause of clauses) {
     let place = sorted.length;
     for (let left = sorted[place - 1]; left !== undefined && precedes(clause, left); left = sorted[place - 1]) place--;
     sorted.splice(place, 0, clause);

@@ -30,7 +30,7 @@ const AUTHENTICATED = 'system:authenticated';
 /** Reads Authorization headers by a table of tokens; without a table everybody is the administrator. */
 export function bearerIdentities(tokens: Tokens | undefined): (authorization: string) => Identity {
   if (tokens === undefined) return () => ADMINISTRATOR;
-  const known = new Map(Object.entries(tokens).map(([token, user]) => [token, identityOf(user)]));
+  const known = new Map(Object.entries(tokens).map(([token, user]) => [token, identityOf(checked(user))]));
   return (authorization) => {
     const [scheme = '', token, ...rest] = authorization.trim().split(' ');
     if (token === undefined || scheme.toLowerCase() !== 'bearer') return ANONYMOUS;
@@ -39,6 +39,12 @@ export function bearerIdentities(tokens: Tokens | undefined): (authorization: st
     if (identity === undefined) throw errors.unauthorized('Unauthorized');
     return identity;
   };
+}
+
+/** A user without a name could do what nobody granted. */
+function checked(user: User): User {
+  if (typeof user === 'object' && user !== null && typeof user.user === 'string' && user.user !== '') return user;
+  throw new TypeError('orchplane: tokens has users by token, like { "a-token": { user: "alice", groups: ["dev"] } }');
 }
 
 /** Whether nobody in particular asks. */

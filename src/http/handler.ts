@@ -6,80 +6,64 @@
 import type { Codec } from '../codec/codec.js';
 import { codecs as everyHandlersCodecs } from '../codec/index.js';
 import { jsonCodec } from '../codec/json.js';
-import type { FeatureGates } from '../kinds/feature-gates.js';
-import type { ServedKind } from '../kinds/served-kind.js';
-import type { Dialect } from '../meta/dialect.js';
-import type { StatusError } from '../meta/errors.js';
 import { errors } from '../meta/errors.js';
-import type { GroupVersionResource } from '../meta/gvk.js';
 import type { ApiRequest } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
 import { append } from '../util/append.js';
-import type { Clock } from '../util/clock.js';
-import type { Ids } from '../util/ids.js';
+import { refuseUnknownOptions } from '../util/options.js';
 import { checkAccess, checkPageAccess, refuseImpersonation } from './access.js';
 import type { Answer, HttpRequest } from './answer.js';
 import { toResponse } from './answer.js';
 import type { Tokens } from './bearer.js';
 import { bearerIdentities } from './bearer.js';
 import { withDeadline } from './deadline.js';
+import { type Exchange, envelopeOf, nothingThere, openExchange, refuse, type Setting, withPretty } from './exchange.js';
 import type { ErrorListener } from './failure.js';
 import { toStatusError } from './failure.js';
 import { Metrics } from './metrics.js';
-import type { Offer, Representation } from './negotiate.js';
-import { offerOf, readPatchType, represent, representError, routerRefusal } from './negotiate.js';
-import { discoveryPage } from './pages/discovery.js';
+import type { Representation } from './negotiate.js';
+import { offerOf, readPatchType, represent, routerRefusal } from './negotiate.js';
 import { pagesOf } from './pages/index.js';
-import type { Page, PageOffers, PageRequest } from './pages/page.js';
 import type { ResourceRoute } from './path.js';
 import { parsePath } from './path.js';
 import type { Presentation } from './present.js';
 import { present } from './present.js';
-import { asksForPretty, asksToWatch, parseQuery, readIncludedObject, readTimeout } from './query.js';
+import { asksToWatch, readIncludedObject, readTimeout } from './query.js';
 import { readRequest } from './read-request.js';
 import { RecentEvents } from './recent-events.js';
-import type { Envelope } from './respond.js';
-import { respondDocument, respondEmpty, respondError, respondStream, respondText } from './respond.js';
+import { respondDocument, respondEmpty, respondStream, respondText } from './respond.js';
 import type { Action, ServedResource } from './routes.js';
 import { routeResource } from './routes.js';
+import { serveDiscovery, servePage } from './serve-page.js';
 import { eventStream } from './stream.js';
-
-/** What a handler needs of the cluster behind it. */
-export interface FetchTarget {
-  readonly dialect: Dialect;
-  /** By which requests run out of time. */
-  readonly clock: Clock;
-  /** For audit ids. */
-  readonly ids: Ids;
-  /** The resource at a path; names are in the cluster's dialect. */
-  resolve(gvr: GroupVersionResource): ServedResource | undefined;
-  /** What such a group does not serve is answered with a Status; anything else that is unknown, in plain text. */
-  hasBuiltIns(group: string): boolean;
-  /** Everything it serves; the same list as long as that does not change. */
-  kinds(): readonly ServedKind[];
-  readonly features: FeatureGates;
-  /** Aborts when there will be no more answers. */
-  readonly closing?: AbortSignal;
-  /** Answers at once or later. Throws, or rejects with, StatusError. */
-  send(request: ApiRequest): ApiResponse | Promise<ApiResponse>;
-}
+import type { FetchTarget } from './target.js';
 
 export interface FetchHandlerOptions {
   /** Bearer tokens and whom they stand for. Absent: every request comes from the administrator. */
-  readonly tokens?: Tokens;
+  readonly tokens?: Tokens | undefined;
   /**
    * Encodings besides JSON and YAML, in the order in which messages list them: `protobuf` of `orchplane/codec/protobuf`,
    * `cbor` of `orchplane/codec/cbor` (which the feature gate CBORServingAndStorage must switch on).
    */
-  readonly codecs?: readonly Codec[];
+  readonly codecs?: readonly Codec[] | undefined;
   /**
    * Told about errors that no client should see in full: faults of the library, of plugins, of the connection.
    * Absent: they are written to the console.
    */
-  readonly onError?: ErrorListener;
+  readonly onError?: ErrorListener | undefined;
 }
 
 export type FetchHandler = (request: Request) => Promise<Response>;
+
+/** The same before there is a Response; see {@link createHandler}. */
+export type Handler = (request: HttpRequest) => Promise<Answer>;
+
+/** What {@link FetchHandlerOptions} knows. */
+export const HANDLER_OPTIONS = [
+  'tokens',
+  'codecs',
+  'onError',
+] as const satisfies readonly (keyof FetchHandlerOptions)[];
 
 /**
  * Serves a cluster over HTTP.
@@ -90,14 +74,19 @@ export type FetchHandler = (request: Request) => Promise<Response>;
  */
 export function createFetchHandler(target: FetchTarget, options: FetchHandlerOptions = {}): FetchHandler {
   const answerTo = createHandler(target, options);
-  return async (request) => toResponse(await answerTo(request));
+  return async (request) => {
+    if (typeof request?.url !== 'string' || typeof request.headers?.get !== 'function') {
+      throw new TypeError(
+        'orchplane: a fetch handler takes a Request; node:http has createNodeListener of orchplane/node',
+      );
+    }
+    return toResponse(await answerTo(request));
+  };
 }
 
 /** The same without the platform's own objects, for servers that have theirs. */
-export function createHandler(
-  target: FetchTarget,
-  options: FetchHandlerOptions = {},
-): (request: HttpRequest) => Promise<Answer> {
+export function createHandler(target: FetchTarget, options: FetchHandlerOptions = {}): Handler {
+  refuseUnknownOptions('a handler', options, HANDLER_OPTIONS);
   const { dialect, features, closing } = target;
   const codecs = [...everyHandlersCodecs, ...(options.codecs ?? [])].filter(
     ({ gate }) => gate === undefined || features.enabled(gate),
@@ -126,35 +115,6 @@ export function createHandler(
   return (request) => handle(setting, request);
 }
 
-/** What all requests to one handler share. */
-interface Setting {
-  readonly target: FetchTarget;
-  readonly offer: Offer;
-  readonly pageOffers: PageOffers;
-  readonly pages: readonly Page[];
-  readonly metrics: Metrics;
-  readonly recent: RecentEvents;
-  readonly compresses: boolean;
-  readonly identify: ReturnType<typeof bearerIdentities>;
-  readonly onError: ErrorListener;
-}
-
-/** One request, as far as its line and headers tell. */
-interface Exchange {
-  readonly setting: Setting;
-  readonly request: HttpRequest;
-  readonly path: string;
-  readonly query: ReturnType<typeof parseQuery>;
-  readonly accept: string;
-  readonly userAgent: string;
-  readonly auditId: string;
-  /** Grows while the request is worked on. */
-  readonly warnings: string[];
-  /** Known as soon as the path is understood. */
-  served?: ServedResource;
-  action?: Action;
-}
-
 async function handle(setting: Setting, request: HttpRequest): Promise<Answer> {
   const exchange = openExchange(setting, request);
   const response = await answerOrRefuse(exchange);
@@ -171,24 +131,6 @@ async function answerOrRefuse(exchange: Exchange): Promise<Answer> {
     append(exchange.warnings, failure.warnings);
     return refuse(exchange, failure);
   }
-}
-
-function openExchange(setting: Setting, request: HttpRequest): Exchange {
-  const { headers, url } = request;
-  const fragment = url.indexOf('#');
-  const address = fragment === -1 ? url : url.slice(0, fragment);
-  const question = address.indexOf('?');
-  const end = question === -1 ? address.length : question;
-  return {
-    setting,
-    request,
-    path: address.slice(address.indexOf('/', address.indexOf('://') + 3), end),
-    query: parseQuery(address.slice(end + 1)),
-    accept: headers.get('accept') ?? '',
-    userAgent: headers.get('user-agent') ?? '',
-    auditId: headers.get('audit-id') ?? setting.target.ids.uid(),
-    warnings: [],
-  };
 }
 
 function answer(exchange: Exchange): Answer | Promise<Answer> {
@@ -212,46 +154,6 @@ function answer(exchange: Exchange): Answer | Promise<Answer> {
     case 'resource':
       return serveResource(exchange, route, { watch, timeout, user });
   }
-}
-
-function servePage(exchange: Exchange, path: string): Answer | Promise<Answer> {
-  const asked = pageRequest(exchange, path);
-  for (const page of exchange.setting.pages) {
-    const response = page(asked);
-    if (response !== undefined) return response;
-  }
-  return nothingThere(exchange);
-}
-
-function serveDiscovery(exchange: Exchange, route: Parameters<typeof discoveryPage>[1]): Answer {
-  const page = discoveryPage(pageRequest(exchange, exchange.path), route);
-  if (page !== undefined) return page;
-  const known = route.version !== undefined && exchange.setting.target.hasBuiltIns(route.group ?? '');
-  return known ? refuse(exchange, errors.router('NotFound')) : nothingThere(exchange);
-}
-
-function pageRequest(exchange: Exchange, path: string): PageRequest {
-  const { request, query, accept, setting } = exchange;
-  const { dialect } = setting.target;
-  return {
-    method: request.method,
-    path,
-    query,
-    headers: request.headers,
-    accept,
-    host: hostOf(request.url),
-    envelope: envelopeOf(exchange),
-    dialect,
-    nowMs: setting.target.clock.now(),
-    kinds: setting.target.kinds(),
-    offers: setting.pageOffers,
-    inForm: (form) => withPretty(exchange, form),
-  };
-}
-
-function hostOf(url: string): string {
-  const start = url.indexOf('://') + 3;
-  return url.slice(start, url.indexOf('/', start));
 }
 
 interface Circumstances {
@@ -333,7 +235,7 @@ function respondTo(
   const { target, metrics, onError } = exchange.setting;
   append(exchange.warnings, sent.warnings);
   const envelope = envelopeOf(exchange);
-  const include = form.view?.kind === 'Table' ? readIncludedObject(exchange.query) : 'None';
+  const include = includedIn(exchange, result);
   const presentation = (): Presentation => ({
     kind: served.kind,
     view: form.view,
@@ -350,6 +252,8 @@ function respondTo(
   // Nobody will read the events.
   if (envelope.headOnly || stream === undefined) sent.watch.close();
   if (stream === undefined) throw errors.internal('this encoding has no streams');
+  const contentType = stream.contentType(target.dialect);
+  if (envelope.headOnly) return respondEmpty(envelope, 200, { 'Content-Type': contentType });
   metrics.watchBegan();
   const events = eventStream(sent.watch, {
     request: exchange.request,
@@ -359,37 +263,19 @@ function respondTo(
     onError,
     onEnd: () => metrics.watchEnded(),
   });
-  return respondStream(envelope, events, stream.contentType(target.dialect));
+  return respondStream(envelope, events, contentType);
 }
 
-function refuse(exchange: Exchange, error: StatusError, allow?: readonly string[]): Answer {
-  const form = representError(exchange.setting.offer, exchange.accept);
-  return respondError(envelopeOf(exchange), {
-    error,
-    form: form === undefined ? undefined : withPretty(exchange, form),
-    allow,
-  });
-}
-
-function nothingThere(exchange: Exchange): Answer {
-  return respondText(envelopeOf(exchange), 404, '404 page not found\n');
-}
-
-function envelopeOf({ auditId, request, warnings, setting }: Exchange): Envelope {
-  return {
-    auditId,
-    dialect: setting.target.dialect,
-    headOnly: request.method === 'HEAD',
-    gzip: setting.compresses && takesGzip(request.headers.get('accept-encoding')),
-    warnings,
-  };
-}
-
-/** Only the bare word counts: the reference server does not weigh encodings. */
-function takesGzip(header: string | null): boolean {
-  return header?.split(',').some((token) => token.trim() === 'gzip') === true;
-}
-
-function withPretty({ query, userAgent }: Exchange, form: Representation): Representation {
-  return !form.pretty && asksForPretty(query, userAgent) ? { ...form, pretty: true } : form;
+/** What the rows of a table carry along. Throws 400, and then nobody will read a watch. */
+function includedIn(
+  { query }: Exchange,
+  { sent, form }: { readonly sent: ApiResponse; readonly form: Representation },
+): Presentation['include'] {
+  if (form.view?.kind !== 'Table') return 'None';
+  try {
+    return readIncludedObject(query);
+  } catch (error) {
+    if (sent.type === 'watch') sent.watch.close();
+    throw error;
+  }
 }

@@ -1,10 +1,12 @@
 /**
  * A cluster over HTTP: the entry `orchplane/http`.
  */
-export type { Codec } from '../codec/codec.js';
+export type { Codec, Encoded, StreamCodec } from '../codec/codec.js';
 export type { Answer, ByteSource, HttpHeaders, HttpRequest } from './answer.js';
 export type { Tokens } from './bearer.js';
-export type { FetchHandler, FetchHandlerOptions, FetchTarget } from './handler.js';
+export type { ErrorListener } from './failure.js';
+export type { FetchHandler, FetchHandlerOptions, Handler } from './handler.js';
 export { createFetchHandler, createHandler } from './handler.js';
 export type { ServedResource } from './routes.js';
+export type { FetchTarget } from './target.js';
 export { type HttpTransportOptions, httpTransport } from './transport/transport.js';

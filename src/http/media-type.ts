@@ -6,7 +6,8 @@
 const TOKEN = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]+";
 const MEDIA_TYPE = new RegExp(`^\\s*(${TOKEN}/${TOKEN})\\s*(?:;|$)`);
 const PARAMETER = new RegExp(`\\s*;\\s*(${TOKEN})\\s*=\\s*(?:${TOKEN}|"(?:[^"\\\\]|\\\\.)*")`, 'y');
-const END = /\s*;?\s*$/y;
+// The second run of white space only behind a semicolon: two runs side by side are tried in every division.
+const END = /\s*(?:;\s*)?$/y;
 
 /** The type in lower case; undefined when the header is malformed or repeats a parameter. */
 export function parseMediaType(header: string): string | undefined {

@@ -6,20 +6,34 @@ import { cbor } from '../codec/cbor/index.js';
 import type { Codec } from '../codec/codec.js';
 import { protobuf } from '../codec/protobuf/index.js';
 import type { Tokens } from '../http/bearer.js';
-import { createHandler, type FetchTarget } from '../http/handler.js';
+import { createHandler } from '../http/handler.js';
+import type { FetchTarget } from '../http/target.js';
 import { ClientGone } from './incoming-request.js';
-import { createListener, type Listener } from './listener.js';
+import { createListener, type Listener, type ListenerOptions } from './listener.js';
 import { logLine } from './request-log.js';
 
 export interface AttachOptions {
   /** Several bearer tokens, and whom they stand for. */
-  readonly tokens?: Tokens;
+  readonly tokens?: Tokens | undefined;
   /** True: a line to standard error for every request; or what to do with such a line. */
-  readonly log?: boolean | ((line: string) => void);
+  readonly log?: boolean | ((line: string) => void) | undefined;
   /** Encodings besides JSON and YAML; unless said otherwise all there are, because kubectl sends some of its bodies so. */
-  readonly codecs?: readonly Codec[];
+  readonly codecs?: readonly Codec[] | undefined;
   /** Told about errors that no client should see in full; absent: they are written to the console. */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
+}
+
+/** What {@link AttachOptions} knows. */
+export const ATTACH_OPTIONS = [
+  'tokens',
+  'log',
+  'codecs',
+  'onError',
+] as const satisfies readonly (keyof AttachOptions)[];
+
+/** Scheme, host and port in front of the paths of requests. Asked with each of them: a port is known late. */
+export interface Whereabouts {
+  readonly origin: ListenerOptions['origin'];
 }
 
 /** The limits of the reference server. None of them counts the time of an answer, so watches last as long as they want. */
@@ -33,12 +47,20 @@ export const SERVER_OPTIONS: ServerOptions = {
   noDelay: true,
 };
 
-/** Answers what comes to the server. `origin` is asked with each request: a port is known late. */
-export function attachCluster(
-  server: Server,
-  cluster: FetchTarget,
-  options: AttachOptions & { readonly origin: () => string },
-): Listener {
+/** Answers what comes to the server. */
+export function attachCluster(server: Server, cluster: FetchTarget, options: AttachOptions & Whereabouts): Listener {
+  const listener = listenerFor(cluster, options);
+  server.on('request', listener.request).on('checkContinue', listener.checkContinue);
+  // There is nothing to tunnel to. Such a socket is ours alone: nobody else hears its errors, and none closes it.
+  server.on('connect', (_request, socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.end('HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\n\r\n', () => socket.destroy());
+  });
+  return listener;
+}
+
+/** What answers for the cluster, before it is known which server asks. Throws TypeError for tokens of another shape. */
+export function listenerFor(cluster: FetchTarget, options: AttachOptions & Whereabouts): Listener {
   const { tokens, origin } = options;
   const onError = options.onError ?? ((error: unknown) => console.error(error));
   const log = options.log === true ? (line: string) => console.error(line) : options.log || undefined;
@@ -50,11 +72,5 @@ export function attachCluster(
   });
   const onExchanged =
     log === undefined ? undefined : (exchanged: Parameters<typeof logLine>[0]) => log(logLine(exchanged));
-  const listener = createListener(handler, { origin, onError, onExchanged });
-  server.on('request', listener.request).on('checkContinue', listener.checkContinue);
-  // There is nothing to tunnel to.
-  server.on('connect', (_request, socket) =>
-    socket.end('HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\n\r\n'),
-  );
-  return listener;
+  return createListener(handler, { origin, onError, onExchanged });
 }

@@ -5,8 +5,9 @@
  */
 import { Agent, createServer, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { FetchTarget } from '../http/handler.js';
-import { type AttachOptions, attachCluster, SERVER_OPTIONS } from './attach.js';
+import type { FetchTarget } from '../http/target.js';
+import { refuseUnknownOptions } from '../util/options.js';
+import { ATTACH_OPTIONS, type AttachOptions, attachCluster, SERVER_OPTIONS } from './attach.js';
 import { createInProcessConnection } from './in-process-connection.js';
 import { kubeconfigText } from './kubeconfig.js';
 
@@ -29,12 +30,15 @@ export interface InProcessAgent extends Agent {
 }
 
 /**
+ * Throws TypeError for options it does not know, and for tokens that have no users.
+ *
  * @example
  * const agent = createInProcessAgent(cluster);
  * const { get } = await import('node:http');
  * get(`${agent.url}/api/v1/namespaces`, { agent }, (response) => console.log(response.statusCode));
  */
 export function createInProcessAgent(cluster: FetchTarget, options: InProcessAgentOptions = {}): InProcessAgent {
+  refuseUnknownOptions('createInProcessAgent', options, ATTACH_OPTIONS);
   // A connection costs nothing while nobody uses it, so none is ever given up.
   const server = createServer({ ...SERVER_OPTIONS, keepAliveTimeout: 0 });
   attachCluster(server, cluster, { ...options, origin: () => ADDRESS });

@@ -34,12 +34,16 @@ export class ConnectionEnd extends Duplex {
     taken?.();
   }
 
+  /**
+   * In a turn of its own, as from a socket: else the other end would answer while this one is still in the middle of its
+   * write, and what its readers throw would be thrown there.
+   */
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
-    this.#other?.deliver(chunk, done);
+    process.nextTick(() => this.#other?.deliver(chunk, done));
   }
 
   override _final(done: () => void): void {
-    this.#other?.deliver(null, done);
+    process.nextTick(() => this.#other?.deliver(null, done));
   }
 
   /** What comes to an end that is closed already is lost, as on a network. */

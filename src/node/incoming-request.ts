@@ -22,6 +22,15 @@ export class ClientGone extends Error {
   }
 }
 
+/** Somebody in front of the listener has read the body: there is nothing left to wait for. */
+class BodyTaken extends Error {
+  override readonly name = 'BodyTaken';
+
+  constructor() {
+    super('orchplane: the body of the request was read before it came here; put the listener in front of body parsers');
+  }
+}
+
 export class IncomingRequest implements HttpRequest {
   readonly method: string;
   readonly url: string;
@@ -108,6 +117,11 @@ export function announcesBody({ headers }: IncomingMessage): boolean {
   return length !== undefined && Number(length) > 0;
 }
 
+/** Before the first byte is read here: whether others were faster. */
+function isTaken({ readableDidRead, readableEnded }: IncomingMessage): boolean {
+  return readableDidRead || readableEnded;
+}
+
 const NO_BYTES = new Uint8Array();
 
 /** The whole body; undefined as soon as it is longer than that, and the rest is left where it is. */
@@ -136,6 +150,7 @@ function readWhole(message: IncomingMessage, limit: number, onRead: () => void):
     const settle = (): void => {
       message.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
     };
+    if (isTaken(message)) return reject(new BodyTaken());
     if (message.destroyed && !message.readableEnded) return reject(new ClientGone());
     onRead();
     message.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
@@ -150,6 +165,7 @@ function readWhole(message: IncomingMessage, limit: number, onRead: () => void):
 function bodyStream(message: IncomingMessage, onRead: () => void): ReadableStream<Uint8Array> {
   let settle: (() => void) | undefined;
   const listen = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+    if (isTaken(message)) throw new BodyTaken();
     const onData = (chunk: Uint8Array): void => {
       message.pause();
       controller.enqueue(chunk);

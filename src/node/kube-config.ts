@@ -22,7 +22,8 @@ export interface AgentTaker {
 /**
  * From now on all that is made of this KubeConfig (API classes, Watch, informers, Log, Exec, Health) reaches the cluster
  * of the agent, whatever server its contexts name. Their tokens are sent as ever. One that is loaded with nothing yet
- * gets the agent's own kubeconfig. Changes the KubeConfig, and returns it.
+ * gets the agent's own kubeconfig. Changes the KubeConfig, and returns it. Throws TypeError for a KubeConfig of release 2,
+ * which takes no agents.
  *
  * @example
  * const { CoreV1Api, KubeConfig } = await import('@kubernetes/client-node');
@@ -30,6 +31,8 @@ export interface AgentTaker {
  * await config.makeApiClient(CoreV1Api).listNamespace();
  */
 export function connectKubeConfig<Config extends KubeConfigLike>(kubeConfig: Config, agent: InProcessAgent): Config {
+  // From 2.0 on requests are made by undici, which knows no agents; this method came with it.
+  if ('createDispatcher' in kubeConfig) throw new TypeError(TOO_NEW);
   const forOptions = kubeConfig.applyToHTTPSOptions.bind(kubeConfig);
   const forContext = kubeConfig.applySecurityAuthentication.bind(kubeConfig);
   if (kubeConfig.getCurrentCluster() === null) kubeConfig.loadFromString(agent.kubeconfig);
@@ -45,3 +48,7 @@ export function connectKubeConfig<Config extends KubeConfigLike>(kubeConfig: Con
   };
   return Object.assign(kubeConfig, ours);
 }
+
+const TOO_NEW =
+  'orchplane: connectKubeConfig works with client-node 1.x, and this KubeConfig is of client-node 2.x, which takes no ' +
+  'agents; install release 1, or reach the cluster over a port: loadFromString((await serve(cluster)).kubeconfig)';

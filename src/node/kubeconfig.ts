@@ -1,7 +1,7 @@
 /**
  * The file by which kubectl and client libraries find a served cluster.
  */
-import { open, readFile } from 'node:fs/promises';
+import { open, readFile, stat } from 'node:fs/promises';
 
 export interface KubeconfigParts {
   readonly url: string;
@@ -66,6 +66,8 @@ export async function writeKubeconfig(file: string, text: string): Promise<void>
 
 async function readIfPresent(file: string): Promise<string | undefined> {
   try {
+    // A device or a pipe may never come to its end, and its permissions are not ours to change.
+    if (!(await stat(file)).isFile()) throw new Error(`${file} is no regular file; it is left as it is`);
     return await readFile(file, 'utf8');
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;

@@ -30,8 +30,8 @@ export interface Exchanged {
 }
 
 export interface ListenerOptions {
-  /** Scheme, host and port in front of every path: what requests say does not matter. */
-  readonly origin: () => string;
+  /** Scheme, host and port in front of every path. */
+  readonly origin: (incoming: IncomingMessage) => string;
   /** Told about faults of the answerer and of streams. */
   readonly onError: (error: unknown) => void;
   /** Told about every request when it is over. */
@@ -110,7 +110,7 @@ class Exchange {
         if (this.awaitsContinue) this.#outgoing.writeContinue();
         this.awaitsContinue = false;
       };
-      this.#request = new IncomingRequest(this.#incoming, { url: options.origin() + path, onRead });
+      this.#request = new IncomingRequest(this.#incoming, { url: options.origin(this.#incoming) + path, onRead });
       await this.#send(await answerer(this.#request));
     } catch (error) {
       // The client is gone, or will see its connection end: there is no other way left to tell it.
@@ -158,9 +158,10 @@ class Exchange {
       head.push('Content-Length', String(this.#bytes));
     }
     outgoing.writeHead(code, head);
-    // 2. The body.
-    if (!lingers) outgoing.end(hasBody ? (body ?? '') : undefined);
-    else this.#linger(hasBody ? (body ?? '') : '');
+    // 2. The body. In one write with a text Node encodes the head as it does the text, and a head is bytes already.
+    const content = typeof body === 'string' && head.some(isBeyondAscii) ? Buffer.from(body) : (body ?? '');
+    if (!lingers) outgoing.end(hasBody ? content : undefined);
+    else this.#linger(hasBody ? content : '');
   }
 
   /** Whether the connection is of no more use, because the client is in the middle of a body nobody will read. */
@@ -261,6 +262,10 @@ function sourceOf(body: Extract<Body, ByteSource | ReadableStream<Uint8Array>>):
     // A stream that failed has told its reader already.
     cancel: () => void reader.cancel().catch(() => undefined),
   };
+}
+
+function isBeyondAscii(text: string): boolean {
+  return /[\x80-\xff]/.test(text);
 }
 
 /** When everything that is ready now has been dealt with. */

@@ -5,7 +5,9 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import { StatusError } from '../meta/errors.js';
 import type { ApiRequest } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
+import { refuseUnknownOptions } from '../util/options.js';
 import { type Manifest, ManifestError, type ManifestText, placeText, readManifests } from './manifests.js';
+import { whyNotServed } from './unknown-kind.js';
 
 /** What loading needs of a cluster. */
 export interface ManifestTarget {
@@ -16,12 +18,14 @@ export interface ManifestTarget {
 
 export interface LoadOptions {
   /** Who owns the fields afterwards; `orchplane` unless said otherwise. */
-  readonly fieldManager?: string;
+  readonly fieldManager?: string | undefined;
   /** Takes fields away from other managers instead of failing. */
-  readonly force?: boolean;
+  readonly force?: boolean | undefined;
   /** For objects of namespaced kinds that name none; `default` unless said otherwise. */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
 }
+
+const OPTIONS = ['fieldManager', 'force', 'namespace'] as const satisfies readonly (keyof LoadOptions)[];
 
 /** What became of one object; or of one document, when it could not be read. */
 export type LoadedObject = {
@@ -43,7 +47,8 @@ export type LoadedObject = {
 /**
  * Applies all objects of the texts. Namespaces, definitions and what admission asks for come first, the rest in order of
  * appearance. A namespace that does not exist is not made up: objects in it fail. When a document cannot be read,
- * nothing is applied at all; when an object is refused, the others are applied all the same.
+ * nothing is applied at all; when an object is refused, the others are applied all the same. Rejects with TypeError for
+ * options it does not know.
  *
  * @example
  * const loaded = await loadManifests(cluster, [{ name: 'web.yaml', text: 'apiVersion: v1\nkind: …' }]);
@@ -54,6 +59,7 @@ export async function loadManifests(
   texts: readonly ManifestText[],
   options: LoadOptions = {},
 ): Promise<LoadedObject[]> {
+  refuseUnknownOptions('loadManifests', options, OPTIONS);
   const read = texts.flatMap(readManifests);
   const unreadable = read.filter((each) => each instanceof ManifestError);
   if (unreadable.length > 0) return unreadable.map(failed);
@@ -85,9 +91,11 @@ function rankOf({ kind }: Manifest): number {
 
 async function load(cluster: ManifestTarget, manifest: Manifest, options: LoadOptions): Promise<LoadedObject> {
   const { place, apiVersion, kind, body } = manifest;
-  const served = cluster.kinds().find((each) => each.apiVersion === apiVersion && each.gvk.kind === kind);
+  const kinds = cluster.kinds();
+  const served = kinds.find((each) => each.apiVersion === apiVersion && each.gvk.kind === kind);
   if (served === undefined) {
-    return failed(new ManifestError(place, `no kind ${kind} in ${apiVersion} is served`));
+    const reason = whyNotServed({ apiVersion, kind }, kinds);
+    return failed(new ManifestError(place, `no kind ${kind} in ${apiVersion} is served${reason}`));
   }
   if (!served.namespaced && manifest.namespace !== undefined) {
     return failed(new ManifestError(place, `${kind} is cluster-scoped and takes no namespace`));

@@ -87,21 +87,66 @@ function readDocument(place: ManifestPlace, text: string): (Manifest | ManifestE
   }
   if (value === null) return [];
   if (!isList(value)) return [readObject(place, value, body)];
-  return value.items.map((item, index) => readObject({ ...place, item: index + 1 }, item, valueBody(item)));
+  return value.items.map((each, index) => {
+    const item = itemOf(value, each);
+    return readObject({ ...place, item: index + 1 }, item, valueBody(item));
+  });
+}
+
+interface ListDocument {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly items: readonly unknown[];
 }
 
 /** `List`, `ConfigMapList`, …: whatever carries items and says that it is a list. */
-function isList(value: unknown): value is { readonly items: readonly unknown[] } {
+function isList(value: unknown): value is ListDocument {
   if (!isRecord(value) || !Array.isArray(value['items'])) return false;
   return typeof value['kind'] === 'string' && value['kind'].endsWith('List') && isText(value['apiVersion']);
+}
+
+/** Written by the server that the list is from. To apply them would be to claim what is true of that server alone. */
+const SERVERS_OWN: ReadonlySet<string> = new Set([
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'managedFields',
+  'selfLink',
+]);
+
+/**
+ * An item as an object of its own. Servers leave out of each item what the kind of the list says (`ConfigMapList`), and
+ * put into it what only they know.
+ */
+function itemOf({ apiVersion, kind }: ListDocument, item: unknown): unknown {
+  if (!isRecord(item)) return item;
+  const { metadata } = item;
+  const claimed = isRecord(metadata)
+    ? { metadata: Object.fromEntries(Object.entries(metadata).filter(([name]) => !SERVERS_OWN.has(name))) }
+    : {};
+  const type = kind === 'List' ? {} : { apiVersion, kind: kind.slice(0, -'List'.length) };
+  return { ...type, ...item, ...claimed };
 }
 
 function readObject(place: ManifestPlace, value: unknown, body: RequestBody): Manifest | ManifestError {
   if (!isRecord(value)) return new ManifestError(place, 'is not an object');
   const { apiVersion, kind, metadata } = value;
+  if (isKustomization(place, value)) {
+    return new ManifestError(place, 'is for kustomize, which does not run here; load what "kubectl kustomize" prints');
+  }
+  const { namespace, name, generateName } = isRecord(metadata) ? metadata : {};
+  for (const [field, found] of Object.entries({
+    apiVersion,
+    kind,
+    'metadata.name': name,
+    'metadata.namespace': namespace,
+  })) {
+    const problem = unquoted(found);
+    if (problem !== undefined) return new ManifestError(place, `${field} is ${problem}`);
+  }
   if (!isText(apiVersion)) return new ManifestError(place, 'apiVersion is missing');
   if (!isText(kind)) return new ManifestError(place, 'kind is missing');
-  const { namespace, name, generateName } = isRecord(metadata) ? metadata : {};
   if (!isText(name) && !isText(generateName)) {
     return new ManifestError(place, `${kind} has neither metadata.name nor metadata.generateName`);
   }
@@ -114,6 +159,19 @@ function readObject(place: ManifestPlace, value: unknown, body: RequestBody): Ma
     generateName: isText(generateName) ? generateName : undefined,
     body,
   };
+}
+
+/** A file that says how others are put together. It often goes without a type, and always without a name. */
+function isKustomization({ file }: ManifestPlace, { apiVersion, kind }: Readonly<Record<string, unknown>>): boolean {
+  if (kind === undefined && apiVersion === undefined) return /(^|[\\/])kustomization(\.ya?ml)?$/i.test(file);
+  return kind === 'Kustomization' && String(apiVersion).startsWith('kustomize.config.');
+}
+
+/** What a word became that its writer took for text: in YAML `yes`, `on` and `y` are booleans, `1.10` is a number. */
+function unquoted(value: unknown): string | undefined {
+  if (typeof value === 'boolean') return `a boolean (${value}); put it in quotes if it is a text: "y", "yes", "on"`;
+  if (typeof value === 'number' || typeof value === 'bigint') return `a number (${value}); put it in quotes`;
+  return undefined;
 }
 
 function isText(value: unknown): value is string {

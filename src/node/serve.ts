@@ -10,35 +10,47 @@ import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import type { Tokens } from '../http/bearer.js';
-import type { FetchTarget } from '../http/handler.js';
+import type { FetchTarget } from '../http/target.js';
+import type { DialectName } from '../meta/dialect.js';
 import { systemClock } from '../util/clock.js';
-import { type AttachOptions, attachCluster, SERVER_OPTIONS } from './attach.js';
+import { refuseUnknownOptions } from '../util/options.js';
+import { ATTACH_OPTIONS, type AttachOptions, attachCluster, SERVER_OPTIONS } from './attach.js';
 import { createServerCertificate } from './certificates.js';
 import { kubeconfigText, writeKubeconfig } from './kubeconfig.js';
 import type { Listener } from './listener.js';
 
 export interface ServeOptions extends AttachOptions {
   /** 0, or none: any that is free. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** The address or name to listen at; 127.0.0.1 unless said otherwise, which only this machine can reach. */
-  readonly host?: string;
+  readonly host?: string | undefined;
   /** True: HTTPS with a certificate made up for the occasion. Texts are in PEM. Absent: plain HTTP. */
-  readonly tls?: boolean | TlsFiles;
+  readonly tls?: boolean | TlsFiles | undefined;
   /** The one bearer token that opens the cluster, for its administrator. Unless said otherwise: a random one. */
-  readonly token?: string;
+  readonly token?: string | undefined;
   /** Instead of `token`: several, and whom they stand for. The kubeconfig gets the first. */
-  readonly tokens?: Tokens;
+  readonly tokens?: Tokens | undefined;
   /** No token is asked for: whoever reaches the port is the administrator. */
-  readonly anonymous?: boolean;
+  readonly anonymous?: boolean | undefined;
   /** A file to write the kubeconfig to, readable by its owner alone. A file that is not ours is never replaced. */
-  readonly kubeconfig?: string;
+  readonly kubeconfig?: string | undefined;
 }
+
+const OPTIONS = [
+  'port',
+  'host',
+  'tls',
+  'token',
+  'anonymous',
+  'kubeconfig',
+  ...ATTACH_OPTIONS,
+] as const satisfies readonly (keyof ServeOptions)[];
 
 export interface TlsFiles {
   readonly cert: string;
   readonly key: string;
   /** The authority that clients should trust; absent: they know it anyway. */
-  readonly ca?: string;
+  readonly ca?: string | undefined;
 }
 
 /** A cluster that is being served. */
@@ -46,6 +58,8 @@ export interface ServedCluster extends AsyncDisposable {
   /** `https://127.0.0.1:41237`: where clients on this machine find it. */
   readonly url: string;
   readonly port: number;
+  /** The spelling of names that clients need to know: kubectl and its like know `kubernetes` only. */
+  readonly dialect: DialectName;
   /** What to show as a bearer token; absent when none is asked for. */
   readonly token?: string;
   /** The text of a kubeconfig. Mind that kubectl shows its token over HTTPS only. */
@@ -57,14 +71,15 @@ export interface ServedCluster extends AsyncDisposable {
 }
 
 /**
- * Serves a cluster over HTTP or HTTPS. Rejects when it cannot listen; throws TypeError for options that contradict each
- * other.
+ * Serves a cluster over HTTP or HTTPS. Rejects when it cannot listen, and with TypeError for options that it does not
+ * know or that contradict each other.
  *
  * @example
  * await using server = await serve(cluster, { tls: true });
  * console.log(server.url, server.kubeconfig);
  */
 export async function serve(cluster: FetchTarget, options: ServeOptions = {}): Promise<ServedCluster> {
+  refuseUnknownOptions('serve', options, OPTIONS);
   const host = options.host ?? '127.0.0.1';
   const { token, tokens } = credentials(options);
   const tls = await certificateFor(options.tls ?? false, host);
@@ -97,6 +112,7 @@ export async function serve(cluster: FetchTarget, options: ServeOptions = {}): P
   return Object.freeze({
     url,
     port,
+    dialect: cluster.dialect.name,
     ...(token === undefined ? {} : { token }),
     kubeconfig,
     ...(caCertificate === undefined ? {} : { caCertificate }),

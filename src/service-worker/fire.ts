@@ -1,7 +1,9 @@
 /**
  * A whole service worker: the pages it controls find the cluster behind `fetch`, at addresses of their own origin.
  */
-import type { FetchTarget } from '../http/handler.js';
+import { HANDLER_OPTIONS } from '../http/handler.js';
+import type { FetchTarget } from '../http/target.js';
+import { refuseUnknownOptions } from '../util/options.js';
 import { createResponder, type ResponderOptions } from './responder.js';
 import type { WorkerScope } from './worker-scope.js';
 
@@ -10,10 +12,18 @@ export interface FireOptions extends Omit<ResponderOptions, 'origin'> {
    * Take the place of an older worker, and of none at all in pages that are open already, as soon as this one is there.
    * Absent: yes. False: the browser's own rule, by which pages get the worker when they are next loaded.
    */
-  readonly claim?: boolean;
+  readonly claim?: boolean | undefined;
   /** The worker's global scope, unless it is the one this runs in. */
-  readonly worker?: WorkerScope;
+  readonly worker?: WorkerScope | undefined;
 }
+
+const FIRE_OPTIONS = [
+  'base',
+  'scope',
+  'claim',
+  'worker',
+  ...HANDLER_OPTIONS,
+] as const satisfies readonly (keyof FireOptions)[];
 
 /**
  * Answers the pages' requests to the API from the cluster; everything else goes to the network. To be called while the
@@ -26,6 +36,7 @@ export interface FireOptions extends Omit<ResponderOptions, 'origin'> {
  * fire(createCluster(), { base: '/cluster/' })
  */
 export function fire(target: FetchTarget, options: FireOptions = {}): void {
+  refuseUnknownOptions('fire', options, FIRE_OPTIONS);
   const { claim = true, worker = ownScope(), ...responderOptions } = options;
   const respond = createResponder(target, { ...responderOptions, origin: worker.location.origin });
   worker.addEventListener('fetch', (event) => {

@@ -3,22 +3,31 @@
  * service worker has to say whether it answers before anything can be waited for.
  */
 import { toResponse } from '../http/answer.js';
-import { createHandler, type FetchHandlerOptions, type FetchTarget } from '../http/handler.js';
+import { createHandler, type FetchHandlerOptions, HANDLER_OPTIONS } from '../http/handler.js';
+import type { FetchTarget } from '../http/target.js';
+import { refuseUnknownOptions } from '../util/options.js';
 
 export interface ResponderOptions extends FetchHandlerOptions {
   /**
    * The path under which the cluster is, for pages that have an `/api` of their own: with `/cluster/`, the pods are at
    * `/cluster/api/v1/pods`. Absent: the cluster is at the root, and only the paths of the API are its own.
    */
-  readonly base?: string;
+  readonly base?: string | undefined;
   /**
    * The paths, behind `base`, that are the cluster's: each with everything below it. Absent: everything below a `base`;
    * without one, `/api`, `/apis`, `/openapi`, `/version`, `/healthz`, `/livez`, `/readyz` and `/metrics`.
    */
-  readonly scope?: string | readonly string[];
+  readonly scope?: string | readonly string[] | undefined;
   /** Requests to other origins are none of the cluster's. Absent: the origin of the page or worker this runs in. */
-  readonly origin?: string;
+  readonly origin?: string | undefined;
 }
+
+const RESPONDER_OPTIONS = [
+  'base',
+  'scope',
+  'origin',
+  ...HANDLER_OPTIONS,
+] as const satisfies readonly (keyof ResponderOptions)[];
 
 /** The answer, or undefined for a request that is not for the cluster. */
 export type Responder = (request: Request) => Promise<Response> | undefined;
@@ -27,13 +36,14 @@ const API = ['/api', '/apis', '/openapi', '/version', '/healthz', '/livez', '/re
 
 /**
  * For a fetch listener of your own, and for pages without service workers. Throws TypeError for a `base` or a `scope` that
- * is no path.
+ * is no path, and for an option that there is not.
  *
  * @example
  * const respond = createResponder(cluster)
  * const ask = (request: Request) => respond(request) ?? fetch(request)
  */
 export function createResponder(target: FetchTarget, options: ResponderOptions = {}): Responder {
+  refuseUnknownOptions('createResponder', options, RESPONDER_OPTIONS);
   const { base = '/', scope = trimmed(base) === '' ? API : '/', origin = ownOrigin(), ...handlerOptions } = options;
   const prefix = readPath('base', base);
   const roots = [scope].flat().map((path) => readPath('scope', path));

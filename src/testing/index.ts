@@ -3,4 +3,4 @@
  */
 export { type FakeClock, fakeClock } from './fake-clock.js';
 export { sequentialIds } from './sequential-ids.js';
-export { type TestCluster, testCluster } from './test-cluster.js';
+export { type TestCluster, type TestClusterOptions, testCluster } from './test-cluster.js';

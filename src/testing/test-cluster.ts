@@ -12,12 +12,15 @@ export interface TestCluster extends Cluster {
   fork(options?: ForkOptions & { readonly clock?: FakeClock }): TestCluster;
 }
 
+/** Everything but the clock, which is the test's. */
+export type TestClusterOptions = Omit<ClusterOptions, 'clock'>;
+
 /**
  * @example
  * const cluster = testCluster();
  * await cluster.clock.advance(60_000);
  */
-export function testCluster(options: Omit<ClusterOptions, 'clock'> = {}): TestCluster {
+export function testCluster(options: TestClusterOptions = {}): TestCluster {
   const cluster = createCluster({ ids: sequentialIds(), ...options, clock: fakeClock() });
   return cluster as TestCluster;
 }

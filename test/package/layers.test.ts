@@ -45,7 +45,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // HTTP speaks the protocol to whatever cluster it is handed, so it needs no server.
   http: ['util', 'meta', 'schema', 'protocol', 'kinds', 'registry', 'codec'],
   // A worker is handed its cluster, as a handler is.
-  'service-worker': ['http'],
+  'service-worker': ['util', 'http'],
   // The command line makes clusters and serves them.
   node: [...L6, 'http', 'cluster.ts', 'full-cluster.ts'],
   // Loops on the public client only.

@@ -11,17 +11,26 @@ export interface Entry {
   readonly specifier: string;
   /** The part behind the package name; `index` for the package itself. */
   readonly name: string;
-  /** Absolute path of the built JavaScript. */
+  /** Absolute path of the built JavaScript that Node loads. */
   readonly file: string;
+  /** Absolute path of the one that bundlers take. */
+  readonly module: string;
   /** Absolute path of the built declarations. */
   readonly types: string;
   /** Its source, relative to the repository: `src/kinds/index.ts`. */
   readonly source: string;
 }
 
+interface Conditions {
+  readonly types: string;
+  /** Absent: there is only one. */
+  readonly node?: string;
+  readonly default: string;
+}
+
 interface Manifest {
   readonly name: string;
-  readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default: string }>>;
+  readonly exports: Readonly<Record<string, string | Conditions>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
 }
@@ -38,16 +47,19 @@ export const entries: readonly Entry[] = Object.entries(manifest.exports).flatMa
         {
           specifier: `${manifest.name}${subpath.slice(1)}`,
           name: subpath === '.' ? 'index' : subpath.slice(2),
-          file: join(root, target.default),
+          file: join(root, target.node ?? target.default),
+          module: join(root, target.default),
           types: join(root, target.types),
-          source: target.default.replace('./dist/', 'src/').replace(/\.js$/, '.ts'),
+          source: target.types.replace('./dist/', 'src/').replace(/\.d\.ts$/, '.ts'),
         },
       ],
 );
 
 /** Tests of built files say what is missing instead of failing somewhere inside a bundler. */
 export function requireBuild(): void {
-  const missing = entries.flatMap((entry) => [entry.file, entry.types]).filter((file) => !existsSync(file));
+  const missing = entries
+    .flatMap((entry) => [entry.file, entry.module, entry.types])
+    .filter((file) => !existsSync(file));
   if (missing.length > 0) {
     throw new Error(
       `not built: ${missing.map((file) => file.slice(root.length)).join(', ')}; run "npm run build" first`,

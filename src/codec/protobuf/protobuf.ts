@@ -51,7 +51,8 @@ function streamType(dialect: Dialect): string {
 
 function encodeDocument(document: Document, dialect: Dialect): Uint8Array {
   const { apiVersion = '', kind = '' } = document;
-  const message = typesIn(dialect).ofKind(apiVersion, kind);
+  // The oldest documents of discovery (of `/api` and below) do not name their version, in their envelope neither.
+  const message = typesIn(dialect).ofKind(apiVersion || 'v1', kind);
   if (message === undefined) throw new UnknownTypeError(document);
   const raw = encodeMessage(message, document);
   // An event is no object and does not say what it is.

@@ -6,6 +6,7 @@ import { quote } from '../../meta/go-text.js';
 import type { GroupVersionResource } from '../../meta/gvk.js';
 import { pathSegmentProblems } from '../../meta/names.js';
 import type { ApiRequest, RequestOptions, Verb } from '../../protocol/request.js';
+import { isRecord } from '../../util/json.js';
 
 export const METHODS: Readonly<Record<Verb, string>> = {
   get: 'GET',
@@ -19,16 +20,13 @@ export const METHODS: Readonly<Record<Verb, string>> = {
 };
 
 /**
- * The address that paths are added to, without a slash at its end. A page may give one that is relative to its own.
+ * The address that paths are added to, without a slash at its end. A page may give a path of its own origin.
  * Throws TypeError for what is no address, or says more than where the cluster is.
  */
-export function readBaseUrl(baseUrl: string): string {
-  const { location } = globalThis as { readonly location?: { readonly href: string } };
-  let url: URL;
-  try {
-    url = new URL(baseUrl, location?.href);
-  } catch (cause) {
-    throw new TypeError(`orchplane: baseUrl is no URL: ${String(baseUrl)}`, { cause });
+export function readBaseUrl(baseUrl: string | URL): string {
+  const url = parseBaseUrl(textOf(baseUrl));
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new TypeError(`orchplane: baseUrl begins with ${url.protocol}; a cluster is reached over http: or https:`);
   }
   if (url.username !== '' || url.password !== '') {
     throw new TypeError('orchplane: baseUrl holds a user; fetch refuses that, say who asks with token or headers');
@@ -38,8 +36,37 @@ export function readBaseUrl(baseUrl: string): string {
   }
   let end = url.pathname.length;
   while (end > 0 && url.pathname.charAt(end - 1) === '/') end--;
-  // Not `origin`: that is "null" for the schemes that only a fetch of the user's own knows.
-  return `${url.protocol}//${url.host}${url.pathname.slice(0, end)}`;
+  return `${url.origin}${url.pathname.slice(0, end)}`;
+}
+
+/** A URL is known by what it has, because that of another realm is of another class. */
+function textOf(baseUrl: unknown): string {
+  const text = isRecord(baseUrl) ? baseUrl['href'] : baseUrl;
+  if (typeof text === 'string' && text !== '') return text;
+  const given = text === '' ? 'is empty' : `is ${baseUrl === undefined ? 'missing' : 'no text and no URL'}`;
+  throw new TypeError(
+    `orchplane: the option baseUrl ${given}; it says where the cluster is, as https://cluster.example:6443 does`,
+  );
+}
+
+function parseBaseUrl(text: string): URL {
+  const isPath = /^\.{0,2}\//.test(text);
+  // Without this a host alone would be a path of the page, and the port behind it would make it a scheme.
+  if (!isPath && !/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) {
+    throw new TypeError(`orchplane: http:// or https:// is missing before the baseUrl ${quote(text)}`);
+  }
+  const { location } = globalThis as { readonly location?: { readonly href: string } };
+  if (isPath && location === undefined) {
+    throw new TypeError(
+      `orchplane: the baseUrl ${quote(text)} is a path alone, which works only in a page (location.origin + …); ` +
+        'here it needs a host, as in https://cluster.example:6443',
+    );
+  }
+  try {
+    return new URL(text, location?.href);
+  } catch (cause) {
+    throw new TypeError(`orchplane: baseUrl is no URL: ${quote(text)}`, { cause });
+  }
 }
 
 /** The whole URL. Throws BadRequest for a name that no path can hold. */

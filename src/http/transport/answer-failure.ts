@@ -3,6 +3,7 @@
  * told in its words; everything else (a proxy's page, a refused connection, half a document) gets those of the
  * reference client. The platform's own error, if there was one, is the `cause`.
  */
+import { type Dialect, dialects, serviceGroup } from '../../meta/dialect.js';
 import { failure, StatusError } from '../../meta/errors.js';
 import { quote } from '../../meta/go-text.js';
 import { qualifiedResource } from '../../meta/gvk.js';
@@ -63,8 +64,14 @@ const IN_OWN_WORDS: Readonly<Record<number, StatusReason>> = {
   415: 'UnsupportedMediaType',
 };
 
+/** A request, and the names in which it was made. */
+export interface Asked {
+  readonly request: ApiRequest;
+  readonly dialect: Dialect;
+}
+
 /** An HTTP failure without a Status; `text` is what it brought instead. */
-export function bareFailure(request: ApiRequest, told: Told, text: string): StatusError {
+export function bareFailure({ request, dialect }: Asked, told: Told, text: string): StatusError {
   const { code } = told;
   const shown = text.trim().slice(0, SHOWN) || 'unknown';
   const known = TEXTS[code];
@@ -72,13 +79,24 @@ export function bareFailure(request: ApiRequest, told: Told, text: string): Stat
   if (own !== undefined) return unexpected(request, told, { reason: own, message: shown, shown });
   if (known !== undefined) {
     const reason = code === 409 && request.verb === 'create' ? 'AlreadyExists' : known.reason;
-    return unexpected(request, told, { reason, message: known.text, shown });
+    const hint = code === 404 ? dialectHint(request, dialect) : '';
+    return unexpected(request, told, { reason, message: known.text, shown, hint });
   }
   const message =
     code >= 500
       ? `an error on the server (${quote(shown)}) has prevented the request from succeeding`
       : `the server responded with the status code ${code} but did not return more information`;
   return unexpected(request, told, { ...(code >= 500 ? { reason: 'InternalError' } : {}), message, shown });
+}
+
+/**
+ * A group of the service's own is at every server, under one of two names: one that is nowhere was asked for under the
+ * other's. Groups of other owners have one name everywhere.
+ */
+function dialectHint({ resource }: ApiRequest, dialect: Dialect): string {
+  if (!resource.group.endsWith(dialect.group(serviceGroup('')))) return '';
+  const others = dialects.filter(({ name }) => name !== dialect.name).map(({ name }) => quote(name));
+  return `; the other end may speak another dialect than ${quote(dialect.name)}: try dialect: ${others.join(' or ')}`;
 }
 
 /** A redirect. It is not followed: most requests would arrive elsewhere as another one, or without who asks. */
@@ -104,10 +122,13 @@ interface Words {
   readonly reason?: StatusReason;
   readonly message: string;
   readonly shown: string;
+  /** What to try, behind all the rest. */
+  readonly hint?: string;
   readonly cause?: unknown;
 }
 
-function unexpected(request: ApiRequest, told: Told, { reason, message, shown, cause }: Words): StatusError {
+function unexpected(request: ApiRequest, told: Told, words: Words): StatusError {
+  const { reason, message, shown, hint = '', cause } = words;
   const { group, resource } = request.resource;
   const { retryAfterSeconds } = told;
   // A path that is not there is no word about the object: whoever asks whether it exists must not take it for one.
@@ -115,7 +136,7 @@ function unexpected(request: ApiRequest, told: Told, { reason, message, shown, c
   const { status } = failure({
     ...(reason === undefined ? {} : { reason }),
     code: told.code,
-    message: `${message} (${describe(request)})`,
+    message: `${message} (${describe(request)})${hint}`,
     details: {
       ...(name === undefined ? {} : { name }),
       ...(group === '' ? {} : { group }),

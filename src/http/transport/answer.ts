@@ -8,7 +8,15 @@ import type { ApiRequest } from '../../protocol/request.js';
 import type { ApiResponse, ObjectResponse } from '../../protocol/response.js';
 import { deepFreeze, isRecord, type MutableRecord } from '../../util/json.js';
 import { parseMediaType } from '../media-type.js';
-import { bareFailure, brokenOff, redirected, statusFailure, type Told, unusable } from './answer-failure.js';
+import {
+  type Asked,
+  bareFailure,
+  brokenOff,
+  redirected,
+  statusFailure,
+  type Told,
+  unusable,
+} from './answer-failure.js';
 import { warningTexts } from './warning-texts.js';
 import { HttpWatchStream } from './watch-stream.js';
 
@@ -49,12 +57,12 @@ export async function answerOf(request: ApiRequest, response: Response): Promise
 }
 
 /** The failure that a response of no success stands for. */
-export async function failureOf(request: ApiRequest, response: Response): Promise<StatusError> {
+export async function failureOf(asked: Asked, response: Response): Promise<StatusError> {
   const told = toldBy(response);
   if (response.type === 'opaqueredirect' || (told.code >= 300 && told.code <= 399)) {
     await response.body?.cancel();
     // Browsers do not even tell the code.
-    return redirected(request, { ...told, code: told.code || 302 }, response.headers.get('location'));
+    return redirected(asked.request, { ...told, code: told.code || 302 }, response.headers.get('location'));
   }
   const text = await textOf(response);
   const type = parseMediaType(response.headers.get('content-type') ?? '');
@@ -63,7 +71,7 @@ export async function failureOf(request: ApiRequest, response: Response): Promis
     if (failed !== undefined) return failed;
   }
   const isText = type === undefined || type === 'application/json' || type.startsWith('text/');
-  return bareFailure(request, told, isText ? text : '');
+  return bareFailure(asked, told, isText ? text : '');
 }
 
 async function textOf(response: Response): Promise<string> {

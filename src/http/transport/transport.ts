@@ -2,7 +2,7 @@
  * The client's way to a cluster that is elsewhere: requests of the protocol as HTTP, through fetch. It answers as a
  * cluster in this process does, only later, and with objects of its own instead of shared ones.
  */
-import type { DialectName } from '../../meta/dialect.js';
+import type { Dialect, DialectName } from '../../meta/dialect.js';
 import { dialectNamed } from '../../meta/dialect.js';
 import { failure, StatusError } from '../../meta/errors.js';
 import type { ApiRequest } from '../../protocol/request.js';
@@ -10,43 +10,63 @@ import type { ApiResponse } from '../../protocol/response.js';
 import type { Transport } from '../../protocol/transport.js';
 import { onAbort, untilAborted } from '../../util/abort.js';
 import { type Clock, systemClock, type Undo } from '../../util/clock.js';
+import { isRecord } from '../../util/json.js';
+import { refuseUnknownOptions } from '../../util/options.js';
 import { addressOf, METHODS, readBaseUrl } from './address.js';
 import { answerOf, failureOf, isSuccess } from './answer.js';
 import { isReset, unreachable } from './answer-failure.js';
 import { type Content, contentOf } from './content.js';
 import { headersOf } from './headers.js';
+import { checkedToken } from './token.js';
 
 export interface HttpTransportOptions {
   /** Where the cluster is, with the path that stands before `/api` and `/apis` if there is one. */
-  readonly baseUrl: string;
+  readonly baseUrl: string | URL;
   /** How requests travel: the platform's own fetch unless said otherwise. What `createFetchHandler` makes fits. */
-  readonly fetch?: (request: Request) => Promise<Response>;
+  readonly fetch?: Fetch | undefined;
   /** Who asks, as a bearer token. A function is asked for it before each request, so that it may renew it. */
-  readonly token?: string | (() => string | Promise<string>);
+  readonly token?: string | (() => string | Promise<string>) | undefined;
   /** Sent with every request. What the transport itself has to say under a name goes before what stands here. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** The names the other end speaks; `orch` unless said otherwise, `kubernetes` for a cluster of that name. */
-  readonly dialect?: DialectName;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * The names the other end speaks; `orch` unless said otherwise, as `createCluster` has it. `kubernetes` for a cluster of
+   * that name, and for what `orchplane serve` serves.
+   */
+  readonly dialect?: DialectName | undefined;
   /** For the waits between attempts, and for the client's own; the machine's unless said otherwise. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** From it the server takes the manager of fields whose writer names none; `orchplane` unless said otherwise. */
-  readonly userAgent?: string;
+  readonly userAgent?: string | undefined;
   /**
    * How often a request is made again at most. Made again is what the server refused with 429 or 503 and a Retry-After
    * of at most a minute, after that time and whatever the verb, because a server that says so has done nothing; and a
    * read on a connection that was reset, at once. Unless said otherwise 10, as the reference client does; 0: never.
    */
-  readonly retries?: number;
+  readonly retries?: number | undefined;
 }
+
+type Fetch = (request: Request) => Promise<Response>;
+
+const OPTIONS = [
+  'baseUrl',
+  'fetch',
+  'token',
+  'headers',
+  'dialect',
+  'clock',
+  'userAgent',
+  'retries',
+] as const satisfies readonly (keyof HttpTransportOptions)[];
 
 /**
  * A transport to a cluster over HTTP, for `createClient`. It has no life of its own: nothing to close. Throws TypeError
- * for a `baseUrl` that is none.
+ * for options that cannot be meant.
  *
  * @example
  * const transport = httpTransport({ baseUrl: 'https://cluster.example:6443', token: 'secret' })
  */
 export function httpTransport(options: HttpTransportOptions): Transport {
+  checkOptions(options);
   const setting: Setting = {
     baseUrl: readBaseUrl(options.baseUrl),
     // Called as functions and not as methods, which the fetch of a page would refuse.
@@ -56,12 +76,23 @@ export function httpTransport(options: HttpTransportOptions): Transport {
     clock: options.clock ?? systemClock,
     userAgent: options.userAgent ?? 'orchplane',
     retries: options.retries ?? 10,
+    dialect: dialectNamed(options.dialect ?? 'orch'),
   };
-  const dialect = dialectNamed(options.dialect ?? 'orch');
-  return Object.freeze({ dialect, clock: setting.clock, send: (request: ApiRequest) => send(setting, request) });
+  const { dialect, clock } = setting;
+  return Object.freeze({ dialect, clock, send: (request: ApiRequest) => send(setting, request) });
 }
 
-type Fetch = (request: Request) => Promise<Response>;
+/** Nobody should have to send a request to learn that no request can succeed. */
+function checkOptions(options: unknown): asserts options is HttpTransportOptions {
+  if (!isRecord(options)) throw new TypeError('orchplane: httpTransport takes an object of options, with baseUrl');
+  refuseUnknownOptions('httpTransport', options, OPTIONS);
+  const { fetch, token, retries } = options;
+  if (fetch !== undefined && typeof fetch !== 'function') throw new TypeError('orchplane: fetch is no function');
+  if (typeof token !== 'function') checkedToken(token);
+  if (retries !== undefined && !(typeof retries === 'number' && Number.isSafeInteger(retries) && retries >= 0)) {
+    throw new TypeError(`orchplane: retries is a whole number from 0 on, and not ${String(retries)}`);
+  }
+}
 
 interface Setting {
   readonly baseUrl: string;
@@ -71,6 +102,7 @@ interface Setting {
   readonly clock: Clock;
   readonly userAgent: string;
   readonly retries: number;
+  readonly dialect: Dialect;
 }
 
 /** The platform's is looked up late, so that a test may still put another in its place. */
@@ -123,7 +155,7 @@ async function attempt(exchange: Exchange): Promise<Attempt> {
     const init = { method: METHODS[request.verb], headers, body, signal: stop.signal, redirect: 'manual' as const };
     const response = await responseTo(() => setting.fetch(new Request(exchange.url, init)), signal);
     if (!isSuccess(response)) {
-      const error = await failureOf(request, response);
+      const error = await failureOf({ request, dialect: setting.dialect }, response);
       return { type: 'failure', error, ...retryOnRefusal(error) };
     }
     return { type: 'answer', answer: await answerOf(request, response) };
@@ -139,10 +171,7 @@ async function attempt(exchange: Exchange): Promise<Attempt> {
 
 async function headersFor({ setting, request, content }: Exchange): Promise<Headers> {
   const { user, signal, userAgent = setting.userAgent } = request;
-  const token = await untilAborted(readToken(setting.token), signal);
-  // Said here, because the platform's own error would show the token.
-  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token))
-    throw new TypeError('orchplane: the token is no bearer token');
+  const token = checkedToken(await untilAborted(readToken(setting.token), signal));
   return headersOf({ fixed: setting.headers, userAgent, token, contentType: content?.type, user });
 }
 

@@ -1,0 +1,168 @@
+/** What hostile and unlucky clients did to the server over HTTP, once. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { protobuf } from '../../src/codec/protobuf/index.js';
+import { createCluster } from '../../src/full-cluster.js';
+import { parseAccept } from '../../src/http/accept.js';
+import { createFetchHandler, type FetchTarget } from '../../src/http/index.js';
+import { parseMediaType } from '../../src/http/media-type.js';
+import { defineKind } from '../../src/index.js';
+import { createInProcessAgent, serve } from '../../src/node/index.js';
+import { writeKubeconfig } from '../../src/node/kubeconfig.js';
+import { exchange, wireTo } from '../unit/node/sockets.js';
+
+const CONNECT = 'CONNECT other:1 HTTP/1.1\r\nHost: x\r\n\r\n';
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
+
+describe('CONNECT', () => {
+  const uncaught: unknown[] = [];
+  const note = (error: unknown): void => void uncaught.push(error);
+  afterEach(() => process.off('uncaughtException', note));
+
+  test('and gone: the process lives on', async () => {
+    await using server = await serve(createCluster(), { anonymous: true });
+    process.on('uncaughtException', note);
+    const gone = Array.from({ length: 20 }, async () => {
+      const { socket } = await wireTo(server.port);
+      await new Promise((resolve) => socket.write(CONNECT, resolve));
+      socket.resetAndDestroy();
+    });
+    await Promise.all(gone);
+    expect(await exchange(server.port, 'GET /healthz HTTP/1.0\r\n\r\n')).toMatch(/ 200 OK/);
+    expect(uncaught).toEqual([]);
+  });
+
+  test('and never closed: the server closes all the same', async () => {
+    const server = await serve(createCluster(), { anonymous: true });
+    const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
+    await new Promise((resolve) => socket.on('data', resolve).write(CONNECT));
+    await expect(server.close()).resolves.toBeUndefined();
+    socket.destroy();
+  });
+});
+
+describe('long headers take no longer than they are', () => {
+  test('Accept with many clauses', () => {
+    const wild = Array(30_000).fill('*').join(',');
+    const plain = Array(30_000).fill('a/a').join(',');
+    const started = performance.now();
+    expect(parseAccept(`${wild},${plain}`)).toHaveLength(60_000);
+    expect(performance.now() - started).toBeLessThan(3_000);
+  });
+
+  test('with more clauses than are sorted by insertion, the best is still the first', () => {
+    const many = Array.from({ length: 40 }, (_, index) => `a/b${index};q=0.${10 + index}`);
+    expect(parseAccept(many.join(',')).map(({ subtype }) => subtype)).toEqual(
+      Array.from({ length: 40 }, (_, index) => `b${39 - index}`),
+    );
+  });
+
+  test('Content-Type with much white space', () => {
+    const started = performance.now();
+    expect(parseMediaType(`application/json;a=b${' '.repeat(100_000)}x`)).toBeUndefined();
+    expect(parseMediaType(`application/json;a=b ; `)).toBe('application/json');
+    expect(performance.now() - started).toBeLessThan(3_000);
+  });
+});
+
+describe('watches that nobody reads are closed', () => {
+  const Backup = defineKind({
+    apiVersion: 'example.com/v1',
+    kind: 'Backup',
+    scope: 'Namespaced',
+    body: { spec: z.object({}).optional() },
+  });
+
+  test('those of HEAD are not counted', async () => {
+    await using cluster = createCluster();
+    cluster.install(Backup);
+    const handler = createFetchHandler(cluster);
+    const address = 'http://c/apis/example.com/v1/backups?watch=1';
+    const head = await handler(new Request(address, { method: 'HEAD' }));
+    expect([head.status, head.headers.get('content-type')]).toEqual([200, 'application/json']);
+    const metrics = await (await handler(new Request('http://c/metrics'))).text();
+    expect(metrics).toContain('apiserver_longrunning_requests{component="apiserver",verb="WATCH"} 0\n');
+  });
+
+  test('a table with unknown contents is refused without leaving its watch open', async () => {
+    await using cluster = createCluster({ dialect: 'kubernetes' });
+    let closed = 0;
+    const target: FetchTarget = {
+      ...cluster,
+      send(asked) {
+        const sent = cluster.send(asked);
+        if (sent instanceof Promise || sent.type !== 'watch') return sent;
+        const { watch } = sent;
+        const close = (): void => {
+          closed++;
+          watch.close();
+        };
+        return {
+          ...sent,
+          watch: { next: () => watch.next(), close, [Symbol.asyncIterator]: () => watch[Symbol.asyncIterator]() },
+        };
+      },
+    };
+    const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1';
+    const address = 'http://c/api/v1/configmaps?watch=1&includeObject=bogus';
+    const refused = await createFetchHandler(target)(new Request(address, { headers: { accept } }));
+    expect([refused.status, closed]).toEqual([400, 1]);
+  });
+});
+
+test('warnings beyond ASCII arrive over a socket as they are', async () => {
+  await using server = await serve(createCluster(), { anonymous: true });
+  const answer = await fetch(server.url + CONFIG_MAPS, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ metadata: { name: 'web' }, 'é€': 1 }),
+  });
+  const warning = Buffer.from(answer.headers.get('warning') ?? '', 'latin1').toString('utf8');
+  expect(warning).toBe('299 - "unknown field \\"é€\\""');
+});
+
+test('an empty Audit-Id is none', async () => {
+  const handler = createFetchHandler(createCluster());
+  const answer = await handler(new Request('http://c/version', { headers: { 'audit-id': '' } }));
+  expect(answer.headers.get('audit-id')).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+test.each(['/api', '/api/v1'])('%s can be had in protobuf; its envelope names no version', async (path) => {
+  const handler = createFetchHandler(createCluster(), { codecs: [protobuf] });
+  const answer = await handler(
+    new Request(`http://c${path}`, { headers: { accept: 'application/vnd.orch.protobuf' } }),
+  );
+  expect(answer.status).toBe(200);
+  const [, , , , outer, , version, length] = new Uint8Array(await answer.arrayBuffer());
+  expect([outer, version, length]).toEqual([0x0a, 0x0a, 0]);
+});
+
+test('an in-process connection answers in a turn of its own', async () => {
+  const errors: unknown[] = [];
+  const agent = createInProcessAgent(createCluster(), { onError: (error) => errors.push(error) });
+  const body = '{"metadata":{"name":"e1"}}';
+  const post = (): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      const headers = { expect: '100-continue', 'content-type': 'application/json', 'content-length': body.length };
+      const posted = request(agent.url + CONFIG_MAPS, { agent, method: 'POST', headers }, (response) => {
+        response.resume().on('end', () => resolve(response.statusCode));
+      });
+      posted.on('continue', () => posted.end(body)).on('error', reject);
+      posted.flushHeaders();
+    });
+  // The second goes over the connection of the first.
+  expect([await post(), await post(), errors]).toEqual([201, 409, []]);
+  agent.destroy();
+});
+
+test('a kubeconfig goes into files only', async () => {
+  await expect(writeKubeconfig('/dev/null', 'x')).rejects.toThrow('/dev/null is no regular file');
+  const folder = await mkdtemp(join(tmpdir(), 'orchplane-test-'));
+  await expect(writeKubeconfig(folder, 'x')).rejects.toThrow('is no regular file');
+  await rm(folder, { recursive: true });
+});
