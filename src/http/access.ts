@@ -8,15 +8,20 @@ import { errors, failure } from '../meta/errors.js';
 import type { User } from '../protocol/request.js';
 import type { HttpHeaders } from './answer.js';
 import { isAnonymous } from './bearer.js';
-import type { Action, ServedResource } from './routes.js';
+import type { ResourceRoute } from './path.js';
+import type { Call } from './routes.js';
+import { verbOf } from './routes.js';
 
-/** Throws 403 for a caller without a name, in the words of the reference server. */
-export function checkAccess(user: User | undefined, served: ServedResource, action: Action): void {
+/**
+ * Throws 403 for a caller without a name, in the words of the reference server: before it is looked up whether there is
+ * such a resource, so that strangers do not learn what there is.
+ */
+export function checkAccess(user: User | undefined, route: ResourceRoute, call: Call): void {
   if (user === undefined || !isAnonymous(user)) return;
-  const { group, resource } = served.gvr;
-  const { verb, name = '', namespace, subresource } = action;
+  const { group, resource, name = '', namespace, subresource } = route;
   const what = subresource === undefined ? resource : `${resource}/${subresource}`;
-  const where = namespace === undefined ? 'at the cluster scope' : `in the namespace "${namespace}"`;
+  const where = namespace ? `in the namespace "${namespace}"` : 'at the cluster scope';
+  const verb = verbOf(route, call) ?? '';
   const why = `User "${user.user}" cannot ${verb} resource "${what}" in API group "${group}" ${where}`;
   throw errors.forbidden({ group, resource }, name, why);
 }

@@ -31,6 +31,8 @@ export interface Answer {
   /** In the order in which they are written; a name may come more than once. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Encoded | ReadableStream<Uint8Array> | ByteSource | null;
+  /** The body is still to be compressed, as the headers say it is, by whoever sends it: each platform has its own way. */
+  readonly compress?: 'gzip';
 }
 
 /** A body that has no end yet, for readers that need no stream of the platform. */
@@ -62,7 +64,13 @@ export function readableOf(source: ByteSource): ReadableStream<Uint8Array> {
 }
 
 /** The answer as the platform's own object. */
-export function toResponse({ code, headers, body }: Answer): Response {
-  const shown = body !== null && isByteSource(body) ? readableOf(body) : body;
+export function toResponse({ code, headers, body, compress }: Answer): Response {
+  const plain = body !== null && isByteSource(body) ? readableOf(body) : body;
+  const shown = compress === undefined ? plain : new Response(plain as BodyInit | null).body?.pipeThrough(gzip());
   return new Response(shown as BodyInit | null, { status: code, headers: headers as [string, string][] });
+}
+
+/** The platform's types have it take any kind of bytes, which is what it does. */
+function gzip(): ReadableWritablePair<Uint8Array, Uint8Array> {
+  return new CompressionStream('gzip') as unknown as ReadableWritablePair<Uint8Array, Uint8Array>;
 }

@@ -152,6 +152,7 @@ function answer(exchange: Exchange): Answer | Promise<Answer> {
       checkPageAccess(user, request.method, exchange.path);
       return serveDiscovery(exchange, route);
     case 'resource':
+      checkAccess(user, route, { method: request.method, watch });
       return serveResource(exchange, route, { watch, timeout, user });
   }
 }
@@ -184,7 +185,6 @@ function serveResource(
     case 'action':
       exchange.served = served;
       exchange.action = routed;
-      checkAccess(circumstances.user, served, routed);
       return act(exchange, { served, action: routed, ...circumstances });
   }
 }

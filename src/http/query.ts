@@ -54,7 +54,8 @@ export function readTimeout(query: Query): number | undefined {
   const asked = query.get('timeout')?.[0] ?? '';
   if (asked === '') return undefined;
   try {
-    return Number(parseDuration(asked) / 1_000_000n);
+    // Less than a millisecond is little time, but not none.
+    return Math.ceil(Number(parseDuration(asked)) / 1_000_000);
   } catch (error) {
     if (!(error instanceof DurationError)) throw error;
     throw errors.badRequest(`invalid timeout specified in the request URL - ${error.message}`);

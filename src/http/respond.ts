@@ -95,21 +95,24 @@ export function respondBody(
   const { code, body, headers } = answer;
   const isParts = typeof body !== 'string' && !(body instanceof Uint8Array);
   const length = isParts ? body.reduce((sum, part) => sum + part.length, 0) : body.length;
-  if (envelope.gzip && length > GZIP_FROM) {
-    const compressed = partsStream(isParts ? body : [body]).pipeThrough(gzip());
-    return respond(envelope, {
+  if (envelope.gzip && isWorthCompressing(isParts ? body : [body], length)) {
+    const answer = respond(envelope, {
       code,
-      body: compressed,
+      body: partsStream(isParts ? body : [body]),
       headers: { ...headers, 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' },
     });
+    return answer.body === null ? answer : { ...answer, compress: 'gzip' };
   }
   if (!isParts) return respond(envelope, { code, body, headers });
   return respond(envelope, { code, body: length > STREAM_FROM ? partsStream(body) : body.join(''), headers });
 }
 
-/** The platform's types have it take any kind of bytes, which is what it does. */
-function gzip(): ReadableWritablePair<Uint8Array, Uint8Array> {
-  return new CompressionStream('gzip') as unknown as ReadableWritablePair<Uint8Array, Uint8Array>;
+/** By its bytes, which are only counted where the characters do not tell: each has at most three. */
+function isWorthCompressing(parts: readonly Encoded[], length: number): boolean {
+  if (length > GZIP_FROM || length * 3 <= GZIP_FROM) return length > GZIP_FROM;
+  const text = new TextEncoder();
+  const bytes = parts.map((part) => (typeof part === 'string' ? text.encode(part) : part).length);
+  return bytes.reduce((sum, count) => sum + count, 0) > GZIP_FROM;
 }
 
 interface Parts {

@@ -124,7 +124,8 @@ const VERBS: Readonly<Record<string, Verb>> = {
   DELETE: 'delete',
 };
 
-function verbOf(route: ResourceRoute, call: Call): Verb | undefined {
+/** What a path and a method mean before it is known what is there. */
+export function verbOf(route: ResourceRoute, call: Call): Verb | undefined {
   if (route.watch) return 'watch';
   const verb = own(VERBS, call.method);
   if (route.name !== undefined) return verb;

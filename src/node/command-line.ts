@@ -111,8 +111,8 @@ function parseWords(words: readonly string[]) {
     return parseArgs({ args: [...words], options: OPTIONS, allowPositionals: true, strict: true });
   } catch (error) {
     // Its first sentence says it; the rest explains how words that begin with a dash could be meant otherwise.
-    if (error instanceof TypeError) throw new UsageError(error.message.split(/\. |\n/, 1)[0] ?? error.message);
-    throw error;
+    if (!(error instanceof TypeError)) throw error;
+    throw new UsageError(`${error.message.split(/\. |\n/, 1)[0]}; see "orchplane --help"`);
   }
 }
 

@@ -7,6 +7,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Answer, ByteSource, HttpRequest } from '../http/answer.js';
 import { isByteSource } from '../http/answer.js';
 import { systemClock } from '../util/clock.js';
+import { compressed } from './compress.js';
 import { announcesBody, ClientGone, IncomingRequest } from './incoming-request.js';
 import { pathOfTarget } from './request-target.js';
 
@@ -133,7 +134,7 @@ class Exchange {
     return { code: 400, headers: [['Content-Type', 'text/plain; charset=utf-8']], body: '400 Bad Request' };
   }
 
-  async #send({ code, headers, body }: Answer): Promise<void> {
+  async #send({ code, headers, body, compress }: Answer): Promise<void> {
     const outgoing = this.#outgoing;
     if (outgoing.destroyed) {
       if (isStream(body)) sourceOf(body).cancel();
@@ -147,7 +148,7 @@ class Exchange {
     const hasBody = code !== 204 && code !== 304 && this.#incoming.method !== 'HEAD';
     if (isStream(body)) {
       outgoing.writeHead(code, head);
-      const source = sourceOf(body);
+      const source = compress === undefined ? sourceOf(body) : compressed(sourceOf(body));
       if (hasBody) return this.#stream(source, isByteSource(body));
       source.cancel();
       outgoing.end();

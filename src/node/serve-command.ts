@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Cluster } from '../cluster.js';
 import { createCluster } from '../full-cluster.js';
-import { HELP, parseCommandLine, type ServeSettings } from './command-line.js';
+import { HELP, parseCommandLine, type ServeSettings, UsageError } from './command-line.js';
 import { loadManifests } from './load-manifests.js';
 import { readManifestFiles } from './manifest-files.js';
 import { type ServedCluster, serve } from './serve.js';
@@ -48,16 +48,19 @@ async function runServe(settings: ServeSettings, surroundings: Surroundings): Pr
   await using folder = settings.kubeconfig === undefined ? await temporaryFolder() : undefined;
   // Whole, because it is printed for another terminal, which may be in another folder.
   const kubeconfig = resolve(settings.kubeconfig ?? join(folder?.path ?? '', 'kubeconfig'));
+  const { port, host, tls, token, anonymous } = settings;
   await using served = await serve(cluster, {
-    port: settings.port,
-    ...(settings.host === undefined ? {} : { host: settings.host }),
-    tls: settings.tls,
-    ...(settings.token === undefined ? {} : { token: settings.token }),
-    anonymous: settings.anonymous,
-    ...(settings.log ? { log: (line: string) => surroundings.out(`${line}\n`) } : {}),
+    port,
+    host,
+    tls,
+    token,
+    anonymous,
+    log: settings.log && ((line) => surroundings.out(`${line}\n`)),
     kubeconfig,
     onError: (error) =>
       surroundings.err(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`),
+  }).catch((error: unknown) => {
+    throw codeOf(error) === 'EADDRINUSE' ? new UsageError(`port ${port} is in use; --port 0 takes a free one`) : error;
   });
   surroundings.out(banner({ settings, served, kubeconfig, loaded, version: surroundings.version }));
   if (settings.anonymous && !isLoopback(settings.host)) {
@@ -69,7 +72,12 @@ async function runServe(settings: ServeSettings, surroundings: Surroundings): Pr
 
 /** How many objects were made. All refusals are told; one is enough not to start. */
 async function loadData(cluster: Cluster, names: readonly string[], { stdin, err }: Surroundings): Promise<number> {
-  const loaded = await loadManifests(cluster, await readManifestFiles(names, stdin));
+  const texts = await readManifestFiles(names, stdin).catch((error: unknown) => {
+    throw codeOf(error) === 'ENOENT' && error instanceof Error && 'path' in error
+      ? new UsageError(`--data ${error.path}: no such file or directory`)
+      : error;
+  });
+  const loaded = await loadManifests(cluster, texts);
   const errors = loaded.flatMap((each) => (each.outcome === 'failed' ? [each.error] : []));
   const last = errors.pop();
   if (last !== undefined) {
@@ -80,6 +88,11 @@ async function loadData(cluster: Cluster, names: readonly string[], { stdin, err
     if (each.outcome !== 'failed') for (const warning of each.warnings) err(`${each.place}: warning: ${warning}\n`);
   }
   return loaded.length;
+}
+
+/** What the operating system calls the error; undefined for any other. */
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
 async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
@@ -124,6 +137,7 @@ function banner({ settings, served, kubeconfig, loaded, version }: Started): str
     '',
     ...[...kubectl, curl].map((line) => `  ${line}`),
     '',
+    'Nothing runs behind the API: pods stay Pending, rollouts do not proceed, deleted namespaces stay Terminating.',
     'Ctrl-C ends it, and all that is in it.',
     '',
   ].join('\n');

@@ -13,10 +13,12 @@ interface TypeNames {
 
 /** The rest of a sentence, with what leads over to it: `; did you mean Deployment?`. Empty when there is nothing to say. */
 export function whyNotServed(wanted: TypeNames, served: readonly ServedKind[]): string {
-  return [inOtherDialect(wanted, served) ?? [...custom(wanted, served), ...alike(wanted, served)]]
-    .flat()
-    .map((reason) => `; ${reason}`)
-    .join('');
+  const renamed = inOtherDialect(wanted, served);
+  if (renamed !== undefined) return `; ${renamed}`;
+  const places = served.filter(({ gvk }) => gvk.kind === wanted.kind).map(({ apiVersion }) => apiVersion);
+  const elsewhere = places.length === 0 ? '' : `; ${wanted.kind} is served in ${places.join(', ')}`;
+  if (isCustom(wanted, served)) return `; ${CUSTOM}${elsewhere}`;
+  return elsewhere === '' ? misspelt(wanted, served) : elsewhere;
 }
 
 /** The service's own groups have another name in each dialect. */
@@ -32,25 +34,22 @@ function inOtherDialect({ apiVersion, kind }: TypeNames, served: readonly Served
   return undefined;
 }
 
+const CUSTOM =
+  'CustomResourceDefinitions are stored, but the kinds they define are not served yet; those of defineKind and ' +
+  'cluster.install are';
+
 /** Groups of users have a dot in their name; those of the server that have one are served. */
-function custom({ apiVersion }: TypeNames, served: readonly ServedKind[]): string[] {
-  const [group = ''] = apiVersion.split('/');
-  const isCustom = apiVersion.includes('/') && group.includes('.') && served.every(({ gvk }) => gvk.group !== group);
-  if (!isCustom) return [];
-  return [
-    'CustomResourceDefinitions are stored, but the kinds they define are not served yet (those of defineKind are, after cluster.install)',
-  ];
+function isCustom({ apiVersion }: TypeNames, served: readonly ServedKind[]): boolean {
+  const [group = '', version] = apiVersion.split('/');
+  return version !== undefined && group.includes('.') && served.every(({ gvk }) => gvk.group !== group);
 }
 
-/** The same kind elsewhere; or one that is spelt much like it, best in the same version. */
-function alike({ apiVersion, kind }: TypeNames, served: readonly ServedKind[]): string[] {
-  const places = served.filter(({ gvk }) => gvk.kind === kind).map((each) => each.apiVersion);
-  if (places.length > 0) return [`${kind} is served in ${places.join(', ')}`];
-  const here = served.filter((each) => each.apiVersion === apiVersion).map(({ gvk }) => gvk.kind);
-  const [close] = nearest(kind, here);
-  if (close !== undefined) return [`did you mean ${close}?`];
-  const everywhere = served.map(({ gvk }) => gvk.kind);
-  const [far] = nearest(kind, everywhere);
-  const match = served.find(({ gvk }) => gvk.kind === far);
-  return match === undefined ? [] : [`did you mean ${match.gvk.kind} in ${match.apiVersion}?`];
+/** A kind that is spelt much like it, best in the same version. */
+function misspelt({ apiVersion, kind }: TypeNames, served: readonly ServedKind[]): string {
+  const kindsOf = (list: readonly ServedKind[]): string[] => list.map(({ gvk }) => gvk.kind);
+  const [here] = nearest(kind, kindsOf(served.filter((each) => each.apiVersion === apiVersion)));
+  if (here !== undefined) return `; did you mean ${here}?`;
+  const [anywhere] = nearest(kind, kindsOf(served));
+  const match = served.find(({ gvk }) => gvk.kind === anywhere);
+  return match === undefined ? '' : `; did you mean ${match.gvk.kind} in ${match.apiVersion}?`;
 }

@@ -5,6 +5,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -52,7 +53,7 @@ describe('orchplane', () => {
     [['serve', '--port', 'x'], '--port takes a number'],
     [['serve', '--feature-gates', 'Nonsense=true'], 'unrecognized feature gate: Nonsense'],
     [['serve', '--runtime-config', 'api/some=true'], 'unknown key "api/some"'],
-    [['serve', '--data', 'nowhere.yaml'], 'no such file or directory'],
+    [['serve', '--data', 'nowhere.yaml'], '--data nowhere.yaml: no such file or directory'],
     [['serve', '--host', '256.0.0.1', '--no-tls'], '256.0.0.1'],
   ])('%j fails in one line', async (words, problem) => {
     const { code, out, err } = await finished(start(...words));
@@ -61,12 +62,25 @@ describe('orchplane', () => {
     expect(err).toContain(problem);
   });
 
+  test('a port that is taken is named', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const { code, err } = await finished(start('serve', '--port', String(port)));
+    taken.close();
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: `orchplane: port ${port} is in use; --port 0 takes a free one\n`,
+    });
+  });
+
   test('serves until a signal comes, which ends watches cleanly', async () => {
     const child = start('serve', '--no-tls', '--anonymous', '--log', '--data', '-');
     child.stdin.end('apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n');
     const text = await printed(child, /Ctrl-C/);
     expect(text).toMatch(/dialect +kubernetes/);
     expect(text).toMatch(/loaded +1 object from -/);
+    expect(text).toMatch(/^Nothing runs behind the API: /m);
     const url = /address +(\S+)/.exec(text)?.[1] ?? '';
     const kubeconfig = /KUBECONFIG='([^']+)'/.exec(text)?.[1] ?? '';
     expect(existsSync(kubeconfig)).toBe(true);

@@ -55,7 +55,7 @@ describe('the command line', () => {
     ['serve --port 65536', 'got "65536"'],
     ['serve --port=-1', 'got "-1"'],
     ['serve --dialect klingon', '--dialect takes kubernetes or orch, got "klingon"'],
-    ['serve --colour', "Unknown option '--colour'"],
+    ['serve --colour', `Unknown option '--colour'; see "orchplane --help"`],
     ['serve --log=yes', '--log'],
     ['serve --data', '--data'],
     ['serve a.yaml', 'manifests are given with --data'],

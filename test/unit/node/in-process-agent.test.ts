@@ -6,7 +6,12 @@ import { describe, expect, test } from 'vitest';
 import { createCluster } from '../../../src/full-cluster.js';
 import { ConfigMap } from '../../../src/kinds/index.js';
 import { createInProcessConnection } from '../../../src/node/in-process-connection.js';
-import { connectKubeConfig, createInProcessAgent, type InProcessAgent } from '../../../src/node/index.js';
+import {
+  connectKubeConfig,
+  createInProcessAgent,
+  type InProcessAgent,
+  type InProcessAgentOptions,
+} from '../../../src/node/index.js';
 
 const NAMESPACES = '/api/v1/namespaces';
 const CONFIG_MAPS = `${NAMESPACES}/default/configmaps`;
@@ -69,6 +74,15 @@ describe('an agent without a port', () => {
     expect([await status('a'), await status('b'), await status('c')]).toEqual([200, 200, 401]);
     expect((await ask(agent.url + NAMESPACES, { agent })).statusCode).toBe(403);
     expect(createInProcessAgent(createCluster()).token).toBeUndefined();
+  });
+
+  test('refuses options that it does not have, and tokens without users', () => {
+    const misspelt = { token: 'secret' } as InProcessAgentOptions;
+    expect(() => createInProcessAgent(createCluster(), misspelt)).toThrow(
+      'createInProcessAgent has no option "token"; it has tokens, log, codecs, onError',
+    );
+    const shapeless = { tokens: { secret: 'alice' } } as unknown as InProcessAgentOptions;
+    expect(() => createInProcessAgent(createCluster(), shapeless)).toThrow(TypeError);
   });
 
   test('writes a line for each request when asked to', async () => {
@@ -178,6 +192,16 @@ describe('connectKubeConfig', () => {
     const full = new Config();
     full.cluster = { server: 'https://production.example' };
     expect(connectKubeConfig(full, agent).loaded).toBe('');
+  });
+
+  test('refuses a KubeConfig that takes no agents, before anything is changed', () => {
+    const config = Object.assign(new Config(), { createDispatcher: () => undefined });
+    const agent = createInProcessAgent(createCluster());
+    expect(() => connectKubeConfig(config, agent)).toThrow(TypeError);
+    expect(() => connectKubeConfig(config, agent)).toThrow(
+      /works with client-node 1\.x.*over a port.*serve\(cluster\)/,
+    );
+    expect(config.loaded).toBe('');
   });
 
   test('leaves everything as the KubeConfig wants it, but for the agent', async () => {

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCluster } from '../../../src/full-cluster.js';
+import { createFetchHandler } from '../../../src/http/index.js';
 import { ConfigMap, Namespace, Pod } from '../../../src/kinds/index.js';
-import { loadManifests, readManifestFiles } from '../../../src/node/index.js';
+import { type LoadOptions, loadManifests, readManifestFiles } from '../../../src/node/index.js';
 
 const TEAM = `# The team's settings come before the team.
 apiVersion: v1
@@ -102,11 +103,70 @@ describe('loadManifests', () => {
     ['apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndta: {}', 'dta'],
     ['apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nmetadata: {name: a}', 'metadata'],
     ['- a', 'cannot unmarshal array'],
+    ['apiVersion: v1\nkind: ConfigMap\nmetadata: {name: y}', 'metadata.name is a boolean (true); put it in quotes'],
+    ['apiVersion: v1\nkind: ConfigMap\nmetadata: {name: 1.10}', 'metadata.name is a number (1.1); put it in quotes'],
+    ['apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: on}', 'metadata.namespace is a boolean (true)'],
+    ['apiVersion: 1\nkind: ConfigMap\nmetadata: {name: a}', 'apiVersion is a number (1)'],
+    ['apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a.yaml]', 'is for kustomize'],
+    ['apiVersion: apps/v1\nkind: Deploymnet\nmetadata: {name: a}', 'is served; did you mean Deployment?'],
+    ['apiVersion: v1\nkind: configmap\nmetadata: {name: a}', 'is served; did you mean ConfigMap?'],
+    ['apiVersion: v1\nkind: Deployments\nmetadata: {name: a}', 'did you mean Deployment in apps/v1?'],
+    ['apiVersion: v1\nkind: Deployment\nmetadata: {name: a}', 'in v1 is served; Deployment is served in apps/v1'],
+    ['apiVersion: v1\nkind: Nonsense\nmetadata: {name: a}', 'no kind Nonsense in v1 is served'],
+    ['apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}', 'CustomResourceDefinitions are stored, but the'],
+    [
+      'apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: a}',
+      'in the dialect kubernetes; this cluster speaks orch, where it is coordination.orch.io/v1',
+    ],
   ])('%j: %s', async (text, problem) => {
     const [failed] = await load(createCluster(), text);
     expect(failed?.outcome).toBe('failed');
     expect(messageOf(failed)).toContain(problem);
     expect(messageOf(failed)).toMatch(/^m\.yaml:1 \(document 1/);
+  });
+
+  test('what is no word at all gets no guess', async () => {
+    const [failed] = await load(createCluster(), 'apiVersion: v1\nkind: Nonsense\nmetadata: {name: a}');
+    expect(messageOf(failed)).toMatch(/is served$/);
+  });
+
+  test('a kustomization without a type is known by its file', async () => {
+    const [failed] = await load(createCluster(), 'resources: [a.yaml]\n', 'deploy/kustomization.yaml');
+    expect(messageOf(failed)).toContain('is for kustomize, which does not run here');
+  });
+
+  test('loads what a server printed, whose items have no type of their own', async () => {
+    const origin = createCluster();
+    await load(origin, TEAM);
+    const cluster = createCluster();
+    for (const path of ['/api/v1/namespaces', '/api/v1/configmaps', '/api/v1/pods']) {
+      const response = await createFetchHandler(origin)(new Request(`http://cluster${path}`));
+      const text = await response.text();
+      expect(text).toContain('"managedFields"');
+      for (const each of await load(cluster, text))
+        expect([messageOf(each), each.outcome]).toEqual(['', expect.anything()]);
+    }
+    const [was, is] = [await origin.api(Pod).list(), await cluster.api(Pod).list()];
+    expect(is.items.map(({ metadata, spec }) => [metadata.name, spec])).toEqual(
+      was.items.map(({ metadata, spec }) => [metadata.name, spec]),
+    );
+    expect(is.items[0]?.metadata.uid).not.toBe(was.items[0]?.metadata.uid);
+    expect((await cluster.api(ConfigMap, 'team').get('a')).data).toEqual({ flag: 'yes' });
+  });
+
+  test('an item that says what it is is believed', async () => {
+    const text = 'apiVersion: v1\nkind: ConfigMapList\nitems: [{apiVersion: v1, kind: Secret, metadata: {name: a}}]';
+    expect(await load(createCluster(), text)).toMatchObject([{ outcome: 'created', kind: 'Secret' }]);
+    const untyped = 'apiVersion: v1\nkind: List\nitems: [{metadata: {name: a}}]';
+    expect(messageOf((await load(createCluster(), untyped))[0])).toContain('apiVersion is missing');
+  });
+
+  test('refuses options that it does not have', async () => {
+    const options = { fieldManger: 'ci' } as LoadOptions;
+    await expect(loadManifests(createCluster(), [], options)).rejects.toThrow(
+      'loadManifests has no option "fieldManger"; it has fieldManager, force, namespace',
+    );
+    expect(await loadManifests(createCluster(), [], { namespace: undefined })).toEqual([]);
   });
 
   test('goes on after an object that was refused', async () => {

@@ -10,7 +10,7 @@ import { yamlBody } from '../../../src/codec/yaml.js';
 import { createCluster } from '../../../src/full-cluster.js';
 import { ConfigMap } from '../../../src/kinds/index.js';
 import { createServerCertificate } from '../../../src/node/certificates.js';
-import { serve } from '../../../src/node/index.js';
+import { type ServeOptions, serve } from '../../../src/node/index.js';
 import { wireTo } from './sockets.js';
 
 const NAMESPACES = '/api/v1/namespaces';
@@ -59,6 +59,37 @@ describe('who gets in', () => {
     await expect(serve(cluster, { token: 'a', anonymous: true })).rejects.toThrow('one of token, tokens and anonymous');
     await expect(serve(cluster, { token: '' })).rejects.toThrow(TypeError);
     await expect(serve(cluster, { token: 'a b' })).rejects.toThrow(TypeError);
+  });
+});
+
+describe('options', () => {
+  test('that are not there are refused, and so are tokens without users', async () => {
+    const cluster = createCluster();
+    await expect(serve(cluster, { annonymous: true } as ServeOptions)).rejects.toThrow(
+      'serve has no option "annonymous"; it has port, host, tls, token, anonymous, kubeconfig, tokens, log, codecs, onError',
+    );
+    const shapeless = { tokens: { secret: 'alice' } } as unknown as ServeOptions;
+    await expect(serve(cluster, shapeless)).rejects.toThrow(TypeError);
+  });
+
+  test('that are undefined are absent', async () => {
+    const absent = { port: undefined, host: undefined, tls: undefined, token: undefined, tokens: undefined };
+    const others = {
+      anonymous: undefined,
+      kubeconfig: undefined,
+      log: undefined,
+      codecs: undefined,
+      onError: undefined,
+    };
+    await using server = await serve(createCluster(), { ...absent, ...others });
+    expect(server.token).toMatch(/^[\w-]{43}$/);
+    expect((await fetch(server.url + NAMESPACES, bearer(server.token))).status).toBe(200);
+  });
+
+  test('the dialect is told', async () => {
+    await using one = await serve(createCluster());
+    await using other = await serve(createCluster({ dialect: 'kubernetes' }));
+    expect([one.dialect, other.dialect]).toEqual(['orch', 'kubernetes']);
   });
 });
 

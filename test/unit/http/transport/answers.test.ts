@@ -1,5 +1,6 @@
 /** What is made of a response: objects, lists, warnings, and every way to fail. */
 import { describe, expect, test } from 'vitest';
+import type { HttpTransportOptions } from '../../../../src/http/index.js';
 import { errors, StatusError } from '../../../../src/meta/errors.js';
 import type { ApiRequest } from '../../../../src/protocol/request.js';
 import type { ObjectResponse } from '../../../../src/protocol/response.js';
@@ -178,6 +179,25 @@ describe('failures that it does not', () => {
       kind: 'configmaps',
       causes: [{ reason: 'UnexpectedServerResponse', message: '404 page not found' }],
     });
+  });
+
+  test('a group of the service that is nowhere may be there under the name of another dialect', async () => {
+    const messageOf = async (group: string, options: Partial<HttpTransportOptions> = {}) => {
+      const { send } = scripted([new Response('404 page not found', { status: 404 })], options);
+      const resource = { group, version: 'v1', resource: 'leases' };
+      return String(await Promise.resolve(send({ ...getRequest, resource })).catch((error: unknown) => error));
+    };
+    const text = 'the server could not find the requested resource (get leases.';
+    expect(await messageOf('coordination.orch.io')).toContain(
+      `${text}coordination.orch.io a); the other end may speak another dialect than "orch": try dialect: "kubernetes"`,
+    );
+    expect(await messageOf('coordination.k8s.io', { dialect: 'kubernetes' })).toMatch(
+      /another dialect than "kubernetes": try dialect: "orch"$/,
+    );
+    // These have one name everywhere.
+    for (const group of ['apps', 'stable.example.com', 'coordination.k8s.io']) {
+      expect(await messageOf(group)).toMatch(/a\)$/);
+    }
   });
 
   test('texts are cut', async () => {

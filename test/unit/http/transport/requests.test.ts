@@ -1,7 +1,8 @@
 /** What goes over the wire for a request: address, headers, body. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { jsonBody } from '../../../../src/codec/json.js';
-import { httpTransport } from '../../../../src/http/index.js';
+import { type HttpTransportOptions, httpTransport } from '../../../../src/http/index.js';
+import { readBaseUrl } from '../../../../src/http/transport/address.js';
 import { StatusError } from '../../../../src/meta/errors.js';
 import { Quantity } from '../../../../src/meta/quantity.js';
 import { valueBody } from '../../../../src/protocol/body.js';
@@ -95,18 +96,44 @@ describe('the address', () => {
     ['http://h/', 'http://h/api/v1/configmaps'],
     ['http://h:8080/k8s', 'http://h:8080/k8s/api/v1/configmaps'],
     ['https://h/a/b%20c//', 'https://h/a/b%20c/api/v1/configmaps'],
+    [new URL('https://h:6443/a'), 'https://h:6443/a/api/v1/configmaps'],
   ])('begins with %s', async (baseUrl, expected) => {
     expect((await sent(listRequest, { baseUrl })).url).toBe(expected);
   });
 
   test.each([
-    ['', /is no URL/],
-    ['cluster', /is no URL/],
+    ['', /the option baseUrl is empty/],
+    [undefined, /the option baseUrl is missing; it says where the cluster is/],
+    [{}, /the option baseUrl is no text and no URL/],
+    ['cluster.local', /http:\/\/ or https:\/\/ is missing before the baseUrl "cluster.local"/],
+    ['localhost:8080', /http:\/\/ or https:\/\/ is missing/],
+    ['/cluster', /"\/cluster" is a path alone, which works only in a page \(location.origin \+ …\)/],
+    ['./cluster', /is a path alone/],
+    ['ftp://h', /begins with ftp:; a cluster is reached over http: or https:/],
+    ['http://', /is no URL: "http:\/\/"/],
     ['http://me:secret@h', /holds a user/],
     ['http://h?x=1', /ends with its path/],
     ['http://h#x', /ends with its path/],
   ])('cannot begin with "%s"', (baseUrl, message) => {
-    expect(() => httpTransport({ baseUrl })).toThrow(message);
+    const make = () => httpTransport({ baseUrl: baseUrl as string });
+    expect(make).toThrow(TypeError);
+    expect(make).toThrow(message);
+  });
+
+  test('may be a path in a page, but no host alone', () => {
+    vi.stubGlobal('location', { href: 'https://page.example/app/index.html?x#y' });
+    try {
+      expect(['/cluster', './cluster/', '../', '//host/c', 'http://h'].map(readBaseUrl)).toEqual([
+        'https://page.example/cluster',
+        'https://page.example/app/cluster',
+        'https://page.example',
+        'https://host/c',
+        'http://h',
+      ]);
+      expect(() => readBaseUrl('cluster.local')).toThrow('is missing');
+    } finally {
+      vi.unstubAllGlobals();
+    }
   });
 
   test.each([
@@ -155,10 +182,23 @@ describe('headers', () => {
     const failing = scripted([], { token: () => Promise.reject(cause) });
     const error = await Promise.resolve(failing.send(getRequest)).catch((e: unknown) => e);
     expect(StatusError.is(error, 'Unauthorized') && error.cause).toBe(cause);
-    const broken = scripted([], { token: 'secret\nx' });
-    const other = await Promise.resolve(broken.send(getRequest)).catch((e: unknown) => e);
-    expect(String(other)).toBe('TypeError: orchplane: the token is no bearer token');
     expect(failing.requests).toEqual([]);
+  });
+
+  test.each<[unknown, string]>([
+    ['secret\n', 'begins or ends with a space or a line break; trim() takes them away'],
+    ['sec\nret', 'holds a line break, which no header can carry'],
+    ['Bearer secret', 'holds a space, which no bearer token has; the word Bearer is put before it anyway'],
+    ['secret\u00e9', 'holds characters other than those of ASCII that can be seen'],
+    ['', 'is empty'],
+    [5, 'is no text'],
+  ])('no token is %j: at once, or when it is asked for', async (given, problem) => {
+    const token = given as string;
+    expect(() => scripted([], { token })).toThrow(new TypeError(`orchplane: the token ${problem}`));
+    const later = scripted([], { token: () => token });
+    const error = await Promise.resolve(later.send(getRequest)).catch((e: unknown) => e);
+    expect(error).toEqual(new TypeError(`orchplane: the token ${problem}`));
+    expect(later.requests).toEqual([]);
   });
 
   test('name the user on whose behalf a request is made', async () => {
@@ -238,5 +278,37 @@ describe('the body', () => {
     expect(Object.fromEntries(new URL(request.url).searchParams)).toEqual({ ...options, limit: '3' });
     expect(await request.json()).toEqual({ kind: 'DeleteOptions', apiVersion: 'v1', ...how });
     expect((await sent({ ...getRequest, verb: 'delete' })).body).toBe(null);
+  });
+});
+
+describe('options', () => {
+  test.each<[unknown, string]>([
+    [undefined, 'httpTransport takes an object of options, with baseUrl'],
+    ['http://h', 'httpTransport takes an object of options, with baseUrl'],
+    [
+      { baseURL: 'http://h' },
+      'httpTransport has no option "baseURL"; it has baseUrl, fetch, token, headers, dialect, clock, userAgent, retries',
+    ],
+    [{ baseUrl: 'http://h', retries: -1 }, 'retries is a whole number from 0 on, and not -1'],
+    [{ baseUrl: 'http://h', retries: 1.5 }, 'retries is a whole number from 0 on, and not 1.5'],
+    [{ baseUrl: 'http://h', retries: '3' }, 'retries is a whole number from 0 on, and not 3'],
+    [{ baseUrl: 'http://h', fetch: {} }, 'fetch is no function'],
+    [{ baseUrl: 'http://h', dialect: 'k8s' }, 'there is no dialect "k8s"; there are orch and kubernetes'],
+  ])('%j is refused at once', (options, message) => {
+    expect(() => httpTransport(options as HttpTransportOptions)).toThrow(new TypeError(`orchplane: ${message}`));
+  });
+
+  test('may be undefined, which says nothing', () => {
+    const transport = httpTransport({
+      baseUrl: 'http://h',
+      fetch: undefined,
+      token: undefined,
+      headers: undefined,
+      dialect: undefined,
+      clock: undefined,
+      userAgent: undefined,
+      retries: undefined,
+    });
+    expect(transport.dialect.name).toBe('orch');
   });
 });

@@ -1,0 +1,58 @@
+/** Compressed answers over sockets: whole, and at the pace of their readers. */
+import { gunzipSync } from 'node:zlib';
+import { createCluster } from 'orchplane';
+import { ConfigMap } from 'orchplane/kinds';
+import { serve } from 'orchplane/node';
+import { describe, expect, test } from 'vitest';
+import { compressed } from '../../../src/node/compress.js';
+import { exchange } from './sockets.js';
+
+describe('compression', () => {
+  test('gives back what went in', async () => {
+    const parts = ['a', 'b'.repeat(100_000), 'c'].map((part) => new TextEncoder().encode(part));
+    const source = compressed({ read: async () => parts.shift(), cancel: () => undefined });
+    const chunks: Uint8Array[] = [];
+    for (let chunk = await source.read(); chunk !== undefined; chunk = await source.read()) chunks.push(chunk);
+    expect(gunzipSync(Buffer.concat(chunks)).toString()).toBe(`a${'b'.repeat(100_000)}c`);
+  });
+
+  test('takes no more than a reader wants, and lets go', async () => {
+    let taken = 0;
+    let isCancelled = false;
+    // What cannot be made smaller.
+    const noise = () => crypto.getRandomValues(new Uint8Array(65_536));
+    const source = compressed({
+      async read() {
+        taken++;
+        return noise();
+      },
+      cancel() {
+        isCancelled = true;
+      },
+    });
+    await source.read();
+    for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+    expect(taken).toBeLessThan(20);
+    source.cancel();
+    expect(isCancelled).toBe(true);
+  });
+
+  test('breaks where its source does', async () => {
+    const source = compressed({ read: () => Promise.reject(new Error('lost')), cancel: () => undefined });
+    await expect(source.read()).rejects.toThrow('lost');
+  });
+
+  test('over a socket', async () => {
+    const cluster = createCluster();
+    for (const name of ['a', 'b', 'c']) {
+      await cluster.api(ConfigMap).create({ metadata: { name }, data: { large: 'x'.repeat(100_000) } });
+    }
+    await using server = await serve(cluster, { anonymous: true });
+    const path = '/api/v1/namespaces/default/configmaps';
+    const plain = await fetch(server.url + path, { headers: { 'accept-encoding': 'gzip' } });
+    expect(plain.headers.get('content-encoding')).toBe('gzip');
+    expect((await plain.json()).items).toHaveLength(3);
+    const head = `HEAD ${path} HTTP/1.0\r\nAccept-Encoding: gzip\r\n\r\n`;
+    expect(await exchange(server.port, head)).toMatch(/^HTTP\/1\.1 405/);
+  });
+});

@@ -1,0 +1,313 @@
+/** A kubeconfig is all that a typed client needs, ours or one that others wrote. */
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:https';
+import { type AddressInfo, createServer as createSocketServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TLSSocket } from 'node:tls';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClient } from '../../../src/client/client.js';
+import { createCluster } from '../../../src/full-cluster.js';
+import { ConfigMap, Lease } from '../../../src/kinds/index.js';
+import { StatusError } from '../../../src/meta/errors.js';
+import { createServerCertificate } from '../../../src/node/certificates.js';
+import { type KubeconfigTransportOptions, kubeconfigTransport, serve } from '../../../src/node/index.js';
+import { eventually, rejection } from '../client/transports.js';
+import { site, text } from './sockets.js';
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'orchplane-test-'));
+});
+
+afterAll(() => rm(folder, { recursive: true }));
+
+interface Written {
+  readonly cluster?: object;
+  readonly user?: object;
+  readonly context?: object;
+}
+
+/** JSON is YAML. */
+function configOf({ cluster = {}, user = {}, context = {} }: Written): string {
+  return JSON.stringify({
+    clusters: [
+      { name: 'other', cluster: { server: 'http://other' } },
+      { name: 'here', cluster: { server: 'http://127.0.0.1:1', ...cluster } },
+    ],
+    users: [{ name: 'me', user }],
+    contexts: [{ name: 'work', context: { cluster: 'here', user: 'me', ...context } }],
+    'current-context': 'work',
+  });
+}
+
+const base64 = (pem: string | undefined): string => Buffer.from(pem ?? '').toString('base64');
+
+function clientOf(config: string | URL, options: KubeconfigTransportOptions = {}) {
+  return createClient({ transport: kubeconfigTransport(config, options), fieldManager: 'test' });
+}
+
+describe('a cluster of our own over HTTPS', () => {
+  test('is reached by the text, the path and the address of its kubeconfig', async () => {
+    const file = join(folder, 'ours');
+    await using cluster = createCluster({ dialect: 'kubernetes' });
+    await using server = await serve(cluster, { tls: true, kubeconfig: file });
+    await cluster.api(Lease).create({ metadata: { name: 'a' } });
+    for (const config of [server.kubeconfig, file, pathToFileURL(file)]) {
+      expect(await clientOf(config).api(Lease).get('a')).toEqual(await cluster.api(Lease).get('a'));
+    }
+  });
+
+  test('speaks the dialect it is told to, and a wrong one is hinted at', async () => {
+    await using cluster = createCluster();
+    await using server = await serve(cluster, { tls: true });
+    const error = await rejection(clientOf(server.kubeconfig).api(Lease).list());
+    expect(StatusError.is(error, 'NotFound') && error.message).toMatch(
+      /; the other end may speak another dialect than "kubernetes": try dialect: "orch"$/,
+    );
+    expect((await clientOf(server.kubeconfig, { dialect: 'orch' }).api(Lease).list()).items).toEqual([]);
+  });
+
+  test('takes every verb, bodies of a delete included', async () => {
+    await using cluster = createCluster({ dialect: 'kubernetes' });
+    await using server = await serve(cluster, { tls: true });
+    const configMaps = clientOf(server.kubeconfig).api(ConfigMap);
+    const made = await configMaps.create({ metadata: { name: 'a' }, data: { text: 'é'.repeat(1e5) } });
+    expect(made).toEqual(await cluster.api(ConfigMap).get('a'));
+    await configMaps.apply({ metadata: { name: 'b' } });
+    await configMaps.edit('b', (draft) => {
+      draft.data = { size: 'm' };
+    });
+    await configMaps.delete('b', { dryRun: true });
+    expect((await configMaps.get('b')).data).toEqual({ size: 'm' });
+    await configMaps.delete('b');
+    expect(await configMaps.find('b')).toBeUndefined();
+  });
+
+  test('streams a watch, and the watch ends when it is closed or aborted', async () => {
+    await using cluster = createCluster({ dialect: 'kubernetes' });
+    const log: string[] = [];
+    await using server = await serve(cluster, { tls: true, log: (line) => log.push(line) });
+    const { resourceVersion } = cluster;
+    const stop = new AbortController();
+    const configMaps = clientOf(server.kubeconfig).api(ConfigMap);
+    const closed = configMaps.watch({ resourceVersion });
+    const aborted = configMaps.watch({ resourceVersion, signal: stop.signal });
+    for (const name of ['a', 'b']) {
+      await cluster.api(ConfigMap).create({ metadata: { name } });
+      for (const watch of [closed, aborted]) {
+        expect((await watch.next()).value).toMatchObject({ type: 'ADDED', object: { metadata: { name } } });
+      }
+    }
+    const waiting = [closed.next(), aborted.next()];
+    closed.close();
+    stop.abort();
+    expect(await Promise.all(waiting)).toMatchObject([{ done: true }, { done: true }]);
+    // The server has noticed both.
+    await eventually(() => expect(log.filter((line) => line.includes('watch=true'))).toHaveLength(2));
+  });
+
+  test('a reader that does not read makes the server wait, and still gets everything', async () => {
+    await using cluster = createCluster({ dialect: 'kubernetes' });
+    await using server = await serve(cluster, { tls: true });
+    const { resourceVersion } = cluster;
+    await using watch = clientOf(server.kubeconfig).api(ConfigMap).watch({ resourceVersion });
+    const data = { text: 'x'.repeat(200_000) };
+    for (let index = 0; index < 50; index++) {
+      await cluster.api(ConfigMap).create({ metadata: { name: `m-${index}` }, data });
+    }
+    for (let index = 0; index < 50; index++) {
+      expect((await watch.next()).value).toMatchObject({ object: { metadata: { name: `m-${index}` } } });
+    }
+  });
+
+  test('a request that is aborted rejects with the reason', async () => {
+    await using silent = await site(() => new Promise(() => undefined));
+    const config = configOf({ cluster: { server: `http://127.0.0.1:${silent.port}` } });
+    const stop = new AbortController();
+    const listing = rejection(clientOf(config).api(ConfigMap).list({ signal: stop.signal }));
+    const over = silent.over();
+    await eventually(async () => expect(await connections(silent.server)).toBe(1));
+    const reason = new Error('enough');
+    stop.abort(reason);
+    expect(await listing).toBe(reason);
+    expect((await over).cut).toBe(true);
+  });
+
+  test('a server that breaks off, or is not there, is told as over any transport', async () => {
+    await using cluster = createCluster({ dialect: 'kubernetes' });
+    const server = await serve(cluster, { tls: true });
+    const { port, kubeconfig } = server;
+    const configMaps = clientOf(kubeconfig).api(ConfigMap);
+    await configMaps.list();
+    await server.close();
+    const error = await rejection(configMaps.list());
+    expect(StatusError.is(error, 'ServiceUnavailable') && error.message).toContain(`127.0.0.1:${port}`);
+    await using broken = await site({
+      code: 200,
+      headers: [['Content-Type', 'application/json']],
+      body: new ReadableStream({
+        start: (controller) => {
+          controller.enqueue(new TextEncoder().encode('{"type"'));
+          setImmediate(() => controller.error(new Error('broken')));
+        },
+      }),
+    });
+    const half = clientOf(configOf({ cluster: { server: `http://127.0.0.1:${broken.port}` } }));
+    expect(StatusError.is(await rejection(half.api(ConfigMap).list()), 'ServiceUnavailable')).toBe(true);
+    expect(StatusError.is(await rejection(half.api(ConfigMap).watch().next()), 'ServiceUnavailable')).toBe(true);
+  });
+});
+
+describe('whom it trusts', () => {
+  test('the authority of the cluster, from a file beside it too, and nobody else', async () => {
+    await using server = await serve(createCluster({ dialect: 'kubernetes' }), { tls: true, anonymous: true });
+    const ask = (cluster: object) => clientOf(configOf({ cluster: { server: server.url, ...cluster } })).all(ConfigMap);
+    const file = join(folder, 'with-files');
+    await writeFile(join(folder, 'ca.pem'), server.caCertificate ?? '');
+    await writeFile(file, configOf({ cluster: { server: server.url, 'certificate-authority': 'ca.pem' } }));
+    expect((await clientOf(file).all(ConfigMap).list()).items).toEqual([]);
+    expect((await ask({ 'insecure-skip-tls-verify': true }).list()).items).toEqual([]);
+    const data = { 'certificate-authority-data': base64(server.caCertificate) };
+    expect((await ask(data).list()).items).toEqual([]);
+    expect((await ask({ ...data, 'tls-server-name': 'localhost' }).list()).items).toEqual([]);
+    const strangers = [
+      {},
+      { 'certificate-authority-data': base64((await createServerCertificate([])).ca) },
+      { ...data, 'tls-server-name': 'elsewhere.example' },
+    ];
+    for (const stranger of strangers) {
+      const error = await rejection(ask(stranger).list());
+      expect(StatusError.is(error, 'ServiceUnavailable') && error.message).toMatch(/certificate|altnames/i);
+    }
+  });
+
+  test('it shows the certificate of the user', async () => {
+    const { cert, key, ca } = await createServerCertificate(['127.0.0.1']);
+    const seen: unknown[] = [];
+    const server = createServer({ cert, key, requestCert: true, rejectUnauthorized: false }, (request, response) => {
+      seen.push((request.socket as TLSSocket).getPeerCertificate().subject);
+      response
+        .setHeader('content-type', 'application/json')
+        .end('{"kind":"ConfigMapList","apiVersion":"v1","items":[]}');
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const config = configOf({
+      cluster: {
+        server: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+        'certificate-authority-data': base64(ca),
+      },
+      user: { 'client-certificate-data': base64(cert), 'client-key-data': base64(key) },
+    });
+    await clientOf(config).api(ConfigMap).list();
+    server.closeAllConnections();
+    server.close();
+    expect(seen).toMatchObject([{ CN: 'orchplane' }]);
+  });
+});
+
+describe('who asks', () => {
+  const asked = async (user: object, options: KubeconfigTransportOptions = {}) => {
+    const tokens = { one: { user: 'one' }, two: { user: 'two' } };
+    await using server = await serve(createCluster({ dialect: 'kubernetes' }), { tokens });
+    const client = clientOf(configOf({ cluster: { server: server.url }, user }), options);
+    return await client.api(ConfigMap).list();
+  };
+
+  test('the token, that of a file before it, and that of the options before both', async () => {
+    const tokenFile = join(folder, 'token');
+    await writeFile(tokenFile, 'two\n');
+    expect((await asked({ token: 'one' })).items).toEqual([]);
+    expect((await asked({ token: 'wrong', tokenFile })).items).toEqual([]);
+    expect((await asked({ exec: { command: 'login' } }, { token: 'one' })).items).toEqual([]);
+    expect(StatusError.is(await rejection(asked({ token: 'wrong' })), 'Unauthorized')).toBe(true);
+  });
+
+  test.each(['exec', 'auth-provider', 'username', 'as'])('not by %s', (key) => {
+    expect(() => kubeconfigTransport(configOf({ user: { [key]: 'x' } }))).toThrow(
+      `orchplane: the kubeconfig cannot be used: its user has ${key}, which is not supported; the option token says`,
+    );
+  });
+});
+
+describe('what is read', () => {
+  test('the namespace of the context', () => {
+    expect(kubeconfigTransport(configOf({ context: { namespace: 'team' } })).namespace).toBe('team');
+    expect(kubeconfigTransport(configOf({})).namespace).toBe('default');
+  });
+
+  test('another context than the current one', async () => {
+    await using there = await site(text('hello'));
+    const config = configOf({ cluster: { server: `http://127.0.0.1:${there.port}` } }).replace(
+      '"current-context":"work"',
+      '"current-context":""',
+    );
+    expect(() => kubeconfigTransport(config)).toThrow('no current-context; the option context says which: "work"');
+    expect(() => kubeconfigTransport(config, { context: 'home' })).toThrow('no context "home"; it has "work"');
+    const error = await rejection(clientOf(config, { context: 'work' }).api(ConfigMap).list());
+    expect(String(error)).toContain('text/plain instead of JSON');
+  });
+
+  test.each<[string, string, RegExp]>([
+    ['no YAML', 'a: [\n', /the kubeconfig is no YAML: /],
+    ['another document', 'kind: Pod\n', /it has no current-context; .*: none$/],
+    ['a cluster that is not there', configOf({ context: { cluster: 'x' } }), /no cluster "x"; it has "other", "here"/],
+    ['a user that is not there', configOf({ context: { user: 'x' } }), /no user "x"; it has "me"/],
+    ['no server', configOf({ cluster: { server: '' } }), /the cluster has no server/],
+    ['a server without a scheme', configOf({ cluster: { server: 'h:1' } }), /https:\/\/ is missing before/],
+    ['a number for a token', configOf({ user: { token: 5 } }), /token is no text/],
+    ['a proxy', configOf({ cluster: { 'proxy-url': 'http://p' } }), /proxy-url is not supported/],
+    [
+      'an authority that is none',
+      configOf({ cluster: { server: 'https://h', 'certificate-authority-data': 'AAAA' } }),
+      /has a certificate or a key that cannot be read/,
+    ],
+    [
+      'an authority that does not count',
+      configOf({
+        cluster: { server: 'https://h', 'certificate-authority-data': 'AAAA', 'insecure-skip-tls-verify': true },
+      }),
+      /insecure-skip-tls-verify contradicts/,
+    ],
+    [
+      'half a certificate',
+      configOf({ cluster: { server: 'https://h' }, user: { 'client-key-data': 'AAAA' } }),
+      /a client certificate needs its key/,
+    ],
+    ['a path that leads nowhere', '/nowhere/config', /ENOENT/],
+    ['nothing', '', /takes the path or the text/],
+  ])('not %s', (_what, config, message) => {
+    expect(() => kubeconfigTransport(config)).toThrow(message);
+  });
+
+  test('no option that there is not', () => {
+    const options = { namespace: 'x' } as KubeconfigTransportOptions;
+    expect(() => kubeconfigTransport(configOf({}), options)).toThrow('kubeconfigTransport has no option "namespace"');
+  });
+});
+
+test('a code or a header that no response can have is a failure of the server', async () => {
+  const server = createSocketServer((socket) => {
+    socket.once('data', () => socket.end('HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n'));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const error = await rejection(
+    clientOf(configOf({ cluster: { server: `http://127.0.0.1:${port}` } }))
+      .api(ConfigMap)
+      .list(),
+  );
+  server.close();
+  expect(StatusError.is(error, 'ServiceUnavailable')).toBe(true);
+});
+
+function connections(server: { getConnections(done: (error: Error | null, count: number) => void): unknown }) {
+  return new Promise<number>((resolve, reject) => {
+    server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
+  });
+}

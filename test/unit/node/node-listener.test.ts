@@ -1,0 +1,104 @@
+/** A cluster within a server of the caller: node:http itself, and frameworks that put something in front. */
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text as textOf } from 'node:stream/consumers';
+import { describe, expect, test } from 'vitest';
+import { createCluster } from '../../../src/full-cluster.js';
+import { ConfigMap } from '../../../src/kinds/index.js';
+import { createNodeListener, type NodeListenerOptions } from '../../../src/node/index.js';
+import { exchange } from './sockets.js';
+
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
+const OBJECT = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'web' } });
+
+async function open(
+  listener: RequestListener,
+): Promise<AsyncDisposable & { readonly url: string; readonly port: number }> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const post = (url: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
+  fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: OBJECT });
+
+describe('createNodeListener', () => {
+  test('is a listener of node:http: reads, writes, watches', async () => {
+    const cluster = createCluster();
+    const lines: string[] = [];
+    await using site = await open(createNodeListener(cluster, { log: (line) => lines.push(line) }));
+    const watching = await fetch(`${site.url}${CONFIG_MAPS}?watch=true`);
+    expect((await post(site.url + CONFIG_MAPS)).status).toBe(201);
+    expect((await cluster.api(ConfigMap).get('web')).metadata.name).toBe('web');
+    await cluster.close();
+    expect(await watching.text()).toMatch(/^\{"type":"ADDED"/);
+    expect(lines[0]).toMatch(/ POST \/api\/v1\/namespaces\/default\/configmaps 201 /);
+  });
+
+  test('asks for tokens', async () => {
+    await using site = await open(createNodeListener(createCluster(), { tokens: { secret: { user: 'alice' } } }));
+    const status = async (headers: Readonly<Record<string, string>>): Promise<number> =>
+      (await fetch(site.url + CONFIG_MAPS, { headers })).status;
+    expect(await status({})).toBe(403);
+    expect(await status({ authorization: 'Bearer guessed' })).toBe(401);
+    expect(await status({ authorization: 'Bearer secret' })).toBe(200);
+  });
+
+  test('keeps headers that were set before, and answers where a framework has mounted it', async () => {
+    const listener = createNodeListener(createCluster());
+    await using site = await open((incoming, outgoing) => {
+      outgoing.setHeader('X-Powered-By', 'a framework');
+      incoming.url = incoming.url?.replace(/^\/cluster/, '') || '/';
+      listener(incoming, outgoing);
+    });
+    const response = await post(`${site.url}/cluster${CONFIG_MAPS}`);
+    expect([response.status, response.headers.get('x-powered-by')]).toEqual([201, 'a framework']);
+    expect(response.headers.get('audit-id')).toBeTruthy();
+    expect((await fetch(`${site.url}/cluster`)).status).toBe(200);
+  });
+
+  test('says so, and does not wait, when somebody else has read the body', async () => {
+    const failures: unknown[] = [];
+    const listener = createNodeListener(createCluster(), { onError: (error) => failures.push(error) });
+    await using site = await open(async (incoming, outgoing) => {
+      await textOf(incoming);
+      listener(incoming, outgoing);
+    });
+    const response = await post(site.url + CONFIG_MAPS);
+    expect(response.status).toBe(500);
+    await response.text();
+    expect(failures).toEqual([
+      expect.objectContaining({ message: expect.stringContaining('in front of body parsers') }),
+    ]);
+    expect((await fetch(site.url + CONFIG_MAPS)).status).toBe(200);
+  });
+
+  test('is the host that the client asked, unless that is no host', async () => {
+    await using site = await open(createNodeListener(createCluster()));
+    const address = async (host: string): Promise<unknown> => {
+      const answer = await exchange(site.port, `GET /api HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+      return JSON.parse(answer.split('\r\n\r\n')[1] ?? '').serverAddressByClientCIDRs[0].serverAddress;
+    };
+    expect(await address('here.example:8080')).toBe('here.example:8080');
+    expect(await address('[::1]:8080')).toBe('[::1]:8080');
+    expect(await address('x/apis?')).toMatch(/^cluster\.local/);
+  });
+
+  test('refuses options that it does not have, and tokens without users', () => {
+    const misspelt = { port: 80 } as NodeListenerOptions;
+    expect(() => createNodeListener(createCluster(), misspelt)).toThrow(
+      'createNodeListener has no option "port"; it has tokens, log, codecs, onError',
+    );
+    const shapeless = { tokens: { secret: 'alice' } } as unknown as NodeListenerOptions;
+    expect(() => createNodeListener(createCluster(), shapeless)).toThrow(TypeError);
+  });
+});
