@@ -74,7 +74,10 @@ export function featureGates(settings: FeatureGateSettings = {}): FeatureGates {
   for (const [name, on] of Object.entries(settings)) {
     if (name === 'AllAlpha' || name === 'AllBeta') continue;
     const gate = Object.hasOwn(GATES, name) ? GATES[name] : undefined;
-    if (gate === undefined) throw new TypeError(`orchplane: unrecognized feature gate: ${name}`);
+    if (gate === undefined) {
+      const known = ['AllAlpha', 'AllBeta', ...Object.keys(GATES)].join(', ');
+      throw new TypeError(`orchplane: unrecognized feature gate: ${name}; there are ${known}`);
+    }
     if (gate.stage === 'GA' && !on) {
       throw new TypeError(`orchplane: cannot set feature gate ${name} to false, feature is locked to true`);
     }

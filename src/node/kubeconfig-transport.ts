@@ -52,7 +52,7 @@ const OPTIONS = [
  * `auth-provider` (give the token yourself), a password, `as`, `proxy-url`.
  *
  * @example
- * const transport = kubeconfigTransport(server.kubeconfig, { dialect: 'orch' });
+ * const transport = kubeconfigTransport('cluster.kubeconfig');
  * const client = createClient({ transport, namespace: transport.namespace });
  */
 export function kubeconfigTransport(
