@@ -51,7 +51,8 @@ export function placeText({ file, line, document, item }: ManifestPlace): string
 
 /** The objects in order, with an error in the place of each that cannot be read. Documents without content are none. */
 export function readManifests(source: ManifestText): (Manifest | ManifestError)[] {
-  return splitDocuments(source).flatMap(({ place, text }) => readDocument(place, text));
+  const documents = splitDocuments(source).flatMap(splitJson);
+  return documents.flatMap(({ place, text }, index) => readDocument({ ...place, document: index + 1 }, text));
 }
 
 interface DocumentText {
@@ -74,6 +75,30 @@ function splitDocuments({ name, text }: ManifestText): DocumentText[] {
     documents.push({ place, text: '\n'.repeat(start) + kept.join('\n') });
   });
   return documents;
+}
+
+/** JSON needs no marker between documents: what follows a whole object is another one. */
+function splitJson(document: DocumentText): DocumentText[] {
+  const { place, text } = document;
+  const start = text.search(/\S/);
+  if (text[start] !== '{') return [document];
+  const end = endOfJsonObject(text, start);
+  const rest = text.slice(end);
+  if (rest.trim() === '') return [document];
+  const line = text.slice(0, end).split('\n').length + (/^\s*/.exec(rest)?.[0].split('\n').length ?? 1) - 1;
+  // Its lines count on from the beginning of the file.
+  const behind = { place: { ...place, line }, text: text.slice(0, end).replace(/[^\n]/g, ' ') + rest };
+  return [{ place, text: text.slice(0, end) }, ...splitJson(behind)];
+}
+
+/** The index behind the brace that closes the one at `start`; the end of a text that never closes it. */
+function endOfJsonObject(text: string, start: number): number {
+  let depth = 0;
+  for (const token of text.slice(start).matchAll(/"(?:[^"\\]|\\.)*"|[{}]/gs)) {
+    if (token[0] === '{') depth++;
+    else if (token[0] === '}' && --depth === 0) return start + token.index + 1;
+  }
+  return text.length;
 }
 
 function readDocument(place: ManifestPlace, text: string): (Manifest | ManifestError)[] {

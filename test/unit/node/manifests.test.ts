@@ -79,6 +79,18 @@ describe('loadManifests', () => {
     expect((await cluster.api(Namespace).get('team')).metadata.name).toBe('team');
   });
 
+  test('reads JSON documents one behind the other, whatever their texts hold', async () => {
+    const cluster = createCluster();
+    const document = (name: string, space?: number) =>
+      JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { odd: '}{"\\' } }, null, space);
+    const text = `${document('a')}\n${document('b', 2)}\n\n${document('c')}\n`;
+    await loadManifests(cluster, [{ name: 'all.json', text }]);
+    const names = (await cluster.api(ConfigMap).list()).items.map(({ metadata }) => metadata.name);
+    expect(names).toEqual(['a', 'b', 'c']);
+    const [cut] = await load(createCluster(), `${document('a')}\n{"kind": `, 'cut.json');
+    expect(String(cut?.error)).toContain('cut.json:2 (document 2)');
+  });
+
   test('names file, line and document of what cannot be read, and applies nothing then', async () => {
     const cluster = createCluster();
     const before = cluster.resourceVersion;
