@@ -88,7 +88,7 @@ describe('loadManifests', () => {
     const names = (await cluster.api(ConfigMap).list()).items.map(({ metadata }) => metadata.name);
     expect(names).toEqual(['a', 'b', 'c']);
     const [cut] = await load(createCluster(), `${document('a')}\n{"kind": `, 'cut.json');
-    expect(String(cut?.error)).toContain('cut.json:2 (document 2)');
+    expect(cut).toMatchObject({ error: { message: expect.stringContaining('cut.json:2 (document 2)') } });
   });
 
   test('names file, line and document of what cannot be read, and applies nothing then', async () => {
