@@ -89,8 +89,10 @@ describe('orchplane', () => {
     await found.text();
     await printed(child, /GET \/api\/v1\/namespaces\/default\/configmaps\/web 200 \d+B/);
     const watching = await fetch(`${url}/api/v1/configmaps?watch=true`);
+    const events = watching.body?.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await events?.read())?.value).toContain('"name":"web"');
     child.kill('SIGINT');
-    expect(await watching.text()).toContain('"name":"web"');
+    expect(await events?.read()).toEqual({ done: true, value: undefined });
     expect(await finished(child)).toMatchObject({ code: 0, err: '' });
     expect(existsSync(kubeconfig)).toBe(false);
   });
