@@ -4,7 +4,7 @@
  * as somebody else than the client said. See docs/fidelity.md.
  */
 
-import { errors, failure } from '../meta/errors.js';
+import { errors, failure, type StatusError } from '../meta/errors.js';
 import type { User } from '../protocol/request.js';
 import type { HttpHeaders } from './answer.js';
 import { isAnonymous } from './bearer.js';
@@ -23,7 +23,7 @@ export function checkAccess(user: User | undefined, route: ResourceRoute, call: 
   const where = namespace ? `in the namespace "${namespace}"` : 'at the cluster scope';
   const verb = verbOf(route, call) ?? '';
   const why = `User "${user.user}" cannot ${verb} resource "${what}" in API group "${group}" ${where}`;
-  throw errors.forbidden({ group, resource }, name, why);
+  throw accessRefusal(errors.forbidden({ group, resource }, name, why));
 }
 
 /** What everybody may look at, and what everybody who has a name may: a `*` at the end stands for anything. */
@@ -37,11 +37,23 @@ export function checkPageAccess(user: User | undefined, method: string, path: st
   const allowed = isAnonymous(user) ? PUBLIC_PATHS : DISCOVERY_PATHS;
   if (verb === 'get' && allowed.some((pattern) => matches(pattern, path))) return;
   const message = `forbidden: User "${user.user}" cannot ${verb} path "${path}"`;
-  throw failure({ reason: 'Forbidden', message, details: {} });
+  throw accessRefusal(failure({ reason: 'Forbidden', message, details: {} }));
 }
 
 function matches(pattern: string, path: string): boolean {
   return pattern.endsWith('*') ? path.startsWith(pattern.slice(0, -1)) : path === pattern;
+}
+
+const refusals = new WeakSet<StatusError>();
+
+function accessRefusal(error: StatusError): StatusError {
+  refusals.add(error);
+  return error;
+}
+
+/** Whether the caller was refused for who it is, not for what it sent: such an answer has a header more. */
+export function isAccessRefusal(error: StatusError): boolean {
+  return refusals.has(error);
 }
 
 /** Throws 400 for a request on behalf of somebody else. */

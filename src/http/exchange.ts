@@ -2,6 +2,7 @@
  * One request and what is known of it while it is answered, and the refusals that any step may end it with.
  */
 import type { StatusError } from '../meta/errors.js';
+import { isAccessRefusal } from './access.js';
 import type { Answer, HttpRequest } from './answer.js';
 import type { bearerIdentities } from './bearer.js';
 import type { ErrorListener } from './failure.js';
@@ -67,6 +68,7 @@ export function refuse(exchange: Exchange, error: StatusError, allow?: readonly 
     error,
     form: form === undefined ? undefined : withPretty(exchange, form),
     allow,
+    noSniff: isAccessRefusal(error),
   });
 }
 

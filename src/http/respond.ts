@@ -50,13 +50,16 @@ export function respondError(
     readonly error: StatusError;
     readonly form: Representation | undefined;
     readonly allow?: readonly string[] | undefined;
+    /** A browser must not take it for anything else. */
+    readonly noSniff?: boolean;
   },
 ): Answer {
-  const { error, form = UNASKED, allow } = answer;
+  const { error, form = UNASKED, allow, noSniff = false } = answer;
   const retryAfter = error.status.details?.retryAfterSeconds ?? 0;
   const headers = {
     ...(retryAfter > 0 ? { 'Retry-After': String(retryAfter) } : {}),
     ...(allow === undefined ? {} : { Allow: allow.join(', ') }),
+    ...(noSniff ? { 'X-Content-Type-Options': 'nosniff' } : {}),
   };
   try {
     return respondDocument(envelope, { code: error.code, document: error.status, form, headers });

@@ -183,6 +183,15 @@ describe('who may see what', () => {
     expect((await call(path, headers as Record<string, string>)).status).toBe(code);
   });
 
+  test('whoever is refused for who they are gets a header more', async () => {
+    const sniff = async (path: string, headers: Record<string, string> = {}) =>
+      (await call(path, headers)).headers.get('x-content-type-options');
+    expect(await sniff('/api/v1/pods')).toBe('nosniff');
+    expect(await sniff('/apis/nope.example.com/v1/things')).toBe('nosniff');
+    expect(await sniff('/metrics', carol)).toBe('nosniff');
+    expect(await sniff('/api/v1/namespaces/none', carol)).toBeNull();
+  });
+
   test('a refusal names the path', async () => {
     expect(await (await call('/metrics', carol)).json()).toMatchObject({
       message: 'forbidden: User "carol" cannot get path "/metrics"',
