@@ -4,6 +4,7 @@
 
 import { errors } from '../meta/errors.js';
 import type { HttpRequest } from './answer.js';
+import { Chunk } from './chunk.js';
 
 /** spec: Limits. 3 MiB. */
 export const MAX_BODY_BYTES = 3 * 1024 * 1024;
@@ -21,32 +22,19 @@ export async function readBytes(request: HttpRequest): Promise<Uint8Array> {
   const stream = request.body;
   if (stream === null) return NOTHING;
   if (stream === undefined) return withinLimit(new Uint8Array(await request.arrayBuffer()));
-  const chunks: Uint8Array[] = [];
-  let length = 0;
+  const chunk = new Chunk();
   const reader = stream.getReader();
-  for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
-    chunks.push(chunk.value);
-    length += chunk.value.length;
-    if (length <= MAX_BODY_BYTES) continue;
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    chunk.add(part.value);
+    if (chunk.length <= MAX_BODY_BYTES) continue;
     await reader.cancel();
     throw tooLarge();
   }
-  const [only] = chunks;
-  return chunks.length === 1 && only !== undefined ? only : join(chunks, length);
+  return chunk.bytes();
 }
 
 function withinLimit(bytes: Uint8Array): Uint8Array {
   if (bytes.length > MAX_BODY_BYTES) throw tooLarge();
-  return bytes;
-}
-
-function join(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
   return bytes;
 }
 

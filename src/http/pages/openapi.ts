@@ -4,6 +4,7 @@
  */
 import type { ServedKind } from '../../kinds/served-kind.js';
 import type { Dialect } from '../../meta/dialect.js';
+import type { OpenApiOptions } from '../../registry/openapi/document.js';
 import { openApiV2 } from '../../registry/openapi/v2.js';
 import { openApiV2Protobuf } from '../../registry/openapi/v2-protobuf.js';
 import { openApiV3, openApiV3Places } from '../../registry/openapi/v3.js';
@@ -33,24 +34,27 @@ function v2(request: PageRequest): Answer {
   const form = chosen(accept, ['json', V2_PROTOBUF, V2_PROTOBUF_ASKED]);
   if (form === undefined) return respondEmpty(request.envelope, 406);
   const isJson = form === 'json';
+  const spoken = spokenBy(request);
   return tagged(request, {
-    tag: v2Tag(kinds, 'v2', dialect),
+    tag: v2Tag(kinds, spoken, dialect),
     headers: { 'Content-Type': isJson ? 'application/json' : `application/${V2_PROTOBUF}` },
-    body: () => (isJson ? v2Text(kinds, 'v2', dialect) : v2Protobuf(kinds, 'v2', dialect)),
+    body: () => (isJson ? v2Text(kinds, spoken, dialect) : v2Protobuf(kinds, spoken, dialect)),
   });
 }
 
 /** Where the documents are. The reference server says that this is plain text. */
-function v3Index({ envelope, kinds, dialect }: PageRequest): Answer {
+function v3Index(request: PageRequest): Answer {
+  const { envelope, kinds, dialect } = request;
   const headers = { 'Content-Type': 'text/plain; charset=utf-8' };
-  return respondBody(envelope, { code: 200, body: v3IndexText(kinds, 'v3', dialect), headers });
+  return respondBody(envelope, { code: 200, body: v3IndexText(kinds, spokenBy(request), dialect), headers });
 }
 
 function v3(request: PageRequest, place: string): Answer {
   const { envelope, kinds, dialect, query } = request;
   if (!openApiV3Places(kinds).includes(place)) return respondEmpty(envelope, 404);
   if (chosen(request.accept, ['json']) === undefined) return respondEmpty(envelope, 406);
-  const tag = v3Tag(kinds, place, dialect);
+  const document: V3Key = `${spokenBy(request)} ${place}`;
+  const tag = v3Tag(kinds, document, dialect);
   const asked = query.get('hash')?.[0] ?? '';
   if (asked !== '' && asked !== tag) return respondEmpty(envelope, 301, { Location: addressOf(place, tag) });
   return tagged(request, {
@@ -61,7 +65,7 @@ function v3(request: PageRequest, place: string): Answer {
       // What has its hash in its address never changes.
       ...(asked === '' ? {} : { 'Cache-Control': 'public, immutable', Expires: inAYear(request.nowMs) }),
     },
-    body: () => v3Text(kinds, place, dialect),
+    body: () => v3Text(kinds, document, dialect),
   });
 }
 
@@ -95,26 +99,46 @@ function addressOf(place: string, tag: string): string {
   return `${V3}/${place}?hash=${tag}`;
 }
 
-const v2Document = (kinds: readonly ServedKind[], dialect: Dialect) =>
-  openApiV2(kinds, { dialect, serverVersion: SERVER_VERSION });
+/** Documents tell which encodings there are, and CBOR is not always among them. */
+type Spoken = 'plain' | 'cbor';
+type V3Key = `${Spoken} ${string}`;
 
-const v2Text = oncePerKinds((kinds, _page: 'v2', dialect) => JSON.stringify(v2Document(kinds, dialect)));
-const v2Protobuf = oncePerKinds((kinds, _page: 'v2', dialect) => openApiV2Protobuf(v2Document(kinds, dialect)));
-const v2Tag = oncePerKinds((kinds, _page: 'v2', dialect) => tagOf(kinds, 'v2', dialect));
+function spokenBy({ offers }: PageRequest): Spoken {
+  return offers.versions.mediaTypes.includes('application/cbor') ? 'cbor' : 'plain';
+}
 
-const v3Text = oncePerKinds((kinds, place: string, dialect) =>
-  JSON.stringify(openApiV3(place, kinds, { dialect, serverVersion: SERVER_VERSION })),
+function optionsOf(dialect: Dialect, spoken: Spoken): OpenApiOptions {
+  return { dialect, serverVersion: SERVER_VERSION, cbor: spoken === 'cbor' };
+}
+
+function v3Parts(key: V3Key): { readonly spoken: Spoken; readonly place: string } {
+  const space = key.indexOf(' ');
+  return { spoken: key.slice(0, space) === 'cbor' ? 'cbor' : 'plain', place: key.slice(space + 1) };
+}
+
+const v2Text = oncePerKinds((kinds, spoken: Spoken, dialect) =>
+  JSON.stringify(openApiV2(kinds, optionsOf(dialect, spoken))),
 );
-const v3Tag = oncePerKinds((kinds, place: string, dialect) => {
+const v2Protobuf = oncePerKinds((kinds, spoken: Spoken, dialect) =>
+  openApiV2Protobuf(openApiV2(kinds, optionsOf(dialect, spoken))),
+);
+const v2Tag = oncePerKinds((kinds, spoken: Spoken, dialect) => tagOf(kinds, `${spoken} v2`, dialect));
+
+const v3Text = oncePerKinds((kinds, key: V3Key, dialect) => {
+  const { spoken, place } = v3Parts(key);
+  return JSON.stringify(openApiV3(place, kinds, optionsOf(dialect, spoken)));
+});
+const v3Tag = oncePerKinds((kinds, key: V3Key, dialect) => {
+  const { place } = v3Parts(key);
   const within = kinds.filter(
     ({ gvr }) => place === `${gvr.group === '' ? 'api' : `apis/${gvr.group}`}/${gvr.version}`,
   );
-  return tagOf(within, place, dialect);
+  return tagOf(within, key, dialect);
 });
-const v3IndexText = oncePerKinds((kinds, _page: 'v3', dialect) => {
+const v3IndexText = oncePerKinds((kinds, spoken: Spoken, dialect) => {
   const places = openApiV3Places(kinds).map((place) => [
     place,
-    { serverRelativeURL: addressOf(place, v3Tag(kinds, place, dialect)) },
+    { serverRelativeURL: addressOf(place, v3Tag(kinds, `${spoken} ${place}`, dialect)) },
   ]);
   return JSON.stringify({ paths: Object.fromEntries(places) });
 });

@@ -1,5 +1,6 @@
 /** What the server answers outside of its resources. */
 import { createCluster } from 'orchplane';
+import { cbor } from 'orchplane/codec/cbor';
 import { createFetchHandler } from 'orchplane/http';
 import { describe, expect, test } from 'vitest';
 
@@ -84,6 +85,37 @@ describe('discovery', () => {
         kind: 'APIVersions',
       });
     });
+  });
+});
+
+describe('OpenAPI', () => {
+  const cbored = createFetchHandler(
+    createCluster({ dialect: 'kubernetes', featureGates: { CBORServingAndStorage: true } }),
+    { codecs: [cbor] },
+  );
+
+  test('is found by its index, need not come twice, and moves with its hash', async () => {
+    const { call } = server();
+    const { paths } = await (await call('/openapi/v3')).json();
+    const address: string = paths['apis/apps/v1'].serverRelativeURL;
+    const page = await call(address);
+    expect(page.headers.get('cache-control')).toBe('public, immutable');
+    expect((await page.json()).components.schemas).toHaveProperty(['io.k8s.api.apps.v1.Deployment']);
+    const etag = page.headers.get('etag') ?? '';
+    expect((await call(address, { 'if-none-match': etag })).status).toBe(304);
+    const moved = await call('/openapi/v3/apis/apps/v1?hash=old');
+    expect([moved.status, moved.headers.get('location')]).toEqual([301, address]);
+    expect((await call('/openapi/v3/apis/nope')).status).toBe(404);
+    expect((await call('/openapi/v2', { accept: 'text/html' })).status).toBe(406);
+  });
+
+  test('names CBOR where it is spoken, under another hash', async () => {
+    const ask = async (path: string) => (await cbored(new Request(`http://cluster.local${path}`))).text();
+    expect(await ask('/openapi/v3/apis/apps/v1')).toContain('application/cbor-seq');
+    expect(await ask('/openapi/v2')).toContain('application/apply-patch+cbor');
+    const { call } = server();
+    expect(await (await call('/openapi/v3/apis/apps/v1')).text()).not.toContain('application/cbor');
+    expect(await ask('/openapi/v3')).not.toBe(await (await call('/openapi/v3')).text());
   });
 });
 
