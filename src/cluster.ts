@@ -8,6 +8,7 @@ import type { Client } from './client/client.js';
 import { createClient } from './client/client.js';
 import type { ClientDefaults } from './client/options.js';
 import { Namespace } from './kinds/core/v1/namespace.js';
+import type { ConvertObject, Outside, WebhookCaller } from './kinds/attendant.js';
 import { type FeatureGateSettings, type FeatureGates, featureGates } from './kinds/feature-gates.js';
 import type { InitialManager, Kind } from './kinds/kind.js';
 import type { ServedKind } from './kinds/served-kind.js';
@@ -23,8 +24,10 @@ import type { ApiResponse } from './protocol/response.js';
 import type { Transport } from './protocol/transport.js';
 import { Availability, type RuntimeConfig } from './registry/availability.js';
 import { Registry } from './registry/registry.js';
+import { Attendants } from './server/attend.js';
 import type { ServerContext } from './server/context.js';
 import { dispatch } from './server/dispatch.js';
+import { fetchWebhook } from './server/fetch-webhook.js';
 import { type Middleware, MiddlewareStack } from './server/middleware.js';
 import { objectReader } from './server/power.js';
 import { memoryStorage, type StorageSettings } from './storage/memory-storage.js';
@@ -32,7 +35,7 @@ import { Store, type StoreSnapshot } from './storage/store.js';
 import { type Clock, systemClock } from './util/clock.js';
 import { type Ids, randomIds, uidFromText } from './util/ids.js';
 import { deepFreeze } from './util/json.js';
-import type { MaybePromise } from './util/maybe-promise.js';
+import { isPromise, type MaybePromise } from './util/maybe-promise.js';
 import { refuseUnknownOptions } from './util/options.js';
 
 export interface ClusterOptions {
@@ -55,6 +58,13 @@ export interface ClusterOptions {
   readonly clock?: Clock | undefined;
   /** Random unless said otherwise. */
   readonly ids?: Ids | undefined;
+  /**
+   * Conversions between versions of custom kinds by functions of this process, by the name of the definition
+   * (`widgets.example.com`); they take the place of its webhook, or of the strategy None.
+   */
+  readonly conversions?: Readonly<Record<string, ConvertObject>> | undefined;
+  /** How webhooks are called; `fetch` unless said otherwise. */
+  readonly webhooks?: WebhookCaller | undefined;
   /** Defaults of the cluster as a client: namespace, field manager, … */
   readonly client?: ClientDefaults | undefined;
 }
@@ -138,12 +148,17 @@ export function assembleCluster(options: ClusterOptions, defaults: readonly Kind
     features,
     admission: options.admission ?? defaultAdmission,
     client: options.client ?? {},
+    outside: outsideOf(options),
     family: {},
   };
   const cluster = assemble(parts);
   createDefaultNamespaces(contextOf({ ...parts, admission: [] }));
   seedInitialObjects(parts, registry.storedForms());
   return cluster;
+}
+
+function outsideOf({ conversions = {}, webhooks = fetchWebhook }: ClusterOptions): Outside {
+  return { conversions, webhooks };
 }
 
 const CLUSTER_OPTIONS = [
@@ -155,6 +170,8 @@ const CLUSTER_OPTIONS = [
   'admission',
   'clock',
   'ids',
+  'conversions',
+  'webhooks',
   'client',
 ] as const satisfies readonly (keyof ClusterOptions)[];
 
@@ -220,6 +237,8 @@ interface ClusterParts {
   readonly features: FeatureGates;
   readonly admission: readonly AdmissionPlugin[];
   readonly client: ClientDefaults;
+  /** How conversions reach what is outside. */
+  readonly outside: Outside;
   /** Shared by a cluster and its forks. */
   readonly family: object;
 }
@@ -258,11 +277,27 @@ function assemble(parts: ClusterParts): Cluster {
   const middlewares = new MiddlewareStack();
   const closing = new AbortController();
 
-  const handle = (request: ApiRequest) => dispatch(context, request);
+  const attendants = new Attendants(context, parts.outside);
+  attendants.settle();
+
+  /** Whatever a request has changed is seen to before anybody is answered. */
+  function handle(request: ApiRequest): MaybePromise<ApiResponse> {
+    if (request.verb === 'get' || request.verb === 'list' || request.verb === 'watch') return dispatch(context, request);
+    let answered: MaybePromise<ApiResponse>;
+    try {
+      answered = dispatch(context, request);
+    } catch (error) {
+      attendants.settle();
+      throw error;
+    }
+    if (isPromise(answered)) return answered.finally(() => attendants.settle());
+    attendants.settle();
+    return answered;
+  }
 
   function send(request: ApiRequest): MaybePromise<ApiResponse> {
     if (closing.signal.aborted) throw closing.signal.reason;
-    if (middlewares.isEmpty) return dispatch(context, request);
+    if (middlewares.isEmpty) return handle(request);
     // A middleware may wait; what the caller does with its object meanwhile is no part of this request.
     const body = request.body?.detach?.();
     return middlewares.run(body === undefined ? request : { ...request, body }, handle);
@@ -304,6 +339,7 @@ function assemble(parts: ClusterParts): Cluster {
         parts,
         registry.storedForms().filter((form) => !before.has(form)),
       );
+      attendants.settle();
     },
     use(middleware: Middleware) {
       const remove = middlewares.add(middleware);
@@ -324,6 +360,7 @@ function assemble(parts: ClusterParts): Cluster {
         );
       }
       store.restore(held.state);
+      attendants.startOver();
     },
     fork(options: ForkOptions = {}) {
       const forkClock = options.clock ?? clock;

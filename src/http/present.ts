@@ -90,9 +90,25 @@ interface ListDocument extends Document {
 }
 
 function asWireList(list: ApiList, kind: Kind): Document {
-  if (kind.manner === 'document') return list;
+  if (kind.manner === 'document') return asWireMap(list);
   const bare: ListDocument = { ...list, items: list.items.map(bareItem) };
   return bare;
+}
+
+/** Lists of users' own kinds are maps like their items: keys in order, and a token even when there is none. */
+function asWireMap({ apiVersion, kind, items, metadata }: ApiList): Document {
+  const { resourceVersion, remainingItemCount } = metadata;
+  const wire: ListDocument & { readonly metadata: object } = {
+    apiVersion,
+    items,
+    kind,
+    metadata: {
+      continue: metadata.continue ?? '',
+      ...(remainingItemCount === undefined ? {} : { remainingItemCount }),
+      resourceVersion,
+    },
+  };
+  return wire;
 }
 
 function table(

@@ -116,7 +116,7 @@ function checkBody(kind: string, body: unknown): void {
 
 /** A built-in kind: its schema is built when it is first needed, and it may have ways of its own. */
 export interface BuiltInDefinition<ObjectScope extends Scope, Subresources extends string>
-  extends Pick<Kind, Exclude<OptionalPart, 'stored'>> {
+  extends Pick<Kind, Exclude<OptionalPart, 'stored' | 'custom'>> {
   readonly apiVersion: string;
   readonly kind: string;
   readonly scope: ObjectScope;
@@ -206,7 +206,7 @@ const ALL_VERBS: readonly Verb[] = Object.freeze([
   'watch',
 ]);
 
-function buildKind<Result extends Kind>(described: Described, forms: Forms, strategy: Partial<Strategy>): Result {
+export function buildKind<Result extends Kind>(described: Described, forms: Forms, strategy: Partial<Strategy>): Result {
   const gv = parseApiVersion(described.apiVersion);
   if (gv === undefined || gv.version === '') throw new TypeError(`"${described.apiVersion}" is not an apiVersion`);
   if (!/^[A-Z][A-Za-z0-9]*$/.test(described.kind)) throw new TypeError(`"${described.kind}" is not a CamelCase kind`);
@@ -254,6 +254,8 @@ const OPTIONAL_PARTS = [
   'initial',
   'columns',
   'keptAsVersion',
+  'custom',
+  'attend',
 ] as const satisfies readonly (keyof Kind)[];
 
 type OptionalPart = (typeof OPTIONAL_PARTS)[number];
@@ -282,7 +284,7 @@ function pluralOf(singular: string): string {
 }
 
 /** The body's form with `kind`, `apiVersion` and `metadata` in their places. */
-function wholeObject(body: ObjectNode, goName: string): ObjectNode {
+export function wholeObject(body: ObjectNode, goName: string): ObjectNode {
   const text: Structural = { type: 'scalar', scalar: 'string', goType: 'string', checked: false };
   const common: Field[] = [
     { name: 'kind', node: text, presence: 'omitEmpty', required: false },
@@ -296,7 +298,7 @@ function wholeObject(body: ObjectNode, goName: string): ObjectNode {
   return { ...body, goName: body.goName === '' ? goName : body.goName, fields };
 }
 
-function sameOutside(next: ApiObject, live: ApiObject, ignored: readonly string[]): boolean {
+export function sameOutside(next: ApiObject, live: ApiObject, ignored: readonly string[]): boolean {
   const names = new Set([...Object.keys(next), ...Object.keys(live)]);
   return [...names].every((name) => ignored.includes(name) || deepEqual(next[name], live[name]));
 }
@@ -309,7 +311,7 @@ function onEveryWrite(rule: WholeRule): Pick<Strategy, 'validate' | 'validateUpd
 }
 
 /** With the status subresource, the main endpoint neither sets nor changes the status. */
-const STATUS_APART: Pick<Strategy, 'prepareForCreate' | 'prepareForUpdate'> = {
+export const STATUS_APART: Pick<Strategy, 'prepareForCreate' | 'prepareForUpdate'> = {
   prepareForCreate(draft) {
     delete draft['status'];
   },

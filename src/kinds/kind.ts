@@ -13,7 +13,9 @@ import type { ApiRequest, Preconditions, User, Verb } from '../protocol/request.
 import type { ObjectNode } from '../schema/structural.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import type { AccessReader } from './access.js';
+import type { Attendant, AttendedServer } from './attendant.js';
 import type { Column } from './columns.js';
+import type { CustomForm } from './custom-form.js';
 import type { FeatureGates } from './feature-gates.js';
 import type { Objects } from './objects.js';
 
@@ -79,6 +81,10 @@ export interface Kind<
   readonly columns?: readonly Column[];
   /** The version in which the reference server keeps it, where that is not the one in which we do; clients see a hash. */
   readonly keptAsVersion?: string;
+  /** Present on kinds that a definition makes while the cluster runs. */
+  readonly custom?: CustomForm;
+  /** Present on kinds whose objects change what the server does. */
+  readonly attend?: (server: AttendedServer) => Attendant;
   readonly [types]?: KindTypes<Object, Input, Subresource>;
 }
 
@@ -258,7 +264,8 @@ export interface SubresourceView {
   readonly kind: Kind;
   /** The field of the object that `spec.replicas` of the view stands for; who owns one owns the other. */
   readonly replicasPath?: readonly string[];
-  readonly read: (live: ApiObject, context: WriteContext) => DraftObject;
+  /** `purpose`: what cannot be shown may still be changed. */
+  readonly read: (live: ApiObject, context: WriteContext, purpose?: 'show' | 'change') => DraftObject;
   /** Does to the object what a changed view asks for. */
   readonly write: (view: ApiObject, draft: DraftObject, context: WriteContext) => void;
 }

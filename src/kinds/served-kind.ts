@@ -31,11 +31,12 @@ export interface ServedKind {
   readonly verbs: readonly Verb[];
 }
 
-export function serveKind(kind: Kind, dialect: Dialect): ServedKind {
+/** `stored`: the kind in whose form its objects are stored, when it is served already. */
+export function serveKind(kind: Kind, dialect: Dialect, stored?: ServedKind): ServedKind {
   const group = dialect.group(kind.group);
   const { version } = kind;
   const resource = kind.names.plural;
-  const storedAs = kind.stored === undefined ? undefined : serveKind(kind.stored.kind, dialect);
+  const storedAs = stored ?? (kind.stored === undefined ? undefined : serveKind(kind.stored.kind, dialect));
   const schema = once(() => schemaInDialect(kind.schema, dialect));
   return Object.freeze({
     kind,

@@ -83,3 +83,16 @@ export const SERVER_MANAGER = 'kube-apiserver';
  * the garbage collector. It has one spelling in both dialects.
  */
 export const NAMESPACE_FINALIZER = 'kubernetes';
+
+/**
+ * A type of the expression libraries, as messages print it and expressions name it: `URL` → `kubernetes.URL`. It has
+ * one spelling in both dialects.
+ *
+ * @__NO_SIDE_EFFECTS__
+ */
+export function expressionType(name: string): string {
+  return `kubernetes.${name}`;
+}
+
+/** How messages about addresses of custom kinds name the place in the reference server's source, whatever the dialect. */
+export const CUSTOM_SCHEME = 'k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:725';

@@ -168,6 +168,11 @@ function methodNotSupported(resource: GroupResource, verb: string): StatusError 
   return failure({ reason: 'MethodNotAllowed', message, details: detailsOf(resource, '') });
 }
 
+function terminatingDefinition(resource: GroupResource): StatusError {
+  const message = 'create not allowed while custom resource definition is terminating';
+  return failure({ reason: 'MethodNotAllowed', message, details: detailsOf(resource, '') });
+}
+
 function tooLargeResourceVersion(requested: string, current: number): StatusError {
   return failure({
     reason: 'Timeout',
@@ -220,6 +225,7 @@ export const errors = {
   forbidden,
   invalid,
   methodNotSupported,
+  terminatingDefinition,
   tooLargeResourceVersion,
   internal,
   serverTimeout,

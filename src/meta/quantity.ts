@@ -34,6 +34,7 @@ const WRONG_SUFFIX = "unable to parse quantity's suffix";
 
 const NANO = -9;
 const MAX_INT64 = 2n ** 63n - 1n;
+const MIN_INT64 = -(2n ** 63n);
 /** As many decimal digits always fit a 64-bit integer. */
 const SAFE_DIGITS = 18;
 /**
@@ -140,11 +141,15 @@ export class Quantity {
 
   /** The difference, in this value's format; a zero takes the other's. */
   sub(other: Quantity): Quantity {
-    return this.add(other.neg());
+    // The smallest 64-bit number is its own opposite, as long as everything stays within 64 bits.
+    const wrapped = this.add(other.neg());
+    if (other.#mantissa !== MIN_INT64 || !wrapped.#wide) return wrapped;
+    return this.add(other.#with({ mantissa: -other.#mantissa, wide: true }));
   }
 
   neg(): Quantity {
-    return this.#with({ mantissa: -this.#mantissa });
+    const mantissa = -this.#mantissa;
+    return this.#with({ mantissa: this.#wide ? mantissa : BigInt.asIntN(64, mantissa) });
   }
 
   /** Rounded away from zero to a multiple of `10^scale`; keeps the text when nothing changes. */
@@ -381,7 +386,7 @@ function powerOfTen(exponent: number): number {
 }
 
 function fitsInt64(value: bigint): boolean {
-  return value <= MAX_INT64 && value >= -MAX_INT64;
+  return value <= MAX_INT64 && value >= MIN_INT64;
 }
 
 function absolute(value: bigint): bigint {

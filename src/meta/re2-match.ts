@@ -1,5 +1,5 @@
 /**
- * Runs the instructions of a regular expression over a text, in all states it can be in at once: each character is
+ * Runs the instructions of a regular expression over a text to know whether it matches, in all states it can be in at once: each character is
  * looked at once by each state, so the time is at most their product, whatever the expression.
  */
 import { unreachable } from '../util/invariant.js';
@@ -24,11 +24,11 @@ export function runProgram({ start, size }: Program, text: string): boolean {
 }
 
 /** No character: before the first and after the last. */
-const NONE = -1;
+export const NONE = -1;
 const NEWLINE = 0x0a;
 
 /** Halves of pairs stand for no character; the reference server reads U+FFFD in their place. */
-function codeAt(text: string, at: number): number {
+export function codeAt(text: string, at: number): number {
   const code = text.codePointAt(at) ?? NONE;
   return code >= 0xd800 && code <= 0xdfff ? 0xfffd : code;
 }
@@ -84,14 +84,18 @@ class States {
   /** On to the next place, over a character. */
   advance(code: number): void {
     this.#place++;
-    for (const { matches, next } of this.#waiting) {
-      if (typeof matches === 'number' ? matches === code : matches.has(code)) this.arrive(next);
+    for (const state of this.#waiting) {
+      if (takes(state, code)) this.arrive(state.next);
     }
     this.#waiting.length = 0;
   }
 }
 
-function holds(assertion: Assertion, before: number, after: number): boolean {
+export function takes({ matches }: Instruction & { op: 'one' }, code: number): boolean {
+  return typeof matches === 'number' ? matches === code : matches.has(code);
+}
+
+export function holds(assertion: Assertion, before: number, after: number): boolean {
   switch (assertion) {
     case 'textStart':
       return before === NONE;

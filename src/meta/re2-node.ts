@@ -13,6 +13,8 @@ interface Figures {
   readonly height: number;
   readonly size: number;
   readonly copies: number;
+  /** Whether the part may match nothing. */
+  readonly nullable: boolean;
   /** Set where the part is plain text, read with or without regard to case. Neighbours of one sort are one text. */
   readonly text?: 'exact' | 'folded';
 }
@@ -24,9 +26,18 @@ export type Node = Figures &
     | { readonly kind: 'assertion'; readonly assertion: Assertion }
     | { readonly kind: 'capture'; readonly part: Node }
     | { readonly kind: 'sequence' | 'choice'; readonly parts: readonly Node[] }
-    /** `max` is Infinity when there is no end. */
-    | { readonly kind: 'repeat'; readonly part: Node; readonly min: number; readonly max: number }
+    | Repetition
   );
+
+interface Repetition {
+  readonly kind: 'repeat';
+  readonly part: Node;
+  readonly min: number;
+  /** Infinity when there is no end. */
+  readonly max: number;
+  /** As few times as possible. Whether there is a match does not depend on it, only which. */
+  readonly lazy: boolean;
+}
 
 /** The highest tree, the most instructions and the most copies that are accepted. */
 export const MAX_HEIGHT = 1000;
@@ -35,19 +46,20 @@ export const MAX_COPIES = 1000;
 
 const LEAF = { height: 1, size: 1, copies: 0 } as const;
 
-export const EMPTY: Node = { kind: 'empty', ...LEAF };
+export const EMPTY: Node = { kind: 'empty', ...LEAF, nullable: true };
 
 /** One character, or one of several; `text` when it stands for itself. */
 export function one(matches: number | CharacterSet, text?: 'exact' | 'folded'): Node {
-  return { kind: 'one', matches, ...LEAF, ...(text && { text }) };
+  return { kind: 'one', matches, ...LEAF, nullable: false, ...(text && { text }) };
 }
 
 export function assertion(name: Assertion): Node {
-  return { kind: 'assertion', assertion: name, ...LEAF };
+  return { kind: 'assertion', assertion: name, ...LEAF, nullable: true };
 }
 
 export function capture(part: Node): Node {
-  return { kind: 'capture', part, height: part.height + 1, size: part.size + 2, copies: part.copies };
+  const { copies, nullable } = part;
+  return { kind: 'capture', part, height: part.height + 1, size: part.size + 2, copies, nullable };
 }
 
 /** One part after the other. */
@@ -57,11 +69,12 @@ export function sequence(parts: readonly Node[]): Node {
   const { text } = first;
   const size = sum(parts);
   const copies = largest(parts, (part) => part.copies);
+  const nullable = parts.every((part) => part.nullable);
   if (text !== undefined && parts.every((part) => part.text === text)) {
-    return { kind: 'sequence', parts, height: 1, size, copies, text };
+    return { kind: 'sequence', parts, height: 1, size, copies, nullable, text };
   }
   const height = 1 + largest(parts, (part) => flatHeight(part, 'sequence'));
-  return { kind: 'sequence', parts, height, size, copies };
+  return { kind: 'sequence', parts, height, size, copies, nullable };
 }
 
 /** One part or another. */
@@ -73,17 +86,24 @@ export function choice(parts: readonly Node[]): Node {
   // Alternatives of one character each are one set there, and nothing or nothing is nothing.
   const flat = first.kind === 'one' || first.kind === 'empty' ? parts.every((part) => part.kind === first.kind) : false;
   const height = flat ? 1 : 1 + largest(parts, (part) => flatHeight(part, 'choice'));
-  return { kind: 'choice', parts, height, size, copies };
+  const nullable = parts.some((part) => part.nullable);
+  return { kind: 'choice', parts, height, size, copies, nullable };
 }
 
 /** `*`, `+` and `?` take no part in the count of copies: `written` tells them from `{0,}`, `{1,}` and `{0,1}`. */
-export function repeat(part: Node, min: number, max: number, written: 'sign' | 'count'): Node {
+export function repeat(
+  part: Node,
+  { min, max, lazy }: Pick<Repetition, 'min' | 'max' | 'lazy'>,
+  written: 'sign' | 'count',
+): Node {
   const times = max === Number.POSITIVE_INFINITY ? min : max;
   return {
     kind: 'repeat',
     part,
     min,
     max,
+    lazy,
+    nullable: min === 0 || part.nullable,
     height: part.height + 1,
     size: repeatSize(part, min, max),
     copies: written === 'sign' ? part.copies : copiesOf(part, times, max),

@@ -5,7 +5,8 @@
  *     ▲       │
  *     └───────┘
  *
- * A fork goes both ways at once, so there is no order of trying and nothing greedy about it.
+ * A fork goes both ways at once, which is enough to know whether there is a match. Who wants to know which one takes
+ * the left way first.
  */
 import { unreachable } from '../util/invariant.js';
 import type { Assertion, Node } from './re2-node.js';
@@ -78,7 +79,7 @@ class Compiler {
         this.#choice(node.parts);
         return;
       case 'repeat':
-        this.#repeat(node.part, node.min, node.max);
+        this.#repeat(node);
         return;
       default:
         unreachable(node);
@@ -104,38 +105,46 @@ class Compiler {
     }
   }
 
-  #repeat(part: Node, min: number, max: number): void {
+  #repeat({ part, min, max, lazy }: Node & { kind: 'repeat' }): void {
     const endless = max === Number.POSITIVE_INFINITY;
     // The last of the copies that must be there is the loop.
     for (let time = endless ? 1 : 0; time < min; time++) this.#later(part);
-    if (endless) this.#loop(part, min);
-    else this.#optional(part, max - min);
+    if (endless) this.#loop(part, { lazy, isOptional: min === 0 });
+    else this.#optional(part, { lazy, times: max - min });
   }
 
-  /** As often as it likes, at least once when `min` says so: then the way in is the part, otherwise the fork. */
-  #loop(part: Node, min: number): void {
+  /**
+   * As often as it likes. When it need not be there the way in is the fork that also leads back; a part that may match
+   * nothing has to be tried before that one is, so it gets a fork of its own.
+   */
+  #loop(part: Node, { lazy, isOptional }: { readonly lazy: boolean; readonly isOptional: boolean }): void {
+    const after = this.#next;
     const fork: { -readonly [key in keyof Fork]: Fork[key] } & { readonly id: number } = {
       op: 'fork',
       id: this.#id(),
-      left: this.#next,
-      right: this.#next,
+      left: after,
+      right: after,
     };
     this.#next = fork;
     this.#work.push(() => {
-      fork.left = this.#next;
-      if (min === 0) this.#next = fork;
+      fork[lazy ? 'right' : 'left'] = this.#next;
+      if (isOptional) this.#next = part.nullable ? this.#tried(this.#next, after, lazy) : fork;
     });
     this.#later(part);
   }
 
   /** Up to so many times, where every one may be the last. */
-  #optional(part: Node, times: number): void {
+  #optional(part: Node, { lazy, times }: { readonly lazy: boolean; readonly times: number }): void {
     const after = this.#next;
     for (let time = 0; time < times; time++) {
       this.#work.push(() => {
-        this.#next = this.#fork(this.#next, after);
+        this.#next = this.#tried(this.#next, after, lazy);
       });
       this.#later(part);
     }
+  }
+
+  #tried(part: Instruction, after: Instruction, lazy: boolean): Instruction {
+    return lazy ? this.#fork(after, part) : this.#fork(part, after);
   }
 }

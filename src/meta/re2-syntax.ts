@@ -23,7 +23,7 @@ interface Flags {
   readonly lines: boolean;
   /** `s`: the dot includes the end of a line. */
   readonly dotAll: boolean;
-  /** `U`: which repetitions are greedy is turned round. Whether there is a match does not depend on it. */
+  /** `U`: which repetitions are greedy is turned round. */
   readonly ungreedy: boolean;
 }
 
@@ -250,14 +250,15 @@ class Reader {
 
   #repeat([min, max]: readonly [number, number], written: 'sign' | 'count', length = 1): void {
     const start = this.#at - length;
-    if (this.#text[this.#at] === '?') this.#at++;
+    const isMarked = this.#text[this.#at] === '?';
+    if (isMarked) this.#at++;
     if (this.#repetition !== undefined) {
       throw problem('invalid nested repetition operator', this.#text.slice(this.#repetition, this.#at));
     }
     const operator = this.#text.slice(start, this.#at);
     const part = this.#frame.parts.pop();
     if (part === undefined) throw problem('missing argument to repetition operator', operator);
-    const repeated = this.#checked(repeat(part, min, max, written));
+    const repeated = this.#checked(repeat(part, { min, max, lazy: isMarked !== this.#flags.ungreedy }, written));
     const isCounted = written === 'count' && (min >= 2 || (max >= 2 && max !== ENDLESS));
     if (isCounted && repeated.copies > MAX_COPIES) throw problem('invalid repeat count', operator);
     this.#add(repeated);

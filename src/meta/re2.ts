@@ -3,8 +3,9 @@
  * grows with the text and the expression only. Lookaround and back references are no part of it.
  *
  * An expression is read (re2-syntax.ts) into parts (re2-node.ts) that hold sets of characters (re2-set.ts), turned into
- * instructions (re2-program.ts), and those are run over the text in all their states at once (re2-match.ts).
+ * instructions (re2-program.ts), and those are run over the text in all their states at once (re2-match.ts, re2-find.ts).
  */
+import { type FindOptions, findMatches } from './re2-find.js';
 import { runProgram } from './re2-match.js';
 import type { Program } from './re2-program.js';
 import { compileNode } from './re2-program.js';
@@ -20,6 +21,17 @@ export function re2Problem(pattern: string): string | undefined {
 export function re2Matches(pattern: string, text: string): boolean {
   const { program } = compiled(pattern);
   return program !== undefined && runProgram(program, text);
+}
+
+/**
+ * What an expression matches, from left to right, none overlapping another. Nothing for an expression with a problem.
+ *
+ * @example
+ * re2FindAll('[0-9]+', '12 a 3') // ['12', '3']
+ */
+export function re2FindAll(pattern: string, text: string, options: FindOptions = {}): string[] {
+  const { program } = compiled(pattern);
+  return program === undefined ? [] : findMatches(program, text, options);
 }
 
 interface Compiled {

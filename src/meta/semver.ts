@@ -1,7 +1,9 @@
 /**
  * Semantic versions, strictly: `1.33.0-alpha.1+build.5`, with no `v` in front and all three numbers there. LeaseCandidate
- * compares them. Nothing is told about why a text is refused, because the reference server does not tell it either.
+ * compares them and does not tell why it refuses a text; expressions do.
  */
+import { quote } from './go-text.js';
+import { byteLength } from './names.js';
 
 export interface SemanticVersion {
   /** As wide as 64 unsigned bits, hence no plain numbers. */
@@ -18,7 +20,6 @@ export interface SemanticVersion {
 export const ZERO_VERSION: SemanticVersion = { major: 0n, minor: 0n, patch: 0n, prerelease: [], build: [] };
 
 const MAX_UINT64 = 2n ** 64n - 1n;
-const SHAPE = /^([0-9]+)\.([0-9]+)\.([0-9]+)(?:-([-.A-Za-z0-9]+))?(?:\+([-.A-Za-z0-9]+))?$/;
 
 /**
  * Undefined when the text is no semantic version.
@@ -28,19 +29,48 @@ const SHAPE = /^([0-9]+)\.([0-9]+)\.([0-9]+)(?:-([-.A-Za-z0-9]+))?(?:\+([-.A-Za-
  * parseSemver('v1.33') // undefined
  */
 export function parseSemver(text: string): SemanticVersion | undefined {
-  const [, major, minor, patch, prerelease, build] = SHAPE.exec(text) ?? [];
-  const numbers = [wholeNumber(major), wholeNumber(minor), wholeNumber(patch)];
-  const identifiers = prerelease?.split('.').map(identifier) ?? [];
-  const words = build?.split('.') ?? [];
-  const parts = [...numbers, ...identifiers];
-  if (parts.some((part) => part === undefined) || words.includes('')) return undefined;
-  return {
-    major: numbers[0] ?? 0n,
-    minor: numbers[1] ?? 0n,
-    patch: numbers[2] ?? 0n,
-    prerelease: identifiers.filter((part) => part !== undefined),
-    build: words,
-  };
+  const version = readSemver(text);
+  return typeof version === 'string' ? undefined : version;
+}
+
+/** The version, or what is wrong with the text: the first mistake from the left, but build words last. */
+export function readSemver(text: string): SemanticVersion | string {
+  if (text === '') return 'Version string empty';
+  const [majorText, minorText, ...more] = text.split('.');
+  if (majorText === undefined || minorText === undefined || more.length === 0) {
+    return 'No Major.Minor.Patch elements found';
+  }
+  const [, patchText = '', prereleaseText, buildText] =
+    /^([^-+]*)(?:-([^+]*))?(?:\+(.*))?$/s.exec(more.join('.')) ?? [];
+  const major = numberOrProblem('major', majorText);
+  if (typeof major === 'string') return major;
+  const minor = numberOrProblem('minor', minorText);
+  if (typeof minor === 'string') return minor;
+  const patch = numberOrProblem('patch', patchText);
+  if (typeof patch === 'string') return patch;
+  const prerelease: (bigint | string)[] = [];
+  for (const word of prereleaseText?.split('.') ?? []) {
+    const part = identifier(word);
+    if ('problem' in part) return part.problem;
+    prerelease.push(part.value);
+  }
+  const build = buildText?.split('.') ?? [];
+  const problem = build.map(buildProblem).find((found) => found !== undefined);
+  return problem ?? { major, minor, patch, prerelease, build };
+}
+
+/**
+ * The text as {@link readSemver} wants it, if it is only written more freely: a `v` in front, fewer than three numbers,
+ * leading zeros. `v01.2` → `1.2.0`. A short version with more than numbers is a problem.
+ */
+export function normalizeSemver(text: string): { readonly text: string } | { readonly problem: string } {
+  const [first = '', second, ...more] = text.replace(/^v/, '').split('.');
+  const parts = [first, ...(second === undefined ? [] : [second]), ...(more.length === 0 ? [] : [more.join('.')])];
+  const trimmed = parts.map((part) => (byteLength(part) > 1 ? withoutLeadingZeros(part) : part));
+  if (parts.length < 3 && /[+-]/.test(parts.at(-1) ?? '')) {
+    return { problem: 'short version cannot contain PreRelease/Build meta data' };
+  }
+  return { text: [...trimmed, '0', '0'].slice(0, 3).join('.') };
 }
 
 /** Negative when `a` is the older one, 0 when neither is. A version without a prerelease is newer than one with it. */
@@ -57,17 +87,42 @@ export function compareSemver(a: SemanticVersion, b: SemanticVersion): -1 | 0 | 
   return order(a.prerelease.length, b.prerelease.length);
 }
 
-/** Undefined for what has a leading zero or does not fit 64 bits. */
-function wholeNumber(digits: string | undefined): bigint | undefined {
-  // Twenty digits hold every 64-bit number; longer ones need not be built to be refused.
-  if (digits === undefined || digits.length > 20 || /^0./.test(digits)) return undefined;
-  const value = BigInt(digits);
-  return value > MAX_UINT64 ? undefined : value;
+/** A number is left: `00` → `0`, `0-a` → `0-a`; a part that does not begin with one gets it, and is refused later. */
+function withoutLeadingZeros(part: string): string {
+  const rest = part.replace(/^0+/, '');
+  return /^[0-9]/.test(rest) ? rest : `0${rest}`;
 }
 
-function identifier(text: string): bigint | string | undefined {
-  if (text === '') return undefined;
-  return /^[0-9]+$/.test(text) ? wholeNumber(text) : text;
+function numberOrProblem(name: string, digits: string): bigint | string {
+  if (/[^0-9]/.test(digits)) return `Invalid character(s) found in ${name} number ${quote(digits)}`;
+  if (/^0./.test(digits)) {
+    return `${name[0]?.toUpperCase()}${name.slice(1)} number must not contain leading zeroes ${quote(digits)}`;
+  }
+  return wholeNumber(digits);
+}
+
+/** Digits without a leading zero, or why they are no 64-bit number. */
+function wholeNumber(digits: string): bigint | string {
+  if (digits === '') return 'strconv.ParseUint: parsing "": invalid syntax';
+  // Twenty digits hold every 64-bit number; longer ones need not be built to be refused.
+  if (digits.length <= 20 && BigInt(digits) <= MAX_UINT64) return BigInt(digits);
+  return `strconv.ParseUint: parsing ${quote(digits)}: value out of range`;
+}
+
+function identifier(text: string): { readonly value: bigint | string } | { readonly problem: string } {
+  if (text === '') return { problem: 'Prerelease is empty' };
+  if (/[^-0-9A-Za-z]/.test(text)) return { problem: `Invalid character(s) found in prerelease ${quote(text)}` };
+  if (/[^0-9]/.test(text)) return { value: text };
+  if (/^0./.test(text)) {
+    return { problem: `Numeric PreRelease version must not contain leading zeroes ${quote(text)}` };
+  }
+  const value = wholeNumber(text);
+  return typeof value === 'string' ? { problem: value } : { value };
+}
+
+function buildProblem(word: string): string | undefined {
+  if (word === '') return 'Build meta data is empty';
+  return /[^-0-9A-Za-z]/.test(word) ? `Invalid character(s) found in build meta data ${quote(word)}` : undefined;
 }
 
 function compareIdentifiers(left: bigint | string, right: bigint | string): -1 | 0 | 1 {

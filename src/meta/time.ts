@@ -52,6 +52,16 @@ export function timeToMs(text: string): number {
   return seconds * 1000 + nanos / 1e6;
 }
 
+/** A Time with all its decimals and the zone it was written in (seconds east of UTC); undefined for other texts. */
+export function readInstant(text: string): (Instant & { readonly offset: number }) | undefined {
+  try {
+    return readTime(text, TIME_LAYOUT);
+  } catch (error) {
+    if (error instanceof TimeError) return undefined;
+    throw error;
+  }
+}
+
 /** A Time from milliseconds since the epoch, cut to the second. */
 export function formatTime(ms: number): string {
   return printSeconds(Math.floor(ms / 1000));
@@ -109,7 +119,7 @@ interface Reading {
 /** What a step read and what it left; nothing when the text does not fit; or the part that is out of range. */
 type Step = { readonly read?: Partial<Reading>; readonly rest: string } | { readonly outOfRange: string } | undefined;
 
-function readTime(text: string, layout: readonly string[]): Instant {
+function readTime(text: string, layout: readonly string[]): Instant & { readonly offset: number } {
   const reading = { year: 0, month: 1, day: 1, hour: 0, minute: 0, second: 0, nanos: 0, offset: 0 };
   let rest = text;
   for (const [index, element] of layout.entries()) {
@@ -126,7 +136,7 @@ function readTime(text: string, layout: readonly string[]): Instant {
   if (reading.day < 1 || reading.day > daysIn(reading.year, reading.month)) {
     throw new TimeError(`parsing time ${quoteBytes(text)}: day out of range`);
   }
-  return instantOf(reading);
+  return { ...instantOf(reading), offset: reading.offset };
 }
 
 function readStep(element: string, rest: string, next: string | undefined): Step {

@@ -2,6 +2,8 @@
  * A cluster on a socket, or for clients that expect one, and manifests from files: the entry `orchplane/node`, and the
  * only one that needs Node.
  */
+export type { AppliedManifest, ManifestTarget } from '../manifests/apply.js';
+export { ManifestError, type ManifestText } from '../manifests/read.js';
 export {
   createInProcessAgent,
   type InProcessAgent,
@@ -13,8 +15,7 @@ export {
   type KubeconfigTransportOptions,
   kubeconfigTransport,
 } from './kubeconfig-transport.js';
-export { type LoadedObject, type LoadOptions, loadManifests, type ManifestTarget } from './load-manifests.js';
+export { type LoadOptions, loadManifests } from './load-manifests.js';
 export { readManifestFiles } from './manifest-files.js';
-export type { ManifestText } from './manifests.js';
 export { createNodeListener, type NodeListener, type NodeListenerOptions } from './node-listener.js';
 export { type ServedCluster, type ServeOptions, serve, type TlsFiles } from './serve.js';

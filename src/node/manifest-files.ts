@@ -4,7 +4,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { ManifestText } from './manifests.js';
+import type { ManifestText } from '../manifests/read.js';
 
 /** What counts as a manifest in a folder; a file that is named counts whatever its name. */
 const EXTENSIONS: ReadonlySet<string> = new Set(['.yaml', '.yml', '.json']);

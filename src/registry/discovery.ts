@@ -149,7 +149,7 @@ function resourceEntries(served: ServedKind): ResourceEntry[] {
     singularName: singular,
     namespaced,
     kind: kind.kind,
-    verbs: [...verbs].sort(),
+    verbs: shownVerbs(kind, verbs),
     ...(shortNames.length === 0 ? {} : { shortNames }),
     ...(categories.length === 0 ? {} : { categories }),
     ...(kind.virtual === undefined ? { storageVersionHash: storageVersionHash(kind) } : {}),
@@ -186,11 +186,29 @@ function resourceDiscovery(served: ServedKind): object {
     responseKind: responseKind({ group: gvr.group, version: gvr.version, kind: kind.kind }),
     scope: namespaced ? 'Namespaced' : 'Cluster',
     singularResource: singular,
-    verbs: [...verbs].sort(),
+    verbs: shownVerbs(kind, verbs),
     ...(shortNames.length === 0 ? {} : { shortNames }),
     ...(categories.length === 0 ? {} : { categories }),
     ...(subresources.length === 0 ? {} : { subresources }),
   };
+}
+
+/** Custom kinds have an order of their own, and less to offer while their definition goes. */
+const CUSTOM_VERBS: readonly Verb[] = [
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'create',
+  'update',
+  'watch',
+];
+const LAST_VERBS: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'watch'];
+
+function shownVerbs({ custom }: Kind, verbs: readonly Verb[]): readonly Verb[] {
+  if (custom === undefined) return [...verbs].sort();
+  return custom.isTerminating ? LAST_VERBS : CUSTOM_VERBS;
 }
 
 /** What stands below an object by its names, with the kind of the documents that it takes and gives. */

@@ -13,12 +13,14 @@ export class Registry {
   readonly #dialect: Dialect;
   readonly #availability: Availability;
   readonly #byResource = new Map<string, ServedKind>();
-  readonly #byAddress = new WeakMap<GroupVersionResource, ServedKind>();
+  #byAddress = new WeakMap<GroupVersionResource, ServedKind>();
   readonly #byKind = new Map<string, ServedKind>();
   /** By storage: the kind in whose form its objects are stored. */
   readonly #stored = new Map<string, ServedKind>();
   readonly #builtInGroups = new Set<string>();
   #all: readonly ServedKind[] | undefined;
+  /** What is served in somebody's name, and may go again. */
+  readonly #owned = new Map<string, OwnedKinds>();
   /** By resource: why a kind that could be served is not. */
   readonly #unavailable = new Map<string, string>();
 
@@ -47,6 +49,45 @@ export class Registry {
   /** Makes a kind served, whatever the configuration says. */
   demand(kind: Kind): void {
     this.#add(kind);
+  }
+
+  /**
+   * Serves these versions of a kind in the name of `owner`, in place of those before. `stored` is the form in which its
+   * objects are kept, served or not. What somebody else serves under the same names stays as it is.
+   */
+  serve(owner: string, versions: readonly Kind[], stored: Kind | undefined): void {
+    const before = this.#owned.get(owner);
+    if (before !== undefined && before.stored === stored && sameItems(before.versions, versions)) return;
+    for (const served of before?.served ?? []) {
+      this.#byResource.delete(resourceId(served.gvr));
+      this.#byKind.delete(kindId(served.gvk));
+      this.#stored.delete(served.storage);
+    }
+    this.#byAddress = new WeakMap();
+    this.#all = undefined;
+    this.#owned.delete(owner);
+    if (stored === undefined) return;
+    const form = serveKind(stored, this.#dialect);
+    if (this.#stored.has(form.storage)) return;
+    const served = versions.map((kind) => (kind === stored ? form : serveKind(kind, this.#dialect, form)));
+    this.#stored.set(form.storage, form);
+    for (const version of served) {
+      this.#byResource.set(resourceId(version.gvr), version);
+      this.#byKind.set(kindId(version.gvk), version);
+    }
+    // The stored form is there even when no version is served: its objects have to be found when they go.
+    this.#owned.set(owner, { versions, stored, served: served.includes(form) ? served : [...served, form] });
+  }
+
+  /** Nothing is served in anybody's name any more. */
+  disown(): void {
+    for (const owner of [...this.#owned.keys()]) this.serve(owner, [], undefined);
+  }
+
+  /** True for what is served in somebody's name. */
+  isOwned(served: ServedKind): boolean {
+    for (const { served: kinds } of this.#owned.values()) if (kinds.includes(served)) return true;
+    return false;
   }
 
   #noteUnavailable(kind: Kind, why: string): void {
@@ -126,8 +167,19 @@ export class Registry {
     for (const [storage, form] of this.#stored) copy.#stored.set(storage, form);
     for (const group of this.#builtInGroups) copy.#builtInGroups.add(group);
     for (const [id, why] of this.#unavailable) copy.#unavailable.set(id, why);
+    for (const [owner, kinds] of this.#owned) copy.#owned.set(owner, kinds);
     return copy;
   }
+}
+
+interface OwnedKinds {
+  readonly versions: readonly Kind[];
+  readonly stored: Kind;
+  readonly served: readonly ServedKind[];
+}
+
+function sameItems(left: readonly Kind[], right: readonly Kind[]): boolean {
+  return left.length === right.length && left.every((kind, index) => kind === right[index]);
 }
 
 function resourceId(gvr: GroupVersionResource): string {

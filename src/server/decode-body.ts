@@ -2,6 +2,7 @@
  * The body of a write → a draft of the addressed kind, or the 400 that says why not. spec: fieldValidation
  */
 
+import type { Kind } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { isWritten } from '../merge/apply/managers.js';
 import { errors, type StatusError } from '../meta/errors.js';
@@ -14,7 +15,7 @@ import type { Registry } from '../registry/registry.js';
 import { DecodeError, decode, jsonType } from '../schema/decode.js';
 import type { ObjectNode } from '../schema/structural.js';
 import type { MutableRecord, ParsedBody } from '../util/json.js';
-import { isRecord } from '../util/json.js';
+import { isRecord, printJson } from '../util/json.js';
 import type { FieldValidation } from './options.js';
 
 export interface DecodedBody {
@@ -93,11 +94,12 @@ export function claimedBeforehand(body: RequestBody, refuse: (why: string) => St
 /** Decodes any document as an object of the kind: type, fields, defaults, findings. */
 export function decodeDocument(document: ParsedBody, target: DecodeTarget, refusals: Refusals): DecodedBody {
   const { served, fieldValidation } = target;
+  if (served.kind.custom !== undefined) return decodeCustom(document, target, refusals);
   const gvk = acceptedType(typeOf(document.value, served.gvk, refusals), target);
   const actual = requireKnown(gvk, target, refusals);
   // JSON's null stands for an object with nothing in it.
   const whole = document.value === null ? { value: {} } : document;
-  const { value, findings: found } = decodeAs(actual.schema, whole, (why) => refusals.unfit(why, gvk));
+  const { value, findings: found } = decodeAs(actual, whole, (why) => refusals.unfit(why, gvk));
   const findings = target.repeatedKeys === undefined ? found : [repetitions(target.repeatedKeys), ...found];
   if (actual !== served && actual.storage === served.storage) {
     throw errors.badRequest(
@@ -109,6 +111,33 @@ export function decodeDocument(document: ParsedBody, target: DecodeTarget, refus
     throw refusals.unfit(`strict decoding error: ${findings.join(', ')}`, gvk);
   }
   const draft = asDraft(value, document.value, served);
+  return { draft, warnings: fieldValidation === 'Warn' ? findings : [] };
+}
+
+/**
+ * A custom kind is read by its own address only: whatever the document says it is, it has to say it, and its version must
+ * be the one of the address. Another kind is found wrong later, with everything else.
+ */
+function decodeCustom(document: ParsedBody, target: DecodeTarget, refusals: Refusals): DecodedBody {
+  const { served, fieldValidation } = target;
+  const { kind, apiVersion } = claimedType(document.value, refusals.unrecognized);
+  if (kind === '') throw refusals.unrecognized(`Object 'Kind' is missing in '${printJson(document.value)}'`);
+  const gvk = { ...served.gvk, kind };
+  const decoded = decodeAs(served, document, (why) => refusals.unfit(why, gvk));
+  if (apiVersion !== served.apiVersion) {
+    throw errors.badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${served.apiVersion})`,
+    );
+  }
+  // A list is read as one, and has no fields of a single object that could be unknown.
+  const isList = kind !== served.gvk.kind && isRecord(document.value) && Array.isArray(document.value['items']);
+  const found = isList ? [] : decoded.findings;
+  const findings = target.repeatedKeys === undefined ? found : [repetitions(target.repeatedKeys), ...found];
+  if (findings.length > 0 && fieldValidation === 'Strict') {
+    throw refusals.unfit(`strict decoding error: ${findings.join(', ')}`, gvk);
+  }
+  const draft = asDraft(decoded.value, document.value, served);
+  draft.kind = kind;
   return { draft, warnings: fieldValidation === 'Warn' ? findings : [] };
 }
 
@@ -137,6 +166,7 @@ export function unconvertible(from: string, served: ServedKind): string {
 /** The decoded fields of a document as a draft of the kind, which they become part of. */
 export function asDraft(fields: MutableRecord, document: unknown, served: ServedKind): DraftObject {
   const draft = fields as unknown as DraftObject;
+  draft.metadata ??= {};
   const managers = managersIn(document);
   // The decoder does not tell an empty list from none, but here it says something: nobody is to manage the object.
   if (Array.isArray(managers) && managers.length === 0) draft.metadata.managedFields = [];
@@ -156,11 +186,12 @@ function acceptedType(gvk: GroupVersionKind, { served, alsoAccepts = [] }: Decod
 
 /** Decodes; `refuse` words the failure. */
 export function decodeAs(
-  schema: ObjectNode,
+  { kind, schema }: { readonly kind: Pick<Kind, 'custom'>; readonly schema: ObjectNode },
   document: ParsedBody,
   refuse: (why: string) => StatusError,
 ): ReturnType<typeof decode> {
   try {
+    if (kind.custom !== undefined) return kind.custom.decode(document);
     // Managers that come back as they were given out are neither judged nor copied.
     return decode(schema, document, isWritten);
   } catch (error) {

@@ -62,11 +62,17 @@ function isUnversioned(value: unknown, { job, refuse }: PatchedTarget): boolean 
 
 function decodeVersioned(document: ParsedBody, { job, refuse }: PatchedTarget): Found {
   const { served, context, moment } = job;
+  if (served.kind.custom !== undefined) {
+    const { value, findings } = decodeAs(served, document, refuse);
+    const { kind, apiVersion } = claimedType(document.value, refuse);
+    // What it says it is stays, to be found wrong with everything else.
+    return { draft: { ...asDraft(value, document.value, served), kind, apiVersion }, findings };
+  }
   const refusals: Refusals = { unrecognized: refuse, unfit: refuse };
   const gvk = typeOf(document.value, served.gvk, refusals);
   const actual = sameType(gvk, served.gvk) ? served : context.registry.byKind(gvk);
   if (actual === undefined) throw refuse(unregistered(gvk.kind, `version "${apiVersionOf(gvk)}"`));
-  const { value, findings } = decodeAs(actual.schema, document, refuse);
+  const { value, findings } = decodeAs(actual, document, refuse);
   if (actual.storage !== served.storage) throw refuse(unconvertible(`${gvk.version}.${gvk.kind}`, served));
   const draft = asDraft(value, document.value, actual);
   actual.kind.strategy.defaults?.(draft, moment);
@@ -94,7 +100,7 @@ function decodeUnversioned(document: ParsedBody, { job, refuse }: PatchedTarget)
       isKnown ? unconvertible(from, served) : unregistered(kind, `the internal version of group "${group}"`),
     );
   }
-  const { value, findings } = decodeAs(unversioned(served.schema), document, refuse);
+  const { value, findings } = decodeAs({ kind: {}, schema: unversioned(served.schema) }, document, refuse);
   const { kind: _kind, apiVersion: _apiVersion, ...metadata } = value;
   const fields = { ...untouchedFields(served.schema), metadata };
   return { draft: asDraft(fields, document.value, served), findings };

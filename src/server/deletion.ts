@@ -12,7 +12,7 @@ import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import type { WriteJob } from './job.js';
 import { powerContext } from './power.js';
 import { admit } from './steps/admit.js';
-import { commitDelete, commitDraft, readLive } from './steps/commit.js';
+import { commitDelete, commitDraft, commitMetadata, readLive } from './steps/commit.js';
 
 export interface Deleted {
   /** The object as it is now, or as it was last. */
@@ -71,7 +71,7 @@ function remove(live: ApiObject, deletion: DeletionRequest, job: WriteJob): Dele
   draft.metadata.finalizers = [...finalizers];
   if (grace.type === 'until') startGrace(draft, live, grace);
   else markDeleting(draft, live, job);
-  const marked = commitDraft(draft, live, job);
+  const marked = commitMetadata(draft, live, job);
   const stays = grace.type !== 'until' || grace.seconds > 0 || finalizers.length > 0;
   // A dry run has marked nothing that could be taken away.
   if (stays || job.dryRun) return { object: marked, removed: !stays };

@@ -7,7 +7,7 @@ import { quote } from '../meta/go-text.js';
 import { pathSegmentProblems } from '../meta/names.js';
 import type { ApiRequest, Verb } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
-import { chain, type MaybePromise } from '../util/maybe-promise.js';
+import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import { warned } from './answer.js';
 import type { ServerContext } from './context.js';
 import { connectionOf, subresourceOf } from './subresource.js';
@@ -23,6 +23,7 @@ import { update } from './verbs/update.js';
 import { onView } from './verbs/view.js';
 import { onVirtual } from './verbs/virtual.js';
 import { watch } from './verbs/watch.js';
+import { ConversionPending } from './versions.js';
 
 type Handler = (context: ServerContext, request: ApiRequest, served: ServedKind) => MaybePromise<ApiResponse>;
 
@@ -44,12 +45,32 @@ export function dispatch(context: ServerContext, request: ApiRequest): MaybeProm
   const served = context.registry.byResource(request.resource);
   if (served === undefined) throw errors.router('NotFound');
   checkAddress(request, served);
-  const { deprecation } = served.kind;
-  if (deprecation === undefined) return handle(context, request, served);
+  const { deprecation, custom } = served.kind;
+  const run = () =>
+    custom?.mayWait === true ? whenConverted(context, request, served) : handle(context, request, served);
+  if (deprecation === undefined) return run();
   // Whoever fails is told as well.
   const warning = deprecation(context.dialect);
-  const answered = warned([warning], () => handle(context, request, served));
+  const answered = warned([warning], run);
   return chain(answered, (response) => ({ ...response, warnings: [warning, ...response.warnings] }));
+}
+
+/** More than any honest contention brings: objects that are written faster than they are converted. */
+const MAX_CONVERSIONS = 100;
+
+/** Objects that are still in another version are waited for, and the request begins again. */
+function whenConverted(
+  context: ServerContext,
+  request: ApiRequest,
+  served: ServedKind,
+  attempt = 1,
+): MaybePromise<ApiResponse> {
+  const wait = (error: unknown): MaybePromise<ApiResponse> => {
+    if (!(error instanceof ConversionPending)) throw error;
+    if (attempt === MAX_CONVERSIONS) throw errors.serverTimeout(served.groupResource, request.verb, 2);
+    return error.ready.then(() => whenConverted(context, request, served, attempt + 1));
+  };
+  return rescue(() => handle(context, request, served), wait);
 }
 
 function handle(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ApiResponse> {

@@ -4,13 +4,14 @@
  * It holds no events beyond its initial ones: `next` pulls from the cursor, so a consumer that stops reading costs
  * nothing, and gets an ERROR when the log has moved past it.
  */
-import { errors } from '../meta/errors.js';
+import { errors, StatusError } from '../meta/errors.js';
 import type { ApiObject } from '../meta/object.js';
 import type { Bookmark, DirectWatchStream, WireEvent } from '../protocol/watch-event.js';
 import type { Cursor } from '../storage/cursor.js';
 import { CompactedError } from '../storage/types.js';
 import { onAbort } from '../util/abort.js';
 import type { Clock, Undo } from '../util/clock.js';
+import { ConversionPending } from './versions.js';
 
 export interface EventStreamOptions {
   /** Absent: the stream ends after its initial events. */
@@ -44,6 +45,8 @@ export class EventStream implements DirectWatchStream {
   /** Events to hand out before the cursor's: initial ones, a due bookmark, a last error. */
   #queue: WireEvent[];
   #queued = 0;
+  /** An event whose object is still being converted. */
+  #held: WireEvent | undefined;
   /** The reader that waits, if one does. */
   #receive: ((event: WireEvent | undefined) => void) | undefined;
   #pending: Promise<unknown> = Promise.resolve();
@@ -76,7 +79,7 @@ export class EventStream implements DirectWatchStream {
       return;
     }
     this.#receive = receive;
-    this.#cursor?.wait(this.#onEvent);
+    if (this.#held === undefined) this.#cursor?.wait(this.#onEvent);
   }
 
   close(): void {
@@ -110,27 +113,66 @@ export class EventStream implements DirectWatchStream {
     }
     if (this.#cursor === undefined) this.#end();
     if (this.#isClosed) return undefined;
+    // What waits for its conversion comes before everything that happened later.
+    if (this.#held !== undefined) return undefined;
     try {
       return this.#shown(this.#cursor?.poll());
     } catch (error) {
-      if (!(error instanceof CompactedError)) throw error;
-      this.#end();
-      const { status } = errors.expired('The resourceVersion for the provided watch is too old.');
-      return { type: 'ERROR', object: status };
+      return this.#fail(
+        error instanceof CompactedError
+          ? errors.expired('The resourceVersion for the provided watch is too old.')
+          : error,
+      );
     }
+  }
+
+  /** The stream ends, and this is the last it says. */
+  #fail(error: unknown): WireEvent {
+    this.#end();
+    if (!StatusError.is(error)) throw error;
+    return { type: 'ERROR', object: error.status };
   }
 
   /** Called with nothing when the cursor has an end to report. */
   readonly #onEvent = (event: WireEvent | undefined): void => {
-    this.#deliver(event === undefined ? this.take() : this.#shown(event));
+    const shown = event === undefined ? this.take() : this.#shownOrFailure(event);
+    if (this.#held === undefined) this.#deliver(shown);
   };
+
+  #shownOrFailure(event: WireEvent): WireEvent | undefined {
+    try {
+      return this.#shown(event);
+    } catch (error) {
+      return this.#fail(error);
+    }
+  }
 
   #shown(event: WireEvent | undefined): WireEvent | undefined {
     const { inVersion } = this.#options;
     if (inVersion === undefined || event === undefined || event.type === 'ERROR' || event.type === 'BOOKMARK') {
       return event;
     }
-    return Object.freeze({ type: event.type, object: inVersion(event.object) });
+    try {
+      return Object.freeze({ type: event.type, object: inVersion(event.object) });
+    } catch (error) {
+      if (!(error instanceof ConversionPending)) throw error;
+      this.#held = event;
+      error.ready.then(
+        () => this.#release(() => this.#shownOrFailure(event)),
+        (failure: unknown) => this.#release(() => this.#fail(failure)),
+      );
+      return undefined;
+    }
+  }
+
+  /** A held event can be shown now, or never. */
+  #release(show: () => WireEvent | undefined): void {
+    if (this.#isClosed) return;
+    this.#held = undefined;
+    const event = show();
+    if (event === undefined) return;
+    if (this.#receive === undefined) this.#queue.push(event);
+    else this.#deliver(event);
   }
 
   #deliver(event: WireEvent | undefined): void {

@@ -6,7 +6,7 @@ import { ConflictError } from '../merge/apply/conflict.js';
 import { CLIENT_SIDE_APPLIER, conflictsBeside, fieldsLastApplied } from '../merge/apply/last-applied.js';
 import { type ManagerIdentity, type Managers, NOBODY } from '../merge/apply/managers.js';
 import { IntentError } from '../merge/apply/owned-fields.js';
-import { type Applied, afterUpdate, applyIntent } from '../merge/apply/ownership.js';
+import { type Applied, afterUpdate, applyIntent, UnfitVersionError } from '../merge/apply/ownership.js';
 import { RestoreError, restore } from '../merge/restore.js';
 import { errors, failure, type StatusError } from '../meta/errors.js';
 import { type GroupVersionKind, parseApiVersion, printGvk } from '../meta/gvk.js';
@@ -110,6 +110,7 @@ function applyOver({ intent, options, job }: Application, live: ApiObject | unde
     if (error instanceof IntentError) {
       throw errors.plain(`failed to create typed patch object (${addressOf(document, served)}): ${error.message}`);
     }
+    if (error instanceof UnfitVersionError) throw errors.plain(error.message);
     if (!(error instanceof ConflictError)) throw error;
     if (by.manager !== CLIENT_SIDE_APPLIER) throw conflict(error);
     const left = conflictsBeside(error, fieldsLastApplied(annotationOf(live?.metadata.annotations, job), before));

@@ -4,7 +4,7 @@
  */
 
 import type { ServedKind } from '../kinds/served-kind.js';
-import { errors } from '../meta/errors.js';
+import { errors, StatusError } from '../meta/errors.js';
 import type { FieldSelector } from '../meta/fields.js';
 import { matchesFields, parseFieldSelector, requiresExactMatch } from '../meta/fields.js';
 import { quote } from '../meta/go-text.js';
@@ -12,7 +12,7 @@ import { matchesLabels, parseLabelSelector, SelectorError } from '../meta/labels
 import type { ApiObject } from '../meta/object.js';
 import type { ApiRequest } from '../protocol/request.js';
 import type { Range } from '../storage/types.js';
-import { present } from './versions.js';
+import { ConversionPending, differsFromStored, present } from './versions.js';
 
 export interface Selection {
   readonly range: Range;
@@ -22,8 +22,11 @@ export interface Selection {
   readonly possible: boolean;
 }
 
-/** Throws 400 for a selector that cannot be read or names a field the kind does not offer. */
-export function selectionOf(request: ApiRequest, served: ServedKind): Selection {
+/**
+ * Throws 400 for a selector that cannot be read or names a field the kind does not offer. With `whileStoring` the test is
+ * run in the moment of a write, where nothing can be waited for and nothing may fail.
+ */
+export function selectionOf(request: ApiRequest, served: ServedKind, whileStoring = false): Selection {
   const { labelSelector = '', fieldSelector = '' } = request.options;
   const scope: Range = served.namespaced && request.namespace ? { namespace: request.namespace } : {};
   if (labelSelector === '' && fieldSelector === '') return { range: scope, possible: true };
@@ -38,9 +41,20 @@ export function selectionOf(request: ApiRequest, served: ServedKind): Selection 
       byLabel === undefined ? byField : byField === undefined ? byLabel : (o: ApiObject) => byLabel(o) && byField(o);
     if (matches === undefined) return narrow(scope, fields, served);
     // What is selected by is a field of the version that was asked for.
-    const inVersion = served.storedAs === undefined ? matches : (stored: ApiObject) => matches(present(served, stored));
+    const show = whileStoring ? presentIfPossible : present;
+    const inVersion = differsFromStored(served) ? (stored: ApiObject) => matches(show(served, stored)) : matches;
     return { ...narrow(scope, fields, served), matches: inVersion };
   });
+}
+
+/** As it is stored where its conversion has to be waited for, or fails: the names in most selectors are the same there. */
+function presentIfPossible(served: ServedKind, stored: ApiObject): ApiObject {
+  try {
+    return present(served, stored);
+  } catch (error) {
+    if (error instanceof ConversionPending || StatusError.is(error)) return stored;
+    throw error;
+  }
 }
 
 /** Runs a parser of selectors and turns its complaint into a 400. */

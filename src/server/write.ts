@@ -25,6 +25,7 @@ import { prepareForCreate, prepareForUpdate, wipeSystemFields } from './steps/pr
 import { dropRepeatedOwners, reconcileName, reconcileNamespace } from './steps/reconcile.js';
 import { seal } from './steps/seal.js';
 import { validateCreate, validateUpdate } from './steps/validate.js';
+import { planConversion } from './versions.js';
 
 export interface Written {
   readonly object: ApiObject;
@@ -62,7 +63,10 @@ function storeNew(draft: DraftObject, job: WriteJob, attempt = 1): MaybePromise<
   // From here on nobody can change it, not even who kept the draft.
   const { resourceVersion } = draft.metadata;
   const sealed = seal(job.served.schema, draft, job.dryRun ? undefined : '');
-  return chain(admit('validate', { operation: 'CREATE', object: sealed }, job), () => {
+  const admitted = chain(admit('validate', { operation: 'CREATE', object: sealed }, job), () =>
+    planConversion(job.served, sealed),
+  );
+  return chain(admitted, () => {
     try {
       if (!job.dryRun) refuseRevision(resourceVersion);
       if (allocation !== undefined && !job.dryRun) {
@@ -148,7 +152,10 @@ function replace(
   strategy.canonicalize?.(draft, job.moment);
   // From here on nobody can change it, not even who kept the draft.
   const sealed = withTimesOf(live, seal(job.served.schema, draft, live.metadata.resourceVersion));
-  return chain(admit('validate', { operation: 'UPDATE', object: sealed, oldObject: live }, job), () => {
+  const admitted = chain(admit('validate', { operation: 'UPDATE', object: sealed, oldObject: live }, job), () =>
+    planConversion(job.served, sealed),
+  );
+  return chain(admitted, () => {
     if (vanishes(sealed, live, job)) return { object: finalize(sealed, live, job), created: false };
     if (allocation !== undefined && !job.dryRun) {
       // Nothing may fail after what was set aside is taken, least of all because somebody else was faster.
@@ -232,7 +239,8 @@ function needsSecondLook(plugin: AdmissionPlugin): boolean {
 function decodeMutated(draft: DraftObject, job: WriteJob): DraftObject {
   const { kind, schema } = job.served;
   try {
-    return decode(schema, { value: draft }).value as unknown as DraftObject;
+    const decoded = kind.custom?.decode({ value: draft }) ?? decode(schema, { value: draft });
+    return decoded.value as unknown as DraftObject;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw errors.internal(`admission plugins made an object that is no ${kind.kind}: ${error.message}`, error);

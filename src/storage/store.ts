@@ -111,6 +111,11 @@ export class Store {
     return log.watch(query.after, query);
   }
 
+  /** The revision of the last write of a resource: another one, another state. */
+  lastChange(resource: string): number {
+    return this.#tables.get(resource)?.log.lastRevision ?? 0;
+  }
+
   /** Calls back after every write until undone. For reads that wait for a revision to come. */
   onRevision(wake: () => void): () => void {
     this.#revisionWaiters.add(wake);

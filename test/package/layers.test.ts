@@ -9,12 +9,14 @@ import { parseSource, report, sources } from './sources.js';
 /** From the words any program could use to what only tests need. */
 const LAYERS: readonly (readonly string[])[] = [
   ['util'],
-  ['meta', 'cel'],
+  ['meta'],
+  ['cel'],
   ['schema'],
   ['merge', 'storage', 'protocol'],
   ['kinds'],
   ['registry', 'auth', 'admission'],
   ['server', 'client', 'codec'],
+  ['manifests'],
   ['http', 'service-worker', 'node', 'controllers'],
   ['testing'],
 ];
@@ -29,7 +31,7 @@ const L6 = [...L5, 'server', 'client', 'codec'];
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   util: [],
   meta: ['util'],
-  cel: ['util'],
+  cel: ['util', 'meta'],
   schema: ['util', 'meta', 'cel'],
   merge: L2,
   storage: L2,
@@ -42,21 +44,23 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // The client works against any server, so nothing of this one comes along with it.
   client: ['util', 'meta', 'schema', 'merge', 'protocol', 'kinds'],
   codec: L5,
+  // Texts of many objects, applied through whatever transport is handed over.
+  manifests: ['util', 'meta', 'protocol', 'kinds', 'client', 'codec'],
   // HTTP speaks the protocol to whatever cluster it is handed, so it needs no server.
   http: ['util', 'meta', 'schema', 'protocol', 'kinds', 'registry', 'codec'],
   // A worker is handed its cluster, as a handler is.
   'service-worker': ['util', 'http'],
   // The command line makes clusters and serves them.
-  node: [...L6, 'http', 'cluster.ts', 'full-cluster.ts'],
+  node: [...L6, 'manifests', 'http', 'cluster.ts', 'full-cluster.ts'],
   // Loops on the public client only.
   controllers: ['util', 'meta', 'schema', 'merge', 'protocol', 'kinds', 'client'],
   // Everything that runs in a browser.
   testing: [...L6, 'http', 'controllers', 'cluster.ts', 'full-cluster.ts'],
   // The composition root, and the guide over it. HTTP, Node and testing are entries of their own.
-  'cluster.ts': [...L6, 'controllers'],
+  'cluster.ts': [...L6, 'manifests', 'controllers'],
   'full-cluster.ts': ['kinds', 'cluster.ts'],
   'bare-cluster.ts': ['cluster.ts'],
-  'api.ts': [...L6, 'controllers', 'cluster.ts'],
+  'api.ts': [...L6, 'manifests', 'controllers', 'cluster.ts'],
   'index.ts': ['api.ts', 'full-cluster.ts'],
   'core.ts': ['api.ts', 'bare-cluster.ts'],
 };

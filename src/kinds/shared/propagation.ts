@@ -1,6 +1,7 @@
 /**
  * What a delete does to dependents is said with two finalizers on the object itself. spec: propagationPolicy
  */
+import type { ApiObject } from '../../meta/object.js';
 import type { DeletionRequest, PropagationPolicy } from '../kind.js';
 import { FOREGROUND, ORPHAN } from './finalizers.js';
 
@@ -28,4 +29,16 @@ function policyOf(finalizers: readonly string[], request: DeletionRequest): Prop
   if (request.propagationPolicy !== undefined) return request.propagationPolicy;
   if (finalizers.includes(ORPHAN)) return 'Orphan';
   return finalizers.includes(FOREGROUND) ? 'Foreground' : undefined;
+}
+
+/** Why a delete that is carried out by the kind itself meets another object than it expects. */
+export function conflictingPrecondition(live: ApiObject, { preconditions }: DeletionRequest): string | undefined {
+  const { uid, resourceVersion } = live.metadata;
+  if (preconditions.uid !== undefined && preconditions.uid !== uid) {
+    return `Precondition failed: UID in precondition: ${preconditions.uid}, UID in object meta: ${uid}`;
+  }
+  if (preconditions.resourceVersion !== undefined && preconditions.resourceVersion !== resourceVersion) {
+    return `Precondition failed: ResourceVersion in precondition: ${preconditions.resourceVersion}, ResourceVersion in object meta: ${resourceVersion}`;
+  }
+  return undefined;
 }

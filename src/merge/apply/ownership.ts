@@ -36,10 +36,18 @@ export interface Versioned {
 
 /** What is known about the other versions of a kind. */
 export interface Versions {
-  /** The object in another version; undefined when that version is not served. */
+  /**
+   * The object in another version; undefined when that version is not served. Throws {@link UnfitVersionError} when it
+   * cannot be one.
+   */
   convert(object: Versioned, apiVersion: string): Versioned | undefined;
   /** Leaves of a set what may be owned at the address that is written to. */
   filter(fields: FieldSet): FieldSet;
+}
+
+/** An object has fields that another version of its kind does not know, so that nobody can say who owns them there. */
+export class UnfitVersionError extends Error {
+  override readonly name = 'UnfitVersionError';
 }
 
 /** A write that says which state it wants. The fields that it changed are its own from now on. */
@@ -161,12 +169,25 @@ function comparisonIn(
 ): Comparison | undefined {
   const present = comparisons.get(apiVersion);
   if (present !== undefined) return present;
-  const was = versions.convert(before, apiVersion);
-  const is = versions.convert(after, apiVersion);
+  const was = convertedTo(apiVersion, before, { versions, name: 'old' });
+  const is = convertedTo(apiVersion, after, { versions, name: 'new' });
   if (was === undefined || is === undefined) return undefined;
   const comparison = filtered(compare(trackedSchema(was.schema), was.value, is.value), versions);
   comparisons.set(apiVersion, comparison);
   return comparison;
+}
+
+function convertedTo(
+  apiVersion: string,
+  object: Versioned,
+  { versions, name }: { readonly versions: Versions; readonly name: 'old' | 'new' },
+): Versioned | undefined {
+  try {
+    return versions.convert(object, apiVersion);
+  } catch (error) {
+    if (!(error instanceof UnfitVersionError)) throw error;
+    throw new UnfitVersionError(`failed to convert ${name} object: ${error.message}`);
+  }
 }
 
 /**

@@ -2,6 +2,7 @@
  * The only step that changes anything: compare-and-swap into the store, or, on a dry run, the answer the store would
  * have given. Storage failures are translated to Status errors here and nowhere else.
  */
+import type { ServedKind } from '../../kinds/served-kind.js';
 import { errors } from '../../meta/errors.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { ObjectKey } from '../../storage/types.js';
@@ -9,7 +10,7 @@ import { StorageError } from '../../storage/types.js';
 import { deepEqual } from '../../util/json.js';
 import type { WriteJob } from '../job.js';
 import { parseRevision } from '../revision.js';
-import { present, storedFormOf, toStored } from '../versions.js';
+import { present, remember, storedFormOf, toStored, withRevision } from '../versions.js';
 import { seal } from './seal.js';
 
 /** The live object, in the version of the request. */
@@ -42,7 +43,7 @@ export function commitCreate(sealed: ApiObject, job: WriteJob): ApiObject {
     store.commit({
       type: 'create',
       key,
-      seal: (resourceVersion) => toStored(served, withRevision(sealed, resourceVersion)),
+      seal: (resourceVersion) => toStored(served, sealed, resourceVersion),
     }),
   );
 }
@@ -65,7 +66,7 @@ export function commitDraft(draft: DraftObject, live: ApiObject, job: WriteJob):
 /** Stores a new version, sealed at the live one's; an update that changes nothing keeps the live one, version and all. */
 export function commitUpdate(next: ApiObject, live: ApiObject, job: WriteJob): ApiObject {
   const key = keyFor(job, live.metadata.name);
-  if (deepEqual(next, live)) {
+  if (deepEqual(next, live) && isStoredSo(next, live, job.served)) {
     // No change to an object that has changed meanwhile may well be one.
     if (job.context.store.get(key) !== storedFormOf(live)) throw new StorageError('stale');
     return live;
@@ -78,29 +79,53 @@ export function commitUpdate(next: ApiObject, live: ApiObject, job: WriteJob): A
       type: 'update',
       key,
       expected: storedFormOf(live),
-      seal: (resourceVersion) => toStored(served, withRevision(next, resourceVersion)),
+      seal: (resourceVersion) => toStored(served, next, resourceVersion),
     }),
   );
+}
+
+/**
+ * What is shown of a custom object may not be what is stored: its definition has changed since. An update that changes
+ * nothing stores it as it would be stored today.
+ */
+function isStoredSo(next: ApiObject, live: ApiObject, served: ServedKind): boolean {
+  const stored = storedFormOf(live);
+  return served.kind.custom === undefined || stored === live || deepEqual(toStored(served, next), stored);
+}
+
+/**
+ * Stores other metadata and nothing else: what is below needs no conversion, neither there nor back.
+ */
+export function commitMetadata(draft: DraftObject, live: ApiObject, job: WriteJob): ApiObject {
+  const { served } = job;
+  if (served.kind.custom === undefined) return commitDraft(draft, live, job);
+  const { metadata } = seal(served.schema, draft, live.metadata.resourceVersion);
+  if (deepEqual(metadata, live.metadata)) return live;
+  const next = Object.freeze({ ...live, metadata });
+  if (job.dryRun) return next;
+  const before = storedFormOf(live);
+  const form = Object.freeze({ ...before, metadata });
+  const seen = (resourceVersion: string): ApiObject => {
+    const stored = withRevision(form, resourceVersion);
+    remember(served, stored, withRevision(next, resourceVersion));
+    return stored;
+  };
+  const key = keyFor(job, live.metadata.name);
+  return present(served, job.context.store.commit({ type: 'update', key, expected: before, seal: seen }));
 }
 
 /** Removes an object. The answer, and the event, carry the version of the deletion. */
 export function commitDelete(live: ApiObject, job: WriteJob): ApiObject {
   if (job.dryRun) return live;
+  const { served } = job;
   const stored = storedFormOf(live);
-  return present(
-    job.served,
-    job.context.store.commit({
-      type: 'delete',
-      key: keyFor(job, live.metadata.name),
-      expected: stored,
-      seal: (resourceVersion) => withRevision(stored, resourceVersion),
-    }),
-  );
-}
-
-/** The same object at another version; the key keeps its place in wire order. */
-function withRevision(object: ApiObject, resourceVersion: string): ApiObject {
-  return Object.freeze({ ...object, metadata: Object.freeze({ ...object.metadata, resourceVersion }) });
+  const gone = (resourceVersion: string): ApiObject => {
+    const last = withRevision(stored, resourceVersion);
+    if (stored !== live) remember(served, last, withRevision(live, resourceVersion));
+    return last;
+  };
+  const key = keyFor(job, live.metadata.name);
+  return present(served, job.context.store.commit({ type: 'delete', key, expected: stored, seal: gone }));
 }
 
 /** The Status for a name that is taken. */

@@ -3,6 +3,7 @@
  * asked for, before plugins and the kind have their say: what they add belongs to nobody. spec: Server-side apply
  */
 
+import type { CustomForm } from '../../kinds/custom-form.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { type FieldSet, NOTHING, sameSet } from '../../merge/apply/field-set.js';
 import {
@@ -15,12 +16,19 @@ import {
   storedManagers,
   writeManagers,
 } from '../../merge/apply/managers.js';
-import { afterUpdate, reconciled, type Versioned, type Versions } from '../../merge/apply/ownership.js';
+import { fieldsOfIntent, IntentError } from '../../merge/apply/owned-fields.js';
+import {
+  afterUpdate,
+  reconciled,
+  UnfitVersionError,
+  type Versioned,
+  type Versions,
+} from '../../merge/apply/ownership.js';
 import { parseApiVersion } from '../../meta/gvk.js';
 import type { ApiObject, DeepReadonly, DraftMeta, DraftObject, ManagedFieldsEntry } from '../../meta/object.js';
 import { complete } from '../../schema/complete.js';
 import { untouchedFields } from '../../schema/decode.js';
-import type { ObjectNode } from '../../schema/structural.js';
+import type { ObjectNode, Structural } from '../../schema/structural.js';
 import { copyJson, deepEqual } from '../../util/json.js';
 import { claimFilter } from '../claims.js';
 import type { WriteJob } from '../job.js';
@@ -32,7 +40,7 @@ export function ownNew(draft: DraftObject, job: WriteJob): void {
   const { served } = job;
   const before = emptyObject(served);
   const managers = startingManagers(draft, undefined, job);
-  const next = capUpdaters(updated(draft, before, managers, job));
+  const next = capUpdaters(updatedOrLost(draft, before, managers, job));
   // A plugin may get hold of the entries and change them, until they are stored.
   if (job.context.mayRace) {
     setManagers(draft.metadata, next, undefined);
@@ -53,7 +61,19 @@ export function ownUpdated(draft: DraftObject, live: ApiObject, job: WriteJob): 
   const managers = startingManagers(draft, live, job);
   // Nobody tracks this object: it was written before anybody did, or a client has put an end to it.
   if (managers.size === 0) draft.metadata.managedFields = undefined;
-  else setManagers(draft.metadata, capUpdaters(updated(draft, live, managers, job)), live.metadata.managedFields);
+  else setManagers(draft.metadata, capUpdaters(updatedOrLost(draft, live, managers, job)), live.metadata.managedFields);
+}
+
+/** An update goes on even when nobody can say any more who owns what. */
+function updatedOrLost(draft: DraftObject, before: unknown, managers: Managers, job: WriteJob): Managers {
+  const { kind, schema } = job.served;
+  try {
+    if (kind.custom !== undefined && hasUnnamedItems(schema)) requireDeclared(schema, draft as unknown as ApiObject);
+    return updated(draft, before, managers, job);
+  } catch (error) {
+    if (error instanceof UnfitVersionError) return NOBODY;
+    throw error;
+  }
 }
 
 function updated(draft: DraftObject, before: unknown, managers: Managers, job: WriteJob): Managers {
@@ -181,9 +201,50 @@ export function versionsOf(job: WriteJob): Versions {
       const from = servedIn(job, object.apiVersion);
       const to = servedIn(job, apiVersion);
       if (from === undefined || to === undefined) return undefined;
+      if (to.kind.custom !== undefined) return inCustomVersion(to, to.kind.custom, object.value as ApiObject);
       return asVersioned(to, present(to, inStore(from, object.value as ApiObject)));
     },
   };
+}
+
+/**
+ * Versions of a custom kind are taken for the same but for their schemas: what one knows and the other does not makes the
+ * object unfit for it, where a conversion for readers would have dropped it.
+ */
+function inCustomVersion(to: ServedKind, custom: CustomForm, object: ApiObject): Versioned {
+  requireDeclared(to.schema, object);
+  return asVersioned(to, custom.relabel(object));
+}
+
+function requireDeclared(schema: ObjectNode, { metadata: _metadata, ...body }: ApiObject): void {
+  try {
+    fieldsOfIntent(schema, body);
+  } catch (error) {
+    if (error instanceof IntentError) throw new UnfitVersionError(error.message);
+    throw error;
+  }
+}
+
+const unnamed = new WeakMap<Structural, boolean>();
+
+/** Whether there are sets whose items are no plain values: there is no name under which one of them could be owned. */
+function hasUnnamedItems(node: Structural): boolean {
+  let has = unnamed.get(node);
+  if (has === undefined) {
+    // Nothing is below itself, but it may be asked for before it is answered.
+    unnamed.set(node, false);
+    has =
+      insideOf(node).some(hasUnnamedItems) ||
+      (node.type === 'list' && node.listType === 'set' && node.items.type !== 'scalar');
+    unnamed.set(node, has);
+  }
+  return has;
+}
+
+function insideOf(node: Structural): readonly Structural[] {
+  if (node.type === 'list') return [node.items];
+  if (node.type === 'map') return [node.values];
+  return node.type === 'object' ? [...node.fields.values()].map((field) => field.node) : [];
 }
 
 function inStore(from: ServedKind, object: ApiObject): ApiObject {

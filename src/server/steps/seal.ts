@@ -1,6 +1,7 @@
 /**
  * A finished draft → the object that is stored: fields in wire order, empty metadata gone, frozen all the way down.
  */
+import { inWireOrder } from '../../kinds/custom/value/wire-order.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
 import { arrange } from '../../schema/arrange.js';
 import type { ObjectNode } from '../../schema/structural.js';
@@ -10,13 +11,13 @@ import { deepFreeze, setOwn } from '../../util/json.js';
 /** The object with its version; without one for a dry-run create, which has none. */
 export function seal(schema: ObjectNode, draft: DraftObject, resourceVersion: string | undefined): ApiObject {
   const out: MutableRecord = {};
-  const body = schema.manner === 'struct' ? arranged(schema, draft) : draft;
+  const body = schema.manner === 'struct' ? arranged(schema, draft) : ordered(draft);
   for (const name of schema.fields.keys()) {
     if (name === 'metadata') out['metadata'] = arrangeMetadata(draft.metadata, resourceVersion);
     else if (body[name] !== undefined) setOwn(out, name, body[name]);
   }
   if (schema.preserveUnknown) {
-    for (const name of Object.keys(draft)) if (!schema.fields.has(name)) setOwn(out, name, draft[name]);
+    for (const name of Object.keys(body)) if (!schema.fields.has(name)) setOwn(out, name, body[name]);
   }
   return deepFreeze(out) as unknown as ApiObject;
 }
@@ -24,6 +25,11 @@ export function seal(schema: ObjectNode, draft: DraftObject, resourceVersion: st
 /** The draft's fields in their stored form; its metadata has a place of its own above. */
 function arranged(schema: ObjectNode, { metadata: _metadata, ...body }: DraftObject): MutableRecord {
   return arrange(schema, body) as MutableRecord;
+}
+
+/** The same for a document, whose keys are in order on the wire, known or not. */
+function ordered({ metadata: _metadata, ...body }: DraftObject): MutableRecord {
+  return inWireOrder(body);
 }
 
 function arrangeMetadata(from: DraftMeta, resourceVersion: string | undefined): MutableRecord {

@@ -2,12 +2,15 @@
  * Every rule an object must meet, all at once: metadata, the schema's value rules, the kind's own. Throws one 422
  * with every field error, in the order and the number in which the reference server reports them.
  */
+import type { CustomForm, JudgementOptions } from '../../kinds/custom-form.js';
 import type { Kind, SubresourceStrategy } from '../../kinds/kind.js';
 import { errors } from '../../meta/errors.js';
-import type { FieldError } from '../../meta/field-error.js';
+import { type FieldError, invalid } from '../../meta/field-error.js';
+import { parseApiVersion } from '../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { repeatedItems } from '../../schema/repeated-items.js';
 import { bodyProblems } from '../../schema/rules.js';
+import { append } from '../../util/append.js';
 import type { WriteJob } from '../job.js';
 import { metadataProblems, metadataUpdateProblems } from './validate-metadata.js';
 
@@ -16,6 +19,7 @@ const OF_ANY_OBJECT = { strictFinalizers: false };
 
 export function validateCreate(draft: DraftObject, job: WriteJob): void {
   const object = draft as unknown as ApiObject;
+  requireType(object, job);
   refuse(object, job, wholeProblems(object, job));
 }
 
@@ -27,6 +31,7 @@ export function validateUpdate(
   const { job, subresource } = about;
   const next = draft as unknown as ApiObject;
   const { kind } = job.served;
+  requireType(next, job);
   const updateProblems = metadataUpdateProblems(next, live);
   let problems: readonly FieldError[] = [
     // Once for any object …
@@ -36,7 +41,10 @@ export function validateUpdate(
     ...updateProblems,
   ];
   const rules = (subresource ?? kind.strategy).validateUpdate;
-  if (kind.manner === 'document') {
+  if (kind.custom !== undefined) {
+    const part = job.request.subresource === 'status' ? 'status' : 'object';
+    problems = [...problems, ...judged(kind.custom, next, live, { part, sofar: problems, job })];
+  } else if (kind.manner === 'document') {
     problems = [...problems, ...documentProblems(next, job, () => rules?.(next, live, job.moment))];
   } else {
     problems = [...problems, ...(rules?.(next, live, job.moment) ?? [])];
@@ -51,6 +59,10 @@ export function validateUpdate(
 
 function wholeProblems(object: ApiObject, job: WriteJob): FieldError[] {
   const { kind } = job.served;
+  if (kind.custom !== undefined) {
+    const sofar = metadataProblems(object, kind, OF_ANY_OBJECT);
+    return [...sofar, ...judged(kind.custom, object, undefined, { part: 'object', sofar, job })];
+  }
   const rules = () => kind.strategy.validate?.(object, job.moment);
   const ofBody =
     kind.manner === 'document'
@@ -68,7 +80,7 @@ function documentProblems(
 ): readonly FieldError[] {
   const { kind } = job.served;
   const problems = [...bodyProblems(kind.body, kind.schema, object), ...repeatedItems(kind.schema, object)];
-  if (problems.length === 0) return judged(rules, job);
+  if (problems.length === 0) return ownRules(rules, job);
   try {
     return [...problems, ...(rules() ?? [])];
   } catch {
@@ -77,8 +89,33 @@ function documentProblems(
   }
 }
 
+/** What the definition of a custom kind has to say. */
+function judged(
+  custom: CustomForm,
+  next: ApiObject,
+  live: ApiObject | undefined,
+  { part, sofar, job }: JudgementOptions & { readonly job: WriteJob },
+): readonly FieldError[] {
+  const { problems, warnings } = custom.judge(next, live, { part, sofar });
+  append(job.warnings, warnings);
+  return problems;
+}
+
+/** An object of a custom kind may say that it is something else; nothing more is said about it then. */
+function requireType(object: ApiObject, { served }: WriteJob): void {
+  if (served.kind.custom === undefined) return;
+  const { kind, apiVersion } = object;
+  const problems = [
+    ...(kind === served.gvk.kind ? [] : [invalid('kind', kind, `must be ${served.gvk.kind}`)]),
+    ...(apiVersion === served.apiVersion ? [] : [invalid('apiVersion', apiVersion, `must be ${served.apiVersion}`)]),
+  ];
+  if (problems.length === 0) return;
+  const group = parseApiVersion(apiVersion)?.group ?? served.gvk.group;
+  throw errors.invalid({ group, kind }, object.metadata.name ?? '', problems);
+}
+
 /** Rules report what they find; one that throws has failed itself, and the client gets a 500. */
-function judged(rules: () => readonly FieldError[] | undefined, job: WriteJob): readonly FieldError[] {
+function ownRules(rules: () => readonly FieldError[] | undefined, job: WriteJob): readonly FieldError[] {
   try {
     return rules() ?? [];
   } catch (error) {

@@ -2,6 +2,7 @@
  * create: POST to a collection.
  */
 import type { ServedKind } from '../../kinds/served-kind.js';
+import { errors } from '../../meta/errors.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
@@ -13,6 +14,7 @@ import { checkWriteOptions } from '../options.js';
 import { createObject } from '../write.js';
 
 export function create(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
+  if (served.kind.custom?.isTerminating === true) throw errors.terminatingDefinition(served.groupResource);
   const options = checkWriteOptions(request.options, 'CreateOptions', context.dialect);
   const { fieldValidation } = options;
   const { draft, warnings } = decodeRequestBody(request.body, { served, registry: context.registry, fieldValidation });

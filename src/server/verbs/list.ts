@@ -21,7 +21,7 @@ import { metaGroup, type ServerContext } from '../context.js';
 import { checkListOptions } from '../options.js';
 import { parseRevisionOption, untilRevision } from '../revision.js';
 import { selectionOf } from '../selection.js';
-import { present } from '../versions.js';
+import { presentAll } from '../versions.js';
 
 export function list(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
   return chain(readList(context, request, served), (result) => answer(200, result));
@@ -143,7 +143,7 @@ function listObject(page: ListPage, parts: ListParts): ApiList {
     kind: served.kind.names.listKind,
     apiVersion: served.apiVersion,
     metadata: Object.freeze({ resourceVersion: String(page.revision), ...more }),
-    items: Object.freeze(served.storedAs === undefined ? page.items : page.items.map((item) => present(served, item))),
+    items: Object.freeze(presentAll(served, page.items)),
   });
 }
 

@@ -5,13 +5,15 @@
 import type { Kind, SubresourceView } from '../../kinds/kind.js';
 import { type ServedKind, serveKind } from '../../kinds/served-kind.js';
 import { storedManagers } from '../../merge/apply/managers.js';
-import type { Dialect } from '../../meta/dialect.js';
+import { CUSTOM_SCHEME, type Dialect } from '../../meta/dialect.js';
 import { errors } from '../../meta/errors.js';
+import { quote } from '../../meta/go-text.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
+import { BodyError, type RequestBody } from '../../protocol/body.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
 import { invariant, unreachable } from '../../util/invariant.js';
-import { copyJson, deepFreeze } from '../../util/json.js';
+import { copyJson, deepFreeze, isRecord } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
@@ -50,6 +52,7 @@ export function onView(
     case 'update': {
       const options = checkWriteOptions(request.options, 'UpdateOptions', context.dialect);
       const { fieldValidation } = options;
+      if (served.kind.custom !== undefined) requireScale(request, shown);
       const body = decodeRequestBody(request.body, { served: shown, registry: context.registry, fieldValidation });
       const job = startJob(context, request, { served, dryRun: options.dryRun, warnings: body.warnings });
       reconcileNamespace(body.draft.metadata, job);
@@ -83,6 +86,25 @@ export function onView(
   }
 }
 
+/** The address of a custom kind reads documents of any type, and then cannot make a Scale of them. */
+function requireScale({ body }: ApiRequest, shown: ServedKind): void {
+  const value = body === undefined ? undefined : readable(body);
+  if (!isRecord(value)) return;
+  const { kind = shown.gvk.kind, apiVersion = shown.apiVersion } = value;
+  if (kind === shown.gvk.kind && apiVersion === shown.apiVersion) return;
+  throw errors.badRequest(`no kind is registered for the type v1.Scale in scheme ${quote(CUSTOM_SCHEME)}`);
+}
+
+/** What cannot be read is reported by whoever reads it in earnest. */
+function readable(body: RequestBody): unknown {
+  try {
+    return body.read().value;
+  } catch (error) {
+    if (error instanceof BodyError) return undefined;
+    throw error;
+  }
+}
+
 function liveOf(job: WriteJob): ApiObject {
   const name = job.request.name ?? '';
   const live = readLive(job, name);
@@ -93,11 +115,13 @@ function liveOf(job: WriteJob): ApiObject {
 /** Whoever reads the view is told its address, whoever writes it that of the object. */
 function missing({ served, request }: WriteJob): Error {
   const { group, resource } = served.groupResource;
+  // Users' own kinds have one place for all of it.
+  if (served.kind.manner === 'document') return errors.notFound(served.groupResource, request.name ?? '');
   return errors.notFound({ group, resource: `${resource}/${request.subresource ?? ''}` }, request.name ?? '');
 }
 
-function show(live: ApiObject, { view, shown, job }: ViewCall): ApiObject {
-  const draft = view.read(live, job.moment);
+function show(live: ApiObject, { view, shown, job }: ViewCall, purpose: 'show' | 'change' = 'show'): ApiObject {
+  const draft = view.read(live, job.moment, purpose);
   const typed: DraftObject = { ...draft, kind: shown.gvk.kind, apiVersion: shown.apiVersion };
   return seal(shown.schema, typed, live.metadata.resourceVersion);
 }
@@ -139,7 +163,9 @@ function write(call: ViewCall, change: Change): MaybePromise<ObjectResponse> {
 /** The object as the changed view wants it. */
 function below(viewed: DraftObject, live: ApiObject, { view, shown, job }: ViewCall): DraftObject {
   const asObject = viewed as unknown as ApiObject;
-  const problems = shown.kind.strategy.validate?.(asObject, job.moment) ?? [];
+  const isCustom = job.served.kind.custom !== undefined;
+  // What a custom kind is scaled to is judged by its definition, with everything else.
+  const problems = isCustom ? [] : (shown.kind.strategy.validate?.(asObject, job.moment) ?? []);
   if (problems.length > 0) throw errors.invalid(shown.gvk, viewed.metadata.name ?? '', problems);
   const { uid, resourceVersion } = viewed.metadata;
   if (uid && uid !== live.metadata.uid) {
@@ -147,7 +173,7 @@ function below(viewed: DraftObject, live: ApiObject, { view, shown, job }: ViewC
     throw errors.conflict(job.served.groupResource, live.metadata.name, why);
   }
   const draft = copyJson(live) as unknown as DraftObject;
-  draft.metadata.resourceVersion = resourceVersion;
+  draft.metadata.resourceVersion = isCustom ? resourceVersion || live.metadata.resourceVersion : resourceVersion;
   view.write(asObject, draft, job.moment);
   const ownership = ownershipOf(live, { view, shown, job });
   if (ownership === undefined) ownUpdated(draft, live, job);
@@ -160,7 +186,7 @@ function below(viewed: DraftObject, live: ApiObject, { view, shown, job }: ViewC
 
 /** The view with those who manage it, as a write sees it; readers are not told. */
 function showManaged(live: ApiObject, call: ViewCall): ApiObject {
-  const shown = show(live, call);
+  const shown = show(live, call, 'change');
   const ownership = ownershipOf(live, call);
   if (ownership === undefined) return shown;
   const metadata = { ...shown.metadata } as DraftMeta;

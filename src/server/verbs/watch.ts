@@ -20,10 +20,10 @@ import { EventStream } from '../event-stream.js';
 import { checkWatchOptions, type WatchOptions } from '../options.js';
 import { parseRevisionOption, untilRevision } from '../revision.js';
 import { type Selection, selectionOf } from '../selection.js';
-import { present } from '../versions.js';
+import { differsFromStored, present, presentAll } from '../versions.js';
 
 export function watch(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<WatchResponse> {
-  const selection = selectionOf(request, served);
+  const selection = selectionOf(request, served, true);
   const options = checkWatchOptions(request.options, context.dialect);
   const text = request.options.resourceVersion ?? '';
   const revision = wantedRevision(text);
@@ -81,7 +81,7 @@ function openWithState(start: Start): EventStream {
   const { range, matches } = selection;
   const query = { resource: served.storage, ...range, ...(matches === undefined ? {} : { matches }) };
   const page = selection.possible ? context.store.list(query) : { items: [], revision: context.store.revision };
-  const initial: WireEvent[] = page.items.map((object) => added(present(served, object)));
+  const initial: WireEvent[] = presentAll(served, page.items).map(added);
   if (options.allowBookmarks) initial.push({ type: 'BOOKMARK', object: initialEventsEnd(start, page.revision) });
   return open(start, page.revision, initial);
 }
@@ -110,7 +110,7 @@ function open(start: Start, after: number, initial: readonly WireEvent[]): Event
       signal: request.signal,
       timeoutMs: timeoutMs(options, context),
       timeoutIsAwaited: options.timeoutSeconds > 0,
-      ...(served.storedAs === undefined ? {} : { inVersion: (object: ApiObject) => present(served, object) }),
+      ...(differsFromStored(served) ? { inVersion: (object: ApiObject) => present(served, object) } : {}),
       ...(options.allowBookmarks ? { bookmark: bookmarks(start, after) } : {}),
     });
   } catch (error) {

@@ -53,7 +53,7 @@ describe('loadManifests', () => {
     await loadManifests(cluster, [{ name: 'm', text }], { fieldManager: 'ci', namespace: 'kube-system' });
     const before = cluster.resourceVersion;
     const again = await loadManifests(cluster, [{ name: 'm', text }], { fieldManager: 'ci', namespace: 'kube-system' });
-    expect(again).toMatchObject([{ outcome: 'applied', namespace: 'kube-system', name: 'a' }]);
+    expect(again).toMatchObject([{ outcome: 'unchanged', namespace: 'kube-system', name: 'a' }]);
     expect(cluster.resourceVersion).toBe(before);
     const { managedFields } = (await cluster.api(ConfigMap, 'kube-system').get('a')).metadata;
     expect(managedFields?.map(({ manager, operation }) => [manager, operation])).toEqual([['ci', 'Apply']]);
@@ -125,7 +125,7 @@ describe('loadManifests', () => {
     ['apiVersion: v1\nkind: Deployments\nmetadata: {name: a}', 'did you mean Deployment in apps/v1?'],
     ['apiVersion: v1\nkind: Deployment\nmetadata: {name: a}', 'in v1 is served; Deployment is served in apps/v1'],
     ['apiVersion: v1\nkind: Nonsense\nmetadata: {name: a}', 'no kind Nonsense in v1 is served'],
-    ['apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}', 'CustomResourceDefinitions are stored, but the'],
+    ['apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}', 'no kind of that group is defined here'],
     [
       'apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: a}',
       'in the dialect kubernetes; this cluster speaks orch, where it is coordination.orch.io/v1',

@@ -1,6 +1,6 @@
 /**
- * CustomResourceDefinition: a kind that its users define while the cluster runs. Here are the rules of the definition
- * itself; serving what it defines, and the conditions that say so, are for others.
+ * CustomResourceDefinition: a kind that its users define while the cluster runs. `rules/` judges the definition itself,
+ * `lifecycle/` says what becomes of it, and `kinds/custom/` makes the kind of it.
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { DraftObject } from '../../../meta/object.js';
@@ -11,6 +11,8 @@ import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kin
 import type { Kind, WriteContext } from '../../kind.js';
 import { createdColumn, nameColumn } from '../../shared/common-columns.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
+import { attendDefinitions } from './lifecycle/attend.js';
+import { beforeDelete } from './lifecycle/deletion.js';
 import { validate, validateStatus, validateUpdate } from './rules/definition.js';
 import type { CustomResourceDefinitionNames } from './schema/definition.js';
 import { definitionSpec, definitionStatus } from './schema/definition.js';
@@ -40,7 +42,9 @@ export const CustomResourceDefinition: Kind<
     prepareForUpdate: rememberStorageVersion,
     validate,
     validateUpdate,
+    beforeDelete,
   },
+  attend: attendDefinitions,
   subresources: {
     status: statusSubresource({ claimable: { except: ['metadata', 'spec'] }, validateUpdate: validateStatus }),
   },

@@ -15,7 +15,7 @@ import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kin
 import type { DeletionRequest, DeletionVerdict, Kind, NameRule, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { standardFinalizerProblems } from '../../shared/finalizers.js';
-import { finalizersAfterDelete } from '../../shared/propagation.js';
+import { conflictingPrecondition, finalizersAfterDelete } from '../../shared/propagation.js';
 import { conditionParts } from '../../shared/types.js';
 
 const namespaceConditionShape = () => ({
@@ -168,16 +168,8 @@ function phaseProblems(next: ApiObject): readonly FieldError[] {
 
 /** The first delete only begins: contents go first, and `/finalize` ends it. */
 function beforeDelete(live: ApiObject, request: DeletionRequest, { now }: WriteContext): DeletionVerdict {
-  const { uid, resourceVersion } = live.metadata;
-  const wanted = request.preconditions;
-  if (wanted.uid !== undefined && wanted.uid !== uid) {
-    const why = `Precondition failed: UID in precondition: ${wanted.uid}, UID in object meta: ${uid}`;
-    return { type: 'conflict', why };
-  }
-  if (wanted.resourceVersion !== undefined && wanted.resourceVersion !== resourceVersion) {
-    const why = `Precondition failed: ResourceVersion in precondition: ${wanted.resourceVersion}, ResourceVersion in object meta: ${resourceVersion}`;
-    return { type: 'conflict', why };
-  }
+  const why = conflictingPrecondition(live, request);
+  if (why !== undefined) return { type: 'conflict', why };
   if (live.metadata.deletionTimestamp !== undefined) {
     return finalizersOf(live).length > 0 ? { type: 'unchanged' } : { type: 'proceed' };
   }

@@ -1,120 +1,96 @@
 /**
  * Defaults must be what they stand in for: values of their own schema, without fields that it does not know, and
- * whole resources where resources are embedded. Rules in CEL are not run.
+ * whole resources where resources are embedded. Inside of metadata they must lead to metadata that make sense.
  */
 import type { FieldError } from '../../../../meta/field-error.js';
-import { childPath, invalid, keyPath, required } from '../../../../meta/field-error.js';
-import { quote, verbatim } from '../../../../meta/go-text.js';
-import { parseApiVersion } from '../../../../meta/gvk.js';
-import { labelErrors } from '../../../../meta/labels.js';
-import { dns1035LabelProblems, pathSegmentProblems } from '../../../../meta/names.js';
-import { deepEqual, isRecord } from '../../../../util/json.js';
-import { annotationErrors } from '../../../shared/annotations.js';
+import { invalid, keyPath, printFieldError } from '../../../../meta/field-error.js';
+import type { MutableRecord } from '../../../../util/json.js';
+import { copyJson, deepEqual, setOwn } from '../../../../util/json.js';
+import { coerceEmbedded, embeddedErrors } from '../../../custom/value/embedded.js';
+import { shownValue } from '../../../custom/value/json-kind.js';
+import { hasDefault } from '../../../custom/value/nulls.js';
+import { pruneUnknown } from '../../../custom/value/prune.js';
+import { validateValue } from '../../../custom/value/validate.js';
 import type { SchemaView } from '../schema/schema-view.js';
-import { pruned } from '../value/prune.js';
-import { valueErrors } from '../value/validate.js';
 
 const META_FIELDS = ['metadata', 'apiVersion', 'kind'];
 
+/** What the rules of a schema in CEL say about a default that is fine otherwise. */
+export type DefaultRules = (schema: SchemaView, value: unknown, path: string) => readonly FieldError[];
+
 /** What is wrong with the defaults anywhere in a structural schema. */
-export function defaultErrors(root: SchemaView, path: string): FieldError[] {
-  return nodeErrors({ ...root, embeddedResource: true }, path, false);
+export function defaultErrors(root: SchemaView, path: string, rules: DefaultRules = () => []): FieldError[] {
+  const resource = { ...root, embeddedResource: true };
+  return nodeErrors(resource, { path, resource, steps: [], insideMeta: false, rules });
+}
+
+/** Where a node stands. */
+interface Place {
+  readonly path: string;
+  /** The nearest resource around it, itself included, and the way from there; items have no name. */
+  readonly resource: SchemaView;
+  readonly steps: readonly (string | undefined)[];
+  readonly insideMeta: boolean;
+  readonly rules: DefaultRules;
 }
 
 /** Defaults below `additionalProperties` are not looked at. */
-function nodeErrors(node: SchemaView, path: string, inMeta: boolean): FieldError[] {
-  const insideMeta = inMeta && !node.embeddedResource;
-  const value = node.raw.default;
-  const found = value === undefined ? [] : oneDefaultErrors(node, value, `${path}.default`, insideMeta);
-  if (node.items !== undefined) found.push(...nodeErrors(node.items, `${path}.items`, insideMeta));
+function nodeErrors(node: SchemaView, given: Place): FieldError[] {
+  const place = node.embeddedResource ? { ...given, resource: node, steps: [], insideMeta: false } : given;
+  const { path, steps } = place;
+  const found = hasDefault(node) ? oneDefaultErrors(node, node.raw.default, { ...place, path: `${path}.default` }) : [];
+  if (node.items !== undefined) {
+    found.push(...nodeErrors(node.items, { ...place, path: `${path}.items`, steps: [...steps, undefined] }));
+  }
   for (const [name, property] of node.properties) {
-    const isMeta = insideMeta || (node.embeddedResource && META_FIELDS.includes(name));
-    found.push(...nodeErrors(property, keyPath(`${path}.properties`, name), isMeta));
+    const insideMeta = place.insideMeta || (node.embeddedResource && META_FIELDS.includes(name));
+    const at = keyPath(`${path}.properties`, name);
+    found.push(...nodeErrors(property, { ...place, path: at, steps: [...steps, name], insideMeta }));
   }
   return found;
 }
 
-function oneDefaultErrors(node: SchemaView, value: unknown, path: string, insideMeta: boolean): FieldError[] {
-  const found: FieldError[] = [];
-  if (!insideMeta && !deepEqual(pruned(value, node, node.embeddedResource), value)) {
-    found.push(invalid(path, valueDump(value), 'must not have unknown fields'));
-  }
-  const ofResources = insideMeta ? [] : resourceErrors(value, node, path);
-  return [...found, ...(ofResources.length > 0 ? ofResources : valueErrors(node, value, path))];
+function oneDefaultErrors(node: SchemaView, value: unknown, place: Place): FieldError[] {
+  return place.insideMeta ? metaDefaultErrors(node, value, place) : bodyDefaultErrors(node, value, place);
 }
 
-/** Resources within a value, itself included, are complete and have metadata that make sense. */
-function resourceErrors(value: unknown, schema: SchemaView, path: string): FieldError[] {
-  if (Array.isArray(value)) {
-    const { items } = schema;
-    if (items === undefined) return [];
-    return value.flatMap((item, index) => resourceErrors(item, items, keyPath(path, index)));
-  }
-  if (!isRecord(value)) return [];
-  const found = schema.embeddedResource ? embeddedErrors(value, path) : [];
-  for (const [name, property] of schema.properties) {
-    if (schema.embeddedResource && META_FIELDS.includes(name)) continue;
-    if (Object.hasOwn(value, name)) found.push(...resourceErrors(value[name], property, childPath(path, name)));
-  }
-  const { additionalProperties: additional } = schema;
-  if (typeof additional !== 'object') return found;
-  const others = Object.keys(value).filter((name) => !schema.properties.has(name));
-  return [...found, ...others.flatMap((name) => resourceErrors(value[name], additional, keyPath(path, name)))];
+function metaDefaultErrors(node: SchemaView, value: unknown, place: Place): FieldError[] {
+  const { path, resource } = place;
+  const object = around(copyJson(value), place.steps);
+  const { error } = coerceEmbedded(resource, object, { isResource: true });
+  const problems = error === undefined ? embeddedErrors(resource, object, { isResource: true }) : [error];
+  if (problems.length === 0) return valueErrors(node, value, place);
+  const texts = problems.map(printFieldError);
+  const shown = texts.length === 1 ? texts.join() : `[${texts.join(', ')}]`;
+  return [invalid(path, shownValue(value), `must result in valid metadata: ${shown}`)];
 }
 
-function embeddedErrors(value: Record<string, unknown>, path: string): FieldError[] {
-  const found = ['apiVersion', 'kind']
-    .filter((name) => !Object.hasOwn(value, name))
-    .map((name) => required(`${path}.${name}`, 'must not be empty'));
-  const { apiVersion, kind, metadata } = value;
-  if (apiVersion !== undefined) found.push(...textErrors(apiVersion, `${path}.apiVersion`, apiVersionProblem));
-  if (kind !== undefined) found.push(...textErrors(kind, `${path}.kind`, kindProblem));
-  if (isRecord(metadata)) found.push(...metadataErrors(metadata, `${path}.metadata`));
-  return found;
+/** A resource that is complete, with a value at the end of a way. */
+function around(value: unknown, steps: readonly (string | undefined)[]): MutableRecord {
+  const inner = steps.reduceRight<unknown>((part, step) => {
+    if (step === undefined) return [part];
+    const holder: MutableRecord = {};
+    setOwn(holder, step, part);
+    return holder;
+  }, value);
+  return { kind: 'Validation', apiVersion: 'validation/v1', ...(inner as MutableRecord) };
 }
 
-function textErrors(value: unknown, path: string, problem: (text: string) => string): FieldError[] {
-  if (typeof value !== 'string') return [invalid(path, valueDump(value), 'must be a string')];
-  const detail = value === '' ? 'must not be empty' : problem(value);
-  return detail === '' ? [] : [invalid(path, value, detail)];
+function bodyDefaultErrors(node: SchemaView, given: unknown, place: Place): FieldError[] {
+  const { path } = place;
+  const value = copyJson(given);
+  const isResource = node.embeddedResource;
+  const pruned = copyJson(given);
+  pruneUnknown(node, pruned, { isResource });
+  const { error } = coerceEmbedded(node, value, { base: path, isResource });
+  // What is shown has lost by now what metadata do not know.
+  const found = deepEqual(pruned, given) ? [] : [invalid(path, shownValue(value), 'must not have unknown fields')];
+  if (error !== undefined) return [...found, error];
+  const ofResources = embeddedErrors(node, value, { base: path, isResource });
+  return [...found, ...(ofResources.length > 0 ? ofResources : valueErrors(node, value, place))];
 }
 
-function apiVersionProblem(text: string): string {
-  return parseApiVersion(text) === undefined ? `unexpected GroupVersion string: ${text}` : '';
-}
-
-function kindProblem(text: string): string {
-  const problems = dns1035LabelProblems(text.toLowerCase());
-  return problems.length === 0 ? '' : `may have mixed case, but should otherwise match: ${problems.join(',')}`;
-}
-
-function metadataErrors(metadata: Record<string, unknown>, path: string): FieldError[] {
-  const { name, labels, annotations } = metadata;
-  const found =
-    typeof name === 'string' ? pathSegmentProblems(name).map((detail) => invalid(`${path}.name`, name, detail)) : [];
-  if (isTexts(labels)) found.push(...labelErrors(labels, `${path}.labels`));
-  if (isTexts(annotations)) found.push(...annotationErrors(annotations, `${path}.annotations`));
-  return found;
-}
-
-function isTexts(value: unknown): value is Readonly<Record<string, string>> {
-  return isRecord(value) && Object.values(value).every((text) => typeof text === 'string');
-}
-
-/** Values of any shape, as the reference server prints them. */
-function valueDump(value: unknown): unknown {
-  if (!Array.isArray(value) && !isRecord(value)) return value;
-  return verbatim(goText(value));
-}
-
-function goText(value: unknown): string {
-  if (Array.isArray(value)) return `[]interface {}{${value.map(goText).join(', ')}}`;
-  if (isRecord(value)) {
-    const items = Object.keys(value)
-      .sort()
-      .map((key) => `${quote(key)}:${goText(value[key])}`);
-    return `map[string]interface {}{${items.join(', ')}}`;
-  }
-  if (value === null) return 'interface {}(nil)';
-  return typeof value === 'string' ? quote(value) : String(value);
+function valueErrors(node: SchemaView, value: unknown, { path, rules }: Place): FieldError[] {
+  const found = validateValue(node, value, { base: path, purpose: 'defaults' });
+  return found.length > 0 ? found : [...rules(node, value, path)];
 }

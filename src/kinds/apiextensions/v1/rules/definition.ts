@@ -4,15 +4,15 @@
  * is reported there (`spec.validation…`, `spec.subresources…`).
  */
 import type { Dialect } from '../../../../meta/dialect.js';
-import { kubernetesDialect, serviceGroup } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { invalid, keyPath, required } from '../../../../meta/field-error.js';
-import { quote, stringSlice } from '../../../../meta/go-text.js';
+import { stringSlice } from '../../../../meta/go-text.js';
 import type { ApiObject } from '../../../../meta/object.js';
 import type { WriteContext } from '../../../kind.js';
 import { listReporter } from '../../../shared/whole-list.js';
 import type { CustomResourceDefinition } from '../custom-resource-definition.js';
 import type { CustomResourceDefinitionSpec, CustomResourceDefinitionVersion } from '../schema/definition.js';
+import { approvalAnnotation, approvalMessage, approvalOf, isProtectedGroup } from './approval.js';
 import { nameErrors } from './names.js';
 import { specErrors } from './spec.js';
 
@@ -31,7 +31,7 @@ export function validate(object: ApiObject, { dialect }: WriteContext): readonly
 export function validateUpdate(next: ApiObject, live: ApiObject, { dialect }: WriteContext): readonly FieldError[] {
   const [definition, before] = [next, live] as unknown as [CustomResourceDefinition, CustomResourceDefinition];
   return [
-    ...specErrors(definition.spec, dialect),
+    ...specErrors(definition.spec, dialect, before.spec),
     ...fixedErrors(definition.spec, before),
     ...statusErrors(definition),
     ...storedVersionErrors(definition),
@@ -97,38 +97,20 @@ function storedVersionErrors({ spec, status }: CustomResourceDefinition): FieldE
   return found;
 }
 
-type Approval = 'missing' | 'bypassed' | 'approved' | 'invalid';
-
 /** Groups of the service's own name are not for everybody; a state that was there before is let through. */
 function approvalErrors(
   { metadata, spec }: CustomResourceDefinition,
   before: CustomResourceDefinition | undefined,
   dialect: Dialect,
 ): FieldError[] {
-  if (!isProtected(spec.group, dialect)) return [];
-  // The name of the annotation is a domain without anything after it.
-  const key = dialect.subkey('api-approved', '').slice(0, -1);
+  if (!isProtectedGroup(spec.group, dialect)) return [];
+  const key = approvalAnnotation(dialect);
   const text = metadata.annotations?.[key] ?? '';
   const state = approvalOf(text);
   if (before !== undefined && approvalOf(before.metadata.annotations?.[key] ?? '') === state) return [];
   const path = keyPath('metadata.annotations', key);
-  const rule = `protected groups must have approval annotation ${quote(key)}`;
-  // One address in both dialects.
-  const link = `see https://github.com/${kubernetesDialect.name}/enhancements/pull/1111`;
-  if (state === 'missing') return [required(path, `${rule}, ${link}`)];
-  if (state !== 'invalid') return [];
-  return [invalid(path, text, `${rule} with either a URL or a reason starting with "unapproved", ${link}`)];
-}
-
-function approvalOf(text: string): Approval {
-  if (text === '') return 'missing';
-  if (text.startsWith('unapproved')) return 'bypassed';
-  return /^[a-zA-Z][-a-zA-Z0-9+.]*:\/\/[^/?#\s]+[^\s]*$/.test(text) ? 'approved' : 'invalid';
-}
-
-function isProtected(group: string, dialect: Dialect): boolean {
-  const domains = [dialect.group(serviceGroup('x')).slice(2), dialect.key('').slice(0, -1)];
-  return domains.some((domain) => group === domain || group.endsWith(`.${domain}`));
+  if (state === 'missing') return [required(path, approvalMessage(text, dialect))];
+  return state === 'invalid' ? [invalid(path, text, approvalMessage(text, dialect))] : [];
 }
 
 function preserveErrors(

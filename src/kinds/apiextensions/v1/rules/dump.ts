@@ -4,12 +4,13 @@
  */
 import type { Verbatim } from '../../../../meta/go-text.js';
 import { quote, stringSlice, verbatim } from '../../../../meta/go-text.js';
-import { printJson } from '../../../../util/json.js';
-import type { CustomResourceDefinitionVersion } from '../schema/definition.js';
+import { goSyntax } from '../../../../meta/go-value.js';
+import type { CustomResourceColumnDefinition, CustomResourceDefinitionVersion } from '../schema/definition.js';
 import type { SchemaView } from '../schema/schema-view.js';
 
 const ADDRESS = '(0xc000000000)';
-const SCHEMA = 'apiextensions.JSONSchemaProps';
+const PACKAGE = 'apiextensions';
+const SCHEMA = `${PACKAGE}.JSONSchemaProps`;
 
 export function schemaDump(schema: SchemaView): Verbatim {
   return verbatim(dump(schema));
@@ -48,7 +49,12 @@ function dump(schema: SchemaView): string {
     ['MinItems', pointer('int64', raw.minItems)],
     ['UniqueItems', flag(raw.uniqueItems)],
     ['MultipleOf', pointer('float64', raw.multipleOf)],
-    ['Enum', raw.enum === undefined ? '[]apiextensions.JSON(nil)' : `[]apiextensions.JSON{${raw.enum.map(jsonText)}}`],
+    [
+      'Enum',
+      raw.enum === undefined
+        ? '[]apiextensions.JSON(nil)'
+        : `[]apiextensions.JSON{${raw.enum.map(jsonText).join(', ')}}`,
+    ],
     ['MaxProperties', pointer('int64', raw.maxProperties)],
     ['MinProperties', pointer('int64', raw.minProperties)],
     ['Required', stringSlice(raw.required).verbatim],
@@ -80,7 +86,7 @@ function dump(schema: SchemaView): string {
 }
 
 function jsonText(value: unknown): string {
-  return typeof value === 'string' ? quote(value) : printJson(value);
+  return value === null ? `${PACKAGE}.JSON(nil)` : goSyntax(value);
 }
 
 /** The versions of a definition, without what they have in common: that has been moved elsewhere. */
@@ -89,7 +95,8 @@ export function versionsDump(versions: readonly CustomResourceDefinitionVersion[
   if (versions === undefined) return verbatim(`[]${type}(nil)`);
   const shown = versions.map((version) => {
     const pointer = (name: string, value: unknown) => `(*${name})${value === undefined ? '(nil)' : ADDRESS}`;
-    const slice = (name: string, value: unknown) => `[]${name}${value === undefined ? '(nil)' : '{…}'}`;
+    const slice = <Item>(name: string, items: readonly Item[] | undefined, shown: (item: Item) => string) =>
+      `[]${name}${items === undefined ? '(nil)' : `{${items.map((item) => `${name}{${shown(item)}}`).join(', ')}}`}`;
     const fields = [
       `Name:${quote(version.name)}`,
       `Served:${version.served}`,
@@ -98,10 +105,17 @@ export function versionsDump(versions: readonly CustomResourceDefinitionVersion[
       `DeprecationWarning:${pointer('string', version.deprecationWarning)}`,
       `Schema:${pointer('apiextensions.CustomResourceValidation', version.schema)}`,
       `Subresources:${pointer('apiextensions.CustomResourceSubresources', version.subresources)}`,
-      `AdditionalPrinterColumns:${slice('apiextensions.CustomResourceColumnDefinition', version.additionalPrinterColumns)}`,
-      `SelectableFields:${slice('apiextensions.SelectableField', version.selectableFields)}`,
+      `AdditionalPrinterColumns:${slice(`${PACKAGE}.CustomResourceColumnDefinition`, version.additionalPrinterColumns, columnFields)}`,
+      `SelectableFields:${slice(`${PACKAGE}.SelectableField`, version.selectableFields, ({ jsonPath }) => `JSONPath:${quote(jsonPath)}`)}`,
     ];
     return `${type}{${fields.join(', ')}}`;
   });
   return verbatim(`[]${type}{${shown.join(', ')}}`);
+}
+
+function columnFields(column: CustomResourceColumnDefinition): string {
+  const { name, type, format = '', description = '', priority = 0, jsonPath } = column;
+  const texts = Object.entries({ Name: name, Type: type, Format: format, Description: description });
+  const shown = texts.map(([field, text]) => `${field}:${quote(text)}`);
+  return [...shown, `Priority:${priority}`, `JSONPath:${quote(jsonPath)}`].join(', ');
 }

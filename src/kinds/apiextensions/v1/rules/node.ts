@@ -15,6 +15,7 @@ import type { ExtensionSpelling } from './structure.js';
 interface Place {
   readonly path: string;
   readonly spell: ExtensionSpelling;
+  readonly sound: Set<SchemaView>;
   readonly isRoot: boolean;
   /** Inside `metadata`, `apiVersion` or `kind` of a resource. */
   readonly insideMeta: boolean;
@@ -22,8 +23,13 @@ interface Place {
   readonly noDefaults?: string;
 }
 
-export function schemaErrors(root: SchemaView, path: string, spell: ExtensionSpelling): FieldError[] {
-  return nodeErrors(root, { path, spell, isRoot: true, insideMeta: false });
+/** Nodes without any mistake at them or below are put into `sound`: only their rules can be told to be right. */
+export function schemaErrors(
+  root: SchemaView,
+  path: string,
+  { spell, sound }: Pick<Place, 'spell' | 'sound'>,
+): FieldError[] {
+  return nodeErrors(root, { path, spell, sound, isRoot: true, insideMeta: false });
 }
 
 const META_FIELDS = ['metadata', 'kind', 'apiVersion'];
@@ -64,7 +70,9 @@ function nodeErrors(node: SchemaView, place: Place): FieldError[] {
   for (const [name, schema] of node.definitions) inside(schema, keyPath(`${path}.definitions`, name));
   inside(node.items, `${path}.items`);
   insideEach(node.itemList, `${path}.items`);
-  return [...found, ...extensionErrors(node, place), ...ruleErrors(node, place)];
+  found.push(...extensionErrors(node, place), ...ruleErrors(node, place));
+  if (found.length === 0) place.sound.add(node);
+  return found;
 }
 
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];

@@ -78,21 +78,19 @@ export function selectableFieldErrors(
     return [invalid(at, '', detail)];
   }
   const root = schemaView(schema.openAPIV3Schema, dialect);
-  const unsupported = unsupportedKeyword(root);
-  if (unsupported !== undefined) {
-    return [invalid(isCommon ? 'spec.validation' : `${path}.schema.openAPIV3Schema`, '', unsupported)];
-  }
+  const unsupported = unsupportedKeyword(root, dialect.extension);
   const found: FieldError[] = [];
+  if (unsupported !== undefined) found.push(invalid(`${path}.schema.openAPIV3Schema`, '', unsupported));
   const seen = new Set<string>();
   for (const [index, { jsonPath }] of fields.entries()) {
-    const fieldPath = keyPath(at, index);
+    const fieldPath = `${keyPath(at, index)}.jsonPath`;
     if (jsonPath === '') {
-      found.push(required(`${fieldPath}.jsonPath`));
+      found.push(required(fieldPath));
       continue;
     }
     const field = findField(root, jsonPath, { brackets: false });
     if (typeof field === 'string') {
-      found.push(invalid(`${fieldPath}.jsonPath`, jsonPath, `is an invalid path: ${field}`));
+      found.push(invalid(fieldPath, jsonPath, `is an invalid path: ${field}`));
       continue;
     }
     if (field.names[0] === 'metadata') found.push(invalid(fieldPath, jsonPath, 'must not point to fields in metadata'));

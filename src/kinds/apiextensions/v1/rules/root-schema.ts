@@ -5,6 +5,9 @@
 import type { Dialect } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { forbidden, invalid } from '../../../../meta/field-error.js';
+import { defaultRules } from '../../../custom/rules/defaults.js';
+import { definedRuleErrors } from '../../../custom/rules/definition.js';
+import type { RuleHistory } from '../../../custom/rules/history.js';
 import type { CustomResourceValidation } from '../schema/definition.js';
 import { type SchemaView, schemaView } from '../schema/schema-view.js';
 import { defaultErrors } from './defaults.js';
@@ -12,27 +15,48 @@ import { schemaDump } from './dump.js';
 import { schemaErrors } from './node.js';
 import { structureErrors, unsupportedKeyword } from './structure.js';
 
+export interface SchemaContext {
+  readonly dialect: Dialect;
+  readonly hasStatus: boolean;
+  /** The definition as it was. */
+  readonly history: RuleHistory;
+  /** Whether this schema is as it was. */
+  readonly isUnchanged: boolean;
+}
+
 export function rootSchemaErrors(
   given: CustomResourceValidation | undefined,
   at: string,
-  about: { readonly dialect: Dialect; readonly hasStatus: boolean },
+  about: SchemaContext,
 ): FieldError[] {
   if (given?.openAPIV3Schema === undefined) return [];
-  const { dialect, hasStatus } = about;
+  const { dialect, hasStatus, history, isUnchanged } = about;
   const path = `${at}.openAPIV3Schema`;
   const root = schemaView(given.openAPIV3Schema, dialect);
   const found = hasStatus ? statusRootErrors(root, path, dialect) : [];
   if (root.raw.nullable === true) found.push(forbidden(`${path}.nullable`, 'nullable cannot be true at the root'));
-  const unsupported = unsupportedKeyword(root);
+  const unsupported = unsupportedKeyword(root, dialect.extension);
+  let judgesRules = false;
   if (unsupported === undefined) {
     const structure = structureErrors(root, path, dialect.extension);
-    // Defaults are judged by a structure that is known to be sound.
-    found.push(...(structure.length > 0 ? structure : defaultErrors(root, path)));
+    // Defaults are judged by a structure that is known to be sound, rules by one whose defaults are.
+    const ofValues = structure.length > 0 ? structure : defaultErrors(root, path, defaultRules());
+    judgesRules = ofValues.length === 0;
+    found.push(...ofValues);
   }
-  const ofNodes = schemaErrors(root, path, dialect.extension);
+  const sound = new Set<SchemaView>();
+  const ofNodes = schemaErrors(root, path, { spell: dialect.extension, sound });
   // A keyword that cannot be expressed is usually refused by name already.
-  if (unsupported !== undefined && ofNodes.length === 0) return [...found, invalid(path, '', unsupported)];
-  return [...found, ...ofNodes];
+  const isAllFine = found.length === 0 && ofNodes.length === 0;
+  if (unsupported !== undefined && isAllFine) return [invalid(path, '', unsupported)];
+  if (!judgesRules) return [...found, ...ofNodes];
+  const ofRules = definedRuleErrors(root, path, {
+    environments: history.environments,
+    spell: dialect.extension,
+    isSound: (node) => sound.has(node),
+    limitsCost: !isUnchanged,
+  });
+  return [...found, ...ofNodes, ...ofRules];
 }
 
 /** What may stand beside a status that is taken out of the schema and judged on its own. */

@@ -7,12 +7,14 @@ import { forbidden, invalid, keyPath, notSupported, required } from '../../../..
 import { isPrintable, stringSlice } from '../../../../meta/go-text.js';
 import { byteLength, dns1035LabelProblems, dnsSubdomainProblems } from '../../../../meta/names.js';
 import { deepEqual } from '../../../../util/json.js';
+import { RuleHistory } from '../../../custom/rules/history.js';
 import { webhookClientErrors } from '../../../shared/webhook-client.js';
 import type {
   CustomResourceConversion,
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
 } from '../schema/definition.js';
+import { additionalSchema, type SchemaView, schemaView } from '../schema/schema-view.js';
 import { versionsDump } from './dump.js';
 import { nameErrors, requiredNameErrors, strictLabelErrors } from './names.js';
 import { columnErrors, selectableFieldErrors, subresourceErrors } from './parts.js';
@@ -24,27 +26,37 @@ type Shared = Partial<
 >;
 const SHARED = ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields'] as const;
 
-export function specErrors(spec: CustomResourceDefinitionSpec, dialect: Dialect): FieldError[] {
+export function specErrors(
+  spec: CustomResourceDefinitionSpec,
+  dialect: Dialect,
+  before?: CustomResourceDefinitionSpec,
+): FieldError[] {
   const all: readonly CustomResourceDefinitionVersion[] = spec.versions ?? [];
+  const history = new RuleHistory(before?.versions ?? [], dialect);
+  const schemaContext = (version: CustomResourceDefinitionVersion | undefined, hasStatus: boolean) => {
+    const isUnchanged = version !== undefined && history.isUnchanged(version);
+    return { dialect, hasStatus, history, isUnchanged };
+  };
   const { common, versions } = normalForm(all);
   const statusOf = (version: Shared) => (version.subresources ?? common.subresources)?.status !== undefined;
   return [
     ...groupErrors(spec.group),
     ...scopeErrors(spec.scope),
     ...missingSchemaErrors(common, versions),
+    ...keptDefaultErrors(spec, all, dialect),
     ...versions.flatMap((version, index) => {
       const path = keyPath('spec.versions', index);
       return [
         ...strictLabelErrors(version.name, `${path}.name`),
         ...deprecationErrors(version, `${path}.deprecationWarning`),
-        ...rootSchemaErrors(version.schema, `${path}.schema`, { dialect, hasStatus: statusOf(version) }),
+        ...rootSchemaErrors(version.schema, `${path}.schema`, schemaContext(all[index], statusOf(version))),
         ...partErrors(version, path, dialect),
       ];
     }),
     ...versionSetErrors(spec.versions === null ? undefined : versions),
     ...requiredNameErrors(spec.names, 'spec.names'),
     ...nameErrors(spec.names, 'spec.names'),
-    ...rootSchemaErrors(common.schema, 'spec.validation', { dialect, hasStatus: all.some(statusOf) }),
+    ...rootSchemaErrors(common.schema, 'spec.validation', schemaContext(all[0], all.some(statusOf))),
     ...partErrors(common, 'spec', dialect),
     ...conversionErrors(spec.conversion, spec.preserveUnknownFields === true),
   ];
@@ -92,6 +104,25 @@ function missingSchemaErrors(common: Shared, versions: readonly Shared[]): Field
   );
 }
 
+/** Where fields are kept that no schema knows, nothing can be filled in. */
+function keptDefaultErrors(
+  { preserveUnknownFields }: CustomResourceDefinitionSpec,
+  versions: readonly Shared[],
+  dialect: Dialect,
+): FieldError[] {
+  if (preserveUnknownFields !== true) return [];
+  const schemas = versions.flatMap(({ schema }) => schema?.openAPIV3Schema ?? []);
+  if (!schemas.some((schema) => hasDefaultsInside(schemaView(schema, dialect)))) return [];
+  return [invalid('spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema')];
+}
+
+function hasDefaultsInside(node: SchemaView): boolean {
+  const { items, itemList, properties, definitions, allOf, anyOf, oneOf, not } = node;
+  const inner = [...itemList, ...properties.values(), ...definitions.values(), ...allOf, ...anyOf, ...oneOf];
+  const single = [items, additionalSchema(node), not].filter((schema) => schema !== undefined);
+  return node.raw.default !== undefined || [...inner, ...single].some(hasDefaultsInside);
+}
+
 function versionSetErrors(given: readonly CustomResourceDefinitionVersion[] | undefined): FieldError[] {
   const versions = given ?? [];
   const names = versions.map(({ name }) => name);
@@ -113,9 +144,9 @@ const MAX_WARNING_LENGTH = 256;
 function deprecationErrors(version: CustomResourceDefinitionVersion, path: string): FieldError[] {
   const { deprecated = false, deprecationWarning: warning } = version;
   if (warning === undefined) return [];
+  if (!deprecated) return [invalid(path, warning, 'can only be set for deprecated versions')];
   const problems: string[] = [];
-  if (!deprecated) problems.push('can only be set for deprecated versions');
-  if ([...warning].length > MAX_WARNING_LENGTH) problems.push(`must be <= ${MAX_WARNING_LENGTH} characters long`);
+  if (byteLength(warning) > MAX_WARNING_LENGTH) problems.push(`must be <= ${MAX_WARNING_LENGTH} characters long`);
   if (warning === '') problems.push('must not be an empty string');
   const odd = [...warning].findIndex((character) => !isPrintable(character));
   if (odd >= 0) {

@@ -53,7 +53,7 @@ function nodeErrors(node: SchemaView, place: Place): FieldError[] {
   return [
     ...found,
     ...extensionErrors(node, place),
-    ...junctorErrors(node, place, intOrStringException(node)),
+    ...junctorErrors(node, place, exceptionsOf(node)),
     ...typeErrors(node, place),
     ...resourceErrors(node, place),
   ];
@@ -120,31 +120,35 @@ function restrictsNamesOnly({ raw, properties }: SchemaView): boolean {
   return Object.keys(raw).every((keyword) => ignored.includes(keyword));
 }
 
-type Exception = 'anyOf' | 'allOf' | undefined;
-
-/** An int-or-string may say in two ways that it is an integer or a string. */
-function intOrStringException(node: SchemaView): Exception {
-  if (!node.intOrString) return undefined;
-  const pattern = [{ type: 'integer' }, { type: 'string' }];
-  const isPattern = (schemas: readonly SchemaView[] = []) =>
-    deepEqual(
-      schemas.map(({ raw }) => raw),
-      pattern,
-    );
-  if (isPattern(node.anyOf)) return 'anyOf';
-  return isPattern(node.allOf[0]?.anyOf) ? 'allOf' : undefined;
+/** Where types may stand inside junctors after all. */
+interface Exceptions {
+  readonly anyOf: boolean;
+  /** In the first one. */
+  readonly allOf: boolean;
 }
 
-function junctorErrors(node: SchemaView, place: Place, exception: Exception): FieldError[] {
+/** What says in two ways that a value is an integer or a string is let through, also where it is no int-or-string. */
+function exceptionsOf(node: SchemaView): Exceptions {
+  return { anyOf: isIntOrString(node.anyOf), allOf: isIntOrString(node.allOf[0]?.anyOf ?? []) };
+}
+
+const NO_EXCEPTIONS: Exceptions = { anyOf: false, allOf: false };
+
+function isIntOrString(schemas: readonly SchemaView[]): boolean {
+  const rest = schemas.map(({ raw: { externalDocs: _, example: __, ...raw } }) => raw);
+  return deepEqual(rest, [{ type: 'integer' }, { type: 'string' }]);
+}
+
+function junctorErrors(node: SchemaView, place: Place, exceptions: Exceptions): FieldError[] {
   const { path } = place;
   const found: FieldError[] = [];
-  const inside = (schema: SchemaView, at: string, inner?: Exception) =>
+  const inside = (schema: SchemaView, at: string, inner = NO_EXCEPTIONS) =>
     found.push(...nestedErrors(schema, { ...place, path: at }, inner));
-  if (exception !== 'anyOf') {
+  if (!exceptions.anyOf) {
     for (const [index, schema] of node.anyOf.entries()) inside(schema, keyPath(`${path}.anyOf`, index));
   }
   for (const [index, schema] of node.allOf.entries()) {
-    inside(schema, keyPath(`${path}.allOf`, index), exception === 'allOf' && index === 0 ? 'anyOf' : undefined);
+    inside(schema, keyPath(`${path}.allOf`, index), { anyOf: exceptions.allOf && index === 0, allOf: false });
   }
   for (const [index, schema] of node.oneOf.entries()) inside(schema, keyPath(`${path}.oneOf`, index));
   if (node.not !== undefined) inside(node.not, `${path}.not`);
@@ -157,11 +161,11 @@ function junctorErrors(node: SchemaView, place: Place, exception: Exception): Fi
   return found;
 }
 
-function nestedErrors(node: SchemaView, place: Place, exception: Exception): FieldError[] {
+function nestedErrors(node: SchemaView, place: Place, exceptions: Exceptions): FieldError[] {
   const { path, spell } = place;
-  const found = junctorErrors(node, place, exception);
+  const found = junctorErrors(node, place, exceptions);
   const inside = (schema: SchemaView | undefined, at: string) => {
-    if (schema !== undefined) found.push(...nestedErrors(schema, { ...place, path: at }, undefined));
+    if (schema !== undefined) found.push(...nestedErrors(schema, { ...place, path: at }, NO_EXCEPTIONS));
   };
   inside(node.items, `${path}.items`);
   for (const [name, property] of node.properties) inside(property, keyPath(`${path}.properties`, name));
@@ -170,7 +174,8 @@ function nestedErrors(node: SchemaView, place: Place, exception: Exception): Fie
     if (present) found.push(forbidden(`${path}.${name}`, `must be ${what} to be structural`));
   };
   forbid(node.type, 'type', 'empty');
-  forbid(node.additionalProperties !== undefined, 'additionalProperties', 'undefined');
+  // Saying that there are none says nothing here.
+  forbid(node.additionalProperties, 'additionalProperties', 'undefined');
   forbid(raw.default !== undefined, 'default', 'undefined');
   forbid(raw.title, 'title', 'empty');
   forbid(raw.description, 'description', 'empty');
@@ -213,10 +218,13 @@ function coveredErrors(nested: SchemaView, main: SchemaView | undefined, mainPat
 }
 
 /** Why a schema has no structural form at all: the first keyword that cannot be expressed in one. */
-export function unsupportedKeyword(node: SchemaView): string | undefined {
+export function unsupportedKeyword(node: SchemaView, spell: ExtensionSpelling): string | undefined {
   const { raw } = node;
   const name = UNSUPPORTED.find(([, given]) => given(raw))?.[0];
   if (name !== undefined) return `OpenAPIV3Schema '${name}' is not supported`;
+  if (node.preserveUnknownFields === false) {
+    return `internal error: '${spell('preserve-unknown-fields')}' must be true or undefined`;
+  }
   if (node.itemList.length > 0) return "OpenAPIV3Schema 'items' must be a schema, but is an array";
   const inner = [
     ...(node.items === undefined ? [] : [node.items]),
@@ -228,7 +236,7 @@ export function unsupportedKeyword(node: SchemaView): string | undefined {
     ...(node.not === undefined ? [] : [node.not]),
   ];
   for (const schema of inner) {
-    const found = unsupportedKeyword(schema);
+    const found = unsupportedKeyword(schema, spell);
     if (found !== undefined) return found;
   }
   return undefined;

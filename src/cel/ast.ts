@@ -1,0 +1,128 @@
+/**
+ * What a parsed expression is made of. Macros are already expanded: what they stand for is written in the same nodes.
+ *
+ * `offset` counts characters (code points) from the start of the text; nodes that a macro made have the offset of the
+ * part of the text they come from. `id` is unique within an expression and rises in the order in which nodes are made.
+ */
+import type { CelBytes, CelUint } from './values.js';
+
+export type Expr =
+  | LiteralExpr
+  | IdentExpr
+  | SelectExpr
+  | CallExpr
+  | ListExpr
+  | MapExpr
+  | StructExpr
+  | ComprehensionExpr;
+
+interface Node {
+  readonly id: number;
+  readonly offset: number;
+}
+
+/** A constant; `bigint` is an int, `number` a double. */
+export interface LiteralExpr extends Node {
+  readonly type: 'literal';
+  readonly value: null | boolean | bigint | CelUint | number | string | CelBytes;
+}
+
+export interface IdentExpr extends Node {
+  readonly type: 'ident';
+  /** With a leading dot where the text has one. */
+  readonly name: string;
+}
+
+/** `operand.field`; with `testOnly`, what `has(operand.field)` stands for. */
+export interface SelectExpr extends Node {
+  readonly type: 'select';
+  readonly operand: Expr;
+  readonly field: string;
+  readonly testOnly: boolean;
+}
+
+/** Operators are calls of functions with names such as `_+_`; see `parse/operators.ts`. */
+export interface CallExpr extends Node {
+  readonly type: 'call';
+  readonly function: string;
+  /** The receiver of a call with a dot. */
+  readonly target: Expr | undefined;
+  readonly args: readonly Expr[];
+}
+
+export interface ListExpr extends Node {
+  readonly type: 'list';
+  readonly elements: readonly Expr[];
+  /** Places of elements written with `?`. */
+  readonly optional: readonly number[];
+}
+
+export interface MapExpr extends Node {
+  readonly type: 'map';
+  readonly entries: readonly MapEntry[];
+}
+
+export interface MapEntry extends Node {
+  readonly key: Expr;
+  readonly value: Expr;
+  readonly optional: boolean;
+}
+
+/** `name{field: value}`. */
+export interface StructExpr extends Node {
+  readonly type: 'struct';
+  readonly name: string;
+  readonly fields: readonly StructField[];
+}
+
+export interface StructField extends Node {
+  readonly name: string;
+  readonly value: Expr;
+  readonly optional: boolean;
+}
+
+/**
+ * A fold over a list or a map. One variable: the items of a list, the keys of a map. Two: index and item, key and
+ * value.
+ */
+export interface ComprehensionExpr extends Node {
+  readonly type: 'comprehension';
+  readonly range: Expr;
+  readonly iterVar: string;
+  readonly iterVar2: string | undefined;
+  readonly accuVar: string;
+  readonly accuInit: Expr;
+  readonly loopCondition: Expr;
+  readonly loopStep: Expr;
+  readonly result: Expr;
+}
+
+/** A text that was parsed without mistakes. */
+export interface ParsedExpression {
+  readonly source: Source;
+  readonly expr: Expr;
+  /** By the id of the node a macro was expanded to: the call as it was written (arguments that are macros themselves included as written nodes with their ids). */
+  readonly macroCalls: ReadonlyMap<number, CallExpr>;
+}
+
+/** The text with what is needed to point into it. */
+export interface Source {
+  readonly text: string;
+  /** One entry per character, so that offsets are indexes. */
+  readonly characters: readonly string[];
+  /**
+   * Line from 1, column from 0. Offset -1 is before the text: line 1, column -1. Anything less is no place at all, as
+   * for a text that is too long: line -1, column -1.
+   */
+  locate(offset: number): { readonly line: number; readonly column: number };
+  /** A line without its end; undefined beyond the last. */
+  line(line: number): string | undefined;
+}
+
+/** A mistake in an expression. */
+export interface CelIssue {
+  readonly message: string;
+  readonly offset: number;
+  /** The node it was found at; 0 for mistakes of syntax. Issues are shown in the order of places, then ids. */
+  readonly exprId: number;
+}

@@ -1,0 +1,124 @@
+/**
+ * Which devices satisfy a class: what allocation asks before anything else.
+ */
+import type { Program } from '../engine.js';
+import { typeNameOf } from '../runtime-type.js';
+import {
+  CelBytes,
+  CelDuration,
+  CelError,
+  CelList,
+  CelMap,
+  CelOpaque,
+  CelTimestamp,
+  CelTypeValue,
+  CelUint,
+  type CelValue,
+} from '../values.js';
+import { compileDeviceSelector, MAX_SELECTOR_COST } from './compile.js';
+import { deviceValue, type SelectableDevice } from './device.js';
+
+/** A selector as classes and requests hold it, or its expression alone. */
+export type SelectorLike = string | { readonly cel?: { readonly expression: string } | undefined };
+
+/** A DeviceClass of any version. */
+export interface ClassLike {
+  readonly metadata?: { readonly name?: string | undefined } | undefined;
+  readonly spec: { readonly selectors?: readonly SelectorLike[] | undefined };
+}
+
+/** Selection was given up: nothing is known of any device then. */
+export class DeviceSelectionError extends Error {
+  override readonly name = 'DeviceSelectionError';
+}
+
+/**
+ * The devices for which every selector is true. A selector that fails on one device, or comes to something that is
+ * neither true nor false, ends the search: throws a {@link DeviceSelectionError}. A device that an earlier selector has
+ * ruled out is not shown to later ones. spec: DeviceClass
+ *
+ * @example
+ * const gpus = [{ driver: 'gpu.example.com', attributes: { model: { string: 'a100' } } }];
+ * matchDevices(['device.attributes["gpu.example.com"].model == "a100"'], gpus).length // 1
+ */
+export function matchDevices<Device extends SelectableDevice>(
+  from: ClassLike | readonly SelectorLike[],
+  devices: readonly Device[],
+): Device[] {
+  const selectors = 'spec' in from ? (from.spec.selectors ?? []) : from;
+  const owner = 'spec' in from ? `class ${from.metadata?.name ?? ''}: ` : '';
+  return devices.filter((device) => {
+    const value = attempt(() => deviceValue(device));
+    return selectors.every((selector, index) => {
+      const fail = (what: string) => new DeviceSelectionError(`${owner}selector #${index}: ${what}`);
+      const compiled = programOf(expressionOf(selector));
+      if (typeof compiled === 'string') throw fail(`CEL compile error: ${compiled}`);
+      if ('problem' in value) throw fail(`CEL runtime error: ${value.problem}`);
+      const matches = evaluate(compiled, value.value);
+      if (typeof matches === 'string') throw fail(`CEL runtime error: ${matches}`);
+      return matches;
+    });
+  });
+}
+
+function expressionOf(selector: SelectorLike): string {
+  return typeof selector === 'string' ? selector : (selector.cel?.expression ?? '');
+}
+
+function attempt(make: () => CelMap): { readonly value: CelMap } | { readonly problem: string } {
+  try {
+    return { value: make() };
+  } catch (error) {
+    if (error instanceof CelError) return { problem: error.message };
+    throw error;
+  }
+}
+
+/** Whether a device satisfies a selector, or why that cannot be said. */
+function evaluate(program: Program, device: CelMap): boolean | string {
+  const { value, error } = program.evaluate(new Map([['device', device]]), { costLimit: MAX_SELECTOR_COST });
+  if (error !== undefined) return error.message;
+  if (typeof value === 'boolean') return value;
+  return `CEL result of type ${typeNameOf(value)} could not be converted to bool: ${conversionProblem(value)}`;
+}
+
+function conversionProblem(value: CelValue): string {
+  if (value === null) return "type conversion error from 'null_type' to 'bool'";
+  switch (typeof value) {
+    case 'bigint':
+      return "unsupported type conversion from 'int' to bool";
+    case 'string':
+      return "unsupported native conversion from string to 'bool'";
+    case 'number':
+      return "type conversion error from Double to 'bool'";
+    default:
+  }
+  if (value instanceof CelTypeValue) return "type conversion not supported for 'type'";
+  if (value instanceof CelUint) return "unsupported type conversion from 'uint' to bool";
+  if (value instanceof CelBytes) return "type conversion error from Bytes to 'bool'";
+  if (value instanceof CelList) return "type conversion error from list to 'bool'";
+  if (value instanceof CelMap) return "type conversion error from map to 'bool'";
+  if (value instanceof CelDuration) return "type conversion error from 'Duration' to 'bool'";
+  if (value instanceof CelTimestamp) return "type conversion error from 'Timestamp' to 'bool'";
+  return `type conversion error from '${value instanceof CelOpaque ? libraryName(value) : ''}' to 'bool'`;
+}
+
+/** Libraries call their values by the last part of the name of the type. */
+function libraryName({ type: { name } }: CelOpaque): string {
+  return name.slice(name.lastIndexOf('.') + 1);
+}
+
+/** Classes are few and asked often; who brings many selectors makes all be read again. */
+const MAX_KEPT = 200;
+const kept = new Map<string, Program | string>();
+
+/** The program, or why the expression has none. Expressions are taken as stored ones: they were accepted once. */
+function programOf(expression: string): Program | string {
+  const known = kept.get(expression);
+  if (known !== undefined) return known;
+  if (kept.size >= MAX_KEPT) kept.clear();
+  const compiled = compileDeviceSelector(expression, { stored: true });
+  const made = compiled.problem ?? compiled.program;
+  kept.set(expression, made);
+  return made;
+}

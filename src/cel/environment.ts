@@ -1,0 +1,176 @@
+/**
+ * Environments: what libraries bring, put together and checked for clashes once. An environment that extends another
+ * one holds only what is new and asks the other for the rest, so that one per node of a schema costs next to nothing.
+ */
+import { invariant } from '../util/invariant.js';
+import { accepts, equivalentType } from './check/relations.js';
+import type { Environment, EnvironmentOptions } from './engine.js';
+import { LayeredMap } from './layered-map.js';
+import type { FunctionDeclaration, Library, Macro, Overload } from './library.js';
+import { macroKey } from './parse/node-builder.js';
+import { STANDARD_MACROS } from './parse/standard-macros.js';
+import { STANDARD_LIBRARY } from './standard/index.js';
+import type { CelType, TypeProvider } from './types.js';
+import type { CelValue } from './values.js';
+
+/** The language itself. */
+const LANGUAGE: Library = { ...STANDARD_LIBRARY, macros: STANDARD_MACROS };
+
+const NO_TYPES: TypeProvider = {
+  hasType: () => false,
+  fieldType: () => undefined,
+  fieldNames: () => [],
+};
+
+/**
+ * Throws when libraries contradict each other.
+ *
+ * @example
+ * const environment = createEnvironment({ variables: { self: mapOf(STRING, DYN) } });
+ */
+export function createEnvironment(options: EnvironmentOptions = {}): Environment {
+  const empty: Layer = {
+    functions: new Map(),
+    overloads: new Map(),
+    macros: new Map(),
+    variables: new Map(),
+    constants: new Map(),
+    libraries: [],
+    provider: NO_TYPES,
+    options: { homogeneousLiterals: true, crossTypeComparisons: true, literalChecks: true, container: '' },
+  };
+  return environmentOf(extended(empty, { ...options, libraries: [LANGUAGE, ...(options.libraries ?? [])] }));
+}
+
+type Layer = Omit<Environment, 'extend'>;
+
+function environmentOf(layer: Layer): Environment {
+  return { ...layer, extend: (options) => environmentOf(extended(layer, options)) };
+}
+
+function extended(base: Layer, options: EnvironmentOptions): Layer {
+  // A library that is there already is not added again.
+  const libraries = (options.libraries ?? []).filter(({ name }) => !base.libraries.some((one) => one.name === name));
+  const { functions, overloads } = libraries.length === 0 ? base : withFunctions(base, libraries);
+  const { variables, constants } = withVariables(base, libraries, options.variables ?? {});
+  return {
+    functions,
+    overloads,
+    macros: withMacros(base, libraries),
+    variables,
+    constants,
+    libraries: libraries.length === 0 ? base.libraries : [...base.libraries, ...libraries],
+    provider: options.provider === undefined ? base.provider : eitherProvider(options.provider, base.provider),
+    options: {
+      homogeneousLiterals: options.homogeneousLiterals ?? base.options.homogeneousLiterals,
+      crossTypeComparisons: options.crossTypeComparisons ?? base.options.crossTypeComparisons,
+      literalChecks: options.literalChecks ?? base.options.literalChecks,
+      container: options.container ?? base.options.container,
+    },
+  };
+}
+
+function withFunctions(base: Layer, libraries: readonly Library[]): Pick<Layer, 'functions' | 'overloads'> {
+  const functions = new Map<string, FunctionDeclaration>();
+  const overloads = new Map<string, { readonly function: string; readonly call?: (...args: CelValue[]) => CelValue }>();
+  for (const declaration of libraries.flatMap((library) => library.functions ?? [])) {
+    const { name } = declaration;
+    const before = functions.get(name) ?? base.functions.get(name);
+    functions.set(name, before === undefined ? declaration : merged(before, declaration));
+    for (const { id, call } of declaration.overloads) {
+      overloads.set(id, call === undefined ? { function: name } : { function: name, call });
+    }
+  }
+  return {
+    functions: LayeredMap.over(base.functions, functions),
+    overloads: LayeredMap.over(base.overloads, overloads),
+  };
+}
+
+/** Overloads are added behind those that are there. One that is there in the same words may be told what it does. */
+function merged(before: FunctionDeclaration, more: FunctionDeclaration): FunctionDeclaration {
+  const overloads = [...before.overloads];
+  for (const overload of more.overloads) {
+    const at = overloads.findIndex(({ id }) => id === overload.id);
+    const clash = overloads.find((other) => other.id !== overload.id && overlap(other, overload));
+    invariant(clash === undefined, `overloads ${clash?.id} and ${overload.id} of ${more.name} overlap`);
+    if (at < 0) {
+      overloads.push(overload);
+      continue;
+    }
+    invariant(sameSignature(overloads[at] as Overload, overload), `overload ${overload.id} is declared in two ways`);
+    if (overload.call !== undefined) overloads[at] = overload;
+  }
+  return { name: before.name, overloads };
+}
+
+/** Whether there are arguments for which both overloads would do. */
+function overlap(left: Overload, right: Overload): boolean {
+  return (
+    left.member === right.member &&
+    left.params.length === right.params.length &&
+    left.params.every((param, index) => {
+      const other = right.params[index] as CelType;
+      return accepts(param, other) || accepts(other, param);
+    })
+  );
+}
+
+function sameSignature(left: Overload, right: Overload): boolean {
+  return (
+    left.member === right.member &&
+    left.params.length === right.params.length &&
+    equivalentType(left.result, right.result) &&
+    left.params.every((param, index) => equivalentType(param, right.params[index] as CelType))
+  );
+}
+
+function withVariables(
+  base: Layer,
+  libraries: readonly Library[],
+  given: Readonly<Record<string, CelType>>,
+): Pick<Layer, 'variables' | 'constants'> {
+  const variables = new Map<string, CelType>();
+  const constants = new Map<string, CelValue>();
+  const declare = (name: string, type: CelType): void => {
+    const before = variables.get(name) ?? base.variables.get(name);
+    invariant(before === undefined || equivalentType(before, type), `variable ${name} is declared with two types`);
+    variables.set(name, type);
+  };
+  for (const library of libraries) {
+    for (const [name, { type, value }] of Object.entries(library.variables ?? {})) {
+      declare(name, type);
+      constants.set(name, value);
+    }
+  }
+  for (const [name, type] of Object.entries(given)) declare(name, type);
+  return {
+    variables: LayeredMap.over(base.variables, variables),
+    constants: LayeredMap.over(base.constants, constants),
+  };
+}
+
+/** Of two macros for the same calls the later one counts. */
+function withMacros(base: Layer, libraries: readonly Library[]): Layer['macros'] {
+  const macros = new Map<string, Macro>();
+  for (const macro of libraries.flatMap((library) => library.macros ?? [])) {
+    macros.set(macroKey(macro.function, macro.args, macro.member), macro);
+  }
+  return LayeredMap.over(base.macros, macros);
+}
+
+function eitherProvider(first: TypeProvider, second: TypeProvider): TypeProvider {
+  if (second === NO_TYPES) return first;
+  const of = (typeName: string) => (first.hasType(typeName) ? first : second);
+  return {
+    hasType: (name) => first.hasType(name) || second.hasType(name),
+    fieldType: (typeName, field) => of(typeName).fieldType(typeName, field),
+    fieldNames: (typeName) => of(typeName).fieldNames(typeName),
+    namedType: (name) => first.namedType?.(name) ?? second.namedType?.(name),
+    construct: (typeName, fields) => {
+      const { construct } = of(typeName);
+      invariant(construct !== undefined, `objects of type ${typeName} cannot be made`);
+      return construct.call(of(typeName), typeName, fields);
+    },
+  };
+}

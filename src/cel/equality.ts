@@ -1,0 +1,105 @@
+/**
+ * Equality as `==` has it: numbers by value whatever their types, NaN equal to nothing, lists item by item, maps and
+ * objects entry by entry. Values of different kinds are not equal, which is no mistake.
+ */
+import { spend } from './effort.js';
+import { compareDoubleInt, compareDoubleUint } from './numbers.js';
+import { runtimeTypeName } from './runtime-type.js';
+import type { CelValue } from './values.js';
+import {
+  CelBytes,
+  CelDuration,
+  CelError,
+  CelList,
+  CelMap,
+  CelObject,
+  CelOpaque,
+  CelTimestamp,
+  CelTypeValue,
+  CelUint,
+} from './values.js';
+
+/** What it takes to look at two values that are no plain ones. */
+const STEP = 20;
+
+/** The left one is asked where values compare in their own way. Throws a CelError where it cannot be said. */
+export function celEquals(left: CelValue, right: CelValue): boolean {
+  switch (typeof left) {
+    case 'string':
+    case 'boolean':
+      return left === right;
+    case 'bigint':
+      if (typeof right === 'bigint') return left === right;
+      if (typeof right === 'number') return compareDoubleInt(right, left) === 0;
+      return right instanceof CelUint && right.value === left;
+    case 'number':
+      if (typeof right === 'number') return left === right;
+      if (typeof right === 'bigint') return compareDoubleInt(left, right) === 0;
+      return right instanceof CelUint && compareDoubleUint(left, right.value) === 0;
+    default:
+      return left === null || right === null ? left === right : sameStructure(left, right);
+  }
+}
+
+function sameStructure(left: Exclude<CelValue, null | string | boolean | bigint | number>, right: CelValue): boolean {
+  spend(STEP);
+  if (left instanceof CelList) return left.equals?.(right) ?? sameList(left, right);
+  if (left instanceof CelMap || left instanceof CelObject) return left.equals?.(right) ?? sameEntries(left, right);
+  if (left instanceof CelOpaque) return left.equals(right);
+  if (left instanceof CelUint) {
+    if (typeof right === 'number') return compareDoubleUint(right, left.value) === 0;
+    return left.value === (right instanceof CelUint ? right.value : right);
+  }
+  if (left instanceof CelTimestamp) return right instanceof CelTimestamp && left.nanos === right.nanos;
+  if (left instanceof CelDuration) return right instanceof CelDuration && left.nanos === right.nanos;
+  if (left instanceof CelTypeValue) {
+    return right instanceof CelTypeValue && runtimeTypeName(left.type) === runtimeTypeName(right.type);
+  }
+  return left instanceof CelBytes && right instanceof CelBytes && sameBytes(left.bytes, right.bytes);
+}
+
+function sameList(left: CelList, right: CelValue): boolean {
+  if (!(right instanceof CelList) || left.size !== right.size) return false;
+  for (let index = 0; index < left.size; index++) {
+    if (differ(left.at(index), right.at(index))) return false;
+  }
+  return true;
+}
+
+/** Objects are maps from the names of their fields. */
+function sameEntries(left: CelMap | CelObject, right: CelValue): boolean {
+  if (!(right instanceof CelMap) && !(right instanceof CelObject)) return false;
+  if (sizeOf(left) !== sizeOf(right)) return false;
+  for (const key of left instanceof CelMap ? left.keys() : left.fieldNames()) {
+    const mine = entry(left, key);
+    const theirs = entry(right, key);
+    if (mine === undefined || theirs === undefined || differ(mine, theirs)) return false;
+  }
+  return true;
+}
+
+/** Inside of lists and maps, what cannot be compared makes no difference. */
+function differ(left: CelValue, right: CelValue): boolean {
+  try {
+    return !celEquals(left, right);
+  } catch (error) {
+    if (error instanceof CelError) return false;
+    throw error;
+  }
+}
+
+function sizeOf(value: CelMap | CelObject): number {
+  return value instanceof CelMap ? value.size : value.fieldNames().length;
+}
+
+function entry(value: CelMap | CelObject, key: CelValue): CelValue | undefined {
+  if (value instanceof CelMap) return value.get(key);
+  return typeof key === 'string' ? value.get(key) : undefined;
+}
+
+function sameBytes(left: Uint8Array, right: Uint8Array): boolean {
+  if (left.length !== right.length) return false;
+  spend(left.length);
+  for (let index = 0; index < left.length; index++) if (left[index] !== right[index]) return false;
+  return true;
+}

@@ -1,0 +1,134 @@
+/** Calls of functions: those that look at their values themselves, and those that are found by their overloads. */
+import { re2Problem } from '../../meta/re2.js';
+import type { Environment } from '../engine.js';
+import { Failure, NO_SUCH_OVERLOAD, type Result } from '../failure.js';
+import type { Overload } from '../library.js';
+import { missingOperator } from '../standard/missing.js';
+import { BINARY_OPERATORS, UNARY_OPERATORS } from '../standard/operators.js';
+import { CelError, type CelValue } from '../values.js';
+import {
+  binaryStep,
+  dispatchCall,
+  manyStep,
+  notStrictlyFalseStep,
+  optionalOrStep,
+  overloadCall,
+  unaryStep,
+} from './calls.js';
+import { Frame, type Step } from './frame.js';
+import { membership } from './membership.js';
+import { constant, type Planned, step, stepOf } from './planned.js';
+import { priceOf } from './price.js';
+
+export interface Call {
+  readonly name: string;
+  /** Empty where more than one may be meant. */
+  readonly overload: string;
+  /** The receiver first. */
+  readonly args: readonly Planned[];
+}
+
+/** Conversions of constants are computed when an expression is planned. */
+const CONVERSIONS = new Set([
+  'bool',
+  'bytes',
+  'double',
+  'duration',
+  'dyn',
+  'int',
+  'string',
+  'timestamp',
+  'type',
+  'uint',
+]);
+
+/** Functions whose second argument is a regular expression; one that is constant is read when it is planned. */
+const REGEX_FUNCTIONS = new Set(['matches', 'find', 'findAll']);
+
+export function planFunction(call: Call, environment: Environment): Planned {
+  const { name, overload, args } = call;
+  const [first, second] = args;
+  if (name === '@not_strictly_false' && first !== undefined) return step(notStrictlyFalseStep(stepOf(first)));
+  if (first !== undefined && second !== undefined && args.length === 2) {
+    if (name === 'or' && (overload === '' || overload === 'optional_or_optional')) {
+      return step(optionalOrStep(stepOf(first), stepOf(second), false));
+    }
+    if (name === 'orValue' && (overload === '' || overload === 'optional_orValue_value')) {
+      return step(optionalOrStep(stepOf(first), stepOf(second), true));
+    }
+    const isMember = overload === 'in_list' ? membership(first, second) : undefined;
+    if (isMember !== undefined) return isMember;
+  }
+  const planned = step(functionStep(call, environment));
+  return first?.kind === 'constant' && args.length === 1 && CONVERSIONS.has(name) ? converted(planned) : planned;
+}
+
+/** The value of a conversion, free of charge. One that fails makes a program impossible. */
+function converted(planned: Planned): Planned {
+  const value = stepOf(planned)(new Frame(new Map(), Number.POSITIVE_INFINITY, 0));
+  if (value instanceof Failure) throw new CelError(value.message);
+  return constant(value);
+}
+
+function functionStep(call: Call, environment: Environment): Step {
+  const { name, overload } = call;
+  const args = call.args.map(stepOf);
+  const [first, second] = args;
+  const price = priceOf(name, overload, environment.libraries);
+  const unary = args.length === 1 ? UNARY_OPERATORS.get(name) : undefined;
+  if (unary !== undefined && first !== undefined) return unaryStep(unary, first, price);
+  const binary = args.length === 2 ? BINARY_OPERATORS.get(name) : undefined;
+  const hasPattern = hasConstantPattern(call);
+  if (binary !== undefined && first !== undefined && second !== undefined) {
+    if (!hasPattern) return binaryStep(binary, first, second, price);
+    const match: Runner = ([text, pattern]) =>
+      typeof text === 'string' ? binary(text, pattern as CelValue) : NO_SUCH_OVERLOAD;
+    return manyStep(match, args, price);
+  }
+  const overloads = environment.functions.get(name)?.overloads ?? [];
+  const known = overload === '' ? undefined : overloads.find(({ id }) => id === overload);
+  const plain = runner(name, known, overloads, args.length);
+  const run = hasPattern ? ofText(plain) : plain;
+  const isCertain = known !== undefined || overloads.length <= 1;
+  if (isCertain && args.length === 1 && first !== undefined) return unaryStep((value) => run([value]), first, price);
+  if (isCertain && args.length === 2 && first !== undefined && second !== undefined && !hasPattern) {
+    return binaryStep((left, right) => run([left, right]), first, second, price);
+  }
+  return manyStep(run, args, price);
+}
+
+type Runner = (args: readonly CelValue[]) => Result;
+
+/** A function whose regular expression is known looks at the other arguments itself. */
+function ofText(run: Runner): Runner {
+  return (args) => {
+    const [text, , limit] = args;
+    return typeof text === 'string' && (limit === undefined || typeof limit === 'bigint') ? run(args) : NO_SUCH_OVERLOAD;
+  };
+}
+
+function runner(name: string, known: Overload | undefined, overloads: readonly Overload[], count: number): Runner {
+  const run = known === undefined ? undefined : overloadCall(name, known);
+  if (run !== undefined) return run;
+  const arity = onlyArity(overloads);
+  if (arity === undefined ? count === 0 && overloads.length === 0 : arity !== count) {
+    throw new CelError(`no such overload: ${name}(${['', 'arg', 'lhs, rhs'][count] ?? '...'})`);
+  }
+  if (overloads.length > 0) return dispatchCall(name, overloads);
+  return ([value]) => missingOperator(name, value as CelValue);
+}
+
+/** One or two, where a function has one overload with so many arguments: another number is refused at once. */
+function onlyArity(overloads: readonly Overload[]): number | undefined {
+  const arity = overloads.length === 1 ? overloads[0]?.params.length : undefined;
+  return arity === 1 || arity === 2 ? arity : undefined;
+}
+
+/** Throws a CelError for one that cannot be read. */
+function hasConstantPattern({ name, args }: Call): boolean {
+  const pattern = args[1];
+  if (!REGEX_FUNCTIONS.has(name) || pattern?.kind !== 'constant' || typeof pattern.value !== 'string') return false;
+  const problem = re2Problem(pattern.value);
+  if (problem !== undefined) throw new CelError(problem);
+  return true;
+}

@@ -1,0 +1,335 @@
+/**
+ * From an expression to a program: a tree of closures that charges what it costs while it runs. What is known already
+ * is computed here: lists and maps of constants, conversions of constants, lists that are only asked for membership.
+ */
+
+import { unreachable } from '../../util/invariant.js';
+import type {
+  CallExpr,
+  ComprehensionExpr,
+  Expr,
+  IdentExpr,
+  ListExpr,
+  MapExpr,
+  ParsedExpression,
+  SelectExpr,
+  StructExpr,
+} from '../ast.js';
+import { candidateNames, qualifiedName } from '../check/names.js';
+import { closeAccount, openAccount } from '../effort.js';
+import type {
+  CheckedExpression,
+  Environment,
+  EvaluateOptions,
+  Outcome,
+  Program,
+  Reference,
+  Variables,
+} from '../engine.js';
+import { Failure, type Result } from '../failure.js';
+import type { CelType } from '../types.js';
+import { CelBudgetError, CelError, type CelValue } from '../values.js';
+import { listStep, mapStep, objectStep } from './aggregates.js';
+import { ConditionalAttribute, type Lookup, UncheckedAttribute, ValueAttribute } from './attribute.js';
+import { equalityStep, logicStep } from './calls.js';
+import { accumulatorLoad, foldStep } from './comprehension.js';
+import { Frame, missingVariable, type Step } from './frame.js';
+import { planFunction } from './functions.js';
+import { isKnownMessage } from './known-messages.js';
+import { attribute, attributeOf, constant, type Planned, step, stepOf } from './planned.js';
+import { priceOfEquality, shorter } from './price.js';
+import { computedQualifier, constantQualifier, presenceQualifier, type Qualifier, refusedKey } from './qualifier.js';
+import { Scope } from './scope.js';
+
+/** Work that costs nothing is done up to this much per evaluation, and a little more for what is paid. */
+const FREE_WORK = 50_000_000;
+
+/**
+ * Throws a CelError for an expression that can never run, such as `int('x')`: the reference refuses to make a program
+ * of it.
+ */
+export function plan(checked: CheckedExpression, environment: Environment): Program {
+  return new Planner(environment, checked).program(checked.expr);
+}
+
+/** The same for an expression whose types nobody has looked at: names and functions are found while it runs. */
+export function planParsed(parsed: ParsedExpression, environment: Environment): Program {
+  return new Planner(environment, { references: new Map(), types: new Map() }).program(parsed.expr);
+}
+
+class Planner {
+  readonly #environment: Environment;
+  readonly #references: ReadonlyMap<number, Reference>;
+  readonly #types: ReadonlyMap<number, CelType>;
+  #places = 0;
+  #scope = new Scope();
+
+  constructor(environment: Environment, { references, types }: Pick<CheckedExpression, 'references' | 'types'>) {
+    this.#environment = environment;
+    this.#references = references;
+    this.#types = types;
+  }
+
+  program(expr: Expr): Program {
+    const run = stepOf(this.#plan(expr));
+    const places = this.#places;
+    return { evaluate: (variables, options) => evaluate(run, places, variables, options) };
+  }
+
+  #plan(expr: Expr): Planned {
+    switch (expr.type) {
+      case 'literal':
+        return constant(expr.value);
+      case 'ident':
+        return this.#planIdent(expr);
+      case 'select':
+        return this.#planSelect(expr);
+      case 'call':
+        return this.#planCall(expr);
+      case 'list':
+        return this.#planList(expr);
+      case 'map':
+        return this.#planMap(expr);
+      case 'struct':
+        return this.#planStruct(expr);
+      case 'comprehension':
+        return this.#planComprehension(expr);
+      default:
+        return unreachable(expr);
+    }
+  }
+
+  #step(expr: Expr): Step {
+    return stepOf(this.#plan(expr));
+  }
+
+  #planIdent(expr: IdentExpr): Planned {
+    return this.#planReference(expr) ?? this.#planUnchecked(expr.name);
+  }
+
+  /** A name that the checker has found. */
+  #planReference(expr: Expr): Planned | undefined {
+    const reference = this.#references.get(expr.id);
+    if (reference?.type !== 'variable') return undefined;
+    if (reference.value !== undefined) return constant(reference.value);
+    const { name } = reference;
+    // The reference takes everything that is a type for the name of one, also variables of comprehensions.
+    if (this.#types.get(expr.id)?.kind === 'type') return constant(this.#typeNamed(name));
+    const local = this.#scope.find(name);
+    if (local !== undefined) return attribute(new ValueAttribute(local));
+    const known = this.#environment.constants.get(name);
+    if (known !== undefined) return constant(known);
+    const missing = missingVariable([name]);
+    return attribute(
+      new ValueAttribute((frame) => {
+        const value = frame.variable(name);
+        return value === undefined ? missing : value;
+      }),
+    );
+  }
+
+  #typeNamed(name: string): CelValue {
+    const known = this.#environment.constants.get(name);
+    if (known === undefined) throw new CelError(`reference to undefined type: ${name}`);
+    return known;
+  }
+
+  #planUnchecked(name: string): Planned {
+    const names = candidateNames(this.#environment.options.container, name);
+    return attribute(new UncheckedAttribute(names, this.#lookup(this.#scope)));
+  }
+
+  #lookup(scope: Scope): Lookup {
+    return (name, isWhole) => {
+      const local = scope.find(name);
+      if (local !== undefined) return local;
+      const known = isWhole ? this.#environment.constants.get(name) : undefined;
+      return (frame) => {
+        const value = frame.variable(name);
+        return value === undefined ? known : value;
+      };
+    };
+  }
+
+  #planSelect(expr: SelectExpr): Planned {
+    const variable = this.#planReference(expr);
+    if (variable !== undefined) return variable;
+    const operand = attributeOf(this.#plan(expr.operand));
+    operand.add(expr.testOnly ? presenceQualifier(expr.field) : constantQualifier(expr.field, false));
+    return attribute(operand, expr.testOnly);
+  }
+
+  #planCall(expr: CallExpr): Planned {
+    const { target, name, overload } = this.#resolve(expr);
+    const args = target === undefined ? expr.args : [target, ...expr.args];
+    const [first, second, third] = args;
+    switch (name) {
+      case '_&&_':
+        return step(
+          logicStep(
+            this.#terms(expr).map((term) => this.#step(term)),
+            false,
+          ),
+        );
+      case '_||_':
+        return step(
+          logicStep(
+            this.#terms(expr).map((term) => this.#step(term)),
+            true,
+          ),
+        );
+      case '_?_:_':
+        return this.#planConditional(first as Expr, [second as Expr, third as Expr]);
+      case '_==_':
+      case '_!=_': {
+        const price = name === '_==_' ? priceOfEquality(this.#environment.libraries) : shorter;
+        return step(
+          equalityStep(this.#step(first as Expr), this.#step(second as Expr), { equal: name === '_==_', price }),
+        );
+      }
+      case '_[_]':
+      case '_[?_]':
+      case '_?._':
+        return this.#planIndex(first as Expr, second as Expr, name !== '_[_]');
+      default:
+        return planFunction({ name, overload, args: args.map((arg) => this.#plan(arg)) }, this.#environment);
+    }
+  }
+
+  /** All terms of a chain of the same operator, which the parser writes as a tree. */
+  #terms(expr: CallExpr): readonly Expr[] {
+    return expr.args.flatMap((arg) =>
+      arg.type === 'call' && arg.function === expr.function ? this.#terms(arg) : [arg],
+    );
+  }
+
+  #planConditional(condition: Expr, [yes, no]: readonly [Expr, Expr]): Planned {
+    return attribute(
+      new ConditionalAttribute(this.#step(condition), [attributeOf(this.#plan(yes)), attributeOf(this.#plan(no))]),
+    );
+  }
+
+  #planIndex(container: Expr, key: Expr, optional: boolean): Planned {
+    const operand = attributeOf(this.#plan(container));
+    operand.add(qualifierOf(this.#plan(key), optional));
+    return attribute(operand);
+  }
+
+  /** Which function a call means: `a.b(c)` is the method of a value, or the function `a.b`. */
+  #resolve(expr: CallExpr): { readonly target: Expr | undefined; readonly name: string; readonly overload: string } {
+    const reference = this.#references.get(expr.id);
+    if (reference?.type === 'function') {
+      const [only, more] = reference.overloads;
+      return { target: expr.target, name: expr.function, overload: more === undefined ? (only ?? '') : '' };
+    }
+    const { functions, options } = this.#environment;
+    if (expr.target === undefined) {
+      const names = candidateNames(options.container, expr.function);
+      return {
+        target: undefined,
+        name: names.find((name) => functions.has(name)) ?? (names.at(-1) as string),
+        overload: '',
+      };
+    }
+    const space = qualifiedName(expr.target);
+    const names = space === undefined ? [] : candidateNames(options.container, `${space}.${expr.function}`);
+    const qualified = names.find((name) => functions.has(name));
+    if (qualified !== undefined) return { target: undefined, name: qualified, overload: '' };
+    return { target: expr.target, name: expr.function, overload: '' };
+  }
+
+  #planList(expr: ListExpr): Planned {
+    const elements = expr.elements.map((element) => this.#plan(element));
+    const made = listStep(
+      elements.map((element, index) => ({ value: stepOf(element), optional: expr.optional.includes(index) })),
+    );
+    return foldIfConstant(made, elements);
+  }
+
+  #planMap(expr: MapExpr): Planned {
+    const entries = expr.entries.map(({ key, value, optional }) => ({
+      key: this.#plan(key),
+      value: this.#plan(value),
+      optional,
+    }));
+    const made = mapStep(
+      entries.map(({ key, value, optional }) => ({ key: stepOf(key), value: stepOf(value), optional })),
+    );
+    return foldIfConstant(
+      made,
+      entries.flatMap(({ key, value }) => [key, value]),
+    );
+  }
+
+  #planStruct(expr: StructExpr): Planned {
+    const { provider, options } = this.#environment;
+    const typeName = candidateNames(options.container, expr.name).find(
+      (name) => provider.hasType(name) || isKnownMessage(name),
+    );
+    if (typeName === undefined) throw new CelError(`unknown type: ${expr.name}`);
+    const fields = expr.fields.map(({ name, value, optional }) => ({ name, value: this.#step(value), optional }));
+    return step(objectStep(typeName, fields, provider));
+  }
+
+  #planComprehension(expr: ComprehensionExpr): Planned {
+    const outer = this.#scope;
+    const accumulator = this.#places++;
+    const item = this.#places++;
+    const second = expr.iterVar2 === undefined ? undefined : this.#places++;
+    const start = this.#step(expr.accuInit);
+    const range = this.#step(expr.range);
+    const gathered = new Map([[expr.accuVar, accumulatorLoad(accumulator, start)]]);
+    const items = new Map<string, Step>([[expr.iterVar, load(item)]]);
+    if (expr.iterVar2 !== undefined && second !== undefined) items.set(expr.iterVar2, load(second));
+    // Of equal names the one that gathers counts.
+    this.#scope = outer.with(items).with(gathered);
+    const condition = this.#step(expr.loopCondition);
+    const next = this.#step(expr.loopStep);
+    // The result does not see the items.
+    this.#scope = outer.with(gathered);
+    const result = this.#step(expr.result);
+    this.#scope = outer;
+    return step(foldStep({ range, condition, step: next, result, accumulator, item, second }));
+  }
+}
+
+function load(place: number): Step {
+  return (frame) => frame.locals[place] as Result;
+}
+
+/** Keys that are known are looked at now; attributes are resolved without a cost of their own. */
+function qualifierOf(key: Planned, optional: boolean): Qualifier {
+  if (key.kind === 'attribute') return computedQualifier(key.attribute.resolve(), optional);
+  if (key.kind === 'step') return computedQualifier(key.step, optional);
+  const refused = refusedKey(key.value);
+  if (refused !== undefined) throw new CelError(refused.message);
+  return constantQualifier(key.value, optional);
+}
+
+/** A list or a map of constants is one; it costs nothing then. */
+function foldIfConstant(made: Step, parts: readonly Planned[]): Planned {
+  if (parts.some(({ kind }) => kind !== 'constant')) return step(made);
+  const value = made(new Frame(new Map(), Number.POSITIVE_INFINITY, 0));
+  return value instanceof Failure ? step(() => value) : constant(value);
+}
+
+function evaluate(run: Step, places: number, variables: Variables, options: EvaluateOptions | undefined): Outcome {
+  const frame = new Frame(variables, options?.costLimit ?? Number.POSITIVE_INFINITY, places);
+  const before = openAccount(FREE_WORK);
+  try {
+    const value = run(frame);
+    if (value instanceof Failure) return { error: new CelError(value.message), cost: frame.cost };
+    return { value: value as CelValue, cost: frame.cost };
+  } catch (error) {
+    return { error: givenUp(error), cost: frame.cost };
+  } finally {
+    closeAccount(before);
+  }
+}
+
+function givenUp(error: unknown): CelError | CelBudgetError {
+  if (error instanceof CelBudgetError || error instanceof CelError) return error;
+  // Values nested too deeply, texts too long: what an expression can bring about, and nothing else.
+  if (error instanceof RangeError) return new CelError(`internal error: ${error.message}`);
+  throw error;
+}

@@ -1,0 +1,107 @@
+/**
+ * What calls cost when they run. Libraries are asked first; the rest is priced by the overload, and a call whose
+ * overload is known only when it runs costs one. spec: CEL cost
+ */
+
+import { Failure, type Result } from '../failure.js';
+import type { Library } from '../library.js';
+import { CelObject, CelOpaque, type CelValue } from '../values.js';
+import { actualSize } from './size.js';
+
+export const COST_OF_VARIABLE = 1;
+export const COST_OF_LIST = 10;
+export const COST_OF_MAP = 30;
+export const COST_OF_OBJECT = 40;
+
+/** To go through ten characters costs one. */
+const TRAVERSAL = 0.1;
+/** Four characters of a regular expression are about one part of it. */
+const REGEX = 0.25;
+
+export type Price = (args: readonly Result[], result: Result) => number;
+
+export const ONE: Price = () => 1;
+
+/** Operators are the language's own; libraries are not asked for them. */
+const OPERATORS = /^[@!_-]/;
+
+export function priceOf(name: string, overload: string, libraries: readonly Library[]): Price {
+  const standard = standardPrice(overload);
+  if (OPERATORS.test(name)) return standard;
+  const prices = libraries.flatMap(({ price }) => price ?? []);
+  if (prices.length === 0) return standard;
+  return (args, result) => {
+    const call = { function: name, overload, args: args.map(priced), result: priced(result) };
+    for (const price of prices) {
+      const cost = price(call);
+      if (cost !== undefined) return cost;
+    }
+    return standard(args, result);
+  };
+}
+
+/** Of `==`: libraries know best how values of their own types compare. */
+export function priceOfEquality(
+  libraries: readonly Library[],
+): (left: Result, right: Result, result: Result) => number {
+  const prices = libraries.flatMap(({ price }) => price ?? []);
+  return (left, right, result) => {
+    if (left instanceof CelOpaque || left instanceof CelObject) {
+      const call = { function: '_==_', overload: 'equals', args: [left, priced(right)], result: priced(result) };
+      for (const price of prices) {
+        const cost = price(call);
+        if (cost !== undefined) return cost;
+      }
+    }
+    return shorter(left, right);
+  };
+}
+
+/** Failures are as large as null. */
+function priced(value: Result): CelValue {
+  return value instanceof Failure ? null : value;
+}
+
+/** What it costs to compare two values: nobody looks beyond the end of the shorter one. */
+export function shorter(left: Result, right: Result): number {
+  if (typeof left === 'bigint' && typeof right === 'bigint') return 1;
+  return Math.ceil(Math.min(actualSize(left), actualSize(right)) * TRAVERSAL);
+}
+
+const text: Price = ([value]) => Math.ceil(actualSize(value as Result) * TRAVERSAL);
+const comparison: Price = ([left, right]) => shorter(left as Result, right as Result);
+const joined: Price = ([left, right]) =>
+  Math.ceil((actualSize(left as Result) + actualSize(right as Result)) * TRAVERSAL);
+
+const PRICES: ReadonlyMap<string, Price> = new Map([
+  ['starts_with_string', text],
+  ['ends_with_string', text],
+  ['string_to_bytes', text],
+  ['bytes_to_string', text],
+  ['strings_quote', text],
+  ['string_format', text],
+  ['in_list', ([, list]) => actualSize(list as Result)],
+  ...['less', 'greater', 'less_equals', 'greater_equals'].flatMap((relation) => [
+    [`${relation}_string`, comparison] as const,
+    [`${relation}_bytes`, comparison] as const,
+  ]),
+  ['equals', comparison],
+  ['not_equals', comparison],
+  ['add_string', joined],
+  ['add_bytes', joined],
+  [
+    'matches_string',
+    // One character more, so that an empty text does not make an expensive expression free.
+    ([value, pattern]) =>
+      Math.ceil((1 + actualSize(value as Result)) * TRAVERSAL) * Math.ceil(actualSize(pattern as Result) * REGEX),
+  ],
+  [
+    'contains_string',
+    ([value, part]) =>
+      Math.ceil(actualSize(value as Result) * TRAVERSAL) * Math.ceil(actualSize(part as Result) * TRAVERSAL),
+  ],
+]);
+
+function standardPrice(overload: string): Price {
+  return PRICES.get(overload) ?? ONE;
+}

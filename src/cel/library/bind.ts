@@ -1,0 +1,42 @@
+/**
+ * `cel.bind(name, value, expression)`: an expression in which a name stands for a value. The API server's own
+ * environment does without it.
+ */
+import type { Expr } from '../ast.js';
+import type { Library } from '../library.js';
+import type { MacroContext } from '../macro.js';
+
+export const BIND: Library = {
+  name: 'bind',
+  macros: [{ function: 'bind', member: true, args: 3, expand: expandBind }],
+};
+
+function expandBind(context: MacroContext, target: Expr | undefined, [variable, value, result]: readonly Expr[]) {
+  if (target?.type !== 'ident' || target.name !== 'cel') return undefined;
+  if (variable === undefined || value === undefined || result === undefined) return undefined;
+  if (variable.type !== 'ident') {
+    context.report('cel.bind() variable names must be simple identifiers', variable);
+    return undefined;
+  }
+  return binding(context, { name: variable.name, value, result });
+}
+
+/**
+ * The value is what a fold over nothing starts with, and the expression is what it makes of it in the end: so the value
+ * is computed at most once.
+ */
+export function binding(
+  context: MacroContext,
+  { name, value, result }: { readonly name: string; readonly value: Expr; readonly result: Expr },
+): Expr {
+  return context.comprehension({
+    range: context.list(),
+    iterVar: '#unused',
+    iterVar2: undefined,
+    accuVar: name,
+    accuInit: value,
+    loopCondition: context.literal(false),
+    loopStep: context.ident(name),
+    result,
+  });
+}

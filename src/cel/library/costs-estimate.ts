@@ -1,0 +1,261 @@
+/**
+ * What calls of the libraries may cost at worst, from the sizes that are known before anything runs. Definitions are
+ * refused by these numbers, so they are the reference's, its slips included.
+ */
+
+import { add, fixed, multiply, multiplyByFactor, TOP, UNKNOWN } from '../cost/range.js';
+import type { CallEstimate, CallToEstimate, NodeToEstimate, SizeEstimate, Sizes } from '../library.js';
+import type { CelType } from '../types.js';
+import {
+  AUTHORIZER_TYPE,
+  DECISION_TYPE,
+  GROUP_CHECK_TYPE,
+  PATH_CHECK_TYPE,
+  RESOURCE_CHECK_TYPE,
+} from './authorizer.js';
+import { CIDR_TYPE } from './cidr.js';
+import { IP_TYPE } from './ip.js';
+import { FORMAT_TYPE } from './named-format.js';
+import { QUANTITY_TYPE } from './quantity.js';
+import { SEMVER_TYPE } from './semver.js';
+import { URL_TYPE } from './url.js';
+
+type Estimate = (call: CallToEstimate, sizeOf: (node: NodeToEstimate) => SizeEstimate) => CallEstimate | undefined;
+
+/** Undefined for calls that are estimated in the usual way. */
+export function estimateCall(call: CallToEstimate, sizes: Sizes): CallEstimate | undefined {
+  return ESTIMATES.get(call.function)?.(call, (node) => node.computedSize ?? sizes.estimateSize(node) ?? UNKNOWN);
+}
+
+/** What a look at each character of a text costs, per character. */
+export const TRAVERSAL = 0.1;
+/** What a character of a regular expression adds to the price of a character of the text. */
+export const REGEX = 0.25;
+const ONE = fixed(1);
+
+/** Allows for two checks in an expression. */
+export const CHECK_COST = 350_000;
+
+/** A selector is a list of requirements, each of at least two characters, each a list and a struct. */
+export function selectorCost(length: SizeEstimate): SizeEstimate {
+  const requirements = multiplyByFactor(multiplyByFactor(length, 0.5), 50);
+  return add(add(fixed(10), multiplyByFactor(length, TRAVERSAL)), requirements);
+}
+
+const always =
+  (cost: number): Estimate =>
+  () => ({ cost: fixed(cost) });
+
+const selector: Estimate = ({ args: [text, ...more] }, sizeOf) =>
+  text === undefined || more.length > 0 ? undefined : { cost: selectorCost(sizeOf(text)) };
+
+/** One look at every item, and at every character of items that are texts. Of a text, at every character. */
+const traversal: Estimate = ({ target }, sizeOf) => {
+  if (target === undefined) return undefined;
+  const item = itemOf(target);
+  if (item === undefined) return { cost: multiplyByFactor(sizeOf(target), TRAVERSAL) };
+  const kind = item.type.kind === 'wrapper' ? item.type.of.kind : item.type.kind;
+  const each = kind === 'string' || kind === 'bytes' ? add(ONE, multiplyByFactor(sizeOf(item), TRAVERSAL)) : ONE;
+  return { cost: multiply(sizeOf(target), each) };
+};
+
+const parsedText: Estimate = ({ args: [text, ...more] }, sizeOf) =>
+  text === undefined || more.length > 0 ? undefined : changedText(sizeOf(text));
+
+const changedReceiver: Estimate = ({ target }, sizeOf) =>
+  target === undefined ? undefined : changedText(sizeOf(target));
+
+/** Read once; what comes out is at most as long. */
+function changedText(size: SizeEstimate): CallEstimate {
+  return { cost: multiplyByFactor(size, TRAVERSAL), resultSize: size };
+}
+
+const replace: Estimate = ({ target, args: [sought, replacement] }, sizeOf) => {
+  if (target === undefined || sought === undefined || replacement === undefined) return undefined;
+  const size = sizeOf(target);
+  return {
+    cost: multiplyByFactor(size, 2 * TRAVERSAL),
+    resultSize: replacedSize(size, sizeOf(sought), sizeOf(replacement)),
+  };
+};
+
+/**
+ * The empty text is found around every character. Otherwise the result is longest where the shortest text that may be
+ * sought is replaced by the longest as often as possible, and shortest the other way round.
+ */
+function replacedSize(size: SizeEstimate, sought: SizeEstimate, replacement: SizeEstimate): SizeEstimate {
+  const longest =
+    sought.min === 0
+      ? { count: size.max < TOP ? size.max + 1 : size.max, kept: size.max }
+      : replacement.max <= sought.min
+        ? { count: 0, kept: size.max }
+        : { count: Math.ceil(size.max / sought.min), kept: 0 };
+  const shortest =
+    sought.max === 0
+      ? { count: size.min < TOP ? size.min + 1 : size.min, kept: size.min }
+      : sought.max <= replacement.min
+        ? { count: 0, kept: size.min }
+        : { count: Math.ceil(size.min / sought.max), kept: 0 };
+  return {
+    min: atMostTop(atMostTop(shortest.count * replacement.min) + shortest.kept),
+    max: atMostTop(atMostTop(longest.count * replacement.max) + longest.kept),
+  };
+}
+
+function atMostTop(number: number): number {
+  return Math.min(number, TOP);
+}
+
+/** At most one part per character, unless a limit is written in the call. */
+const split: Estimate = ({ target, args: [, limit] }, sizeOf) => {
+  if (target === undefined) return undefined;
+  const size = sizeOf(target);
+  return { cost: multiplyByFactor(size, 2 * TRAVERSAL), resultSize: { min: 0, max: writtenLimit(limit) ?? size.max } };
+};
+
+function writtenLimit(node: NodeToEstimate | undefined): number | undefined {
+  const expr = node?.expr;
+  if (expr?.type !== 'literal' || typeof expr.value !== 'bigint') return undefined;
+  return Number(BigInt.asUintN(64, expr.value));
+}
+
+const join: Estimate = ({ target, args: [separator] }, sizeOf) => {
+  if (target === undefined) return undefined;
+  const list = sizeOf(target);
+  const item = itemOf(target);
+  const items = item === undefined ? fixed(0) : multiply(list, sizeOf(item));
+  const between = { min: Math.max(0, list.min - 1), max: Math.max(0, list.max - 1) };
+  const size = separator === undefined ? items : add(items, multiply(sizeOf(separator), between));
+  return { cost: multiplyByFactor(size, TRAVERSAL), resultSize: size };
+};
+
+const find: Estimate = ({ target, args: [regex] }, sizeOf) => {
+  if (target === undefined || regex === undefined) return undefined;
+  const size = sizeOf(target);
+  // One more than the text has, so that an expression over nothing is not free.
+  const text = multiplyByFactor(add(size, ONE), TRAVERSAL);
+  return { cost: multiply(text, multiplyByFactor(sizeOf(regex), REGEX)), resultSize: { min: 0, max: size.max } };
+};
+
+/** A text that is read so many times. */
+const readText =
+  (factor: number): Estimate =>
+  ({ args: [text] }, sizeOf) =>
+    text === undefined ? undefined : { cost: multiplyByFactor(sizeOf(text), factor) };
+
+/** Of a text, which is read; of a range, which has it. */
+const ip: Estimate = (call, sizeOf) => readText(TRAVERSAL)(call, sizeOf) ?? { cost: ONE };
+
+/** An address of either family, in bytes. */
+const ADDRESS: SizeEstimate = { min: 4, max: 16 };
+
+const containsIp: Estimate = ({ overload, target, args: [other] }, sizeOf) => {
+  if (target === undefined || other === undefined) return undefined;
+  const compared = multiplyByFactor(add(ADDRESS, ADDRESS), TRAVERSAL);
+  const isText = overload === 'cidr_contains_ip_string';
+  return { cost: isText ? add(compared, multiplyByFactor(sizeOf(other), TRAVERSAL)) : compared };
+};
+
+const containsCidr: Estimate = ({ overload, target, args: [other] }, sizeOf) => {
+  if (target === undefined || other === undefined) return undefined;
+  const compared = multiplyByFactor(add(ADDRESS, ADDRESS), TRAVERSAL);
+  const masked = add(add(compared, multiplyByFactor(ADDRESS, TRAVERSAL)), ONE);
+  const isText = overload === 'cidr_contains_cidr_string';
+  return { cost: isText ? add(masked, multiplyByFactor(sizeOf(other), TRAVERSAL)) : masked };
+};
+
+/** The longest regular expression that a format is charged for before it is known which. */
+const LONGEST_FORMAT = 128;
+
+const validate: Estimate = ({ target, args: [text] }, sizeOf) =>
+  target === undefined || text === undefined
+    ? undefined
+    : { cost: multiplyByFactor(multiplyByFactor(sizeOf(text), TRAVERSAL), LONGEST_FORMAT * REGEX) };
+
+const SAME_COST_ALWAYS: readonly CelType[] = [
+  IP_TYPE,
+  CIDR_TYPE,
+  QUANTITY_TYPE,
+  SEMVER_TYPE,
+  AUTHORIZER_TYPE,
+  PATH_CHECK_TYPE,
+  GROUP_CHECK_TYPE,
+  RESOURCE_CHECK_TYPE,
+  DECISION_TYPE,
+];
+const FORMAT_NAME_SIZE = 64;
+
+const equality: Estimate = ({ args: [left, right, ...more] }) => {
+  if (left === undefined || right === undefined || more.length > 0) return undefined;
+  const isOfBoth = (type: CelType) => isType(left.type, type) && isType(right.type, type);
+  if (SAME_COST_ALWAYS.some(isOfBoth)) return { cost: ONE };
+  if (isOfBoth(FORMAT_TYPE)) return { cost: multiplyByFactor({ min: 1, max: FORMAT_NAME_SIZE }, TRAVERSAL) };
+  // Only the right one is looked at, and nobody is asked for a size that is not known.
+  if (isOfBoth(URL_TYPE)) return { cost: multiplyByFactor({ min: 1, max: right.computedSize?.max ?? 1 }, TRAVERSAL) };
+  return undefined;
+};
+
+/** The types of this folder have no parameters, so a name is enough. */
+function isType(type: CelType, wanted: CelType): boolean {
+  return 'name' in type && 'name' in wanted && type.kind === wanted.kind && type.name === wanted.name;
+}
+
+/** What the first type parameter of a list (or of anything) stands for, as a node of its own. */
+function itemOf(node: NodeToEstimate): NodeToEstimate | undefined {
+  const type = firstParameter(node.type);
+  if (type === undefined) return undefined;
+  const path = node.path.length === 0 ? [] : [...node.path, '@items'];
+  return { type, path, expr: undefined, computedSize: undefined };
+}
+
+function firstParameter(type: CelType): CelType | undefined {
+  switch (type.kind) {
+    case 'list':
+      return type.element;
+    case 'map':
+      return type.key;
+    case 'opaque':
+      return type.params[0];
+    case 'type':
+      return type.of;
+    default:
+      return undefined;
+  }
+}
+
+export const NOMINAL: readonly string[] = [
+  ...['serviceAccount', 'path', 'group', 'resource', 'subresource', 'namespace', 'name'],
+  ...['allowed', 'reason', 'error', 'errored'],
+  ...['masked', 'prefixLength', 'family', 'isUnspecified', 'isLoopback'],
+  ...['isLinkLocalMulticast', 'isLinkLocalUnicast', 'isGlobalUnicast'],
+  ...['sign', 'asInteger', 'isInteger', 'asApproximateFloat', 'isGreaterThan', 'isLessThan', 'compareTo'],
+  ...['add', 'sub', 'major', 'minor', 'patch'],
+  ...['getScheme', 'getHostname', 'getHost', 'getPort', 'getEscapedPath', 'getQuery'],
+  'format.named',
+];
+
+const ESTIMATES: ReadonlyMap<string, Estimate> = new Map<string, Estimate>([
+  ...NOMINAL.map((name): [string, Estimate] => [name, always(1)]),
+  ['check', always(CHECK_COST)],
+  ['fieldSelector', selector],
+  ['labelSelector', selector],
+  ...['isSorted', 'sum', 'max', 'min', 'indexOf', 'lastIndexOf'].map((name): [string, Estimate] => [name, traversal]),
+  ['url', parsedText],
+  ['jsonpatch.escapeKey', parsedText],
+  ...['lowerAscii', 'upperAscii', 'substring', 'trim'].map((name): [string, Estimate] => [name, changedReceiver]),
+  ['replace', replace],
+  ['split', split],
+  ['join', join],
+  ['find', find],
+  ['findAll', find],
+  ...['cidr', 'isIP', 'isCIDR', 'quantity', 'isQuantity', 'semver', 'isSemver'].map((name): [string, Estimate] => [
+    name,
+    readText(TRAVERSAL),
+  ]),
+  ['ip', ip],
+  ['ip.isCanonical', readText(2 * TRAVERSAL)],
+  ['containsIP', containsIp],
+  ['containsCIDR', containsCidr],
+  ['validate', validate],
+  ['_==_', equality],
+]);

@@ -1,0 +1,182 @@
+/**
+ * `text.format(list)`: clauses such as `%s`, `%d` and `%.3f` in a text are replaced by the items of a list, one by one.
+ * Clauses of texts that are written as they are were checked with the expression, by what reads them here too.
+ */
+import { quote } from '../../meta/go-text.js';
+import { byBytes } from '../../meta/go-value.js';
+import { byteText, type ReadClause, readClause } from '../check/format-text.js';
+import { spend } from '../effort.js';
+import { itemsOf } from '../evaluate/views.js';
+import { typeNameOf } from '../runtime-type.js';
+import {
+  CelBytes,
+  CelDuration,
+  CelError,
+  CelList,
+  CelMap,
+  CelObject,
+  CelTimestamp,
+  CelTypeValue,
+  CelUint,
+  type CelValue,
+} from '../values.js';
+import { plainText, toPlaces } from './decimal.js';
+import { fixedText, scientificText } from './number-text.js';
+import { fromUtf8, utf8 } from './text.js';
+import { valueText } from './value-text.js';
+
+/** What it takes to write one value. */
+const CLAUSE = 500;
+
+/** Throws a CelError for a text that cannot be read, items that are missing and items that do not fit. */
+export function format(text: string, list: CelList): string {
+  spend(text.length);
+  let out = '';
+  let used = 0;
+  let from = 0;
+  for (let at = text.indexOf('%'); at >= 0; at = text.indexOf('%', from)) {
+    out += text.slice(from, at);
+    if (text[at + 1] === '%') {
+      out += '%';
+      from = at + 2;
+      continue;
+    }
+    if (used >= list.size) throw new CelError(`index ${used} out of range`);
+    const item = list.at(used++);
+    if (at + 1 >= text.length) throw new CelError('unexpected end of string');
+    const clause = readClause(text, at + 1);
+    if ('problem' in clause) throw unreadable(text.slice(at + 1));
+    const value = formatted(item, clause, precisionOf(text.slice(at + 1, clause.end)));
+    // The cost of an expression counts one for the whole, however long it gets.
+    spend(CLAUSE + value.length);
+    out += value;
+    from = clause.end;
+  }
+  return out + text.slice(from);
+}
+
+function unreadable(rest: string): CelError {
+  const clause = readClause(byteText(rest), 0);
+  return new CelError(`could not parse formatting clause: ${'problem' in clause ? clause.problem : ''}`);
+}
+
+const DEFAULT_PRECISION = 6;
+
+function precisionOf(clause: string): number {
+  return clause.startsWith('.') ? Number(clause.slice(1, -1)) : DEFAULT_PRECISION;
+}
+
+function formatted(item: CelValue, { letter, complaint }: ReadClause, precision: number): string {
+  const text = textFor(item, letter, precision);
+  if (text !== undefined) return text;
+  throw formatError(`${complaint}, was given ${typeNameOf(item)}`);
+}
+
+function formatError(message: string): CelError {
+  return new CelError(`error during formatting: ${message}`);
+}
+
+/** Undefined for an item that a clause is not made for. */
+function textFor(item: CelValue, letter: string, precision: number): string | undefined {
+  switch (letter) {
+    case 's':
+      return stringText(item);
+    case 'd':
+      return integerText(item, 10);
+    case 'b':
+      return typeof item === 'boolean' ? String(Number(item)) : integerText(item, 2);
+    case 'o':
+      return integerText(item, 8);
+    case 'x':
+      return hexText(item);
+    case 'X':
+      return hexText(item)?.toUpperCase();
+    default: {
+      const number = doubleOf(item);
+      if (number === undefined) return undefined;
+      return letter === 'f' ? fixedText(number, precision) : scientificText(number, precision);
+    }
+  }
+}
+
+function integerText(item: CelValue, base: number): string | undefined {
+  if (typeof item === 'bigint') return item.toString(base);
+  return item instanceof CelUint ? item.value.toString(base) : undefined;
+}
+
+function hexText(item: CelValue): string | undefined {
+  if (typeof item !== 'string' && !(item instanceof CelBytes)) return integerText(item, 16);
+  const bytes = typeof item === 'string' ? utf8(item) : item.bytes;
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** What is no number may be named. */
+const NAMED_NUMBERS: ReadonlyMap<CelValue, number> = new Map([
+  ['NaN', Number.NaN],
+  ['Infinity', Number.POSITIVE_INFINITY],
+  ['-Infinity', Number.NEGATIVE_INFINITY],
+]);
+
+function doubleOf(item: CelValue): number | undefined {
+  return typeof item === 'number' ? item : NAMED_NUMBERS.get(item);
+}
+
+function stringText(item: CelValue): string | undefined {
+  if (item === null) return 'null';
+  if (item instanceof CelList) return listText(item);
+  if (item instanceof CelMap || item instanceof CelObject) return mapText(item);
+  if (item instanceof CelBytes) return bytesText(item);
+  return valueText(item);
+}
+
+function bytesText({ bytes }: CelBytes): string {
+  const text = fromUtf8(bytes);
+  if (text !== undefined) return text;
+  throw formatError('could not convert argument "invalid UTF-8 in bytes, cannot convert to string" to string');
+}
+
+function listText(list: CelList): string {
+  return `[${itemsOf(list).map(memberText).join(', ')}]`;
+}
+
+/** In the order of the texts of the keys. */
+function mapText(map: CelMap | CelObject): string {
+  const entries: (readonly [string, string])[] = [];
+  const keys = map instanceof CelObject ? map.fieldNames() : map.keys();
+  for (const key of keys) {
+    const text = keyText(key);
+    const value = map instanceof CelObject ? map.get(String(key)) : map.get(key);
+    if (value === undefined) throw formatError(`could not find key: ${text}`);
+    entries.push([text, memberText(value)]);
+  }
+  entries.sort(([left], [right]) => byBytes(left, right));
+  return `{${entries.map(([key, value]) => `${key}:${value}`).join(', ')}}`;
+}
+
+function keyText(key: CelValue): string {
+  if (typeof key === 'string') return quote(key);
+  const text = typeof key === 'boolean' ? String(key) : integerText(key, 10);
+  if (text === undefined) throw formatError(`no formatting function for map key of type ${typeNameOf(key)}`);
+  return text;
+}
+
+/** Inside of lists and maps a value is written as it would be in an expression. */
+function memberText(value: CelValue): string {
+  if (typeof value === 'string') return quote(value);
+  if (typeof value === 'number') return literalNumber(value);
+  if (value instanceof CelBytes) return `b${quote(bytesText(value))}`;
+  if (value instanceof CelTimestamp) return `timestamp(${quote(valueText(value) ?? '')})`;
+  if (value instanceof CelDuration) return `duration(${quote(valueText(value) ?? '')})`;
+  const isPlain = value instanceof CelTypeValue || value instanceof CelUint || typeof value !== 'object';
+  const isKnown = isPlain || value === null || value instanceof CelList || value instanceof CelMap;
+  const text = isKnown || value instanceof CelObject ? stringText(value) : undefined;
+  if (text === undefined) throw formatError(`no formatting function for ${typeNameOf(value)}`);
+  return text;
+}
+
+function literalNumber(value: number): string {
+  if (Number.isNaN(value)) return '"NaN"';
+  if (!Number.isFinite(value)) return value > 0 ? '"+Inf"' : '"-Inf"';
+  const { whole, fraction } = plainText(toPlaces(Math.abs(value), DEFAULT_PRECISION), DEFAULT_PRECISION);
+  return `${value < 0 || Object.is(value, -0) ? '-' : ''}${whole}.${fraction}`;
+}

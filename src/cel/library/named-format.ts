@@ -1,0 +1,89 @@
+/**
+ * `format.named('dns1123Label')`, `format.dns1123Label()` and `.validate(text)`, which gives what is wrong with a text.
+ */
+import { expressionType } from '../../meta/dialect.js';
+import { requestUrlProblem } from '../../meta/go-url.js';
+import {
+  dns1035LabelProblems,
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  labelValueProblems,
+  maskTrailingDash,
+  type NameProblems,
+  qualifiedNameProblems,
+} from '../../meta/names.js';
+import { ArrayList } from '../evaluate/views.js';
+import type { Library } from '../library.js';
+import { listOf, objectType, optionalOf, STRING } from '../types.js';
+import { CelOpaque, CelOptional, type CelValue } from '../values.js';
+import { declare, global, member } from './declare.js';
+import { isBase64, isDate, isDateTime, isUuid } from './text-shapes.js';
+import { instanceOf, textOf } from './value-arguments.js';
+
+export const FORMAT_TYPE = objectType(expressionType('NamedFormat'));
+
+export class CelFormat extends CelOpaque {
+  readonly type = FORMAT_TYPE;
+  constructor(
+    readonly name: string,
+    readonly problems: NameProblems,
+    /** The length of the regular expression that a test is charged for, whether there is one or not. */
+    readonly regexSize: number,
+  ) {
+    super();
+  }
+  equals(other: CelValue): boolean {
+    return instanceOf(CelFormat, other).name === this.name;
+  }
+}
+
+const FORMATS: ReadonlyMap<string, CelFormat> = new Map([
+  ['dns1123Label', new CelFormat('DNS1123Label', dnsLabelProblems, 30)],
+  ['dns1123Subdomain', new CelFormat('DNS1123Subdomain', dnsSubdomainProblems, 60)],
+  ['dns1035Label', new CelFormat('DNS1035Label', dns1035LabelProblems, 30)],
+  ['qualifiedName', new CelFormat('QualifiedName', qualifiedNameProblems, 60)],
+  ['dns1123LabelPrefix', new CelFormat('DNS1123LabelPrefix', ofPrefix(dnsLabelProblems), 30)],
+  ['dns1123SubdomainPrefix', new CelFormat('DNS1123SubdomainPrefix', ofPrefix(dnsSubdomainProblems), 60)],
+  ['dns1035LabelPrefix', new CelFormat('DNS1035LabelPrefix', ofPrefix(dns1035LabelProblems), 30)],
+  ['labelValue', new CelFormat('LabelValue', labelValueProblems, 40)],
+  ['uri', new CelFormat('URI', (text) => [requestUrlProblem(text)].filter((problem) => problem !== undefined), 1103)],
+  ['uuid', new CelFormat('uuid', unless(isUuid, 'does not match the UUID format'), 70)],
+  ['byte', new CelFormat('byte', unless(isBase64, 'invalid base64'), 84)],
+  ['date', new CelFormat('date', unless(isDate, 'invalid date'), 71)],
+  ['datetime', new CelFormat('datetime', unless(isDateTime, 'invalid datetime'), 71)],
+]);
+
+export const NAMED_FORMATS: Library = {
+  name: 'format',
+  functions: [
+    declare(
+      'validate',
+      member('format-validate', [FORMAT_TYPE, STRING], optionalOf(listOf(STRING)), (format, text) => {
+        const problems = instanceOf(CelFormat, format).problems(textOf(text));
+        return problems.length === 0 ? CelOptional.NONE : new CelOptional(new ArrayList(problems));
+      }),
+    ),
+    declare(
+      'format.named',
+      global('format-named', [STRING], optionalOf(FORMAT_TYPE), (name) => {
+        const format = FORMATS.get(textOf(name));
+        return format === undefined ? CelOptional.NONE : new CelOptional(format);
+      }),
+    ),
+    ...[...FORMATS].map(([name, format]) => {
+      const whole = `format.${name}`;
+      return declare(
+        whole,
+        global(whole, [], FORMAT_TYPE, () => format),
+      );
+    }),
+  ],
+};
+
+function ofPrefix(problems: NameProblems): NameProblems {
+  return (name) => problems(maskTrailingDash(name));
+}
+
+function unless(isValid: (text: string) => boolean, problem: string): NameProblems {
+  return (text) => (isValid(text) ? [] : [problem]);
+}

@@ -1,0 +1,160 @@
+/**
+ * Values that may be absent: `optional.of`, `a.?b`, `l[?0]` and what is done with them. The evaluator does selection and
+ * indexing itself, as well as `or` and `orValue`, whose second part is not always looked at.
+ */
+import type { Expr } from '../ast.js';
+import { ArrayList, itemsOf } from '../evaluate/views.js';
+import type { Library, Macro } from '../library.js';
+import type { MacroContext } from '../macro.js';
+import { BOOL, DYN, INT, listOf, mapOf, opaqueType, optionalOf, STRING, typeOf, typeParam } from '../types.js';
+import {
+  CelBytes,
+  CelDuration,
+  CelError,
+  CelList,
+  CelMap,
+  CelOptional,
+  CelTimestamp,
+  CelTypeValue,
+  CelUint,
+  type CelValue,
+} from '../values.js';
+import { binding } from './bind.js';
+import { declare, global, member } from './declare.js';
+import { printValue } from './print-value.js';
+import { instanceOf } from './value-arguments.js';
+
+const KEY = typeParam('K');
+const VALUE = typeParam('V');
+const OPTIONAL = optionalOf(VALUE);
+const LIST = listOf(VALUE);
+const MAP = mapOf(KEY, VALUE);
+const OPTIONALS = listOf(OPTIONAL);
+
+/** The type itself, as expressions name it. */
+const OPTIONAL_TYPE = opaqueType('optional_type');
+
+export const OPTIONALS_LIBRARY: Library = {
+  name: 'optional',
+  macros: [optionalMacro('optMap', wrapped), optionalMacro('optFlatMap', (_, result) => result)],
+  variables: { optional_type: { type: typeOf(OPTIONAL_TYPE), value: new CelTypeValue(OPTIONAL_TYPE) } },
+  functions: [
+    declare(
+      'optional.of',
+      global('optional_of', [VALUE], OPTIONAL, (value) => new CelOptional(value)),
+    ),
+    declare(
+      'optional.ofNonZeroValue',
+      global('optional_ofNonZeroValue', [VALUE], OPTIONAL, (value) =>
+        isZero(value) ? CelOptional.NONE : new CelOptional(value),
+      ),
+    ),
+    declare(
+      'optional.none',
+      global('optional_none', [], OPTIONAL, () => CelOptional.NONE),
+    ),
+    declare(
+      'value',
+      member('optional_value', [OPTIONAL], VALUE, (optional) => heldValue(instanceOf(CelOptional, optional))),
+    ),
+    declare(
+      'hasValue',
+      member(
+        'optional_hasValue',
+        [OPTIONAL],
+        BOOL,
+        (optional) => instanceOf(CelOptional, optional).value !== undefined,
+      ),
+    ),
+    declare('or', member('optional_or_optional', [OPTIONAL, OPTIONAL], OPTIONAL)),
+    declare('orValue', member('optional_orValue_value', [OPTIONAL, VALUE], VALUE)),
+    declare('_?._', global('select_optional_field', [DYN, STRING], OPTIONAL)),
+    declare(
+      '_[?_]',
+      global('list_optindex_optional_int', [LIST, INT], OPTIONAL),
+      global('optional_list_optindex_optional_int', [optionalOf(LIST), INT], OPTIONAL),
+      global('map_optindex_optional_value', [MAP, KEY], OPTIONAL),
+      global('optional_map_optindex_optional_value', [optionalOf(MAP), KEY], OPTIONAL),
+    ),
+    declare(
+      '_[_]',
+      global('optional_list_index_int', [optionalOf(LIST), INT], OPTIONAL),
+      global('optional_map_index_value', [optionalOf(MAP), KEY], OPTIONAL),
+    ),
+    declare(
+      'last',
+      member('list_last', [LIST], OPTIONAL, (list) => itemFrom(instanceOf(CelList, list), 'last')),
+    ),
+    declare(
+      'first',
+      member('list_first', [LIST], OPTIONAL, (list) => itemFrom(instanceOf(CelList, list), 'first')),
+    ),
+    declare(
+      'optional.unwrap',
+      global('optional_unwrap', [OPTIONALS], LIST, (list) => unwrapped(instanceOf(CelList, list))),
+    ),
+    declare(
+      'unwrapOpt',
+      member('optional_unwrapOpt', [OPTIONALS], LIST, (list) => unwrapped(instanceOf(CelList, list))),
+    ),
+  ],
+};
+
+/** The year 1, where times begin; not the epoch. */
+const FIRST_MOMENT = -62_135_596_800_000_000_000n;
+
+/** What `optional.ofNonZeroValue` takes for nothing. */
+function isZero(value: CelValue): boolean {
+  if (value === null || value === false || value === 0n || value === 0 || value === '') return true;
+  if (value instanceof CelUint) return value.value === 0n;
+  if (value instanceof CelBytes) return value.bytes.length === 0;
+  if (value instanceof CelDuration) return value.nanos === 0n;
+  if (value instanceof CelTimestamp) return value.nanos === FIRST_MOMENT;
+  return (value instanceof CelList || value instanceof CelMap) && value.size === 0 && value.isStored !== true;
+}
+
+function heldValue({ value }: CelOptional): CelValue {
+  if (value === undefined) throw new CelError('optional.none() dereference');
+  return value;
+}
+
+function itemFrom(list: CelList, end: 'first' | 'last'): CelOptional {
+  if (list.size === 0) return CelOptional.NONE;
+  return new CelOptional(list.at(end === 'first' ? 0 : list.size - 1));
+}
+
+function unwrapped(list: CelList): CelList {
+  const values: CelValue[] = [];
+  for (const item of itemsOf(list)) {
+    if (!(item instanceof CelOptional)) throw new CelError(`value ${printValue(item)} is not optional`);
+    if (item.value !== undefined) values.push(item.value);
+  }
+  return new ArrayList(values);
+}
+
+/** `x.optMap(v, expression)`: the expression with the value of `x`, or nothing. */
+function optionalMacro(name: string, made: (context: MacroContext, result: Expr) => Expr): Macro {
+  return {
+    function: name,
+    member: true,
+    args: 2,
+    expand: (context, target, [variable, result]) => {
+      if (target === undefined || variable === undefined || result === undefined) return undefined;
+      if (variable.type !== 'ident') {
+        context.report(`${name}() variable name must be a simple identifier`, variable);
+        return undefined;
+      }
+      const value = context.memberCall('value', context.copy(target));
+      return context.call(
+        '_?_:_',
+        context.memberCall('hasValue', target),
+        made(context, binding(context, { name: variable.name, value, result })),
+        context.call('optional.none'),
+      );
+    },
+  };
+}
+
+function wrapped(context: MacroContext, result: Expr): Expr {
+  return context.call('optional.of', result);
+}

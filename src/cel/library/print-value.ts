@@ -1,0 +1,52 @@
+/** Values as they stand in messages of functions, where nobody thought of how they look. */
+import { formatDuration } from '../../meta/duration.js';
+import { itemsOf } from '../evaluate/views.js';
+import { formatDouble } from '../numbers.js';
+import { runtimeTypeName } from '../runtime-type.js';
+import { formatTimestamp } from '../standard/time-text.js';
+import type { CelType } from '../types.js';
+import {
+  CelBytes,
+  CelDuration,
+  CelList,
+  CelMap,
+  CelObject,
+  CelOptional,
+  CelTimestamp,
+  CelTypeValue,
+  CelUint,
+  type CelValue,
+} from '../values.js';
+
+export function printValue(value: CelValue): string {
+  // Null is the number of the only member of an enumeration.
+  if (value === null) return '0';
+  if (typeof value === 'number') return formatDouble(value);
+  if (typeof value !== 'object') return String(value);
+  if (value instanceof CelUint) return String(value.value);
+  if (value instanceof CelBytes) return `[${value.bytes.join(' ')}]`;
+  if (value instanceof CelTimestamp) return printTime(value);
+  if (value instanceof CelDuration) return formatDuration(value.nanos);
+  if (value instanceof CelList) return `[${itemsOf(value).map(printValue).join(', ')}]`;
+  if (value instanceof CelMap) return printMap([...value.keys()].map((key) => [key, value.get(key) ?? null]));
+  if (value instanceof CelObject) return printMap(value.fieldNames().map((name) => [name, value.get(name) ?? null]));
+  if (value instanceof CelTypeValue) return printType(value.type);
+  if (!(value instanceof CelOptional)) return runtimeTypeName(value.type);
+  return value.value === undefined ? 'optional.none()' : `optional(${printValue(value.value)})`;
+}
+
+function printMap(entries: readonly (readonly [CelValue, CelValue])[]): string {
+  return `{${entries.map(([key, value]) => `${printValue(key)}: ${printValue(value)}`).join(', ')}}`;
+}
+
+/** `2020-01-02 03:04:05.5 +0000 UTC`; other zones have no name and show their number again. */
+function printTime(time: CelTimestamp): string {
+  const [, date, clock, zone = ''] = /^(.*)T([^Z+-]*)(.*)$/.exec(formatTimestamp(time)) ?? [];
+  const number = zone.replace(':', '');
+  return `${date} ${clock} ${zone === 'Z' ? '+0000 UTC' : `${number} ${number}`}`;
+}
+
+/** Types that hold others are known without them. */
+function printType(type: CelType): string {
+  return type.kind === 'list' || type.kind === 'map' ? `${type.kind}()` : runtimeTypeName(type);
+}

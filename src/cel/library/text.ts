@@ -1,0 +1,49 @@
+/**
+ * Texts by characters: indexes and lengths count code points, while JavaScript counts UTF-16 units. Texts without
+ * characters beyond U+FFFF, which are nearly all, are handled without a copy either way.
+ */
+
+export function characterCount(text: string): number {
+  let count = text.length;
+  for (let at = 0; at + 1 < text.length; at++) {
+    if (isPairAt(text, at)) {
+      count--;
+      at++;
+    }
+  }
+  return count;
+}
+
+/** Where a character begins. `index` is at most the count of characters. */
+export function unitIndex(text: string, index: number): number {
+  let at = 0;
+  for (let left = index; left > 0; left--) at += isPairAt(text, at) ? 2 : 1;
+  return at;
+}
+
+/** Which character begins at a place. */
+export function characterIndex(text: string, unit: number): number {
+  return characterCount(text.slice(0, unit));
+}
+
+function isPairAt(text: string, at: number): boolean {
+  return (text.codePointAt(at) ?? 0) > 0xffff;
+}
+
+const textEncoder = new TextEncoder();
+
+export function utf8(text: string): Uint8Array {
+  return textEncoder.encode(text);
+}
+
+const textDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Undefined for bytes that are no UTF-8. */
+export function fromUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return textDecoder.decode(bytes);
+  } catch (error) {
+    if (error instanceof TypeError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,186 @@
+/**
+ * Comprehensions with two variables: index and item of a list, key and value of a map. The maps that two of them make
+ * are put together by a function that no expression can name.
+ */
+import type { Expr } from '../ast.js';
+import type { Library, Macro } from '../library.js';
+import type { MacroContext } from '../macro.js';
+import { mapOf, typeParam } from '../types.js';
+import { CelError, CelMap, type CelValue } from '../values.js';
+import { declare, global } from './declare.js';
+import { GrowingMap } from './growing-map.js';
+import { printValue } from './print-value.js';
+import { instanceOf } from './value-arguments.js';
+
+const MAP_INSERT = 'cel.@mapInsert';
+const KEY = typeParam('K');
+const VALUE = typeParam('V');
+const MAP = mapOf(KEY, VALUE);
+
+export const TWO_VARIABLE_COMPREHENSIONS: Library = {
+  name: 'two-variable-comprehensions',
+  macros: [
+    quantifier('all', forAll),
+    quantifier('exists', forSome),
+    quantifier('existsOne', forOne),
+    quantifier('exists_one', forOne),
+    ...transformation('transformList', {
+      start: (context) => context.list(),
+      step: (context, transform) => context.call('_+_', accumulated(context), context.list(transform)),
+    }),
+    ...transformation('transformMap', {
+      start: (context) => context.map(),
+      step: (context, transform, key) => context.call(MAP_INSERT, accumulated(context), context.ident(key), transform),
+    }),
+    ...transformation('transformMapEntry', {
+      start: (context) => context.map(),
+      step: (context, transform) => context.call(MAP_INSERT, accumulated(context), transform),
+    }),
+  ],
+  functions: [
+    declare(
+      MAP_INSERT,
+      global('@mapInsert_map_key_value', [MAP, KEY, VALUE], MAP, (map, key, value) =>
+        inserted(growing(map), key, value),
+      ),
+      global('@mapInsert_map_map', [MAP, MAP], MAP, (map, entries) => {
+        const more = instanceOf(CelMap, entries);
+        let made = growing(map);
+        for (const key of more.keys()) made = inserted(made, key, more.get(key) ?? null);
+        return made;
+      }),
+    ),
+  ],
+};
+
+function growing(map: CelValue): GrowingMap {
+  return GrowingMap.from(instanceOf(CelMap, map));
+}
+
+function inserted(map: GrowingMap, key: CelValue, value: CelValue): GrowingMap {
+  if (map.get(key) !== undefined) throw new CelError(`insert failed: key ${printValue(key)} already exists`);
+  return map.with(key, value);
+}
+
+/** The parts of a fold that the macros differ in. */
+interface Fold {
+  readonly start: Expr;
+  readonly condition: Expr;
+  readonly step: Expr;
+  readonly result: Expr;
+}
+
+function quantifier(name: string, fold: (context: MacroContext, predicate: Expr) => Fold): Macro {
+  return {
+    function: name,
+    member: true,
+    args: 3,
+    expand: (context, target, [first, second, predicate]) => {
+      const names = variables(context, first, second);
+      if (names === undefined || target === undefined || predicate === undefined) return undefined;
+      return folded(context, target, names, fold(context, predicate));
+    },
+  };
+}
+
+function forAll(context: MacroContext, predicate: Expr): Fold {
+  return {
+    start: context.literal(true),
+    condition: context.call('@not_strictly_false', accumulated(context)),
+    step: context.call('_&&_', accumulated(context), predicate),
+    result: accumulated(context),
+  };
+}
+
+function forSome(context: MacroContext, predicate: Expr): Fold {
+  return {
+    start: context.literal(false),
+    condition: context.call('@not_strictly_false', context.call('!_', accumulated(context))),
+    step: context.call('_||_', accumulated(context), predicate),
+    result: accumulated(context),
+  };
+}
+
+function forOne(context: MacroContext, predicate: Expr): Fold {
+  return {
+    start: context.literal(0n),
+    condition: context.literal(true),
+    step: context.call(
+      '_?_:_',
+      predicate,
+      context.call('_+_', accumulated(context), context.literal(1n)),
+      accumulated(context),
+    ),
+    result: context.call('_==_', accumulated(context), context.literal(1n)),
+  };
+}
+
+interface Transformation {
+  readonly start: (context: MacroContext) => Expr;
+  readonly step: (context: MacroContext, transform: Expr, firstVariable: string) => Expr;
+}
+
+/** With three arguments all items are taken, with four those that pass the third. */
+function transformation(name: string, { start, step }: Transformation): readonly Macro[] {
+  const expand: Macro['expand'] = (context, target, [first, second, ...rest]) => {
+    const names = variables(context, first, second);
+    const transform = rest.at(-1);
+    if (names === undefined || target === undefined || transform === undefined) return undefined;
+    const filter = rest.length === 2 ? rest[0] : undefined;
+    const taken = step(context, transform, names[0]);
+    return folded(context, target, names, {
+      step: filter === undefined ? taken : context.call('_?_:_', filter, taken, accumulated(context)),
+      start: start(context),
+      condition: context.literal(true),
+      result: accumulated(context),
+    });
+  };
+  return [
+    { function: name, member: true, args: 3, expand },
+    { function: name, member: true, args: 4, expand },
+  ];
+}
+
+function folded(context: MacroContext, range: Expr, [iterVar, iterVar2]: readonly [string, string], fold: Fold): Expr {
+  return context.comprehension({
+    range,
+    iterVar,
+    iterVar2,
+    accuVar: context.accumulator,
+    accuInit: fold.start,
+    loopCondition: fold.condition,
+    loopStep: fold.step,
+    result: fold.result,
+  });
+}
+
+function accumulated(context: MacroContext): Expr {
+  return context.ident(context.accumulator);
+}
+
+/** What accumulators may be called, depending on the settings of a parser. Neither name is free. */
+const ACCUMULATORS: readonly string[] = ['__result__', '@result'];
+
+/** The names of the two variables; reports what is wrong with them. */
+function variables(
+  context: MacroContext,
+  first: Expr | undefined,
+  second: Expr | undefined,
+): readonly [string, string] | undefined {
+  for (const variable of [first, second]) {
+    if (variable?.type === 'ident') continue;
+    context.report('argument must be a simple name', variable);
+    return undefined;
+  }
+  if (first?.type !== 'ident' || second?.type !== 'ident') return undefined;
+  if (first.name === second.name) {
+    context.report(`duplicate variable name: ${first.name}`, second);
+    return undefined;
+  }
+  for (const variable of [first, second]) {
+    if (variable.name !== context.accumulator && !ACCUMULATORS.includes(variable.name)) continue;
+    context.report('iteration variable overwrites accumulator variable', variable);
+    return undefined;
+  }
+  return [first.name, second.name];
+}

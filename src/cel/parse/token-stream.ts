@@ -1,0 +1,79 @@
+/** The tokens of a text with mistakes, read when they are asked for: what is wrong in them is reported at that time. */
+import { Scanner } from './scanner.js';
+import type { TextSource } from './source.js';
+import { isHidden, TokenType } from './tokens.js';
+
+export interface Token {
+  readonly type: number;
+  readonly offset: number;
+  readonly text: string;
+  /** Among all tokens, hidden ones included; -1 for one that is not in the text. */
+  readonly index: number;
+}
+
+export class TokenStream {
+  readonly #source: TextSource;
+  readonly #scanner: Scanner;
+  readonly #report: (message: string, offset: number) => void;
+  readonly #all: Token[] = [];
+  /** Those that the parser sees. */
+  readonly #seen: Token[] = [];
+  #position = 0;
+
+  constructor(source: TextSource, report: (message: string, offset: number) => void) {
+    this.#source = source;
+    this.#scanner = new Scanner(source.codes);
+    this.#report = report;
+  }
+
+  /** Of the next token, among those that the parser sees. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** The next token, or one after it. There is nothing after the end but the end. */
+  token(ahead = 0): Token {
+    while (this.#seen.length <= this.#position + ahead && this.#seen.at(-1)?.type !== TokenType.END) this.#read();
+    const token = this.#seen[this.#position + ahead] ?? this.#seen.at(-1);
+    if (token === undefined) throw new Error('a text has at least its end');
+    return token;
+  }
+
+  previous(): Token | undefined {
+    return this.#seen[this.#position - 1];
+  }
+
+  typeAhead(count: number): number {
+    return this.token(count).type;
+  }
+
+  /** The end stays. The token after it is read at once. */
+  consume(): void {
+    if (this.token().type !== TokenType.END) this.#position++;
+    this.token();
+  }
+
+  /** The text from one token to another, without what was skipped as wrong. */
+  textBetween(first: Token, last: Token): string {
+    return this.#all
+      .slice(first.index, last.index + 1)
+      .filter(({ type }) => type !== TokenType.END)
+      .map(({ text }) => text)
+      .join('');
+  }
+
+  #read(): void {
+    const scanner = this.#scanner;
+    const offset = scanner.end;
+    scanner.scan(offset);
+    const text = this.#source.slice(offset, scanner.end);
+    if (scanner.type === TokenType.WRONG) {
+      this.#report(`token recognition error at: '${text}'`, offset);
+      return;
+    }
+    const end = scanner.type === TokenType.END;
+    const token = { type: scanner.type, offset, text: end ? '<EOF>' : text, index: this.#all.length };
+    this.#all.push(token);
+    if (!isHidden(token.type)) this.#seen.push(token);
+  }
+}

@@ -1,0 +1,74 @@
+/** The kinds of tokens, numbered in the order in which messages list them. */
+export const TokenType = {
+  /** The end of the text. */
+  END: 0,
+  EQUALS: 1,
+  NOT_EQUALS: 2,
+  IN: 3,
+  LESS: 4,
+  LESS_EQUALS: 5,
+  GREATER_EQUALS: 6,
+  GREATER: 7,
+  AND: 8,
+  OR: 9,
+  OPEN_BRACKET: 10,
+  CLOSE_BRACKET: 11,
+  OPEN_BRACE: 12,
+  CLOSE_BRACE: 13,
+  OPEN_PAREN: 14,
+  CLOSE_PAREN: 15,
+  DOT: 16,
+  COMMA: 17,
+  MINUS: 18,
+  NOT: 19,
+  QUESTION: 20,
+  COLON: 21,
+  PLUS: 22,
+  STAR: 23,
+  SLASH: 24,
+  PERCENT: 25,
+  TRUE: 26,
+  FALSE: 27,
+  NULL: 28,
+  /** The parser does not see these two, but they are part of the text that a message quotes. */
+  WHITESPACE: 29,
+  COMMENT: 30,
+  FLOAT: 31,
+  INT: 32,
+  UINT: 33,
+  STRING: 34,
+  BYTES: 35,
+  IDENTIFIER: 36,
+  ESCAPED_IDENTIFIER: 37,
+  /** No token: characters that are skipped with an error. */
+  WRONG: 38,
+} as const;
+
+const NAMES: readonly string[] = [
+  '<EOF>',
+  ...['==', '!=', 'in', '<', '<=', '>=', '>', '&&', '||', '[', ']', '{', '}', '(', ')', '.', ',', '-', '!', '?'].map(
+    (text) => `'${text}'`,
+  ),
+  ...[':', '+', '*', '/', '%', 'true', 'false', 'null'].map((text) => `'${text}'`),
+  ...['WHITESPACE', 'COMMENT', 'NUM_FLOAT', 'NUM_INT', 'NUM_UINT', 'STRING', 'BYTES', 'IDENTIFIER', 'ESC_IDENTIFIER'],
+];
+
+/** As messages write it: `'=='`, `IDENTIFIER`, `<EOF>`. */
+export function tokenName(type: number): string {
+  return NAMES[type] ?? '';
+}
+
+/** True for the kinds that have one spelling. */
+export function hasOneSpelling(type: number): boolean {
+  return type !== TokenType.END && type <= TokenType.NULL;
+}
+
+export function isHidden(type: number): boolean {
+  return type === TokenType.WHITESPACE || type === TokenType.COMMENT;
+}
+
+/** Words that are no names of variables or functions. They may be names of fields. */
+export const RESERVED_NAMES: ReadonlySet<string> = new Set([
+  ...['as', 'break', 'const', 'continue', 'else', 'false', 'for', 'function', 'if', 'import', 'in', 'let', 'loop'],
+  ...['package', 'namespace', 'null', 'return', 'true', 'var', 'void', 'while'],
+]);

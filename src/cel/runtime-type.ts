@@ -1,0 +1,150 @@
+/** Types of values while an expression runs: less is known of them than the checker knows. */
+import type { CelType } from './types.js';
+import {
+  BOOL,
+  BYTES,
+  DOUBLE,
+  DURATION,
+  DYN,
+  INT,
+  listOf,
+  mapOf,
+  NULL,
+  STRING,
+  TIMESTAMP,
+  TYPE,
+  UINT,
+} from './types.js';
+import type { CelValue } from './values.js';
+import {
+  CelBytes,
+  CelDuration,
+  CelList,
+  CelMap,
+  CelObject,
+  CelOpaque,
+  CelTimestamp,
+  CelTypeValue,
+  CelUint,
+} from './values.js';
+
+const LIST = listOf(DYN);
+const MAP = mapOf(DYN, DYN);
+
+/** What `type(value)` gives. Objects of schemas are maps to the reference. */
+export function typeOfValue(value: CelValue): CelType {
+  switch (typeof value) {
+    case 'string':
+      return STRING;
+    case 'bigint':
+      return INT;
+    case 'number':
+      return DOUBLE;
+    case 'boolean':
+      return BOOL;
+    default:
+      return value === null ? NULL : typeOfObject(value);
+  }
+}
+
+function typeOfObject(value: Exclude<CelValue, null | string | bigint | number | boolean>): CelType {
+  if (value instanceof CelList) return LIST;
+  if (value instanceof CelMap || value instanceof CelObject) return MAP;
+  if (value instanceof CelUint) return UINT;
+  if (value instanceof CelBytes) return BYTES;
+  if (value instanceof CelTimestamp) return TIMESTAMP;
+  if (value instanceof CelDuration) return DURATION;
+  return value instanceof CelTypeValue ? TYPE : value.type;
+}
+
+const NAMES: Readonly<Record<Exclude<CelType['kind'], 'object' | 'opaque' | 'param' | 'wrapper'>, string>> = {
+  bool: 'bool',
+  int: 'int',
+  uint: 'uint',
+  double: 'double',
+  string: 'string',
+  bytes: 'bytes',
+  null: 'null_type',
+  timestamp: 'google.protobuf.Timestamp',
+  duration: 'google.protobuf.Duration',
+  any: 'google.protobuf.Any',
+  dyn: 'dyn',
+  error: 'error',
+  list: 'list',
+  map: 'map',
+  type: 'type',
+};
+
+/** The name of a type without its parameters: `list`, `google.protobuf.Timestamp`. Types with one name are equal. */
+export function runtimeTypeName(type: CelType): string {
+  switch (type.kind) {
+    case 'object':
+    case 'opaque':
+    case 'param':
+      return type.name;
+    case 'wrapper':
+      return NAMES[type.of.kind];
+    default:
+      return NAMES[type.kind];
+  }
+}
+
+export function typeNameOf(value: CelValue): string {
+  return runtimeTypeName(typeOfValue(value));
+}
+
+/** Whether a value may be given for a parameter, as far as the value and its first item show. */
+export function fits(type: CelType, value: CelValue): boolean {
+  switch (type.kind) {
+    case 'dyn':
+    case 'any':
+    case 'param':
+      return true;
+    case 'string':
+      return typeof value === 'string';
+    case 'int':
+      return typeof value === 'bigint';
+    case 'bool':
+      return typeof value === 'boolean';
+    case 'double':
+      return typeof value === 'number';
+    case 'list':
+      return value instanceof CelList && (value.size === 0 || fits(type.element, value.at(0)));
+    case 'map':
+      return value instanceof CelMap ? fitsMap(type, value) : value instanceof CelObject;
+    case 'object':
+      return value instanceof CelObject ? value.typeName === type.name : typeNameOf(value) === type.name;
+    case 'wrapper':
+      return value === null || fits(type.of, value);
+    default:
+      return typeNameOf(value) === runtimeTypeName(type);
+  }
+}
+
+function fitsMap(type: { readonly key: CelType; readonly value: CelType }, map: CelMap): boolean {
+  for (const key of map.keys()) return fits(type.key, key) && fits(type.value, map.get(key) ?? null);
+  return true;
+}
+
+/** How the reference calls the class of a value; a few messages show it. */
+export function referenceClass(value: CelValue): string {
+  switch (typeof value) {
+    case 'string':
+      return 'types.String';
+    case 'bigint':
+      return 'types.Int';
+    case 'number':
+      return 'types.Double';
+    case 'boolean':
+      return 'types.Bool';
+    default:
+  }
+  if (value === null) return 'types.Null';
+  if (value instanceof CelList) return '*types.baseList';
+  if (value instanceof CelMap || value instanceof CelObject) return '*types.baseMap';
+  if (value instanceof CelOpaque) return value.type.name === 'optional_type' ? '*types.Optional' : value.type.name;
+  if (value instanceof CelUint) return 'types.Uint';
+  if (value instanceof CelBytes) return 'types.Bytes';
+  if (value instanceof CelTimestamp) return 'types.Timestamp';
+  return value instanceof CelDuration ? 'types.Duration' : '*types.Type';
+}

@@ -1,0 +1,211 @@
+/**
+ * The functions of the language itself: names, overloads and types, without what they do. `standard/` joins the
+ * implementations by overload id; the checker and the estimation of cost need no more than this.
+ *
+ * The order of overloads matters: it is the order in which the ids of a call are listed whose types are known only when
+ * it runs.
+ */
+import type { FunctionDeclaration, Overload } from '../library.js';
+import type { CelType } from '../types.js';
+import {
+  BOOL,
+  BYTES,
+  DOUBLE,
+  DURATION,
+  DYN,
+  INT,
+  listOf,
+  mapOf,
+  NULL,
+  STRING,
+  TIMESTAMP,
+  TYPE,
+  typeOf,
+  typeParam,
+  UINT,
+} from '../types.js';
+import { CelTypeValue } from '../values.js';
+import { TIME_DECLARATIONS } from './declarations-time.js';
+
+const A = typeParam('A');
+const B = typeParam('B');
+const LIST = listOf(A);
+const MAP = mapOf(A, B);
+
+/** Names of types that are in every environment. */
+export const STANDARD_TYPES: Readonly<Record<string, { readonly type: CelType; readonly value: CelTypeValue }>> =
+  Object.fromEntries(
+    (
+      [
+        ['bool', BOOL],
+        ['bytes', BYTES],
+        ['double', DOUBLE],
+        ['google.protobuf.Duration', DURATION],
+        ['int', INT],
+        ['list', LIST],
+        ['map', MAP],
+        ['null_type', NULL],
+        ['string', STRING],
+        ['google.protobuf.Timestamp', TIMESTAMP],
+        ['type', TYPE],
+        ['uint', UINT],
+      ] as const
+    ).map(([name, type]) => [name, { type: typeOf(type), value: new CelTypeValue(type) }]),
+  );
+
+export const STANDARD_DECLARATIONS: readonly FunctionDeclaration[] = [
+  // Logic. The evaluator does these itself, since they do not need the values of all their arguments.
+  declare('_?_:_', overload('conditional', [BOOL, A, A], A)),
+  declare('_&&_', overload('logical_and', [BOOL, BOOL], BOOL)),
+  declare('_||_', overload('logical_or', [BOOL, BOOL], BOOL)),
+  declare('!_', overload('logical_not', [BOOL], BOOL)),
+  declare('@not_strictly_false', overload('not_strictly_false', [BOOL], BOOL)),
+  declare('_==_', overload('equals', [A, A], BOOL)),
+  declare('_!=_', overload('not_equals', [A, A], BOOL)),
+
+  // Arithmetic.
+  declare(
+    '_+_',
+    overload('add_bytes', [BYTES, BYTES], BYTES),
+    overload('add_double', [DOUBLE, DOUBLE], DOUBLE),
+    overload('add_duration_duration', [DURATION, DURATION], DURATION),
+    overload('add_duration_timestamp', [DURATION, TIMESTAMP], TIMESTAMP),
+    overload('add_timestamp_duration', [TIMESTAMP, DURATION], TIMESTAMP),
+    overload('add_int64', [INT, INT], INT),
+    overload('add_list', [LIST, LIST], LIST),
+    overload('add_string', [STRING, STRING], STRING),
+    overload('add_uint64', [UINT, UINT], UINT),
+  ),
+  declare(
+    '_/_',
+    overload('divide_double', [DOUBLE, DOUBLE], DOUBLE),
+    overload('divide_int64', [INT, INT], INT),
+    overload('divide_uint64', [UINT, UINT], UINT),
+  ),
+  declare('_%_', overload('modulo_int64', [INT, INT], INT), overload('modulo_uint64', [UINT, UINT], UINT)),
+  declare(
+    '_*_',
+    overload('multiply_double', [DOUBLE, DOUBLE], DOUBLE),
+    overload('multiply_int64', [INT, INT], INT),
+    overload('multiply_uint64', [UINT, UINT], UINT),
+  ),
+  declare('-_', overload('negate_double', [DOUBLE], DOUBLE), overload('negate_int64', [INT], INT)),
+  declare(
+    '_-_',
+    overload('subtract_double', [DOUBLE, DOUBLE], DOUBLE),
+    overload('subtract_duration_duration', [DURATION, DURATION], DURATION),
+    overload('subtract_int64', [INT, INT], INT),
+    overload('subtract_timestamp_duration', [TIMESTAMP, DURATION], TIMESTAMP),
+    overload('subtract_timestamp_timestamp', [TIMESTAMP, TIMESTAMP], DURATION),
+    overload('subtract_uint64', [UINT, UINT], UINT),
+  ),
+
+  // Order.
+  declare('_<_', ...comparisons('less')),
+  declare('_<=_', ...comparisons('less_equals')),
+  declare('_>_', ...comparisons('greater')),
+  declare('_>=_', ...comparisons('greater_equals')),
+
+  // Lists and maps.
+  declare('_[_]', overload('index_list', [LIST, INT], A), overload('index_map', [MAP, A], B)),
+  declare('@in', overload('in_list', [A, LIST], BOOL), overload('in_map', [A, MAP], BOOL)),
+  declare(
+    'size',
+    overload('size_bytes', [BYTES], INT),
+    member('bytes_size', [BYTES], INT),
+    overload('size_list', [LIST], INT),
+    member('list_size', [LIST], INT),
+    overload('size_map', [MAP], INT),
+    member('map_size', [MAP], INT),
+    overload('size_string', [STRING], INT),
+    member('string_size', [STRING], INT),
+  ),
+
+  // Conversions.
+  declare('type', overload('type', [A], typeOf(A))),
+  declare('bool', ...conversions('bool', BOOL, ['bool', 'string'])),
+  declare('bytes', ...conversions('bytes', BYTES, ['bytes', 'string'])),
+  declare('double', ...conversions('double', DOUBLE, ['double', 'int64', 'string', 'uint64'])),
+  declare('duration', ...conversions('duration', DURATION, ['duration', 'int64', 'string'])),
+  declare('dyn', overload('to_dyn', [A], DYN)),
+  declare('int', ...conversions('int64', INT, ['int64', 'double', 'duration', 'string', 'timestamp', 'uint64'])),
+  declare(
+    'string',
+    ...conversions('string', STRING, ['string', 'bool', 'bytes', 'double', 'duration', 'int64', 'timestamp', 'uint64']),
+  ),
+  declare('timestamp', ...conversions('timestamp', TIMESTAMP, ['timestamp', 'int64', 'string'])),
+  declare('uint', ...conversions('uint64', UINT, ['uint64', 'double', 'int64', 'string'])),
+
+  // Texts.
+  declare('contains', member('contains_string', [STRING, STRING], BOOL)),
+  declare('endsWith', member('ends_with_string', [STRING, STRING], BOOL)),
+  declare('startsWith', member('starts_with_string', [STRING, STRING], BOOL)),
+  declare('matches', overload('matches', [STRING, STRING], BOOL), member('matches_string', [STRING, STRING], BOOL)),
+
+  ...TIME_DECLARATIONS,
+];
+
+/** Comparisons between numbers of different types, which an environment may go without. */
+export const CROSS_TYPE_COMPARISONS: ReadonlySet<string> = new Set(
+  ['less', 'less_equals', 'greater', 'greater_equals'].flatMap((relation) =>
+    comparisons(relation)
+      .filter(({ params: [left, right] }) => left !== right)
+      .map(({ id }) => id),
+  ),
+);
+
+function declare(name: string, ...overloads: Overload[]): FunctionDeclaration {
+  return { name, overloads };
+}
+
+function overload(id: string, params: readonly CelType[], result: CelType): Overload {
+  return { id, member: false, params, result };
+}
+
+function member(id: string, params: readonly CelType[], result: CelType): Overload {
+  return { id, member: true, params, result };
+}
+
+/** Types by the words that ids are made of. */
+function typeInId(word: string): CelType {
+  const types: Readonly<Record<string, CelType>> = {
+    bool: BOOL,
+    int64: INT,
+    uint64: UINT,
+    double: DOUBLE,
+    string: STRING,
+    bytes: BYTES,
+    timestamp: TIMESTAMP,
+    duration: DURATION,
+  };
+  return types[word] as CelType;
+}
+
+/** `less_bool`, `less_int64`, `less_int64_double`, … */
+function comparisons(relation: string): readonly Overload[] {
+  const pairs = [
+    ['bool'],
+    ['int64'],
+    ['int64', 'double'],
+    ['int64', 'uint64'],
+    ['uint64'],
+    ['uint64', 'double'],
+    ['uint64', 'int64'],
+    ['double'],
+    ['double', 'int64'],
+    ['double', 'uint64'],
+    ['string'],
+    ['bytes'],
+    ['timestamp'],
+    ['duration'],
+  ] as const;
+  return pairs.map((pair) => {
+    const [left, right = left] = pair;
+    return overload([relation, ...pair].join('_'), [typeInId(left), typeInId(right)], BOOL);
+  });
+}
+
+/** `int64_to_string`, … */
+function conversions(to: string, result: CelType, from: readonly string[]): readonly Overload[] {
+  return from.map((word) => overload(`${word}_to_${to}`, [typeInId(word)], result));
+}

@@ -1,0 +1,68 @@
+/**
+ * Kinds whose objects change what the server does: a definition makes it serve another kind. Such a kind brings an
+ * attendant, which the server calls after every write of such objects, before anybody is answered.
+ */
+import type { Dialect } from '../meta/dialect.js';
+import type { GroupResource } from '../meta/gvk.js';
+import type { ApiObject, DraftObject } from '../meta/object.js';
+import type { Kind } from './kind.js';
+import type { ObjectReader } from './objects.js';
+
+/** What an attendant may see and do. Everything happens at once: nobody else comes in between. */
+export interface AttendedServer {
+  readonly dialect: Dialect;
+  readonly objects: ObjectReader;
+  /** How conversions reach what is outside; see `conversion.ts`. */
+  readonly outside: Outside;
+  /** Now, as a Time. */
+  now(): string;
+  /**
+   * Serves these versions of a kind, and no others, in the name of `owner`. `stored` is the form in which its objects are
+   * kept, served or not; without it they are forgotten.
+   */
+  serve(owner: string, versions: readonly Kind[], stored: Kind | undefined): void;
+  /** Kinds of a group (as clients see it) that are not served in anybody's name. */
+  others(group: string): readonly Kind[];
+  /** Writes to the status of an object as the server itself, past all plugins. */
+  writeStatus(object: ApiObject, change: (draft: DraftObject) => void): void;
+  /** Begins to delete all objects of a resource. */
+  deleteAll(resource: GroupResource): void;
+  /** How often objects of a resource have been written: another number, another state. */
+  changes(resource: GroupResource): number;
+}
+
+export interface Attendant {
+  /** Brings the server in line with the objects. Cheap when nothing has changed. */
+  settle(): void;
+}
+
+/** Conversions that are not the server's own affair. */
+export interface Outside {
+  /** By the name of a definition: a function of this process that takes the place of its webhook. */
+  readonly conversions: Readonly<Record<string, ConvertObject>>;
+  /** Where a webhook is found, and how it is called. */
+  readonly webhooks: WebhookCaller;
+}
+
+/** Turns an object into another version; it is a copy, and may be changed and returned. */
+export type ConvertObject = (object: DraftObject, toVersion: string) => DraftObject | Promise<DraftObject>;
+
+/** Where a webhook is, as configurations say it. */
+export interface WebhookAddress {
+  readonly url?: string;
+  readonly service?: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly path?: string;
+    readonly port?: number;
+  };
+  /** Certificates that its server may be signed by, base64. */
+  readonly caBundle?: string;
+}
+
+/** Sends a review and returns what comes back, parsed. Rejects with what is to be told about it. */
+export type WebhookCaller = (
+  address: WebhookAddress,
+  review: Readonly<Record<string, unknown>>,
+  timeoutSeconds: number,
+) => Promise<unknown>;

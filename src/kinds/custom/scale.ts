@@ -1,0 +1,81 @@
+/**
+ * `/scale` of a custom kind: three paths into its objects, shown as a Scale.
+ */
+import { errors } from '../../meta/errors.js';
+import { quote } from '../../meta/go-text.js';
+import type { ApiObject, DeepReadonly, DraftObject } from '../../meta/object.js';
+import type { MutableRecord } from '../../util/json.js';
+import { isRecord, setOwn } from '../../util/json.js';
+import type { CustomResourceSubresourceScale } from '../apiextensions/v1/schema/definition.js';
+import { Scale } from '../autoscaling/v1/scale.js';
+import type { SubresourceView } from '../kind.js';
+
+export function customScale(paths: DeepReadonly<CustomResourceSubresourceScale>): SubresourceView {
+  const { specReplicasPath, statusReplicasPath, labelSelectorPath } = paths;
+  const replicasPath = stepsOf(specReplicasPath);
+  return Object.freeze({
+    type: 'view' as const,
+    verbs: ['get', 'update', 'patch'] as const,
+    kind: Scale,
+    replicasPath,
+    read(live: ApiObject, _context: unknown, purpose: 'show' | 'change' = 'show'): DraftObject {
+      const replicas = integerAt(live, replicasPath);
+      if (replicas === undefined && purpose === 'show') {
+        throw errors.internal(`the spec replicas field ${quote(specReplicasPath)} does not exist`);
+      }
+      const selector = labelSelectorPath === undefined ? undefined : valueAt(live, stepsOf(labelSelectorPath));
+      const { name, namespace, uid, resourceVersion, creationTimestamp } = live.metadata;
+      return {
+        kind: '',
+        apiVersion: '',
+        metadata: {
+          name,
+          ...(namespace === undefined ? {} : { namespace }),
+          uid,
+          resourceVersion,
+          creationTimestamp,
+        },
+        // Nothing is written for none at all.
+        spec: replicas === undefined || replicas === 0 ? {} : { replicas },
+        status: {
+          replicas: integerAt(live, stepsOf(statusReplicasPath)) ?? 0,
+          ...(typeof selector === 'string' && selector !== '' ? { selector } : {}),
+        },
+      } as unknown as DraftObject;
+    },
+    write(view: ApiObject, draft: DraftObject): void {
+      const { replicas = 0 } = (view as unknown as Scale).spec;
+      putAt(draft, replicasPath, replicas);
+    },
+  });
+}
+
+/** `.spec.replicas` → its names. */
+function stepsOf(path: string): readonly string[] {
+  return path.replace(/^\./, '').split('.');
+}
+
+function valueAt(object: unknown, steps: readonly string[]): unknown {
+  let value = object;
+  for (const step of steps) {
+    if (!isRecord(value) || !Object.hasOwn(value, step)) return undefined;
+    value = value[step];
+  }
+  return value;
+}
+
+function integerAt(object: unknown, steps: readonly string[]): number | undefined {
+  const value = valueAt(object, steps);
+  return typeof value === 'number' && Number.isInteger(value) ? value : undefined;
+}
+
+function putAt(draft: DraftObject, steps: readonly string[], value: number): void {
+  let holder: MutableRecord = draft;
+  for (const step of steps.slice(0, -1)) {
+    const inner = Object.hasOwn(holder, step) ? holder[step] : undefined;
+    const next: MutableRecord = isRecord(inner) ? { ...inner } : {};
+    setOwn(holder, step, next);
+    holder = next;
+  }
+  setOwn(holder, steps.at(-1) ?? '', value);
+}

@@ -1,0 +1,210 @@
+/**
+ * Texts of manifests → the objects in them: documents one after the other, lists taken apart. Documents are read by the
+ * same reader as the bodies of apply, so a file means here what it means when a client sends it.
+ */
+import { yamlBody } from '../codec/yaml.js';
+import { BodyError, type RequestBody, valueBody } from '../protocol/body.js';
+import { isRecord } from '../util/json.js';
+
+/** A file and what it holds: YAML with any number of documents, or JSON. */
+export interface ManifestText {
+  /** As messages name it. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The same for a text that may come from nowhere in particular. */
+export type ManifestSource = Pick<ManifestText, 'text'> & Partial<Pick<ManifestText, 'name'>>;
+
+/** Where an object stands. */
+export interface ManifestPlace {
+  /** Absent: there is only one text. */
+  readonly file?: string;
+  /** Both count from one; the line is the document's first. */
+  readonly document: number;
+  readonly line: number;
+  /** Its place in a list; absent: the document is the object. */
+  readonly item?: number;
+}
+
+export interface Manifest {
+  readonly place: ManifestPlace;
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace: string | undefined;
+  readonly name: string | undefined;
+  readonly generateName: string | undefined;
+  readonly body: RequestBody;
+}
+
+/** What is wrong with one document or item. The message begins with its place; the cause is what the server said, if it did. */
+export class ManifestError extends Error {
+  override readonly name = 'ManifestError';
+  readonly place: ManifestPlace;
+
+  constructor(place: ManifestPlace, problem: string, options?: ErrorOptions) {
+    super(`${placeText(place)}: ${problem}`, options);
+    this.place = place;
+  }
+}
+
+/** `web.yaml:12 (document 3, item 2)`; without a file `line 12 (document 3, item 2)`. */
+export function placeText({ file, line, document, item }: ManifestPlace): string {
+  const where = file === undefined ? `line ${line}` : `${file}:${line}`;
+  return `${where} (document ${document}${item === undefined ? '' : `, item ${item}`})`;
+}
+
+/** The objects in order, with an error in the place of each that cannot be read. Documents without content are none. */
+export function readManifests(source: ManifestSource): (Manifest | ManifestError)[] {
+  const documents = splitDocuments(source).flatMap(splitJson);
+  return documents.flatMap(({ place, text }, index) => readDocument({ ...place, document: index + 1 }, text));
+}
+
+interface DocumentText {
+  readonly place: ManifestPlace;
+  readonly text: string;
+}
+
+/** A line that begins with the marker begins a document, whatever stands around it: YAML reserves it for that. */
+function splitDocuments({ name, text }: ManifestSource): DocumentText[] {
+  const lines = text.replace(/^\uFEFF/, '').split('\n');
+  const starts = [0, ...lines.flatMap((line, index) => (index > 0 && /^(---|\.\.\.)(\s|$)/.test(line) ? [index] : []))];
+  const documents: DocumentText[] = [];
+  starts.forEach((start, index) => {
+    const own = lines.slice(start, starts[index + 1]);
+    const content = own.findIndex((line) => !/^\s*(#|$|---\s*(#|$)|\.\.\.\s*(#|$))/.test(line));
+    if (content === -1) return;
+    const file = name === undefined ? {} : { file: name };
+    const place = { ...file, document: documents.length + 1, line: start + content + 1 };
+    // An end is no beginning. Empty lines in front make the reader count as the file does.
+    const kept = own.map((line, at) => (at === 0 && /^\.\.\.(\s|$)/.test(line) ? '' : line));
+    documents.push({ place, text: '\n'.repeat(start) + kept.join('\n') });
+  });
+  return documents;
+}
+
+/** JSON needs no marker between documents: what follows a whole object is another one. */
+function splitJson(document: DocumentText): DocumentText[] {
+  const { place, text } = document;
+  const start = text.search(/\S/);
+  if (text[start] !== '{') return [document];
+  const end = endOfJsonObject(text, start);
+  const rest = text.slice(end);
+  if (rest.trim() === '') return [document];
+  const line = text.slice(0, end).split('\n').length + (/^\s*/.exec(rest)?.[0].split('\n').length ?? 1) - 1;
+  // Its lines count on from the beginning of the file.
+  const behind = { place: { ...place, line }, text: text.slice(0, end).replace(/[^\n]/g, ' ') + rest };
+  return [{ place, text: text.slice(0, end) }, ...splitJson(behind)];
+}
+
+/** The index behind the brace that closes the one at `start`; the end of a text that never closes it. */
+function endOfJsonObject(text: string, start: number): number {
+  let depth = 0;
+  for (const token of text.slice(start).matchAll(/"(?:[^"\\]|\\.)*"|[{}]/gs)) {
+    if (token[0] === '{') depth++;
+    else if (token[0] === '}' && --depth === 0) return start + token.index + 1;
+  }
+  return text.length;
+}
+
+function readDocument(place: ManifestPlace, text: string): (Manifest | ManifestError)[] {
+  const body = yamlBody(text);
+  let value: unknown;
+  try {
+    ({ value } = body.read());
+  } catch (error) {
+    if (error instanceof BodyError) return [new ManifestError(place, error.message)];
+    throw error;
+  }
+  if (value === null) return [];
+  if (!isList(value)) return [readObject(place, value, body)];
+  return value.items.map((each, index) => {
+    const item = itemOf(value, each);
+    return readObject({ ...place, item: index + 1 }, item, valueBody(item));
+  });
+}
+
+interface ListDocument {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly items: readonly unknown[];
+}
+
+/** `List`, `ConfigMapList`, …: whatever carries items and says that it is a list. */
+function isList(value: unknown): value is ListDocument {
+  if (!isRecord(value) || !Array.isArray(value['items'])) return false;
+  return typeof value['kind'] === 'string' && value['kind'].endsWith('List') && isText(value['apiVersion']);
+}
+
+/** Written by the server that the list is from. To apply them would be to claim what is true of that server alone. */
+const SERVERS_OWN: ReadonlySet<string> = new Set([
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'managedFields',
+  'selfLink',
+]);
+
+/**
+ * An item as an object of its own. Servers leave out of each item what the kind of the list says (`ConfigMapList`), and
+ * put into it what only they know.
+ */
+function itemOf({ apiVersion, kind }: ListDocument, item: unknown): unknown {
+  if (!isRecord(item)) return item;
+  const { metadata } = item;
+  const claimed = isRecord(metadata)
+    ? { metadata: Object.fromEntries(Object.entries(metadata).filter(([name]) => !SERVERS_OWN.has(name))) }
+    : {};
+  const type = kind === 'List' ? {} : { apiVersion, kind: kind.slice(0, -'List'.length) };
+  return { ...type, ...item, ...claimed };
+}
+
+function readObject(place: ManifestPlace, value: unknown, body: RequestBody): Manifest | ManifestError {
+  if (!isRecord(value)) return new ManifestError(place, 'is not an object');
+  const { apiVersion, kind, metadata } = value;
+  if (isKustomization(place, value)) {
+    return new ManifestError(place, 'is for kustomize, which does not run here; load what "kubectl kustomize" prints');
+  }
+  const { namespace, name, generateName } = isRecord(metadata) ? metadata : {};
+  for (const [field, found] of Object.entries({
+    apiVersion,
+    kind,
+    'metadata.name': name,
+    'metadata.namespace': namespace,
+  })) {
+    const problem = unquoted(found);
+    if (problem !== undefined) return new ManifestError(place, `${field} is ${problem}`);
+  }
+  if (!isText(apiVersion)) return new ManifestError(place, 'apiVersion is missing');
+  if (!isText(kind)) return new ManifestError(place, 'kind is missing');
+  if (!isText(name) && !isText(generateName)) {
+    return new ManifestError(place, `${kind} has neither metadata.name nor metadata.generateName`);
+  }
+  return {
+    place,
+    apiVersion,
+    kind,
+    namespace: isText(namespace) ? namespace : undefined,
+    name: isText(name) ? name : undefined,
+    generateName: isText(generateName) ? generateName : undefined,
+    body,
+  };
+}
+
+/** A file that says how others are put together. It often goes without a type, and always without a name. */
+function isKustomization({ file }: ManifestPlace, { apiVersion, kind }: Readonly<Record<string, unknown>>): boolean {
+  if (kind === undefined && apiVersion === undefined) return /(^|[\\/])kustomization(\.ya?ml)?$/i.test(file ?? '');
+  return kind === 'Kustomization' && String(apiVersion).startsWith('kustomize.config.');
+}
+
+/** What a word became that its writer took for text: in YAML `yes`, `on` and `y` are booleans, `1.10` is a number. */
+function unquoted(value: unknown): string | undefined {
+  if (typeof value === 'boolean') return `a boolean (${value}); put it in quotes if it is a text: "y", "yes", "on"`;
+  if (typeof value === 'number' || typeof value === 'bigint') return `a number (${value}); put it in quotes`;
+  return undefined;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}

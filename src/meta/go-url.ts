@@ -1,0 +1,249 @@
+/**
+ * URLs as the reference server reads them: RFC 3986 with a few allowances, and nothing that browsers repair. A text
+ * that is refused is refused in its words.
+ *
+ * Inside, texts are bytes, one character each: an escape may stand for a part of a character, and the server looks at
+ * bytes only. What comes out is text again; bytes that are no UTF-8 become replacement characters.
+ */
+import { quote } from './go-text.js';
+import { addressProblem } from './ip-problem.js';
+import {
+  decodeBytes,
+  escapeBytes,
+  type Part,
+  quoteBytes,
+  toByteText,
+  UrlProblem,
+  unescapeBytes,
+} from './url-escape.js';
+
+/** A URL of which only what was written is kept; parts are asked for. */
+export interface GoUrl {
+  readonly scheme: string;
+  /** With the port, if there is one, and brackets around IPv6. */
+  readonly host: string;
+  readonly hostname: string;
+  readonly port: string;
+  readonly escapedPath: string;
+  /** In the order in which keys first come. Parameters that are malformed are left out. */
+  query(): ReadonlyMap<string, readonly string[]>;
+  /** The whole, spelled in the one way that equal URLs have. */
+  toString(): string;
+}
+
+/** What is wrong with a text that must be an absolute URL or path; undefined when nothing is. */
+export function requestUrlProblem(text: string): string | undefined {
+  return attempt(text, () => parse(toByteText(text), { viaRequest: true })).problem;
+}
+
+/** A URL that may have a fragment and may be relative. */
+export function parseGoUrl(
+  text: string,
+): { readonly url: GoUrl; readonly problem?: undefined } | { readonly problem: string } {
+  const [before = ''] = text.split('#', 1);
+  const parsed = attempt(before, () => parse(toByteText(before), { viaRequest: false }));
+  if (parsed.problem !== undefined) return parsed;
+  const fragment = toByteText(text.slice(before.length + 1));
+  if (fragment === '') return { url: urlOf(parsed.value) };
+  const decoded = attempt(text, () => unescapeBytes(fragment, 'fragment'));
+  if (decoded.problem !== undefined) return decoded;
+  return { url: urlOf({ ...parsed.value, fragment: { written: fragment, decoded: decoded.value } }) };
+}
+
+function attempt<Value>(text: string, make: () => Value): { value: Value; problem?: undefined } | { problem: string } {
+  try {
+    return { value: make() };
+  } catch (error) {
+    if (error instanceof UrlProblem) return { problem: `parse ${quote(text)}: ${error.message}` };
+    throw error;
+  }
+}
+
+/** In bytes. */
+interface Parts {
+  readonly scheme: string;
+  /** What follows the scheme of a URL without slashes, such as `mailto:a@b`. */
+  readonly opaque: string;
+  /** `name:password`, escaped in the usual way; undefined without an `@`. */
+  readonly user: string | undefined;
+  readonly host: string;
+  /** No `//` after the scheme. */
+  readonly omitHost: boolean;
+  readonly path: Spelled;
+  readonly query: string;
+  /** A question mark with nothing after it. */
+  readonly emptyQuery: boolean;
+  readonly fragment: Spelled;
+}
+
+interface Spelled {
+  readonly written: string;
+  readonly decoded: string;
+}
+
+const NOTHING: Spelled = { written: '', decoded: '' };
+const EMPTY: Parts = {
+  scheme: '',
+  opaque: '',
+  user: undefined,
+  host: '',
+  omitHost: false,
+  path: NOTHING,
+  query: '',
+  emptyQuery: false,
+  fragment: NOTHING,
+};
+
+function parse(text: string, { viaRequest }: { readonly viaRequest: boolean }): Parts {
+  if (hasControl(text)) throw new UrlProblem('net/url: invalid control character in URL');
+  if (text === '' && viaRequest) throw new UrlProblem('empty url');
+  if (text === '*') return { ...EMPTY, path: { written: '*', decoded: '*' } };
+  if (text.startsWith(':')) throw new UrlProblem('missing protocol scheme');
+  const [matched, written = ''] = /^([a-zA-Z][-+.a-zA-Z0-9]*):/.exec(text) ?? [''];
+  const scheme = written.toLowerCase();
+  const question = text.indexOf('?', matched.length);
+  const emptyQuery = question >= 0 && question === text.length - 1;
+  const query = question < 0 ? '' : text.slice(question + 1);
+  const rest = text.slice(matched.length, question < 0 ? undefined : question);
+  const found = { ...EMPTY, scheme, query, emptyQuery };
+
+  if (!rest.startsWith('/')) {
+    if (scheme !== '') return { ...found, opaque: rest };
+    if (viaRequest) throw new UrlProblem('invalid URI for request');
+    if (/^[^/]*:/.test(rest)) throw new UrlProblem('first path segment in URL cannot contain colon');
+  }
+  // A path of three slashes without a scheme is a path; a request has an authority only after a scheme.
+  const hasAuthority = rest.startsWith('//') && (scheme !== '' || (!viaRequest && !rest.startsWith('///')));
+  if (!hasAuthority) return { ...found, omitHost: scheme !== '' && rest.startsWith('/'), path: spelled(rest, 'path') };
+  const slash = rest.indexOf('/', 2);
+  const authority = rest.slice(2, slash < 0 ? undefined : slash);
+  const at = authority.lastIndexOf('@');
+  const host = readHost(authority.slice(at + 1));
+  const user = at < 0 ? undefined : readUser(authority.slice(0, at));
+  return { ...found, user, host, path: spelled(slash < 0 ? '' : rest.slice(slash), 'path') };
+}
+
+function hasControl(text: string): boolean {
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code < 0x20 || code === 0x7f) return true;
+  }
+  return false;
+}
+
+function spelled(written: string, part: Part): Spelled {
+  return { written, decoded: unescapeBytes(written, part) };
+}
+
+function readUser(text: string): string {
+  if (/[^-A-Za-z0-9._:~!$&'()*+,;=%@]/.test(text)) throw new UrlProblem('net/url: invalid userinfo');
+  const colon = text.indexOf(':');
+  const words = colon < 0 ? [text] : [text.slice(0, colon), text.slice(colon + 1)];
+  return words.map((word) => escapeBytes(unescapeBytes(word, 'user'), 'user')).join(':');
+}
+
+function readHost(text: string): string {
+  const open = text.lastIndexOf('[');
+  if (open < 0) {
+    const colon = text.lastIndexOf(':');
+    if (colon >= 0) checkPort(text.slice(colon));
+    return unescapeBytes(text, 'host');
+  }
+  const close = text.lastIndexOf(']');
+  if (close < 0) throw new UrlProblem("missing ']' in host");
+  const port = text.slice(close + 1);
+  checkPort(port);
+  const unescapedPort = unescapeBytes(port, 'host');
+  const inside = text.slice(open + 1, close);
+  // `%25` is the percent sign before a zone, which may have escapes that hosts may not.
+  const zone = inside.indexOf('%25');
+  const address =
+    zone < 0
+      ? unescapeBytes(inside, 'host')
+      : unescapeBytes(inside.slice(0, zone), 'host') + unescapeBytes(inside.slice(zone), 'zone');
+  const problem = addressProblem(address, quoteBytes);
+  if (problem !== undefined) throw new UrlProblem(`invalid host: ${problem}`);
+  if (!address.includes(':')) throw new UrlProblem('invalid IP-literal');
+  return `[${address}]${unescapedPort}`;
+}
+
+function checkPort(colonPort: string): void {
+  if (!isPort(colonPort)) throw new UrlProblem(`invalid port ${quoteBytes(colonPort)} after host`);
+}
+
+function isPort(colonPort: string): boolean {
+  return /^(:[0-9]*)?$/.test(colonPort);
+}
+
+function urlOf(parts: Parts): GoUrl {
+  const colon = parts.host.lastIndexOf(':');
+  const hasPort = colon >= 0 && isPort(parts.host.slice(colon));
+  const name = hasPort ? parts.host.slice(0, colon) : parts.host;
+  const isBracketed = name.startsWith('[') && name.endsWith(']');
+  return {
+    scheme: parts.scheme,
+    host: decodeBytes(parts.host),
+    hostname: decodeBytes(isBracketed ? name.slice(1, -1) : name),
+    port: hasPort ? decodeBytes(parts.host.slice(colon + 1)) : '',
+    escapedPath: decodeBytes(escapedPath(parts.path)),
+    query: () => readQuery(parts.query),
+    toString: () => decodeBytes(print(parts)),
+  };
+}
+
+/** As it was written, if it was written with valid characters only. */
+function escapedPath({ written, decoded }: Spelled): string {
+  if (decoded === '*') return '*';
+  return isValid(written, 'path') ? written : escapeBytes(decoded, 'path');
+}
+
+/** Characters that stay as they are if they were written, though they would be escaped otherwise. */
+const VALID: Readonly<Record<'path' | 'fragment', RegExp>> = {
+  path: /^[-A-Za-z0-9_.~!$&'()*+,;=:@[\]%/]*$/,
+  fragment: /^[-A-Za-z0-9_.~!$&'()*+,;=:@[\]%/?]*$/,
+};
+
+function isValid(written: string, part: 'path' | 'fragment'): boolean {
+  return VALID[part].test(written);
+}
+
+const MAX_PARAMETERS = 10_000;
+
+function readQuery(query: string): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  const parameters = query.split('&', MAX_PARAMETERS + 1);
+  if (parameters.length > MAX_PARAMETERS) return found;
+  for (const parameter of parameters) {
+    if (parameter === '' || parameter.includes(';')) continue;
+    const equals = parameter.indexOf('=');
+    const pair = equals < 0 ? [parameter, ''] : [parameter.slice(0, equals), parameter.slice(equals + 1)];
+    const decoded = attempt('', () => pair.map((word) => decodeBytes(unescapeBytes(word, 'query'))));
+    if (decoded.problem !== undefined) continue;
+    const [key = '', value = ''] = decoded.value;
+    const values = found.get(key);
+    if (values === undefined) found.set(key, [value]);
+    else values.push(value);
+  }
+  return found;
+}
+
+function print(parts: Parts): string {
+  const { scheme, opaque, query, emptyQuery, fragment } = parts;
+  const start = scheme === '' ? '' : `${scheme}:`;
+  const middle = opaque === '' ? printHierarchy(parts) : opaque;
+  const questions = emptyQuery || query !== '' ? `?${query}` : '';
+  const escaped = isValid(fragment.written, 'fragment') ? fragment.written : escapeBytes(fragment.decoded, 'fragment');
+  return `${start}${middle}${questions}${fragment.decoded === '' ? '' : `#${escaped}`}`;
+}
+
+function printHierarchy({ scheme, user, host, omitHost, path }: Parts): string {
+  const written = escapedPath(path);
+  const hasAuthority = (scheme !== '' || host !== '' || user !== undefined) && !omitHost;
+  if (!hasAuthority) {
+    const looksLikeScheme = scheme === '' && /^[^/]*:/.test(written);
+    return `${looksLikeScheme ? './' : ''}${written}`;
+  }
+  const slashes = host !== '' || path.decoded !== '' || user !== undefined ? '//' : '';
+  const separator = written !== '' && !written.startsWith('/') && host !== '' ? '/' : '';
+  return `${slashes}${user === undefined ? '' : `${user}@`}${escapeBytes(host, 'host')}${separator}${written}`;
+}

@@ -1,0 +1,118 @@
+/**
+ * Attendants at work: kinds whose objects change what the server does are asked, after each write of such objects, to
+ * bring the server in line. See `kinds/attendant.ts`.
+ */
+import type { Attendant, AttendedServer, Outside } from '../kinds/attendant.js';
+import type { Kind } from '../kinds/kind.js';
+import type { ServedKind } from '../kinds/served-kind.js';
+import { SERVER_MANAGER } from '../meta/dialect.js';
+import type { GroupResource } from '../meta/gvk.js';
+import type { ApiObject, DraftObject } from '../meta/object.js';
+import { valueBody } from '../protocol/body.js';
+import type { ApiRequest } from '../protocol/request.js';
+import { invariant } from '../util/invariant.js';
+import { copyJson } from '../util/json.js';
+import { isPromise } from '../util/maybe-promise.js';
+import type { ServerContext } from './context.js';
+import { writeContext } from './context.js';
+import { dispatch } from './dispatch.js';
+import { objectReader } from './power.js';
+import { deleteCollection } from './verbs/delete-collection.js';
+
+export class Attendants {
+  readonly #context: ServerContext;
+  readonly #outside: Outside;
+  #kinds: readonly ServedKind[] = [];
+  #attendants = new Map<Kind, Attendant>();
+  #isSettling = false;
+
+  /** The context is used without its plugins: what attendants do, the server does. */
+  constructor(context: ServerContext, outside: Outside) {
+    this.#context = { ...context, admission: [], mayRace: false };
+    this.#outside = outside;
+  }
+
+  /** Called after every request, and whenever the store has another state. */
+  settle(): void {
+    if (this.#isSettling) return;
+    this.#isSettling = true;
+    try {
+      this.#meetKinds();
+      for (const attendant of this.#attendants.values()) attendant.settle();
+    } finally {
+      this.#isSettling = false;
+    }
+  }
+
+  /** Everything may be different: after a restore. */
+  startOver(): void {
+    this.#context.registry.disown();
+    this.#kinds = [];
+    this.#attendants = new Map();
+    this.settle();
+  }
+
+  #meetKinds(): void {
+    const kinds = this.#context.registry.all();
+    if (kinds === this.#kinds) return;
+    this.#kinds = kinds;
+    for (const served of kinds) {
+      const { kind } = served;
+      if (kind.attend === undefined || this.#attendants.has(kind)) continue;
+      this.#attendants.set(kind, kind.attend(this.#serverFor(served)));
+    }
+  }
+
+  #serverFor(attended: ServedKind): AttendedServer {
+    const context = this.#context;
+    const { registry, store, dialect } = context;
+    const storage = (resource: GroupResource): string | undefined => registry.storedForm(resource)?.storage;
+    return {
+      dialect,
+      objects: objectReader(store, registry),
+      outside: this.#outside,
+      now: () => writeContext(context).now,
+      serve: (owner, kinds, stored) => registry.serve(owner, kinds, stored),
+      others: (group) => {
+        const served = registry.all().filter((other) => other.gvr.group === group && !registry.isOwned(other));
+        return served.map(({ kind }) => kind);
+      },
+      writeStatus: (object, change) => this.#writeStatus(attended, object, change),
+      deleteAll: (resource) => this.#deleteAll(resource),
+      changes: (resource) => store.lastChange(storage(resource) ?? ''),
+    };
+  }
+
+  #writeStatus(served: ServedKind, object: ApiObject, change: (draft: DraftObject) => void): void {
+    const draft = copyJson(object) as unknown as DraftObject;
+    change(draft);
+    const request: ApiRequest = {
+      verb: 'update',
+      resource: served.gvr,
+      subresource: 'status',
+      name: object.metadata.name,
+      options: { fieldManager: SERVER_MANAGER },
+      body: valueBody(draft),
+    };
+    const answered = dispatch(this.#context, request);
+    invariant(!isPromise(answered), 'without plugins nothing is waited for');
+  }
+
+  #deleteAll(resource: GroupResource): void {
+    const served = this.#context.registry.storedForm(resource);
+    if (served === undefined) return;
+    const namespaces = new Set(
+      this.#context.store.list({ resource: served.storage }).items.map(({ metadata }) => metadata.namespace ?? ''),
+    );
+    for (const namespace of namespaces) {
+      const request: ApiRequest = {
+        verb: 'deletecollection',
+        resource: served.gvr,
+        ...(namespace === '' ? {} : { namespace }),
+        options: {},
+      };
+      const deleted = deleteCollection(this.#context, request, served);
+      invariant(!isPromise(deleted), 'objects in their stored form need no conversion');
+    }
+  }
+}

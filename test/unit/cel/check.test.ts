@@ -1,0 +1,154 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { describeType, formatType } from '../../../src/cel/check/format.js';
+import { createEnvironment } from '../../../src/cel/environment.js';
+import { LANGUAGE_LIBRARIES } from '../../../src/cel/library/language.js';
+import { VALUE_LIBRARIES } from '../../../src/cel/library/values.js';
+import type { CelType } from '../../../src/cel/types.js';
+import { BOOL, DYN, INT, listOf, mapOf, objectType, STRING } from '../../../src/cel/types.js';
+import { compile, ENVIRONMENTS, readCases } from './check-world.js';
+
+/** Environment, expression, and the messages with their places, or the type (with its other text, if that differs). */
+type CheckCase = readonly [string, string, string | readonly string[]];
+
+const environment = (name: string) => ENVIRONMENTS[name] ?? createEnvironment();
+
+describe('answers of the reference', () => {
+  const cases = readCases<CheckCase>('./check-cases.jsonl');
+
+  test.each(Object.keys(ENVIRONMENTS))('in the environment %s', (name) => {
+    const own = cases.filter(([where]) => where === name);
+    expect(own.length).toBeGreaterThan(20);
+    const answered = own.map(([where, expression]) => [where, expression, answer(expression, name)]);
+    expect(answered).toEqual(own);
+  });
+
+  function answer(expression: string, name: string): string | readonly string[] {
+    const compiled = compile(expression, environment(name));
+    if (typeof compiled === 'string') {
+      return compiled.split('\n').flatMap((line) => {
+        const [, message] = /^(?:ERROR: <input>:)(.*)$/.exec(line) ?? [];
+        if (message !== undefined) return [message.replace(': ', ' ')];
+        return /^\d+ more errors/.test(line) ? [line] : [];
+      });
+    }
+    const types = [formatType(compiled.resultType), describeType(compiled.resultType)];
+    return [...new Set(types)].join(' ');
+  }
+});
+
+test('an issue points into the text', () => {
+  expect(compile('1 + 1u', environment('server'))).toBe(
+    ["ERROR: <input>:1:3: found no matching overload for '_+_' applied to '(int, uint)'", ' | 1 + 1u', ' | ..^'].join(
+      '\n',
+    ),
+  );
+});
+
+test('more than a hundred issues are counted', () => {
+  const text = compile(`[${Array.from({ length: 130 }, () => 'nope').join(', ')}]`, environment('server'));
+  expect(text).toMatch(/\n30 more errors were truncated$/);
+});
+
+describe('what the checked expression says', () => {
+  test('names and functions are written in full, with the ids they had', () => {
+    const checked = compile('v == .a.b.fun(b.c)', environment('loose'));
+    if (typeof checked === 'string') expect.fail(checked);
+    const call = { type: 'call', function: 'a.b.fun', target: undefined, args: [{ type: 'ident', name: 'a.b.c' }] };
+    expect(checked.expr).toMatchObject({ args: [{ type: 'ident', name: 'a.b.v' }, call] });
+    const names = [...checked.references.values()].map((it) => (it.type === 'variable' ? it.name : it.overloads));
+    expect(names).toEqual(['a.b.v', 'a.b.c', ['a_b_fun'], ['equals']]);
+  });
+
+  test('types of names have values', () => {
+    const checked = compile('int', environment('server'));
+    if (typeof checked === 'string') expect.fail(checked);
+    expect(checked.references.get(checked.expr.id)).toMatchObject({
+      type: 'variable',
+      name: 'int',
+      value: { type: INT },
+    });
+  });
+
+  test('calls whose types are known only when they run list all overloads', () => {
+    const checked = compile('dy + dy', environment('server'));
+    if (typeof checked === 'string') expect.fail(checked);
+    expect(checked.references.get(checked.expr.id)).toEqual({
+      type: 'function',
+      overloads: [
+        'add_bytes',
+        'add_double',
+        'add_duration_duration',
+        'add_duration_timestamp',
+        'add_timestamp_duration',
+        'add_int64',
+        'add_list',
+        'add_string',
+        'add_uint64',
+      ],
+    });
+    expect(checked.resultType).toEqual(DYN);
+  });
+
+  test('what is never found out is dyn', () => {
+    const checked = compile('[[], {}]', environment('loose'));
+    if (typeof checked === 'string') expect.fail(checked);
+    expect(new Set([...checked.types.values()].map(formatType))).toEqual(new Set(['list(dyn)', 'map(dyn, dyn)']));
+  });
+});
+
+/** The schema of all definitions in that recording. */
+const SPEC: Readonly<Record<string, CelType>> = {
+  a: INT,
+  s: STRING,
+  b: BOOL,
+  l: listOf(INT),
+  sl: listOf(STRING),
+  m: mapOf(STRING, STRING),
+  n: STRING,
+  o: objectType('o'),
+};
+
+describe('a recorded server', () => {
+  const RECORDED = new URL('../../../../shared/conformance/recorded/crd-cel-compile.json', import.meta.url);
+  const there = existsSync(RECORDED);
+
+  test.skipIf(!there)('refuses rules in the same words (skipped without ../shared)', () => {
+    const types = createEnvironment({
+      libraries: [...LANGUAGE_LIBRARIES, ...VALUE_LIBRARIES],
+      variables: { self: objectType('spec') },
+      provider: {
+        hasType: (name) => name === 'spec' || name === 'o',
+        fieldType: (name, field) => (name === 'spec' ? SPEC[field] : field === 'x' ? INT : undefined),
+        fieldNames: () => [],
+      },
+    });
+    const pairs = recordedRefusals(JSON.parse(readFileSync(RECORDED, 'utf8')));
+    expect(pairs.length).toBeGreaterThan(20);
+    for (const [rule, message] of pairs) expect([rule, compile(rule, types)]).toEqual([rule, message]);
+  });
+});
+
+/** Rules about that schema that were refused, each with the reason. */
+function recordedRefusals(scenarios: readonly Recorded[]): readonly (readonly [string, string])[] {
+  const wanted = ['cel-compile-syntax', 'cel-compile-references', 'cel-compile-macros'];
+  return scenarios
+    .filter(({ name }) => wanted.includes(name))
+    .flatMap(({ steps, expect: answers }) =>
+      steps.flatMap(({ body }, index) => {
+        const [, rule] =
+          /"x-kubernetes-validations":\[\{"rule":("(?:[^"\\]|\\.)*")\}\]/.exec(JSON.stringify(body)) ?? [];
+        const [, message] =
+          /: compilation failed: ((?:[^"\\]|\\.)*)","field"/.exec(JSON.stringify(answers[index])) ?? [];
+        return rule === undefined || message === undefined
+          ? []
+          : [[JSON.parse(rule) as string, JSON.parse(`"${message}"`) as string] as const];
+      }),
+    );
+}
+
+interface Recorded {
+  readonly name: string;
+  readonly steps: readonly { readonly body?: unknown }[];
+  readonly expect: readonly unknown[];
+}

@@ -1,0 +1,70 @@
+/** What regular expressions find. All answers were taken from the reference implementation. */
+import { describe, expect, test } from 'vitest';
+import { re2FindAll, re2Matches } from '../../../src/meta/re2.js';
+import fc from '../../property/seeded.js';
+
+describe('the leftmost match, and of those the one preferred', () => {
+  test.each<[pattern: string, text: string, found: readonly string[]]>([
+    ['a|ab', 'abab', ['a', 'a']],
+    ['ab|a', 'abab', ['ab', 'ab']],
+    ['(a|ab)(c|bcd)?', 'abcd', ['abcd']],
+    ['a+', 'aaa', ['aaa']],
+    ['a+?', 'aaa', ['a', 'a', 'a']],
+    ['(?U)a+', 'aaa', ['a', 'a', 'a']],
+    ['(?U)a+?', 'aaa', ['aaa']],
+    ['a{2,3}', 'aaaaa', ['aaa', 'aa']],
+    ['a{2,3}?', 'aaaaa', ['aa', 'aa']],
+    ['(?:a|aa)(?:a|b)', 'aab', ['aa']],
+    ['.*?b', 'aab ab', ['aab', ' ab']],
+    ['(|a)+', 'aaa', ['', '', '', '']],
+    ['(?:|a)*', 'aaa', ['', '', '', '']],
+    ['(?:a*)*', 'baac', ['', 'aa', '']],
+    ['(?:([^a]|a)*?){2,}.|(?:)|\\w', 'aé\nc A', ['a', 'é', '\nc', ' ', 'A']],
+    ['(?i)(?:(.)*?(?mU)\\B)+', '1c😀 ', ['1', '😀', '']],
+  ])('%j in %j', (pattern, text, found) => {
+    expect(re2FindAll(pattern, text)).toEqual(found);
+  });
+});
+
+describe('empty matches', () => {
+  test.each<[pattern: string, text: string, found: readonly string[]]>([
+    ['', 'é😀', ['', '', '']],
+    // None right behind another match.
+    ['a*', 'baac', ['', 'aa', '']],
+    ['x*', '😀', ['', '']],
+    ['\\b', 'ab c', ['', '', '', '']],
+    ['$', 'a\nb', ['']],
+    ['(?m)$', 'a\nb', ['', '']],
+    ['^', 'aa', ['']],
+    ['a|$', 'ba', ['a']],
+  ])('%j in %j', (pattern, text, found) => {
+    expect(re2FindAll(pattern, text)).toEqual(found);
+  });
+});
+
+test('no more than were asked for', () => {
+  expect(re2FindAll('[0-9]', '1 2 3', { limit: 2 })).toEqual(['1', '2']);
+  expect(re2FindAll('[0-9]', '1 2 3', { limit: 0 })).toEqual([]);
+});
+
+test('an expression with a problem finds nothing', () => {
+  expect(re2FindAll('(', '(')).toEqual([]);
+});
+
+test('the caller learns how many steps it took', () => {
+  let steps = 0;
+  re2FindAll('a*b|a', 'a'.repeat(100), { onSteps: (more) => (steps += more) });
+  expect(steps).toBeGreaterThan(100 * 50);
+});
+
+test('something is found exactly where there is a match', () => {
+  const pattern = fc
+    .array(fc.constantFrom('a', 'b', '.', '(?:a|b)', '[^a]', '^', '$', '\\b', '*?', '+', '?', '|'), { maxLength: 8 })
+    .map((parts) => parts.join('').replace(/[*+?]+(?=[*+?])/g, ''));
+  const text = fc.array(fc.constantFrom('a', 'b', 'c', '\n', '😀'), { maxLength: 8 }).map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(pattern, text, (expression, searched) => {
+      expect(re2FindAll(expression, searched, { limit: 1 }).length > 0).toBe(re2Matches(expression, searched));
+    }),
+  );
+});
