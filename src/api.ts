@@ -52,11 +52,13 @@ export type { FieldsOption, LabelsOption } from './client/selectors.js';
 export type { Predicate } from './client/wait-for.js';
 export type { Watch, WatchEvent } from './client/watch.js';
 export type { Cluster, ClusterOptions, ClusterSnapshot, ForkOptions } from './cluster.js';
-export { defineKind, type InputBase, type KindDefinition, type ObjectBase } from './kinds/define-kind.js';
+export type { ConvertObject, WebhookAddress, WebhookCaller } from './kinds/attendant.js';
+export type { InputBase, KindDefinition, ObjectBase } from './kinds/define-kind.js';
 export type { FeatureGateSettings, FeatureGates } from './kinds/feature-gates.js';
-export type { DraftOf, InputOf, Kind, ObjectOf, PropagationPolicy, Scope } from './kinds/kind.js';
+export type { DraftOf, InputOf, Kind, KindRule, ObjectOf, PropagationPolicy, Scope } from './kinds/kind.js';
 export type { ObjectAddress, ObjectReader } from './kinds/objects.js';
 export type { ServedKind } from './kinds/served-kind.js';
+export { type ScalePaths, scale, scaleAt } from './kinds/subresources/scale.js';
 export { status } from './kinds/subresources/status.js';
 export { type Dialect, type DialectName, dialectNamed } from './meta/dialect.js';
 // 3. Errors

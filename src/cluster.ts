@@ -7,8 +7,8 @@ import type { AdmissionPlugin, ClusterView } from './admission/types.js';
 import type { Client } from './client/client.js';
 import { createClient } from './client/client.js';
 import type { ClientDefaults } from './client/options.js';
-import { Namespace } from './kinds/core/v1/namespace.js';
 import type { ConvertObject, Outside, WebhookCaller } from './kinds/attendant.js';
+import { Namespace } from './kinds/core/v1/namespace.js';
 import { type FeatureGateSettings, type FeatureGates, featureGates } from './kinds/feature-gates.js';
 import type { InitialManager, Kind } from './kinds/kind.js';
 import type { ServedKind } from './kinds/served-kind.js';
@@ -27,7 +27,7 @@ import { Registry } from './registry/registry.js';
 import { Attendants } from './server/attend.js';
 import type { ServerContext } from './server/context.js';
 import { dispatch } from './server/dispatch.js';
-import { fetchWebhook } from './server/fetch-webhook.js';
+import { fetchWebhooks } from './server/fetch-webhook.js';
 import { type Middleware, MiddlewareStack } from './server/middleware.js';
 import { objectReader } from './server/power.js';
 import { memoryStorage, type StorageSettings } from './storage/memory-storage.js';
@@ -124,6 +124,7 @@ export interface Cluster extends Client, Transport, AsyncDisposable {
 export function assembleCluster(options: ClusterOptions, defaults: readonly Kind[]): Cluster {
   refuseUnknownOptions('createCluster', options, CLUSTER_OPTIONS);
   const clock = options.clock ?? systemClock;
+  const ids = options.ids ?? randomIds;
   const storage = options.storage ?? memoryStorage();
   const dialect = dialectNamed(options.dialect ?? 'orch');
   const features = featureGates(options.featureGates);
@@ -140,7 +141,7 @@ export function assembleCluster(options: ClusterOptions, defaults: readonly Kind
   registry.demand(Namespace);
   const parts: ClusterParts = {
     clock,
-    ids: options.ids ?? randomIds,
+    ids,
     dialect,
     storage,
     store: new Store({ clock, ...storage }),
@@ -148,7 +149,7 @@ export function assembleCluster(options: ClusterOptions, defaults: readonly Kind
     features,
     admission: options.admission ?? defaultAdmission,
     client: options.client ?? {},
-    outside: outsideOf(options),
+    outside: outsideOf(options, clock, ids),
     family: {},
   };
   const cluster = assemble(parts);
@@ -157,8 +158,8 @@ export function assembleCluster(options: ClusterOptions, defaults: readonly Kind
   return cluster;
 }
 
-function outsideOf({ conversions = {}, webhooks = fetchWebhook }: ClusterOptions): Outside {
-  return { conversions, webhooks };
+function outsideOf({ conversions = {}, webhooks }: ClusterOptions, clock: Clock, ids: Ids): Outside {
+  return { conversions, webhooks: webhooks ?? fetchWebhooks(clock), uid: () => ids.uid() };
 }
 
 const CLUSTER_OPTIONS = [
@@ -282,7 +283,8 @@ function assemble(parts: ClusterParts): Cluster {
 
   /** Whatever a request has changed is seen to before anybody is answered. */
   function handle(request: ApiRequest): MaybePromise<ApiResponse> {
-    if (request.verb === 'get' || request.verb === 'list' || request.verb === 'watch') return dispatch(context, request);
+    if (request.verb === 'get' || request.verb === 'list' || request.verb === 'watch')
+      return dispatch(context, request);
     let answered: MaybePromise<ApiResponse>;
     try {
       answered = dispatch(context, request);

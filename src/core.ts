@@ -5,3 +5,4 @@
 
 export * from './api.js';
 export { createCluster } from './bare-cluster.js';
+export { defineKind } from './kinds/define-kind.js';

@@ -14,3 +14,4 @@
 
 export * from './api.js';
 export { createCluster } from './full-cluster.js';
+export { defineKind } from './kinds/define-kind-with-rules.js';

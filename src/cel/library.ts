@@ -13,7 +13,10 @@ export interface Library {
   readonly macros?: readonly Macro[];
   /** Variables every expression has, such as names of types. */
   readonly variables?: Readonly<Record<string, { readonly type: CelType; readonly value: CelValue }>>;
-  /** Of calls that this library knows the price of, whoever declared the function. Asked before the default. */
+  /**
+   * Of calls that this library knows the price of, whoever declared the function. Asked before the default; the price of
+   * operators and of the plainest standard functions is fixed, but for `==` of objects and opaque values.
+   */
   readonly estimate?: (call: CallToEstimate, sizes: Sizes) => CallEstimate | undefined;
   readonly price?: (call: PricedCall) => number | undefined;
 }

@@ -142,7 +142,9 @@ export function referenceClass(value: CelValue): string {
   if (value === null) return 'types.Null';
   if (value instanceof CelList) return '*types.baseList';
   if (value instanceof CelMap || value instanceof CelObject) return '*types.baseMap';
-  if (value instanceof CelOpaque) return value.type.name === 'optional_type' ? '*types.Optional' : value.type.name;
+  if (value instanceof CelOpaque) {
+    return value.referenceClass ?? (value.type.name === 'optional_type' ? '*types.Optional' : value.type.name);
+  }
   if (value instanceof CelUint) return 'types.Uint';
   if (value instanceof CelBytes) return 'types.Bytes';
   if (value instanceof CelTimestamp) return 'types.Timestamp';

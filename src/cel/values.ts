@@ -97,6 +97,10 @@ export abstract class CelOpaque {
   abstract equals(other: CelValue): boolean;
   /** What costs count as its length; absent: 1. */
   readonly size?: number;
+  /** How the reference calls the class, which a few messages show; absent: as the type. */
+  readonly referenceClass?: string;
+  /** False where it cannot be looked for in a set: `x in [1, 2]` fails then. */
+  readonly hashable?: boolean;
 }
 
 /** `optional.of(x)`, `optional.none()`. */

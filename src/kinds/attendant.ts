@@ -21,6 +21,8 @@ export interface AttendedServer {
    * kept, served or not; without it they are forgotten.
    */
   serve(owner: string, versions: readonly Kind[], stored: Kind | undefined): void;
+  /** Ends the watches of a resource: what they would go on to show is no longer what it is. */
+  endWatches(resource: GroupResource): void;
   /** Kinds of a group (as clients see it) that are not served in anybody's name. */
   others(group: string): readonly Kind[];
   /** Writes to the status of an object as the server itself, past all plugins. */
@@ -42,6 +44,8 @@ export interface Outside {
   readonly conversions: Readonly<Record<string, ConvertObject>>;
   /** Where a webhook is found, and how it is called. */
   readonly webhooks: WebhookCaller;
+  /** Names a review, so that its answer is known to be one. */
+  uid(): string;
 }
 
 /** Turns an object into another version; it is a copy, and may be changed and returned. */

@@ -6,6 +6,7 @@ import type { FieldError } from '../meta/field-error.js';
 import type { ApiObject } from '../meta/object.js';
 import type { MutableRecord, ParsedBody } from '../util/json.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
+import type { JSONSchemaProps } from './apiextensions/v1/schema/json-schema.js';
 
 export interface CustomForm {
   /** A copy of a document: what the schema does not know is gone and named, defaults are filled in. Throws DecodeError. */
@@ -22,6 +23,8 @@ export interface CustomForm {
   relabel(object: ApiObject): ApiObject;
   /** True while the definition goes: no new objects. */
   readonly isTerminating: boolean;
+  /** The schema as the definition has it, for the documents that tell what objects look like. */
+  readonly published: JSONSchemaProps;
 }
 
 export interface JudgementOptions {

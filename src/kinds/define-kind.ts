@@ -17,11 +17,13 @@ import type {
   AnySubresource,
   Kind,
   KindNames,
+  KindRule,
   NameRule,
   Scope,
   StoredForm,
   Strategy,
   SubresourceStrategy,
+  SubresourceView,
 } from './kind.js';
 import { bareFinalizerWarnings } from './shared/finalizers.js';
 import { objectMetaNode } from './shared/object-meta.js';
@@ -56,7 +58,10 @@ export interface KindDefinition<Shape extends z.ZodRawShape, ObjectScope extends
   readonly names?: Partial<KindNames>;
   /** zod schemas of the top-level fields beside `apiVersion`, `kind` and `metadata`. */
   readonly body: Shape;
-  readonly subresources?: Readonly<Record<Subresource, SubresourceStrategy>>;
+  /** `status` and `scale`, where the kind has them. */
+  readonly subresources?: Readonly<Record<Subresource, SubresourceStrategy | SubresourceView>>;
+  /** Rules across fields in CEL, as definitions have them. Not in `orchplane/core`, which has no expression engine. */
+  readonly rules?: readonly KindRule[];
   /** Rules across fields. */
   readonly validate?: (object: ObjectBase & BodyOutput<Shape>) => readonly FieldError[];
 }
@@ -77,7 +82,28 @@ export function defineKind<
 >(
   definition: KindDefinition<Shape, ObjectScope, Subresource>,
 ): Kind<ObjectBase & BodyOutput<Shape>, InputBase & BodyInput<Shape>, ObjectScope, Subresource> {
-  const { validate } = definition;
+  return defineWith(definition, withoutEngine);
+}
+
+/** Makes rules of their texts. */
+export type CompileRules = (schema: ObjectNode, rules: readonly KindRule[]) => NonNullable<Strategy['rules']>;
+
+const withoutEngine: CompileRules = ({ goName }) => {
+  throw new TypeError(
+    `orchplane: ${goName}: rules need the expression engine, which orchplane/core leaves out; import defineKind from 'orchplane'`,
+  );
+};
+
+/** {@link defineKind}, with an expression engine or without. */
+export function defineWith<
+  const Shape extends z.ZodRawShape,
+  const ObjectScope extends Scope,
+  const Subresource extends string,
+>(
+  definition: KindDefinition<Shape, ObjectScope, Subresource>,
+  compileRules: CompileRules,
+): Kind<ObjectBase & BodyOutput<Shape>, InputBase & BodyInput<Shape>, ObjectScope, Subresource> {
+  const { validate, rules = [] } = definition;
   checkBody(definition.kind, definition.body);
   const hasStatus = definition.subresources !== undefined && 'status' in definition.subresources;
   const statusSchema = definition.body['status'];
@@ -99,6 +125,7 @@ export function defineKind<
       generation: (next, live) => !sameOutside(next, live, hasStatus ? ['metadata', 'status'] : ['metadata']),
       ...(hasStatus ? STATUS_APART : {}),
       ...(validate === undefined ? {} : onEveryWrite(validate as unknown as WholeRule)),
+      ...(rules.length === 0 ? {} : { rules: compileRules(schema, rules) }),
     },
   );
 }
@@ -116,7 +143,7 @@ function checkBody(kind: string, body: unknown): void {
 
 /** A built-in kind: its schema is built when it is first needed, and it may have ways of its own. */
 export interface BuiltInDefinition<ObjectScope extends Scope, Subresources extends string>
-  extends Pick<Kind, Exclude<OptionalPart, 'stored' | 'custom'>> {
+  extends Pick<Kind, Exclude<OptionalPart, 'stored' | 'custom' | 'rules'>> {
   readonly apiVersion: string;
   readonly kind: string;
   readonly scope: ObjectScope;
@@ -206,7 +233,11 @@ const ALL_VERBS: readonly Verb[] = Object.freeze([
   'watch',
 ]);
 
-export function buildKind<Result extends Kind>(described: Described, forms: Forms, strategy: Partial<Strategy>): Result {
+export function buildKind<Result extends Kind>(
+  described: Described,
+  forms: Forms,
+  strategy: Partial<Strategy>,
+): Result {
   const gv = parseApiVersion(described.apiVersion);
   if (gv === undefined || gv.version === '') throw new TypeError(`"${described.apiVersion}" is not an apiVersion`);
   if (!/^[A-Z][A-Za-z0-9]*$/.test(described.kind)) throw new TypeError(`"${described.kind}" is not a CamelCase kind`);
@@ -254,6 +285,7 @@ const OPTIONAL_PARTS = [
   'initial',
   'columns',
   'keptAsVersion',
+  'rules',
   'custom',
   'attend',
 ] as const satisfies readonly (keyof Kind)[];

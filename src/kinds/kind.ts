@@ -15,7 +15,7 @@ import type { MaybePromise } from '../util/maybe-promise.js';
 import type { AccessReader } from './access.js';
 import type { Attendant, AttendedServer } from './attendant.js';
 import type { Column } from './columns.js';
-import type { CustomForm } from './custom-form.js';
+import type { CustomForm, Judgement } from './custom-form.js';
 import type { FeatureGates } from './feature-gates.js';
 import type { Objects } from './objects.js';
 
@@ -81,6 +81,8 @@ export interface Kind<
   readonly columns?: readonly Column[];
   /** The version in which the reference server keeps it, where that is not the one in which we do; clients see a hash. */
   readonly keptAsVersion?: string;
+  /** Rules in CEL that it was defined with. */
+  readonly rules?: readonly KindRule[];
   /** Present on kinds that a definition makes while the cluster runs. */
   readonly custom?: CustomForm;
   /** Present on kinds whose objects change what the server does. */
@@ -187,6 +189,8 @@ export interface Strategy {
   /** Rules across fields; rules of single fields stand in the schema. */
   readonly validate?: (object: ApiObject, context: WriteContext) => readonly FieldError[];
   readonly validateUpdate?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly FieldError[];
+  /** Rules in CEL, on every write, the status alone included. */
+  readonly rules?: (next: ApiObject, live: ApiObject | undefined) => Judgement;
   /** What to tell the client about an object that is accepted all the same. */
   readonly warnings?: (object: ApiObject, live: ApiObject | undefined, context: WriteContext) => readonly string[];
   /** Last touch after validation, before the object is stored. */
@@ -232,6 +236,20 @@ export interface Allocation {
 }
 
 export type PropagationPolicy = 'Foreground' | 'Background' | 'Orphan';
+
+/** A rule in CEL, as in a definition: `self` is the object, `oldSelf` what it was before. */
+export interface KindRule {
+  /** True for objects that are fine: `self.spec.min <= self.spec.max`. */
+  readonly rule: string;
+  readonly message?: string;
+  /** Gives the message; used where it can be evaluated. */
+  readonly messageExpression?: string;
+  readonly reason?: 'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired' | 'FieldValueDuplicate';
+  /** Which field the message is about: `.spec.min`. */
+  readonly fieldPath?: string;
+  /** The rule is run on create too, and `oldSelf` is an optional. */
+  readonly optionalOldSelf?: boolean;
+}
 
 /** A checked delete. */
 export interface DeletionRequest {

@@ -64,8 +64,7 @@ export function readSemver(text: string): SemanticVersion | string {
  * leading zeros. `v01.2` → `1.2.0`. A short version with more than numbers is a problem.
  */
 export function normalizeSemver(text: string): { readonly text: string } | { readonly problem: string } {
-  const [first = '', second, ...more] = text.replace(/^v/, '').split('.');
-  const parts = [first, ...(second === undefined ? [] : [second]), ...(more.length === 0 ? [] : [more.join('.')])];
+  const parts = firstThree(text.replace(/^v/, ''));
   const trimmed = parts.map((part) => (byteLength(part) > 1 ? withoutLeadingZeros(part) : part));
   if (parts.length < 3 && /[+-]/.test(parts.at(-1) ?? '')) {
     return { problem: 'short version cannot contain PreRelease/Build meta data' };
@@ -85,6 +84,15 @@ export function compareSemver(a: SemanticVersion, b: SemanticVersion): -1 | 0 | 
     if (found !== 0) return found;
   }
   return order(a.prerelease.length, b.prerelease.length);
+}
+
+/** What stands before the first dot, before the second, and all the rest. */
+function firstThree(text: string): string[] {
+  const first = text.indexOf('.');
+  const second = first < 0 ? -1 : text.indexOf('.', first + 1);
+  if (first < 0) return [text];
+  if (second < 0) return [text.slice(0, first), text.slice(first + 1)];
+  return [text.slice(0, first), text.slice(first + 1, second), text.slice(second + 1)];
 }
 
 /** A number is left: `00` → `0`, `0-a` → `0-a`; a part that does not begin with one gets it, and is refused later. */

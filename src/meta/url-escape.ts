@@ -70,20 +70,25 @@ export function escapeBytes(text: string, part: Part): string {
   });
 }
 
+const NOT_ASCII = /[\u0080-\uffff]/;
+
 /** The UTF-8 bytes of a text, one character each. */
 export function toByteText(text: string): string {
+  if (!NOT_ASCII.test(text)) return text;
   let bytes = '';
   for (const byte of new TextEncoder().encode(text)) bytes += String.fromCharCode(byte);
   return bytes;
 }
 
 export function decodeBytes(bytes: string): string {
-  if (!/[^\0-\x7f]/.test(bytes)) return bytes;
+  if (!NOT_ASCII.test(bytes)) return bytes;
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(Uint8Array.from(bytes, (one) => one.charCodeAt(0)));
 }
 
 /** Quoted, with `\xff` for bytes that are no UTF-8. */
 export function quoteBytes(bytes: string): string {
+  const whole = decodeBytes(bytes);
+  if (!whole.includes('\ufffd')) return quote(whole);
   let out = '';
   for (let at = 0; at < bytes.length; ) {
     const length = characterLength(bytes, at);

@@ -73,6 +73,11 @@ export class Attendants {
       outside: this.#outside,
       now: () => writeContext(context).now,
       serve: (owner, kinds, stored) => registry.serve(owner, kinds, stored),
+      endWatches: (resource) => {
+        const name = storage(resource);
+        if (name === undefined) return;
+        for (const watch of [...context.watches]) if (watch.storage === name) watch.close();
+      },
       others: (group) => {
         const served = registry.all().filter((other) => other.gvr.group === group && !registry.isOwned(other));
         return served.map(({ kind }) => kind);

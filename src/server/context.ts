@@ -12,6 +12,7 @@ import type { Registry } from '../registry/registry.js';
 import type { Store } from '../storage/store.js';
 import type { Clock } from '../util/clock.js';
 import type { Ids } from '../util/ids.js';
+import type { RunningWatch } from './event-stream.js';
 
 export interface ServerContext {
   readonly store: Store;
@@ -27,7 +28,7 @@ export interface ServerContext {
   /** How long a list's later pages stay readable. spec: Chunked lists */
   readonly continueTokenMs: number;
   /** Running watches, to be ended with the cluster. */
-  readonly watches: Set<{ close(): void }>;
+  readonly watches: Set<RunningWatch>;
 }
 
 /** Who an in-process request comes from when it does not say. */

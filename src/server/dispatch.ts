@@ -68,7 +68,13 @@ function whenConverted(
   const wait = (error: unknown): MaybePromise<ApiResponse> => {
     if (!(error instanceof ConversionPending)) throw error;
     if (attempt === MAX_CONVERSIONS) throw errors.serverTimeout(served.groupResource, request.verb, 2);
-    return error.ready.then(() => whenConverted(context, request, served, attempt + 1));
+    return error.ready.then(() => {
+      // The definition may be another one by now.
+      const again = context.registry.byResource(request.resource);
+      if (again === undefined) throw errors.router('NotFound');
+      checkAddress(request, again);
+      return whenConverted(context, request, again, attempt + 1);
+    });
   };
   return rescue(() => handle(context, request, served), wait);
 }

@@ -28,7 +28,15 @@ export interface EventStreamOptions {
   /** Shows a stored object in the version that was asked for; absent: as it is. */
   readonly inVersion?: (object: ApiObject) => ApiObject;
   /** Where a running stream is listed until it ends. */
-  readonly running: Set<{ close(): void }>;
+  readonly running: Set<RunningWatch>;
+  /** What is watched, by the name under which it is stored. */
+  readonly storage?: string;
+}
+
+/** A stream that goes on until it is closed. */
+export interface RunningWatch {
+  readonly storage: string | undefined;
+  close(): void;
 }
 
 type Result = IteratorResult<WireEvent, undefined>;
@@ -39,7 +47,7 @@ const BOOKMARK_INTERVAL_MS = 60_000;
 const LAST_BOOKMARK_MS = 2_000;
 const IN_BACKGROUND = { background: true };
 
-export class EventStream implements DirectWatchStream {
+export class EventStream implements DirectWatchStream, RunningWatch {
   readonly #options: EventStreamOptions;
   readonly #cursor: Cursor | undefined;
   /** Events to hand out before the cursor's: initial ones, a due bookmark, a last error. */
@@ -60,6 +68,10 @@ export class EventStream implements DirectWatchStream {
     options.running.add(this);
     this.#undos.push(onAbort(options.signal, () => this.close()));
     if (!this.#isClosed && this.#cursor !== undefined) this.#startTimers();
+  }
+
+  get storage(): string | undefined {
+    return this.#options.storage;
   }
 
   next(): Promise<Result> {
@@ -207,7 +219,8 @@ export class EventStream implements DirectWatchStream {
 
   /** Only a consumer that has read everything can be told that there was nothing more. */
   #offerBookmark(): void {
-    if (this.#isClosed || this.#receive === undefined) return;
+    // Nor one that waits for an event that is still being converted.
+    if (this.#isClosed || this.#receive === undefined || this.#held !== undefined) return;
     const object = this.#options.bookmark?.();
     if (object === undefined) return;
     this.#cursor?.stopWaiting();

@@ -2,37 +2,45 @@
  * Webhooks by `fetch`. What goes wrong is told in the words of the reference server as far as the platform says what it
  * was.
  */
-import type { WebhookAddress } from '../kinds/attendant.js';
-import { isRecord } from '../util/json.js';
+import type { WebhookAddress, WebhookCaller } from '../kinds/attendant.js';
+import { quote } from '../meta/go-text.js';
+import { JsonSyntaxError, parseJson } from '../meta/parse-json.js';
+import type { Clock } from '../util/clock.js';
+import { escapeForPages, isRecord, printJson } from '../util/json.js';
 
 /** Answers of webhooks that are longer are not read to their end. */
 const MAX_ANSWER = 3 * 1024 * 1024;
 
-/** Sends a review to the address in a configuration. Services are reached by the name they have in a cluster's DNS. */
-export async function fetchWebhook(
-  address: WebhookAddress,
-  review: Readonly<Record<string, unknown>>,
-  timeoutSeconds: number,
-): Promise<unknown> {
-  const url = `${urlOf(address)}?timeout=${timeoutSeconds}s`;
-  const request = {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json, */*' },
-    body: JSON.stringify(review),
-    signal: AbortSignal.timeout(timeoutSeconds * 1000),
+/** Sends reviews to the addresses in configurations. Services are reached by the name they have in a cluster's DNS. */
+export function fetchWebhooks(clock: Clock): WebhookCaller {
+  return async (address, review, timeoutSeconds) => {
+    const url = `${urlOf(address)}?timeout=${timeoutSeconds}s`;
+    const timeout = new AbortController();
+    const undo = clock.after(timeoutSeconds * 1000, () => timeout.abort(new Timeout()), { background: true });
+    const request = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, */*' },
+      body: escapeForPages(printJson(review)),
+      signal: timeout.signal,
+    };
+    let response: Response;
+    let text: string;
+    try {
+      response = await fetch(url, request);
+      text = await response.text();
+    } catch (error) {
+      throw new Error(`Post ${JSON.stringify(url)}: ${networkProblem(error, url)}`, { cause: error });
+    } finally {
+      undo();
+    }
+    if (response.status < 200 || response.status > 206) throw new Error(statusProblem(response, text));
+    if (text.length > MAX_ANSWER) throw new Error('the answer of the webhook is too long');
+    if (text === '') throw new Error(`0-length response with ${described(response)}`);
+    return documentIn(text);
   };
-  let response: Response;
-  let text: string;
-  try {
-    response = await fetch(url, request);
-    text = await response.text();
-  } catch (error) {
-    throw new Error(`Post ${JSON.stringify(url)}: ${networkProblem(error, url)}`, { cause: error });
-  }
-  if (!response.ok) throw new Error(statusProblem(response.status, text));
-  if (text.length > MAX_ANSWER) throw new Error('the answer of the webhook is too long');
-  return JSON.parse(text) as unknown;
 }
+
+class Timeout extends Error {}
 
 function urlOf({ url, service }: WebhookAddress): string {
   if (url !== undefined) return url;
@@ -43,7 +51,7 @@ function urlOf({ url, service }: WebhookAddress): string {
 
 /** The platform's reason, in the words of the reference's network library where they are known. */
 function networkProblem(error: unknown, url: string): string {
-  if (error instanceof Error && error.name === 'TimeoutError') return 'context deadline exceeded';
+  if (error instanceof Timeout) return 'context deadline exceeded';
   const cause: unknown = error instanceof Error ? error.cause : undefined;
   if (isRecord(cause)) {
     const { code, address, port, hostname } = cause;
@@ -60,12 +68,57 @@ function networkProblem(error: unknown, url: string): string {
   return reason ?? (error instanceof Error ? error.message : String(error));
 }
 
-function statusProblem(status: number, text: string): string {
+function described({ status, headers }: Response): string {
+  return `status code: ${status} and content type: ${headers.get('content-type') ?? ''}`;
+}
+
+/** Large integers stay whole. What is no JSON at all would be a text in YAML, which the reference reads as well. */
+function documentIn(text: string): unknown {
   try {
-    const body: unknown = JSON.parse(text);
-    if (isRecord(body) && typeof body['message'] === 'string') return body['message'];
-  } catch {
-    // No Status: the code says it all.
+    return parseJson(text).value;
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    if (!/^\s*[{[]/.test(text)) return text;
+    throw new Error(`couldn't get version/kind; json parse error: ${error.message}`, { cause: error });
   }
+}
+
+/** What is said of an answer that is no Status. */
+const STATUS_PROBLEMS: Readonly<Record<number, string>> = {
+  400: 'the server rejected our request for an unknown reason',
+  401: 'the server has asked for the client to provide credentials',
+  404: 'the server could not find the requested resource',
+  405: 'the server does not allow this method on the requested resource',
+  409: 'the server reported a conflict',
+  422: 'the server rejected our request due to an error in our request',
+  429: 'the server has received too many requests and has asked us to try again later',
+  503: 'the server is currently unable to handle the request',
+  504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
+};
+
+/** Longer texts are cut before they are told. */
+const MAX_WORDS = 2048;
+
+function statusProblem({ status, headers }: Response, text: string): string {
+  const own = messageOfStatus(text);
+  if (own !== undefined) return own;
+  const type = headers.get('content-type') ?? '';
+  const words = type === '' || type.startsWith('text/') ? text.slice(0, MAX_WORDS).trim() : 'unknown';
+  if (status === 403 || status === 406 || status === 415) return words;
+  const known = STATUS_PROBLEMS[status];
+  if (known !== undefined) return known;
+  if (status >= 500) return `an error on the server (${quote(words)}) has prevented the request from succeeding`;
   return `the server responded with the status code ${status} but did not return more information`;
+}
+
+/** The message of an answer that is a Status. */
+function messageOfStatus(text: string): string | undefined {
+  try {
+    const body: unknown = parseJson(text).value;
+    const isStatus = isRecord(body) && body['kind'] === 'Status' && body['apiVersion'] === 'v1';
+    return isStatus && typeof body['message'] === 'string' ? body['message'] : undefined;
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return undefined;
+    throw error;
+  }
 }

@@ -13,6 +13,7 @@ const SECTIONS = {
   fork: async () => (await import('./fork.mjs')).forks,
   http: async () => (await import('./http.mjs')).http,
   wire: async () => (await import('./wire.mjs')).wire,
+  custom: async () => (await import('./custom.mjs')).customKinds,
 };
 
 const [name, settings] = process.argv.slice(2);

@@ -61,8 +61,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'full-cluster.ts': ['kinds', 'cluster.ts'],
   'bare-cluster.ts': ['cluster.ts'],
   'api.ts': [...L6, 'manifests', 'controllers', 'cluster.ts'],
-  'index.ts': ['api.ts', 'full-cluster.ts'],
-  'core.ts': ['api.ts', 'bare-cluster.ts'],
+  'index.ts': ['kinds', 'api.ts', 'full-cluster.ts'],
+  'core.ts': ['kinds', 'api.ts', 'bare-cluster.ts'],
 };
 
 /** Importers that may name these files when the import leaves nothing at run time. */

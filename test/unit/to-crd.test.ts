@@ -318,6 +318,9 @@ describe('what a server would refuse', () => {
 const widget2 = (apiVersion: string): Kind =>
   defineKind({ apiVersion, kind: 'Widget', scope: 'Namespaced', body: { spec: z.object({}) } }) as Kind;
 
+/** Those that linters or older compilers do not take. */
+const expressionOf = (source: string, flags = '') => new RegExp(source, flags);
+
 describe('patterns', () => {
   const EXPRESSIONS = [
     /^a.b$/,
@@ -327,8 +330,8 @@ describe('patterns', () => {
     /^[^\S ]$/,
     /^\w+[-.]\d{2,3}$/,
     /[[\]^]/,
-    /^[]$/,
-    /^[^]$/,
+    expressionOf('^[]$'),
+    expressionOf('^[^]$'),
     /a{x}|{/,
     /^\u0061\x62$/,
     /^\u{1F600}+$/u,
@@ -338,7 +341,6 @@ describe('patterns', () => {
     /^(?:a|b)*?$/,
     /^(?!ab)(?!.*c)[a-d]+$/,
     /^(?=.*\d)(?=.*[a-z]).{2,4}$/,
-    /^(?=a)a|b$/i,
     /\bab\b/,
     /^\0$/,
     /^a\/b-c\.$/,
@@ -376,7 +378,8 @@ describe('patterns', () => {
     [/a/y, 'sticky'],
     [/a{1001}/, 'invalid repeat count'],
     [/\p{Emoji}/u, 'invalid character class range'],
-    [/[a--b]/v, 'flag v'],
+    [expressionOf('[a--b]', 'v'), 'flag v'],
+    [/^(?=a)a|b$/, 'looks ahead'],
   ])('%s cannot be said', (expression, why) => {
     expect(patternsOf(expression)).toContain(why);
   });

@@ -10,6 +10,7 @@ import {
   CelList,
   CelMap,
   CelOpaque,
+  CelOptional,
   CelTimestamp,
   CelTypeValue,
   CelUint,
@@ -78,8 +79,15 @@ function attempt(make: () => CelMap): { readonly value: CelMap } | { readonly pr
 function evaluate(program: Program, device: CelMap): boolean | string {
   const { value, error } = program.evaluate(new Map([['device', device]]), { costLimit: MAX_SELECTOR_COST });
   if (error !== undefined) return error.message;
-  if (typeof value === 'boolean') return value;
-  return `CEL result of type ${typeNameOf(value)} could not be converted to bool: ${conversionProblem(value)}`;
+  const result = held(value);
+  if (typeof result === 'boolean') return result;
+  const problem = result === undefined ? 'optional.none() dereference' : conversionProblem(result);
+  return `CEL result of type ${typeNameOf(value)} could not be converted to bool: ${problem}`;
+}
+
+/** What an optional value holds, however many times over. */
+function held(value: CelValue | undefined): CelValue | undefined {
+  return value instanceof CelOptional ? held(value.value) : value;
 }
 
 function conversionProblem(value: CelValue): string {
@@ -103,9 +111,9 @@ function conversionProblem(value: CelValue): string {
   return `type conversion error from '${value instanceof CelOpaque ? libraryName(value) : ''}' to 'bool'`;
 }
 
-/** Libraries call their values by the last part of the name of the type. */
+/** Libraries call their values by the last part of the name of the type, but for one. */
 function libraryName({ type: { name } }: CelOpaque): string {
-  return name.slice(name.lastIndexOf('.') + 1);
+  return name.slice(name.lastIndexOf('.') + 1).replace(/^Named/, '');
 }
 
 /** Classes are few and asked often; who brings many selectors makes all be read again. */

@@ -50,12 +50,12 @@ export function mapStep(entries: readonly Entry[]): Step {
     const made: [CelValue, CelValue][] = [];
     for (const entry of entries) {
       const key = entry.key(frame);
-      if (key instanceof CelBytes) throw new CelError(NO_KEY);
       const value = key instanceof Failure ? key : unwrapped(entry.value(frame), entry.optional, key);
       if (key instanceof Failure || value instanceof Failure) {
         frame.charge(COST_OF_MAP);
         return value as Failure;
       }
+      if (key instanceof CelBytes) throw new CelError(NO_KEY);
       if (value !== undefined) made.push([key, value]);
     }
     frame.charge(COST_OF_MAP);

@@ -18,8 +18,9 @@ import { ONE, type Price } from './price.js';
 export function unaryStep(run: Unary, value: Step, price: Price): Step {
   return (frame) => {
     const argument = value(frame);
+    if (price.early) frame.charge(price === ONE ? 1 : price.of([argument]));
     const result = argument instanceof Failure ? argument : run(argument);
-    frame.charge(price === ONE ? 1 : price([argument], result));
+    if (!price.early) frame.charge(price.of([argument], result));
     return result;
   };
 }
@@ -29,16 +30,16 @@ export function binaryStep(run: Binary, left: Step, right: Step, price: Price): 
     return (frame) => {
       const first = left(frame);
       const second = right(frame);
-      const result = first instanceof Failure ? first : second instanceof Failure ? second : run(first, second);
       frame.charge(1);
-      return result;
+      return first instanceof Failure ? first : second instanceof Failure ? second : run(first, second);
     };
   }
   return (frame) => {
     const first = left(frame);
     const second = right(frame);
+    if (price.early) frame.charge(price.of([first, second]));
     const result = first instanceof Failure ? first : second instanceof Failure ? second : run(first, second);
-    frame.charge(price([first, second], result));
+    if (!price.early) frame.charge(price.of([first, second], result));
     return result;
   };
 }
@@ -74,11 +75,12 @@ export function manyStep(run: (args: readonly CelValue[]) => Result, args: reado
       const value = argument(frame);
       values.push(value);
       if (!(value instanceof Failure)) continue;
-      if (values.length === args.length) frame.charge(price(values, value));
+      if (values.length === args.length) frame.charge(price.of(values, value));
       return value;
     }
+    if (price.early) frame.charge(price.of(values));
     const result = run(values as CelValue[]);
-    frame.charge(price(values, result));
+    if (!price.early) frame.charge(price.of(values, result));
     return result;
   };
 }

@@ -103,7 +103,9 @@ type Runner = (args: readonly CelValue[]) => Result;
 function ofText(run: Runner): Runner {
   return (args) => {
     const [text, , limit] = args;
-    return typeof text === 'string' && (limit === undefined || typeof limit === 'bigint') ? run(args) : NO_SUCH_OVERLOAD;
+    return typeof text === 'string' && (limit === undefined || typeof limit === 'bigint')
+      ? run(args)
+      : NO_SUCH_OVERLOAD;
   };
 }
 

@@ -4,7 +4,8 @@
  */
 import { Failure } from '../failure.js';
 import { intOfDouble, MAX_INT, uintOfDouble } from '../numbers.js';
-import { CelList, CelUint, type CelValue } from '../values.js';
+import { referenceClass } from '../runtime-type.js';
+import { CelBytes, CelList, CelOpaque, CelUint, type CelValue } from '../values.js';
 import { constant, type Planned, step, stepOf } from './planned.js';
 
 /** Undefined where it has to be looked up item by item. */
@@ -17,8 +18,15 @@ export function membership(value: Planned, container: Planned): Planned | undefi
   const compute = stepOf(value);
   return step((frame) => {
     const wanted = compute(frame);
-    return wanted instanceof Failure ? wanted : set.has(wanted);
+    return wanted instanceof Failure ? wanted : (unhashable(wanted) ?? set.has(wanted));
   });
+}
+
+/** Not everything can be looked for in a set. */
+function unhashable(value: CelValue): Failure | undefined {
+  const isUnhashable = value instanceof CelBytes || (value instanceof CelOpaque && value.hashable === false);
+  if (!isUnhashable) return undefined;
+  return new Failure(`internal error: runtime error: hash of unhashable type ${referenceClass(value)}`);
 }
 
 /** Numbers are in it with those of other types that are equal to them. */

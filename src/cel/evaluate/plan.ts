@@ -42,7 +42,7 @@ import { computedQualifier, constantQualifier, presenceQualifier, type Qualifier
 import { Scope } from './scope.js';
 
 /** Work that costs nothing is done up to this much per evaluation, and a little more for what is paid. */
-const FREE_WORK = 50_000_000;
+const FREE_WORK = 20_000_000;
 
 /**
  * Throws a CelError for an expression that can never run, such as `int('x')`: the reference refuses to make a program

@@ -18,25 +18,32 @@ const TRAVERSAL = 0.1;
 /** Four characters of a regular expression are about one part of it. */
 const REGEX = 0.25;
 
-export type Price = (args: readonly Result[], result: Result) => number;
+/** Most prices are known before a call runs. They are charged then, so that nothing is done that is not paid for. */
+export type Price =
+  | { readonly early: true; readonly of: (args: readonly Result[]) => number }
+  | { readonly early: false; readonly of: (args: readonly Result[], result: Result) => number };
 
-export const ONE: Price = () => 1;
+export const ONE: Price = { early: true, of: () => 1 };
 
-/** Operators are the language's own; libraries are not asked for them. */
+/** Operators and what is like them are the language's own; libraries are not asked for them. */
 const OPERATORS = /^[@!_-]/;
+const STANDARD = new Set(['contains', 'startsWith', 'endsWith', 'matches', 'size', 'dyn', 'type', 'int', 'string']);
 
 export function priceOf(name: string, overload: string, libraries: readonly Library[]): Price {
   const standard = standardPrice(overload);
-  if (OPERATORS.test(name)) return standard;
+  if (OPERATORS.test(name) || STANDARD.has(name)) return standard;
   const prices = libraries.flatMap(({ price }) => price ?? []);
   if (prices.length === 0) return standard;
-  return (args, result) => {
-    const call = { function: name, overload, args: args.map(priced), result: priced(result) };
-    for (const price of prices) {
-      const cost = price(call);
-      if (cost !== undefined) return cost;
-    }
-    return standard(args, result);
+  return {
+    early: false,
+    of: (args, result) => {
+      const call = { function: name, overload, args: args.map(priced), result: priced(result) };
+      for (const price of prices) {
+        const cost = price(call);
+        if (cost !== undefined) return cost;
+      }
+      return standard.of(args, result);
+    },
   };
 }
 
@@ -68,12 +75,14 @@ export function shorter(left: Result, right: Result): number {
   return Math.ceil(Math.min(actualSize(left), actualSize(right)) * TRAVERSAL);
 }
 
-const text: Price = ([value]) => Math.ceil(actualSize(value as Result) * TRAVERSAL);
-const comparison: Price = ([left, right]) => shorter(left as Result, right as Result);
-const joined: Price = ([left, right]) =>
+type Early = (args: readonly Result[]) => number;
+
+const text: Early = ([value]) => Math.ceil(actualSize(value as Result) * TRAVERSAL);
+const comparison: Early = ([left, right]) => shorter(left as Result, right as Result);
+const joined: Early = ([left, right]) =>
   Math.ceil((actualSize(left as Result) + actualSize(right as Result)) * TRAVERSAL);
 
-const PRICES: ReadonlyMap<string, Price> = new Map([
+const PRICES: ReadonlyMap<string, Early> = new Map<string, Early>([
   ['starts_with_string', text],
   ['ends_with_string', text],
   ['string_to_bytes', text],
@@ -103,5 +112,6 @@ const PRICES: ReadonlyMap<string, Price> = new Map([
 ]);
 
 function standardPrice(overload: string): Price {
-  return PRICES.get(overload) ?? ONE;
+  const of = PRICES.get(overload);
+  return of === undefined ? ONE : { early: true, of };
 }

@@ -62,10 +62,7 @@ export function presenceQualifier(field: string): Qualifier {
       return result;
     },
     qualifyIfPresent(frame, value) {
-      const present = isPresent(value, field);
-      if (present === false) return undefined;
-      // Whoever asks wants to know only that there is a value.
-      return chargeIfPresent(frame, present instanceof Failure ? present : null);
+      return chargeIfPresent(frame, insideIfPresent(value, field));
     },
   };
 }

@@ -9,8 +9,8 @@ import { intOf, intOfDouble, uintOfDouble } from '../numbers.js';
 import type { CelValue } from '../values.js';
 import { CelList, CelMap, CelUint } from '../values.js';
 
-/** Copying an item of a list, the memory it needs included. */
-const ITEM = 8;
+/** Reading an item of a list and putting it into another, the memory it needs included. */
+const ITEM = 30;
 
 /**
  * A list of values. It never changes, and still grows cheaply: lists made from one another by `+` share one array, and

@@ -87,6 +87,7 @@ type Asked = { readonly authorizer: CelAuthorizer } & Pick<AuthorizationQuestion
 
 class AuthorizerValue extends Incomparable {
   readonly type = AUTHORIZER_TYPE;
+  override readonly referenceClass = 'library.authorizerVal';
   constructor(readonly asked: Asked) {
     super();
   }
@@ -94,6 +95,7 @@ class AuthorizerValue extends Incomparable {
 
 class PathCheckValue extends Incomparable {
   readonly type = PATH_CHECK_TYPE;
+  override readonly referenceClass = 'library.pathCheckVal';
   constructor(
     readonly asked: Asked,
     readonly question: PathQuestion,
@@ -104,6 +106,7 @@ class PathCheckValue extends Incomparable {
 
 class GroupCheckValue extends Incomparable {
   readonly type = GROUP_CHECK_TYPE;
+  override readonly referenceClass = 'library.groupCheckVal';
   constructor(
     readonly asked: Asked,
     readonly group: string,
@@ -114,6 +117,7 @@ class GroupCheckValue extends Incomparable {
 
 class ResourceCheckValue extends Incomparable {
   readonly type = RESOURCE_CHECK_TYPE;
+  override readonly referenceClass = 'library.resourceCheckVal';
   constructor(
     readonly asked: Asked,
     readonly question: ResourceQuestion,
@@ -124,6 +128,7 @@ class ResourceCheckValue extends Incomparable {
 
 class DecisionValue extends Incomparable {
   readonly type = DECISION_TYPE;
+  override readonly referenceClass = 'library.decisionVal';
   constructor(readonly answer: AuthorizationAnswer) {
     super();
   }

@@ -16,6 +16,7 @@ export const CIDR_TYPE = opaqueType('net.CIDR');
 
 export class CelCidr extends CelOpaque {
   readonly type = CIDR_TYPE;
+  override readonly referenceClass = 'cel.CIDR';
   /** In bytes, of the prefix. */
   override readonly size: number;
   constructor(readonly cidr: Cidr) {

@@ -14,6 +14,7 @@ export const IP_TYPE = opaqueType('net.IP');
 
 export class CelIp extends CelOpaque {
   readonly type = IP_TYPE;
+  override readonly referenceClass = 'cel.IP';
   /** In bytes. */
   override readonly size: number;
   constructor(readonly ip: Ip) {

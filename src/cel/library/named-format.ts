@@ -24,6 +24,8 @@ export const FORMAT_TYPE = objectType(expressionType('NamedFormat'));
 
 export class CelFormat extends CelOpaque {
   readonly type = FORMAT_TYPE;
+  override readonly referenceClass = 'cel.Format';
+  override readonly hashable = false;
   constructor(
     readonly name: string,
     readonly problems: NameProblems,

@@ -2,7 +2,8 @@
  * `quantity`, `isQuantity`, comparison and arithmetic of quantities.
  */
 import { expressionType } from '../../meta/dialect.js';
-import { Quantity } from '../../meta/quantity.js';
+import { Quantity, type QuantityResult } from '../../meta/quantity.js';
+import { spend } from '../effort.js';
 import type { FunctionDeclaration, Library } from '../library.js';
 import { BOOL, type CelType, DOUBLE, INT, objectType, STRING } from '../types.js';
 import { CelError, CelOpaque, type CelValue } from '../values.js';
@@ -13,26 +14,32 @@ export const QUANTITY_TYPE = objectType(expressionType('Quantity'));
 
 export class CelQuantity extends CelOpaque {
   readonly type = QUANTITY_TYPE;
+  override readonly referenceClass: string;
   /** The result of arithmetic: such a value can stand on the left of `==`, but not on the right. */
   readonly #computed: boolean;
+  /** About how many digits it has, where they are many. */
+  readonly weight: number;
   constructor(
     readonly quantity: Quantity,
-    options: { readonly computed?: boolean } = {},
+    options: { readonly computed?: boolean; readonly weight?: number } = {},
   ) {
     super();
+    this.weight = options.weight ?? 0;
     this.#computed = options.computed === true;
+    this.referenceClass = this.#computed ? '*cel.Quantity' : 'cel.Quantity';
   }
   equals(other: CelValue): boolean {
     const right = instanceOf(CelQuantity, other);
     if (right.#computed) throw noSuchOverload();
+    together(this, right);
     return this.quantity.equals(right.quantity);
   }
 }
 
-type Operand = readonly [suffix: string, type: CelType, read: (value: CelValue | undefined) => Quantity];
+type Operand = readonly [suffix: string, type: CelType, read: (value: CelValue | undefined) => CelQuantity];
 
-const OTHER: Operand = ['', QUANTITY_TYPE, quantityOf];
-const WHOLE: Operand = ['_int', INT, (value) => Quantity.of(intOf(value), { format: 'DecimalExponent' })];
+const OTHER: Operand = ['', QUANTITY_TYPE, (value) => instanceOf(CelQuantity, value)];
+const WHOLE: Operand = ['_int', INT, (value) => new CelQuantity(wholeNumber(intOf(value)))];
 
 export const QUANTITIES: Library = {
   name: 'quantity',
@@ -43,10 +50,11 @@ export const QUANTITIES: Library = {
     ),
     declare(
       'isQuantity',
-      global('is_quantity_string', [STRING], BOOL, (text) => Quantity.tryParse(textOf(text)).ok),
+      global('is_quantity_string', [STRING], BOOL, (text) => readQuantity(textOf(text)).ok),
     ),
+    // The one property that is asked for without a dot.
     declare(
-      'sign', // The one property that is asked for without a dot.
+      'sign',
       global('quantity_sign', [QUANTITY_TYPE], INT, (value) => BigInt(quantityOf(value).sign())),
     ),
     comparison('isGreaterThan', 'quantity_is_greater_than', BOOL, (order) => order > 0),
@@ -64,10 +72,35 @@ function quantityOf(value: CelValue | undefined): Quantity {
   return instanceOf(CelQuantity, value).quantity;
 }
 
+function wholeNumber(value: bigint): Quantity {
+  return Quantity.of(value, { format: 'DecimalExponent' });
+}
+
+/** What it takes to read a digit of a long number, and to add or compare one. */
+const READ = 100;
+const ADD = 10;
+const MANY_DIGITS = 100;
+/** Exponents above make as many digits as they may. */
+const LARGE_EXPONENT = /[eE][-+]?0*[0-9]{3}/;
+const MOST_DIGITS = 10_000;
+
 function toQuantity(text: string): CelQuantity {
-  const parsed = Quantity.tryParse(text);
+  const weight = text.length > MANY_DIGITS || LARGE_EXPONENT.test(text) ? text.length + MOST_DIGITS : 0;
+  const parsed = readQuantity(text);
   if (!parsed.ok) throw new CelError(parsed.message);
-  return new CelQuantity(parsed.quantity);
+  return new CelQuantity(parsed.quantity, { weight });
+}
+
+function readQuantity(text: string): QuantityResult {
+  if (text.length > MANY_DIGITS) spend(READ * text.length);
+  return Quantity.tryParse(text);
+}
+
+/** Long numbers cost no more than short ones, but take longer. The weight of what comes out. */
+function together(left: CelQuantity, right: CelQuantity): number {
+  const weight = Math.max(left.weight, right.weight);
+  spend(ADD * weight);
+  return weight;
 }
 
 function toInteger(quantity: Quantity): bigint {
@@ -92,15 +125,20 @@ function comparison(
   result: CelType,
   judge: (order: number) => CelValue,
 ): FunctionDeclaration {
-  const call = (left?: CelValue, right?: CelValue) => judge(quantityOf(left).cmp(quantityOf(right)));
+  const call = (left?: CelValue, right?: CelValue) => {
+    const [one, other] = [instanceOf(CelQuantity, left), instanceOf(CelQuantity, right)];
+    together(one, other);
+    return judge(one.quantity.cmp(other.quantity));
+  };
   return declare(name, member(id, [QUANTITY_TYPE, QUANTITY_TYPE], result, call));
 }
 
 function arithmetic(name: string, compute: (left: Quantity, right: Quantity) => Quantity): FunctionDeclaration {
   const overloads = [OTHER, WHOLE].map(([suffix, type, read]) =>
     member(`quantity_${name}${suffix}`, [QUANTITY_TYPE, type], QUANTITY_TYPE, (left, right) => {
-      const result = compute(quantityOf(left), read(right));
-      return new CelQuantity(result, { computed: true });
+      const [one, other] = [instanceOf(CelQuantity, left), read(right)];
+      const weight = together(one, other);
+      return new CelQuantity(compute(one.quantity, other.quantity), { computed: true, weight });
     }),
   );
   return declare(name, ...overloads);

@@ -4,6 +4,7 @@
  */
 import { expressionType } from '../../meta/dialect.js';
 import { compareSemver, normalizeSemver, readSemver, type SemanticVersion } from '../../meta/semver.js';
+import { spend } from '../effort.js';
 import type { FunctionDeclaration, Library } from '../library.js';
 import { BOOL, type CelType, INT, objectType, STRING } from '../types.js';
 import { CelError, CelOpaque, type CelValue } from '../values.js';
@@ -12,14 +13,19 @@ import { instanceOf, textOf } from './value-arguments.js';
 
 export const SEMVER_TYPE = objectType(expressionType('Semver'));
 
+/** Comparing a word of a prerelease. */
+const WORD = 20;
+
 export class CelSemver extends CelOpaque {
   readonly type = SEMVER_TYPE;
+  override readonly referenceClass = 'cel.Semver';
+  override readonly hashable = false;
   constructor(readonly version: SemanticVersion) {
     super();
   }
   /** What is built from a version makes no difference. */
   equals(other: CelValue): boolean {
-    return compareSemver(this.version, instanceOf(CelSemver, other).version) === 0;
+    return compare(this.version, instanceOf(CelSemver, other).version) === 0;
   }
 }
 
@@ -77,6 +83,12 @@ function read(text: string, normalize: boolean): SemanticVersion | string {
   return 'problem' in normal ? normal.problem : readSemver(normal.text);
 }
 
+/** A prerelease may have as many words as a text has room for, and costs say nothing of it. */
+function compare(left: SemanticVersion, right: SemanticVersion): -1 | 0 | 1 {
+  spend(WORD * Math.min(left.prerelease.length, right.prerelease.length));
+  return compareSemver(left, right);
+}
+
 function versionOf(value: CelValue | undefined): SemanticVersion {
   return instanceOf(CelSemver, value).version;
 }
@@ -87,7 +99,7 @@ function comparison(
   result: CelType,
   judge: (order: number) => CelValue,
 ): FunctionDeclaration {
-  const call = (left?: CelValue, right?: CelValue) => judge(compareSemver(versionOf(left), versionOf(right)));
+  const call = (left?: CelValue, right?: CelValue) => judge(compare(versionOf(left), versionOf(right)));
   return declare(name, member(id, [SEMVER_TYPE, SEMVER_TYPE], result, call));
 }
 

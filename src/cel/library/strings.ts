@@ -160,6 +160,8 @@ function replace(
 ): string {
   if (old === replacement || limit === 0n) return text;
   const parts = old === '' ? ['', ...text, ''] : split(text, old, limit < 0n ? limit : limit + 1n);
+  // The cost is of what goes in; what comes out may be far longer.
+  spend(text.length + parts.length * replacement.length);
   if (old !== '' || limit < 0n || limit >= parts.length - 1) return parts.join(replacement);
   const replaced = Number(limit);
   return `${parts.slice(0, replaced).join(replacement)}${replacement}${parts.slice(replaced).join('')}`;

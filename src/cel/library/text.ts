@@ -6,7 +6,8 @@
 export function characterCount(text: string): number {
   let count = text.length;
   for (let at = 0; at + 1 < text.length; at++) {
-    if (isPairAt(text, at)) {
+    const unit = text.charCodeAt(at);
+    if (unit >= 0xd800 && unit <= 0xdbff && isPairAt(text, at)) {
       count--;
       at++;
     }

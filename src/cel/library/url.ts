@@ -6,7 +6,7 @@ import { type GoUrl, parseGoUrl, requestUrlProblem } from '../../meta/go-url.js'
 import { ArrayList, EntryMap } from '../evaluate/views.js';
 import type { Library } from '../library.js';
 import { BOOL, listOf, mapOf, objectType, STRING } from '../types.js';
-import { CelError, CelOpaque, type CelValue } from '../values.js';
+import { CelError, type CelMap, CelOpaque, type CelValue } from '../values.js';
 import { declare, global, member } from './declare.js';
 import { instanceOf, textOf } from './value-arguments.js';
 
@@ -14,11 +14,23 @@ export const URL_TYPE = objectType(expressionType('URL'));
 
 export class CelUrl extends CelOpaque {
   readonly type = URL_TYPE;
+  override readonly referenceClass = 'cel.URL';
+  #text: string | undefined;
+  #query: CelMap | undefined;
   constructor(readonly url: GoUrl) {
     super();
   }
+  /** Made once: what is asked for at the price of one step may be long. */
+  get text(): string {
+    this.#text ??= this.url.toString();
+    return this.#text;
+  }
+  get query(): CelMap {
+    this.#query ??= toMap(this.url.query());
+    return this.#query;
+  }
   equals(other: CelValue): boolean {
-    return instanceOf(CelUrl, other).url.toString() === this.url.toString();
+    return instanceOf(CelUrl, other).text === this.text;
   }
 }
 
@@ -40,9 +52,7 @@ export const URLS: Library = {
     textPart('getEscapedPath', 'url_get_escaped_path', (url) => url.escapedPath),
     declare(
       'getQuery',
-      member('url_get_query', [URL_TYPE], mapOf(STRING, listOf(STRING)), (url) =>
-        toMap(instanceOf(CelUrl, url).url.query()),
-      ),
+      member('url_get_query', [URL_TYPE], mapOf(STRING, listOf(STRING)), (url) => instanceOf(CelUrl, url).query),
     ),
   ],
 };

@@ -8,7 +8,6 @@
  *                     └────▶ stop
  */
 import { type Element, GRAMMAR, type Lookahead, type RuleName, type Sequence } from './grammar.js';
-import { TokenType } from './tokens.js';
 
 export type State =
   | TokenState
@@ -246,9 +245,4 @@ export class Network {
     if (ways.length === 1 && only !== undefined) return only;
     return { kind: 'choice', id: this.#states++, rule, ways, names: [], lookahead: 'many' };
   }
-}
-
-/** True for a place where only the end of the text is left. */
-export function isEndOfText(state: State): boolean {
-  return state.kind === 'token' && state.tokens.has(TokenType.END);
 }

@@ -18,13 +18,16 @@ export function isIn(value: CelValue, container: CelValue): Result {
   return NO_SUCH_OVERLOAD;
 }
 
+/** Reading an item and comparing it. */
+const ITEM = 30;
+
 /**
  * Items that cannot be compared do not matter once another one is found. Of stored lists the items are asked, and say
  * so if none is; of others the value is asked, and what it cannot be compared with is another one.
  */
 function isItem(value: CelValue, list: CelList): Result {
   let failure: Failure | undefined;
-  spend(list.size);
+  spend(list.size * ITEM);
   for (let index = 0; index < list.size; index++) {
     try {
       const item = list.at(index);

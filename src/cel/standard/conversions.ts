@@ -98,7 +98,12 @@ function scaled(mantissa: bigint, power: number): number {
   return shift < -1022 ? Number(kept) * 2 ** (shift + 100) * 2 ** -100 : Number(kept) * 2 ** shift;
 }
 
+/** Looked at first: the reader of durations would build a message about the whole text. */
+const DURATION = /^[+-]?(?:0|(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
+
 function durationOfText(text: string): Result {
+  spend(text.length * 50);
+  if (!DURATION.test(text)) return NO_DURATION;
   try {
     return new CelDuration(parseDuration(text));
   } catch (error) {
@@ -107,7 +112,11 @@ function durationOfText(text: string): Result {
   }
 }
 
+const TIMESTAMP = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?(?:Z|[+-][0-9]{2}:[0-9]{2})$/;
+
 function timestampOfText(text: string): Result {
+  spend(text.length * 50);
+  if (!TIMESTAMP.test(text)) return NO_TIMESTAMP;
   const instant = readInstant(text);
   if (instant === undefined) return NO_TIMESTAMP;
   return timestamp(BigInt(instant.seconds) * NANOS_PER_SECOND + BigInt(instant.nanos), instant.offset);

@@ -26,7 +26,7 @@ function wholeNumber(text: string): number | Failure {
 }
 
 /** Asking for the time in a zone is slow. */
-const LOOKUP = 2000;
+const LOOKUP = 6000;
 const MAX_KEPT = 50;
 const zones = new Map<string, Intl.DateTimeFormat | Failure>();
 

@@ -2,9 +2,11 @@
  * `/openapi/v2` and `/openapi/v3`: what every kind looks like, for `kubectl explain` and for makers of clients. Documents
  * are large, so each is made when it is first asked for, and a client that has one already is told so.
  */
+import { encodeJson } from '../../codec/json-encoder.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { OpenApiOptions } from '../../registry/openapi/document.js';
+import { isBuiltIn } from '../../registry/openapi/operations.js';
 import { openApiV2 } from '../../registry/openapi/v2.js';
 import { openApiV2Protobuf } from '../../registry/openapi/v2-protobuf.js';
 import { openApiV3, openApiV3Places } from '../../registry/openapi/v3.js';
@@ -117,23 +119,28 @@ function v3Parts(key: V3Key): { readonly spoken: Spoken; readonly place: string 
 }
 
 const v2Text = oncePerKinds((kinds, spoken: Spoken, dialect) =>
-  JSON.stringify(openApiV2(kinds, optionsOf(dialect, spoken))),
+  encodeJson(openApiV2(kinds, optionsOf(dialect, spoken))),
 );
 const v2Protobuf = oncePerKinds((kinds, spoken: Spoken, dialect) =>
   openApiV2Protobuf(openApiV2(kinds, optionsOf(dialect, spoken))),
 );
-const v2Tag = oncePerKinds((kinds, spoken: Spoken, dialect) => tagOf(kinds, `${spoken} v2`, dialect));
+const v2Tag = oncePerKinds((kinds, spoken: Spoken, dialect) => {
+  const own = kinds.filter((kind) => !isBuiltIn(kind));
+  const shapes = own.length === 0 ? '' : encodeJson(openApiV2(own, optionsOf(dialect, spoken)));
+  return tagOf(kinds, { dialect, place: `${spoken} v2`, shapes });
+});
 
 const v3Text = oncePerKinds((kinds, key: V3Key, dialect) => {
   const { spoken, place } = v3Parts(key);
-  return JSON.stringify(openApiV3(place, kinds, optionsOf(dialect, spoken)));
+  return encodeJson(openApiV3(place, kinds, optionsOf(dialect, spoken)));
 });
 const v3Tag = oncePerKinds((kinds, key: V3Key, dialect) => {
   const { place } = v3Parts(key);
   const within = kinds.filter(
     ({ gvr }) => place === `${gvr.group === '' ? 'api' : `apis/${gvr.group}`}/${gvr.version}`,
   );
-  return tagOf(within, key, dialect);
+  const shapes = within.every(isBuiltIn) ? '' : v3Text(kinds, key, dialect);
+  return tagOf(within, { dialect, place: key, shapes });
 });
 const v3IndexText = oncePerKinds((kinds, spoken: Spoken, dialect) => {
   const places = openApiV3Places(kinds).map((place) => [
@@ -143,13 +150,15 @@ const v3IndexText = oncePerKinds((kinds, spoken: Spoken, dialect) => {
   return JSON.stringify({ paths: Object.fromEntries(places) });
 });
 
-/**
- * Changes with the document, and is there without it. Built-in kinds are known by their names; what users' own look like
- * has to be told.
- */
-function tagOf(kinds: readonly ServedKind[], place: string, dialect: Dialect): string {
-  const own = kinds.filter(({ kind }) => kind.manner === 'document');
-  const shapes = own.length === 0 ? '' : JSON.stringify(openApiV2(own, { dialect, serverVersion: SERVER_VERSION }));
+interface Tagged {
+  readonly dialect: Dialect;
+  readonly place: string;
+  /** What users' own kinds look like has to be told; built-in kinds are known by their names. */
+  readonly shapes: string;
+}
+
+/** Changes with the document, and is there without it. */
+function tagOf(kinds: readonly ServedKind[], { dialect, place, shapes }: Tagged): string {
   const names = kinds.map(({ apiVersion, gvr, kind }) => `${apiVersion}/${gvr.resource}/${kind.kind}`);
   return sha256Tag([SERVER_VERSION, dialect.name, place, ...names, shapes].join('\n'));
 }

@@ -1,10 +1,10 @@
 /**
  * Tables of a custom kind: its name, and the columns that its definition names by JSONPath.
  */
-
+import { printGoValue } from '../../meta/go-value.js';
 import type { DeepReadonly } from '../../meta/object.js';
 import { humanDuration, parseTime, timeToMs } from '../../meta/time.js';
-import { printJson } from '../../util/json.js';
+import { encodeSorted, escapeForPages } from '../../util/json.js';
 import type { CustomResourceColumnDefinition } from '../apiextensions/v1/schema/definition.js';
 import type { CellContext, Column } from '../columns.js';
 import { nameColumn } from '../shared/common-columns.js';
@@ -18,8 +18,8 @@ export function customColumns(definitions: readonly Definition[] | undefined): r
   const columns: Column[] = [];
   for (const definition of definitions) {
     const find = pathOf(definition);
-    // One column that cannot be read, and the table is that of any kind.
-    if (find === undefined) return undefined;
+    // A path that cannot be read is the end of the columns: those before it are shown.
+    if (find === undefined) break;
     columns.push(column(definition, find));
   }
   return [nameColumn, ...columns];
@@ -55,9 +55,9 @@ function cellOf(type: string, value: unknown, context: CellContext): unknown {
     case 'string':
       return textOf(value);
     case 'integer':
-      return typeof value === 'number' ? Math.trunc(value) : typeof value === 'bigint' ? value : null;
+      return typeof value === 'number' ? wholeOf(value) : typeof value === 'bigint' ? value : null;
     case 'number':
-      return typeof value === 'number' || typeof value === 'bigint' ? value : null;
+      return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : null;
     case 'boolean':
       return typeof value === 'boolean' ? value : null;
     case 'date':
@@ -67,13 +67,18 @@ function cellOf(type: string, value: unknown, context: CellContext): unknown {
   }
 }
 
-function textOf(value: unknown): string | null {
-  if (value === null || value === undefined) return null;
-  if (typeof value === 'object') return printJson(value);
-  return String(value);
+/** What does not fit into 64 bits becomes what the reference's processor makes of it. */
+function wholeOf(value: number): number | bigint {
+  return Math.abs(value) < 2 ** 63 ? Math.trunc(value) : -(2n ** 63n);
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return '<no value>';
+  return typeof value === 'object' ? escapeForPages(encodeSorted(value)) : printGoValue(value);
 }
 
 function ageOf(time: string, { nowMs }: CellContext): string {
+  if (time === '' || time === 'null') return '<unknown>';
   try {
     return humanDuration(nowMs - timeToMs(parseTime(time)));
   } catch {

@@ -12,6 +12,7 @@ import type { ObjectNode } from '../../schema/structural.js';
 import type { MutableRecord, ParsedBody } from '../../util/json.js';
 import { copyJson, deepEqual, deepFreeze } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
+import type { JSONSchemaProps } from '../apiextensions/v1/schema/json-schema.js';
 import type { SchemaView } from '../apiextensions/v1/schema/schema-view.js';
 import type { CustomForm, Judgement, JudgementOptions } from '../custom-form.js';
 import { type Converter, relabelled } from './conversion.js';
@@ -65,6 +66,10 @@ export class VersionForm implements CustomForm {
 
   get isTerminating(): boolean {
     return this.#family.isTerminating;
+  }
+
+  get published(): JSONSchemaProps {
+    return this.#parts.schema.raw;
   }
 
   decode(document: ParsedBody): { readonly value: MutableRecord; readonly findings: readonly string[] } {

@@ -1,8 +1,26 @@
 /**
  * The JSONPath of printer columns: `.spec.ports[*].name`, `.status.conditions[?(@.type=="Ready")].status`. It has the
- * syntax of the reference's command line, not that of RFC 9535.
+ * syntax of the reference's command line, not that of RFC 9535, corners included: `['a.b']` is two names, a quoted text
+ * is a result of its own, and a filter that only asks whether something is there takes a failure for a yes.
+ *
+ * This file is the syntax; what the steps do stands in `json-path-steps.ts`.
  */
-import { isRecord } from '../../util/json.js';
+import {
+  descend,
+  failing,
+  fieldStep,
+  filterStep,
+  type JsonPathStep,
+  literalStep,
+  PathNumber,
+  plainValue,
+  run,
+  type SliceBounds,
+  sliceStep,
+  textStep,
+  unionStep,
+  wildcard,
+} from './json-path-steps.js';
 
 /** The text is no path. */
 export class JsonPathError extends Error {
@@ -12,24 +30,25 @@ export class JsonPathError extends Error {
 /** Finds values in an object; undefined when the path leads where there can be nothing. */
 export type JsonPath = (object: unknown) => readonly unknown[] | undefined;
 
-type Step = (values: readonly unknown[], root: unknown) => readonly unknown[] | undefined;
-
 /** Throws {@link JsonPathError}. */
 export function parseJsonPath(text: string): JsonPath {
-  const steps = new Parser(text).parse();
-  return (object) => run(steps, [object], object);
+  const actions = new Parser(`{${text}}`).template();
+  return (object) => {
+    // A path with braces of its own is several: only the first one's results are looked at, but none may fail.
+    const outcomes = actions.map((steps) => run(steps, [object]));
+    return outcomes.some(({ failed }) => failed) ? undefined : (outcomes[0]?.values ?? []).map(plainValue);
+  };
 }
 
-function run(steps: readonly Step[], start: readonly unknown[], root: unknown): readonly unknown[] | undefined {
-  let values: readonly unknown[] | undefined = start;
-  for (const step of steps) {
-    if (values === undefined) return undefined;
-    values = step(values, root);
-  }
-  return values;
+/** A path within a path: everything up to its own closing brace. */
+function parseInner(text: string): readonly JsonPathStep[] {
+  return new Parser(`{${text}}`).template()[0] as readonly JsonPathStep[];
 }
 
-const NAME_END = new Set([' ', '.', '[', ']', ',', '=', '!', '>', '<', '(', ')', '+', '|', '&', '*', '{', '}']);
+const NAME_END = /[ \t\r\n.,[\]$@{}]/;
+const DICTIONARY_KEY = /^'([^']*)'$/;
+const SLICE = /^(-?\d*)(:-?\d*)?(:-?\d*)?$/;
+const COMPARISON = /^([^!<>=]+)([!<>=]+)([^\n]+)$/;
 
 class Parser {
   readonly #text: string;
@@ -39,232 +58,188 @@ class Parser {
     this.#text = text;
   }
 
-  parse(): readonly Step[] {
-    const steps: Step[] = [];
-    while (this.#at < this.#text.length) steps.push(this.#step());
-    return steps;
+  /** The actions in braces; what stands between them is only read over. */
+  template(): readonly (readonly JsonPathStep[])[] {
+    const actions: JsonPathStep[][] = [];
+    for (;;) {
+      const open = this.#text.indexOf('{', this.#at);
+      if (open < 0) return actions;
+      this.#at = open + 1;
+      actions.push(this.#action());
+    }
   }
 
-  #step(): Step {
-    const char = this.#text[this.#at];
-    if (char === '@' || char === '$') {
-      this.#at++;
-      return char === '$' ? (_values, root) => [root] : (values) => values;
+  #action(): JsonPathStep[] {
+    const steps: JsonPathStep[] = [];
+    for (;;) {
+      if (this.#takes('}')) return steps;
+      const [char = ''] = this.#rest();
+      if (this.#takes('[?(')) steps.push(this.#filter());
+      else if (this.#takes('..')) this.#descent(steps);
+      else if (this.#takes('[')) steps.push(...this.#bracket());
+      else if (this.#takes('.')) steps.push(this.#field());
+      else if (char === '"' || char === "'") steps.push(textStep(this.#quoted(char)));
+      else if (/[+\-\p{Nd}]/u.test(char)) steps.push(literalStep(this.#number()));
+      else if (/[_\p{L}]/u.test(char)) steps.push(this.#word());
+      else if (char === ' ' || char === '@' || char === '$') this.#at++;
+      else throw this.#error(char === '' ? 'unclosed action' : `unexpected ${JSON.stringify(char)}`);
     }
-    if (char === ' ') {
-      this.#at++;
-      return (values) => values;
-    }
-    if (this.#text.startsWith('..', this.#at)) {
-      this.#at += 1;
-      // The next dot, or bracket, says what is looked for.
-      if (this.#text[this.#at + 1] === '[') this.#at++;
-      return descend;
-    }
-    if (char === '[') return this.#bracket();
-    if (char === '.') {
-      this.#at++;
-      if (this.#text[this.#at] === '[') return this.#bracket();
-      if (this.#text[this.#at] === '*') {
-        this.#at++;
-        return wildcard;
-      }
-      return fieldStep(this.#name());
-    }
-    throw new JsonPathError(`unexpected ${JSON.stringify(char)} at ${this.#at} in ${JSON.stringify(this.#text)}`);
   }
 
+  #rest(): string {
+    return this.#text.slice(this.#at);
+  }
+
+  #takes(token: string): boolean {
+    if (!this.#text.startsWith(token, this.#at)) return false;
+    this.#at += token.length;
+    return true;
+  }
+
+  #error(why: string): JsonPathError {
+    return new JsonPathError(`${why} at ${this.#at} in ${JSON.stringify(this.#text)}`);
+  }
+
+  #descent(steps: JsonPathStep[]): void {
+    if (steps.at(-1) === descend) throw this.#error('invalid multiple recursive descent');
+    steps.push(descend);
+    if (/^[_\p{L}\p{Nd}]/u.test(this.#rest())) steps.push(this.#field());
+  }
+
+  #field(): JsonPathStep {
+    const name = this.#name();
+    return name === '*' ? wildcard : fieldStep(name.replaceAll('\\', ''));
+  }
+
+  /** Up to where a name ends; a backslash takes what follows into it. */
   #name(): string {
-    let name = '';
+    const start = this.#at;
     while (this.#at < this.#text.length) {
       const char = this.#text[this.#at] as string;
-      if (char === '\\' && this.#at + 1 < this.#text.length) {
-        name += this.#text[this.#at + 1];
-        this.#at += 2;
-        continue;
-      }
-      if (NAME_END.has(char)) break;
-      name += char;
+      if (char === '\\') this.#at++;
+      else if (NAME_END.test(char)) break;
       this.#at++;
     }
-    return name;
+    this.#at = Math.min(this.#at, this.#text.length);
+    return this.#text.slice(start, this.#at);
   }
 
-  #bracket(): Step {
-    const inside = this.#upToBracket();
-    if (inside.startsWith('?(') && inside.endsWith(')')) return filterStep(inside.slice(2, -1));
-    if (inside.trim() === '*') return wildcard;
-    const parts = splitOutsideQuotes(inside, ',');
-    const steps = parts.map(bracketPart);
-    if (steps.length === 1) return steps[0] as Step;
-    return (values, root) => {
-      const found: unknown[] = [];
-      for (const step of steps) {
-        const some = step(values, root);
-        if (some === undefined) return undefined;
-        found.push(...some);
-      }
-      return found;
+  /** `true` and `false`; other words mean something in templates only. */
+  #word(): JsonPathStep {
+    const start = this.#at;
+    while (this.#at < this.#text.length && !NAME_END.test(this.#text[this.#at] as string)) this.#at++;
+    const word = this.#text.slice(start, this.#at);
+    return word === 'true' || word === 'false' ? literalStep(word === 'true') : failing;
+  }
+
+  #number(): PathNumber {
+    const [text = ''] = /^[+-]?[.\p{Nd}]*/u.exec(this.#rest()) ?? [];
+    this.#at += text.length;
+    if (!/^[+-]?(\d+\.?\d*|\.\d+)$/.test(text)) throw this.#error(`cannot parse number ${text}`);
+    return new PathNumber(Number(text), text.includes('.') || !Number.isSafeInteger(Number(text)));
+  }
+
+  #quoted(quote: string): string {
+    const start = this.#at++;
+    for (; this.#at < this.#text.length; this.#at++) {
+      const char = this.#text[this.#at];
+      if (char === '\n') break;
+      if (char !== quote || this.#text[this.#at - 1] === '\\') continue;
+      this.#at++;
+      const text = unescaped(this.#text.slice(start + 1, this.#at - 1), quote);
+      if (text === undefined) throw this.#error('invalid syntax');
+      return text;
+    }
+    throw this.#error('unterminated quoted string');
+  }
+
+  /** What is in brackets ends with the first one that closes, wherever that stands. */
+  #bracket(): readonly JsonPathStep[] {
+    const end = this.#text.indexOf(']', this.#at);
+    const inside = this.#text.slice(this.#at, Math.max(this.#at, end));
+    if (end < 0 || inside.includes('\n')) throw this.#error('unterminated array');
+    this.#at = end + 1;
+    if (inside === '*') return [sliceStep({})];
+    const parts = inside.split(',');
+    if (parts.length > 1) return [unionStep(parts.map((part) => parseInner(`[${part.replace(/^ +| +$/g, '')}]`)))];
+    const key = DICTIONARY_KEY.exec(inside);
+    if (key !== null) return parseInner(`.${key[1]}`);
+    return [sliceStep(this.#bounds(inside))];
+  }
+
+  #bounds(inside: string): SliceBounds {
+    const slice = SLICE.exec(inside);
+    if (slice === null) throw this.#error(`invalid array index ${inside}`);
+    const [from, to, by] = [slice[1], slice[2]?.slice(1), slice[3]?.slice(1)].map((text) => this.#index(text));
+    // One number names one item; the bound after it is its own, counted from the end where it is.
+    const isOne = slice[2] === undefined;
+    return {
+      ...(from === undefined ? {} : { from }),
+      ...(isOne ? { to: (from ?? 0) + 1, isDerived: true } : to === undefined ? {} : { to }),
+      ...(by === undefined ? {} : { by }),
     };
   }
 
-  /** What stands between this bracket and its end; quotes and inner brackets are passed over. */
-  #upToBracket(): string {
-    const start = this.#at + 1;
-    let depth = 0;
-    let quote = '';
-    for (let at = start; at < this.#text.length; at++) {
-      const char = this.#text[at] as string;
-      if (quote !== '') {
-        if (char === '\\') at++;
-        else if (char === quote) quote = '';
-      } else if (char === '"' || char === "'") quote = char;
-      else if (char === '[') depth++;
-      else if (char === ']' && depth-- === 0) {
-        this.#at = at + 1;
-        return this.#text.slice(start, at);
+  #index(text: string | undefined): number | undefined {
+    if (text === undefined || text === '') return undefined;
+    const index = Number(text);
+    if (!Number.isSafeInteger(index)) throw this.#error(`array index ${text} is not a number`);
+    return index;
+  }
+
+  #filter(): JsonPathStep {
+    const inside = this.#filterText();
+    const comparison = COMPARISON.exec(inside);
+    if (comparison === null) return filterStep(parseInner(inside));
+    const [, left = '', operator = '', right = ''] = comparison;
+    return filterStep(parseInner(left), { operator, right: parseInner(right) });
+  }
+
+  /** Up to `)]`; a parenthesis between the first quote and its pair does not count. */
+  #filterText(): string {
+    const start = this.#at;
+    let pair: string | undefined;
+    let isPaired = false;
+    for (; this.#at < this.#text.length; this.#at++) {
+      const char = this.#text[this.#at] as string;
+      if (char === '\n') break;
+      if (char === '"' || char === "'") {
+        if (pair === undefined) pair = char;
+        else if (char === pair && this.#text[this.#at - 1] !== '\\') isPaired = true;
+      } else if (char === ')' && (pair !== undefined) === isPaired) {
+        const inside = this.#text.slice(start, this.#at++);
+        if (!this.#takes(']')) throw this.#error('unclosed array expect ]');
+        return inside;
       }
     }
-    throw new JsonPathError(`unterminated array in ${JSON.stringify(this.#text)}`);
+    throw this.#error('unterminated filter');
   }
 }
 
-function splitOutsideQuotes(text: string, separator: string): string[] {
-  const parts: string[] = [];
-  let quote = '';
-  let from = 0;
-  for (let at = 0; at < text.length; at++) {
-    const char = text[at] as string;
-    if (quote !== '') {
-      if (char === '\\') at++;
-      else if (char === quote) quote = '';
-    } else if (char === '"' || char === "'") quote = char;
-    else if (char === separator) {
-      parts.push(text.slice(from, at));
-      from = at + 1;
-    }
-  }
-  parts.push(text.slice(from));
-  return parts;
-}
-
-function bracketPart(part: string): Step {
-  const text = part.trim();
-  const quoted = /^(['"])([\s\S]*)\1$/.exec(text);
-  if (quoted !== null) return fieldStep((quoted[2] as string).replace(/\\(.)/g, '$1'));
-  const slice = /^(-?\d*)(:(-?\d*))?(:(\d*))?$/.exec(text);
-  if (slice === null || text === '') throw new JsonPathError(`invalid array index ${text}`);
-  const [, from = '', colon, to = '', , by = ''] = slice;
-  return sliceStep(from, colon === undefined ? undefined : to, by);
-}
-
-function fieldStep(name: string): Step {
-  if (name === '') return (values) => values;
-  return (values) => values.flatMap((value) => (isRecord(value) && Object.hasOwn(value, name) ? [value[name]] : []));
-}
-
-/** Everything that lists and maps hold. */
-const wildcard: Step = (values) => values.flatMap(inside);
-
-function inside(value: unknown): readonly unknown[] {
-  if (Array.isArray(value)) return value;
-  if (!isRecord(value)) return [];
-  return Object.keys(value)
-    .sort()
-    .map((key) => value[key]);
-}
-
-const descend: Step = (values) => {
-  const found: unknown[] = [];
-  const open = [...values].reverse();
-  while (open.length > 0) {
-    const value = open.pop();
-    found.push(value);
-    open.push(...[...inside(value)].reverse());
-  }
-  return found;
+const ESCAPE = /\\(?:([abfnrtv\\])|x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7]{3})|(['"]))|\\/g;
+const CONTROL: Readonly<Record<string, string>> = {
+  a: '\x07',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+  '\\': '\\',
 };
 
-function sliceStep(from: string, to: string | undefined, by: string): Step {
-  return (values) => {
-    const found: unknown[] = [];
-    for (const value of values) {
-      if (value === null || value === undefined) continue;
-      if (!Array.isArray(value)) return undefined;
-      const at = (text: string, otherwise: number) => {
-        const number = text === '' ? otherwise : Number(text);
-        return number < 0 ? number + value.length : number;
-      };
-      const start = at(from, 0);
-      const end = to === undefined ? start + 1 : at(to, value.length);
-      // One beyond the end is a mistake, a range that reaches there is not.
-      if (start < 0 || (to === undefined && start >= value.length)) return undefined;
-      const stride = Math.max(1, Number(by || 1));
-      for (let index = start; index < Math.min(end, value.length); index += stride) found.push(value[index]);
-    }
-    return found;
-  };
-}
-
-const OPERATOR = /(==|!=|<=|>=|<|>)/;
-
-function filterStep(text: string): Step {
-  const match = splitAtOperator(text);
-  const left = operand(match.left);
-  const right = match.right === undefined ? undefined : operand(match.right);
-  return (values, root) =>
-    values.flatMap((value) =>
-      (Array.isArray(value) ? value : []).filter((item) => {
-        const found = left(item, root);
-        if (right === undefined) return found.length > 0;
-        const expected = right(item, root);
-        if (found.length === 0 || expected.length === 0) return false;
-        return compares(found[0], match.operator, expected[0]);
-      }),
-    );
-}
-
-function splitAtOperator(text: string): { left: string; operator: string; right: string | undefined } {
-  const [head = ''] = text.split(OPERATOR);
-  const operator = OPERATOR.exec(text.slice(head.length))?.[0];
-  if (operator === undefined) return { left: text.trim(), operator: '', right: undefined };
-  return { left: head.trim(), operator, right: text.slice(head.length + operator.length).trim() };
-}
-
-type Operand = (item: unknown, root: unknown) => readonly unknown[];
-
-function operand(text: string): Operand {
-  const quoted = /^(['"])([\s\S]*)\1$/.exec(text);
-  if (quoted !== null) {
-    const literal = [quoted[2] as string];
-    return () => literal;
-  }
-  if (text === 'true' || text === 'false') {
-    const literal = [text === 'true'];
-    return () => literal;
-  }
-  if (/^-?\d+(\.\d+)?$/.test(text)) {
-    const literal = [Number(text)];
-    return () => literal;
-  }
-  const steps = new Parser(text).parse();
-  return (item, root) => run(steps, [item], root) ?? [];
-}
-
-function compares(left: unknown, operator: string, right: unknown): boolean {
-  if (typeof left !== typeof right) return operator === '!=';
-  switch (operator) {
-    case '==':
-      return left === right;
-    case '!=':
-      return left !== right;
-    case '<':
-      return (left as number) < (right as number);
-    case '<=':
-      return (left as number) <= (right as number);
-    case '>':
-      return (left as number) > (right as number);
-    default:
-      return (left as number) >= (right as number);
-  }
+/** What a quoted text says; undefined when it is not well written. */
+function unescaped(text: string, quote: string): string | undefined {
+  let isBroken = false;
+  const said = text.replace(ESCAPE, (_all, control, hex, short, long, octal, mark) => {
+    if (control !== undefined) return CONTROL[control] ?? '';
+    if (mark === quote) return mark;
+    const digits = hex ?? short ?? long;
+    const code = digits === undefined ? Number.parseInt(octal, 8) : Number.parseInt(digits, 16);
+    const isCharacter = code <= 0x10ffff && !(code >= 0xd800 && code < 0xe000);
+    if (isCharacter && !(octal !== undefined && code > 255)) return String.fromCodePoint(code);
+    isBroken = true;
+    return '';
+  });
+  return isBroken ? undefined : said;
 }

@@ -13,6 +13,7 @@ import {
   objectSchema,
   type SchemaContext,
 } from '../../schema/to-openapi.js';
+import { type CommonField, customSchema } from './custom.js';
 import { describeField, describeType } from './describe.js';
 import { type MetaType, metaTypeNode } from './meta-types.js';
 import {
@@ -26,6 +27,7 @@ import {
   plainField,
   versionPackage,
 } from './names.js';
+import { ownSchema } from './own-kind.js';
 
 /** Meta types that are spoken in every group, and say so. */
 const IN_EVERY_GROUP: readonly string[] = ['DeleteOptions', 'WatchEvent'];
@@ -47,11 +49,12 @@ export class Definitions {
   /** A reference to a kind. */
   kind(served: ServedKind): string {
     const name = kindName(served, this.#dialect);
-    const isStruct = served.kind.manner === 'struct';
-    const home: Package = isStruct ? packageOfKind(served) : { path: '', group: '' };
     return this.#define(name, () => ({
-      ...this.#object(served.schema, home, served.kind.kind),
+      ...(served.kind.manner === 'struct'
+        ? this.#object(served.schema, packageOfKind(served), served.kind.kind)
+        : this.#usersObject(served)),
       ...this.#groupVersionKinds([served.gvk]),
+      ...this.#selectableFields(served),
     }));
   }
 
@@ -83,6 +86,7 @@ export class Definitions {
               : { ...describe('metadata'), allOf: [metadata], ...(hasDefaults ? { default: {} } : {}) },
         },
         ...this.#groupVersionKinds([{ ...served.gvk, kind: listKind }]),
+        ...this.#selectableFields(served),
       };
     });
   }
@@ -116,6 +120,25 @@ export class Definitions {
       ...(description === undefined ? {} : { description }),
       ...objectSchema(node, this.#context(home, type)),
     };
+  }
+
+  /** Kinds that users have made, whichever way. */
+  #usersObject(served: ServedKind): OpenApiSchema {
+    const home: Package = { path: '', group: '' };
+    const schema = served.kind.custom?.published ?? ownSchema(served, (type) => this.#struct(type, home));
+    return customSchema(schema, {
+      version: this.#version,
+      dialect: this.#dialect,
+      common: (field) => this.#commonField(field, served),
+    });
+  }
+
+  #commonField(field: CommonField, { schema }: ServedKind): OpenApiSchema {
+    const description = describeField('', '', field);
+    const node = schema.fields.get(field)?.node;
+    if (node?.type !== 'object') return { description, type: 'string' };
+    const reference = { $ref: this.#struct(node, metaPackage) };
+    return { description, ...(this.#version === 2 ? reference : { allOf: [reference] }) };
   }
 
   #context(home: Package, type: string): SchemaContext {
@@ -154,6 +177,13 @@ export class Definitions {
     // A whole object inside another one is of a kind too; the only such kinds are of the core group.
     const isOfCore = isMeta ? KINDS_OF_CORE.includes(kind) : isWhole(node);
     return isOfCore ? [{ group: '', version: 'v1', kind }] : [];
+  }
+
+  /** Of users' kinds; what those of the service can be selected by is known. */
+  #selectableFields({ kind }: ServedKind): OpenApiSchema {
+    const fields = kind.manner === 'struct' ? [] : Object.keys(kind.strategy.selectableFields);
+    if (fields.length === 0) return {};
+    return { [this.#dialect.extension('selectable-fields')]: fields.map((fieldPath) => ({ fieldPath })) };
   }
 
   #groupVersionKinds(kinds: readonly GroupVersionKind[]): OpenApiSchema {

@@ -75,16 +75,16 @@ export function kindName(served: ServedKind, dialect: Dialect, name = served.kin
 }
 
 /** `rbacAuthorization_v1`, `core_v1`, `exampleCom_v1`: under which operations are grouped. */
-export function operationTag({ group, version }: { readonly group: string; readonly version?: string }): string {
-  const tag = operationGroup(group);
+export function operationTag(group: string, dialect: Dialect, version = ''): string {
+  const tag = operationGroup(group, dialect);
   const first = tag.slice(0, 1).toLowerCase() + tag.slice(1);
-  return version === undefined ? first : `${first}_${version}`;
+  return version === '' ? first : `${first}_${version}`;
 }
 
-/** `RbacAuthorization`, `Core`, `ExampleCom`: a canonical group in the names of operations. */
-export function operationGroup(canonical: string): string {
-  const suffix = serviceGroup('');
-  const name = canonical.endsWith(suffix) ? canonical.slice(0, -suffix.length) : canonical;
+/** `RbacAuthorization`, `Core`, `ExampleCom`: a group in the names of operations. */
+export function operationGroup(group: string, dialect: Dialect): string {
+  const suffix = dialect.group(serviceGroup(''));
+  const name = group.endsWith(suffix) ? group.slice(0, -suffix.length) : group;
   return (name === '' ? 'core' : name).split(/[.-]/).map(capitalized).join('');
 }
 

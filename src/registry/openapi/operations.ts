@@ -17,6 +17,7 @@ import {
   type Parameter,
   patchParameters,
   pretty,
+  readParameters,
   writeParameters,
 } from './parameters.js';
 
@@ -52,17 +53,28 @@ export interface PathItem {
   readonly operations: readonly Operation[];
 }
 
-/** All paths of one group and version, in their order; `served` are the kinds in it. */
-export function pathsOfGroupVersion(gv: GroupVersion, served: readonly ServedKind[]): readonly PathItem[] {
-  const canonical = served[0]?.kind.group ?? gv.group;
-  const prefix = `${operationGroup(canonical)}${capitalized(gv.version)}`;
-  const tag = operationTag({ group: canonical, version: gv.version });
-  const resources: Operation = {
-    ...discovery(`get${prefix}APIResources`, 'APIResourceList', 'The resources of this version.'),
-    tag,
-    encodings: 'all',
-  };
-  const items = [pathItem(`${rootPath(gv)}/`, [], [resources])];
+/**
+ * False for users' kinds. In the reference server another part tells about those, in its own way: nothing of their
+ * discovery and of the older addresses of watches, and less of what can be asked.
+ */
+export function isBuiltIn({ kind }: ServedKind): boolean {
+  return kind.manner === 'struct';
+}
+
+/** All paths of one group and version, in their order; `served` are the kinds in it, of which there is one at least. */
+export function pathsOfGroupVersion(served: readonly [ServedKind, ...ServedKind[]]): readonly PathItem[] {
+  const { gvr: gv, dialect } = served[0];
+  const prefix = `${operationGroup(gv.group, dialect)}${capitalized(gv.version)}`;
+  const tag = operationTag(gv.group, dialect, gv.version);
+  const items: PathItem[] = [];
+  if (served.some(isBuiltIn)) {
+    const resources: Operation = {
+      ...discovery(`get${prefix}APIResources`, 'APIResourceList', 'The resources of this version.'),
+      tag,
+      encodings: 'all',
+    };
+    items.push(pathItem(`${rootPath(gv)}/`, [], [resources]));
+  }
   for (const kind of served) items.push(...pathsOfKind(kind, { prefix, tag, root: rootPath(gv) }));
   return items.sort((left, right) => (left.path < right.path ? -1 : 1));
 }
@@ -70,9 +82,10 @@ export function pathsOfGroupVersion(gv: GroupVersion, served: readonly ServedKin
 /** The addresses at which a cluster tells what it serves: `/api/`, `/apis/`, `/apis/<group>/`, `/version/`. */
 export function discoveryPath(at: 'api' | 'apis' | 'version' | { readonly served: ServedKind }): PathItem {
   if (typeof at !== 'string') {
-    const { gvr, kind } = at.served;
-    const operation = discovery(`get${operationGroup(kind.group)}APIGroup`, 'APIGroup', 'The versions of this group.');
-    return pathItem(`/apis/${gvr.group}/`, [], [{ ...operation, tag: operationTag({ group: kind.group }) }]);
+    const { gvr, dialect } = at.served;
+    const name = `get${operationGroup(gvr.group, dialect)}APIGroup`;
+    const operation = discovery(name, 'APIGroup', 'The versions of this group.');
+    return pathItem(`/apis/${gvr.group}/`, [], [{ ...operation, tag: operationTag(gvr.group, dialect) }]);
   }
   switch (at) {
     case 'api': {
@@ -142,8 +155,7 @@ function pathsOfKind(served: ServedKind, naming: Naming): PathItem[] {
     };
     items.push(subresourceItem(served, subresource, { address: below, naming, name: sub }));
   }
-  // The reference server has no older addresses of watches for users' kinds.
-  if (served.verbs.includes('watch') && kind.manner === 'struct') items.push(...watchItems(served, naming));
+  if (served.verbs.includes('watch') && isBuiltIn(served)) items.push(...watchItems(served, naming));
   return items.filter((item) => item.operations.length > 0);
 }
 
@@ -169,8 +181,9 @@ function collectionItem(served: ServedKind, address: Address, naming: Naming): P
       verb: 'delete',
       collection: true,
       description: `Deletes all objects of kind ${kind} that are selected.`,
-      parameters: deleteCollectionParameters,
-      body: DELETE_OPTIONS,
+      ...(isBuiltIn(served)
+        ? { parameters: deleteCollectionParameters, body: DELETE_OPTIONS }
+        : { parameters: listParameters }),
       answers: answering(STATUS, 200),
     }),
   };
@@ -182,7 +195,7 @@ function objectItem(served: ServedKind, address: Address, naming: Naming): PathI
   const operation = operationsOf(served, naming, address.subject);
   const deleted: Content = served.kind.strategy.deleteReturnsObject ? { of: 'kind', served } : STATUS;
   const made: Record<string, Operation> = {
-    ...readAndWrite(served, { what: `a ${kind}`, operation }),
+    ...readAndWrite(served, { shown: served, what: `a ${kind}`, operation }),
     delete: operation('delete', 'delete', {
       description: `Deletes a ${kind}.`,
       parameters: deleteParameters,
@@ -210,11 +223,11 @@ function subresourceItem(
   at: { readonly address: Address; readonly naming: Naming; readonly name: string },
 ): PathItem {
   const shown = subresource.type === undefined ? served : serveKind(subresource.kind, served.dialect);
-  const operation = operationsOf(shown, at.naming, at.address.subject);
+  const operation = operationsOf(isBuiltIn(served) ? shown : served, at.naming, at.address.subject);
   const self: Content = { of: 'kind', served: shown };
   const what = `${at.name} of a ${served.gvk.kind}`;
   const made: Record<string, Operation> = {
-    ...readAndWrite(shown, { what, operation }),
+    ...readAndWrite(served, { shown, what, operation }),
     create: operation('post', 'post', {
       verb: 'create',
       description: `Creates ${what}.`,
@@ -271,22 +284,22 @@ function operationsOf(served: ServedKind, naming: Naming, subject: string): Make
     tag: naming.tag,
     action,
     kind: served.gvk,
-    encodings: served.kind.manner === 'struct' ? 'all' : 'text',
+    encodings: isBuiltIn(served) ? 'all' : 'text',
     streams,
     ...more,
   });
 }
 
 function readAndWrite(
-  shown: ServedKind,
-  { what, operation }: { readonly what: string; readonly operation: MakeOperation },
+  served: ServedKind,
+  { shown, what, operation }: { readonly shown: ServedKind; readonly what: string; readonly operation: MakeOperation },
 ): Record<'get' | 'update' | 'patch', Operation> {
   const self: Content = { of: 'kind', served: shown };
   return {
     get: operation('get', 'get', {
       verb: 'read',
       description: `Reads ${what}.`,
-      parameters: [],
+      parameters: isBuiltIn(served) ? [] : readParameters,
       answers: answering(self, 200),
     }),
     update: operation('put', 'put', {
@@ -300,7 +313,7 @@ function readAndWrite(
       description: `Changes parts of ${what}.`,
       parameters: patchParameters,
       body: { content: { of: 'meta', type: 'Patch' }, required: true },
-      answers: answering(self, 200, 201),
+      answers: isBuiltIn(served) ? answering(self, 200, 201) : answering(self, 200),
     }),
   };
 }

@@ -58,6 +58,9 @@ export const listParameters: readonly Parameter[] = [
   inQuery('watch', 'boolean', 'Changes as they happen, in place of a list.'),
 ];
 
+/** Of what reads an object of a user's kind; other kinds do not tell. */
+export const readParameters: readonly Parameter[] = [resourceVersion];
+
 /** Of everything that writes an object. */
 export const writeParameters: readonly Parameter[] = [
   dryRun,

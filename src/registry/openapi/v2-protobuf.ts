@@ -2,6 +2,7 @@
  * The version 2 document as the protobuf message in which command-line clients ask for it. One function for each
  * message, with its fields by their numbers; what `openApiV2` never writes is not known here.
  */
+import { encodeSorted } from '../../util/json.js';
 import type { OpenApiDocument } from './document.js';
 
 /** The bytes of a document that `openApiV2` made. */
@@ -96,9 +97,27 @@ function schema(out: MessageWriter, value: JsonObject): void {
   const { type, items, properties, additionalProperties } = value;
   out.text(1, value['$ref']);
   out.text(2, value['format']);
+  out.text(3, value['title']);
   out.text(4, value['description']);
+  out.double(6, value['multipleOf']);
+  out.double(7, value['maximum']);
+  out.flag(8, value['exclusiveMaximum']);
+  out.double(9, value['minimum']);
+  out.flag(10, value['exclusiveMinimum']);
+  out.integer(11, value['maxLength']);
+  out.integer(12, value['minLength']);
+  out.text(13, value['pattern']);
+  out.integer(14, value['maxItems']);
+  out.integer(15, value['minItems']);
+  out.flag(16, value['uniqueItems']);
+  out.integer(17, value['maxProperties']);
+  out.integer(18, value['minProperties']);
   out.texts(19, value['required']);
-  out.message(21, additionalProperties, (inner) => inner.message(1, additionalProperties, schema));
+  for (const one of listOf(value['enum'])) out.value(20, one);
+  out.message(21, additionalProperties, (inner) => {
+    if (typeof additionalProperties === 'boolean') inner.flag(2, additionalProperties);
+    else inner.message(1, additionalProperties, schema);
+  });
   if (type !== undefined) out.message(22, {}, (inner) => inner.text(1, type));
   out.message(23, items, (inner) => inner.message(1, items, schema));
   out.message(25, properties, (inner) => inner.entries(1, properties, schema));
@@ -142,6 +161,29 @@ class MessageWriter {
     this.#varint(1);
   }
 
+  /** A number of 64 bits in its binary form; as with all numbers here, none is the same as 0. */
+  double(number: number, value: unknown): void {
+    if (value === undefined || value === 0) return;
+    this.#varint(number * 8 + 1);
+    this.#reserve(8);
+    new DataView(this.#bytes.buffer).setFloat64(this.#length, Number(value), true);
+    this.#length += 8;
+  }
+
+  integer(number: number, value: unknown): void {
+    if (value === undefined || value === 0) return;
+    this.#varint(number * 8);
+    this.#reserve(10);
+    let rest = BigInt.asUintN(64, BigInt(value as number | bigint));
+    for (; rest > 127n; rest >>= 7n) this.#bytes[this.#length++] = Number(rest & 127n) | 128;
+    this.#bytes[this.#length++] = Number(rest);
+  }
+
+  /** Any value; they travel as YAML, of which JSON is a part. */
+  value(number: number, value: unknown): void {
+    this.#delimited(number, () => this.text(2, `${encodeSorted(value)}\n`));
+  }
+
   message(number: number, value: unknown, write: WriteMessage): void {
     if (value !== undefined) this.#delimited(number, () => write(this, value as JsonObject));
   }
@@ -156,13 +198,13 @@ class MessageWriter {
     }
   }
 
-  /** What is not part of the language; values travel as YAML, of which JSON is a part. */
+  /** What is not part of the language. */
   extensions(number: number, value: JsonObject): void {
     for (const [name, extension] of Object.entries(value)) {
       if (!name.startsWith('x-')) continue;
       this.#delimited(number, () => {
         this.text(1, name);
-        this.#delimited(2, () => this.text(2, `${JSON.stringify(extension)}\n`));
+        this.value(2, extension);
       });
     }
   }

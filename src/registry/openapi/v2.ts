@@ -16,27 +16,25 @@ import {
   securityScheme,
 } from './document.js';
 import { consumedTypes, producedTypes } from './media-types.js';
-import { discoveryPath, type Operation, type PathItem, pathsOfGroupVersion } from './operations.js';
+import { discoveryPath, isBuiltIn, type Operation, type PathItem, pathsOfGroupVersion } from './operations.js';
 import type { Parameter } from './parameters.js';
 
 /** The document of all that is served. */
 export function openApiV2(served: readonly ServedKind[], options: OpenApiOptions): OpenApiDocument {
-  const byGroupVersion = new Map<string, ServedKind[]>();
+  const byGroupVersion = new Map<string, [ServedKind, ...ServedKind[]]>();
   for (const kind of served) {
     const present = byGroupVersion.get(kind.apiVersion);
     if (present === undefined) byGroupVersion.set(kind.apiVersion, [kind]);
     else present.push(kind);
   }
-  const groupVersions = [...byGroupVersion.values()].flatMap(([first]): GroupVersion[] =>
-    first === undefined ? [] : [{ group: first.gvr.group, version: first.gvr.version }],
-  );
+  const groupVersions = [...byGroupVersion.values()].flatMap((kinds): GroupVersion[] => {
+    const first = kinds.find(isBuiltIn);
+    return first === undefined ? [] : [{ group: first.gvr.group, version: first.gvr.version }];
+  });
   const items = [
     ...(['api', 'apis', 'version'] as const).map(discoveryPath),
     ...groupItems(served),
-    ...[...byGroupVersion.values()].flatMap((kinds) => {
-      const [first] = kinds;
-      return first === undefined ? [] : pathsOfGroupVersion(first.gvr, kinds);
-    }),
+    ...[...byGroupVersion.values()].flatMap(pathsOfGroupVersion),
   ].sort((left, right) => (left.path < right.path ? -1 : 1));
   const writer: Writer = {
     definitions: new Definitions(2, options.dialect, groupVersions.sort(byGroupThenVersion)),
@@ -57,7 +55,7 @@ export function openApiV2(served: readonly ServedKind[], options: OpenApiOptions
 }
 
 function groupItems(served: readonly ServedKind[]): PathItem[] {
-  const groups = new Map(served.map((kind) => [kind.gvr.group, kind]));
+  const groups = new Map(served.filter(isBuiltIn).map((kind) => [kind.gvr.group, kind]));
   groups.delete('');
   return [...groups.values()].map((kind) => discoveryPath({ served: kind }));
 }

@@ -14,7 +14,14 @@ import {
   securityScheme,
 } from './document.js';
 import { consumedTypes, producedTypes } from './media-types.js';
-import { type Content, discoveryPath, type Operation, type PathItem, pathsOfGroupVersion } from './operations.js';
+import {
+  type Content,
+  discoveryPath,
+  isBuiltIn,
+  type Operation,
+  type PathItem,
+  pathsOfGroupVersion,
+} from './operations.js';
 import type { Parameter } from './parameters.js';
 
 /**
@@ -23,8 +30,9 @@ import type { Parameter } from './parameters.js';
  */
 export function openApiV3Places(served: readonly ServedKind[]): readonly string[] {
   const places = new Set(['api', 'apis', 'version']);
-  for (const { gvr } of served) {
-    if (gvr.group !== '') places.add(`apis/${gvr.group}`);
+  for (const kind of served) {
+    const { gvr } = kind;
+    if (gvr.group !== '' && isBuiltIn(kind)) places.add(`apis/${gvr.group}`);
     places.add(placeOf(gvr));
   }
   return [...places].sort();
@@ -39,13 +47,16 @@ export function openApiV3(
   if (place === 'api' || place === 'apis' || place === 'version')
     return discoveryDocument(discoveryPath(place), options);
   const within = served.filter(({ gvr }) => placeOf(gvr) === place);
-  const first = within[0];
+  const [first, ...others] = within;
   if (first !== undefined) {
     const gv = { group: first.gvr.group, version: first.gvr.version };
-    const spoken = gv.group === '' ? [gv] : [{ group: '', version: 'v1' }, gv];
-    return document(pathsOfGroupVersion(gv, within), new Definitions(3, options.dialect, spoken), options);
+    const paths = pathsOfGroupVersion([first, ...others]);
+    const core = { group: '', version: 'v1' };
+    if (!within.some(isBuiltIn)) return usersDocument(paths, new Definitions(3, options.dialect, [core]), options);
+    const spoken = gv.group === '' ? [gv] : [core, gv];
+    return document(paths, new Definitions(3, options.dialect, spoken), options);
   }
-  const member = served.find(({ gvr }) => gvr.group !== '' && `apis/${gvr.group}` === place);
+  const member = served.find((kind) => isBuiltIn(kind) && kind.gvr.group !== '' && `apis/${kind.gvr.group}` === place);
   if (member === undefined) return undefined;
   return discoveryDocument(discoveryPath({ served: member }), options);
 }
@@ -60,12 +71,10 @@ function discoveryDocument(item: PathItem, options: OpenApiOptions): OpenApiDocu
 }
 
 function document(items: readonly PathItem[], definitions: Definitions, options: OpenApiOptions): OpenApiDocument {
-  const writer = { definitions, options };
-  const paths = Object.fromEntries(items.map((item) => [item.path, pathObject(item, writer)]));
   return {
     openapi: '3.0.0',
     info: { title: SERVICE_NAME, version: options.serverVersion },
-    paths,
+    paths: pathsObject(items, { definitions, options }),
     components: {
       schemas: definitions.all(),
       securitySchemes: { BearerToken: securityScheme },
@@ -73,9 +82,23 @@ function document(items: readonly PathItem[], definitions: Definitions, options:
   };
 }
 
+/** Where there are users' kinds alone. The reference server has it from elsewhere, which shows in its head. */
+function usersDocument(items: readonly PathItem[], definitions: Definitions, options: OpenApiOptions): OpenApiDocument {
+  return {
+    openapi: '3.0.0',
+    info: { title: `${SERVICE_NAME} CRD Swagger`, version: 'v0.1.0' },
+    paths: pathsObject(items, { definitions, options }),
+    components: { schemas: definitions.all() },
+  };
+}
+
 interface Writer {
   readonly definitions: Definitions;
   readonly options: OpenApiOptions;
+}
+
+function pathsObject(items: readonly PathItem[], writer: Writer): object {
+  return Object.fromEntries(items.map((item) => [item.path, pathObject(item, writer)]));
 }
 
 function pathObject(item: PathItem, writer: Writer): object {

@@ -33,6 +33,7 @@ export function refuseRevision(resourceVersion: string | undefined): void {
 export function commitCreate(sealed: ApiObject, job: WriteJob): ApiObject {
   const { store } = job.context;
   const key = keyFor(job, sealed.metadata.name);
+  requireServed(job);
   if (job.dryRun) {
     if (store.get(key) !== undefined) throw new StorageError('exists');
     return sealed;
@@ -46,6 +47,15 @@ export function commitCreate(sealed: ApiObject, job: WriteJob): ApiObject {
       seal: (resourceVersion) => toStored(served, sealed, resourceVersion),
     }),
   );
+}
+
+/** The definition of a custom kind may have gone, or begun to, while something was waited for. */
+function requireServed({ served, context }: WriteJob): void {
+  if (served.kind.custom === undefined) return;
+  const now = context.registry.byResource(served.gvr);
+  if (now === served) return;
+  if (now === undefined || now.namespaced !== served.namespaced) throw errors.router('NotFound');
+  if (now.kind.custom?.isTerminating === true) throw errors.terminatingDefinition(served.groupResource);
 }
 
 /** A text that is no number is not noticed on a create. */
@@ -90,7 +100,10 @@ export function commitUpdate(next: ApiObject, live: ApiObject, job: WriteJob): A
  */
 function isStoredSo(next: ApiObject, live: ApiObject, served: ServedKind): boolean {
   const stored = storedFormOf(live);
-  return served.kind.custom === undefined || stored === live || deepEqual(toStored(served, next), stored);
+  if (served.kind.custom === undefined) return true;
+  // Even what is shown as it is stored may have to be stored in another version today.
+  if (stored === live && served.storedAs === undefined) return true;
+  return deepEqual(toStored(served, next), stored);
 }
 
 /**

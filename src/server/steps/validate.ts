@@ -45,7 +45,7 @@ export function validateUpdate(
     const part = job.request.subresource === 'status' ? 'status' : 'object';
     problems = [...problems, ...judged(kind.custom, next, live, { part, sofar: problems, job })];
   } else if (kind.manner === 'document') {
-    problems = [...problems, ...documentProblems(next, job, () => rules?.(next, live, job.moment))];
+    problems = [...problems, ...documentProblems(next, live, { job, rules: () => rules?.(next, live, job.moment) })];
   } else {
     problems = [...problems, ...(rules?.(next, live, job.moment) ?? [])];
     if (subresource === undefined) {
@@ -66,27 +66,37 @@ function wholeProblems(object: ApiObject, job: WriteJob): FieldError[] {
   const rules = () => kind.strategy.validate?.(object, job.moment);
   const ofBody =
     kind.manner === 'document'
-      ? documentProblems(object, job, rules)
+      ? documentProblems(object, undefined, { job, rules })
       : [...bodyProblems(kind.body, kind.schema, object), ...(rules() ?? [])];
   const rulesOfMetadata = kind.manner === 'struct' ? OF_A_STRUCT : OF_ANY_OBJECT;
   return [...metadataProblems(object, kind, rulesOfMetadata), ...ofBody];
 }
 
-/** A document is judged by its schema, types and presence included, and by rules that were written for its type. */
+/**
+ * A document is judged by its schema, types and presence included, and by rules that were written for its type: those in
+ * CEL like those of a definition, those in TypeScript by calling them.
+ */
 function documentProblems(
   object: ApiObject,
-  job: WriteJob,
-  rules: () => readonly FieldError[] | undefined,
+  live: ApiObject | undefined,
+  { job, rules }: { readonly job: WriteJob; readonly rules: () => readonly FieldError[] | undefined },
 ): readonly FieldError[] {
   const { kind } = job.served;
   const problems = [...bodyProblems(kind.body, kind.schema, object), ...repeatedItems(kind.schema, object)];
-  if (problems.length === 0) return ownRules(rules, job);
+  if (problems.length === 0) return [...expressionProblems(object, live, job), ...ownRules(rules, job)];
   try {
     return [...problems, ...(rules() ?? [])];
   } catch {
     // The rules expect what the schema promises, and this object does not keep the promise: the schema has said so.
     return problems;
   }
+}
+
+function expressionProblems(object: ApiObject, live: ApiObject | undefined, job: WriteJob): readonly FieldError[] {
+  const judgement = job.served.kind.strategy.rules?.(object, live);
+  if (judgement === undefined) return [];
+  append(job.warnings, judgement.warnings);
+  return judgement.problems;
 }
 
 /** What the definition of a custom kind has to say. */

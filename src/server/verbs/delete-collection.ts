@@ -14,7 +14,7 @@ import { deleteOptionsOf } from '../delete-options.js';
 import { deleteObject } from '../deletion.js';
 import { startJob, type WriteJob } from '../job.js';
 import { checkDeleteOptions } from '../options.js';
-
+import { ConversionPending } from '../versions.js';
 import { readList } from './list.js';
 
 /** Answers with the list as it was before anything went. */
@@ -34,8 +34,18 @@ export function deleteCollection(
       return deleteObject(item.metadata.name, deletion, job);
     };
     let done: MaybePromise<unknown>;
-    for (const item of list.items) done = chain(done, () => tolerateAbsence(() => deleteItem(item)));
+    for (const item of list.items) {
+      done = chain(done, () => tolerateAbsence(() => whenShown(() => deleteItem(item))));
+    }
     return chain(done, () => answer(200, list));
+  });
+}
+
+/** An object that was written meanwhile has to be converted again; those before it are gone and stay in the answer. */
+function whenShown<Value>(run: () => MaybePromise<Value>): MaybePromise<Value> {
+  return rescue(run, (error) => {
+    if (!(error instanceof ConversionPending)) throw error;
+    return error.ready.then(() => whenShown(run));
   });
 }
 

@@ -52,7 +52,7 @@ export function onView(
     case 'update': {
       const options = checkWriteOptions(request.options, 'UpdateOptions', context.dialect);
       const { fieldValidation } = options;
-      if (served.kind.custom !== undefined) requireScale(request, shown);
+      if (served.kind.manner === 'document') requireScale(request, shown);
       const body = decodeRequestBody(request.body, { served: shown, registry: context.registry, fieldValidation });
       const job = startJob(context, request, { served, dryRun: options.dryRun, warnings: body.warnings });
       reconcileNamespace(body.draft.metadata, job);
@@ -163,7 +163,7 @@ function write(call: ViewCall, change: Change): MaybePromise<ObjectResponse> {
 /** The object as the changed view wants it. */
 function below(viewed: DraftObject, live: ApiObject, { view, shown, job }: ViewCall): DraftObject {
   const asObject = viewed as unknown as ApiObject;
-  const isCustom = job.served.kind.custom !== undefined;
+  const isCustom = job.served.kind.manner === 'document';
   // What a custom kind is scaled to is judged by its definition, with everything else.
   const problems = isCustom ? [] : (shown.kind.strategy.validate?.(asObject, job.moment) ?? []);
   if (problems.length > 0) throw errors.invalid(shown.gvk, viewed.metadata.name ?? '', problems);

@@ -107,6 +107,7 @@ function open(start: Start, after: number, initial: readonly WireEvent[]): Event
       initial,
       clock: context.clock,
       running: context.watches,
+      storage: served.storage,
       signal: request.signal,
       timeoutMs: timeoutMs(options, context),
       timeoutIsAwaited: options.timeoutSeconds > 0,

@@ -79,9 +79,8 @@ function completeNames(names: CustomResourceDefinitionNames): CustomResourceDefi
 function rememberStorageVersion(draft: DraftObject): void {
   const { spec, status } = draft as unknown as CustomResourceDefinition;
   const stored = status.storedVersions ?? [];
-  const known = new Set(stored);
-  const missing = (spec.versions ?? []).filter(({ name, storage }) => storage && !known.has(name));
-  if (missing.length === 0) return;
-  const storedVersions = [...stored, ...missing.map(({ name }) => name)];
-  draft['status'] = { ...status, storedVersions };
+  // If there is more than one to store in, the rules will say so.
+  const storage = (spec.versions ?? []).find((version) => version.storage)?.name;
+  if (storage === undefined || stored.includes(storage)) return;
+  draft['status'] = { ...status, storedVersions: [...stored, storage] };
 }

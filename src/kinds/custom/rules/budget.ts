@@ -7,7 +7,7 @@ import { forbidden } from '../../../meta/field-error.js';
 import type { SchemaView } from '../../apiextensions/v1/schema/schema-view.js';
 
 /** Of one rule, wherever it runs. */
-export const RULE_COST_LIMIT = 10_000_000;
+const RULE_COST_LIMIT = 10_000_000;
 /** Of all rules of a schema. */
 const SCHEMA_COST_LIMIT = 100_000_000;
 

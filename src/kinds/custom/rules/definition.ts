@@ -20,13 +20,16 @@ export interface DefinitionOptions {
   readonly isSound: (node: SchemaView) => boolean;
   /** False for a schema that has not changed: what was accepted once is not too expensive now. */
   readonly limitsCost: boolean;
+  /** False where nobody said how large things may get; what all rules may cost together is then not asked. */
+  readonly limitsTotal?: boolean;
 }
 
 /** What is wrong with the rules of a schema, in the order of the reference server: from the inside out. */
 export function definedRuleErrors(root: SchemaView, path: string, options: DefinitionOptions): FieldError[] {
   const check = new Check(options);
   check.node(new Place({ schema: root, path }), 1);
-  return [...check.errors, ...check.total.errors(path, options.spell('validations'))];
+  const ofAll = options.limitsTotal !== false ? check.total.errors(path, options.spell('validations')) : [];
+  return [...check.errors, ...ofAll];
 }
 
 interface Location {

@@ -43,6 +43,7 @@ export function compileKindRules(schema: ObjectNode, rules: readonly ValidationR
       spell: () => 'rules',
       isSound: () => true,
       limitsCost: false,
+      limitsTotal: false,
     }).map((error) => printFieldError(error).replace(/^\./, '')),
   ];
   if (problems.length > 0) throw new TypeError(`orchplane: ${schema.goName}: ${problems.join('; ')}`);

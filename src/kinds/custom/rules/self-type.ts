@@ -23,18 +23,20 @@ const HOLLOW_TYPES: ReadonlyMap<string, CelType> = new Map<string, CelType>([
   ['duration', DURATION],
 ]);
 
-/** The type of `self` for a schema of this shape, and what knows the fields below it. */
+/**
+ * The type of `self` for a schema of this shape, and what knows the fields below it. Types get their names on the way to
+ * them, since a rule looks at little of a large schema.
+ */
 export function selfTypeOf(shape: Shape): SelfType {
   const objects = new Map<string, ObjectShape>();
-  collectObjects(shape, SELF, objects);
   return {
-    type: typeNamed(shape, SELF),
+    type: typeNamed(shape, SELF, objects),
     provider: {
       hasType: (name) => objects.has(name),
       namedType: (name) => HOLLOW_TYPES.get(name),
       fieldType(typeName, field) {
         const inner = objects.get(typeName)?.fields.get(field);
-        return inner && typeNamed(inner, `${typeName}.${field}`);
+        return inner && typeNamed(inner, `${typeName}.${field}`, objects);
       },
       fieldNames: (typeName) => [...(objects.get(typeName)?.fields.keys() ?? [])],
     },
@@ -46,29 +48,16 @@ export function undefinedType(name: string): string | undefined {
   return HOLLOW_TYPES.has(name) || name === SELF || name.startsWith(`${SELF}.`) ? name : undefined;
 }
 
-function collectObjects(shape: Shape, name: string, into: Map<string, ObjectShape>): void {
-  if (shape.kind === 'scalar') return;
-  if (shape.kind !== 'object') {
-    collectObjects(shape.element, elementName(shape, name), into);
-    return;
-  }
-  into.set(name, shape);
-  for (const [field, inner] of shape.fields) collectObjects(inner, `${name}.${field}`, into);
-}
-
-function typeNamed(shape: Shape, name: string): CelType {
+function typeNamed(shape: Shape, name: string, objects: Map<string, ObjectShape>): CelType {
   switch (shape.kind) {
     case 'scalar':
       return shape.type;
     case 'object':
+      objects.set(name, shape);
       return objectType(name);
     case 'list':
-      return listOf(typeNamed(shape.element, elementName(shape, name)));
+      return listOf(typeNamed(shape.element, `${name}.@idx`, objects));
     case 'map':
-      return mapOf(STRING, typeNamed(shape.element, elementName(shape, name)));
+      return mapOf(STRING, typeNamed(shape.element, `${name}.@elem`, objects));
   }
-}
-
-function elementName({ kind }: Shape, name: string): string {
-  return `${name}.${kind === 'list' ? '@idx' : '@elem'}`;
 }

@@ -66,17 +66,16 @@ function unitNamed(word: string): bigint | undefined {
 }
 
 function readDate(text: string): CelTimestamp {
-  const problem = (why: string) => new CelError(`Invalid date formatted string ${text}: ${why}`);
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) {
-    throw problem(`parsing time "${text}" as "2006-01-02": cannot parse "${text}" as "2006"`);
-  }
   try {
-    return new CelTimestamp(nanosOf(parseTime(`${text}T00:00:00Z`)));
+    return new CelTimestamp(nanosOf(parseTime(`${text}${MIDNIGHT}`)));
   } catch (error) {
-    if (error instanceof TimeError) throw problem(error.message.replace('T00:00:00Z"', '"'));
-    throw error;
+    if (!(error instanceof TimeError)) throw error;
+    const message = error.message.replaceAll(`${MIDNIGHT}"`, '"').replace('T15:04:05Z07:00": ', '": ');
+    throw new CelError(`Invalid date formatted string ${text}: ${withoutRest(message, 'T')}`);
   }
 }
+
+const MIDNIGHT = 'T00:00:00Z';
 
 /** A time with its zone, or without one: then it is in UTC. */
 function readDateTime(text: string): CelTimestamp {
@@ -88,14 +87,17 @@ function readDateTime(text: string): CelTimestamp {
     return new CelTimestamp(nanosOf(parseTime(zone === '' ? `${text}Z` : text)) + nanos, secondsEast(zone));
   } catch (error) {
     if (!(error instanceof TimeError)) throw error;
-    throw new CelError(`Invalid date-time formatted string ${text}: ${withoutZone(error.message)}`);
+    // Several layouts are tried, and what the last one says is shown: the one without a zone.
+    const own = zone === '' ? error.message.replaceAll('Z"', '"') : error.message;
+    const message = withoutRest(own, 'Z07:00').replace('05Z07:00": ', '05": ');
+    throw new CelError(`Invalid date-time formatted string ${text}: ${message}`);
   }
 }
 
-/** Several layouts are tried, and what the last one says is shown: the one without a zone. */
-function withoutZone(message: string): string {
-  const [, time, rest] = /^(parsing time .*) as .*: cannot parse (".*") as "Z07:00"$/s.exec(message) ?? [];
-  return time === undefined ? message.replace('05Z07:00": ', '05": ') : `${time}: extra text: ${rest}`;
+/** A layout that ends before `element` does not miss it, but finds too much there. */
+function withoutRest(message: string, element: string): string {
+  const [, time, rest, missing] = /^(parsing time .*) as .*: cannot parse (".*") as "(.*)"$/s.exec(message) ?? [];
+  return missing === element ? `${time}: extra text: ${rest}` : message;
 }
 
 /** Of a zone such as `+02:00`. */

@@ -9,6 +9,7 @@ import type { MutableRecord } from '../../../util/json.js';
 import { copyJson, isRecord, setOwn } from '../../../util/json.js';
 import type { SchemaView } from '../../apiextensions/v1/schema/schema-view.js';
 import { additionalSchema } from '../../apiextensions/v1/schema/schema-view.js';
+import { coerceEmbedded, hasEmbedded } from './embedded.js';
 import { hasDefault } from './nulls.js';
 import { withOrderedKeys } from './wire-order.js';
 
@@ -64,7 +65,7 @@ function prepare(schema: SchemaView): Filling | undefined {
   const properties = new Map([...schema.properties].map(([name, inner]) => [name, fillingOf(inner)]));
   const fields = [...schema.properties]
     .filter(([, inner]) => hasDefault(inner))
-    .map(([name, { raw }]) => ({ name, default: raw.default, nullable: raw.nullable === true }));
+    .map(([name, inner]) => ({ name, default: defaultOf(inner), nullable: inner.raw.nullable === true }));
   const additional = elementFilling(additionalSchema(schema));
   const items = elementFilling(schema.items);
   const isEmpty = fields.length === 0 && additional === undefined && items === undefined;
@@ -76,7 +77,15 @@ function elementFilling(schema: SchemaView | undefined): ElementFilling | undefi
   if (schema === undefined) return undefined;
   const inner = fillingOf(schema);
   const replacesNull = schema.raw.nullable !== true && hasDefault(schema);
-  return inner === undefined && !replacesNull ? undefined : { inner, default: schema.raw.default, replacesNull };
+  return inner === undefined && !replacesNull ? undefined : { inner, default: defaultOf(schema), replacesNull };
+}
+
+/** The default without what embedded metadata do not know, which a definition may have. */
+function defaultOf(schema: SchemaView): unknown {
+  if (!hasEmbedded(schema)) return schema.raw.default;
+  const value = copyJson(schema.raw.default);
+  coerceEmbedded(schema, value, { dropMalformed: true });
+  return value;
 }
 
 function fillIn(filling: Filling, draft: unknown): void {

@@ -84,21 +84,13 @@ class AddressReader {
 
   /** One word or more; what cannot be read after the first one is left for the caller to stumble over. */
   #displayName(): boolean {
-    let words = 0;
-    let encoded = 0;
-    for (;;) {
+    for (let words = 0; ; words++) {
       if (words > 0 && !this.skipComments()) return false;
       this.#skipSpace();
       if (this.isAtEnd) return true;
       const isQuoted = this.#peek() === '"';
       const word = isQuoted ? this.#quoted() : this.#match(ATOM);
-      const decoding = word === undefined || isQuoted ? 'plain' : decodingOf(word);
-      if (word === undefined || decoding === 'unknown charset') return words + encoded > 0;
-      if (decoding === 'plain') {
-        words += 1;
-        continue;
-      }
-      if (decoding === 'text') encoded += 1;
+      if (word === undefined || (!isQuoted && isOfUnknownCharset(word))) return words > 0;
     }
   }
 
@@ -121,7 +113,7 @@ class AddressReader {
     this.#take('(');
     const comment = this.#comment();
     if (comment === undefined) return false;
-    return comment.split(/[ \t]+/).every((word) => word === '' || decodingOf(word) !== 'unknown charset');
+    return !comment.split(/[ \t]+/).some(isOfUnknownCharset);
   }
 
   /** What stands in a comment that has been opened, or undefined when it does not end. */
@@ -166,13 +158,11 @@ class AddressReader {
 
 const CHARSETS = ['utf-8', 'iso-8859-1', 'us-ascii'];
 
-/** An encoded word (`=?utf-8?q?text?=`) is text, or nothing, or fails for its character set; all else is plain. */
-function decodingOf(word: string): 'plain' | 'text' | 'nothing' | 'unknown charset' {
+/** An encoded word (`=?utf-8?q?text?=`) whose text can be read, but not its character set. */
+function isOfUnknownCharset(word: string): boolean {
   const [, charset = '', encoding = '', text = ''] = /^=\?([^?]+)\?([^?])\?([^?]*)\?=$/.exec(word) ?? [];
   const isText = /^[bB]$/.test(encoding) ? isBase64(text) : /^[qQ]$/.test(encoding) && isQuotedPrintable(text);
-  if (charset === '' || !isText) return 'plain';
-  if (!CHARSETS.includes(charset.toLowerCase())) return 'unknown charset';
-  return text === '' ? 'nothing' : 'text';
+  return isText && !CHARSETS.includes(charset.toLowerCase());
 }
 
 function isQuotedPrintable(text: string): boolean {

@@ -62,7 +62,7 @@ export function embeddedErrors(schema: SchemaView, value: unknown, options: Embe
 const embedding = new WeakMap<SchemaView, boolean>();
 
 /** Whether a resource is embedded anywhere below a schema; most have none, and their objects are not walked. */
-function hasEmbedded(schema: SchemaView): boolean {
+export function hasEmbedded(schema: SchemaView): boolean {
   let has = embedding.get(schema);
   if (has === undefined) {
     const inner = [...schema.properties.values(), schema.items, additionalSchema(schema)];

@@ -100,7 +100,7 @@ function isCreditCard(text: string): boolean {
 
 function isDate(text: string): boolean {
   if (!/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(text)) return false;
-  const [year = 0, month = 0, day = 0] = text.split('-').map(Number);
+  const [year, month, day] = [Number(text.slice(0, 4)), Number(text.slice(5, 7)), Number(text.slice(8))];
   return month >= 1 && month <= 12 && day >= 1 && day <= daysOf(year, month);
 }
 
@@ -122,9 +122,17 @@ function isDateTime(text: string): boolean {
 /** `1h30m`, or texts with an amount and a unit somewhere in them: `P1D`, `3 days`. */
 function isDuration(text: string): boolean {
   if (isGoDuration(text)) return true;
-  const amounts = [...text.matchAll(/([0-9]+)[\t\n\f\r ]*([A-Za-z\u00b5]+)/g)];
-  if (amounts.some(([, digits = '']) => BigInt(digits) >= 2n ** 63n)) return false;
+  // The unit may be missing so that every amount is read once, however long it is.
+  const amounts = [...text.matchAll(/([0-9]+)[\t\n\f\r ]*([A-Za-z\u00b5]*)/g)].filter(([, , unit]) => unit !== '');
+  if (amounts.some(([, digits = '']) => isBeyond64Bits(digits))) return false;
   return amounts.some(([, , unit = '']) => isUnit(unit.toLowerCase()));
+}
+
+const MAX_DIGITS = 19;
+
+function isBeyond64Bits(digits: string): boolean {
+  const significant = digits.replace(/^0+/, '');
+  return significant.length > MAX_DIGITS || BigInt(significant) >= 2n ** 63n;
 }
 
 const SHORT_UNITS = new Set(['ns', 'us', '\u00b5s', 'ms', 's', 'm', 'h', 'hr', 'd', 'w', 'wk']);

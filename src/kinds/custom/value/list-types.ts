@@ -40,15 +40,17 @@ function errorsOf(schema: SchemaView, value: unknown, path: string): FieldError[
 }
 
 function objectErrors(schema: SchemaView, value: Record<string, unknown>, path: string): FieldError[] {
-  const keys = Object.keys(value).sort(byBytes);
   const additional = additionalSchema(schema);
-  const inAdditional =
-    additional === undefined ? [] : keys.flatMap((key) => errorsOf(additional, value[key], keyPath(path, key)));
-  const inProperties = keys.flatMap((key) => {
-    const property = schema.properties.get(key);
-    return property === undefined ? [] : errorsOf(property, value[key], childPath(path, key));
-  });
-  return [...inAdditional, ...inProperties];
+  const found: FieldError[] = [];
+  if (additional !== undefined && hasListTypes(additional)) {
+    const keys = Object.keys(value).sort(byBytes);
+    found.push(...keys.flatMap((key) => errorsOf(additional, value[key], keyPath(path, key))));
+  }
+  for (const [name, property] of schema.properties) {
+    if (!hasListTypes(property) || !Object.hasOwn(value, name)) continue;
+    found.push(...errorsOf(property, value[name], childPath(path, name)));
+  }
+  return found;
 }
 
 function listErrors(schema: SchemaView, list: readonly unknown[], path: string): FieldError[] {
@@ -59,6 +61,7 @@ function listErrors(schema: SchemaView, list: readonly unknown[], path: string):
 }
 
 function setErrors(list: readonly unknown[], path: string): FieldError[] {
+  if (list.length < 2) return [];
   return repeated(list.map(identityOf)).map((index) => duplicate(keyPath(path, index), shownValue(list[index])));
 }
 
@@ -83,6 +86,7 @@ function keysOf(item: unknown, names: readonly string[]): MutableRecord {
 }
 
 function identityOf(value: unknown): string {
+  if (typeof value === 'string') return `"${value}`;
   return `${jsonKind(value)} ${encodeSorted(value)}`;
 }
 

@@ -21,25 +21,20 @@ import {
   requestNamesOf,
   requestReferenceProblems,
 } from './names.js';
-import {
-  configurationProblems,
-  type DocumentOptions,
-  deviceTolerationProblems,
-  selectorsProblems,
-} from './selection.js';
+import { configurationProblems, deviceTolerationProblems, type StoredOptions, selectorsProblems } from './selection.js';
 
 const MAX_REQUESTS = 32;
 const MAX_ALTERNATIVES = 8;
 const MAX_CONSTRAINTS = 32;
 export const MAX_CONFIGURATIONS = 32;
 
-export function deviceClaimProblems(path: string, claim: DeviceClaim, options: DocumentOptions = {}): FieldError[] {
+export function deviceClaimProblems(path: string, claim: DeviceClaim, options: StoredOptions = {}): FieldError[] {
   const { requests = [], constraints = [], config = [] } = claim;
   const names = requestNamesOf(claim);
   return [
     ...setProblems(childPath(path, 'requests'), requests, {
       max: MAX_REQUESTS,
-      item: requestProblems,
+      item: (at, request) => requestProblems(at, request, options),
       key: ({ name }) => name,
       keyField: 'name',
     }),
@@ -59,7 +54,7 @@ export function deviceClaimProblems(path: string, claim: DeviceClaim, options: D
 
 const ONE_OF = 'exactly one of `exactly` or `firstAvailable` is required';
 
-function requestProblems(path: string, request: DeviceRequest): FieldError[] {
+function requestProblems(path: string, request: DeviceRequest, options: StoredOptions): FieldError[] {
   const { name, exactly, firstAvailable = [] } = request;
   const found = labelNameProblems(childPath(path, 'name'), name);
   if (firstAvailable.length > 0) {
@@ -68,14 +63,14 @@ function requestProblems(path: string, request: DeviceRequest): FieldError[] {
         max: MAX_ALTERNATIVES,
         item: (at, one: DeviceSubRequest) => [
           ...labelNameProblems(childPath(at, 'name'), one.name),
-          ...wishProblems(at, one),
+          ...wishProblems(at, one, options),
         ],
         key: (one) => one.name,
         keyField: 'name',
       }),
     );
   }
-  if (exactly !== undefined) found.push(...wishProblems(childPath(path, 'exactly'), exactly));
+  if (exactly !== undefined) found.push(...wishProblems(childPath(path, 'exactly'), exactly, options));
   if (exactly === undefined && firstAvailable.length === 0) found.push(required(path, ONE_OF));
   if (exactly !== undefined && firstAvailable.length > 0) {
     found.push(invalid(path, undefined, `${ONE_OF}, but multiple fields are set`));
@@ -84,12 +79,12 @@ function requestProblems(path: string, request: DeviceRequest): FieldError[] {
 }
 
 /** What an exact request and each alternative have in common. */
-function wishProblems(path: string, wish: ExactDeviceRequest | DeviceSubRequest): FieldError[] {
+function wishProblems(path: string, wish: ExactDeviceRequest | DeviceSubRequest, options: StoredOptions): FieldError[] {
   const { deviceClassName, selectors, tolerations = [] } = wish;
   const tolerationsPath = childPath(path, 'tolerations');
   return [
     ...classNameProblems(childPath(path, 'deviceClassName'), deviceClassName),
-    ...selectorsProblems(childPath(path, 'selectors'), selectors),
+    ...selectorsProblems(childPath(path, 'selectors'), selectors, options),
     ...countProblems(path, wish),
     ...tolerations.flatMap((one, index) => deviceTolerationProblems(keyPath(tolerationsPath, index), one)),
   ];

@@ -1,8 +1,17 @@
 /**
  * Rules of what chooses and sets up devices: selectors, opaque parameters, taints, tolerations.
  */
+import { compileDeviceSelector, MAX_SELECTOR_COST } from '../../../cel/devices/compile.js';
 import type { FieldError } from '../../../meta/field-error.js';
-import { childPath, invalid, notSupported, required, tooLong } from '../../../meta/field-error.js';
+import {
+  childPath,
+  fieldError,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+  tooLong,
+} from '../../../meta/field-error.js';
 import { byteLength, labelValueProblems, qualifiedNameProblems } from '../../../meta/names.js';
 import { isRecord, printJson } from '../../../util/json.js';
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
@@ -13,38 +22,43 @@ import { worded } from './names.js';
 const MAX_SELECTORS = 32;
 const MAX_EXPRESSION = 10 * 1024;
 
-export function selectorsProblems(path: string, selectors: readonly DeviceSelector[] = []): FieldError[] {
+/** What was there before may use what new expressions may not yet, and may be longer: limits came later. */
+export interface StoredOptions {
+  readonly stored?: boolean;
+}
+
+export function selectorsProblems(
+  path: string,
+  selectors: readonly DeviceSelector[] = [],
+  options: StoredOptions = {},
+): FieldError[] {
   return listProblems(path, selectors, {
     max: MAX_SELECTORS,
     item: (at, { cel }) => {
       const field = childPath(at, 'cel');
-      return cel === undefined ? [required(field)] : expressionProblems(childPath(field, 'expression'), cel.expression);
+      if (cel === undefined) return [required(field)];
+      return expressionProblems(childPath(field, 'expression'), cel.expression, options);
     },
   });
 }
 
-/** What a compiler says to a text with nothing in it. */
-const NOTHING_TO_COMPILE =
-  "compilation failed: ERROR: <input>:1:0: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
-
-/** Expressions are not compiled here: the only syntax error that is noticed is that there is no expression. */
-function expressionProblems(path: string, expression: string): FieldError[] {
+function expressionProblems(path: string, expression: string, options: StoredOptions): FieldError[] {
   if (byteLength(expression) > MAX_EXPRESSION) return [tooLong(path, MAX_EXPRESSION)];
-  return expression === '' ? [invalid(path, expression, NOTHING_TO_COMPILE)] : [];
+  const compiled = compileDeviceSelector(expression, options);
+  if (compiled.problem === undefined) {
+    return compiled.maxCost > MAX_SELECTOR_COST ? [forbidden(path, 'too complex, exceeds cost limit')] : [];
+  }
+  const { problem, internal } = compiled;
+  return [internal ? fieldError('internal', path, { detail: problem }) : invalid(path, expression, problem)];
 }
 
 /** The most of anything of this group in the form of a driver's own. */
 const MAX_DOCUMENT = 10 * 1024;
 
-/** What was there before may be longer: the limit came later. */
-export interface DocumentOptions {
-  readonly stored?: boolean;
-}
-
 export function configurationProblems(
   path: string,
   { opaque }: { readonly opaque?: OpaqueDeviceConfiguration },
-  options: DocumentOptions = {},
+  options: StoredOptions = {},
 ): FieldError[] {
   const at = childPath(path, 'opaque');
   if (opaque === undefined) return [required(at)];
@@ -55,7 +69,7 @@ export function configurationProblems(
 }
 
 /** A JSON object of a driver's own kind. */
-export function documentProblems(path: string, document: unknown, options: DocumentOptions = {}): FieldError[] {
+export function documentProblems(path: string, document: unknown, options: StoredOptions = {}): FieldError[] {
   if (document === undefined || document === null) return [required(path)];
   if (options.stored !== true && byteLength(printJson(document)) > MAX_DOCUMENT) return [tooLong(path, MAX_DOCUMENT)];
   // The server says so of every document, whatever the field is called.

@@ -8,12 +8,13 @@ import { dnsSubdomainProblems } from '../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { optional, pointer } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { deepEqual } from '../../../util/json.js';
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { specGeneration } from '../../shared/strategies.js';
 import { labelNameProblems, poolNameProblems, worded } from '../rules/names.js';
-import { deviceTaintProblems, selectorsProblems } from '../rules/selection.js';
+import { deviceTaintProblems, type StoredOptions, selectorsProblems } from '../rules/selection.js';
 import { deviceSelector, deviceTaint } from '../schema/selection.js';
 
 const deviceTaintSelectorShape = () => ({
@@ -54,8 +55,8 @@ export const DeviceTaintRule: Kind<DeviceTaintRule, DeviceTaintRuleInput, 'Clust
     deleteReturnsObject: true,
     generation: specGeneration,
     defaults: stampTaint,
-    validate,
-    validateUpdate: validate,
+    validate: (object) => specProblems(specOf(object)),
+    validateUpdate: (next, live) => specProblems(specOf(next), specOf(live)),
   },
 });
 
@@ -64,19 +65,28 @@ function stampTaint(draft: DraftObject, { now }: WriteContext): void {
   taint.timeAdded ??= now;
 }
 
-function validate(object: ApiObject): FieldError[] {
-  const { deviceSelector: selector = {}, taint } = (object as unknown as DeviceTaintRule).spec;
-  return [...selectorProblems('spec.deviceSelector', selector), ...deviceTaintProblems('spec.taint', taint)];
+function specOf(object: ApiObject): DeviceTaintRuleSpec {
+  return (object as unknown as DeviceTaintRule).spec;
+}
+
+function specProblems(spec: DeviceTaintRuleSpec, before?: DeviceTaintRuleSpec): FieldError[] {
+  const { deviceSelector: selector = {}, taint } = spec;
+  const live = before?.deviceSelector;
+  const stored = live !== undefined && deepEqual(selector.selectors ?? [], live.selectors ?? []);
+  return [
+    ...selectorProblems('spec.deviceSelector', selector, { stored }),
+    ...deviceTaintProblems('spec.taint', taint),
+  ];
 }
 
 /** Each part may be left out, but what is given must be a name. */
-function selectorProblems(path: string, selector: DeviceTaintSelector): FieldError[] {
+function selectorProblems(path: string, selector: DeviceTaintSelector, options: StoredOptions): FieldError[] {
   const { deviceClassName, driver, pool, device, selectors } = selector;
   return [
     ...(deviceClassName === undefined ? [] : worded(`${path}.deviceClassName`, deviceClassName, dnsSubdomainProblems)),
     ...(driver === undefined ? [] : driverNameProblems(`${path}.driver`, driver)),
     ...(pool === undefined ? [] : poolNameProblems(`${path}.pool`, pool)),
     ...(device === undefined ? [] : labelNameProblems(`${path}.device`, device)),
-    ...selectorsProblems(`${path}.selectors`, selectors),
+    ...selectorsProblems(`${path}.selectors`, selectors, options),
   ];
 }

@@ -63,8 +63,10 @@ function specOf(object: ApiObject): DeviceClassSpec {
 
 function specProblems({ selectors, config = [] }: DeviceClassSpec, before?: DeviceClassSpec): FieldError[] {
   const stored = before !== undefined && deepEqual(config, before.config ?? []);
+  // Any change of the list, be it of the order only, makes all of them new.
+  const storedSelectors = before !== undefined && deepEqual(selectors ?? [], before.selectors ?? []);
   return [
-    ...selectorsProblems('spec.selectors', selectors),
+    ...selectorsProblems('spec.selectors', selectors, { stored: storedSelectors }),
     ...listProblems('spec.config', config, {
       max: MAX_CONFIGURATIONS,
       item: (at, one) => configurationProblems(at, one, { stored }),

@@ -14,6 +14,7 @@ import { adminAccessProblems, checkAdminAccess } from '../admin-access.js';
 import { type AnyClaimSpec, defaultRequests, dropDisabledRequestFields } from '../claim-features.js';
 import { deviceClaimProblems } from '../rules/claim.js';
 import { dumpTemplateSpec } from '../rules/dump.js';
+import type { StoredOptions } from '../rules/selection.js';
 import { templateMetaProblems } from '../rules/template-meta.js';
 import { resourceClaimTemplateSpec } from '../schema/claim.js';
 import type { InStoredForm } from './resource-claim.js';
@@ -37,10 +38,10 @@ export function templateStrategy(stored: InStoredForm): Partial<Strategy> {
     prepareForUpdate: (draft, live, { features }) =>
       dropDisabledRequestFields(claimOf(draft), features, { spec: claimOf(live) }),
     validate: (object) => [...adminAccessProblems(object), ...specProblems(stored(object))],
-    // As with claims: the rules of a new one come first, and once more after these.
+    // As with claims: what is there was stored before, and the rules of a new one follow.
     validateUpdate: (next, live) => {
       const template = stored(next);
-      return [...specProblems(template), ...changeProblems(template, stored(live))];
+      return [...specProblems(template, { stored: true }), ...changeProblems(template, stored(live))];
     },
   };
 }
@@ -64,11 +65,11 @@ function allocate(draft: DraftObject, live: ApiObject | undefined, context: Powe
   if (live === undefined) checkAdminAccess(draft, claimOf(draft), context);
 }
 
-function specProblems(object: ApiObject): FieldError[] {
+function specProblems(object: ApiObject, options: StoredOptions = {}): FieldError[] {
   const { metadata, spec } = (object as unknown as ResourceClaimTemplate).spec;
   return [
     ...templateMetaProblems('spec.metadata', metadata),
-    ...deviceClaimProblems('spec.spec.devices', spec.devices),
+    ...deviceClaimProblems('spec.spec.devices', spec.devices, options),
   ];
 }
 

@@ -23,6 +23,7 @@ import {
 import { deviceClaimProblems } from '../rules/claim.js';
 import { claimStatusProblems } from '../rules/claim-status.js';
 import { dumpClaimSpec } from '../rules/dump.js';
+import type { StoredOptions } from '../rules/selection.js';
 import { resourceClaimSpec } from '../schema/claim.js';
 import { type ResourceClaimStatus, resourceClaimStatus } from '../schema/claim-status.js';
 
@@ -55,10 +56,11 @@ export function claimStrategy(stored: InStoredForm): Partial<Strategy> {
     prepareForUpdate: (draft, live, { features }) =>
       dropDisabledRequestFields(specOf(draft), features, live as unknown as AnyClaim),
     validate: (object) => [...adminAccessProblems(object), ...specProblems(stored(object))],
-    // The rules of a new claim come first, and once more after these: that is what `revalidatesOnUpdate` is for.
+    // What cannot be changed was stored before. The rules of a new claim follow these: that is what `revalidatesOnUpdate`
+    // is for.
     validateUpdate: (next, live) => {
       const claim = stored(next);
-      return [...specProblems(claim), ...changeProblems(claim, stored(live))];
+      return [...specProblems(claim, { stored: true }), ...changeProblems(claim, stored(live))];
     },
   };
 }
@@ -92,8 +94,8 @@ function allocate(draft: DraftObject, live: ApiObject | undefined, context: Powe
   if (live === undefined) checkAdminAccess(draft, specOf(draft), context);
 }
 
-function specProblems(object: ApiObject): FieldError[] {
-  return deviceClaimProblems('spec.devices', (object as unknown as ResourceClaim).spec.devices);
+function specProblems(object: ApiObject, options: StoredOptions = {}): FieldError[] {
+  return deviceClaimProblems('spec.devices', (object as unknown as ResourceClaim).spec.devices, options);
 }
 
 function changeProblems(next: ApiObject, live: ApiObject): FieldError[] {

@@ -268,7 +268,7 @@ describe('a default is refused that', () => {
     [
       'has bad values',
       object({ additionalProperties: { type: 'integer' }, maxProperties: 2, default: { a: 'x' } }),
-      [`${D}.a: Invalid value: "string": a in body must be of type integer: "string"`],
+      [`${D}.a: Invalid value: "string": .a in body must be of type integer: "string"`],
     ],
     [
       'has too many fields',

@@ -16,6 +16,7 @@ const input = (spec: object) =>
 const create = (spec: object) => clusterOf().api(DeviceClass).create(input(spec));
 
 const selector = (expression = 'true') => ({ cel: { expression } });
+const LIST = '[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]';
 const config = (opaque: object) => ({ config: [{ opaque: { driver: 'd', parameters: {}, ...opaque } }] });
 const AT = 'spec.config[0].opaque';
 const SUBDOMAIN =
@@ -32,6 +33,41 @@ describe('a device class', () => {
           'spec.selectors[0].cel.expression: Invalid value: "": compilation failed: ERROR: <input>:1:0',
         ),
       ],
+    ],
+    [
+      'a selector that is neither true nor false',
+      { selectors: [selector('1 + 1')] },
+      ['spec.selectors[0].cel.expression: Invalid value: "1 + 1": must evaluate to bool or the unknown type, not int'],
+    ],
+    [
+      'a selector of something else',
+      { selectors: [selector(), selector('object.spec')] },
+      [
+        "spec.selectors[1].cel.expression: Invalid value: \"object.spec\": compilation failed: ERROR: <input>:1:1: undeclared reference to 'object' (in container '')\n | object.spec\n | ^",
+      ],
+    ],
+    [
+      'a selector that is too much work',
+      {
+        selectors: [
+          selector(
+            `${LIST}.all(a, ${LIST}.all(b, ${LIST}.all(c, ${LIST}.all(d, ${LIST}.all(e, a + b + c + d + e > 0)))))`,
+          ),
+        ],
+      },
+      ['spec.selectors[0].cel.expression: Forbidden: too complex, exceeds cost limit'],
+    ],
+    [
+      'a regular expression that cannot be read',
+      { selectors: [selector('device.driver.find("[") == ""')] },
+      [
+        'spec.selectors[0].cel.expression: Internal error: program instantiation failed: error parsing regexp: missing closing ]: `[`',
+      ],
+    ],
+    [
+      'what only stored expressions may use',
+      { selectors: [selector('isSemver("v1", true)')] },
+      [expect.stringContaining("found no matching overload for 'isSemver' applied to '(string, bool)'")],
     ],
     [
       'a long expression',
@@ -67,6 +103,24 @@ describe('a device class', () => {
     ],
   ])('cannot have %s', async (_what, spec, expected) => {
     expect(await refusals(create(spec))).toEqual(expected);
+  });
+
+  test.each([
+    'device.attributes["gpu.example.com"].version.isGreaterThan(semver("1.0.0"))',
+    'device.capacity["gpu.example.com"].memory.compareTo(quantity("10Gi")) >= 0',
+    'cel.bind(gpu, device.attributes["gpu.example.com"], gpu.model == "a" && gpu.ecc)',
+    'device.attributes["gpu.example.com"].isVirtual',
+  ])('may select by %s', async (expression) => {
+    expect((await create({ selectors: [selector(expression)] })).spec.selectors).toEqual([selector(expression)]);
+  });
+
+  test('what is wrong with a changed selector is told twice', async () => {
+    const classes = clusterOf().api(DeviceClass);
+    const first = await classes.create(input({ selectors: [selector()] }));
+    const spec = { selectors: [selector('device.driver')] };
+    const problem =
+      'spec.selectors[0].cel.expression: Invalid value: "device.driver": must evaluate to bool or the unknown type, not string';
+    expect(await refusals(classes.update({ ...first, spec }))).toEqual([problem, problem]);
   });
 
   test('counts the changes of its spec, and reports what is wrong with a change twice', async () => {

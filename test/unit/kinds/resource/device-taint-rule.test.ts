@@ -47,6 +47,13 @@ test.each([
       'spec.deviceSelector.selectors[0].cel: Required value',
     ],
   ],
+  [
+    'a selector that is no expression',
+    { deviceSelector: { selectors: [{ cel: { expression: '"x"' } }] } },
+    [
+      'spec.deviceSelector.selectors[0].cel.expression: Invalid value: "\\"x\\"": must evaluate to bool or the unknown type, not string',
+    ],
+  ],
 ])('cannot have %s', async (_what, spec, expected) => {
   expect(await refusals(create(spec))).toEqual(expected);
 });

@@ -81,6 +81,13 @@ describe('a claim', () => {
     ],
     ['an empty selector', exactly({ selectors: [{}] }), [`${AT}.exactly.selectors[0].cel: Required value`]],
     [
+      'a selector that is no expression',
+      exactly({ selectors: [{ cel: { expression: 'device.color == "red"' } }] }),
+      [
+        `${AT}.exactly.selectors[0].cel.expression: Invalid value: "device.color == \\"red\\"": compilation failed: ERROR: <input>:1:7: undefined field 'color'\n | device.color == "red"\n | ......^`,
+      ],
+    ],
+    [
       'bad tolerations',
       exactly({
         tolerations: [

@@ -299,7 +299,7 @@ describe("a user's kind", () => {
               'x-orch-list-type': 'map',
               'x-orch-list-map-keys': ['name'],
             },
-            port: { 'x-orch-int-or-string': true },
+            port: { anyOf: [{ type: 'integer' }, { type: 'string' }], 'x-orch-int-or-string': true },
             size: { type: 'string', default: 'm' },
             tags: { type: 'array', items: { type: 'string' } },
           },

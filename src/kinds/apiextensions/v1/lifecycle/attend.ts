@@ -34,6 +34,7 @@ export function attendDefinitions(server: AttendedServer): Attendant {
 /** What is served for a definition, and what it was made of. */
 interface Serving {
   readonly basis: readonly unknown[];
+  readonly resource: GroupResource;
   readonly versions: readonly Kind[];
   readonly stored: Kind;
 }
@@ -165,7 +166,11 @@ class DefinitionAttendant implements Attendant {
     const before = this.#serving.get(name);
     if (before !== undefined && deepEqual(before.basis, basis)) return;
     const made = versionsOf(definition, this.#server);
-    this.#serving.set(name, { basis, ...made });
+    const resource = resourceOf(definition);
+    // A watch shows objects as the definition was when it began; it ends with that. Deletions are still told.
+    const isSameForm = deepEqual(before?.basis.slice(0, 2), basis.slice(0, 2));
+    if (before !== undefined && !isSameForm) this.#server.endWatches(resource);
+    this.#serving.set(name, { basis, resource, ...made });
     this.#server.serve(name, made.versions, made.stored);
   }
 
@@ -202,9 +207,10 @@ class DefinitionAttendant implements Attendant {
   }
 
   #forgetTheGone(): void {
-    for (const name of [...this.#serving.keys()]) {
+    for (const [name, { resource }] of [...this.#serving]) {
       if (this.#live(name) !== undefined) continue;
       this.#serving.delete(name);
+      this.#server.endWatches(resource);
       this.#server.serve(name, [], undefined);
     }
   }

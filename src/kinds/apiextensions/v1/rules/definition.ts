@@ -84,10 +84,11 @@ function storedVersionErrors({ spec, status }: CustomResourceDefinition): FieldE
     return [invalid(path, shown, 'must have at least one stored version')];
   }
   const report = listReporter(path, () => stringSlice(stored));
-  const known = new Set(stored);
-  const found = versions
-    .filter(({ name, storage }) => storage && !known.has(name))
-    .flatMap(({ name }) => report(`must have the storage version ${name}`));
+  // Each of them stands for one version; a second one of the same name has none.
+  const left = new Set(stored);
+  const found = versions.flatMap(({ name, storage }) =>
+    left.delete(name) || !storage ? [] : report(`must have the storage version ${name}`),
+  );
   const served = new Set(versions.map(({ name }) => name));
   for (const [index, name] of stored.entries()) {
     if (served.has(name)) continue;

@@ -16,6 +16,12 @@ export function schemaDump(schema: SchemaView): Verbatim {
   return verbatim(dump(schema));
 }
 
+/** Items that are given as a list of schemas. */
+export function itemListDump(items: readonly SchemaView[]): Verbatim {
+  const list = `[]${SCHEMA}{${items.map(dump).join(', ')}}`;
+  return verbatim(`${PACKAGE}.JSONSchemaPropsOrArray{Schema:(*${SCHEMA})(nil), JSONSchemas:${list}}`);
+}
+
 function dump(schema: SchemaView): string {
   const { raw } = schema;
   const text = (value: string | undefined) => quote(value ?? '');

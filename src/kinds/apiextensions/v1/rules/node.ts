@@ -8,6 +8,7 @@ import { stringSlice } from '../../../../meta/go-text.js';
 import { listReporter } from '../../../shared/whole-list.js';
 import type { ValidationRule } from '../schema/json-schema.js';
 import { additionalSchema, type SchemaView } from '../schema/schema-view.js';
+import { itemListDump } from './dump.js';
 import { findField } from './field-path.js';
 import type { ExtensionSpelling } from './structure.js';
 
@@ -154,7 +155,12 @@ function mapListErrors(node: SchemaView, path: string, spell: ExtensionSpelling)
   const keysPath = `${path}.${spell('list-map-keys')}`;
   const found: FieldError[] = keys.length === 0 ? [required(keysPath, `must not be empty if ${isMap}`)] : [];
   if (items === undefined) {
-    if (node.itemList.length === 0) found.push(required(`${path}.items`, `must have a schema if ${isMap}`));
+    const [at, { itemList }] = [`${path}.items`, node];
+    found.push(
+      itemList.length === 0
+        ? required(at, `must have a schema if ${isMap}`)
+        : invalid(at, itemListDump(itemList), `must only have a single schema if ${isMap}`),
+    );
     return found;
   }
   if (items.type !== 'object') {

@@ -246,8 +246,8 @@ const UNSUPPORTED: readonly [string, (raw: SchemaView['raw']) => boolean][] = [
   ['id', ({ id }) => Boolean(id)],
   ['schema', ({ $schema }) => Boolean($schema)],
   ['$ref', ({ $ref }) => Boolean($ref)],
-  ['additionalItems', ({ additionalItems }) => additionalItems !== undefined],
   ['patternProperties', ({ patternProperties }) => patternProperties !== undefined],
-  ['definitions', ({ definitions }) => definitions !== undefined],
   ['dependencies', ({ dependencies }) => dependencies !== undefined],
+  ['additionalItems', ({ additionalItems }) => additionalItems !== undefined],
+  ['definitions', ({ definitions }) => definitions !== undefined],
 ];

@@ -1,0 +1,35 @@
+/**
+ * The `scale` subresource of users' kinds: how many replicas there are and are to be, under one address for all kinds.
+ */
+
+import { customScale } from '../custom/scale.js';
+import type { SubresourceView } from '../kind.js';
+
+/** Where a kind keeps what its scale shows. */
+export interface ScalePaths {
+  /** Below `.spec`. */
+  readonly specReplicasPath: string;
+  /** Below `.status`. */
+  readonly statusReplicasPath: string;
+  /** A label selector as text. */
+  readonly labelSelectorPath?: string;
+}
+
+/**
+ * A scale with paths of its own.
+ *
+ * @example
+ * subresources: { scale: scaleAt({ specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' }) }
+ *
+ * @__NO_SIDE_EFFECTS__
+ */
+export function scaleAt(paths: ScalePaths): SubresourceView {
+  return customScale(paths);
+}
+
+/** `.spec.replicas`, `.status.replicas` and `.status.selector`. */
+export const scale: SubresourceView = /* @__PURE__ */ scaleAt({
+  specReplicasPath: '.spec.replicas',
+  statusReplicasPath: '.status.replicas',
+  labelSelectorPath: '.status.selector',
+});

@@ -1,0 +1,54 @@
+/** What the functions of libraries cost, before and after. The numbers were taken from the reference implementation. */
+import { describe, expect, test } from 'vitest';
+import { TOP } from '../../../src/cel/cost/range.js';
+import { COSTS } from '../../../src/cel/library/costs.js';
+import type { NodeToEstimate } from '../../../src/cel/library.js';
+import { STRING } from '../../../src/cel/types.js';
+import { readCases } from './check-world.js';
+import { answer, type ValueCase } from './values-world.js';
+
+describe('numbers of the reference', () => {
+  const cases = readCases<ValueCase>('./costs-cases.jsonl');
+
+  test.each(['issues', 'error', 'value'])('%s', (kind) => {
+    const own = cases.filter(([, , what]) => what === kind);
+    expect(own.length).toBeGreaterThan(10);
+    expect(own.map(answer)).toEqual(own);
+  });
+});
+
+describe('estimates', () => {
+  const unknown = { estimateSize: () => undefined };
+  const text = (min: number, max: number): NodeToEstimate => ({
+    type: STRING,
+    path: [],
+    expr: undefined,
+    computedSize: { min, max },
+  });
+  const estimate = (name: string, target: NodeToEstimate | undefined, ...args: NodeToEstimate[]) =>
+    COSTS.estimate?.({ function: name, overload: '', target, args }, unknown);
+
+  test('functions that are not known are left to others', () => {
+    expect(estimate('size', text(0, 1))).toBeUndefined();
+    expect(COSTS.price?.({ function: 'size', overload: '', args: ['a'], result: 1n })).toBeUndefined();
+  });
+
+  test('nothing grows beyond the largest number', () => {
+    expect(estimate('replace', text(0, TOP), text(0, 1), text(0, TOP))?.resultSize).toEqual({ min: 0, max: TOP });
+    expect(estimate('labelSelector', undefined, text(0, TOP))?.cost).toEqual({ min: 10, max: TOP });
+  });
+
+  test.each([
+    ['may be empty: around every character', [5, 5], [0, 1], [3, 3], { min: 5, max: 23 }],
+    ['is never longer than what it replaces', [5, 9], [4, 4], [2, 3], { min: 4, max: 9 }],
+    ['is longer', [6, 12], [2, 3], [4, 5], { min: 6, max: 30 }],
+    ['is the empty text', [6, 12], [0, 0], [4, 5], { min: 34, max: 77 }],
+  ] as const)('what a replacement makes when the text %s', (_, size, sought, by, result) => {
+    const range = ([min, max]: readonly [number, number]) => text(min, max);
+    expect(estimate('replace', range(size), range(sought), range(by))?.resultSize).toEqual(result);
+  });
+
+  test('an authorization check is meant to be rare', () => {
+    expect(estimate('check', text(0, 0), text(0, 0))?.cost).toEqual({ min: 350_000, max: 350_000 });
+  });
+});

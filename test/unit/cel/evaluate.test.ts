@@ -1,0 +1,127 @@
+/**
+ * What expressions come to: values, failures and costs, as the reference implementation has them with the API server's
+ * libraries and options.
+ */
+import { describe, expect, test } from 'vitest';
+import type { Outcome } from '../../../src/cel/engine.js';
+import { compile, jsonValue, parse, plan, planParsed } from '../../../src/cel/index.js';
+import { CelError, type CelValue } from '../../../src/cel/values.js';
+import { readCases } from './check-world.js';
+import { environment, show, variables } from './evaluate-world.js';
+
+/** `how`: `p` for an expression that is not checked, and the limit of its cost. `!` before a failure, `!!` where no program can be made. */
+type EvaluateCase = readonly [expression: string, how: string, outcome: string, cost: number];
+
+function programOf(expression: string, isChecked = true) {
+  if (!isChecked) {
+    const parsed = parse(expression, environment.macros);
+    if ('issues' in parsed) throw new Error(`${expression} does not parse`);
+    return planParsed(parsed, environment);
+  }
+  const { checked, issues } = compile(expression, environment);
+  if (checked === undefined) throw new Error(`${expression}: ${issues[0]?.message}`);
+  return plan(checked, environment);
+}
+
+function run(expression: string, options?: { readonly costLimit: number }): Outcome {
+  return programOf(expression).evaluate(variables, options);
+}
+
+describe('as the reference has it', () => {
+  const cases = readCases<EvaluateCase>('./evaluate-cases.jsonl');
+
+  function answer([expression, how]: EvaluateCase): EvaluateCase {
+    const isChecked = !how.startsWith('p');
+    const limit = Number(isChecked ? how : how.slice(1)) || 1_000_000;
+    try {
+      const { value, error, cost } = programOf(expression, isChecked).evaluate(variables, { costLimit: limit });
+      return [expression, how, error === undefined ? show(value) : `!${error.message}`, cost];
+    } catch (error) {
+      if (error instanceof CelError) return [expression, how, `!!${error.message}`, 0];
+      throw error;
+    }
+  }
+
+  test('values and what they cost', () => {
+    const own = cases.filter(([, , outcome]) => !outcome.startsWith('!'));
+    expect(own.length).toBeGreaterThan(1000);
+    expect(own.map(answer)).toEqual(own);
+  });
+
+  test('failures and what they cost', () => {
+    const own = cases.filter(([, , outcome]) => /^![^!]/.test(outcome));
+    expect(own.length).toBeGreaterThan(400);
+    expect(own.map(answer)).toEqual(own);
+  });
+
+  test('expressions that can never run', () => {
+    const own = cases.filter(([, , outcome]) => outcome.startsWith('!!'));
+    expect(own.length).toBeGreaterThan(20);
+    expect(own.map(answer)).toEqual(own);
+  });
+});
+
+describe('variables', () => {
+  test('one that is a function is asked once, and only when it is needed', () => {
+    let asked = 0;
+    const lazy = new Map<string, CelValue | (() => CelValue)>([
+      ...variables,
+      [
+        'i',
+        () => {
+          asked++;
+          return 2n;
+        },
+      ],
+    ]);
+    expect(programOf('b || i == 1').evaluate(lazy)).toMatchObject({ value: true });
+    expect(asked).toBe(0);
+    expect(programOf('i + i * i').evaluate(lazy)).toMatchObject({ value: 6n });
+    expect(asked).toBe(1);
+  });
+
+  test('one that fails fails where it is used', () => {
+    const failing = new Map<string, CelValue | (() => CelValue)>([
+      ...variables,
+      [
+        'i',
+        () => {
+          throw new CelError('not today');
+        },
+      ],
+    ]);
+    expect(programOf('i == 1 || b').evaluate(failing)).toMatchObject({ value: true });
+    expect(programOf('i == 1').evaluate(failing).error?.message).toBe('not today');
+  });
+
+  test('null is a value', () => {
+    expect(programOf('dy == null').evaluate(new Map([['dy', null]]))).toMatchObject({ value: true });
+    expect(programOf('dl.map(x, x == null)').evaluate(new Map([['dl', jsonValue([null, 1])]])).error).toBeUndefined();
+  });
+});
+
+describe('names are never properties of objects', () => {
+  test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty', 'size', 'get'])('%s', (name) => {
+    expect(run(`has(dy.${name}) || '${name}' in m || '${name}' in {'a': 1}`)).toMatchObject({ value: false });
+    expect(run(`dy.${name}`).error?.message).toBe(`no such key: ${name}`);
+    expect(run(`{'a': 1}.${name}`).error?.message).toBe(`no such key: ${name}`);
+    expect(run(`{'${name}': i}.${name}`)).toMatchObject({ value: 5n });
+    const stored = new Map([['dy', jsonValue(JSON.parse(`{"${name}": 7}`))]]);
+    expect(programOf(`dy.${name}`).evaluate(stored)).toMatchObject({ value: 7n });
+  });
+});
+
+describe('lists that grow', () => {
+  test('what was added to one is not seen in another', () => {
+    expect(show(run('cel.bind(x, li + [9], [x + [1], x + [2], x])').value ?? null)).toBe(
+      '[[int:3,int:1,int:2,int:9,int:1],[int:3,int:1,int:2,int:9,int:2],[int:3,int:1,int:2,int:9]]',
+    );
+  });
+
+  test('a program is the same every time', () => {
+    const program = programOf('li.map(x, x + 1) + [i]');
+    const first = show(program.evaluate(variables).value ?? null);
+    expect(first).toBe('[int:4,int:2,int:3,int:5]');
+    expect(show(program.evaluate(variables).value ?? null)).toBe(first);
+  });
+});

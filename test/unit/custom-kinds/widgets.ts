@@ -1,0 +1,123 @@
+/** What the tests of custom kinds have in common: a definition, the kinds it makes, and requests over HTTP. */
+import type { Api, Cluster, Kind } from 'orchplane';
+import { createFetchHandler } from 'orchplane/http';
+import { CustomResourceDefinition } from 'orchplane/kinds';
+
+export const GROUP = 'example.com';
+export const WIDGETS = 'widgets.example.com';
+
+type Json = Record<string, unknown>;
+
+/** Everything may be in an object of this kind. */
+export const ANYTHING = { type: 'object', 'x-orch-preserve-unknown-fields': true };
+
+export function object(properties: Json, more: Json = {}): Json {
+  return { type: 'object', properties, ...more };
+}
+
+export interface VersionWish extends Json {
+  readonly name?: string;
+  /** The schema of `spec`; everything unless said otherwise. */
+  readonly spec?: Json;
+  /** The whole schema. */
+  readonly whole?: Json;
+}
+
+export function version({ name = 'v1', spec, whole, ...more }: VersionWish = {}): Json {
+  const openAPIV3Schema = whole ?? (spec === undefined ? ANYTHING : object({ spec }));
+  return { name, served: true, storage: true, schema: { openAPIV3Schema }, ...more };
+}
+
+export interface DefinitionWish {
+  readonly names?: Json;
+  readonly scope?: 'Namespaced' | 'Cluster';
+  readonly versions?: readonly Json[];
+  readonly group?: string;
+  readonly metadata?: Json;
+  readonly conversion?: Json;
+}
+
+/** Typed as what is sent: tests send what types would not let through. */
+export function definition(wish: DefinitionWish = {}): never {
+  const { names, scope = 'Namespaced', versions = [version()], group = GROUP, metadata, conversion } = wish;
+  const all = { plural: 'widgets', kind: 'Widget', ...names };
+  return {
+    metadata: { name: `${all.plural}.${group}`, ...metadata },
+    spec: { group, scope, names: all, versions, ...(conversion === undefined ? {} : { conversion }) },
+  } as never;
+}
+
+export function definitions(cluster: Cluster): Api<typeof CustomResourceDefinition> {
+  return cluster.api(CustomResourceDefinition);
+}
+
+/** Defines a kind, and gives what can be done with its objects. */
+export async function define(cluster: Cluster, wish: DefinitionWish = {}): Promise<Api<Kind>> {
+  const made = await definitions(cluster).create(definition(wish));
+  const { group, versions, names } = made.spec;
+  return cluster.api(kindOf(cluster, versions[0]?.name, names.plural, group) as Kind);
+}
+
+export function kindOf(cluster: Cluster, version = 'v1', resource = 'widgets', group = GROUP): Kind | undefined {
+  return cluster.resolve({ group, version, resource })?.kind;
+}
+
+/** The objects of a version; throws when it is not served. */
+export function api(cluster: Cluster, version = 'v1', resource = 'widgets', namespace = 'default'): Api<Kind> {
+  const kind = kindOf(cluster, version, resource);
+  if (kind === undefined) throw new Error(`${resource} in ${version} is not served`);
+  return kind.scope === 'Cluster' ? cluster.api(kind) : cluster.api(kind, namespace);
+}
+
+export function widget(name: string, spec: unknown = {}, more: Json = {}): never {
+  return { metadata: { name }, spec, ...more } as never;
+}
+
+/** Changes the versions, or anything else, of a definition that is there. */
+export async function redefine(cluster: Cluster, change: (spec: Json) => void, name = WIDGETS): Promise<void> {
+  await definitions(cluster).edit(name, (draft) => change(draft.spec as unknown as Json));
+}
+
+export async function conditionsOf(cluster: Cluster, name = WIDGETS): Promise<Record<string, string>> {
+  const { status } = await definitions(cluster).get(name);
+  const entries = (status.conditions ?? []).map(({ type, status: is, reason }) => [type, `${is} ${reason}`]);
+  return Object.fromEntries(entries) as Record<string, string>;
+}
+
+export interface Answer {
+  readonly code: number;
+  readonly body: Json & { metadata?: Json; message?: string };
+  readonly text: string;
+  readonly warnings: readonly string[];
+}
+
+export interface Asked {
+  readonly body?: unknown;
+  readonly type?: string;
+  readonly accept?: string;
+}
+
+/** Requests as `GET /path`, answered by the cluster over HTTP. */
+export function http(cluster: Cluster): (line: string, asked?: Asked) => Promise<Answer> {
+  const handle = createFetchHandler(cluster);
+  return async (line, { body, type = 'application/json', accept = 'application/json' } = {}) => {
+    const [method = 'GET', path = '/'] = line.split(' ');
+    const request = new Request(`http://cluster.local${path}`, {
+      method,
+      headers: { accept, ...(body === undefined ? {} : { 'content-type': type }) },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const response = await handle(request);
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+    const warnings = [...(response.headers.get('warning') ?? '').matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)];
+    return {
+      code: response.status,
+      body: isJson && text !== '' ? JSON.parse(text) : {},
+      text,
+      warnings: warnings.map(([, words = '']) => words.replace(/\\(.)/g, '$1')),
+    };
+  };
+}
+
+export const COLLECTION = `/apis/${GROUP}/v1/namespaces/default/widgets`;

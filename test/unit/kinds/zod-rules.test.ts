@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { defineKind as defineInCore } from '../../../src/core.js';
+import { createCluster, defineKind, mergePatch, StatusError, scale, scaleAt, status } from '../../../src/index.js';
+
+const body = {
+  spec: z.object({
+    replicas: z.number().int().optional(),
+    min: z.number().int().default(0),
+    max: z.number().int().default(5),
+  }),
+  status: z.object({ replicas: z.number().int().optional(), selector: z.string().optional() }).optional(),
+};
+
+const Widget = defineKind({
+  apiVersion: 'example.com/v1',
+  kind: 'Widget',
+  scope: 'Namespaced',
+  body,
+  subresources: { status, scale },
+  rules: [
+    { rule: 'self.spec.min <= self.spec.max', message: 'min is at most max' },
+    {
+      rule: 'self.spec.max >= oldSelf.spec.max',
+      fieldPath: '.spec.max',
+      messageExpression: '"was " + string(oldSelf.spec.max)',
+    },
+    { rule: '!has(self.status) || !has(self.status.replicas) || self.status.replicas <= self.spec.max' },
+  ],
+});
+
+describe('rules in CEL on a kind made with zod', () => {
+  test('hold on create, in the words of a definition', async () => {
+    const api = createCluster({ kinds: [Widget] }).api(Widget);
+    await expect(api.create({ metadata: { name: 'b' }, spec: { min: 7 } })).rejects.toThrow(
+      'Widget.example.com "b" is invalid: <nil>: Invalid value: "object": min is at most max',
+    );
+    expect((await api.list()).items).toEqual([]);
+  });
+
+  test('see what was there before, and name the field they are about', async () => {
+    const api = createCluster({ kinds: [Widget] }).api(Widget);
+    await api.create({ metadata: { name: 'a' }, spec: {} });
+    const shrunk = api.edit('a', (draft) => {
+      draft.spec.max = 3;
+    });
+    await expect(shrunk).rejects.toThrow('spec.max: Invalid value: "object": was 5');
+  });
+
+  test('hold for the status alone', async () => {
+    const api = createCluster({ kinds: [Widget] }).api(Widget);
+    await api.create({ metadata: { name: 'a' }, spec: {} });
+    const tooMany = api.status.edit('a', (draft) => {
+      draft.status = { replicas: 9 };
+    });
+    await expect(tooMany).rejects.toSatisfy((error) => StatusError.is(error, 'Invalid'));
+  });
+
+  test('that do not compile are refused where the kind is defined', () => {
+    const define = () =>
+      defineKind({
+        apiVersion: 'example.com/v1',
+        kind: 'Bad',
+        scope: 'Cluster',
+        body: { spec: z.object({ a: z.string() }) },
+        rules: [{ rule: 'self.spec.b > 1' }],
+      });
+    expect(define).toThrow("undefined field 'b'");
+  });
+
+  test('need the engine that core leaves out', () => {
+    const define = () =>
+      defineInCore({
+        apiVersion: 'example.com/v1',
+        kind: 'Bare',
+        scope: 'Cluster',
+        body: { spec: z.object({ a: z.string() }) },
+        rules: [{ rule: 'true' }],
+      });
+    expect(define).toThrow("import defineKind from 'orchplane'");
+  });
+});
+
+describe('scale of a kind made with zod', () => {
+  test('shows and changes the replicas', async () => {
+    const api = createCluster({ kinds: [Widget] }).api(Widget);
+    await api.create({ metadata: { name: 'a' }, spec: { replicas: 1 } });
+    await api.status.edit('a', (draft) => {
+      draft.status = { replicas: 1, selector: 'app=a' };
+    });
+    const at = api.subresource('scale');
+    const seen = await at.get('a');
+    expect([seen.kind, seen.spec, seen.status]).toEqual(['Scale', { replicas: 1 }, { replicas: 1, selector: 'app=a' }]);
+    await at.patch('a', mergePatch({ spec: { replicas: 4 } }));
+    expect((await api.get('a')).spec.replicas).toBe(4);
+  });
+
+  test('may be kept elsewhere', async () => {
+    const Ring = defineKind({
+      apiVersion: 'example.com/v1',
+      kind: 'Ring',
+      scope: 'Cluster',
+      body: {
+        spec: z.object({ nodes: z.object({ count: z.number().int() }) }),
+        status: z.object({ count: z.number().int() }).optional(),
+      },
+      subresources: {
+        status,
+        scale: scaleAt({ specReplicasPath: '.spec.nodes.count', statusReplicasPath: '.status.count' }),
+      },
+    });
+    const api = createCluster({ kinds: [Ring] }).api(Ring);
+    await api.create({ metadata: { name: 'r' }, spec: { nodes: { count: 2 } } });
+    await api.subresource('scale').patch('r', mergePatch({ spec: { replicas: 3 } }));
+    expect((await api.get('r')).spec.nodes.count).toBe(3);
+  });
+});
