@@ -120,8 +120,15 @@ export interface Cluster extends Client, Transport, AsyncDisposable {
   close(): Promise<void>;
 }
 
+/** What an entry adds to its clusters: methods over the cluster, with the defaults of its client. */
+export type ExtendCluster<Extra> = (cluster: Cluster, defaults: ClientDefaults) => Extra;
+
 /** A cluster from its options; `defaults` are the kinds that are offered when the options name none. */
-export function assembleCluster(options: ClusterOptions, defaults: readonly Kind[]): Cluster {
+export function assembleCluster<Extra extends object = object>(
+  options: ClusterOptions,
+  defaults: readonly Kind[],
+  extend: ExtendCluster<Extra> = () => ({}) as Extra,
+): Cluster & Extra {
   refuseUnknownOptions('createCluster', options, CLUSTER_OPTIONS);
   const clock = options.clock ?? systemClock;
   const ids = options.ids ?? randomIds;
@@ -151,8 +158,10 @@ export function assembleCluster(options: ClusterOptions, defaults: readonly Kind
     client: options.client ?? {},
     outside: outsideOf(options, clock, ids),
     family: {},
+    extend,
   };
-  const cluster = assemble(parts);
+  // Whatever the extension adds is there, on this cluster and on its forks.
+  const cluster = assemble(parts) as Cluster & Extra;
   createDefaultNamespaces(contextOf({ ...parts, admission: [] }));
   seedInitialObjects(parts, registry.storedForms());
   return cluster;
@@ -242,6 +251,7 @@ interface ClusterParts {
   readonly outside: Outside;
   /** Shared by a cluster and its forks. */
   readonly family: object;
+  readonly extend: ExtendCluster<object>;
 }
 
 function contextOf(parts: ClusterParts): ServerContext {
@@ -324,7 +334,7 @@ function assemble(parts: ClusterParts): Cluster {
   const transport = { dialect, clock, send: sendLocal, closing: closing.signal };
   const client = createClient({ transport, ...parts.client });
 
-  return Object.freeze({
+  const cluster: Cluster = {
     ...client,
     dialect,
     clock,
@@ -381,5 +391,6 @@ function assemble(parts: ClusterParts): Cluster {
     features: parts.features,
     close,
     [Symbol.asyncDispose]: close,
-  });
+  };
+  return Object.freeze(Object.assign(cluster, parts.extend(cluster, parts.client)));
 }

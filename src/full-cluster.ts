@@ -1,9 +1,38 @@
 /**
- * createCluster() with every built-in kind at hand.
+ * createCluster() with every built-in kind at hand, and manifests.
  */
-import type { Cluster, ClusterOptions } from './cluster.js';
+import type { ClientDefaults } from './client/options.js';
+import type { Cluster, ClusterOptions, ForkOptions } from './cluster.js';
 import { assembleCluster } from './cluster.js';
 import { builtInKinds } from './kinds/index.js';
+import type { AppliedManifest } from './manifests/apply.js';
+import { type ApplyYamlOptions, applyYaml } from './manifests/apply-yaml.js';
+import { type DynamicKind, type InstallYamlOptions, installYaml } from './manifests/install-yaml.js';
+
+/** What a cluster can do with manifests. */
+export interface ManifestMethods {
+  /**
+   * Applies all objects of a text (YAML with any number of documents, or JSON; lists are taken apart) and tells what
+   * became of each, in the order of the text. Definitions come first, then namespaces, then the rest. Rejects with
+   * ManifestsError when something was refused; see {@link ApplyYamlOptions}.
+   *
+   * @example
+   * await cluster.applyYaml(await readFile('manifests.yaml', 'utf8'), { fieldManager: 'ci' });
+   */
+  applyYaml(text: string, options?: ApplyYamlOptions): Promise<readonly AppliedManifest[]>;
+  /**
+   * Applies the definitions of a text and returns one kind for each, in the order of the text.
+   *
+   * @example
+   * const [Gadget] = await cluster.installYaml(await readFile('gadget-crd.yaml', 'utf8'));
+   */
+  installYaml(text: string, options?: InstallYamlOptions): Promise<readonly DynamicKind[]>;
+}
+
+/** A control plane in this process. It is its own client. */
+export interface FullCluster extends Cluster, ManifestMethods {
+  fork(options?: ForkOptions): FullCluster;
+}
 
 /**
  * Makes a cluster: default namespaces, all built-in kinds, nothing to wait for.
@@ -12,6 +41,13 @@ import { builtInKinds } from './kinds/index.js';
  * const cluster = createCluster();
  * await cluster.api(ConfigMap).create({ metadata: { name: 'settings' }, data: { size: 'm' } });
  */
-export function createCluster(options: ClusterOptions = {}): Cluster {
-  return assembleCluster(options, builtInKinds);
+export function createCluster(options: ClusterOptions = {}): FullCluster {
+  return assembleCluster(options, builtInKinds, manifestMethods) as FullCluster;
+}
+
+function manifestMethods(cluster: Cluster, defaults: ClientDefaults): ManifestMethods {
+  return {
+    applyYaml: (text, options) => applyYaml(cluster, text, options, defaults),
+    installYaml: (text, options) => installYaml(cluster, text, options, defaults),
+  };
 }

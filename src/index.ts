@@ -13,5 +13,12 @@
  */
 
 export * from './api.js';
-export { createCluster } from './full-cluster.js';
+export type { SelectableAttribute, SelectableCapacity, SelectableDevice } from './cel/devices/device.js';
+export { type ClassLike, DeviceSelectionError, matchDevices, type SelectorLike } from './cel/devices/match.js';
+export { createCluster, type FullCluster as Cluster } from './full-cluster.js';
+export { type ToCRDOptions, toCRD } from './kinds/custom/to-crd.js';
 export { defineKind } from './kinds/define-kind-with-rules.js';
+export type { AppliedManifest } from './manifests/apply.js';
+export type { ApplyYamlOptions } from './manifests/apply-yaml.js';
+export type { DynamicInput, DynamicKind, DynamicObject, InstallYamlOptions } from './manifests/install-yaml.js';
+export { ManifestsError } from './manifests/manifests-error.js';

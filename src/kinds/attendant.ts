@@ -21,7 +21,7 @@ export interface AttendedServer {
    * kept, served or not; without it they are forgotten.
    */
   serve(owner: string, versions: readonly Kind[], stored: Kind | undefined): void;
-  /** Ends the watches of a resource: what they would go on to show is no longer what it is. */
+  /** Ends the watches of a resource when they have told what has happened up to now: it is no longer what they show. */
   endWatches(resource: GroupResource): void;
   /** Kinds of a group (as clients see it) that are not served in anybody's name. */
   others(group: string): readonly Kind[];

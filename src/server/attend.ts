@@ -76,7 +76,7 @@ export class Attendants {
       endWatches: (resource) => {
         const name = storage(resource);
         if (name === undefined) return;
-        for (const watch of [...context.watches]) if (watch.storage === name) watch.close();
+        for (const watch of [...context.watches]) if (watch.storage === name) watch.finish(store.revision);
       },
       others: (group) => {
         const served = registry.all().filter((other) => other.gvr.group === group && !registry.isOwned(other));

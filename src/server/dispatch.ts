@@ -47,12 +47,18 @@ export function dispatch(context: ServerContext, request: ApiRequest): MaybeProm
   checkAddress(request, served);
   const { deprecation, custom } = served.kind;
   const run = () =>
-    custom?.mayWait === true ? whenConverted(context, request, served) : handle(context, request, served);
+    custom?.mayWait === true ? whenConverted(context, detached(request), served) : handle(context, request, served);
   if (deprecation === undefined) return run();
   // Whoever fails is told as well.
   const warning = deprecation(context.dialect);
   const answered = warned([warning], run);
   return chain(answered, (response) => ({ ...response, warnings: [warning, ...response.warnings] }));
+}
+
+/** What the sender does with its object while something is converted is no part of the request. */
+function detached(request: ApiRequest): ApiRequest {
+  const body = request.body?.detach?.();
+  return body === undefined ? request : { ...request, body };
 }
 
 /** More than any honest contention brings: objects that are written faster than they are converted. */

@@ -37,6 +37,8 @@ export interface EventStreamOptions {
 export interface RunningWatch {
   readonly storage: string | undefined;
   close(): void;
+  /** Ends it when everything up to a version has been read. */
+  finish(revision: number): void;
 }
 
 type Result = IteratorResult<WireEvent, undefined>;
@@ -58,6 +60,8 @@ export class EventStream implements DirectWatchStream, RunningWatch {
   /** The reader that waits, if one does. */
   #receive: ((event: WireEvent | undefined) => void) | undefined;
   #pending: Promise<unknown> = Promise.resolve();
+  /** The version after which it ends; absent while it goes on. */
+  #last: number | undefined;
   #isClosed = false;
   readonly #undos: Undo[] = [];
 
@@ -102,6 +106,12 @@ export class EventStream implements DirectWatchStream, RunningWatch {
     this.#deliver(undefined);
   }
 
+  finish(revision: number): void {
+    this.#last ??= revision;
+    // A reader that waits has read everything, unless an event is still being converted.
+    if (this.#receive !== undefined && this.#held === undefined) this.close();
+  }
+
   [Symbol.asyncIterator](): AsyncIterator<WireEvent, undefined> {
     return {
       next: () => this.next(),
@@ -128,7 +138,10 @@ export class EventStream implements DirectWatchStream, RunningWatch {
     // What waits for its conversion comes before everything that happened later.
     if (this.#held !== undefined) return undefined;
     try {
-      return this.#shown(this.#cursor?.poll());
+      const event = this.#cursor?.poll();
+      if (this.#last === undefined || isUpTo(this.#last, event)) return this.#shown(event);
+      this.#end();
+      return undefined;
     } catch (error) {
       return this.#fail(
         error instanceof CompactedError
@@ -235,4 +248,10 @@ export class EventStream implements DirectWatchStream, RunningWatch {
     for (const undo of this.#undos) undo();
     this.#undos.length = 0;
   }
+}
+
+/** Whether an event belongs to what a stream that ends still has to tell. */
+function isUpTo(revision: number, event: WireEvent | undefined): boolean {
+  if (event === undefined || event.type === 'ERROR') return event !== undefined;
+  return Number(event.object.metadata.resourceVersion) <= revision;
 }

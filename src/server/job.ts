@@ -22,6 +22,11 @@ export interface WriteJob {
   readonly warnings: string[];
 }
 
+/** Whether another write may come in between: a plugin, or a conversion, may make this one wait. */
+export function mayRace({ context, served }: WriteJob): boolean {
+  return context.mayRace || served.kind.custom?.mayWait === true;
+}
+
 export function startJob(
   context: ServerContext,
   request: ApiRequest,

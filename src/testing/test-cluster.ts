@@ -1,12 +1,12 @@
 /**
  * The production cluster with a clock and identities that a test owns. There is no fake implementation to diverge.
  */
-import type { Cluster, ClusterOptions, ForkOptions } from '../cluster.js';
-import { createCluster } from '../full-cluster.js';
+import type { ClusterOptions, ForkOptions } from '../cluster.js';
+import { createCluster, type FullCluster } from '../full-cluster.js';
 import { type FakeClock, fakeClock } from './fake-clock.js';
 import { sequentialIds } from './sequential-ids.js';
 
-export interface TestCluster extends Cluster {
+export interface TestCluster extends FullCluster {
   readonly clock: FakeClock;
   /** A fork lives by the same clock unless it is given one. */
   fork(options?: ForkOptions & { readonly clock?: FakeClock }): TestCluster;

@@ -58,10 +58,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   testing: [...L6, 'http', 'controllers', 'cluster.ts', 'full-cluster.ts'],
   // The composition root, and the guide over it. HTTP, Node and testing are entries of their own.
   'cluster.ts': [...L6, 'manifests', 'controllers'],
-  'full-cluster.ts': ['kinds', 'cluster.ts'],
+  'full-cluster.ts': ['kinds', 'client', 'manifests', 'cluster.ts'],
   'bare-cluster.ts': ['cluster.ts'],
   'api.ts': [...L6, 'manifests', 'controllers', 'cluster.ts'],
-  'index.ts': ['kinds', 'api.ts', 'full-cluster.ts'],
+  'index.ts': ['cel', 'kinds', 'manifests', 'api.ts', 'full-cluster.ts'],
   'core.ts': ['kinds', 'api.ts', 'bare-cluster.ts'],
 };
 

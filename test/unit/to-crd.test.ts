@@ -5,8 +5,10 @@ import { type ToCRDOptions, toCRD } from '../../src/kinds/custom/to-crd.js';
 import type { SchemaLoss } from '../../src/kinds/custom/zod/context.js';
 import { patternsOf } from '../../src/kinds/custom/zod/pattern.js';
 import { defineKind } from '../../src/kinds/define-kind.js';
+import { defineKind as defineRuled } from '../../src/kinds/define-kind-with-rules.js';
 import { ConfigMap } from '../../src/kinds/index.js';
 import type { Kind } from '../../src/kinds/kind.js';
+import { scale } from '../../src/kinds/subresources/scale.js';
 import { status } from '../../src/kinds/subresources/status.js';
 import { re2Matches } from '../../src/meta/re2.js';
 import { atomic, mapList, setList } from '../../src/schema/hints.js';
@@ -119,7 +121,7 @@ describe('the manifest', () => {
         { ...column, name: 'Odd', jsonPath: undefined },
       ],
       deprecation: () => 'use v2',
-      subresources: { status, scale: { replicasPath: ['spec', 'replicas'] }, other: status },
+      subresources: { status, scale, other: status },
       strategy: { ...kind.strategy, selectableFields: { 'spec.replicas': () => '1' } },
     };
     const lost: string[] = [];
@@ -130,12 +132,50 @@ describe('the manifest', () => {
       schema: { openAPIV3Schema: { 'x-kubernetes-validations': [rule] } },
       subresources: {
         status: {},
-        scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' },
+        scale: {
+          specReplicasPath: '.spec.replicas',
+          statusReplicasPath: '.status.replicas',
+          labelSelectorPath: '.status.selector',
+        },
       },
       additionalPrinterColumns: [{ name: 'Replicas', type: 'integer', jsonPath: '.spec.replicas' }],
       selectableFields: [{ jsonPath: '.spec.replicas' }],
     });
     expect(lost).toEqual(['the subresource other', 'the column Odd']);
+  });
+});
+
+describe('rules and scales', () => {
+  const ruled = (rule: string, value: z.ZodType) =>
+    defineRuled({
+      apiVersion: 'example.com/v1',
+      kind: 'Widget',
+      scope: 'Namespaced',
+      body: { spec: z.object({ value }) },
+      rules: [{ rule }],
+    });
+
+  test('rules mean the same in a definition', () => {
+    const kind = ruled("self.spec.value.startsWith('2024')", z.iso.datetime());
+    const schema = toCRD(kind).spec.versions[0]?.schema?.openAPIV3Schema;
+    expect(schema?.['x-kubernetes-validations']).toEqual([{ rule: "self.spec.value.startsWith('2024')" }]);
+    expect(schema?.properties?.['spec']?.properties?.['value']?.format).toBeUndefined();
+    expect(schemaOf(z.iso.datetime()).schema).toMatchObject({ format: 'date-time' });
+  });
+
+  test('rules that would cost a server too much are refused', () => {
+    const words = z.array(z.array(z.string()));
+    const kind = ruled('self.spec.value.all(a, self.spec.value.all(b, a.all(x, b.all(y, x != y))))', words);
+    expect(() => toCRD(kind)).toThrow('estimated rule cost exceeds budget');
+  });
+
+  test('a scale tells its paths, or is refused', () => {
+    const kind = widget(z.object({ size: z.int() }));
+    const paths = { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' };
+    const told = { ...kind, subresources: { scale: { ...scale, paths } } } as Kind;
+    expect(toCRD(told).spec.versions[0]?.subresources).toEqual({ scale: paths });
+    const silent = { ...kind, subresources: { scale: { ...scale, paths: undefined } } } as unknown as Kind;
+    expect(() => toCRD(silent)).toThrow('this scale does not tell where it looks');
   });
 });
 

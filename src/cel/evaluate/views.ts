@@ -89,7 +89,8 @@ export class EntryMap extends CelMap {
   #find(key: CelValue): Entry | undefined {
     if (key instanceof CelUint) return this.#uints.get(key.value) ?? this.#entries.get(key.value);
     const found = this.#entries.get(key);
-    if (found !== undefined) return found;
+    // NaN is no key that is ever found again.
+    if (found !== undefined) return Number.isNaN(key) ? undefined : found;
     if (typeof key === 'bigint') return this.#uints.get(key);
     if (typeof key !== 'number' || !Number.isInteger(key)) return undefined;
     const [int, uint] = [intOfDouble(key), uintOfDouble(key)];

@@ -47,8 +47,8 @@ function zoneOf(name: string): Intl.DateTimeFormat | Failure {
     return new Failure('time: invalid location name');
   }
   const unknown = new Failure(`unknown time zone ${name}`);
-  // Distances without a colon are zones to a browser only.
-  if (!/^[A-Za-z]/.test(name)) return unknown;
+  // Distances without a colon, and names in lower case, are zones to a browser only.
+  if (!/^[A-Z]/.test(name)) return unknown;
   try {
     const zone = new Intl.DateTimeFormat('en-US', {
       timeZone: name,

@@ -18,10 +18,11 @@ import type {
   CustomResourceSubresourceScaleInput,
   CustomResourceSubresourcesInput,
 } from '../apiextensions/v1/schema/definition.js';
-import type { JSONSchemaProps, ValidationRuleInput } from '../apiextensions/v1/schema/json-schema.js';
+import type { JSONSchemaProps } from '../apiextensions/v1/schema/json-schema.js';
 import type { Column } from '../columns.js';
 import { featureGates } from '../feature-gates.js';
 import type { AnySubresource, Kind } from '../kind.js';
+import { type ScalePaths, scale } from '../subresources/scale.js';
 import type { SchemaLoss } from './zod/context.js';
 import { extension } from './zod/context.js';
 import { schemaFromZod } from './zod/schema.js';
@@ -102,7 +103,9 @@ type Report = (loss: SchemaLoss) => void;
 function versionOf(kind: Kind, dialect: Dialect, report: Report): CustomResourceDefinitionVersionInput {
   const { version, deprecation, strategy } = kind;
   if (strategy.validate !== undefined) report({ path: '', what: 'the rules of validate', effect: 'weaker' });
-  const schema = schemaFromZod(kind.body, { dialect, report });
+  // For rules of the kind a date is a text; its format would make it a time for those of the definition.
+  const hasRules = kind.rules !== undefined && kind.rules.length > 0;
+  const schema = schemaFromZod(kind.body, { dialect, report, datesAreTexts: hasRules });
   addRules(schema, kind, dialect);
   const subresources = subresourcesOf(kind, report);
   const columns = columnsOf(kind, report);
@@ -119,21 +122,10 @@ function versionOf(kind: Kind, dialect: Dialect, report: Report): CustomResource
   };
 }
 
-/** Rules in the expression language stand at the root, where they see the whole object. */
-function addRules(
-  schema: JSONSchemaProps,
-  kind: Kind & { readonly rules?: readonly ValidationRuleInput[] },
-  dialect: Dialect,
-): void {
-  const { rules = [] } = kind;
+/** Rules stand at the root, where they see the whole object. */
+function addRules(schema: JSONSchemaProps, { rules = [] }: Kind, dialect: Dialect): void {
   if (rules.length > 0) schema[extension(dialect, 'validations')] = rules.map((rule) => ({ ...rule }));
 }
-
-/** What a kind knows about its scale, as far as it tells. */
-type ScaleLike = AnySubresource & {
-  readonly replicasPath?: readonly string[];
-  readonly paths?: CustomResourceSubresourceScaleInput;
-};
 
 function subresourcesOf({ subresources }: Kind, report: Report): CustomResourceSubresourcesInput {
   const found: CustomResourceSubresourcesInput = {};
@@ -145,8 +137,19 @@ function subresourcesOf({ subresources }: Kind, report: Report): CustomResourceS
   return found;
 }
 
-function scaleOf({ paths, replicasPath = ['spec', 'replicas'] }: ScaleLike): CustomResourceSubresourceScaleInput {
-  return paths ?? { specReplicasPath: `.${replicasPath.join('.')}`, statusReplicasPath: '.status.replicas' };
+/** A scale that tells where it looks. */
+type ScaleWithPaths = AnySubresource & { readonly paths?: ScalePaths };
+
+const USUAL_PATHS: ScalePaths = {
+  specReplicasPath: '.spec.replicas',
+  statusReplicasPath: '.status.replicas',
+  labelSelectorPath: '.status.selector',
+};
+
+function scaleOf(view: ScaleWithPaths): CustomResourceSubresourceScaleInput {
+  const paths = view.paths ?? (view === scale ? USUAL_PATHS : undefined);
+  if (paths === undefined) throw new TypeError('orchplane: toCRD: this scale does not tell where it looks');
+  return { ...paths };
 }
 
 /** Columns that a path describes; every table begins with the name, which nobody has to say. */

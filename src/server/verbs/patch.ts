@@ -26,7 +26,7 @@ import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { decodePatched } from '../decode-patched.js';
 import { draftOf, type Intent, readIntent } from '../intent.js';
-import { startJob, type WriteJob } from '../job.js';
+import { mayRace, startJob, type WriteJob } from '../job.js';
 import { checkPatchOptions, type WriteOptions } from '../options.js';
 import { readLive } from '../steps/commit.js';
 import { partOf } from '../subresource.js';
@@ -75,7 +75,7 @@ function applyConfiguration(options: WriteOptions, job: WriteJob): MaybePromise<
 export function applicationOf(request: ApiRequest, about: About): (live: ApiObject | undefined) => DraftObject {
   let intent: Intent | undefined;
   return (live) => {
-    intent ??= readIntent(request.body, about.job.context.mayRace);
+    intent ??= readIntent(request.body, mayRace(about.job));
     return draftOf({ intent, ...about }, live);
   };
 }

@@ -10,7 +10,7 @@ import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { decodeRequestBody } from '../decode-body.js';
-import { startJob, type WriteJob } from '../job.js';
+import { mayRace, startJob, type WriteJob } from '../job.js';
 import { checkWriteOptions } from '../options.js';
 import { dropRepeatedOwners, reconcileName, reconcileNamespace } from '../steps/reconcile.js';
 import { partOf } from '../subresource.js';
@@ -40,7 +40,7 @@ function replaceWith(draft: DraftObject, job: WriteJob): MaybePromise<Written> {
       subresource,
       mayCreate: subresource === undefined && served.kind.strategy.createOnUpdate,
       ...(draft.metadata.uid ? { expectedUid: draft.metadata.uid } : {}),
-      draft: job.context.mayRace ? freshDrafts(draft) : () => draft,
+      draft: mayRace(job) ? freshDrafts(draft) : () => draft,
     },
     job,
   );

@@ -1,5 +1,5 @@
 /** What the tests of custom kinds have in common: a definition, the kinds it makes, and requests over HTTP. */
-import type { Api, Cluster, Kind } from 'orchplane';
+import type { Api, ApiObject, Cluster, Kind, ObjectMetaInput } from 'orchplane';
 import { createFetchHandler } from 'orchplane/http';
 import { CustomResourceDefinition } from 'orchplane/kinds';
 
@@ -7,6 +7,9 @@ export const GROUP = 'example.com';
 export const WIDGETS = 'widgets.example.com';
 
 type Json = Record<string, unknown>;
+
+/** What is known of a kind that only exists since somebody defined it. */
+export type Custom = Kind<ApiObject, { metadata: ObjectMetaInput; [field: string]: unknown }>;
 
 /** Everything may be in an object of this kind. */
 export const ANYTHING = { type: 'object', 'x-orch-preserve-unknown-fields': true };
@@ -52,18 +55,18 @@ export function definitions(cluster: Cluster): Api<typeof CustomResourceDefiniti
 }
 
 /** Defines a kind, and gives what can be done with its objects. */
-export async function define(cluster: Cluster, wish: DefinitionWish = {}): Promise<Api<Kind>> {
+export async function define(cluster: Cluster, wish: DefinitionWish = {}): Promise<Api<Custom>> {
   const made = await definitions(cluster).create(definition(wish));
   const { group, versions, names } = made.spec;
-  return cluster.api(kindOf(cluster, versions[0]?.name, names.plural, group) as Kind);
+  return cluster.api(kindOf(cluster, versions[0]?.name, names.plural, group) as Custom);
 }
 
-export function kindOf(cluster: Cluster, version = 'v1', resource = 'widgets', group = GROUP): Kind | undefined {
-  return cluster.resolve({ group, version, resource })?.kind;
+export function kindOf(cluster: Cluster, version = 'v1', resource = 'widgets', group = GROUP): Custom | undefined {
+  return cluster.resolve({ group, version, resource })?.kind as Custom | undefined;
 }
 
 /** The objects of a version; throws when it is not served. */
-export function api(cluster: Cluster, version = 'v1', resource = 'widgets', namespace = 'default'): Api<Kind> {
+export function api(cluster: Cluster, version = 'v1', resource = 'widgets', namespace = 'default'): Api<Custom> {
   const kind = kindOf(cluster, version, resource);
   if (kind === undefined) throw new Error(`${resource} in ${version} is not served`);
   return kind.scope === 'Cluster' ? cluster.api(kind) : cluster.api(kind, namespace);

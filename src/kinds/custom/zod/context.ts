@@ -39,6 +39,8 @@ export interface Place {
   /** Objects that take no field beside their own. */
   readonly closed: WeakSet<Draft>;
   readonly report: (loss: SchemaLoss) => void;
+  /** Formats that expressions take for more than texts are left out. */
+  readonly datesAreTexts: boolean;
 }
 
 export function below(place: Place, step: string): Place {

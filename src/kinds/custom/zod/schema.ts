@@ -3,11 +3,10 @@
  * state. It follows what the kind does here, where zod judges and the structural form decides what is kept.
  */
 import * as z from 'zod';
-import type { Dialect } from '../../../meta/dialect.js';
 import { type Hint, hintOf } from '../../../schema/hints.js';
 import type { MutableRecord } from '../../../util/json.js';
 import { setOwn } from '../../../util/json.js';
-import type { Draft, Place, SchemaLoss, ZodDef, ZodNode } from './context.js';
+import type { Draft, Place, ZodDef, ZodNode } from './context.js';
 import { allowNull, anything, below, checksOf, defOf, extension, lose, loseOthers } from './context.js';
 import { numberSchema } from './numbers.js';
 import { lengths, patternSchema, textSchema } from './texts.js';
@@ -15,10 +14,7 @@ import { intersectionSchema, tupleItems, unionSchema } from './unions.js';
 import { enumSchema, isNothing, NOTHING } from './values.js';
 
 /** The schema of a kind's body, and what it does not say. */
-export function schemaFromZod(
-  body: ZodNode,
-  about: { readonly dialect: Dialect; readonly report: (loss: SchemaLoss) => void },
-): Draft {
+export function schemaFromZod(body: ZodNode, about: Pick<Place, 'dialect' | 'report' | 'datesAreTexts'>): Draft {
   return walk(body, { path: '', noDefaults: false, around: [], closed: new WeakSet(), ...about });
 }
 

@@ -15,13 +15,14 @@ export function textSchema(checks: readonly CheckDef[], place: Place): Draft {
   const draft: Draft = { type: 'string', ...lengths(checks, 'Length') };
   loseOthers(checks, KNOWN, place);
   const found = checks.filter(({ check }) => check === 'string_format').map((check) => formatOf(check, place));
-  addFormats(
-    draft,
-    found.flatMap(({ format }) => (format === undefined ? [] : [format])),
-  );
+  const formats = found.flatMap(({ format }) => (format === undefined ? [] : [format]));
+  addFormats(draft, place.datesAreTexts ? formats.filter((format) => !DATES.includes(format)) : formats);
   addPatterns(draft, found);
   return draft;
 }
+
+/** Their patterns say as much. */
+const DATES = ['date', 'date-time'];
 
 /** The narrowest of all bounds on a length, of texts or lists. */
 export function lengths(checks: readonly CheckDef[], of: 'Length' | 'Items'): Draft {
