@@ -27,7 +27,6 @@ import { Registry } from './registry/registry.js';
 import { Attendants } from './server/attend.js';
 import type { ServerContext } from './server/context.js';
 import { dispatch } from './server/dispatch.js';
-import { fetchWebhooks } from './server/fetch-webhook.js';
 import { type Middleware, MiddlewareStack } from './server/middleware.js';
 import { objectReader } from './server/power.js';
 import { memoryStorage, type StorageSettings } from './storage/memory-storage.js';
@@ -156,7 +155,7 @@ export function assembleCluster<Extra extends object = object>(
     features,
     admission: options.admission ?? defaultAdmission,
     client: options.client ?? {},
-    outside: outsideOf(options, clock, ids),
+    outside: outsideOf(options, ids),
     family: {},
     extend,
   };
@@ -167,8 +166,8 @@ export function assembleCluster<Extra extends object = object>(
   return cluster;
 }
 
-function outsideOf({ conversions = {}, webhooks }: ClusterOptions, clock: Clock, ids: Ids): Outside {
-  return { conversions, webhooks: webhooks ?? fetchWebhooks(clock), uid: () => ids.uid() };
+function outsideOf({ conversions = {}, webhooks }: ClusterOptions, ids: Ids): Outside {
+  return { conversions, webhooks, uid: () => ids.uid() };
 }
 
 const CLUSTER_OPTIONS = [

@@ -5,6 +5,7 @@
 import type { Dialect } from '../meta/dialect.js';
 import type { GroupResource } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
+import type { Clock } from '../util/clock.js';
 import type { Kind } from './kind.js';
 import type { ObjectReader } from './objects.js';
 
@@ -14,6 +15,7 @@ export interface AttendedServer {
   readonly objects: ObjectReader;
   /** How conversions reach what is outside; see `conversion.ts`. */
   readonly outside: Outside;
+  readonly clock: Clock;
   /** Now, as a Time. */
   now(): string;
   /**
@@ -42,8 +44,8 @@ export interface Attendant {
 export interface Outside {
   /** By the name of a definition: a function of this process that takes the place of its webhook. */
   readonly conversions: Readonly<Record<string, ConvertObject>>;
-  /** Where a webhook is found, and how it is called. */
-  readonly webhooks: WebhookCaller;
+  /** Where a webhook is found, and how it is called; absent: by `fetch`. */
+  readonly webhooks?: WebhookCaller | undefined;
   /** Names a review, so that its answer is known to be one. */
   uid(): string;
 }

@@ -1,26 +1,49 @@
 /**
- * Runs the instructions of a regular expression over a text to know whether it matches, in all states it can be in at once: each character is
- * looked at once by each state, so the time is at most their product, whatever the expression.
+ * Runs the instructions of a regular expression over a text to know whether it matches, in all states it can be in at
+ * once: each character is looked at once by each state, so the time is at most their product, whatever the expression.
+ * Most texts never come here: re2-automaton.ts remembers what such sets of states lead to, and leaves to this file what
+ * is not worth remembering.
  */
-import { unreachable } from '../util/invariant.js';
-import type { Assertion } from './re2-node.js';
-import type { Instruction, Program } from './re2-program.js';
+import { ASSERT, CHARACTER, END, FORK, type Program, SET, TEXT_START } from './re2-program.js';
+
+/** Told how many steps were taken since it was last told, about a hundredth of a microsecond each. It may throw. */
+export type OnSteps = (steps: number) => void;
+
+/** So many steps at the most are taken before somebody is told. */
+export const STEPS_AT_ONCE = 20_000;
+
+export interface RunOptions {
+  /** The place to begin at; what stands before it is seen by assertions only. */
+  readonly from?: number;
+  /** Instructions arrived at when the run begins, beside the first. */
+  readonly arrived?: Iterable<number>;
+  readonly onSteps?: OnSteps | undefined;
+}
 
 /** Whether a program comes to its end anywhere in a text. */
-export function runProgram({ start, size }: Program, text: string): boolean {
-  const states = new States(size);
-  const anchored = start.op === 'assert' && start.assertion === 'textStart';
-  let before = NONE;
-  for (let at = 0; ; ) {
+export function runProgram(program: Program, text: string, options: RunOptions = {}): boolean {
+  const { from = 0, arrived = [], onSteps } = options;
+  const states = new States(program);
+  const anchored = isAnchored(program);
+  for (const state of arrived) states.arrive(state);
+  let before = sideBefore(text, from);
+  for (let at = from; ; ) {
     const code = at < text.length ? codeAt(text, at) : NONE;
+    const after = sideOf(code);
     // A match may begin at any place; an anchored one has begun by now or never will.
-    if (at === 0 || !anchored) states.arrive(start);
-    if (states.settle(before, code)) return true;
+    if (at === 0 || !anchored) states.arrive(program.start);
+    if (states.settle(before, after)) return true;
+    if (states.steps >= STEPS_AT_ONCE || code === NONE) onSteps?.(states.takeSteps());
     if (code === NONE || (anchored && states.isEmpty)) return false;
     states.advance(code);
     at += code > 0xffff ? 2 : 1;
-    before = code;
+    before = after;
   }
+}
+
+/** Whether all matches begin at the start of the text. */
+export function isAnchored({ start, ops, detail }: Program): boolean {
+  return ops[start] === ASSERT && detail[start] === TEXT_START;
 }
 
 /** No character: before the first and after the last. */
@@ -33,49 +56,112 @@ export function codeAt(text: string, at: number): number {
   return code >= 0xd800 && code <= 0xdfff ? 0xfffd : code;
 }
 
+/** What assertions want to know about a character. */
+export type Side = 0 | 1 | 2 | 3;
+const NO_CHARACTER = 0;
+const LINE_END = 1;
+const WORD = 2;
+const OTHER = 3;
+
+export function sideOf(code: number): Side {
+  if (code === NONE) return NO_CHARACTER;
+  if (code === NEWLINE) return LINE_END;
+  return isWord(code) ? WORD : OTHER;
+}
+
+/** Of the character that ends at a place. All that matters of a pair is that neither half is a letter. */
+export function sideBefore(text: string, at: number): Side {
+  return at === 0 ? NO_CHARACTER : sideOf(text.charCodeAt(at - 1));
+}
+
+/** Letters, digits and the underscore of ASCII. */
+function isWord(code: number): boolean {
+  return (
+    (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a) || code === 0x5f || (code >= 0x61 && code <= 0x7a)
+  );
+}
+
+/** An assertion is named by its number in ASSERTIONS. */
+export function holds(assertion: number, before: Side, after: Side): boolean {
+  switch (assertion) {
+    case 0:
+      return before === NO_CHARACTER;
+    case 1:
+      return after === NO_CHARACTER;
+    case 2:
+      return before <= LINE_END;
+    case 3:
+      return after <= LINE_END;
+    case 4:
+      return (before === WORD) !== (after === WORD);
+    default:
+      return (before === WORD) === (after === WORD);
+  }
+}
+
+/** Whether an instruction that waits for a character takes this one. */
+export function takes({ ops, detail, sets }: Program, state: number, code: number): boolean {
+  const wanted = detail[state] as number;
+  return ops[state] === CHARACTER ? wanted === code : sets[wanted]?.has(code) === true;
+}
+
 class States {
+  readonly #program: Program;
   /** Instructions arrived at, not yet looked into. */
-  readonly #arrived: Instruction[] = [];
+  readonly #arrived: number[] = [];
   /** Of these, the ones that wait for a character. */
-  readonly #waiting: (Instruction & { op: 'one' })[] = [];
-  /** The place at which an instruction was last arrived at, by its id. */
+  readonly #waiting: number[] = [];
+  /** The place at which an instruction was last arrived at. */
   readonly #seen: Uint32Array;
   /** Counted from one: the zero of a new array means never. */
   #place = 1;
+  /** How many instructions were looked at. */
+  steps = 0;
 
-  constructor(size: number) {
-    this.#seen = new Uint32Array(size);
+  constructor(program: Program) {
+    this.#program = program;
+    this.#seen = new Uint32Array(program.size);
+    this.steps = program.size >>> 3;
   }
 
   get isEmpty(): boolean {
     return this.#waiting.length === 0;
   }
 
+  takeSteps(): number {
+    const { steps } = this;
+    this.steps = 0;
+    return steps;
+  }
+
   /** Once per place, however many ways lead to it: this is what bounds the time. */
-  arrive(state: Instruction): void {
-    if (this.#seen[state.id] === this.#place) return;
-    this.#seen[state.id] = this.#place;
+  arrive(state: number): void {
+    if (this.#seen[state] === this.#place) return;
+    this.#seen[state] = this.#place;
     this.#arrived.push(state);
   }
 
   /** Follows everything that needs no character at this place; tells whether that leads to the end. */
-  settle(before: number, after: number): boolean {
-    for (let state = this.#arrived.pop(); state !== undefined; state = this.#arrived.pop()) {
-      switch (state.op) {
-        case 'end':
+  settle(before: Side, after: Side): boolean {
+    const { ops, next, detail } = this.#program;
+    const arrived = this.#arrived;
+    this.steps++;
+    for (let state = arrived.pop(); state !== undefined; state = arrived.pop()) {
+      this.steps++;
+      switch (ops[state]) {
+        case END:
           return true;
-        case 'one':
+        case CHARACTER:
+        case SET:
           this.#waiting.push(state);
           break;
-        case 'assert':
-          if (holds(state.assertion, before, after)) this.arrive(state.next);
+        case ASSERT:
+          if (holds(detail[state] as number, before, after)) this.arrive(next[state] as number);
           break;
-        case 'fork':
-          this.arrive(state.left);
-          this.arrive(state.right);
+        case FORK:
+          this.arrive(next[state] as number);
+          this.arrive(detail[state] as number);
           break;
-        default:
-          unreachable(state);
       }
     }
     return false;
@@ -84,39 +170,11 @@ class States {
   /** On to the next place, over a character. */
   advance(code: number): void {
     this.#place++;
-    for (const state of this.#waiting) {
-      if (takes(state, code)) this.arrive(state.next);
+    const waiting = this.#waiting;
+    for (let index = 0; index < waiting.length; index++) {
+      const state = waiting[index] as number;
+      if (takes(this.#program, state, code)) this.arrive(this.#program.next[state] as number);
     }
-    this.#waiting.length = 0;
+    waiting.length = 0;
   }
-}
-
-export function takes({ matches }: Instruction & { op: 'one' }, code: number): boolean {
-  return typeof matches === 'number' ? matches === code : matches.has(code);
-}
-
-export function holds(assertion: Assertion, before: number, after: number): boolean {
-  switch (assertion) {
-    case 'textStart':
-      return before === NONE;
-    case 'textEnd':
-      return after === NONE;
-    case 'lineStart':
-      return before === NONE || before === NEWLINE;
-    case 'lineEnd':
-      return after === NONE || after === NEWLINE;
-    case 'wordBoundary':
-      return isWord(before) !== isWord(after);
-    case 'noWordBoundary':
-      return isWord(before) === isWord(after);
-    default:
-      return unreachable(assertion);
-  }
-}
-
-/** Letters, digits and the underscore of ASCII. */
-function isWord(code: number): boolean {
-  return (
-    (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a) || code === 0x5f || (code >= 0x61 && code <= 0x7a)
-  );
 }

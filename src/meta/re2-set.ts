@@ -29,6 +29,8 @@ const INSIDE = 1;
 const OUTSIDE = 2;
 
 export class CharacterSet {
+  /** Two sets of one key are the same. */
+  readonly key: string;
   readonly #members: readonly Member[];
   readonly #negated: boolean;
   readonly #folded: boolean;
@@ -40,6 +42,8 @@ export class CharacterSet {
     this.#members = ranges.length === 0 ? [...named.values()] : [rangesMember(ranges), ...named.values()];
     this.#negated = negated;
     this.#folded = folded;
+    const names = this.#members.map((member) => `${member.negated ? '^' : ''}${member.key}`);
+    this.key = `${negated ? '^' : ''}${folded ? 'i' : ''}${names.join(' ')}`;
   }
 
   has(code: number): boolean {
@@ -93,7 +97,7 @@ function unicodeSource(name: string): string | undefined {
 
 function rangesMember(ranges: readonly Range[]): Member {
   const ends = merged(ranges);
-  return { key: '', has: (code) => isWithin(ends, code), negated: false };
+  return { key: ends.join(','), has: (code) => isWithin(ends, code), negated: false };
 }
 
 /** The ends of ranges as a rising line of numbers: `[b-da-b]` makes 97 100. */

@@ -71,6 +71,7 @@ export class Attendants {
       dialect,
       objects: objectReader(store, registry),
       outside: this.#outside,
+      clock: context.clock,
       now: () => writeContext(context).now,
       serve: (owner, kinds, stored) => registry.serve(owner, kinds, stored),
       endWatches: (resource) => {

@@ -11,17 +11,17 @@ import { entries, manifest, requireBuild, root } from './manifest.js';
 
 /** Most kB (1000 bytes) each entry may weigh. Raise a number only together with what made it necessary. */
 const BUDGET_KB: Readonly<Record<string, number>> = {
-  // With every built-in kind; `core` is the same without them.
-  index: 270,
-  core: 92,
-  kinds: 215,
+  // With every built-in kind; `core` is the same without them. A quarter of it is for custom kinds: expressions, schemas.
+  index: 375,
+  core: 96,
+  kinds: 280,
   // A third of it describes the fields of the built-in kinds, for `kubectl explain`.
   http: 82,
   'codec/protobuf': 40,
   'codec/cbor': 9,
-  'service-worker': 72,
+  'service-worker': 74,
   node: 280,
-  testing: 270,
+  testing: 365,
 };
 
 interface Size {
@@ -64,14 +64,14 @@ const PAGES: readonly {
   {
     name: 'ConfigMap alone',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap] }));",
-    budget: 92,
+    budget: 95,
     // The words of pods: none of their code came along.
-    without: /terminationGracePeriodSeconds|PodDisruptionBudget/,
+    without: /terminationGracePeriodSeconds|PodDisruptionBudget|undeclared reference to/,
   },
   {
     name: 'three kinds',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap, Lease, Role } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap, Lease, Role] }));",
-    budget: 94,
+    budget: 96,
     without: /terminationGracePeriodSeconds|PodDisruptionBudget/,
   },
   {
@@ -83,7 +83,7 @@ const PAGES: readonly {
   {
     name: 'all kinds',
     code: "import { createCluster } from 'orchplane'; console.log(createCluster());",
-    budget: 270,
+    budget: 365,
   },
 ];
 

@@ -9,8 +9,9 @@ import { parseApiVersion } from '../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { cloneJson, copyJson, isRecord } from '../../util/json.js';
 import { isPromise, type MaybePromise } from '../../util/maybe-promise.js';
-import type { ConvertObject, Outside, WebhookAddress } from '../attendant.js';
+import type { AttendedServer, ConvertObject, WebhookAddress, WebhookCaller } from '../attendant.js';
 import { checked, convertedIn, failed, gvkOf } from './converted.js';
+import { fetchWebhooks } from './fetch-webhook.js';
 
 export interface Converter {
   /** Objects of one kind, of whatever versions, in the version that is asked for. */
@@ -28,11 +29,16 @@ export interface ConversionWish {
   };
 }
 
-export function converterFor(wish: ConversionWish, outside: Outside, dialect: Dialect): Converter {
+export function converterFor(
+  wish: ConversionWish,
+  { outside, dialect, clock }: Pick<AttendedServer, 'outside' | 'dialect' | 'clock'>,
+): Converter {
   const own = Object.hasOwn(outside.conversions, wish.definition) ? outside.conversions[wish.definition] : undefined;
   if (own !== undefined) return byFunction(own);
   if (wish.strategy === 'Webhook' && wish.webhook?.clientConfig !== undefined) {
-    return byWebhook(wish.webhook.clientConfig, wish.webhook.conversionReviewVersions, { outside, dialect });
+    const { clientConfig, conversionReviewVersions } = wish.webhook;
+    const call = outside.webhooks ?? fetchWebhooks(clock);
+    return byWebhook(clientConfig, conversionReviewVersions, { call, uid: () => outside.uid(), dialect });
   }
   return BY_NAME;
 }
@@ -93,7 +99,7 @@ const KNOWN_REVIEWS: readonly string[] = ['v1', 'v1beta1'];
 function byWebhook(
   address: WebhookAddress,
   reviewVersions: readonly string[],
-  about: { readonly outside: Outside; readonly dialect: Dialect },
+  about: { readonly call: WebhookCaller; readonly uid: () => string; readonly dialect: Dialect },
 ): Converter {
   const group = about.dialect.group(serviceGroup('apiextensions'));
   const version = reviewVersions.find((name) => KNOWN_REVIEWS.includes(name)) ?? 'v1';
@@ -104,7 +110,7 @@ function byWebhook(
       const others = objects.filter((object) => object.apiVersion !== desired);
       const [first] = others;
       if (first === undefined) return objects;
-      const uid = about.outside.uid();
+      const uid = about.uid();
       const review = {
         kind: 'ConversionReview',
         apiVersion,
@@ -122,7 +128,7 @@ function byWebhook(
           object.apiVersion === desired ? object : checked(object, converted[next], desired, next++),
         );
       };
-      const call = async () => finish(await about.outside.webhooks(address, review, TIMEOUT_SECONDS));
+      const call = async () => finish(await about.call(address, review, TIMEOUT_SECONDS));
       return call().catch(failed(first));
     },
   };

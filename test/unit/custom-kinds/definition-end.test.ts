@@ -124,7 +124,10 @@ describe('deleting a definition', () => {
     const cluster = testCluster();
     for (const plural of ['as', 'bs', 'cs']) {
       const kind = plural.toUpperCase();
-      await define(cluster, { names: { plural, kind }, metadata: { labels: { tidy: plural === 'cs' ? 'no' : 'yes' } } });
+      await define(cluster, {
+        names: { plural, kind },
+        metadata: { labels: { tidy: plural === 'cs' ? 'no' : 'yes' } },
+      });
       await api(cluster, 'v1', plural).create(widget('a'));
     }
     await definitions(cluster).deleteCollection({ labels: { tidy: 'yes' } });

@@ -168,7 +168,9 @@ describe('names', () => {
     const second = testCluster();
     second.install({ ...installed, group: GROUP, apiVersion: `${GROUP}/v1` } as never);
     await definitions(second).create(definition({ names: { plural: 'gadgets', kind: 'Widget' } }));
-    expect(await conditionsOf(second, 'gadgets.example.com')).toMatchObject({ NamesAccepted: 'False ListKindConflict' });
+    expect(await conditionsOf(second, 'gadgets.example.com')).toMatchObject({
+      NamesAccepted: 'False ListKindConflict',
+    });
     expect(kindOf(second, 'v1', 'gadgets')).toBeUndefined();
   });
 });
@@ -206,7 +208,9 @@ describe('a change of a definition', () => {
     });
     const definition = await definitions(cluster).get(WIDGETS);
     const status = { ...definition.status, storedVersions: ['v2'] };
-    await definitions(cluster).subresource('status').update(WIDGETS, { ...definition, status });
+    await definitions(cluster)
+      .subresource('status')
+      .update(WIDGETS, { ...definition, status });
     await redefine(cluster, (spec) => {
       spec['versions'] = [version({ name: 'v2' })];
     });

@@ -2,11 +2,12 @@
  * Webhooks by `fetch`. What goes wrong is told in the words of the reference server as far as the platform says what it
  * was.
  */
-import type { WebhookAddress, WebhookCaller } from '../kinds/attendant.js';
-import { quote } from '../meta/go-text.js';
-import { JsonSyntaxError, parseJson } from '../meta/parse-json.js';
-import type { Clock } from '../util/clock.js';
-import { escapeForPages, isRecord, printJson } from '../util/json.js';
+
+import type { Clock } from '../../util/clock.js';
+import { escapeForPages, isRecord, printJson } from '../../util/json.js';
+import type { WebhookAddress, WebhookCaller } from '../attendant.js';
+import { quote } from '../../meta/go-text.js';
+import { JsonSyntaxError, parseJson } from '../../meta/parse-json.js';
 
 /** Answers of webhooks that are longer are not read to their end. */
 const MAX_ANSWER = 3 * 1024 * 1024;
