@@ -8,6 +8,7 @@ import { builtInKinds } from './kinds/index.js';
 import type { AppliedManifest } from './manifests/apply.js';
 import { type ApplyYamlOptions, applyYaml } from './manifests/apply-yaml.js';
 import { type DynamicKind, type InstallYamlOptions, installYaml } from './manifests/install-yaml.js';
+import { whyNotServed } from './manifests/unknown-kind.js';
 
 /** What a cluster can do with manifests. */
 export interface ManifestMethods {
@@ -27,6 +28,13 @@ export interface ManifestMethods {
    * const [Gadget] = await cluster.installYaml(await readFile('gadget-crd.yaml', 'utf8'));
    */
   installYaml(text: string, options?: InstallYamlOptions): Promise<readonly DynamicKind[]>;
+  /**
+   * A kind that is served, by the names that documents have for it. Throws a TypeError that says what is served instead.
+   *
+   * @example
+   * const gadgets = cluster.api(cluster.kind('example.com/v1', 'Gadget'));
+   */
+  kind(apiVersion: string, kind: string): DynamicKind;
 }
 
 /** A control plane in this process. It is its own client. */
@@ -49,5 +57,10 @@ function manifestMethods(cluster: Cluster, defaults: ClientDefaults): ManifestMe
   return {
     applyYaml: (text, options) => applyYaml(cluster, text, options, defaults),
     installYaml: (text, options) => installYaml(cluster, text, options, defaults),
+    kind(apiVersion, kind) {
+      const served = cluster.kinds().find((each) => each.apiVersion === apiVersion && each.gvk.kind === kind);
+      if (served !== undefined) return served.kind as unknown as DynamicKind;
+      throw new TypeError(`orchplane: ${whyNotServed({ apiVersion, kind }, cluster.kinds())}`);
+    },
   };
 }

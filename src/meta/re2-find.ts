@@ -1,31 +1,37 @@
 /**
  * Finds what a regular expression matches: of all matches the leftmost, and of those the one that trying the ways in
  * their order would come to first. All ways are followed at once, in that order, each remembering where it began; the
- * time is that of re2-match.ts for each match.
+ * time is that of re2-match.ts for each match. Whether there is another match at all is asked of re2-automaton.ts first.
  */
-import { unreachable } from '../util/invariant.js';
-import { codeAt, holds, NONE, takes } from './re2-match.js';
-import type { Instruction, Program } from './re2-program.js';
+import type { Automaton } from './re2-automaton.js';
+import { codeAt, holds, NONE, type OnSteps, type Side, STEPS_AT_ONCE, sideBefore, sideOf, takes } from './re2-match.js';
+import { ASSERT, END, FORK, type Program } from './re2-program.js';
 
 export interface FindOptions {
   /** The most matches to find. */
   readonly limit?: number;
   /**
-   * Told how many steps were taken after each match, so that the caller may throw: who looks far ahead for each of many
-   * matches needs time that grows with the square of the text.
+   * So that the caller may throw: who looks far ahead for each of many matches needs time that grows with the square of
+   * the text.
    */
-  readonly onSteps?: (steps: number) => void;
+  readonly onSteps?: OnSteps | undefined;
+}
+
+export interface Searched {
+  readonly program: Program;
+  readonly automaton: Automaton;
 }
 
 /** The texts of the matches. Right behind a match there is no empty one. */
-export function findMatches(program: Program, text: string, options: FindOptions): string[] {
+export function findMatches({ program, automaton }: Searched, text: string, options: FindOptions): string[] {
   const { limit = Number.POSITIVE_INFINITY, onSteps } = options;
   const found: string[] = [];
-  const search = new Search(program, text);
+  let search: Search | undefined;
   let lastEnd = -1;
   for (let from = 0; found.length < limit && from <= text.length; ) {
+    if (!automaton.matches(text, from, onSteps)) break;
+    search ??= new Search(program, text, onSteps);
     const match = search.first(from);
-    onSteps?.(search.takeSteps());
     if (match === undefined) break;
     const isAtPlace = match.end === from;
     if (!isAtPlace || match.start !== lastEnd) found.push(text.slice(match.start, match.end));
@@ -40,22 +46,11 @@ interface Match {
   readonly end: number;
 }
 
-/** An instruction that was arrived at, and where the match it belongs to began. */
-interface Way {
-  readonly to: Instruction;
-  readonly start: number;
-}
-
-/** A way whose instruction waits for a character. */
-interface WaitingWay extends Way {
-  readonly to: Instruction & { op: 'one' };
-}
-
 interface Place {
   readonly at: number;
   /** The characters on both sides. */
-  readonly before: number;
-  readonly after: number;
+  readonly before: Side;
+  readonly after: Side;
 }
 
 /** How far the next character reaches; behind the end there is one more place. */
@@ -63,79 +58,111 @@ function widthAt(text: string, at: number): number {
   return (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
 }
 
-class Search {
-  readonly #start: Instruction;
-  readonly #text: string;
-  /** The number of the step in which an instruction was last arrived at, by its id. Steps count from one. */
-  readonly #seen: Uint32Array;
-  #step = 0;
-  #steps = 0;
+/** Instructions that were arrived at, in the order of preference, and where the matches they belong to began. */
+class Ways {
+  readonly to: Int32Array;
+  readonly start: Int32Array;
+  size = 0;
 
-  constructor({ start, size }: Program, text: string) {
-    this.#start = start;
-    this.#text = text;
-    this.#seen = new Uint32Array(size);
+  constructor(most: number) {
+    this.to = new Int32Array(most);
+    this.start = new Int32Array(most);
   }
 
-  /** How many instructions were looked at since the last call. */
-  takeSteps(): number {
-    const steps = this.#steps;
-    this.#steps = 0;
-    return steps;
+  add(to: number, start: number): void {
+    this.to[this.size] = to;
+    this.start[this.size] = start;
+    this.size++;
+  }
+}
+
+class Search {
+  readonly #program: Program;
+  readonly #text: string;
+  readonly #onSteps: OnSteps | undefined;
+  readonly #arrived: Ways;
+  /** Of these, the ones that wait for a character. */
+  readonly #waiting: Ways;
+  /** The number of the step in which an instruction was last arrived at. Steps count from one. */
+  readonly #seen: Uint32Array;
+  readonly #open: number[] = [];
+  #step = 0;
+  #steps: number;
+
+  constructor(program: Program, text: string, onSteps: OnSteps | undefined) {
+    this.#program = program;
+    this.#text = text;
+    this.#onSteps = onSteps;
+    this.#seen = new Uint32Array(program.size);
+    this.#arrived = new Ways(program.size + 1);
+    this.#waiting = new Ways(program.size);
+    this.#steps = program.size >>> 2;
   }
 
   /** The first match at or behind a place. */
   first(from: number): Match | undefined {
+    const match = this.#first(from);
+    this.#tell();
+    return match;
+  }
+
+  #tell(): void {
+    const steps = this.#steps;
+    this.#steps = 0;
+    this.#onSteps?.(steps);
+  }
+
+  #first(from: number): Match | undefined {
+    const [text, arrived, waiting] = [this.#text, this.#arrived, this.#waiting];
     let best: Match | undefined;
-    // In the order of preference: a way that comes to its end puts an end to all behind it.
-    let ways: Way[] = [];
-    let before = codeBefore(this.#text, from);
+    let before = sideBefore(text, from);
+    arrived.size = 0;
     for (let at = from; ; ) {
-      const after = at < this.#text.length ? codeAt(this.#text, at) : NONE;
-      if (best === undefined) ways.push({ to: this.#start, start: at });
-      const { waiting, match } = this.#settle(ways, { at, before, after });
-      best = match ?? best;
-      if (after === NONE || (waiting.length === 0 && best !== undefined)) return best;
-      ways = [];
-      for (const { to, start } of waiting) if (takes(to, after)) ways.push({ to: to.next, start });
-      at += after > 0xffff ? 2 : 1;
+      const code = at < text.length ? codeAt(text, at) : NONE;
+      const after = sideOf(code);
+      if (best === undefined) arrived.add(this.#program.start, at);
+      best = this.#settle({ at, before, after }) ?? best;
+      if (code === NONE || (waiting.size === 0 && best !== undefined)) return best;
+      if (this.#steps >= STEPS_AT_ONCE) this.#tell();
+      arrived.size = 0;
+      for (let index = 0; index < waiting.size; index++) {
+        const state = waiting.to[index] as number;
+        if (!takes(this.#program, state, code)) continue;
+        arrived.add(this.#program.next[state] as number, waiting.start[index] as number);
+      }
+      at += code > 0xffff ? 2 : 1;
       before = after;
     }
   }
 
-  /** Follows everything that needs no character, up to the first way that ends here. */
-  #settle(ways: readonly Way[], { at, before, after }: Place): { waiting: WaitingWay[]; match?: Match } {
-    this.#step++;
-    const waiting: WaitingWay[] = [];
-    for (const { to, start } of ways) {
-      const open = [to];
+  /** Follows everything that needs no character, up to the first way that ends here: it puts an end to all behind it. */
+  #settle({ at, before, after }: Place): Match | undefined {
+    const { ops, next, detail } = this.#program;
+    const [arrived, waiting, open, seen, step] = [this.#arrived, this.#waiting, this.#open, this.#seen, ++this.#step];
+    waiting.size = 0;
+    for (let index = 0; index < arrived.size; index++) {
+      const start = arrived.start[index] as number;
+      open.push(arrived.to[index] as number);
       for (let state = open.pop(); state !== undefined; state = open.pop()) {
         // Who was here before is preferred, whatever comes later.
-        if (this.#seen[state.id] === this.#step) continue;
-        this.#seen[state.id] = this.#step;
+        if (seen[state] === step) continue;
+        seen[state] = step;
         this.#steps++;
-        switch (state.op) {
-          case 'end':
-            return { waiting, match: { start, end: at } };
-          case 'one':
-            waiting.push({ to: state, start });
+        switch (ops[state]) {
+          case END:
+            open.length = 0;
+            return { start, end: at };
+          case ASSERT:
+            if (holds(detail[state] as number, before, after)) open.push(next[state] as number);
             break;
-          case 'assert':
-            if (holds(state.assertion, before, after)) open.push(state.next);
-            break;
-          case 'fork':
-            open.push(state.right, state.left);
+          case FORK:
+            open.push(detail[state] as number, next[state] as number);
             break;
           default:
-            unreachable(state);
+            waiting.add(state, start);
         }
       }
     }
-    return { waiting };
+    return undefined;
   }
-}
-
-function codeBefore(text: string, at: number): number {
-  if (at === 0) return NONE;
-  return codeAt(text, at > 1 && (text.codePointAt(at - 2) ?? 0) > 0xffff ? at - 2 : at - 1);
 }

@@ -42,8 +42,8 @@ export class CharacterSet {
     this.#members = ranges.length === 0 ? [...named.values()] : [rangesMember(ranges), ...named.values()];
     this.#negated = negated;
     this.#folded = folded;
-    const names = this.#members.map((member) => `${member.negated ? '^' : ''}${member.key}`);
-    this.key = `${negated ? '^' : ''}${folded ? 'i' : ''}${names.join(' ')}`;
+    const names = this.#members.map((member) => `${member.negated ? '!' : ''}${member.key}`);
+    this.key = `${negated ? '^' : ''}${folded ? 'i' : ''} ${names.join(' ')}`;
   }
 
   has(code: number): boolean {

@@ -1,12 +1,13 @@
 /** Texts of many objects: order, outcomes, failures, options; and definitions that become kinds. */
 import { describe, expect, test } from 'vitest';
-import type { Cluster, ClusterOptions } from '../../src/cluster.js';
+import type { ClusterOptions } from '../../src/cluster.js';
 import { createCluster } from '../../src/full-cluster.js';
 import { ConfigMap, CustomResourceDefinition, Namespace, Pod } from '../../src/kinds/index.js';
 import { type ApplyYamlOptions, applyYaml } from '../../src/manifests/apply-yaml.js';
 import { type InstallYamlOptions, installYaml } from '../../src/manifests/install-yaml.js';
 import { ManifestsError } from '../../src/manifests/manifests-error.js';
 import { StatusError } from '../../src/meta/errors.js';
+import { testCluster } from '../../src/testing/index.js';
 
 const cluster = (options: ClusterOptions = {}) => createCluster({ dialect: 'kubernetes', ...options });
 
@@ -297,10 +298,20 @@ describe('installYaml', () => {
     await expect(installYaml(cluster(), '', options)).rejects.toThrow('installYaml has no option "namespace"');
   });
 
-  test('both work through a cluster as a target of its own', async () => {
-    const target: Cluster = createCluster();
-    const text = definition('Gadget').replace('.k8s.io', '.orch.io');
-    const [Gadget] = await installYaml(target, text);
+  test('both are methods of a cluster and of its forks, with the defaults of its client', async () => {
+    const target = createCluster({ client: { namespace: 'kube-public', fieldManager: 'me' } });
+    const [Gadget] = await target.installYaml(definition('Gadget').replace('.k8s.io', '.orch.io'));
+    if (Gadget === undefined) throw new Error('no kind');
+    const fork = target.fork();
+    const [applied] = await fork.applyYaml(gadget('a'));
+    expect(applied).toMatchObject({ outcome: 'created', namespace: 'kube-public' });
+    const { managedFields } = (await fork.api(Gadget).get('a')).metadata;
+    expect(managedFields?.map(({ manager }) => manager)).toEqual(['me']);
+    expect(await target.api(Gadget).find('a')).toBeUndefined();
+  });
+
+  test('works on a clock that stands still', async () => {
+    const [Gadget] = await testCluster({ dialect: 'kubernetes' }).installYaml(definition('Gadget'));
     expect(Gadget?.kind).toBe('Gadget');
   });
 });

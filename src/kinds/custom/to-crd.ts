@@ -33,13 +33,7 @@ export interface ToCRDOptions {
    * cluster. For a cluster of this library: `{ dialect: cluster.dialect.name }`.
    */
   readonly dialect?: DialectName | undefined;
-  /**
-   * Called with each thing that the kind says and the definition cannot say. Throw in it to accept none.
-   *
-   * @example
-   * const losses: SchemaLoss[] = [];
-   * toCRD(Widget, { onLoss: (loss) => losses.push(loss) });
-   */
+  /** Called with each thing that the kind says and the definition cannot say. Throw in it to accept none. */
   readonly onLoss?: ((loss: SchemaLoss) => void) | undefined;
 }
 
@@ -55,7 +49,10 @@ const OPTIONS = ['dialect', 'onLoss'] as const satisfies readonly (keyof ToCRDOp
  * without a dot, a default that its own schema refuses) throws TypeError with the server's words.
  *
  * @example
- * const manifest = JSON.stringify(toCRD(Widget), null, 2);
+ * const body = { spec: z.object({ size: z.enum(['s', 'm', 'l']).default('m') }) };
+ * const Widget = defineKind({ apiVersion: 'example.com/v1', kind: 'Widget', scope: 'Namespaced', body });
+ * const manifest = toCRD(Widget, { onLoss: ({ path, what }) => console.warn(`${path}: ${what}`) });
+ * console.log(JSON.stringify(manifest, null, 2));
  */
 export function toCRD(kind: Kind, options: ToCRDOptions = {}): CustomResourceDefinitionInput {
   refuseUnknownOptions('toCRD', options, OPTIONS);

@@ -99,9 +99,19 @@ function startingManagers(draft: DraftObject, live: ApiObject | undefined, job: 
     if (isReset(given)) return NOBODY;
     const said = readable(given);
     const state = asVersioned(job.served, live ?? draft);
-    if (said.size > 0) return reconciled(said, state, versionsOf(job));
+    if (said.size > 0) return reconciledOrAsSaid(said, state, job);
   }
   return live === undefined ? NOBODY : managersIn(live);
+}
+
+/** Managers of a version that the object does not fit into are left as they say they are. */
+function reconciledOrAsSaid(said: Managers, state: Versioned, job: WriteJob): Managers {
+  try {
+    return reconciled(said, state, versionsOf(job));
+  } catch (error) {
+    if (error instanceof UnfitVersionError) return said;
+    throw error;
+  }
 }
 
 /** How a client takes everything from everybody: an empty list, or one entry with nothing in it. */
