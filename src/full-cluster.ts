@@ -60,7 +60,8 @@ function manifestMethods(cluster: Cluster, defaults: ClientDefaults): ManifestMe
     kind(apiVersion, kind) {
       const served = cluster.kinds().find((each) => each.apiVersion === apiVersion && each.gvk.kind === kind);
       if (served !== undefined) return served.kind as unknown as DynamicKind;
-      throw new TypeError(`orchplane: ${whyNotServed({ apiVersion, kind }, cluster.kinds())}`);
+      const why = whyNotServed({ apiVersion, kind }, cluster.kinds());
+      throw new TypeError(`orchplane: this cluster serves no ${kind} in ${apiVersion}${why}`);
     },
   };
 }

@@ -106,10 +106,10 @@ export class Automaton {
 
   #run(text: string, from: number): boolean {
     const letters = this.#alphabet.first;
-    let table = this.#table;
-    let row = this.#row;
     let state = this.#startState(sideBefore(text, from));
     if (state === NO_ROOM) return this.#runOn(text, from);
+    let table = this.#table;
+    let row = this.#row;
     // Up to here everything is accounted for.
     let mark = from;
     for (let at = from; state >= FIRST_STATE; ) {
@@ -149,7 +149,7 @@ export class Automaton {
   }
 
   /** The rest of the text, from the set at hand. */
-  #runOn(text: string, from: number, arrived = this.#set.slice(0, this.#setSize)): boolean {
+  #runOn(text: string, from: number, arrived: Iterable<number> = this.#set.slice(0, this.#setSize)): boolean {
     this.#tell();
     return runProgram(this.#program, text, { from, arrived, onSteps: this.#onSteps });
   }
