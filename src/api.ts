@@ -57,8 +57,9 @@ export type { InputBase, KindDefinition, ObjectBase } from './kinds/define-kind.
 export type { FeatureGateSettings, FeatureGates } from './kinds/feature-gates.js';
 export type { DraftOf, InputOf, Kind, KindRule, ObjectOf, PropagationPolicy, Scope } from './kinds/kind.js';
 export type { ObjectAddress, ObjectReader } from './kinds/objects.js';
+export type { ScalePaths } from './kinds/scale-paths.js';
 export type { ServedKind } from './kinds/served-kind.js';
-export { type ScalePaths, scale, scaleAt } from './kinds/subresources/scale.js';
+export { scale, scaleAt } from './kinds/subresources/scale.js';
 export { status } from './kinds/subresources/status.js';
 export { type Dialect, type DialectName, dialectNamed } from './meta/dialect.js';
 // 3. Errors

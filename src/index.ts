@@ -17,8 +17,10 @@ export type { SelectableAttribute, SelectableCapacity, SelectableDevice } from '
 export { type ClassLike, DeviceSelectionError, matchDevices, type SelectorLike } from './cel/devices/match.js';
 export { createCluster, type FullCluster as Cluster } from './full-cluster.js';
 export { type ToCRDOptions, toCRD } from './kinds/custom/to-crd.js';
+export type { SchemaLoss } from './kinds/custom/zod/context.js';
 export { defineKind } from './kinds/define-kind-with-rules.js';
 export type { AppliedManifest } from './manifests/apply.js';
 export type { ApplyYamlOptions } from './manifests/apply-yaml.js';
 export type { DynamicInput, DynamicKind, DynamicObject, InstallYamlOptions } from './manifests/install-yaml.js';
 export { ManifestsError } from './manifests/manifests-error.js';
+export { ManifestError } from './manifests/read.js';

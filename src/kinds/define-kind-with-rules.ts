@@ -7,8 +7,8 @@ import type { BodyInput, BodyOutput, CompileRules, InputBase, KindDefinition, Ob
 import { defineWith } from './define-kind.js';
 import type { Kind, Scope } from './kind.js';
 
-const compile: CompileRules = (schema, rules) => {
-  const judge = compileKindRules(schema, rules);
+const compile: CompileRules = (kind, body, rules) => {
+  const judge = compileKindRules(kind, body, rules);
   return (next, live) => {
     const { errors, warnings } = judge(next, live);
     return { problems: errors, warnings };

@@ -86,11 +86,15 @@ export function defineKind<
 }
 
 /** Makes rules of their texts. */
-export type CompileRules = (schema: ObjectNode, rules: readonly KindRule[]) => NonNullable<Strategy['rules']>;
+export type CompileRules = (
+  kind: string,
+  body: z.ZodObject,
+  rules: readonly KindRule[],
+) => NonNullable<Strategy['rules']>;
 
-const withoutEngine: CompileRules = ({ goName }) => {
+const withoutEngine: CompileRules = (kind) => {
   throw new TypeError(
-    `orchplane: ${goName}: rules need the expression engine, which orchplane/core leaves out; import defineKind from 'orchplane'`,
+    `orchplane: ${kind}: rules need the expression engine, which orchplane/core leaves out; import defineKind from 'orchplane'`,
   );
 };
 
@@ -125,7 +129,7 @@ export function defineWith<
       generation: (next, live) => !sameOutside(next, live, hasStatus ? ['metadata', 'status'] : ['metadata']),
       ...(hasStatus ? STATUS_APART : {}),
       ...(validate === undefined ? {} : onEveryWrite(validate as unknown as WholeRule)),
-      ...(rules.length === 0 ? {} : { rules: compileRules(schema, rules) }),
+      ...(rules.length === 0 ? {} : { rules: compileRules(definition.kind, body, rules) }),
     },
   );
 }

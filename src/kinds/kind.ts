@@ -18,6 +18,7 @@ import type { Column } from './columns.js';
 import type { CustomForm, Judgement } from './custom-form.js';
 import type { FeatureGates } from './feature-gates.js';
 import type { Objects } from './objects.js';
+import type { ScalePaths } from './scale-paths.js';
 
 export type Scope = 'Namespaced' | 'Cluster';
 
@@ -282,6 +283,8 @@ export interface SubresourceView {
   readonly kind: Kind;
   /** The field of the object that `spec.replicas` of the view stands for; who owns one owns the other. */
   readonly replicasPath?: readonly string[];
+  /** Where a scale looks, as a definition says it; users' kinds only. */
+  readonly paths?: ScalePaths;
   /** `purpose`: what cannot be shown may still be changed. */
   readonly read: (live: ApiObject, context: WriteContext, purpose?: 'show' | 'change') => DraftObject;
   /** Does to the object what a changed view asks for. */

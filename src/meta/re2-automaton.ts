@@ -11,7 +11,7 @@ import { Alphabet, END_OF_TEXT } from './re2-alphabet.js';
 import {
   codeAt,
   holds,
-  isAnchored,
+  LINE_END,
   type OnSteps,
   runProgram,
   type Side,
@@ -55,7 +55,8 @@ interface State {
 export class Automaton {
   readonly #program: Program;
   readonly #alphabet: Alphabet;
-  readonly #isAnchored: boolean;
+  /** Whether a match may begin behind the start of the text. */
+  readonly #beginsLater: boolean;
   /** What every match begins with, where that is known; else nothing. */
   readonly #prefix: string;
   /** By number, less FIRST_STATE. */
@@ -86,10 +87,11 @@ export class Automaton {
   constructor(program: Program) {
     this.#program = program;
     this.#alphabet = new Alphabet(program);
-    this.#isAnchored = isAnchored(program);
     this.#prefix = prefixOf(program);
     this.#set = new Int32Array(program.size);
     this.#seen = new Uint32Array(program.size);
+    this.#newSet();
+    this.#beginsLater = this.#arrive(program.start, LINE_END) || this.#setSize > 0;
   }
 
   /** How many numbers it holds. */
@@ -206,7 +208,7 @@ export class Automaton {
       if (!takes(this.#program, instruction, code)) continue;
       if (this.#arrive(this.#program.next[instruction] as number, side)) return this.#put(from, letter, MATCH);
     }
-    if (!this.#isAnchored && this.#arrive(this.#program.start, side)) return this.#put(from, letter, MATCH);
+    if (this.#beginsLater && this.#arrive(this.#program.start, side)) return this.#put(from, letter, MATCH);
     this.#steps += 2 * this.#setSize;
     const statesBefore = this.#states;
     const next = this.#numberOf(side);
@@ -279,7 +281,7 @@ export class Automaton {
 
   /** The number of the state that is the set at hand; without room for it, all others may have to go. */
   #numberOf(side: Side): number {
-    if (this.#setSize === 0) return DEAD;
+    if (this.#setSize === 0 && !this.#beginsLater) return DEAD;
     const set = this.#set.subarray(0, this.#setSize).sort();
     let hash = 0;
     let hasAssertions = false;

@@ -42,7 +42,7 @@ export function runProgram(program: Program, text: string, options: RunOptions =
 }
 
 /** Whether all matches begin at the start of the text. */
-export function isAnchored({ start, ops, detail }: Program): boolean {
+function isAnchored({ start, ops, detail }: Program): boolean {
   return ops[start] === ASSERT && detail[start] === TEXT_START;
 }
 
@@ -59,7 +59,8 @@ export function codeAt(text: string, at: number): number {
 /** What assertions want to know about a character. */
 export type Side = 0 | 1 | 2 | 3;
 const NO_CHARACTER = 0;
-const LINE_END = 1;
+/** Of all characters the one behind which most may begin. */
+export const LINE_END = 1;
 const WORD = 2;
 const OTHER = 3;
 

@@ -3,11 +3,11 @@
  * was.
  */
 
+import { quote } from '../../meta/go-text.js';
+import { JsonSyntaxError, parseJson } from '../../meta/parse-json.js';
 import type { Clock } from '../../util/clock.js';
 import { escapeForPages, isRecord, printJson } from '../../util/json.js';
 import type { WebhookAddress, WebhookCaller } from '../attendant.js';
-import { quote } from '../../meta/go-text.js';
-import { JsonSyntaxError, parseJson } from '../../meta/parse-json.js';
 
 /** Answers of webhooks that are longer are not read to their end. */
 const MAX_ANSWER = 3 * 1024 * 1024;

@@ -18,6 +18,7 @@ export function customScale(paths: DeepReadonly<CustomResourceSubresourceScale>)
     verbs: ['get', 'update', 'patch'] as const,
     kind: Scale,
     replicasPath,
+    paths,
     read(live: ApiObject, _context: unknown, purpose: 'show' | 'change' = 'show'): DraftObject {
       const replicas = integerAt(live, replicasPath);
       if (replicas === undefined && purpose === 'show') {

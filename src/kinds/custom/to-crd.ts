@@ -22,7 +22,6 @@ import type { JSONSchemaProps } from '../apiextensions/v1/schema/json-schema.js'
 import type { Column } from '../columns.js';
 import { featureGates } from '../feature-gates.js';
 import type { AnySubresource, Kind } from '../kind.js';
-import { type ScalePaths, scale } from '../subresources/scale.js';
 import type { SchemaLoss } from './zod/context.js';
 import { extension } from './zod/context.js';
 import { schemaFromZod } from './zod/schema.js';
@@ -134,17 +133,8 @@ function subresourcesOf({ subresources }: Kind, report: Report): CustomResourceS
   return found;
 }
 
-/** A scale that tells where it looks. */
-type ScaleWithPaths = AnySubresource & { readonly paths?: ScalePaths };
-
-const USUAL_PATHS: ScalePaths = {
-  specReplicasPath: '.spec.replicas',
-  statusReplicasPath: '.status.replicas',
-  labelSelectorPath: '.status.selector',
-};
-
-function scaleOf(view: ScaleWithPaths): CustomResourceSubresourceScaleInput {
-  const paths = view.paths ?? (view === scale ? USUAL_PATHS : undefined);
+function scaleOf(view: AnySubresource): CustomResourceSubresourceScaleInput {
+  const paths = view.type === 'view' ? view.paths : undefined;
   if (paths === undefined) throw new TypeError('orchplane: toCRD: this scale does not tell where it looks');
   return { ...paths };
 }

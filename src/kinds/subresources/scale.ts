@@ -4,16 +4,7 @@
 
 import { customScale } from '../custom/scale.js';
 import type { SubresourceView } from '../kind.js';
-
-/** Where a kind keeps what its scale shows. */
-export interface ScalePaths {
-  /** Below `.spec`. */
-  readonly specReplicasPath: string;
-  /** Below `.status`. */
-  readonly statusReplicasPath: string;
-  /** A label selector as text. */
-  readonly labelSelectorPath?: string;
-}
+import type { ScalePaths } from '../scale-paths.js';
 
 /**
  * A scale with paths of its own.

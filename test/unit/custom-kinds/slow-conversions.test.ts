@@ -136,7 +136,7 @@ describe('a watch', () => {
 
   test('gives no bookmark past an event that it still owes', async () => {
     const { cluster, hooks } = await slow();
-    const watch = api(cluster, 'v2').watch({ resourceVersion: cluster.resourceVersion, bookmarks: true } as never);
+    const watch = api(cluster, 'v2').watch({ resourceVersion: cluster.resourceVersion, allowWatchBookmarks: true });
     const reader = new Reader(watch);
     shut(hooks);
     await api(cluster).create(widget('a', { size: 1 }));
@@ -351,8 +351,8 @@ describe('deleting', () => {
     const { opened, open } = door();
     const plugin = {
       name: 'Holding',
-      validate: async ({ operation, oldObject }: { operation: string; oldObject?: Json }) => {
-        if (operation === 'DELETE' && (oldObject?.['metadata'] as Json)['name'] === 'a') await opened;
+      validate: async ({ operation, oldObject }: { operation: string; oldObject?: { metadata: { name: string } } }) => {
+        if (operation === 'DELETE' && oldObject?.metadata.name === 'a') await opened;
       },
     };
     const { cluster } = await slow({ admission: [plugin as never] });

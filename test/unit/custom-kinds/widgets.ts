@@ -1,5 +1,6 @@
 /** What the tests of custom kinds have in common: a definition, the kinds it makes, and requests over HTTP. */
 import type { Api, ApiObject, Cluster, Kind, ObjectMetaInput } from 'orchplane';
+import { protobuf } from 'orchplane/codec/protobuf';
 import { createFetchHandler } from 'orchplane/http';
 import { CustomResourceDefinition } from 'orchplane/kinds';
 
@@ -102,7 +103,7 @@ export interface Asked {
 
 /** Requests as `GET /path`, answered by the cluster over HTTP. */
 export function http(cluster: Cluster): (line: string, asked?: Asked) => Promise<Answer> {
-  const handle = createFetchHandler(cluster);
+  const handle = createFetchHandler(cluster, { codecs: [protobuf] });
   return async (line, { body, type = 'application/json', accept = 'application/json' } = {}) => {
     const [method = 'GET', path = '/'] = line.split(' ');
     const request = new Request(`http://cluster.local${path}`, {

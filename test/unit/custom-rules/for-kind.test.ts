@@ -25,8 +25,8 @@ const Widget = defineKind({
 const widget = (spec: object, name = 'a') =>
   ({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name }, spec }) as unknown as ApiObject;
 
-const texts = (rules: Parameters<typeof compileKindRules>[1], next: ApiObject, live?: ApiObject) =>
-  compileKindRules(Widget.schema, rules)(next, live).errors.map(printFieldError);
+const texts = (rules: Parameters<typeof compileKindRules>[2], next: ApiObject, live?: ApiObject) =>
+  compileKindRules('Widget', Widget.body, rules)(next, live).errors.map(printFieldError);
 
 describe('compileKindRules', () => {
   test('a rule sees the body, with the types of its schema', () => {
@@ -45,7 +45,7 @@ describe('compileKindRules', () => {
 
   test('metadata are names only', () => {
     expect(texts([{ rule: "self.metadata.name == 'a'" }], widget({ min: 1 }, 'b'))).toHaveLength(1);
-    expect(() => compileKindRules(Widget.schema, [{ rule: 'has(self.metadata.labels)' }])).toThrow(
+    expect(() => compileKindRules('Widget', Widget.body, [{ rule: 'has(self.metadata.labels)' }])).toThrow(
       "undefined field 'labels'",
     );
   });
@@ -66,6 +66,6 @@ describe('compileKindRules', () => {
     [{ rule: ' ' }, 'a rule without text'],
     [{ rule: 'self.spec.free == 1' }, "undefined field 'free'"],
   ])('%j is refused where the kind is defined', (rule, message) => {
-    expect(() => compileKindRules(Widget.schema, [rule])).toThrow(message);
+    expect(() => compileKindRules('Widget', Widget.body, [rule])).toThrow(message);
   });
 });

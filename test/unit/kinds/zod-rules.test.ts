@@ -56,6 +56,19 @@ describe('rules in CEL on a kind made with zod', () => {
     await expect(tooMany).rejects.toSatisfy((error) => StatusError.is(error, 'Invalid'));
   });
 
+  test('know integers for integers', async () => {
+    const Even = defineKind({
+      apiVersion: 'example.com/v1',
+      kind: 'Even',
+      scope: 'Cluster',
+      body: { spec: z.object({ size: z.number().int(), half: z.int() }) },
+      rules: [{ rule: 'self.spec.half + self.spec.half == self.spec.size && self.spec.size % 2 == 0' }],
+    });
+    const api = createCluster({ kinds: [Even] }).api(Even);
+    expect((await api.create({ metadata: { name: 'a' }, spec: { size: 4, half: 2 } })).spec.size).toBe(4);
+    await expect(api.create({ metadata: { name: 'b' }, spec: { size: 5, half: 2 } })).rejects.toThrow('failed rule');
+  });
+
   test('that do not compile are refused where the kind is defined', () => {
     const define = () =>
       defineKind({

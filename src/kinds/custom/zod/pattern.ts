@@ -28,7 +28,7 @@ export function patternsOf(expression: RegExp): Patterns | string {
       all: [translate(body), ...ahead.filter(({ negated }) => !negated).map(({ text }) => anchored(text))],
       none: ahead.filter(({ negated }) => negated).map(({ text }) => anchored(text)),
     };
-    const problem = [...found.all, ...found.none].map(re2Problem).find((each) => each !== undefined);
+    const problem = [...found.all, ...found.none].map((one) => re2Problem(one)).find((each) => each !== undefined);
     return problem ?? found;
   } catch (error) {
     if (error instanceof Untranslatable) return error.message;
