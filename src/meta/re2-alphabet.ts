@@ -8,6 +8,8 @@ import { ASSERT, CHARACTER, type Program } from './re2-program.js';
 
 /** Letters count from one: zero is the end of the text, and in pages a character nobody has asked for. */
 export const END_OF_TEXT = 0;
+/** There is no room for another letter. */
+export const TOO_MANY = -1;
 
 const PAGE_BITS = 8;
 const PAGE = 1 << PAGE_BITS;
@@ -45,7 +47,7 @@ export class Alphabet {
     this.weight += 4 * this.#literals.size;
   }
 
-  /** Zero when there are too many. `onNew` is told before a character is looked up that was not seen before. */
+  /** `onNew` is told before a character is looked up that was not seen before. */
   letterOf(code: number, onNew: () => void): number {
     const number = code >>> PAGE_BITS;
     const page = this.#pages[number] ?? this.#newPage(number);
@@ -53,7 +55,7 @@ export class Alphabet {
     if (known !== 0) return known;
     onNew();
     const letter = this.#lookUp(code);
-    page[code & (PAGE - 1)] = letter;
+    if (letter !== TOO_MANY) page[code & (PAGE - 1)] = letter;
     return letter;
   }
 
@@ -70,7 +72,7 @@ export class Alphabet {
     const known = this.#letters.get(key);
     if (known !== undefined) return known;
     const letter = this.examples.length;
-    if (letter > MAX_LETTERS) return 0;
+    if (letter > MAX_LETTERS) return TOO_MANY;
     this.#letters.set(key, letter);
     this.examples.push(code);
     this.sides.push(side);

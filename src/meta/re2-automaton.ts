@@ -7,11 +7,12 @@
  * The table is bounded. When it is full all is forgotten, and when that happens too soon — there are expressions for which
  * almost every character leads to a new state — the rest of the text is left to re2-match.ts.
  */
-import { Alphabet, END_OF_TEXT } from './re2-alphabet.js';
+import { Alphabet, END_OF_TEXT, TOO_MANY } from './re2-alphabet.js';
 import {
   codeAt,
   holds,
   LINE_END,
+  NONE,
   type OnSteps,
   runProgram,
   type Side,
@@ -24,7 +25,7 @@ import { ASSERT, CHARACTER, END, FORK, LINE_START, type Program, TEXT_START } fr
 /** In the table: not known yet. */
 const UNKNOWN = 0;
 /** Whatever follows, there is no match. */
-const DEAD = 1;
+const DEAD: number = 1;
 /** Whatever follows, there is one. */
 const MATCH = 2;
 /** Not in the table: there is no room for what follows. */
@@ -38,7 +39,7 @@ const MAX_WEIGHT = 1 << 18;
 const STATE_WEIGHT = 24;
 /** A table is worth its making when it lasts for so many characters per state. */
 const WORTH = 10;
-/** Steps to make a state, beside one for each of its instructions. */
+/** Steps to make a state, beside a few for each of its instructions. */
 const STATE_STEPS = 60;
 const FIRST_ROW = 8;
 const FIRST_ROWS = 8;
@@ -74,6 +75,8 @@ export class Automaton {
   /** Nothing has begun yet in it, so that the prefix may be looked for. */
   #resting: State | undefined;
   #restingNumber = NO_ROOM;
+  /** Where the run at hand is. */
+  #state = DEAD;
   #steps = 0;
   #onSteps: OnSteps | undefined;
 
@@ -107,47 +110,50 @@ export class Automaton {
   }
 
   #run(text: string, from: number): boolean {
-    const letters = this.#alphabet.first;
-    let state = this.#startState(sideBefore(text, from));
-    if (state === NO_ROOM) return this.#runOn(text, from);
-    let table = this.#table;
-    let row = this.#row;
-    // Up to here everything is accounted for.
-    let mark = from;
-    for (let at = from; state >= FIRST_STATE; ) {
-      if (state === this.#restingNumber) {
+    this.#state = this.#startState(sideBefore(text, from));
+    if (this.#state === NO_ROOM) return this.#runOn(text, from);
+    for (let at = from; this.#state >= FIRST_STATE; ) {
+      if (this.#state === this.#restingNumber) {
         const start = text.indexOf(this.#prefix, at);
         this.#steps += ((start < 0 ? text.length : start) - at) >>> 3;
         if (start < 0) break;
-        mark += start - at;
         at = start;
       }
-      let letter = END_OF_TEXT;
-      let width = 1;
-      if (at < text.length) {
-        let code = text.charCodeAt(at);
-        if (code >= 0xd800 && code <= 0xdfff) {
-          code = codeAt(text, at);
-          if (code > 0xffff) width = 2;
-        }
-        if (code < letters.length) letter = letters[code] as number;
-        if (letter === END_OF_TEXT) letter = this.#letterOf(code);
-        if (letter === END_OF_TEXT) return this.#runOn(text, at, this.#stateOf(state).instructions);
-      }
-      let next = letter < row ? (table[(state - FIRST_STATE) * row + letter] as number) : UNKNOWN;
-      if (next === UNKNOWN || at - mark >= STEPS_AT_ONCE) {
-        this.#count(at - mark);
-        mark = at;
-        if (next === UNKNOWN) next = this.#follow(state, letter);
-        if (next === NO_ROOM) return this.#runOn(text, at + width);
-        table = this.#table;
-        row = this.#row;
-      }
-      state = next;
-      at += width;
+      at = this.#skim(text, at);
+      const code = at < text.length ? codeAt(text, at) : NONE;
+      const letter = code === NONE ? END_OF_TEXT : this.#letterOf(code);
+      if (letter === TOO_MANY) return this.#runOn(text, at, this.#stateOf(this.#state).instructions);
+      at += code > 0xffff ? 2 : 1;
+      const known = letter < this.#row ? this.#table[(this.#state - FIRST_STATE) * this.#row + letter] : UNKNOWN;
+      this.#state = known || this.#follow(this.#state, letter);
+      if (this.#state === NO_ROOM) return this.#runOn(text, at);
+      this.#count(1);
     }
     this.#tell();
-    return state === MATCH;
+    return this.#state === MATCH;
+  }
+
+  /**
+   * Goes over the characters of the first page for which everything is known, up to the one that decides. Nearly all the
+   * time is spent here.
+   */
+  #skim(text: string, from: number): number {
+    const [letters, table, row, resting] = [this.#alphabet.first, this.#table, this.#row, this.#restingNumber];
+    const end = Math.min(text.length, from + STEPS_AT_ONCE);
+    let state = this.#state;
+    let at = from;
+    for (; at < end; at++) {
+      const code = text.charCodeAt(at);
+      if (code >= letters.length) break;
+      const letter = letters[code] as number;
+      if (letter === END_OF_TEXT || letter >= row) break;
+      const next = table[(state - FIRST_STATE) * row + letter] as number;
+      if (next < FIRST_STATE || next === resting) break;
+      state = next;
+    }
+    this.#state = state;
+    this.#count(at - from);
+    return at;
   }
 
   /** The rest of the text, from the set at hand. */
@@ -198,7 +204,7 @@ export class Automaton {
     const state = this.#stateOf(from);
     const code = this.#alphabet.examples[letter] as number;
     const side = this.#alphabet.sides[letter] as Side;
-    this.#steps += STATE_STEPS + state.instructions.length;
+    this.#steps += STATE_STEPS + 2 * state.instructions.length;
     const waiting = state.hasAssertions ? this.#settled(state, side) : state.instructions;
     if (waiting === MATCH) return this.#put(from, letter, MATCH);
     if (letter === END_OF_TEXT) return this.#put(from, letter, DEAD);
@@ -209,7 +215,7 @@ export class Automaton {
       if (this.#arrive(this.#program.next[instruction] as number, side)) return this.#put(from, letter, MATCH);
     }
     if (this.#beginsLater && this.#arrive(this.#program.start, side)) return this.#put(from, letter, MATCH);
-    this.#steps += 2 * this.#setSize;
+    this.#steps += 4 * this.#setSize;
     const statesBefore = this.#states;
     const next = this.#numberOf(side);
     // After all has been forgotten the old number stands for something else.

@@ -108,25 +108,34 @@ export function takes({ ops, detail, sets }: Program, state: number, code: numbe
 
 class States {
   readonly #program: Program;
-  /** Instructions arrived at, not yet looked into. */
-  readonly #arrived: number[] = [];
-  /** Of these, the ones that wait for a character. */
-  readonly #waiting: number[] = [];
+  /** Instructions arrived at that need no character, not yet looked into. */
+  readonly #open: number[] = [];
+  /** The ones that wait for a character. */
+  #waiting: Int32Array;
+  #waitingSize = 0;
+  #spare: Int32Array;
   /** The place at which an instruction was last arrived at. */
   readonly #seen: Uint32Array;
+  /** The place at which a set was last asked for the character, and its answer. */
+  readonly #asked: Uint32Array;
+  readonly #answers: Uint8Array;
   /** Counted from one: the zero of a new array means never. */
   #place = 1;
   /** How many instructions were looked at. */
-  steps = 0;
+  steps: number;
 
   constructor(program: Program) {
     this.#program = program;
+    this.#waiting = new Int32Array(program.size);
+    this.#spare = new Int32Array(program.size);
     this.#seen = new Uint32Array(program.size);
-    this.steps = program.size >>> 3;
+    this.#asked = new Uint32Array(program.sets.length);
+    this.#answers = new Uint8Array(program.sets.length);
+    this.steps = program.size >>> 2;
   }
 
   get isEmpty(): boolean {
-    return this.#waiting.length === 0;
+    return this.#waitingSize === 0;
   }
 
   takeSteps(): number {
@@ -139,43 +148,49 @@ class States {
   arrive(state: number): void {
     if (this.#seen[state] === this.#place) return;
     this.#seen[state] = this.#place;
-    this.#arrived.push(state);
+    this.steps++;
+    const op = this.#program.ops[state];
+    if (op === CHARACTER || op === SET) this.#waiting[this.#waitingSize++] = state;
+    else this.#open.push(state);
   }
 
   /** Follows everything that needs no character at this place; tells whether that leads to the end. */
   settle(before: Side, after: Side): boolean {
     const { ops, next, detail } = this.#program;
-    const arrived = this.#arrived;
     this.steps++;
-    for (let state = arrived.pop(); state !== undefined; state = arrived.pop()) {
-      this.steps++;
-      switch (ops[state]) {
-        case END:
-          return true;
-        case CHARACTER:
-        case SET:
-          this.#waiting.push(state);
-          break;
-        case ASSERT:
-          if (holds(detail[state] as number, before, after)) this.arrive(next[state] as number);
-          break;
-        case FORK:
-          this.arrive(next[state] as number);
-          this.arrive(detail[state] as number);
-          break;
-      }
+    for (let state = this.#open.pop(); state !== undefined; state = this.#open.pop()) {
+      const op = ops[state];
+      if (op === END) return true;
+      if (op === FORK) {
+        this.arrive(next[state] as number);
+        this.arrive(detail[state] as number);
+      } else if (holds(detail[state] as number, before, after)) this.arrive(next[state] as number);
     }
     return false;
   }
 
   /** On to the next place, over a character. */
   advance(code: number): void {
-    this.#place++;
+    const { ops, next, detail } = this.#program;
     const waiting = this.#waiting;
-    for (let index = 0; index < waiting.length; index++) {
+    const size = this.#waitingSize;
+    this.#waiting = this.#spare;
+    this.#waitingSize = 0;
+    this.#spare = waiting;
+    this.#place++;
+    for (let index = 0; index < size; index++) {
       const state = waiting[index] as number;
-      if (takes(this.#program, state, code)) this.arrive(this.#program.next[state] as number);
+      const wanted = detail[state] as number;
+      if (ops[state] === CHARACTER ? wanted === code : this.#isIn(wanted, code)) this.arrive(next[state] as number);
     }
-    waiting.length = 0;
+  }
+
+  /** Sets are slow to answer, and many instructions have the same. */
+  #isIn(set: number, code: number): boolean {
+    if (this.#asked[set] !== this.#place) {
+      this.#asked[set] = this.#place;
+      this.#answers[set] = this.#program.sets[set]?.has(code) === true ? 1 : 0;
+    }
+    return this.#answers[set] === 1;
   }
 }

@@ -5,7 +5,7 @@
  * one sequence, neighbouring characters are one text), so the figures are worked out as if this one were flat too.
  * Its search for common beginnings of alternatives is not imitated; it moves the figures by one or two.
  */
-import type { CharacterSet } from './re2-set.js';
+import { type CharacterSet, unionOf } from './re2-set.js';
 
 export type Assertion = 'textStart' | 'textEnd' | 'lineStart' | 'lineEnd' | 'wordBoundary' | 'noWordBoundary';
 
@@ -50,7 +50,8 @@ export const EMPTY: Node = { kind: 'empty', ...LEAF, nullable: true };
 
 /** One character, or one of several; `text` when it stands for itself. */
 export function one(matches: number | CharacterSet, text?: 'exact' | 'folded'): Node {
-  return { kind: 'one', matches, ...LEAF, nullable: false, ...(text && { text }) };
+  const node = { kind: 'one', matches, height: 1, size: 1, copies: 0, nullable: false } as const;
+  return text === undefined ? node : { ...node, text };
 }
 
 export function assertion(name: Assertion): Node {
@@ -77,17 +78,39 @@ export function sequence(parts: readonly Node[]): Node {
   return { kind: 'sequence', parts, height, size, copies, nullable };
 }
 
-/** One part or another. */
-export function choice(parts: readonly Node[]): Node {
+/**
+ * One part or another. Neighbours of one character each are one set, and neighbours that are nothing are one nothing:
+ * there too, and a choice of thousands of characters must not become as many instructions.
+ */
+export function choice(all: readonly Node[]): Node {
+  const parts = all.length < 2 ? all : mergedNeighbours(all);
   const [first = EMPTY] = parts;
   if (parts.length < 2) return first;
   const size = sum(parts) + parts.length - 1;
   const copies = largest(parts, (part) => part.copies);
-  // Alternatives of one character each are one set there, and nothing or nothing is nothing.
-  const flat = first.kind === 'one' || first.kind === 'empty' ? parts.every((part) => part.kind === first.kind) : false;
-  const height = flat ? 1 : 1 + largest(parts, (part) => flatHeight(part, 'choice'));
+  const height = 1 + largest(parts, (part) => flatHeight(part, 'choice'));
   const nullable = parts.some((part) => part.nullable);
   return { kind: 'choice', parts, height, size, copies, nullable };
+}
+
+function mergedNeighbours(parts: readonly Node[]): readonly Node[] {
+  const merged: Node[] = [];
+  let run: (Node & { kind: 'one' })[] = [];
+  const endRun = (): void => {
+    const [first] = run;
+    if (first !== undefined) merged.push(run.length === 1 ? first : one(unionOf(run.map(({ matches }) => matches))));
+    run = [];
+  };
+  for (const part of parts) {
+    if (part.kind === 'one') {
+      run.push(part);
+      continue;
+    }
+    endRun();
+    if (part.kind !== 'empty' || merged.at(-1)?.kind !== 'empty') merged.push(part);
+  }
+  endRun();
+  return merged;
 }
 
 /** `*`, `+` and `?` take no part in the count of copies: `written` tells them from `{0,}`, `{1,}` and `{0,1}`. */

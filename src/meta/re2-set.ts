@@ -8,7 +8,7 @@ import { foldsOf } from './re2-fold.js';
 /** Something a set is made of. */
 export interface Member {
   /** Two members of one key are the same. */
-  readonly key: string;
+  readonly key: () => string;
   readonly has: (code: number) => boolean;
   readonly negated: boolean;
 }
@@ -29,8 +29,7 @@ const INSIDE = 1;
 const OUTSIDE = 2;
 
 export class CharacterSet {
-  /** Two sets of one key are the same. */
-  readonly key: string;
+  #key: string | undefined;
   readonly #members: readonly Member[];
   readonly #negated: boolean;
   readonly #folded: boolean;
@@ -38,12 +37,17 @@ export class CharacterSet {
   #ascii: Uint8Array | undefined;
 
   constructor({ ranges = [], members = [], negated = false, folded = false }: SetOptions) {
-    const named = new Map(members.map((member) => [`${member.negated} ${member.key}`, member]));
-    this.#members = ranges.length === 0 ? [...named.values()] : [rangesMember(ranges), ...named.values()];
+    const named = members.length < 2 ? members : uniqueMembers(members);
+    this.#members = ranges.length === 0 ? named : [rangesMember(ranges), ...named];
     this.#negated = negated;
     this.#folded = folded;
-    const names = this.#members.map((member) => `${member.negated ? '!' : ''}${member.key}`);
-    this.key = `${negated ? '^' : ''}${folded ? 'i' : ''} ${names.join(' ')}`;
+  }
+
+  /** Two sets of one key are the same. */
+  get key(): string {
+    const names = this.#members.map((member) => `${member.negated ? '!' : ''}${member.key()}`);
+    this.#key ??= `${this.#negated ? '^' : ''}${this.#folded ? 'i' : ''} ${names.join(' ')}`;
+    return this.#key;
   }
 
   has(code: number): boolean {
@@ -64,10 +68,23 @@ export class CharacterSet {
   }
 }
 
+/** The set of everything that is in one of several, which may be single characters. */
+export function unionOf(parts: readonly (number | CharacterSet)[]): CharacterSet {
+  const ranges = parts.flatMap((part): readonly Range[] => (typeof part === 'number' ? [[part, part]] : []));
+  const members = parts.flatMap((part): readonly Member[] =>
+    typeof part === 'number' ? [] : [{ key: () => `(${part.key})`, has: (code) => part.has(code), negated: false }],
+  );
+  return new CharacterSet({ ranges, members });
+}
+
+function uniqueMembers(members: readonly Member[]): readonly Member[] {
+  return [...new Map(members.map((member) => [`${member.negated} ${member.key()}`, member])).values()];
+}
+
 /** `alpha` of `[:alpha:]`; undefined when there is no such name. */
 export function namedMember(name: string, negated: boolean): Member | undefined {
   const ends = Object.hasOwn(NAMED, name) ? NAMED[name] : undefined;
-  return ends === undefined ? undefined : { ...rangesMember(pairs(ends)), key: `:${name}`, negated };
+  return ends === undefined ? undefined : { ...rangesMember(pairs(ends)), key: () => `:${name}`, negated };
 }
 
 /** The set of `\d`, `\S` and their like, by its letter. */
@@ -76,16 +93,26 @@ export function perlMember(letter: string): Member | undefined {
   const ends = Object.hasOwn(PERL, lower) ? PERL[lower] : undefined;
   return ends === undefined
     ? undefined
-    : { ...rangesMember(pairs(ends)), key: `\\${lower}`, negated: lower !== letter };
+    : { ...rangesMember(pairs(ends)), key: () => `\\${lower}`, negated: lower !== letter };
 }
 
 /** A category or a script, spelled as the Unicode standard does; undefined when the reference server knows none. */
 export function unicodeMember(name: string, negated: boolean): Member | undefined {
-  if (name === 'Any') return { key: name, has: () => true, negated };
+  if (name === 'Any') return { key: () => name, has: () => true, negated };
+  const expression = unicodeExpressions.get(name) ?? unicodeExpression(name);
+  if (expression === undefined) return undefined;
+  return { key: () => name, has: (code) => expression.test(String.fromCodePoint(code)), negated };
+}
+
+/** It takes a while before an engine has made one; there are no more than there are names. */
+const unicodeExpressions = new Map<string, RegExp>();
+
+function unicodeExpression(name: string): RegExp | undefined {
   const source = unicodeSource(name);
   if (source === undefined) return undefined;
   const expression = new RegExp(source, 'u');
-  return { key: name, has: (code) => expression.test(String.fromCodePoint(code)), negated };
+  unicodeExpressions.set(name, expression);
+  return expression;
 }
 
 function unicodeSource(name: string): string | undefined {
@@ -97,11 +124,13 @@ function unicodeSource(name: string): string | undefined {
 
 function rangesMember(ranges: readonly Range[]): Member {
   const ends = merged(ranges);
-  return { key: ends.join(','), has: (code) => isWithin(ends, code), negated: false };
+  return { key: () => ends.join(','), has: (code) => isWithin(ends, code), negated: false };
 }
 
 /** The ends of ranges as a rising line of numbers: `[b-da-b]` makes 97 100. */
 function merged(ranges: readonly Range[]): readonly number[] {
+  const [first] = ranges;
+  if (ranges.length === 1 && first !== undefined) return first;
   const ends: number[] = [];
   for (const [low, high] of ranges.toSorted((left, right) => left[0] - right[0])) {
     const last = ends.at(-1);

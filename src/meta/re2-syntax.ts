@@ -57,6 +57,9 @@ class Reader {
   readonly #lastNameEnd: number;
   readonly #open: Frame[] = [];
   #frame: Frame;
+  /** What stands for itself is made once for each character. */
+  readonly #literals = new Map<number, Node>();
+  readonly #foldedLiterals = new Map<number, Node>();
   #flags = NO_FLAGS;
   #at = 0;
   /** Where the repetition began that was read right before; no other may follow it. */
@@ -133,8 +136,12 @@ class Reader {
 
   #literal(code: number): void {
     const { folded } = this.#flags;
-    const matches = folded ? new CharacterSet({ ranges: [[code, code]], folded }) : code;
-    this.#add(one(matches, folded ? 'folded' : 'exact'));
+    const known = folded ? this.#foldedLiterals : this.#literals;
+    const node =
+      known.get(code) ??
+      (folded ? one(new CharacterSet({ ranges: [[code, code]], folded }), 'folded') : one(code, 'exact'));
+    known.set(code, node);
+    this.#add(node);
   }
 
   /** A part that is not too much for the reference server. */

@@ -54,7 +54,7 @@ let weight = 0;
 
 /** What it takes to read a character of an expression, and to make an instruction, in steps. */
 const STEPS_TO_READ = 30;
-const STEPS_TO_MAKE = 10;
+const STEPS_TO_MAKE = 20;
 
 function parsed(pattern: string, onSteps: OnSteps | undefined): Kept {
   const known = kept.get(pattern);

@@ -134,7 +134,7 @@ async function stateOf(cluster: Cluster): Promise<State> {
   const objects: unknown[] = [];
   const byResource = new Map<string, string>();
   for (const { kind, gvr } of mine) {
-    const { items } = (await cluster.all(kind as Kind).list()) as {
+    const { items } = (await cluster.all(kind as Kind).list()) as unknown as {
       items: { apiVersion: string; metadata: { name: string } }[];
     };
     expect(items.every(({ apiVersion }) => apiVersion === `${GROUP}/${gvr.version}`)).toBe(true);

@@ -18,9 +18,10 @@ import { ONE, type Price } from './price.js';
 export function unaryStep(run: Unary, value: Step, price: Price): Step {
   return (frame) => {
     const argument = value(frame);
-    if (price.early) frame.charge(price === ONE ? 1 : price.of([argument]));
+    const known = price === ONE ? 1 : price.before([argument]);
+    if (known !== undefined) frame.charge(known);
     const result = argument instanceof Failure ? argument : run(argument);
-    if (!price.early) frame.charge(price.of([argument], result));
+    if (known === undefined) frame.charge(price.after([argument], result));
     return result;
   };
 }
@@ -37,9 +38,10 @@ export function binaryStep(run: Binary, left: Step, right: Step, price: Price): 
   return (frame) => {
     const first = left(frame);
     const second = right(frame);
-    if (price.early) frame.charge(price.of([first, second]));
+    const known = price.before([first, second]);
+    if (known !== undefined) frame.charge(known);
     const result = first instanceof Failure ? first : second instanceof Failure ? second : run(first, second);
-    if (!price.early) frame.charge(price.of([first, second], result));
+    if (known === undefined) frame.charge(price.after([first, second], result));
     return result;
   };
 }
@@ -75,12 +77,13 @@ export function manyStep(run: (args: readonly CelValue[]) => Result, args: reado
       const value = argument(frame);
       values.push(value);
       if (!(value instanceof Failure)) continue;
-      if (values.length === args.length) frame.charge(price.of(values, value));
+      if (values.length === args.length) frame.charge(price.after(values, value));
       return value;
     }
-    if (price.early) frame.charge(price.of(values));
+    const known = price.before(values);
+    if (known !== undefined) frame.charge(known);
     const result = run(values as CelValue[]);
-    if (!price.early) frame.charge(price.of(values, result));
+    if (known === undefined) frame.charge(price.after(values, result));
     return result;
   };
 }

@@ -4,7 +4,7 @@
  */
 
 import { Failure, type Result } from '../failure.js';
-import type { Library } from '../library.js';
+import type { Library, PricedCall } from '../library.js';
 import { CelObject, CelOpaque, type CelValue } from '../values.js';
 import { actualSize } from './size.js';
 
@@ -19,11 +19,14 @@ const TRAVERSAL = 0.1;
 const REGEX = 0.25;
 
 /** Most prices are known before a call runs. They are charged then, so that nothing is done that is not paid for. */
-export type Price =
-  | { readonly early: true; readonly of: (args: readonly Result[]) => number }
-  | { readonly early: false; readonly of: (args: readonly Result[], result: Result) => number };
+export interface Price {
+  /** Undefined when the price depends on the result. */
+  readonly before: (args: readonly Result[]) => number | undefined;
+  /** The same where it is known before. */
+  readonly after: (args: readonly Result[], result: Result) => number;
+}
 
-export const ONE: Price = { early: true, of: () => 1 };
+export const ONE: Price = { before: () => 1, after: () => 1 };
 
 /** Operators and what is like them are the language's own; libraries are not asked for them. */
 const OPERATORS = /^[@!_-]/;
@@ -34,16 +37,31 @@ export function priceOf(name: string, overload: string, libraries: readonly Libr
   if (OPERATORS.test(name) || STANDARD.has(name)) return standard;
   const prices = libraries.flatMap(({ price }) => price ?? []);
   if (prices.length === 0) return standard;
+  const priceIn = (args: readonly Result[], call: (args: readonly CelValue[]) => PricedCall): number => {
+    const asked = call(args.map(priced));
+    for (const price of prices) {
+      const cost = price(asked);
+      if (cost !== undefined) return cost;
+    }
+    return standard.after(args, null);
+  };
   return {
-    early: false,
-    of: (args, result) => {
-      const call = { function: name, overload, args: args.map(priced), result: priced(result) };
-      for (const price of prices) {
-        const cost = price(call);
-        if (cost !== undefined) return cost;
-      }
-      return standard.of(args, result);
+    before: (args) => {
+      let isResultAsked = false;
+      const cost = priceIn(args, (values) => ({
+        function: name,
+        overload,
+        args: values,
+        // A library does not say whether it will look at the result; it shows.
+        get result() {
+          isResultAsked = true;
+          return null;
+        },
+      }));
+      return isResultAsked ? undefined : cost;
     },
+    after: (args, result) =>
+      priceIn(args, (values) => ({ function: name, overload, args: values, result: priced(result) })),
   };
 }
 
@@ -113,5 +131,5 @@ const PRICES: ReadonlyMap<string, Early> = new Map<string, Early>([
 
 function standardPrice(overload: string): Price {
   const of = PRICES.get(overload);
-  return of === undefined ? ONE : { early: true, of };
+  return of === undefined ? ONE : { before: of, after: of };
 }

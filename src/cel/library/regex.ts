@@ -1,8 +1,8 @@
 /** `find` and `findAll`: what a regular expression matches. */
 import { re2FindAll, re2Problem } from '../../meta/re2.js';
-import { spend } from '../effort.js';
 import { ArrayList } from '../evaluate/views.js';
 import type { Library } from '../library.js';
+import { onRegexSteps } from '../standard/text.js';
 import { INT, listOf, STRING } from '../types.js';
 import { CelError, type CelValue } from '../values.js';
 import { declare, member } from './declare.js';
@@ -31,16 +31,13 @@ function found(text: CelValue, pattern: CelValue, limit: CelValue): ArrayList {
   return new ArrayList(matches(text, pattern, limit));
 }
 
-/** What one step of a search takes. */
-const STEP = 20;
-
 /** A limit below zero is none. */
 function matches(text: CelValue, pattern: CelValue, limit: CelValue): readonly string[] {
-  const problem = re2Problem(textOf(pattern));
+  const problem = re2Problem(textOf(pattern), { onSteps: onRegexSteps });
   if (problem !== undefined) throw new CelError(`Illegal regex: ${problem}`);
   const most = Number(intOf(limit));
   return re2FindAll(textOf(pattern), textOf(text), {
     limit: most < 0 ? Number.POSITIVE_INFINITY : most,
-    onSteps: (steps) => spend(steps * STEP),
+    onSteps: onRegexSteps,
   });
 }

@@ -4,7 +4,7 @@ import { mergePatch } from 'orchplane';
 import { Namespace } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { failureOf, Reader } from '../server/reading.js';
+import { door, failureOf, Reader } from '../server/reading.js';
 import {
   api,
   conditionsOf,
@@ -143,6 +143,23 @@ describe('deleting a definition', () => {
     expect(failure).toMatchObject({ code: 409 });
     await definitions(cluster).delete(WIDGETS, { dryRun: true });
     expect((await widgets.get('a')).metadata.deletionTimestamp).toBeUndefined();
+  });
+
+  test('while a plugin thinks about a new object refuses that object', async () => {
+    const { opened, open } = door();
+    const plugin = {
+      name: 'Thinking',
+      validate: async ({ object }: { object?: { kind: string } }) => {
+        if (object?.kind === 'Widget') await opened;
+      },
+    };
+    const cluster = testCluster({ admission: [plugin as never] });
+    const failure = failureOf((await define(cluster)).create(widget('a')));
+    await definitions(cluster).delete(WIDGETS);
+    open();
+    expect(await failure).toMatchObject({ reason: 'NotFound' });
+    await define(cluster);
+    expect((await api(cluster).list()).items).toEqual([]);
   });
 
   test('and making it again, with another scope and schema, begins afresh', async () => {

@@ -3,7 +3,7 @@ import type { ClusterOptions, ConvertObject } from 'orchplane';
 import { jsonPatch, mergePatch } from 'orchplane';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { failureOf } from '../server/reading.js';
+import { failureOf, Reader } from '../server/reading.js';
 import { api, define, definitions, GROUP, http, object, redefine, version, WIDGETS, widget } from './widgets.js';
 
 type Spec = Record<string, unknown>;
@@ -21,7 +21,10 @@ const convert = (draft: Spec, to: string): Spec => {
 };
 
 async function converting(convert: unknown, options: ClusterOptions = {}): Promise<TestCluster> {
-  const cluster = testCluster({ ...(options as object), conversions: { [WIDGETS]: convert as ConvertObject } });
+  const cluster = testCluster({
+    ...(options as object),
+    conversions: { [WIDGETS]: convert as unknown as ConvertObject },
+  });
   await define(cluster, { versions: [V1, V2] });
   return cluster;
 }
@@ -209,6 +212,27 @@ describe('a function', () => {
     await api(cluster).delete('a');
     expect(asked).toEqual([]);
   });
+});
+
+test('fields are selected by as the version that is asked has them', async () => {
+  const cluster = testCluster({ conversions: { [WIDGETS]: convert as unknown as ConvertObject } });
+  const selectable = (jsonPath: string) => ({ selectableFields: [{ jsonPath }] });
+  await define(cluster, {
+    versions: [
+      { ...V1, ...selectable('.spec.size') },
+      { ...V2, ...selectable('.spec.dimensions.size') },
+    ],
+  });
+  const fields = 'spec.dimensions.size=2';
+  const reader = new Reader(api(cluster, 'v2').watch({ fields, resourceVersion: cluster.resourceVersion }));
+  await api(cluster).create(widget('a', { size: 1 }));
+  await api(cluster).create(widget('b', { size: 2 }));
+  expect((await api(cluster, 'v2').list({ fields })).items.map(({ metadata }) => metadata.name)).toEqual(['b']);
+  await api(cluster).patch('a', mergePatch({ spec: { size: 2 } }) as never);
+  await api(cluster).patch('b', mergePatch({ spec: { size: 1 } }) as never);
+  expect(await reader.readAll()).toEqual(['ADDED b', 'ADDED a', 'DELETED b']);
+  await api(cluster, 'v2').deleteCollection({ fields });
+  expect((await api(cluster).list()).items.map(({ metadata }) => metadata.name)).toEqual(['b']);
 });
 
 describe('the storage version', () => {

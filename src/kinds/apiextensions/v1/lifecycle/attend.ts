@@ -9,7 +9,7 @@ import { serviceGroup } from '../../../../meta/dialect.js';
 import type { GroupResource } from '../../../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { deepEqual } from '../../../../util/json.js';
-import type { Attendant, AttendedServer, Outside } from '../../../attendant.js';
+import type { Attendant, AttendedServer } from '../../../attendant.js';
 import { type CustomVersions, customVersions } from '../../../custom/custom-kind.js';
 import type { Kind } from '../../../kind.js';
 import { type Approval, approvalAnnotation, approvalMessage, approvalOf, isProtectedGroup } from '../rules/approval.js';
@@ -216,14 +216,20 @@ class DefinitionAttendant implements Attendant {
   }
 }
 
-const madeBefore = new WeakMap<Definition, { readonly outside: Outside; readonly made: CustomVersions }>();
+const madeBefore = new WeakMap<
+  Definition,
+  Pick<AttendedServer, 'outside' | 'clock'> & { readonly made: CustomVersions }
+>();
 
 /** The same kinds for the same definition: a fork of a cluster shares its definitions, and need not make them again. */
 function versionsOf(definition: Definition, server: AttendedServer): CustomVersions {
   const known = madeBefore.get(definition);
-  if (known?.outside === server.outside) return known.made;
+  const { outside, clock } = server;
+  // Webhooks are given up on by the clock of the cluster that calls them.
+  const isTimed = definition.spec.conversion?.strategy === 'Webhook';
+  if (known?.outside === outside && (!isTimed || known.clock === clock)) return known.made;
   const made = customVersions(definition, server);
-  madeBefore.set(definition, { outside: server.outside, made });
+  madeBefore.set(definition, { outside, clock, made });
   return made;
 }
 
