@@ -244,7 +244,10 @@ export function buildKind<Result extends Kind>(
 ): Result {
   const gv = parseApiVersion(described.apiVersion);
   if (gv === undefined || gv.version === '') throw new TypeError(`"${described.apiVersion}" is not an apiVersion`);
-  if (!/^[A-Z][A-Za-z0-9]*$/.test(described.kind)) throw new TypeError(`"${described.kind}" is not a CamelCase kind`);
+  // A definition may name its kind as it likes, and has been judged already.
+  if (described.custom === undefined && !/^[A-Z][A-Za-z0-9]*$/.test(described.kind)) {
+    throw new TypeError(`"${described.kind}" is not a CamelCase kind`);
+  }
   if (described.scope !== 'Namespaced' && described.scope !== 'Cluster') {
     throw new TypeError(
       `orchplane: ${described.kind}: scope is "Namespaced" or "Cluster", not "${String(described.scope)}"`,

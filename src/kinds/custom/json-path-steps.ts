@@ -84,7 +84,8 @@ export const descend: JsonPathStep = (values) => {
     if (typeof value !== 'object' || value === null) continue;
     const items = inside(value);
     if (items.length > 0) all.push(value);
-    open.push(...[...items].reverse());
+    // One by one: a list may have more items than a call has arguments.
+    for (let index = items.length - 1; index >= 0; index--) open.push(items[index]);
   }
   return found(all);
 };
@@ -122,7 +123,7 @@ export function unionStep(parts: readonly (readonly JsonPathStep[])[]): JsonPath
     for (const steps of parts) {
       const part = run(steps, values);
       if (part.failed) return lost(values);
-      all.push(...part.values);
+      for (const value of part.values) all.push(value);
     }
     return found(all);
   };

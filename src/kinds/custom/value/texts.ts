@@ -16,10 +16,10 @@ export function textRule(raw: JSONSchemaProps, hasFormat: FormatTest | undefined
   return (value, run) => {
     // The first rule that is broken ends it, but for the format.
     if (!isPlain) {
-      if (maxLength !== undefined && isLonger(value, maxLength)) {
+      if (maxLength !== undefined && isLonger(value, Number(maxLength))) {
         const broken = run.worded(`should be at most ${maxLength} chars long`);
         run.add({ rule: 'length', name: run.name, text: broken, max: maxLength });
-      } else if (minLength !== undefined && minLength > 0 && !isLonger(value, minLength - 1)) {
+      } else if (minLength !== undefined && minLength > 0 && !isLonger(value, Number(minLength) - 1)) {
         run.refuse(value, `should be at least ${minLength} chars long`);
       } else if (pattern !== '' && !re2Matches(pattern, value))
         run.refuse(value, `should match '${shownPattern(pattern)}'`);

@@ -1,0 +1,352 @@
+/**
+ * Expressions that are meant to hold the process, to fill its memory or to reach what is behind the values. Each must end
+ * in a value or in an error, soon. Time is what the processor was busy with it, so that other work on the machine does
+ * not count, and the most that is allowed is many times what a case takes.
+ */
+import { afterAll, describe, expect, test } from 'vitest';
+import { compile, jsonValue, plan } from '../../../src/cel/index.js';
+import {
+  CelBudgetError,
+  CelError,
+  CelList,
+  CelMap,
+  CelObject,
+  CelOpaque,
+  type CelValue,
+} from '../../../src/cel/values.js';
+import { environment, variables } from './evaluate-world.js';
+
+const COST_LIMIT = 1_000_000;
+const MOST_MILLISECONDS = 1000;
+const CANCELLED = 'operation cancelled: actual cost limit exceeded';
+
+const thousand = Array.from({ length: 1000 }, (_, index) => index);
+const letters = `${'a'.repeat(100_000)}!`;
+const world: ReadonlyMap<string, CelValue> = new Map<string, CelValue>([
+  ...variables,
+  ['s', letters],
+  ['t', 'ab'.repeat(50)],
+  ['ds', letters],
+  ['li', jsonValue(thousand)],
+  ['dl', jsonValue(thousand)],
+  ['ls', jsonValue(thousand.map((index) => `item-${index}`))],
+  ['dy', jsonValue({ a: 1, l: [1, 2], s: 'x' })],
+  ['dn', jsonValue('\ud83d broken \ude00')],
+]);
+
+interface Ending {
+  /** What it came to: `issue`, `error`, `cost` or `value`. */
+  readonly how: 'issue' | 'error' | 'cost' | 'value';
+  readonly message: string;
+  readonly value?: CelValue;
+  readonly cost: number;
+  readonly milliseconds: number;
+}
+
+const table: string[] = [];
+
+afterAll(() => {
+  // The figures are for whoever looks at what a case costs; nothing is asserted on them here.
+  process.stdout.write(`${['  CPU ms       cost  ended  expression', ...table].join('\n')}\n`);
+});
+
+function attempt(expression: string): Ending {
+  const start = process.cpuUsage();
+  const ending = outcome(expression);
+  const { user, system } = process.cpuUsage(start);
+  const milliseconds = (user + system) / 1000;
+  const opening = JSON.stringify(expression.slice(0, 70)).slice(1, -1);
+  const shown = expression.length > 70 ? `${opening}… (${expression.length})` : opening;
+  table.push(
+    `${milliseconds.toFixed(1).padStart(8)} ${String(ending.cost).padStart(10)}  ${ending.how.padEnd(5)}  ${shown}`,
+  );
+  return { ...ending, milliseconds };
+}
+
+function outcome(expression: string): Omit<Ending, 'milliseconds'> {
+  const compiled = compile(expression, environment);
+  if (compiled.checked === undefined) {
+    expect(compiled.issues.length).toBeGreaterThan(0);
+    return { how: 'issue', message: compiled.text, cost: 0 };
+  }
+  try {
+    const { value, error, cost } = plan(compiled.checked, environment).evaluate(world, { costLimit: COST_LIMIT });
+    if (error === undefined) return { how: 'value', message: '', value, cost };
+    expect(error instanceof CelError || error instanceof CelBudgetError).toBe(true);
+    return { how: error instanceof CelBudgetError ? 'cost' : 'error', message: error.message, cost };
+  } catch (error) {
+    // Plans of expressions that can never run are refused.
+    if (error instanceof CelError) return { how: 'error', message: error.message, cost: 0 };
+    throw error;
+  }
+}
+
+/** Nothing of the language this is written in comes through: no function, no class, no bare object, and no text of one. */
+function expectPlain(value: CelValue | undefined): void {
+  expect(typeof value).not.toBe('function');
+  expect(typeof value).not.toBe('undefined');
+  if (typeof value === 'string') expect(value).not.toMatch(/\[native code]|\[object |class \w+ \{|function/);
+  if (typeof value !== 'object' || value === null) return;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  expect(prototype).not.toBe(Object.prototype);
+  expect(prototype).not.toBe(Function.prototype);
+  expect(prototype).not.toBeNull();
+  if (value instanceof CelList)
+    for (let index = 0; index < Math.min(value.size, 100); index++) expectPlain(value.at(index));
+  else if (value instanceof CelMap) for (const key of value.keys()) expectPlain(value.get(key));
+  else if (value instanceof CelObject) for (const name of value.fieldNames()) expectPlain(value.get(name));
+  else if (!(value instanceof CelOpaque)) expect(value.constructor.name).toMatch(/^Cel/);
+}
+
+function endsSoon(expression: string): Ending {
+  const ending = attempt(expression);
+  if (ending.how === 'value') expectPlain(ending.value);
+  if (ending.how === 'cost') expect(ending.message).toBe(CANCELLED);
+  expect(ending.milliseconds).toBeLessThan(MOST_MILLISECONDS);
+  return ending;
+}
+
+const text = (value: string): string => `'${value.replaceAll('\\', '\\\\')}'`;
+
+/** `cel.bind(a1, first, cel.bind(a2, next(a1), …))`. */
+function bound(count: number, first: string, next: (before: string) => string, result = `size(a${count}) > 0`): string {
+  let expression = result;
+  for (let at = count; at > 0; at--)
+    expression = `cel.bind(a${at}, ${at === 1 ? first : next(`a${at - 1}`)}, ${expression})`;
+  return expression;
+}
+
+describe('regular expressions', () => {
+  const patterns = [
+    '(a+)+$',
+    '(a|aa)+$',
+    '(.*)*x',
+    '^(a|a?)+$',
+    '(x+x+)+y',
+    '(a*)*b',
+    '^(a?){500}a{500}b',
+    '((a{1,10}){1,10}){1,10}$',
+    '.{1000}x',
+    '(.?){1000}x',
+    'a.{998}b|b.{998}a',
+    '(a|b|ab)*c{500}',
+    '(?i)(k|K|a)*\\pL{300}\\P{Lu}$',
+    '(\\b|\\B)*(^|$|a)*x',
+    '(?m)(^.*$)*z',
+    '[^b]*[^c]*[^d]*[^e]*[^f]*z',
+    '(.*)(.*)(.*)(.*)(.*)(.*)(.*)(.*)(.*)x',
+  ];
+  test.each(patterns)('matches %s', (pattern) => {
+    const { how, value } = endsSoon(`s.matches(${text(pattern)})`);
+    if (how === 'value') expect(typeof value).toBe('boolean');
+    else expect(how).toBe('cost');
+    endsSoon(`matches(s, ${text(pattern)})`);
+    endsSoon(`li.all(x, !s.matches(${text(pattern)}))`);
+  });
+
+  test.each([...patterns, 'a*b|a', 'a*?', '', '(a*b)?', 'a.*b|a'])('find and findAll %s', (pattern) => {
+    endsSoon(`s.find(${text(pattern)})`);
+    endsSoon(`s.findAll(${text(pattern)})`);
+    endsSoon(`li.all(x, size(s.findAll(${text(pattern)})) >= 0)`);
+  });
+
+  test.each([
+    '(((a{100}){100}){100})',
+    `${'('.repeat(1001)}${')'.repeat(1001)}`,
+    `${'(?:'.repeat(5000)}a${')*'.repeat(5000)}`,
+    `(?:${'.'.repeat(3355)}){1000}`,
+    `(?:${'a|b|'.repeat(5000)}c){1000}`,
+    `${'(a{1000})'.repeat(3000)}`,
+    '[a-z]'.repeat(15_000),
+    '\\pL\\p{Greek}\\P{Han}'.repeat(2000),
+    `(?i)${'abcdefghij'.repeat(5000)}`,
+    'a|'.repeat(30_000),
+    '(ab|cd)?'.repeat(9000),
+    '['.repeat(50_000),
+    '[[:'.repeat(20_000),
+    '\\Q'.repeat(30_000),
+  ])('an expression that is large itself: %.40s', (pattern) => {
+    endsSoon(`t.matches(${text(pattern)})`);
+    endsSoon(`t.matches(t + ${text(pattern)})`);
+    endsSoon(`li.all(x, !t.matches(string(x) + ${text(pattern)}))`);
+    endsSoon(`li.all(x, t.findAll(string(x) + ${text(pattern)}) == [])`);
+  });
+
+  test('a call that costs more than is left does not run', () => {
+    const pattern = 'a.{999}b'.repeat(60);
+    const { how, cost } = endsSoon(`(s + s).findAll(${text(pattern)}) == []`);
+    expect(how).toBe('cost');
+    // As much as it would have cost; that it was not done shows in the time.
+    expect(cost).toBeGreaterThan(COST_LIMIT);
+  });
+});
+
+describe('loops', () => {
+  const nested = (macro: (inner: string, depth: number) => string, innermost: string): string => {
+    let expression = innermost;
+    for (let depth = 5; depth > 0; depth--) expression = macro(expression, depth);
+    return expression;
+  };
+
+  test.each([
+    nested((inner, depth) => `li.all(x${depth}, ${inner})`, 'true'),
+    nested((inner, depth) => `li.exists(x${depth}, ${inner})`, 'false'),
+    nested((inner, depth) => `dl.exists_one(x${depth}, ${inner})`, 'x1 == x5'),
+    nested((inner, depth) => `li.map(x${depth}, ${inner})`, 'x1'),
+    nested((inner, depth) => `li.filter(x${depth}, size(${inner}) >= 0)`, 'li'),
+    nested((inner, depth) => `li.transformList(i${depth}, x${depth}, ${inner})`, 'x1'),
+    'li.map(x, li.map(y, li)).size() > 0',
+    'li.all(x, dl == li)',
+    'li.all(x, sets.contains(li, li))',
+    'ls.all(x, ls.exists(y, y.contains(x + "z")))',
+    'li.all(x, li.sum() + li.max() > 0)',
+  ])('%.60s', (expression) => {
+    expect(endsSoon(expression).how).toBe('cost');
+  });
+});
+
+describe('growth', () => {
+  test.each([
+    bound(60, 's + s', (a) => `${a} + ${a}`),
+    bound(60, 'dyn(s) + ds', (a) => `${a} + ${a}`),
+    bound(60, 'bytes(s)', (a) => `${a} + ${a}`),
+    bound(60, 'li + li', (a) => `${a} + ${a}`),
+    bound(60, 'dyn([1, 2])', (a) => `${a} + ${a}`),
+    bound(40, "t.replace('a', t)", (a) => `${a}.replace('a', ${a})`),
+    bound(40, "'ab'", (a) => `${a}.replace('', ${a})`),
+    bound(40, "[t, t].join('-')", (a) => `[${a}, ${a}, ${a}].join(${a})`),
+    bound(40, "'%s%s'.format([t, t])", (a) => `'%s%s'.format([${a}, ${a}])`),
+    bound(40, "t.split('')", (a) => `${a}.map(x, t).join(t).split('')`),
+    bound(30, '[li, li]', (a) => `[${a}[0] + ${a}[1], ${a}[0] + ${a}[1]]`),
+    bound(200, 'dyn([i])', (a) => `dyn([${a}, ${a}])`, '[a200] == [dyn([a199, a199])]'),
+    bound(100, "dyn({'a': 1})", (a) => `dyn({'a': ${a}, 'b': ${a}})`, 'a100 == dyn({"a": a99, "b": a99})'),
+    "li.map(x, s).join('')",
+    "li.map(x, s.split(''))",
+    "ls.map(x, ls.join(x)).join(',')",
+    "'%1000000000.1000000000f'.format([d])",
+    "'%.999999999f'.format([d])",
+    "'%s'.format([li.map(x, li.map(y, s))])",
+    "li.map(x, '%s %s'.format([li, li]))",
+    's.substring(0).upperAscii().lowerAscii().trim().replace("a", "bbbbbbbbbb").replace("b", "cccccccccc")',
+  ])('%.60s', (expression) => {
+    endsSoon(expression);
+  });
+});
+
+describe('behind the values', () => {
+  const names = ['constructor', '__proto__', 'prototype', 'toString', 'valueOf', 'hasOwnProperty', '__defineGetter__'];
+  const values = ['dy', 'md', 'm', 'dl', 'ds', 'dn', 'li', 's', 'i', 'dyn(i)', 'by', 'ts', 'op', '{}', '[]', 'b'];
+
+  test.each(names)('%s is nothing special', (name) => {
+    for (const value of values) {
+      for (const expression of [
+        `${value}.${name}`,
+        `${value}.${name}.${name}`,
+        `${value}['${name}']`,
+        `${value}[?'${name}']`,
+        `${value}.?${name}`,
+        `has(${value}.${name})`,
+        `'${name}' in ${value}`,
+        `${value}.${name}()`,
+        `${name}(${value})`,
+        `${name}`,
+        `${name}{}`,
+        `Object{${name}: ${value}}`,
+        `{'${name}': ${value}}.${name}`,
+        `{'${name}': ${value}}`,
+        `dyn({'${name}': ${value}})['${name}'].${name}`,
+        `[${value}].map(${name}, ${name})`,
+        `cel.bind(${name}, ${value}, ${name})`,
+        `type(${value}).${name}`,
+        `string(type(${value}) == type(type(${value})))`,
+      ]) {
+        const { how, value: result } = endsSoonQuietly(expression);
+        if (expression.startsWith('has(') || expression.includes(' in ')) expect(result ?? false).toBe(false);
+        if (how === 'value') expectPlain(result);
+      }
+    }
+    const { value } = endsSoon(`{'${name}': 1}['${name}'] == 1 && !('${name}' in {'a': 1})`);
+    expect(value).toBe(true);
+  });
+
+  /** Thousands of them would drown the table. */
+  function endsSoonQuietly(expression: string): Ending {
+    const ending = endsSoon(expression);
+    table.pop();
+    return ending;
+  }
+
+  test('a map with such keys holds what was put there and nothing else', () => {
+    const { value } = endsSoon("{'__proto__': {'polluted': true}, 'constructor': 1}.map(k, k)");
+    expect(value instanceof CelList && [value.at(0), value.at(1)].sort()).toEqual(['__proto__', 'constructor']);
+    expect('polluted' in {}).toBe(false);
+  });
+});
+
+describe('depth', () => {
+  const deep = 10_000;
+  test.each([
+    ['parentheses', `${'('.repeat(deep)}1${')'.repeat(deep)}`],
+    ['lists', `${'['.repeat(deep)}1${']'.repeat(deep)}`],
+    ['maps', `${'{1: '.repeat(deep)}1${'}'.repeat(deep)}`],
+    ['ternaries', `${'true ? '.repeat(deep)}1${' : 2'.repeat(deep)}`],
+    ['ternaries to the right', `${'true ? 1 : '.repeat(deep)}1`],
+    ['selects', `dy${'.a'.repeat(deep)}`],
+    ['optional selects', `dy${'.?a'.repeat(deep)}`],
+    ['indexes', `dy${'[0]'.repeat(deep)}`],
+    ['indexes in indexes', `${'dl['.repeat(deep)}0${']'.repeat(deep)}`],
+    ['negations', `${'!'.repeat(deep)}true`],
+    ['minus signs', `${'-'.repeat(deep)}1`],
+    ['sums', Array.from({ length: deep }, () => '1').join('+')],
+    ['conjunctions', Array.from({ length: deep }, () => 'b').join('&&')],
+    ['comparisons', Array.from({ length: deep }, () => '1').join('<')],
+    ['calls', `${'size('.repeat(deep)}s${')'.repeat(deep)}`],
+    ['chained calls', `s${'.trim()'.repeat(deep)}`],
+    ['macros', `${'[1].map(x, '.repeat(deep / 2)}x${')'.repeat(deep / 2)}`],
+    ['chained macros', `li${'.map(x, x)'.repeat(deep / 2)}`],
+    ['opened only', '('.repeat(deep)],
+    ['closed only', ')'.repeat(deep)],
+    ['all kinds opened', '([{'.repeat(deep)],
+  ])('%s', (_what, expression) => {
+    endsSoon(expression);
+  });
+});
+
+describe('sizes and numbers', () => {
+  test.each([
+    ['a text of 100,000 characters', `size('${'x'.repeat(99_990)}')`],
+    ['a text that is too long', `size('${'x'.repeat(200_000)}')`],
+    ['a name', 'x'.repeat(99_999)],
+    ['a number', '9'.repeat(99_999)],
+    ['a hexadecimal number', `0x${'f'.repeat(99_990)}`],
+    ['a fraction', `0.${'1'.repeat(99_990)}`],
+    ['an exponent', `1e${'9'.repeat(50_000)}`],
+    ['a number as text', `int('${'9'.repeat(90_000)}')`],
+    ['a double as text', `double('${'9'.repeat(90_000)}')`],
+    ['a duration', `duration('${'1h'.repeat(40_000)}')`],
+    ['a quantity', `quantity('${'9'.repeat(90_000)}')`],
+    ['a quantity with an exponent', "quantity('1e999999999').add(quantity('1e-999999999'))"],
+    ['a sum of quantities', "li.all(x, quantity('1e' + string(x)).add(quantity('1e-9')).isGreaterThan(quantity('0')))"],
+    ['a version', `semver('${'1'.repeat(90_000)}.0.0')`],
+    ['an address', `isIP('${':1'.repeat(40_000)}')`],
+    ['a URL', `isURL('https://${'a.'.repeat(40_000)}')`],
+    ['escapes', `'${'\\u00e9'.repeat(16_000)}'`],
+    ['half pairs', `'\ud83d' + '\ude00' == '😀' || size('\ud83d') == 1`],
+    ['half pairs of a variable', "dn + dn == dn || size(dn) > 0 || dn.matches('^.$')"],
+    ['half pairs in bytes', 'size(bytes(dn)) > 0'],
+    ['an escape for half a pair', "'\\ud83d'"],
+    ['half pairs by themselves', '\ud83d\ud83d\ude00'],
+    ['no characters', ''],
+    ['zero characters', '\u0000'.repeat(1000)],
+    ['the largest numbers', '9223372036854775807 + 1 > 0'],
+    ['the smallest over minus one', '-9223372036854775808 / -1 > 0'],
+    ['a remainder of zero', '1 % 0 == 1'],
+    ['doubles beyond all', '1e308 * 10.0 > 0.0 && int(1e308) > 0'],
+    ['not a number', 'int(nan) > 0'],
+    ['comments', `1 //${'/'.repeat(99_000)}`],
+    ['mistakes', '1 + + '.repeat(15_000)],
+    ['commas', `[${','.repeat(50_000)}]`],
+  ])('%s', (_what, expression) => {
+    endsSoon(expression);
+  });
+});
