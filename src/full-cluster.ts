@@ -58,6 +58,9 @@ function manifestMethods(cluster: Cluster, defaults: ClientDefaults): ManifestMe
     applyYaml: (text, options) => applyYaml(cluster, text, options, defaults),
     installYaml: (text, options) => installYaml(cluster, text, options, defaults),
     kind(apiVersion, kind) {
+      if (typeof apiVersion !== 'string' || typeof kind !== 'string') {
+        throw new TypeError("orchplane: kind takes an apiVersion and a kind: cluster.kind('apps/v1', 'Deployment')");
+      }
       const served = cluster.kinds().find((each) => each.apiVersion === apiVersion && each.gvk.kind === kind);
       if (served !== undefined) return served.kind as unknown as DynamicKind;
       const why = whyNotServed({ apiVersion, kind }, cluster.kinds());

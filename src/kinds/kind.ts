@@ -190,6 +190,8 @@ export interface Strategy {
   /** Rules across fields; rules of single fields stand in the schema. */
   readonly validate?: (object: ApiObject, context: WriteContext) => readonly FieldError[];
   readonly validateUpdate?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly FieldError[];
+  /** Why a field that the schema does not know is refused, where others are dropped with a warning. */
+  readonly refuseUnknownField?: (field: string, dialect: Dialect) => string | undefined;
   /** Rules in CEL, on every write, the status alone included. */
   readonly rules?: (next: ApiObject, live: ApiObject | undefined) => Judgement;
   /** What to tell the client about an object that is accepted all the same. */

@@ -68,7 +68,8 @@ export async function applyYaml(
       ? unreadable
       : await applyManifests(target, manifests, { ...defaults, ...given(settings), stopAtFailure });
   const report = applied.toSorted((a, b) => a.document - b.document || (a.item ?? 0) - (b.item ?? 0));
-  return onError === 'report' ? report : allApplied('applyYaml', report);
+  const untried = unreadable.length > 0 ? manifests.length : 0;
+  return onError === 'report' ? report : allApplied('applyYaml', report, untried);
 }
 
 /** Without those that are there and say nothing, which would hide the defaults. */

@@ -47,9 +47,11 @@ export async function installYaml(
 ): Promise<readonly DynamicKind[]> {
   refuseUnknownOptions('installYaml', options, OPTIONS);
   const { manifests, unreadable } = readText('installYaml', text);
-  if (unreadable.length > 0) throw new ManifestsError('installYaml', unreadable);
+  if (unreadable.length > 0) throw new ManifestsError('installYaml', unreadable, manifests.length);
   const others = manifests.filter((manifest) => !isDefinition(manifest));
-  if (others.length > 0) throw new ManifestsError('installYaml', others.map(refuse));
+  if (others.length > 0) {
+    throw new ManifestsError('installYaml', others.map(refuse), manifests.length - others.length);
+  }
   const fieldManager = options.fieldManager ?? defaults.fieldManager;
   const applied = await applyManifests(target, manifests, { ...defaults, ...options, fieldManager });
   const kinds = allApplied('installYaml', applied).map((each) => kindOf(target, each));

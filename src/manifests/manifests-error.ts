@@ -14,16 +14,18 @@ export class ManifestsError extends AggregateError {
   /** What became of everything that was tried, in the order of the text. */
   readonly report: readonly AppliedManifest[];
 
-  constructor(call: string, report: readonly AppliedManifest[]) {
+  /** `untried`: how many objects were not even tried, because others of the text cannot be. */
+  constructor(call: string, report: readonly AppliedManifest[], untried = 0) {
     const errors = report.flatMap((each) => (each.outcome === 'failed' ? [each.error] : []));
     const lines = errors.map(({ message }) => `\n  ${message}`);
-    super(errors, `${call}: ${errors.length} of ${report.length} failed${lines.join('')}`);
+    const count = `${errors.length} of ${report.length + untried} failed`;
+    super(errors, `${call}: ${count}${untried === 0 ? '' : '; nothing was applied'}${lines.join('')}`);
     this.report = report;
   }
 }
 
 /** The report, if nothing in it failed. */
-export function allApplied(call: string, report: readonly AppliedManifest[]): readonly AppliedManifest[] {
-  if (report.some(({ outcome }) => outcome === 'failed')) throw new ManifestsError(call, report);
+export function allApplied(call: string, report: readonly AppliedManifest[], untried = 0): readonly AppliedManifest[] {
+  if (report.some(({ outcome }) => outcome === 'failed')) throw new ManifestsError(call, report, untried);
   return report;
 }

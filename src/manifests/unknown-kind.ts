@@ -15,6 +15,9 @@ interface TypeNames {
 export function whyNotServed(wanted: TypeNames, served: readonly ServedKind[]): string {
   const renamed = inOtherDialect(wanted, served);
   if (renamed !== undefined) return `; ${renamed}`;
+  if (wanted.kind === 'CustomResourceDefinition') {
+    return '; this cluster was made without it: add CustomResourceDefinition of orchplane/kinds to its kinds';
+  }
   const places = served.filter(({ gvk }) => gvk.kind === wanted.kind).map(({ apiVersion }) => apiVersion);
   const elsewhere = places.length === 0 ? '' : `; ${wanted.kind} is served in ${places.join(', ')}`;
   if (isCustom(wanted, served)) return `; ${CUSTOM}${elsewhere}`;
@@ -29,7 +32,7 @@ function inOtherDialect({ apiVersion, kind }: TypeNames, served: readonly Served
         gvk.kind === kind && apiVersionOf({ group: other.group(group), version }) === apiVersion,
     );
     if (match === undefined) continue;
-    return `that is its name in the dialect ${other.name}; this cluster speaks ${match.dialect.name}, where it is ${match.apiVersion}`;
+    return `that is its name in the dialect ${other.name}; this cluster speaks ${match.dialect.name}, where it is ${match.apiVersion}; for manifests in those names use createCluster({ dialect: '${other.name}' })`;
   }
   return undefined;
 }

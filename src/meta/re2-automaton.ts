@@ -127,7 +127,7 @@ export class Automaton {
       const known = letter < this.#row ? this.#table[(this.#state - FIRST_STATE) * this.#row + letter] : UNKNOWN;
       this.#state = known || this.#follow(this.#state, letter);
       if (this.#state === NO_ROOM) return this.#runOn(text, at);
-      this.#count(1);
+      this.#count(1, 1);
     }
     this.#tell();
     return this.#state === MATCH;
@@ -138,7 +138,10 @@ export class Automaton {
    * time is spent here.
    */
   #skim(text: string, from: number): number {
-    const [letters, table, row, resting] = [this.#alphabet.first, this.#table, this.#row, this.#restingNumber];
+    const letters = this.#alphabet.first;
+    const table = this.#table;
+    const row = this.#row;
+    const resting = this.#restingNumber;
     const end = Math.min(text.length, from + STEPS_AT_ONCE);
     let state = this.#state;
     let at = from;
@@ -152,7 +155,7 @@ export class Automaton {
       state = next;
     }
     this.#state = state;
-    this.#count(at - from);
+    this.#count(at - from, (at - from) >>> 1);
     return at;
   }
 
@@ -162,9 +165,9 @@ export class Automaton {
     return runProgram(this.#program, text, { from, arrived, onSteps: this.#onSteps });
   }
 
-  #count(characters: number): void {
+  #count(characters: number, steps: number): void {
     this.#served += characters;
-    this.#steps += characters;
+    this.#steps += steps;
     if (this.#steps >= STEPS_AT_ONCE) this.#tell();
   }
 
@@ -175,6 +178,8 @@ export class Automaton {
   }
 
   #letterOf(code: number): number {
+    const known = code < this.#alphabet.first.length ? (this.#alphabet.first[code] as number) : 0;
+    if (known !== 0) return known;
     return this.#alphabet.letterOf(code, () => {
       this.#steps += this.#alphabet.stepsPerCharacter;
       if (this.#steps >= STEPS_AT_ONCE) this.#tell();

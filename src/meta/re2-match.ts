@@ -106,6 +106,41 @@ export function takes({ ops, detail, sets }: Program, state: number, code: numbe
   return ops[state] === CHARACTER ? wanted === code : sets[wanted]?.has(code) === true;
 }
 
+/** The same for many instructions at one place: sets are slow to answer, and many instructions have the same. */
+export class Taker {
+  readonly #program: Program;
+  /** The place at which a set was last asked for the character, and its answer. */
+  readonly #asked: Uint32Array;
+  readonly #answers: Uint8Array;
+  /** Counted from one: the zero of a new array means never. */
+  #place = 0;
+  #code = NONE;
+
+  constructor(program: Program) {
+    this.#program = program;
+    this.#asked = new Uint32Array(program.sets.length);
+    this.#answers = new Uint8Array(program.sets.length);
+  }
+
+  advance(code: number): void {
+    this.#place++;
+    this.#code = code;
+  }
+
+  takes(state: number): boolean {
+    const wanted = this.#program.detail[state] as number;
+    return this.#program.ops[state] === CHARACTER ? wanted === this.#code : this.#isIn(wanted);
+  }
+
+  #isIn(set: number): boolean {
+    if (this.#asked[set] !== this.#place) {
+      this.#asked[set] = this.#place;
+      this.#answers[set] = this.#program.sets[set]?.has(this.#code) === true ? 1 : 0;
+    }
+    return this.#answers[set] === 1;
+  }
+}
+
 class States {
   readonly #program: Program;
   /** Instructions arrived at that need no character, not yet looked into. */
@@ -116,9 +151,7 @@ class States {
   #spare: Int32Array;
   /** The place at which an instruction was last arrived at. */
   readonly #seen: Uint32Array;
-  /** The place at which a set was last asked for the character, and its answer. */
-  readonly #asked: Uint32Array;
-  readonly #answers: Uint8Array;
+  readonly #taker: Taker;
   /** Counted from one: the zero of a new array means never. */
   #place = 1;
   /** How many instructions were looked at. */
@@ -129,8 +162,7 @@ class States {
     this.#waiting = new Int32Array(program.size);
     this.#spare = new Int32Array(program.size);
     this.#seen = new Uint32Array(program.size);
-    this.#asked = new Uint32Array(program.sets.length);
-    this.#answers = new Uint8Array(program.sets.length);
+    this.#taker = new Taker(program);
     this.steps = program.size >>> 2;
   }
 
@@ -171,26 +203,16 @@ class States {
 
   /** On to the next place, over a character. */
   advance(code: number): void {
-    const { ops, next, detail } = this.#program;
     const waiting = this.#waiting;
     const size = this.#waitingSize;
     this.#waiting = this.#spare;
     this.#waitingSize = 0;
     this.#spare = waiting;
     this.#place++;
+    this.#taker.advance(code);
     for (let index = 0; index < size; index++) {
       const state = waiting[index] as number;
-      const wanted = detail[state] as number;
-      if (ops[state] === CHARACTER ? wanted === code : this.#isIn(wanted, code)) this.arrive(next[state] as number);
+      if (this.#taker.takes(state)) this.arrive(this.#program.next[state] as number);
     }
-  }
-
-  /** Sets are slow to answer, and many instructions have the same. */
-  #isIn(set: number, code: number): boolean {
-    if (this.#asked[set] !== this.#place) {
-      this.#asked[set] = this.#place;
-      this.#answers[set] = this.#program.sets[set]?.has(code) === true ? 1 : 0;
-    }
-    return this.#answers[set] === 1;
   }
 }

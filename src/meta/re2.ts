@@ -53,7 +53,7 @@ const kept = new Map<string, Kept>();
 let weight = 0;
 
 /** What it takes to read a character of an expression, and to make an instruction, in steps. */
-const STEPS_TO_READ = 30;
+const STEPS_TO_READ = 50;
 const STEPS_TO_MAKE = 20;
 
 function parsed(pattern: string, onSteps: OnSteps | undefined): Kept {

@@ -21,6 +21,7 @@ export class Registry {
   #all: readonly ServedKind[] | undefined;
   /** What is served in somebody's name, and may go again. */
   readonly #owned = new Map<string, OwnedKinds>();
+  readonly #ownedKinds = new Set<ServedKind>();
   /** By resource: why a kind that could be served is not. */
   readonly #unavailable = new Map<string, string>();
 
@@ -62,6 +63,7 @@ export class Registry {
       this.#byResource.delete(resourceId(served.gvr));
       this.#byKind.delete(kindId(served.gvk));
       this.#stored.delete(served.storage);
+      this.#ownedKinds.delete(served);
     }
     this.#byAddress = new WeakMap();
     this.#all = undefined;
@@ -76,7 +78,9 @@ export class Registry {
       this.#byKind.set(kindId(version.gvk), version);
     }
     // The stored form is there even when no version is served: its objects have to be found when they go.
-    this.#owned.set(owner, { versions, stored, served: served.includes(form) ? served : [...served, form] });
+    const kinds = served.includes(form) ? served : [...served, form];
+    for (const kind of kinds) this.#ownedKinds.add(kind);
+    this.#owned.set(owner, { versions, stored, served: kinds });
   }
 
   /** Nothing is served in anybody's name any more. */
@@ -86,8 +90,7 @@ export class Registry {
 
   /** True for what is served in somebody's name. */
   isOwned(served: ServedKind): boolean {
-    for (const { served: kinds } of this.#owned.values()) if (kinds.includes(served)) return true;
-    return false;
+    return this.#ownedKinds.has(served);
   }
 
   #noteUnavailable(kind: Kind, why: string): void {
@@ -168,6 +171,7 @@ export class Registry {
     for (const group of this.#builtInGroups) copy.#builtInGroups.add(group);
     for (const [id, why] of this.#unavailable) copy.#unavailable.set(id, why);
     for (const [owner, kinds] of this.#owned) copy.#owned.set(owner, kinds);
+    for (const served of this.#ownedKinds) copy.#ownedKinds.add(served);
     return copy;
   }
 }

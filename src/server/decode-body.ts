@@ -110,6 +110,7 @@ export function decodeDocument(document: ParsedBody, target: DecodeTarget, refus
   if (findings.length > 0 && fieldValidation === 'Strict') {
     throw refusals.unfit(`strict decoding error: ${findings.join(', ')}`, gvk);
   }
+  refuseUnknownFields(findings, served, (why) => refusals.unfit(why, gvk));
   const draft = asDraft(value, document.value, served);
   return { draft, warnings: fieldValidation === 'Warn' ? findings : [] };
 }
@@ -145,6 +146,20 @@ function requireKnown(gvk: GroupVersionKind, { served, registry }: DecodeTarget,
   const known = sameType(gvk, served.gvk) ? served : registry.byKind(gvk);
   if (known === undefined) throw refusals.unfit(unregistered(gvk.kind, `version "${apiVersionOf(gvk)}"`), gvk);
   return known;
+}
+
+/** Some fields are not merely unknown: dropping them would drop what their writer relies on. */
+export function refuseUnknownFields(
+  findings: readonly string[],
+  { kind, dialect }: ServedKind,
+  refuse: (why: string) => StatusError,
+): void {
+  const { refuseUnknownField } = kind.strategy;
+  if (refuseUnknownField === undefined) return;
+  for (const finding of findings) {
+    const why = refuseUnknownField(finding, dialect);
+    if (why !== undefined) throw refuse(`${finding}: ${why}`);
+  }
 }
 
 /** All in one finding, as the reader of YAML gives it. */

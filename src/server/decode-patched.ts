@@ -18,6 +18,7 @@ import {
   decodeAs,
   internalPackage,
   type Refusals,
+  refuseUnknownFields,
   sameType,
   typeOf,
   unconvertible,
@@ -44,6 +45,7 @@ export function decodePatched(document: ParsedBody, target: PatchedTarget): Draf
     : decodeVersioned(document, target);
   // A document that cannot be decoded was refused for that alone; whatever else was found is told only now.
   const all = [...target.findings, ...findings];
+  refuseUnknownFields(all, job.served, refuse);
   if (all.length === 0 || fieldValidation === 'Ignore') return draft;
   if (fieldValidation === 'Strict') throw refuse(`strict decoding error: ${all.join(', ')}`);
   append(job.warnings, all);

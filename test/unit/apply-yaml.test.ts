@@ -137,7 +137,7 @@ describe('applyYaml', () => {
     const before = target.resourceVersion;
     const text = together(document('ConfigMap', 'a'), 'apiVersion: [\n', 'kind: ConfigMap\n');
     const { message, report } = await failureOf(applyYaml(target, text));
-    expect(message).toContain('applyYaml: 2 of 2 failed\n  line 5 (document 2): error converting YAML to JSON');
+    expect(message).toContain('applyYaml: 2 of 3 failed; nothing was applied\n  line 5 (document 2): error converting YAML to JSON');
     expect(message).toContain('\n  line 7 (document 3): apiVersion is missing');
     expect(report.every(({ kind }) => kind === undefined)).toBe(true);
     expect((await applyYaml(target, text, { onError: 'report' })).map(({ document: at }) => at)).toEqual([2, 3]);

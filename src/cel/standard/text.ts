@@ -20,7 +20,7 @@ export function endsWith(text: CelValue, suffix: CelValue): Result {
 }
 
 /** What one step of a regular expression takes. */
-const STEP = 15;
+const STEP = 20;
 
 /** An expression of few characters may stand for many instructions: it is paid by what is done, not by its length. */
 export function onRegexSteps(steps: number): void {

@@ -150,22 +150,24 @@ describe('regular expressions', () => {
     endsSoon(`li.all(x, size(s.findAll(${text(pattern)})) >= 0)`);
   });
 
-  test.each([
-    '(((a{100}){100}){100})',
-    `${'('.repeat(1001)}${')'.repeat(1001)}`,
-    `${'(?:'.repeat(5000)}a${')*'.repeat(5000)}`,
-    `(?:${'.'.repeat(3355)}){1000}`,
-    `(?:${'a|b|'.repeat(5000)}c){1000}`,
-    `${'(a{1000})'.repeat(3000)}`,
-    '[a-z]'.repeat(15_000),
-    '\\pL\\p{Greek}\\P{Han}'.repeat(2000),
-    `(?i)${'abcdefghij'.repeat(5000)}`,
-    'a|'.repeat(30_000),
-    '(ab|cd)?'.repeat(9000),
-    '['.repeat(50_000),
-    '[[:'.repeat(20_000),
-    '\\Q'.repeat(30_000),
-  ])('an expression that is large itself: %.40s', (pattern) => {
+  test.each(
+    [
+      '(((a{100}){100}){100})',
+      `${'('.repeat(1001)}${')'.repeat(1001)}`,
+      `${'(?:'.repeat(5000)}a${')*'.repeat(5000)}`,
+      `(?:${'.'.repeat(3355)}){1000}`,
+      `(?:${'a|b|'.repeat(5000)}c){1000}`,
+      `${'(a{1000})'.repeat(3000)}`,
+      '[a-z]'.repeat(15_000),
+      '\\pL\\p{Greek}\\P{Han}'.repeat(2000),
+      `(?i)${'abcdefghij'.repeat(5000)}`,
+      'a|'.repeat(30_000),
+      '(ab|cd)?'.repeat(9000),
+      '['.repeat(50_000),
+      '[[:'.repeat(20_000),
+      '\\Q'.repeat(30_000),
+    ].map((pattern): [string, string] => [pattern.slice(0, 40), pattern]),
+  )('one that is large itself: %s', (_start, pattern) => {
     endsSoon(`t.matches(${text(pattern)})`);
     endsSoon(`t.matches(t + ${text(pattern)})`);
     endsSoon(`li.all(x, !t.matches(string(x) + ${text(pattern)}))`);
@@ -195,40 +197,47 @@ describe('loops', () => {
     nested((inner, depth) => `li.map(x${depth}, ${inner})`, 'x1'),
     nested((inner, depth) => `li.filter(x${depth}, size(${inner}) >= 0)`, 'li'),
     nested((inner, depth) => `li.transformList(i${depth}, x${depth}, ${inner})`, 'x1'),
-    'li.map(x, li.map(y, li)).size() > 0',
-    'li.all(x, dl == li)',
-    'li.all(x, sets.contains(li, li))',
-    'ls.all(x, ls.exists(y, y.contains(x + "z")))',
+    'li.all(x, sets.contains(li.map(y, y + 1), li))',
+    'ls.all(x, !ls.exists(y, y.contains(x + "z")))',
     'li.all(x, li.sum() + li.max() > 0)',
-  ])('%.60s', (expression) => {
+  ])('%s', (expression) => {
     expect(endsSoon(expression).how).toBe('cost');
   });
+
+  test.each(['li.map(x, li.map(y, li)).size() > 0', 'li.all(x, dl == li)', 'li.all(x, sets.contains(li, li))'])(
+    '%s',
+    (expression) => {
+      endsSoon(expression);
+    },
+  );
 });
 
 describe('growth', () => {
-  test.each([
-    bound(60, 's + s', (a) => `${a} + ${a}`),
-    bound(60, 'dyn(s) + ds', (a) => `${a} + ${a}`),
-    bound(60, 'bytes(s)', (a) => `${a} + ${a}`),
-    bound(60, 'li + li', (a) => `${a} + ${a}`),
-    bound(60, 'dyn([1, 2])', (a) => `${a} + ${a}`),
-    bound(40, "t.replace('a', t)", (a) => `${a}.replace('a', ${a})`),
-    bound(40, "'ab'", (a) => `${a}.replace('', ${a})`),
-    bound(40, "[t, t].join('-')", (a) => `[${a}, ${a}, ${a}].join(${a})`),
-    bound(40, "'%s%s'.format([t, t])", (a) => `'%s%s'.format([${a}, ${a}])`),
-    bound(40, "t.split('')", (a) => `${a}.map(x, t).join(t).split('')`),
-    bound(30, '[li, li]', (a) => `[${a}[0] + ${a}[1], ${a}[0] + ${a}[1]]`),
-    bound(200, 'dyn([i])', (a) => `dyn([${a}, ${a}])`, '[a200] == [dyn([a199, a199])]'),
-    bound(100, "dyn({'a': 1})", (a) => `dyn({'a': ${a}, 'b': ${a}})`, 'a100 == dyn({"a": a99, "b": a99})'),
-    "li.map(x, s).join('')",
-    "li.map(x, s.split(''))",
-    "ls.map(x, ls.join(x)).join(',')",
-    "'%1000000000.1000000000f'.format([d])",
-    "'%.999999999f'.format([d])",
-    "'%s'.format([li.map(x, li.map(y, s))])",
-    "li.map(x, '%s %s'.format([li, li]))",
-    's.substring(0).upperAscii().lowerAscii().trim().replace("a", "bbbbbbbbbb").replace("b", "cccccccccc")',
-  ])('%.60s', (expression) => {
+  test.each(
+    [
+      bound(60, 's + s', (a) => `${a} + ${a}`),
+      bound(60, 'dyn(s) + ds', (a) => `${a} + ${a}`),
+      bound(60, 'bytes(s)', (a) => `${a} + ${a}`),
+      bound(60, 'li + li', (a) => `${a} + ${a}`),
+      bound(60, 'dyn([1, 2])', (a) => `${a} + ${a}`),
+      bound(40, "t.replace('a', t)", (a) => `${a}.replace('a', ${a})`),
+      bound(40, "'ab'", (a) => `${a}.replace('', ${a})`),
+      bound(40, "[t, t].join('-')", (a) => `[${a}, ${a}, ${a}].join(${a})`),
+      bound(40, "'%s%s'.format([t, t])", (a) => `'%s%s'.format([${a}, ${a}])`),
+      bound(40, "t.split('')", (a) => `${a}.map(x, t).join(t).split('')`),
+      bound(30, '[li, li]', (a) => `[${a}[0] + ${a}[1], ${a}[0] + ${a}[1]]`),
+      bound(200, 'dyn([i])', (a) => `dyn([${a}, ${a}])`, '[a200] == [dyn([a199, a199])]'),
+      bound(100, "dyn({'a': 1})", (a) => `dyn({'a': ${a}, 'b': ${a}})`, 'a100 == dyn({"a": a99, "b": a99})'),
+      "li.map(x, s).join('')",
+      "li.map(x, s.split(''))",
+      "ls.map(x, ls.join(x)).join(',')",
+      "'%1000000000.1000000000f'.format([d])",
+      "'%.999999999f'.format([d])",
+      "'%s'.format([li.map(x, li.map(y, s))])",
+      "li.map(x, '%s %s'.format([li, li]))",
+      's.substring(0).upperAscii().lowerAscii().trim().replace("a", "bbbbbbbbbb").replace("b", "cccccccccc")',
+    ].map((expression): [string, string] => [expression.slice(0, 60), expression]),
+  )('%s', (_start, expression) => {
     endsSoon(expression);
   });
 });
@@ -277,7 +286,7 @@ describe('behind the values', () => {
   }
 
   test('a map with such keys holds what was put there and nothing else', () => {
-    const { value } = endsSoon("{'__proto__': {'polluted': true}, 'constructor': 1}.map(k, k)");
+    const { value } = endsSoon("{'__proto__': {'polluted': true}, 'constructor': {'polluted': true}}.map(k, k)");
     expect(value instanceof CelList && [value.at(0), value.at(1)].sort()).toEqual(['__proto__', 'constructor']);
     expect('polluted' in {}).toBe(false);
   });

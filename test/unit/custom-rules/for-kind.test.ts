@@ -59,7 +59,7 @@ describe('compileKindRules', () => {
   });
 
   test.each([
-    [{ rule: 'self.spec.nope == 1' }, 'orchplane: Widget: rules[0].rule: Invalid value'],
+    [{ rule: 'self.spec.nope == 1' }, 'orchplane: Widget: rules[0].rule: compilation failed'],
     [{ rule: 'self.spec.min' }, 'cel expression must evaluate to a bool'],
     [{ rule: 'true', messageExpression: '1' }, 'messageExpression must evaluate to a string'],
     [{ rule: 'true', fieldPath: '.nope' }, 'fieldPath .nope of rule true leads nowhere'],

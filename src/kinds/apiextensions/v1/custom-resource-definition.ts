@@ -2,7 +2,7 @@
  * CustomResourceDefinition: a kind that its users define while the cluster runs. `rules/` judges the definition itself,
  * `lifecycle/` says what becomes of it, and `kinds/custom/` makes the kind of it.
  */
-import { serviceGroup } from '../../../meta/dialect.js';
+import { type Dialect, kubernetesDialect, serviceGroup } from '../../../meta/dialect.js';
 import type { DraftObject } from '../../../meta/object.js';
 import { always } from '../../../schema/hints.js';
 import type { Input, Output } from '../../../schema/type.js';
@@ -43,6 +43,7 @@ export const CustomResourceDefinition: Kind<
     validate,
     validateUpdate,
     beforeDelete,
+    refuseUnknownField: refuseForeignExtension,
   },
   attend: attendDefinitions,
   subresources: {
@@ -51,6 +52,17 @@ export const CustomResourceDefinition: Kind<
   keptAsVersion: 'v1beta1',
   columns: [nameColumn, createdColumn],
 });
+
+/**
+ * Extensions in the spelling of another dialect: a server would drop them, and with them the rules that they hold. Only in
+ * the dialect that no other server speaks; the other one does as its server does.
+ */
+function refuseForeignExtension(finding: string, { name, extension }: Dialect): string | undefined {
+  if (name === kubernetesDialect.name) return undefined;
+  const foreign = kubernetesDialect.extension('');
+  if (!finding.includes(`.${foreign}`) && !finding.includes(`"${foreign}`)) return undefined;
+  return `this cluster speaks ${name}, where extensions begin with ${extension('')}; for definitions in those names use createCluster({ dialect: '${kubernetesDialect.name}' })`;
+}
 
 function defaults(draft: DraftObject, { dialect }: WriteContext): void {
   const { spec } = draft as unknown as CustomResourceDefinition;

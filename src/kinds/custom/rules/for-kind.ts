@@ -7,6 +7,7 @@ import { storedEnvironment } from '../../../cel/library/environments.js';
 import { kubernetesDialect } from '../../../meta/dialect.js';
 import { type FieldError, printFieldError } from '../../../meta/field-error.js';
 import type { ApiObject } from '../../../meta/object.js';
+import { isRecord } from '../../../util/json.js';
 import { findField } from '../../apiextensions/v1/rules/field-path.js';
 import type { ValidationRule, ValidationRuleInput } from '../../apiextensions/v1/schema/json-schema.js';
 import { type SchemaView, schemaView } from '../../apiextensions/v1/schema/schema-view.js';
@@ -32,6 +33,10 @@ export type KindRules = (
  * const { errors } = judge(widget, undefined);
  */
 export function compileKindRules(name: string, body: z.ZodObject, rules: readonly ValidationRuleInput[]): KindRules {
+  for (const given of rules as readonly unknown[]) {
+    if (isRecord(given) && typeof given['rule'] === 'string') continue;
+    throw new TypeError(`orchplane: ${name}: a rule is written { rule: 'self.spec.a > 0' }`);
+  }
   const root = { ...schemaOf(body), validations: rules as readonly ValidationRule[] };
   const environments = { rule: storedEnvironment, message: storedEnvironment };
   const problems = [
@@ -42,7 +47,7 @@ export function compileKindRules(name: string, body: z.ZodObject, rules: readonl
       isSound: () => true,
       limitsCost: false,
       limitsTotal: false,
-    }).map((error) => printFieldError(error).replace(/^\./, '')),
+    }).map((error) => printFieldError(error).replace(/^\./, '').replace(SERVER_DUMP, '')),
   ];
   if (problems.length > 0) throw new TypeError(`orchplane: ${name}: ${problems.join('; ')}`);
   const compiled = compileRules(root, true, environments);
@@ -56,6 +61,9 @@ function schemaOf(body: z.ZodObject): SchemaView {
   const about = { dialect: kubernetesDialect, report: () => undefined, datesAreTexts: true };
   return schemaView(schemaFromZod(body, about), kubernetesDialect);
 }
+
+/** The server shows the whole rule in its own form; here it stands in the program. */
+const SERVER_DUMP = /Invalid value: apiextensions\.ValidationRule\{[\s\S]*?OptionalOldSelf:\(\*bool\)\([^)]*\)\}: /;
 
 function textProblems(root: SchemaView, { rule, fieldPath = '' }: ValidationRuleInput): string[] {
   if (rule.trim() === '') return ['a rule without text'];

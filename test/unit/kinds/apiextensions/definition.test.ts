@@ -296,3 +296,15 @@ test('groups of the service need an approval', async () => {
     expect((await create({ group }, named({ [key]: text }))).spec.group).toBe(group);
   }
 });
+
+test('extensions in the names of the other dialect are not dropped in silence', async () => {
+  const rules = { 'x-kubernetes-validations': [{ rule: 'self.a > 1' }] };
+  const inside = { type: 'object', properties: { a: { type: 'integer' } }, ...rules };
+  const schema = { openAPIV3Schema: { type: 'object', properties: { spec: inside } } };
+  const versions = [{ name: 'v1', served: true, storage: true, schema }];
+  const api = definitions();
+  await expect(api.create({ metadata, spec: { ...spec, versions } } as never)).rejects.toThrow(
+    "unknown field \"spec.versions[0].schema.openAPIV3Schema.properties.spec.x-kubernetes-validations\": this cluster speaks orch, where extensions begin with x-orch-; for definitions in those names use createCluster({ dialect: 'kubernetes' })",
+  );
+  expect((await api.list()).items).toEqual([]);
+});

@@ -43,6 +43,10 @@ class DefinitionAttendant implements Attendant {
   readonly #server: AttendedServer;
   #seen = -1;
   readonly #serving = new Map<string, Serving>();
+  /** What each definition was when it was last seen to. */
+  readonly #attended = new Map<string, Definition>();
+  /** Those that have not got all the names they want. */
+  readonly #waiting = new Set<string>();
   /** Definitions that wait for their objects to go. */
   #terminating: readonly GroupResource[] = [];
 
@@ -54,12 +58,38 @@ class DefinitionAttendant implements Attendant {
     // Each step may be the reason for another; every one brings a definition nearer to its end, so this ends too.
     while (this.#hasWork()) {
       this.#seen = this.#server.changes(DEFINITIONS);
-      for (const { metadata } of this.#definitions()) this.#attend(metadata.name);
+      for (const definition of this.#definitions()) {
+        const { name } = definition.metadata;
+        // Whoever waits for a name looks again whenever anything has changed.
+        const isSettled = this.#attended.get(name) === definition && !this.#waiting.has(name);
+        if (!isSettled || this.#isWaited(definition)) this.#attendSafely(name);
+      }
       this.#forgetTheGone();
       this.#terminating = this.#definitions()
         .filter((definition) => this.#isWaited(definition))
         .map(resourceOf);
     }
+  }
+
+  /**
+   * A definition that nobody can make a kind of must not keep others from being attended, nor fail the requests of
+   * strangers. It is not served, and says why.
+   */
+  #attendSafely(name: string): void {
+    try {
+      this.#attend(name);
+    } catch (error) {
+      this.#server.serve(name, [], undefined);
+      this.#serving.delete(name);
+      const message = error instanceof Error ? error.message : String(error);
+      const failure: ConditionText = { type: 'Served', status: 'False', reason: 'InternalError', message };
+      this.#step(name, (definition) => this.#changed(definition, failure));
+    }
+    const definition = this.#live(name);
+    if (definition === undefined) return;
+    this.#attended.set(name, definition);
+    if (deepEqual(definition.spec.names, definition.status.acceptedNames)) this.#waiting.delete(name);
+    else this.#waiting.add(name);
   }
 
   #isWaited({ metadata }: Definition): boolean {
@@ -207,10 +237,12 @@ class DefinitionAttendant implements Attendant {
   }
 
   #forgetTheGone(): void {
-    for (const [name, { resource }] of [...this.#serving]) {
-      if (this.#live(name) !== undefined) continue;
+    const present = new Set(this.#definitions().map(({ metadata }) => metadata.name));
+    for (const name of [...this.#attended.keys()]) {
+      if (present.has(name)) continue;
+      this.#attended.delete(name);
+      this.#waiting.delete(name);
       this.#serving.delete(name);
-      this.#server.endWatches(resource);
       this.#server.serve(name, [], undefined);
     }
   }
