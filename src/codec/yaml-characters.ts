@@ -33,10 +33,12 @@ export class CharacterReader {
   /** Characters before this one, in the whole text and in its line; lines before this one. */
   index = 0;
   column = 0;
-  line = 0;
+  line: number;
 
-  constructor(text: string) {
+  /** `linesBefore`: of what the text is a part of. */
+  constructor(text: string, linesBefore = 0) {
     this.#text = text;
+    this.line = linesBefore;
   }
 
   /** A character ahead, as one unit of text: enough, because all that have a meaning are single units. */

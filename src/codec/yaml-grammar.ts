@@ -21,8 +21,8 @@ export type YamlNode = { readonly line: number } & (
 );
 
 /** The first document; undefined when there is none. Throws {@link YamlFault}. */
-export function parseDocument(text: string): YamlNode | undefined {
-  return new Grammar(text).document();
+export function parseDocument(text: string, linesBefore = 0): YamlNode | undefined {
+  return new Grammar(text, linesBefore).document();
 }
 
 type State =
@@ -48,8 +48,8 @@ class Grammar {
   readonly #anchors = new Map<string, YamlNode>();
   readonly #tagPrefixes = new Map<string, string>();
 
-  constructor(text: string) {
-    this.#tokens = new Scanner(text);
+  constructor(text: string, linesBefore: number) {
+    this.#tokens = new Scanner(text, linesBefore);
   }
 
   document(): YamlNode | undefined {

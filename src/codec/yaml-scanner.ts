@@ -76,8 +76,8 @@ export class Scanner {
   readonly #placeOfToken = new Map<number, KeyPlace>();
   #keyAllowed = true;
 
-  constructor(text: string) {
-    this.#reader = new CharacterReader(text);
+  constructor(text: string, linesBefore = 0) {
+    this.#reader = new CharacterReader(text, linesBefore);
     this.#places = [this.#placeHere(false, false)];
   }
 

@@ -34,9 +34,11 @@ export interface YamlBody extends RequestBody {
  *
  * @example
  * yamlBody('a: yes\na: 017\n').read().value // { a: 15 }
+ *
+ * @param linesBefore of the file that the text is a part of: messages count from its beginning
  */
-export function yamlBody(text: string): YamlBody {
-  return lazyBody(text, readConfiguration);
+export function yamlBody(text: string, linesBefore = 0): YamlBody {
+  return lazyBody(text, () => readConfiguration(text, linesBefore));
 }
 
 /**
@@ -44,13 +46,13 @@ export function yamlBody(text: string): YamlBody {
  * JSON is a {@link BodyError} whose message says all.
  */
 export function yamlDocumentBody(text: string): YamlBody {
-  return lazyBody(text, readWhole);
+  return lazyBody(text, () => readWhole(text));
 }
 
-function lazyBody(text: string, read: (text: string) => Document): YamlBody {
+function lazyBody(text: string, read: () => Document): YamlBody {
   let document: Document | undefined;
   const open = (): Document => {
-    document ??= read(text);
+    document ??= read();
     return document;
   };
   return {
@@ -71,11 +73,12 @@ class ConversionError extends Error {
 }
 
 function readWhole(text: string): Document {
-  return readOr(text, (problem) => new BodyError(problem, { isWhole: true }));
+  return readOr(text, 0, (problem) => new BodyError(problem, { isWhole: true }));
 }
 
-function readConfiguration(text: string): Document {
-  const document = readOr(text, (problem) => new BodyError(`error converting YAML to JSON: ${problem}`));
+function readConfiguration(text: string, linesBefore: number): Document {
+  const refuse = (problem: string) => new BodyError(`error converting YAML to JSON: ${problem}`);
+  const document = readOr(text, linesBefore, refuse);
   const { value } = document.parsed;
   if (value !== null && !isRecord(value)) {
     throw new BodyError(
@@ -85,9 +88,9 @@ function readConfiguration(text: string): Document {
   return document;
 }
 
-function readOr(text: string, refuse: (problem: string) => BodyError): Document {
+function readOr(text: string, linesBefore: number, refuse: (problem: string) => BodyError): Document {
   try {
-    return readPlainJson(text) ?? readYaml(text);
+    return readPlainJson(text) ?? readYaml(text, linesBefore);
   } catch (error) {
     if (error instanceof ConversionError) throw refuse(error.message);
     throw error;
@@ -136,12 +139,12 @@ function hasLongKey(document: unknown): boolean {
   return false;
 }
 
-function readYaml(text: string): Document {
+function readYaml(text: string, linesBefore: number): Document {
   try {
     const whole = normalizeBreaks(text.startsWith('\ufeff') ? text.slice(1) : text);
     const badCharacter = characterFault(whole);
     if (badCharacter !== undefined) throw badCharacter;
-    const root = parseDocument(whole);
+    const root = parseDocument(whole, linesBefore);
     const decoder = new Decoder();
     const value = root === undefined ? null : toJson(decoder.decode(root));
     return { parsed: { value }, repeatedKeys: decoder.repeatedKeys };

@@ -57,6 +57,7 @@ export async function applyYaml(
   defaults: ApplyDefaults = {},
 ): Promise<readonly AppliedManifest[]> {
   refuseUnknownOptions('applyYaml', options, OPTIONS);
+  options.signal?.throwIfAborted();
   const { onError = 'continue', ...settings } = options;
   if (!ON_ERROR.includes(onError)) {
     throw new TypeError(`orchplane: onError of applyYaml is ${ON_ERROR.join(', ')}; got ${JSON.stringify(onError)}`);

@@ -142,6 +142,8 @@ class Run {
   readonly #settings: ApplySettings;
   /** All that the run is about, for messages about what they should have defined. */
   readonly #definitions: readonly Manifest[];
+  /** Why a type is missing, which many objects may be of. */
+  readonly #reasons = new Map<string, string>();
 
   constructor(target: ManifestTarget, settings: ApplySettings, definitions: readonly Manifest[]) {
     this.#target = target;
@@ -153,8 +155,9 @@ class Run {
   async applyAll(manifests: readonly Manifest[]): Promise<Applied[]> {
     const done: Applied[] = [];
     for (const manifest of manifests) {
-      done.push({ manifest, report: await this.#applyOrTell(manifest) });
-      if (this.#settings.stopAtFailure === true && done.some(isFailed)) break;
+      const applied = { manifest, report: await this.#applyOrTell(manifest) };
+      done.push(applied);
+      if (this.#settings.stopAtFailure === true && isFailed(applied)) break;
     }
     return done;
   }
@@ -268,6 +271,13 @@ class Run {
 
   /** The rest of a sentence: the definition that should have made it, or what the kinds that there are have to say. */
   #whyMissing(manifest: Manifest): string {
+    const type = `${manifest.apiVersion} ${manifest.kind}`;
+    const reason = this.#reasons.get(type) ?? this.#findReason(manifest);
+    this.#reasons.set(type, reason);
+    return reason;
+  }
+
+  #findReason(manifest: Manifest): string {
     const definition = this.#definitions.find((each) => defines(each, manifest));
     if (definition === undefined) return whyNotServed(manifest, this.#target.kinds());
     const which = `its definition (document ${definition.place.document})`;

@@ -46,6 +46,7 @@ export async function installYaml(
   defaults: ApplyDefaults = {},
 ): Promise<readonly DynamicKind[]> {
   refuseUnknownOptions('installYaml', options, OPTIONS);
+  options.signal?.throwIfAborted();
   const { manifests, unreadable } = readText('installYaml', text);
   if (unreadable.length > 0) throw new ManifestsError('installYaml', unreadable, manifests.length);
   const others = manifests.filter((manifest) => !isDefinition(manifest));

@@ -23,7 +23,7 @@ export interface ManifestPlace {
   /** Both count from one; the line is the document's first. */
   readonly document: number;
   readonly line: number;
-  /** Its place in a list; absent: the document is the object. */
+  /** Its place in the list, the outermost one if there are several; absent: the document is the object. */
   readonly item?: number;
 }
 
@@ -57,28 +57,37 @@ export function placeText({ file, line, document, item }: ManifestPlace): string
 /** The objects in order, with an error in the place of each that cannot be read. Documents without content are none. */
 export function readManifests(source: ManifestSource): (Manifest | ManifestError)[] {
   const documents = splitDocuments(source).flatMap(splitJson);
-  return documents.flatMap(({ place, text }, index) => readDocument({ ...place, document: index + 1 }, text));
+  return documents.flatMap((document, index) => readDocument({ ...document.place, document: index + 1 }, document));
 }
 
 interface DocumentText {
   readonly place: ManifestPlace;
   readonly text: string;
+  /** Lines of the file before the text, so that the reader counts as the file does. */
+  readonly linesBefore: number;
 }
 
+/** Files that were put one behind the other may each begin with one. */
+const BYTE_ORDER_MARK = /^\uFEFF/;
+
 /** A line that begins with the marker begins a document, whatever stands around it: YAML reserves it for that. */
+const MARKER = /^\uFEFF?(---|\.\.\.)(\s|$)/;
+
 function splitDocuments({ name, text }: ManifestSource): DocumentText[] {
-  const lines = text.replace(/^\uFEFF/, '').split('\n');
-  const starts = [0, ...lines.flatMap((line, index) => (index > 0 && /^(---|\.\.\.)(\s|$)/.test(line) ? [index] : []))];
+  const lines = text.split(/\r\n|\r|\n/);
+  const starts = [0, ...lines.flatMap((line, index) => (index > 0 && MARKER.test(line) ? [index] : []))];
   const documents: DocumentText[] = [];
   starts.forEach((start, index) => {
     const own = lines.slice(start, starts[index + 1]);
-    const content = own.findIndex((line) => !/^\s*(#|$|---\s*(#|$)|\.\.\.\s*(#|$))/.test(line));
+    own[0] = own[0]?.replace(BYTE_ORDER_MARK, '') ?? '';
+    const content = own.findIndex((line) => !/^\uFEFF?\s*(#|$|---\s*(#|$)|\.\.\.\s*(#|$))/.test(line));
     if (content === -1) return;
+    for (let at = 0; at <= content; at++) own[at] = own[at]?.replace(BYTE_ORDER_MARK, '') ?? '';
+    // An end is no beginning.
+    if (/^\.\.\.(\s|$)/.test(own[0] ?? '')) own[0] = '';
     const file = name === undefined ? {} : { file: name };
     const place = { ...file, document: documents.length + 1, line: start + content + 1 };
-    // An end is no beginning. Empty lines in front make the reader count as the file does.
-    const kept = own.map((line, at) => (at === 0 && /^\.\.\.(\s|$)/.test(line) ? '' : line));
-    documents.push({ place, text: '\n'.repeat(start) + kept.join('\n') });
+    documents.push({ place, text: own.join('\n'), linesBefore: start });
   });
   return documents;
 }
@@ -86,29 +95,54 @@ function splitDocuments({ name, text }: ManifestSource): DocumentText[] {
 /** JSON needs no marker between documents: what follows a whole object is another one. */
 function splitJson(document: DocumentText): DocumentText[] {
   const { place, text } = document;
-  const start = text.search(/\S/);
-  if (text[start] !== '{') return [document];
-  const end = endOfJsonObject(text, start);
-  const rest = text.slice(end);
-  if (rest.trim() === '') return [document];
-  const line = text.slice(0, end).split('\n').length + (/^\s*/.exec(rest)?.[0].split('\n').length ?? 1) - 1;
-  // Its lines count on from the beginning of the file.
-  const behind = { place: { ...place, line }, text: text.slice(0, end).replace(/[^\n]/g, ' ') + rest };
-  return [{ place, text: text.slice(0, end) }, ...splitJson(behind)];
+  const parts: DocumentText[] = [];
+  let { linesBefore } = document;
+  let from = 0;
+  for (;;) {
+    const start = nextContent(text, from);
+    if (start === text.length && parts.length > 0) return parts;
+    const line = parts.length === 0 ? place.line : linesBefore + countBreaks(text, from, start) + 1;
+    const end = text[start] === '{' ? endOfJsonObject(text, start) : text.length;
+    // What is no JSON keeps its indentation.
+    const indentation = from === 0 || text[start] === '{' ? 0 : from - 1 - text.lastIndexOf('\n', from - 1);
+    const part = ' '.repeat(indentation) + text.slice(from, end);
+    parts.push({ place: { ...place, line }, text: part, linesBefore });
+    linesBefore += countBreaks(text, from, end);
+    from = end;
+  }
+}
+
+/** The index of the first character that is no white space. */
+function nextContent(text: string, from: number): number {
+  const content = /\S/g;
+  content.lastIndex = from;
+  return content.exec(text)?.index ?? text.length;
+}
+
+function countBreaks(text: string, from: number, to: number): number {
+  let count = 0;
+  for (let at = from; at < to; at++) if (text[at] === '\n') count++;
+  return count;
 }
 
 /** The index behind the brace that closes the one at `start`; the end of a text that never closes it. */
 function endOfJsonObject(text: string, start: number): number {
   let depth = 0;
-  for (const token of text.slice(start).matchAll(/"(?:[^"\\]|\\.)*"|[{}]/gs)) {
-    if (token[0] === '{') depth++;
-    else if (token[0] === '}' && --depth === 0) return start + token.index + 1;
+  let isQuoted = false;
+  for (let at = start; at < text.length; at++) {
+    const char = text[at];
+    if (isQuoted) {
+      if (char === '\\') at++;
+      else if (char === '"') isQuoted = false;
+    } else if (char === '"') isQuoted = true;
+    else if (char === '{') depth++;
+    else if (char === '}' && --depth === 0) return at + 1;
   }
   return text.length;
 }
 
-function readDocument(place: ManifestPlace, text: string): (Manifest | ManifestError)[] {
-  const body = yamlBody(text);
+function readDocument(place: ManifestPlace, { text, linesBefore }: DocumentText): (Manifest | ManifestError)[] {
+  const body = yamlBody(text, linesBefore);
   let value: unknown;
   try {
     ({ value } = body.read());
@@ -118,10 +152,22 @@ function readDocument(place: ManifestPlace, text: string): (Manifest | ManifestE
   }
   if (value === null) return [];
   if (!isList(value)) return [readObject(place, value, body)];
-  return value.items.map((each, index) => {
-    const item = itemOf(value, each);
-    return readObject({ ...place, item: index + 1 }, item, valueBody(item));
-  });
+  const list = value;
+  return list.items.flatMap((each, index) =>
+    itemsOf(list, each).map((item) => readObject({ ...place, item: index + 1 }, item, valueBody(item))),
+  );
+}
+
+/** An item of a list; where it is a list itself, the items of that. */
+function itemsOf(list: ListDocument, item: unknown): unknown[] {
+  const found: unknown[] = [];
+  const open = [itemOf(list, item)];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (!isList(next)) found.push(next);
+    else for (let index = next.items.length - 1; index >= 0; index--) open.push(itemOf(next, next.items[index]));
+  }
+  return found;
 }
 
 interface ListDocument {

@@ -10,9 +10,9 @@ import { Quantity } from '../meta/quantity.js';
 import { parseMicroTime, parseTime, ZERO_TIME } from '../meta/time.js';
 import { canonicalBase64 } from '../util/base64.js';
 import type { DuplicateKeys, MutableRecord, ParsedBody } from '../util/json.js';
-import { cloneJson, isRecord, jsonView, NotJsonError, NumberText, setOwn } from '../util/json.js';
+import { cloneJson, isRecord, jsonView, MAX_DEPTH, NotJsonError, NumberText, setOwn } from '../util/json.js';
 import { decodingFindings } from './findings.js';
-import type { Field, MapNode, ObjectNode, ScalarNode, Structural } from './structural.js';
+import type { Field, ListNode, MapNode, ObjectNode, ScalarNode, Structural } from './structural.js';
 
 /** The document cannot be an object of the kind. The message is the decoder's. */
 export class DecodeError extends Error {
@@ -27,7 +27,8 @@ export interface Decoded {
 
 /** Decodes a whole object. Throws {@link DecodeError}. */
 export function decode(schema: ObjectNode, body: ParsedBody, isOurs?: (list: object) => boolean): Decoded {
-  const walk: Walk = { duplicates: body.duplicates, suspicious: body.duplicates !== undefined, isOurs };
+  const { duplicates } = body;
+  const walk: Walk = { duplicates, suspicious: duplicates !== undefined, depth: 0, isOurs };
   const value = decodeWhole(schema, body.value, walk);
   return { value, findings: walk.suspicious ? decodingFindings(schema, body) : NO_FINDINGS };
 }
@@ -48,6 +49,8 @@ interface Walk {
   readonly duplicates: DuplicateKeys | undefined;
   /** Something was seen that findings must name; they are collected by a second walk, in document order. */
   suspicious: boolean;
+  /** How many objects, maps and lists are open: what goes too deep is refused here, before anything else walks over it. */
+  depth: number;
   /** Says of a list that the library itself has made it, for good: it is taken as it is. */
   readonly isOurs?: ((list: object) => boolean) | undefined;
 }
@@ -58,9 +61,14 @@ interface Place {
   readonly path: string;
 }
 
+function enter(walk: Walk): void {
+  if (walk.depth++ > MAX_DEPTH) throw new NotJsonError('exceeded max depth');
+}
+
 function decodeObject(node: ObjectNode, given: unknown, place: Place, walk: Walk): MutableRecord {
   const raw = jsonView(given);
   if (!isRecord(raw)) throw typeError(raw, place, node.goType);
+  enter(walk);
   const out: MutableRecord = {};
   let known = 0;
   for (const field of node.fields.values()) {
@@ -75,6 +83,7 @@ function decodeObject(node: ObjectNode, given: unknown, place: Place, walk: Walk
     if (value !== undefined) setOwn(out, field.name, value);
   }
   if (known !== countKeys(raw)) keepOrDrop(node, raw, out, walk);
+  walk.depth--;
   return out;
 }
 
@@ -91,7 +100,7 @@ function keepOrDrop(node: ObjectNode, raw: Record<string, unknown>, out: Mutable
     return;
   }
   for (const key of Object.keys(raw)) {
-    if (!node.fields.has(key) && raw[key] !== undefined) setOwn(out, key, cloneJson(raw[key]));
+    if (!node.fields.has(key) && raw[key] !== undefined) setOwn(out, key, cloneJson(raw[key], walk.depth));
   }
 }
 
@@ -125,7 +134,7 @@ function absentField(node: ObjectNode, field: Field, raw: null | undefined): unk
     // A default is completed by the defaults inside it.
     return value === undefined
       ? undefined
-      : decodeLoose(field.node, value, NOWHERE, { suspicious: false, duplicates: undefined });
+      : decodeLoose(field.node, value, NOWHERE, { suspicious: false, duplicates: undefined, depth: 0 });
   }
   return defaultOf(field.node) ?? (field.presence === 'always' ? zeroValue(field.node) : undefined);
 }
@@ -149,12 +158,15 @@ function accumulate(node: Structural, values: readonly unknown[]): unknown {
 /** A document keeps a value of the wrong type: its schema's rules will report it, in their own words. */
 function decodeLoose(node: Structural, given: unknown, place: Place, walk: Walk): unknown {
   const raw = jsonView(given);
-  if (node.type === 'object') return isRecord(raw) ? decodeObject(node, raw, place, walk) : cloneJson(raw);
+  if (node.type === 'object') return isRecord(raw) ? decodeObject(node, raw, place, walk) : cloneJson(raw, walk.depth);
   if (node.type === 'map' && isRecord(raw)) return decodeMap(node, raw, place, walk, decodeLoose);
   if (node.type === 'list' && Array.isArray(raw)) {
-    return Array.from(raw, (item: unknown) => decodeLoose(node.items, item ?? null, place, walk));
+    enter(walk);
+    const items = Array.from(raw, (item: unknown) => decodeLoose(node.items, item ?? null, place, walk));
+    walk.depth--;
+    return items;
   }
-  return cloneJson(raw);
+  return cloneJson(raw, walk.depth);
 }
 
 function decodeNode(node: Structural, given: unknown, place: Place, walk: Walk): unknown {
@@ -167,16 +179,22 @@ function decodeNode(node: Structural, given: unknown, place: Place, walk: Walk):
       return decodeMap(node, raw, place, walk, decodeNode);
     case 'list':
       if (!Array.isArray(raw)) throw typeError(raw, place, node.goType);
-      if (walk.isOurs?.(raw) === true) return raw;
-      // Not `map`, which would leave the holes of a sparse array where they are.
-      return Array.from(raw, (item: unknown) =>
-        item === null || item === undefined ? zeroValue(node.items) : decodeNode(node.items, item, place, walk),
-      );
+      return walk.isOurs?.(raw) === true ? raw : decodeList(node, raw, place, walk);
     case 'object':
       return node.manner === 'document' ? decodeLoose(node, raw, place, walk) : decodeObject(node, raw, place, walk);
     case 'any':
-      return cloneJson(raw);
+      return cloneJson(raw, walk.depth);
   }
+}
+
+function decodeList(node: ListNode, raw: readonly unknown[], place: Place, walk: Walk): unknown[] {
+  enter(walk);
+  // Not `map`, which would leave the holes of a sparse array where they are.
+  const items = Array.from(raw, (item: unknown) =>
+    item === null || item === undefined ? zeroValue(node.items) : decodeNode(node.items, item, place, walk),
+  );
+  walk.depth--;
+  return items;
 }
 
 type DecodeValue = (node: Structural, raw: unknown, place: Place, walk: Walk) => unknown;
@@ -188,6 +206,7 @@ function decodeMap(
   walk: Walk,
   decodeValue: DecodeValue,
 ): MutableRecord {
+  enter(walk);
   const out: MutableRecord = {};
   for (const key of sortedKeys(raw)) {
     const value = raw[key];
@@ -195,6 +214,7 @@ function decodeMap(
     if (value === undefined) continue;
     setOwn(out, key, value === null ? zeroValue(node.values) : decodeValue(node.values, value, place, walk));
   }
+  walk.depth--;
   return out;
 }
 
@@ -273,7 +293,7 @@ function worded(parse: () => string): string {
 export function zeroValue(node: Structural): unknown {
   switch (node.type) {
     case 'object':
-      return decodeObject(node, {}, { goName: node.goName, path: '' }, { duplicates: undefined, suspicious: false });
+      return decodeObject(node, {}, { goName: node.goName, path: '' }, { duplicates: undefined, suspicious: false, depth: 0 });
     case 'map':
     case 'list':
     case 'any':

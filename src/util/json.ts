@@ -120,7 +120,7 @@ export class NotJsonError extends TypeError {
 }
 
 /** Deeper than any sensible object, and shallow enough for every recursive walk. A cycle has no end at all. */
-const MAX_DEPTH = 1_000;
+export const MAX_DEPTH = 1_000;
 
 /** Throws {@link NotJsonError} unless the value is JSON throughout and every recursive walk can reach its end. */
 export function requireJson(value: unknown, depth = 0): void {
@@ -154,9 +154,12 @@ function isJsonScalar(value: unknown): boolean {
   );
 }
 
-/** A fresh, unfrozen copy of a JSON value; keys that hold `undefined` are left out. Throws {@link NotJsonError}. */
-export function cloneJson<Value>(value: Value): Value {
-  return clone(value, 0) as Value;
+/**
+ * A fresh, unfrozen copy of a JSON value; keys that hold `undefined` are left out. `depth` is how deep it stands in its
+ * document. Throws {@link NotJsonError}.
+ */
+export function cloneJson<Value>(value: Value, depth = 0): Value {
+  return clone(value, depth) as Value;
 }
 
 function clone(given: unknown, depth: number): unknown {

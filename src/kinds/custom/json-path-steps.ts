@@ -14,15 +14,32 @@ export interface Outcome {
   readonly failed: boolean;
 }
 
-export type JsonPathStep = (values: Values) => Outcome;
+/** Finds the next values. Throws {@link TooManyValues}. */
+export type JsonPathStep = (values: Values, budget: Budget) => Outcome;
+
+/** A path has found more than anybody looks at: a few steps that repeat themselves find billions in a small object. */
+export class TooManyValues extends Error {
+  override readonly name = 'TooManyValues';
+}
+
+/** How many values all steps of one evaluation may find together: more than an object that can be sent holds. */
+const MAX_VALUES = 1_000_000;
+
+export class Budget {
+  #left = MAX_VALUES;
+
+  spend(): void {
+    if (this.#left-- === 0) throw new TooManyValues(`more than ${MAX_VALUES} values`);
+  }
+}
 
 const found = (values: Values): Outcome => ({ values, failed: false });
 const lost = (values: Values): Outcome => ({ values, failed: true });
 
-export function run(steps: readonly JsonPathStep[], start: Values): Outcome {
+export function run(steps: readonly JsonPathStep[], start: Values, budget: Budget): Outcome {
   let outcome = found(start);
   for (const step of steps) {
-    outcome = step(outcome.values);
+    outcome = step(outcome.values, budget);
     if (outcome.failed) break;
   }
   return outcome;
@@ -62,7 +79,16 @@ export function plainValue(value: unknown): unknown {
 }
 
 /** Everything that lists and maps hold; of a text, its bytes. */
-export const wildcard: JsonPathStep = (values) => found(values.flatMap(inside));
+export const wildcard: JsonPathStep = (values, budget) => {
+  const all: unknown[] = [];
+  for (const value of values) {
+    for (const item of inside(value)) {
+      budget.spend();
+      all.push(item);
+    }
+  }
+  return found(all);
+};
 
 function inside(value: unknown): Values {
   if (Array.isArray(value)) return value;
@@ -75,11 +101,12 @@ function inside(value: unknown): Values {
 }
 
 /** The values and all that is in them, as far as there is anything inside. */
-export const descend: JsonPathStep = (values) => {
+export const descend: JsonPathStep = (values, budget) => {
   const all: unknown[] = [];
   const open = [...values].reverse();
   while (open.length > 0) {
     const value = open.pop();
+    budget.spend();
     if (typeof value === 'string' && value !== '') all.push(value);
     if (typeof value !== 'object' || value === null) continue;
     const items = inside(value);
@@ -99,7 +126,7 @@ export interface SliceBounds {
 }
 
 export function sliceStep({ from = 0, to, by = 1, isDerived = false }: SliceBounds): JsonPathStep {
-  return (values) => {
+  return (values, budget) => {
     const items: unknown[] = [];
     for (const value of values) {
       if (value === null || value === undefined) continue;
@@ -111,19 +138,25 @@ export function sliceStep({ from = 0, to, by = 1, isDerived = false }: SliceBoun
       // Nothing at all is asked for, and nothing more is looked at.
       if (start === end) return found(items);
       if (start < 0 || start >= length || end > length || end < start || by <= 0) return lost(values);
-      for (let index = start; index < end; index += by) items.push(value[index]);
+      for (let index = start; index < end; index += by) {
+        budget.spend();
+        items.push(value[index]);
+      }
     }
     return found(items);
   };
 }
 
 export function unionStep(parts: readonly (readonly JsonPathStep[])[]): JsonPathStep {
-  return (values) => {
+  return (values, budget) => {
     const all: unknown[] = [];
     for (const steps of parts) {
-      const part = run(steps, values);
+      const part = run(steps, values, budget);
       if (part.failed) return lost(values);
-      for (const value of part.values) all.push(value);
+      for (const value of part.values) {
+        budget.spend();
+        all.push(value);
+      }
     }
     return found(all);
   };
@@ -137,12 +170,13 @@ export interface Comparison {
 /** Those items of lists that compare as they should; without a comparison, those where something is found. */
 export function filterStep(left: readonly JsonPathStep[], comparison?: Comparison): JsonPathStep {
   const passes = comparison === undefined ? isThere(left) : compared(left, comparison);
-  return (values) => {
+  return (values, budget) => {
     const items: unknown[] = [];
     for (const value of values) {
       if (!Array.isArray(value)) return lost(values);
       for (const item of value) {
-        const verdict = passes(item);
+        budget.spend();
+        const verdict = passes(item, budget);
         if (verdict === undefined) return lost(values);
         if (verdict) items.push(item);
       }
@@ -152,18 +186,18 @@ export function filterStep(left: readonly JsonPathStep[], comparison?: Compariso
 }
 
 /** Undefined: cannot be said. */
-type Test = (item: unknown) => boolean | undefined;
+type Test = (item: unknown, budget: Budget) => boolean | undefined;
 
 function isThere(steps: readonly JsonPathStep[]): Test {
-  return (item) => run(steps, [item]).values.length > 0;
+  return (item, budget) => run(steps, [item], budget).values.length > 0;
 }
 
 function compared(left: readonly JsonPathStep[], { operator, right }: Comparison): Test {
-  return (item) => {
-    const ours = run(left, [item]);
+  return (item, budget) => {
+    const ours = run(left, [item], budget);
     if (ours.failed || ours.values.length > 1) return undefined;
     if (ours.values.length === 0) return false;
-    const theirs = run(right, [item]);
+    const theirs = run(right, [item], budget);
     if (theirs.failed || theirs.values.length > 1) return undefined;
     return theirs.values.length === 0 ? false : compare(ours.values[0], operator, theirs.values[0]);
   };

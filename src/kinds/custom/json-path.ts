@@ -6,6 +6,7 @@
  * This file is the syntax; what the steps do stands in `json-path-steps.ts`.
  */
 import {
+  Budget,
   descend,
   failing,
   fieldStep,
@@ -17,6 +18,7 @@ import {
   run,
   type SliceBounds,
   sliceStep,
+  TooManyValues,
   textStep,
   unionStep,
   wildcard,
@@ -27,7 +29,7 @@ export class JsonPathError extends Error {
   override readonly name = 'JsonPathError';
 }
 
-/** Finds values in an object; undefined when the path leads where there can be nothing. */
+/** Finds values in an object; undefined when the path leads where there can be nothing, or finds too much. */
 export type JsonPath = (object: unknown) => readonly unknown[] | undefined;
 
 /** Throws {@link JsonPathError}. */
@@ -35,8 +37,14 @@ export function parseJsonPath(text: string): JsonPath {
   const actions = new Parser(`{${text}}`).template();
   return (object) => {
     // A path with braces of its own is several: only the first one's results are looked at, but none may fail.
-    const outcomes = actions.map((steps) => run(steps, [object]));
-    return outcomes.some(({ failed }) => failed) ? undefined : (outcomes[0]?.values ?? []).map(plainValue);
+    const budget = new Budget();
+    try {
+      const outcomes = actions.map((steps) => run(steps, [object], budget));
+      return outcomes.some(({ failed }) => failed) ? undefined : (outcomes[0]?.values ?? []).map(plainValue);
+    } catch (error) {
+      if (error instanceof TooManyValues) return undefined;
+      throw error;
+    }
   };
 }
 

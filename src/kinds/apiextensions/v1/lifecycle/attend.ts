@@ -79,8 +79,7 @@ class DefinitionAttendant implements Attendant {
     try {
       this.#attend(name);
     } catch (error) {
-      this.#server.serve(name, [], undefined);
-      this.#serving.delete(name);
+      this.#unserve(name);
       const message = error instanceof Error ? error.message : String(error);
       const failure: ConditionText = { type: 'Served', status: 'False', reason: 'InternalError', message };
       this.#step(name, (definition) => this.#changed(definition, failure));
@@ -242,9 +241,16 @@ class DefinitionAttendant implements Attendant {
       if (present.has(name)) continue;
       this.#attended.delete(name);
       this.#waiting.delete(name);
-      this.#serving.delete(name);
-      this.#server.serve(name, [], undefined);
+      this.#unserve(name);
     }
+  }
+
+  #unserve(name: string): void {
+    const serving = this.#serving.get(name);
+    if (serving === undefined) return;
+    this.#serving.delete(name);
+    this.#server.endWatches(serving.resource);
+    this.#server.serve(name, [], undefined);
   }
 }
 
