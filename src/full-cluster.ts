@@ -18,14 +18,14 @@ export interface ManifestMethods {
    * ManifestsError when something was refused; see {@link ApplyYamlOptions}.
    *
    * @example
-   * await cluster.applyYaml(await readFile('manifests.yaml', 'utf8'), { fieldManager: 'ci' });
+   * await cluster.applyYaml(text, { fieldManager: 'ci' });
    */
   applyYaml(text: string, options?: ApplyYamlOptions): Promise<readonly AppliedManifest[]>;
   /**
    * Applies the definitions of a text and returns one kind for each, in the order of the text.
    *
    * @example
-   * const [Gadget] = await cluster.installYaml(await readFile('gadget-crd.yaml', 'utf8'));
+   * const [Gadget] = await cluster.installYaml(text);
    */
   installYaml(text: string, options?: InstallYamlOptions): Promise<readonly DynamicKind[]>;
   /**

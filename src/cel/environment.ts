@@ -24,9 +24,6 @@ const NO_TYPES: TypeProvider = {
 
 /**
  * Throws when libraries contradict each other.
- *
- * @example
- * const environment = createEnvironment({ variables: { self: mapOf(STRING, DYN) } });
  */
 export function createEnvironment(options: EnvironmentOptions = {}): Environment {
   const empty: Layer = {

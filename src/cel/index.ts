@@ -19,9 +19,6 @@ export { STANDARD_LIBRARY } from './standard/index.js';
 
 /**
  * Parses and checks. With issues, `text` is all of them as clients see them.
- *
- * @example
- * const { checked } = compile('self.replicas > 0', environment);
  */
 export function compile(text: string, environment: Environment): Compiled {
   const parsed = parse(text, environment.macros);

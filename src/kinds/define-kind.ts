@@ -118,7 +118,7 @@ export function defineWith<
   }
   const body = z.object(definition.body);
   // A mistake in a user's schema shows where the kind is defined, not when its first object comes.
-  const schema = wholeObject(objectFromZod(body), definition.kind);
+  const schema = wholeObject(objectFromZod(body, '', definition.kind), definition.kind);
   return buildKind(
     definition,
     { manner: 'document', body: () => body, schema: () => schema },

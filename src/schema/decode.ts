@@ -293,7 +293,12 @@ function worded(parse: () => string): string {
 export function zeroValue(node: Structural): unknown {
   switch (node.type) {
     case 'object':
-      return decodeObject(node, {}, { goName: node.goName, path: '' }, { duplicates: undefined, suspicious: false, depth: 0 });
+      return decodeObject(
+        node,
+        {},
+        { goName: node.goName, path: '' },
+        { duplicates: undefined, suspicious: false, depth: 0 },
+      );
     case 'map':
     case 'list':
     case 'any':

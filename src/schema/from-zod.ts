@@ -21,9 +21,18 @@ interface Unwrapped {
   readonly checked: boolean;
 }
 
-/** The structural form of an object schema. `path` is used in error texts only. */
-export function objectFromZod(schema: z.core.$ZodType, path = ''): ObjectNode {
-  const node = nodeFromZod(unwrap(schema, path), path, undefined);
+/** A schema that stands in several places counts in each: doubled on every level, a few lines stand for millions. */
+export const MAX_SCHEMA_NODES = 100_000;
+
+/** State of one walk, and what messages call its subject. */
+interface Walk {
+  readonly owner: string;
+  nodes: number;
+}
+
+/** The structural form of an object schema. `path` and `owner` are used in error texts only. */
+export function objectFromZod(schema: z.core.$ZodType, path = '', owner = 'the schema'): ObjectNode {
+  const node = nodeFromZod(unwrap(schema, path), path, undefined, { owner, nodes: 0 });
   if (node.type !== 'object') throw new TypeError(`${path || 'the schema'} must be a z.object`);
   return node;
 }
@@ -68,7 +77,11 @@ function refuseChanges(def: z.core.$ZodTypes['_zod']['def'], path: string): void
 }
 
 /** `manner` of the object around it: nested objects without a Go name follow it. */
-function nodeFromZod(from: Unwrapped, path: string, manner: ObjectNode['manner'] | undefined): Structural {
+function nodeFromZod(from: Unwrapped, path: string, manner: ObjectNode['manner'] | undefined, walk: Walk): Structural {
+  if (++walk.nodes > MAX_SCHEMA_NODES) {
+    const limit = `${MAX_SCHEMA_NODES} fields, counting each place of a schema that is used in several`;
+    throw new TypeError(`orchplane: ${walk.owner}: the schema has more than ${limit}; use z.unknown() in some`);
+  }
   const { hint } = from;
   const extras = {
     ...(from.default === undefined ? {} : { default: from.default }),
@@ -79,15 +92,15 @@ function nodeFromZod(from: Unwrapped, path: string, manner: ObjectNode['manner']
   const isAtomic = () => hint.atomic ?? manner === 'struct';
   switch (def.type) {
     case 'object':
-      return { ...objectNode(from, path, manner), ...extras };
+      return { ...objectNode(from, path, manner, walk), ...extras };
     case 'record': {
-      const values = nodeFromZod(unwrap(def.valueType, path), `${path}[*]`, manner);
+      const values = nodeFromZod(unwrap(def.valueType, path), `${path}[*]`, manner, walk);
       const goType = hint.goType ?? `map[string]${values.goType}`;
       const checked = from.checked || values.checked || hasChecks(def.keyType);
       return { type: 'map', values, goType, checked, atomic: hint.atomic ?? false, ...extras };
     }
     case 'array': {
-      const items = nodeFromZod(unwrap(def.element, path), `${path}[*]`, manner);
+      const items = nodeFromZod(unwrap(def.element, path), `${path}[*]`, manner, walk);
       checkListType(items, hint, path);
       return { ...listNode(items, hint, from.checked || items.checked), ...extras };
     }
@@ -182,7 +195,7 @@ function listNode(items: Structural, hint: Hint, checked: boolean): ListNode {
 /** Deeper than any API object goes: a schema that refers to itself has no end, and no structural form. */
 const MAX_SCHEMA_DEPTH = 64;
 
-function objectNode(from: Unwrapped, path: string, outer: ObjectNode['manner'] | undefined): ObjectNode {
+function objectNode(from: Unwrapped, path: string, outer: ObjectNode['manner'] | undefined, walk: Walk): ObjectNode {
   if (path.split('.').length > MAX_SCHEMA_DEPTH) {
     const start = path.split('.').slice(0, 4).join('.');
     throw new TypeError(
@@ -216,7 +229,7 @@ function objectNode(from: Unwrapped, path: string, outer: ObjectNode['manner'] |
     if (inner === undefined) continue;
     const fieldPath = path === '' ? name : `${path}.${name}`;
     const unwrapped = unwrap(inner, fieldPath);
-    const node = nodeFromZod(unwrapped, fieldPath, manner);
+    const node = nodeFromZod(unwrapped, fieldPath, manner, walk);
     // In a document the schema also judges presence and type, so every field must be looked at.
     if (node.checked || manner === 'document') made.checked = true;
     fields.set(name, {

@@ -120,7 +120,7 @@ export class NotJsonError extends TypeError {
 }
 
 /** Deeper than any sensible object, and shallow enough for every recursive walk. A cycle has no end at all. */
-export const MAX_DEPTH = 1_000;
+export const MAX_DEPTH = 500;
 
 /** Throws {@link NotJsonError} unless the value is JSON throughout and every recursive walk can reach its end. */
 export function requireJson(value: unknown, depth = 0): void {

@@ -21,6 +21,7 @@ const GIVEN = `
   declare const transport: import('orchplane').Transport;
   declare const signal: AbortSignal;
   declare const uid: string;
+  declare const text: string;
   declare const configMaps: import('orchplane').Api<typeof import('orchplane/kinds').ConfigMap>;
   declare const namespaces: import('orchplane').Api<typeof import('orchplane/kinds').Namespace>;
   declare const namespace: Awaited<ReturnType<typeof namespaces.get>>;

@@ -21,6 +21,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   '07-pods-and-budgets.mjs': 'web-2 stays: The disruption budget web needs 2 healthy pods and has 3 currently',
   '08-applying.mjs': 'Apply failed with 1 conflict: conflict with "autoscaler": .spec.replicas',
   '09-serve.mjs': 'MODIFIED web: 3 replicas',
+  '10-definitions.mjs': 'refused: spec.size: Invalid value: "object": a cache has less than 64Gi',
 };
 
 const folder = join(root, 'examples');

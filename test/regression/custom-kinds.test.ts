@@ -1,8 +1,10 @@
 /**
  * What odd definitions once did to a cluster, and must not do again.
  */
+import { defineKind, toCRD } from 'orchplane';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
 import {
   COLLECTION,
   define,
@@ -57,5 +59,95 @@ describe('a length beyond the safe integers', () => {
     expect((await ask(`POST ${path}`, { body })).code).toBe(201);
     const made = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'a' }, spec: { text: 'abc' } };
     expect((await ask(`POST ${COLLECTION}`, { body: made })).code).toBe(code);
+  });
+});
+
+describe('a printer column that finds the same again and again', () => {
+  test.each([`.spec${'..a'.repeat(6)}`, `.spec${"['a','a']".repeat(30)}`])('%s is given up', async (jsonPath) => {
+    const cluster = testCluster();
+    const additionalPrinterColumns = [{ name: 'Deep', type: 'string', jsonPath }];
+    const objects = await define(cluster, { versions: [version({ additionalPrinterColumns })] });
+    await objects.create(
+      widget(
+        'a',
+        nested(60, 'x', (inner) => ({ a: inner })),
+      ),
+    );
+    const { body } = await http(cluster)(`GET ${COLLECTION}`, { accept: AS_TABLE });
+    expect(body).toMatchObject({ rows: [{ cells: ['a', null] }] });
+  });
+});
+
+function nested(levels: number, leaf: unknown, around: (inner: unknown) => unknown): unknown {
+  let value = leaf;
+  for (let level = 0; level < levels; level++) value = around(value);
+  return value;
+}
+
+describe('what is nested deeper than walks have stack for', () => {
+  const TOO_DEEP = 'json: exceeded max depth';
+  const around: Record<string, (inner: unknown) => unknown> = {
+    properties: (inner) => ({ type: 'object', properties: { a: inner } }),
+    items: (inner) => ({ type: 'array', items: inner }),
+    allOf: (inner) => ({ allOf: [inner] }),
+    not: (inner) => ({ not: inner }),
+  };
+
+  test.each(Object.keys(around))(
+    'a definition with nested %s is refused, in process and over HTTP',
+    async (keyword) => {
+      const cluster = testCluster();
+      const spec = nested(1_200, { type: 'string' }, around[keyword] as never) as Record<string, unknown>;
+      const wish = definition({ versions: [version({ spec })] });
+      await expect(definitions(cluster).create(wish)).rejects.toMatchObject({ status: { code: 400 } });
+      const path = '/apis/apiextensions.orch.io/v1/customresourcedefinitions';
+      const { code, body } = await http(cluster)(`POST ${path}`, { body: wish });
+      expect([code, body.message]).toEqual([400, expect.stringContaining(TOO_DEEP)]);
+    },
+  );
+
+  test('what may be defined can be used', async () => {
+    const cluster = testCluster();
+    const spec = nested(240, { type: 'string' }, around['properties'] as never) as Record<string, unknown>;
+    const objects = await define(cluster, { versions: [version({ spec })] });
+    const value = nested(240, 'x', (inner) => ({ a: inner }));
+    expect(await objects.create(widget('a', value))).toMatchObject({ spec: value });
+  });
+
+  test('a scale whose path leads there is refused', async () => {
+    const cluster = testCluster();
+    const scale = { specReplicasPath: `.spec.${'a.'.repeat(3_000)}b`, statusReplicasPath: '.status.replicas' };
+    const objects = await define(cluster, { versions: [version({ subresources: { scale } })] });
+    await objects.create(widget('a'));
+    const body = { kind: 'Scale', apiVersion: 'autoscaling/v1', metadata: { name: 'a' }, spec: { replicas: 2 } };
+    const answer = await http(cluster)(`PUT ${COLLECTION}/a/scale`, { body });
+    expect([answer.code, answer.body.message]).toEqual([400, TOO_DEEP]);
+  });
+});
+
+describe('a zod schema that stands twice in itself, level by level', () => {
+  const doubled = () => nested(22, z.string(), (inner) => z.object({ a: inner as z.ZodType, b: inner as z.ZodType }));
+  const kindWith = (spec: z.ZodType) =>
+    defineKind({ apiVersion: 'example.com/v1', kind: 'Widget', scope: 'Namespaced', body: { spec } });
+
+  test('is no body of a kind', () => {
+    expect(() => kindWith(doubled() as z.ZodType)).toThrow(/Widget: the schema has more than 100000 fields/);
+  });
+
+  test('is no schema of a definition', () => {
+    const kind = kindWith(z.union([doubled() as z.ZodType, z.string()]));
+    expect(() => toCRD(kind)).toThrow(/Widget: its definition would have more than 100000 fields/);
+  });
+});
+
+describe('a rule of defineKind that no definition would take', () => {
+  test.each([
+    ['unknown key messge', { rule: 'true', messge: 'x' }],
+    ['reason is one of', { rule: 'true', reason: 'Bad' }],
+    ['message must be a string', { rule: 'true', message: 3 }],
+  ])('%s', (problem, rule) => {
+    const body = { spec: z.object({ a: z.string() }) };
+    const wish = { apiVersion: 'example.com/v1', kind: 'Widget', scope: 'Namespaced', body, rules: [rule] } as const;
+    expect(() => defineKind(wish as never)).toThrow(new RegExp(`^orchplane: Widget: rule true: ${problem}`));
   });
 });

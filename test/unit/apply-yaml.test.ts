@@ -137,7 +137,9 @@ describe('applyYaml', () => {
     const before = target.resourceVersion;
     const text = together(document('ConfigMap', 'a'), 'apiVersion: [\n', 'kind: ConfigMap\n');
     const { message, report } = await failureOf(applyYaml(target, text));
-    expect(message).toContain('applyYaml: 2 of 3 failed; nothing was applied\n  line 5 (document 2): error converting YAML to JSON');
+    expect(message).toContain(
+      'applyYaml: 2 of 3 failed; nothing was applied\n  line 5 (document 2): error converting YAML to JSON',
+    );
     expect(message).toContain('\n  line 7 (document 3): apiVersion is missing');
     expect(report.every(({ kind }) => kind === undefined)).toBe(true);
     expect((await applyYaml(target, text, { onError: 'report' })).map(({ document: at }) => at)).toEqual([2, 3]);
@@ -313,5 +315,61 @@ describe('installYaml', () => {
   test('works on a clock that stands still', async () => {
     const [Gadget] = await testCluster({ dialect: 'kubernetes' }).installYaml(definition('Gadget'));
     expect(Gadget?.kind).toBe('Gadget');
+  });
+});
+
+describe('texts that are odd or long', () => {
+  const places = async (text: string) =>
+    (await applyYaml(cluster(), text)).map(({ place, name }) => `${name}: ${place}`);
+  const [a, b, c] = ['a', 'b', 'c'].map((name) => document('ConfigMap', name)) as [string, string, string];
+
+  test('many JSON objects in a row are read one by one, each with its line', async () => {
+    const report = await applyYaml(cluster(), '{}'.repeat(20_000), { onError: 'report' });
+    expect(report).toHaveLength(20_000);
+    const spread = await applyYaml(cluster(), '{}\n{"a":\n"}"}\n\n{}', { onError: 'report' });
+    expect(spread.map(({ place }) => place)).toEqual([
+      'line 1 (document 1)',
+      'line 2 (document 2)',
+      'line 5 (document 3)',
+    ]);
+  });
+
+  test('many documents are read in time that grows with their number, and know their lines', async () => {
+    const report = await applyYaml(cluster(), '---\na: [\n'.repeat(10_000), { onError: 'report' });
+    expect(report).toHaveLength(10_000);
+    expect(report[9_999]).toMatchObject({
+      error: { message: expect.stringMatching(/^line 20000 \(document 10000\): .*yaml: line 20000: /) },
+    });
+  });
+
+  test.each(['\r', '\r\n'])('lines may end with %j', async (end) => {
+    const expected = ['a: line 1 (document 1)', 'b: line 5 (document 2)'];
+    expect(await places(together(a, b).replaceAll('\n', end))).toEqual(expected);
+  });
+
+  test('byte order marks of files that were joined are passed over', async () => {
+    const joined = `\uFEFF${a}\uFEFF---\n${b}---\n\uFEFF# c\n\uFEFF${c}`;
+    expect(await places(joined)).toEqual([
+      'a: line 1 (document 1)',
+      'b: line 5 (document 2)',
+      'c: line 10 (document 3)',
+    ]);
+  });
+
+  test('a list within a list is taken apart too', async () => {
+    const list = (kind: string, ...items: unknown[]) => ({ apiVersion: 'v1', kind, items });
+    const map = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } });
+    const inner = list('List', map('a'), list('ConfigMapList', { metadata: { name: 'b' } }));
+    expect(await places(JSON.stringify(list('List', inner, map('c'))))).toEqual([
+      'a: line 1 (document 1, item 1)',
+      'b: line 1 (document 1, item 1)',
+      'c: line 1 (document 1, item 2)',
+    ]);
+  });
+
+  test('a signal that is aborted already is all that counts', async () => {
+    const signal = AbortSignal.abort(new Error('enough'));
+    await expect(applyYaml(cluster(), '{{{', { signal })).rejects.toThrow('enough');
+    await expect(installYaml(cluster(), '{{{', { signal })).rejects.toThrow('enough');
   });
 });

@@ -1,6 +1,7 @@
 /**
  * Which devices satisfy a class: what allocation asks before anything else.
  */
+import { isRecord } from '../../util/json.js';
 import type { Program } from '../engine.js';
 import { typeNameOf } from '../runtime-type.js';
 import {
@@ -16,6 +17,7 @@ import {
   CelUint,
   type CelValue,
 } from '../values.js';
+import { checkDevices } from './check-devices.js';
 import { compileDeviceSelector, MAX_SELECTOR_COST } from './compile.js';
 import { deviceValue, type SelectableDevice } from './device.js';
 
@@ -46,7 +48,8 @@ export function matchDevices<Device extends SelectableDevice>(
   from: ClassLike | readonly SelectorLike[],
   devices: readonly Device[],
 ): Device[] {
-  const selectors = 'spec' in from ? (from.spec.selectors ?? []) : from;
+  const selectors = selectorsOf(from);
+  checkDevices(devices);
   const owner = 'spec' in from ? `class ${from.metadata?.name ?? ''}: ` : '';
   return devices.filter((device) => {
     const value = attempt(() => deviceValue(device));
@@ -60,6 +63,27 @@ export function matchDevices<Device extends SelectableDevice>(
       return matches;
     });
   });
+}
+
+/** Throws TypeError for what is neither a class nor selectors. */
+function selectorsOf(from: ClassLike | readonly SelectorLike[]): readonly SelectorLike[] {
+  const given: unknown = from;
+  const spec = isRecord(given) ? given['spec'] : undefined;
+  const selectors = isRecord(spec) ? (spec['selectors'] ?? []) : given;
+  if (!Array.isArray(selectors)) {
+    throw new TypeError('orchplane: matchDevices takes a DeviceClass or a list of selectors first');
+  }
+  selectors.forEach((selector: unknown, index) => {
+    if (typeof selector === 'string' || (isRecord(selector) && isExpression(selector['cel']))) return;
+    const form = "an expression, or { cel: { expression: '…' } }";
+    throw new TypeError(`orchplane: matchDevices: selector #${index} must be ${form}`);
+  });
+  return selectors;
+}
+
+/** Absent is a selector without one, which fails as such. */
+function isExpression(cel: unknown): boolean {
+  return cel === undefined || (isRecord(cel) && typeof cel['expression'] === 'string');
 }
 
 function expressionOf(selector: SelectorLike): string {

@@ -19,10 +19,6 @@ export { STANDARD_MACROS } from './standard-macros.js';
 
 /**
  * Reads an expression with the syntax for optional values. `macros` are found by `macroKey`.
- *
- * @example
- * const parsed = parse('self.replicas > 0', macros);
- * if ('issues' in parsed) console.log(issuesText(new TextSource('self.replicas > 0'), parsed.issues));
  */
 export function parse(
   text: string,

@@ -22,8 +22,8 @@ export class TooManyValues extends Error {
   override readonly name = 'TooManyValues';
 }
 
-/** How many values all steps of one evaluation may find together: more than an object that can be sent holds. */
-const MAX_VALUES = 1_000_000;
+/** How many values all steps of one evaluation may find together: about as many as an object that can be sent holds. */
+const MAX_VALUES = 250_000;
 
 export class Budget {
   #left = MAX_VALUES;

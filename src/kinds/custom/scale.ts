@@ -5,7 +5,7 @@ import { errors } from '../../meta/errors.js';
 import { quote } from '../../meta/go-text.js';
 import type { ApiObject, DeepReadonly, DraftObject } from '../../meta/object.js';
 import type { MutableRecord } from '../../util/json.js';
-import { isRecord, setOwn } from '../../util/json.js';
+import { isRecord, MAX_DEPTH, setOwn } from '../../util/json.js';
 import type { CustomResourceSubresourceScale } from '../apiextensions/v1/schema/definition.js';
 import { Scale } from '../autoscaling/v1/scale.js';
 import type { SubresourceView } from '../kind.js';
@@ -46,6 +46,8 @@ export function customScale(paths: DeepReadonly<CustomResourceSubresourceScale>)
     },
     write(view: ApiObject, draft: DraftObject): void {
       const { replicas = 0 } = (view as unknown as Scale).spec;
+      // What could not be sent is not made in another way either.
+      if (replicasPath.length > MAX_DEPTH) throw errors.badRequest('json: exceeded max depth');
       putAt(draft, replicasPath, replicas);
     },
   });

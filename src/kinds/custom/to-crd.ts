@@ -101,7 +101,7 @@ function versionOf(kind: Kind, dialect: Dialect, report: Report): CustomResource
   if (strategy.validate !== undefined) report({ path: '', what: 'the rules of validate', effect: 'weaker' });
   // For rules of the kind a date is a text; its format would make it a time for those of the definition.
   const hasRules = kind.rules !== undefined && kind.rules.length > 0;
-  const schema = schemaFromZod(kind.body, { dialect, report, datesAreTexts: hasRules });
+  const schema = schemaFromZod(kind.body, { owner: kind.kind, dialect, report, datesAreTexts: hasRules });
   addRules(schema, kind, dialect);
   const subresources = subresourcesOf(kind, report);
   const columns = columnsOf(kind, report);

@@ -144,3 +144,22 @@ describe('matchDevices', () => {
     );
   });
 });
+
+describe('matchDevices, misused', () => {
+  const driver = 'gpu.example.com';
+
+  test.each([
+    [null, [], 'takes a DeviceClass or a list of selectors first'],
+    [{ spec: null }, [], 'takes a DeviceClass or a list of selectors first'],
+    [[null], [], 'selector #0 must be an expression'],
+    [['true'], null, 'takes a list of devices'],
+    [['true'], [null], 'device #0: must be an object with a driver'],
+    [['true'], [{ driver, attributes: null }], 'device #0: attributes must be an object'],
+    [['true'], [{ driver, attributes: { x: { int: 1.5 } } }], 'device #0: attributes["x"].int must be a whole number'],
+    [['true'], [{ driver, capacity: { x: null } }], 'device #0: capacity["x"] must be an object'],
+  ])('%j, %j', (from, devices, problem) => {
+    const call = () => matchDevices(from as never, devices as never);
+    expect(call).toThrow(TypeError);
+    expect(call).toThrow(problem);
+  });
+});

@@ -76,7 +76,9 @@ describe('answers', () => {
     };
     const { call } = fakeServer(() => ({ type: 'object', code: 200, object: list, warnings: [] }));
     const response = await call('GET', '/apis/example.com/v1/widgets');
-    expect(await response.text()).toBe(`${JSON.stringify(list)}\n`);
+    // Its metadata are those of a map too: there is a token even when there is none.
+    const wire = { ...list, metadata: { continue: '', resourceVersion: '9' } };
+    expect(await response.text()).toBe(`${JSON.stringify(wire)}\n`);
   });
 
   test('the code is the server’s, and warnings become headers', async () => {

@@ -9,6 +9,7 @@ import { type FieldError, printFieldError } from '../../../meta/field-error.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { isRecord } from '../../../util/json.js';
 import { findField } from '../../apiextensions/v1/rules/field-path.js';
+import { REASONS } from '../../apiextensions/v1/rules/node.js';
 import type { ValidationRule, ValidationRuleInput } from '../../apiextensions/v1/schema/json-schema.js';
 import { type SchemaView, schemaView } from '../../apiextensions/v1/schema/schema-view.js';
 import { schemaFromZod } from '../zod/schema.js';
@@ -27,17 +28,15 @@ export type KindRules = (
  * Compiles the rules of a kind. `body` is what its objects hold beside what every object has. Throws a TypeError that names
  * what is wrong with a rule, so that it shows where the kind is defined. What rules might cost is not held against them,
  * because zod schemas rarely say how long things may get; while they run they are limited as everywhere.
- *
- * @example
- * const judge = compileKindRules('Widget', body, [{ rule: 'self.spec.min <= self.spec.max', message: 'min is at most max' }]);
- * const { errors } = judge(widget, undefined);
  */
 export function compileKindRules(name: string, body: z.ZodObject, rules: readonly ValidationRuleInput[]): KindRules {
   for (const given of rules as readonly unknown[]) {
-    if (isRecord(given) && typeof given['rule'] === 'string') continue;
-    throw new TypeError(`orchplane: ${name}: a rule is written { rule: 'self.spec.a > 0' }`);
+    if (!isRecord(given) || typeof given['rule'] !== 'string') {
+      throw new TypeError(`orchplane: ${name}: a rule is written { rule: 'self.spec.a > 0' }`);
+    }
+    checkKeys(name, given);
   }
-  const root = { ...schemaOf(body), validations: rules as readonly ValidationRule[] };
+  const root = { ...schemaOf(name, body), validations: rules as readonly ValidationRule[] };
   const environments = { rule: storedEnvironment, message: storedEnvironment };
   const problems = [
     ...rules.flatMap((rule) => textProblems(root, rule)),
@@ -56,9 +55,25 @@ export function compileKindRules(name: string, body: z.ZodObject, rules: readonl
     ruleErrors(compiled, next, live === undefined ? Before.NOTHING : Before.ofUpdate(root, next, live));
 }
 
+const TEXTS: readonly string[] = ['rule', 'message', 'messageExpression', 'reason', 'fieldPath'];
+
+/** What a definition would not take is a slip here too, and would change what the rule means. */
+function checkKeys(name: string, given: Readonly<Record<string, unknown>>): void {
+  const refuse = (problem: string) => new TypeError(`orchplane: ${name}: rule ${given['rule']}: ${problem}`);
+  for (const [key, value] of Object.entries(given)) {
+    const type = TEXTS.includes(key) ? 'string' : key === 'optionalOldSelf' ? 'boolean' : undefined;
+    if (type === undefined) throw refuse(`unknown key ${key}; a rule has ${TEXTS.join(', ')} and optionalOldSelf`);
+    if (value !== undefined && typeof value !== type) throw refuse(`${key} must be a ${type}`);
+  }
+  const { reason } = given;
+  if (reason !== undefined && !REASONS.includes(reason as string)) {
+    throw refuse(`reason is one of ${REASONS.join(', ')}; got ${JSON.stringify(reason)}`);
+  }
+}
+
 /** The schema that the kind has as a definition, so that a rule means the same in both. Dates are texts in zod. */
-function schemaOf(body: z.ZodObject): SchemaView {
-  const about = { dialect: kubernetesDialect, report: () => undefined, datesAreTexts: true };
+function schemaOf(owner: string, body: z.ZodObject): SchemaView {
+  const about = { owner, dialect: kubernetesDialect, report: () => undefined, datesAreTexts: true };
   return schemaView(schemaFromZod(body, about), kubernetesDialect);
 }
 

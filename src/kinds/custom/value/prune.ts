@@ -15,9 +15,6 @@ export interface PruneOptions {
 
 /**
  * Takes unknown fields out of a draft, in place, and returns their paths in order: `spec.foo`, `spec.list[0].x`.
- *
- * @example
- * pruneUnknown(schema, { kind: 'Widget', spec: { known: 1, other: 2 } }, { isResource: true }) // ['spec.other']
  */
 export function pruneUnknown(schema: SchemaView | undefined, draft: unknown, options: PruneOptions = {}): string[] {
   const pruning = new Pruning();

@@ -19,10 +19,6 @@ export interface ValueOptions {
 
 /**
  * What is wrong with a value, in the order of the reference server. A value that is fine costs one walk.
- *
- * @example
- * validateValue(schema, object) // a create
- * validateValue(statusSchema, status, { base: 'status', old: oldStatus })
  */
 export function validateValue(schema: SchemaView, value: unknown, options: ValueOptions = {}): FieldError[] {
   const { base = '', old, purpose = 'objects' } = options;

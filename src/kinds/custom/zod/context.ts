@@ -31,6 +31,10 @@ export type Draft = JSONSchemaProps;
 export interface Place {
   /** As losses name it. */
   readonly path: string;
+  /** The kind, as messages name it. */
+  readonly owner: string;
+  /** The schemas met so far, on the whole walk. */
+  readonly count: { nodes: number };
   readonly dialect: Dialect;
   /** Inside a union or an intersection, where nothing is filled in. */
   readonly noDefaults: boolean;

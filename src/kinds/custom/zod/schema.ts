@@ -3,6 +3,7 @@
  * state. It follows what the kind does here, where zod judges and the structural form decides what is kept.
  */
 import * as z from 'zod';
+import { MAX_SCHEMA_NODES } from '../../../schema/from-zod.js';
 import { type Hint, hintOf } from '../../../schema/hints.js';
 import type { MutableRecord } from '../../../util/json.js';
 import { setOwn } from '../../../util/json.js';
@@ -14,8 +15,11 @@ import { intersectionSchema, tupleItems, unionSchema } from './unions.js';
 import { enumSchema, isNothing, NOTHING } from './values.js';
 
 /** The schema of a kind's body, and what it does not say. */
-export function schemaFromZod(body: ZodNode, about: Pick<Place, 'dialect' | 'report' | 'datesAreTexts'>): Draft {
-  return walk(body, { path: '', noDefaults: false, around: [], closed: new WeakSet(), ...about });
+export function schemaFromZod(
+  body: ZodNode,
+  about: Pick<Place, 'owner' | 'dialect' | 'report' | 'datesAreTexts'>,
+): Draft {
+  return walk(body, { path: '', noDefaults: false, around: [], closed: new WeakSet(), count: { nodes: 0 }, ...about });
 }
 
 /** A schema without its wrappers, and what they said. */
@@ -29,6 +33,9 @@ interface Unwrapped {
 }
 
 function walk(schema: ZodNode, place: Place): Draft {
+  if (++place.count.nodes > MAX_SCHEMA_NODES) {
+    throw new TypeError(`orchplane: ${place.owner}: its definition would have more than ${MAX_SCHEMA_NODES} fields`);
+  }
   const { inner, hint, isNullable, fallback, words } = unwrap(schema, place);
   if (place.around.includes(inner)) {
     lose(place, 'what a schema says that refers to itself');

@@ -207,7 +207,13 @@ function mergeableItemErrors(node: SchemaView, path: string, spell: ExtensionSpe
   return found;
 }
 
-const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
+/** What a rule may say is wrong with a value. */
+export const REASONS: readonly string[] = [
+  'FieldValueDuplicate',
+  'FieldValueForbidden',
+  'FieldValueInvalid',
+  'FieldValueRequired',
+];
 
 function ruleErrors(node: SchemaView, { path, spell }: Place): FieldError[] {
   const list = `${path}.${spell('validations')}`;
