@@ -12,7 +12,7 @@ import { entries, manifest, requireBuild, root } from './manifest.js';
 /** Most kB (1000 bytes) each entry may weigh. Raise a number only together with what made it necessary. */
 const BUDGET_KB: Readonly<Record<string, number>> = {
   // With every built-in kind; `core` is the same without them. A quarter of it is for custom kinds: expressions, schemas.
-  index: 375,
+  index: 380,
   core: 96,
   kinds: 280,
   // A third of it describes the fields of the built-in kinds, for `kubectl explain`.
@@ -21,7 +21,7 @@ const BUDGET_KB: Readonly<Record<string, number>> = {
   'codec/cbor': 9,
   'service-worker': 74,
   node: 280,
-  testing: 365,
+  testing: 370,
 };
 
 interface Size {
@@ -83,7 +83,7 @@ const PAGES: readonly {
   {
     name: 'all kinds',
     code: "import { createCluster } from 'orchplane'; console.log(createCluster());",
-    budget: 365,
+    budget: 370,
   },
 ];
 

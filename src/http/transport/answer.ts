@@ -116,9 +116,15 @@ function asAnswer({ verb }: ApiRequest, value: unknown): ObjectResponse['object'
 function withTypedItems(list: MutableRecord): MutableRecord {
   const { kind, apiVersion } = list;
   const items = Array.isArray(list['items']) ? list['items'] : [];
+  dropEmptyToken(list['metadata']);
   if (typeof kind !== 'string' || !kind.endsWith(LIST)) return { ...list, items };
   const type = { kind: kind.slice(0, -LIST.length), apiVersion };
   return { ...list, items: items.map((item: unknown) => (isRecord(item) ? { ...type, ...item } : item)) };
+}
+
+/** Lists of custom kinds have a token even when there are no more pages. */
+function dropEmptyToken(metadata: unknown): void {
+  if (isRecord(metadata) && metadata['continue'] === '') delete metadata['continue'];
 }
 
 const LIST = 'List';

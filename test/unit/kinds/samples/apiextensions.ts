@@ -13,6 +13,7 @@ const spec = {
 export const samples: readonly KindSample[] = [
   {
     kind: CustomResourceDefinition,
+    isAttended: true,
     names: ['widgets.example.com', 'widgets.example.com'],
     body: { spec },
     change: { spec: { ...spec, names: { ...spec.names, categories: ['all'] } } },
