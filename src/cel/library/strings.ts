@@ -204,7 +204,12 @@ function quoted(text: string): string {
 }
 
 function join(list: CelList, separator: string): string {
-  return itemsOf(list).map(joinable).join(separator);
+  const texts = itemsOf(list).map(joinable);
+  // A short list of references to one long text makes a very long one; its price is known only when it is there.
+  let length = separator.length * texts.length;
+  for (const text of texts) length += text.length;
+  spend(length);
+  return texts.join(separator);
 }
 
 function joinable(item: CelValue): string {
