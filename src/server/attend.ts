@@ -6,7 +6,7 @@ import type { Attendant, AttendedServer, Outside } from '../kinds/attendant.js';
 import type { Kind } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { SERVER_MANAGER } from '../meta/dialect.js';
-import type { GroupResource } from '../meta/gvk.js';
+import { type GroupResource, qualifiedResource } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { valueBody } from '../protocol/body.js';
 import type { ApiRequest } from '../protocol/request.js';
@@ -66,7 +66,16 @@ export class Attendants {
   #serverFor(attended: ServedKind): AttendedServer {
     const context = this.#context;
     const { registry, store, dialect } = context;
-    const storage = (resource: GroupResource): string | undefined => registry.storedForm(resource)?.storage;
+    // Asked after every write: the place of a resource is worked out once.
+    const places = new WeakMap<GroupResource, string>();
+    const storage = (resource: GroupResource): string => {
+      let place = places.get(resource);
+      if (place === undefined) {
+        place = qualifiedResource({ group: dialect.group(resource.group), resource: resource.resource });
+        places.set(resource, place);
+      }
+      return place;
+    };
     return {
       dialect,
       objects: objectReader(store, registry),
@@ -85,7 +94,7 @@ export class Attendants {
       },
       writeStatus: (object, change) => this.#writeStatus(attended, object, change),
       deleteAll: (resource) => this.#deleteAll(resource),
-      changes: (resource) => store.lastChange(storage(resource) ?? ''),
+      changes: (resource) => store.lastChange(storage(resource)),
     };
   }
 
