@@ -85,7 +85,6 @@ export class Attendants {
       serve: (owner, kinds, stored) => registry.serve(owner, kinds, stored),
       endWatches: (resource) => {
         const name = storage(resource);
-        if (name === undefined) return;
         for (const watch of [...context.watches]) if (watch.storage === name) watch.finish(store.revision);
       },
       others: (group) => {
