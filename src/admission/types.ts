@@ -5,14 +5,20 @@
  * throwing a StatusError (usually `errors.forbidden`).
  */
 
-import type { ObjectReader } from '../kinds/objects.js';
+import type { AccessReader } from '../kinds/access.js';
+import type { Outside } from '../kinds/attendant.js';
+import type { FeatureGates } from '../kinds/feature-gates.js';
+import type { ObjectAddress, ObjectReader } from '../kinds/objects.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { Dialect } from '../meta/dialect.js';
+import type { GroupResource, GroupVersionKind, GroupVersionResource } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import type { User } from '../protocol/request.js';
+import type { Clock } from '../util/clock.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 
-export type Operation = 'CREATE' | 'UPDATE' | 'DELETE';
+/** CONNECT: a line to what runs elsewhere (exec, proxy); its object is the options of the line. */
+export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
 export interface AdmissionRequest<Object extends DraftObject | ApiObject = ApiObject> {
   readonly operation: Operation;
@@ -28,20 +34,64 @@ export interface AdmissionRequest<Object extends DraftObject | ApiObject = ApiOb
   readonly oldObject: ApiObject | undefined;
   readonly dryRun: boolean;
   readonly user: User;
+  /** Of `object` and `oldObject`; below an object it may be another than that of `served` (Scale, Eviction, …). */
+  readonly objectKind: GroupVersionKind;
+  /** The options of the request as an object of its own: CreateOptions, UpdateOptions, PatchOptions, DeleteOptions. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** For the client, beside the answer; add to them. */
+  readonly warnings: string[];
+  /** Whether, and how, the mutating plugins are run once more. */
+  readonly rounds: Rounds;
+  /** Leaves a note in the audit event of the request; the first note under a key stays. */
+  annotate(key: string, value: string): void;
+  /**
+   * Done in the same instant in which the object is stored, right before it; not on a dry run. May throw a StatusError,
+   * and then nothing is stored. A write that is tried again asks its plugins again, and only what the last try asked
+   * for is done.
+   */
+  whenStored(effect: () => void): void;
+}
+
+/** Mutating plugins are run twice where one of them changed what others have looked at already. */
+export interface Rounds {
+  /** 0, and 1 when they are run once more. */
+  readonly round: number;
+  /** Asks for a second round; there is no third. */
+  again(): void;
+  /** What a plugin wants to know about its first round in the second. */
+  readonly memory: Map<AdmissionPlugin, unknown>;
 }
 
 /** What the cluster lets a plugin see. */
 export interface ClusterView extends ObjectReader {
   readonly dialect: Dialect;
+  readonly features: FeatureGates;
+  readonly clock: Clock;
+  readonly access: AccessReader;
+  /** How webhooks are reached. */
+  readonly outside: Outside;
   namespace(name: string): ApiObject | undefined;
+  /** How often objects of a resource have been written: another number, another state. */
+  changes(resource: GroupResource): number;
+  /** Kinds by their names as clients see them. */
+  kindNamed(gvk: GroupVersionKind): ServedKind | undefined;
+  resourceNamed(gvr: GroupVersionResource): ServedKind | undefined;
+  /** All versions under which the objects of a kind are served, itself included. */
+  versionsOf(served: ServedKind): readonly ServedKind[];
+  /** An object of one version in the form of another version of the same kind. */
+  convert(object: ApiObject, from: ServedKind, to: ServedKind): MaybePromise<ApiObject>;
+  /** Changes another object past all plugins, at once. Throws when there is no such object. */
+  change(address: ObjectAddress, change: (draft: DraftObject) => void): ApiObject;
 }
 
 export interface AdmissionPlugin {
   readonly name: string;
   /** Which kinds it looks at; absent: all of them. Asked once for each kind. */
   readonly looksAt?: (served: ServedKind) => boolean;
-  /** Its `mutate` only refuses; saves a second look at every object. */
-  readonly changesNothing?: boolean;
+  /** Its `mutate` only refuses; saves a second look at every object. A function: whether that is so at the moment. */
+  readonly changesNothing?: boolean | ((view: ClusterView) => boolean);
+  /** Whether it may make writes of this kind wait at the moment. Absent: a plugin of a user may, one of ours does not. */
+  readonly mayWait?: (served: ServedKind, view: ClusterView) => boolean;
   /** What it changes is known to be well formed, and needs no second look either. Built-in plugins only. */
   readonly trusted?: boolean;
   /** May change `request.object` in place. */

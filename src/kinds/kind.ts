@@ -19,6 +19,7 @@ import type { CustomForm, Judgement } from './custom-form.js';
 import type { FeatureGates } from './feature-gates.js';
 import type { Objects } from './objects.js';
 import type { ScalePaths } from './scale-paths.js';
+import type { TokenPower } from './tokens.js';
 
 export type Scope = 'Namespaced' | 'Cluster';
 
@@ -117,6 +118,7 @@ export interface WriteContext {
 export interface PowerContext extends WriteContext {
   readonly objects: Objects;
   readonly access: AccessReader;
+  readonly tokens: TokenPower;
   readonly request: ApiRequest;
   readonly user: User;
   /** Empty for cluster-scoped kinds. */
@@ -192,6 +194,8 @@ export interface Strategy {
   readonly validateUpdate?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly FieldError[];
   /** Why a field that the schema does not know is refused, where others are dropped with a warning. */
   readonly refuseUnknownField?: (field: string, dialect: Dialect) => string | undefined;
+  /** Whether who asks may write such an object at all; throws. After validation, before plugins judge. */
+  readonly permit?: (next: ApiObject, live: ApiObject | undefined, context: PowerContext) => void;
   /** Rules in CEL, on every write, the status alone included. */
   readonly rules?: (next: ApiObject, live: ApiObject | undefined) => Judgement;
   /** What to tell the client about an object that is accepted all the same. */

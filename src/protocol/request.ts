@@ -19,6 +19,14 @@ export interface User {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
+/** What is noted about a request beside its answer. */
+export interface AuditNotes {
+  /** The first note under a key stays. */
+  annotate(key: string, value: string): void;
+  /** The object as it was sent, and as it was answered; kept where the policy wants bodies. */
+  sent?(object: unknown): void;
+}
+
 /** Conditions that the live object must meet for a delete to go ahead. */
 export interface Preconditions {
   readonly uid?: string;
@@ -68,6 +76,8 @@ export interface ApiRequest {
   /** Present exactly when the verb is `patch`. */
   readonly patchType?: PatchType;
   readonly user?: User;
+  /** Takes notes about the request for whoever keeps a record of it. */
+  readonly audit?: AuditNotes;
   /** From which a field manager is derived when the options name none. */
   readonly userAgent?: string;
   /** Ends a watch; gives up waiting for a version that has not come yet. */

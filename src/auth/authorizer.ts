@@ -1,0 +1,74 @@
+/**
+ * Authorizers: what `createCluster({ authorizer })` takes. An authorizer is made with the cluster, because the rules that
+ * it goes by may be objects of the cluster.
+ */
+import type { AccessAttributes, AccessDecision, AccessReader, AccessRules } from '../kinds/access.js';
+import type { ObjectReader } from '../kinds/objects.js';
+import type { Dialect } from '../meta/dialect.js';
+import type { GroupResource } from '../meta/gvk.js';
+import type { User } from '../protocol/request.js';
+
+/** What an authorizer may know of its cluster. */
+export interface AuthorizerSetting {
+  readonly dialect: Dialect;
+  readonly objects: ObjectReader;
+  /** How often objects of a resource have been written: another number, another state. */
+  changes(resource: GroupResource): number;
+}
+
+/**
+ * Decides for one cluster. An answer of `undefined` is no opinion.
+ *
+ * @example
+ * createCluster({ authorizer: () => ({ decide: (user) => ({ allowed: user.user === 'alice', reason: '' }) }) })
+ */
+export interface Authorizer {
+  decide(user: User, attributes: AccessAttributes): AccessDecision | boolean | undefined;
+  rules?(user: User, namespace: string): AccessRules;
+}
+
+export type AuthorizerFactory = (setting: AuthorizerSetting) => Authorizer;
+
+/** Members may do everything, whatever the rules say. */
+export const MASTERS = 'system:masters';
+export const AUTHENTICATED = 'system:authenticated';
+export const UNAUTHENTICATED = 'system:unauthenticated';
+export const ANONYMOUS = 'system:anonymous';
+
+/** Everybody may do everything, strangers included. */
+export function allowAll(): AuthorizerFactory {
+  return () => ({ decide: () => ALLOWED });
+}
+
+/** Whoever has a name may do everything; strangers may do nothing. What clusters without RBAC kinds do. */
+export function allowAuthenticated(): AuthorizerFactory {
+  return () => ({ decide: (user) => (user.groups?.includes(UNAUTHENTICATED) ? undefined : ALLOWED) });
+}
+
+const ALLOWED: AccessDecision = Object.freeze({ allowed: true, reason: '' });
+const NO_OPINION: AccessDecision = Object.freeze({ allowed: false, reason: '' });
+const NO_RULES: AccessRules = Object.freeze({ resourceRules: [], nonResourceRules: [], incomplete: true });
+const ALL_RULES: AccessRules = Object.freeze({
+  resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
+  nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+});
+
+/** The authorizer behind the one rule that no authorizer can change: administrators may do everything. */
+export function accessOf(factory: AuthorizerFactory, setting: AuthorizerSetting): AccessReader {
+  const authorizer = factory(setting);
+  if (typeof authorizer?.decide !== 'function') {
+    throw new TypeError('orchplane: an authorizer is a function that returns { decide(user, attributes) }');
+  }
+  return {
+    decide(user, attributes) {
+      if (user.groups?.includes(MASTERS) === true) return ALLOWED;
+      const decided = authorizer.decide(user, attributes);
+      if (decided === undefined || decided === false) return NO_OPINION;
+      return decided === true ? ALLOWED : decided;
+    },
+    rules(user, namespace) {
+      if (user.groups?.includes(MASTERS) === true) return ALL_RULES;
+      return authorizer.rules?.(user, namespace) ?? NO_RULES;
+    },
+  };
+}
