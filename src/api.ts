@@ -3,8 +3,15 @@
  */
 
 // 1. Clusters and kinds
-export { defaultAdmission } from './admission/plugins/index.js';
 export type { AdmissionPlugin, AdmissionRequest, ClusterView, Operation } from './admission/types.js';
+export {
+  type Authorizer,
+  type AuthorizerFactory,
+  type AuthorizerSetting,
+  allowAll,
+  allowAuthenticated,
+} from './auth/authorizer.js';
+export { rbac } from './auth/rbac/index.js';
 // 2. The client
 export type {
   Api,

@@ -11,5 +11,5 @@ import { assembleCluster } from './cluster.js';
  * const cluster = createCluster({ kinds: [ConfigMap] });
  */
 export function createCluster(options: ClusterOptions = {}): Cluster {
-  return assembleCluster(options, []);
+  return assembleCluster(options, {});
 }

@@ -2,11 +2,20 @@
 /**
  * The one place that knows every part of a cluster and puts them together.
  */
-import { defaultAdmission } from './admission/plugins/index.js';
+import { slimAdmission } from './admission/plugins/slim.js';
 import type { AdmissionPlugin, ClusterView } from './admission/types.js';
+import { type AuthorizerFactory, accessOf, allowAuthenticated } from './auth/authorizer.js';
+import {
+  type AccountTokensFactory,
+  type AuthenticationOptions,
+  authenticationOf,
+  type ClusterAuthentication,
+} from './auth/cluster-authentication.js';
+import { impersonated } from './auth/identity.js';
 import type { Client } from './client/client.js';
 import { createClient } from './client/client.js';
 import type { ClientDefaults } from './client/options.js';
+import type { AccessAttributes, AccessDecision } from './kinds/access.js';
 import type { ConvertObject, Outside, WebhookCaller } from './kinds/attendant.js';
 import { Namespace } from './kinds/core/v1/namespace.js';
 import { type FeatureGateSettings, type FeatureGates, featureGates } from './kinds/feature-gates.js';
@@ -19,13 +28,14 @@ import { type GroupVersionResource, qualifiedResource } from './meta/gvk.js';
 import type { ApiObject, ManagedFieldsEntry } from './meta/object.js';
 import { formatTime } from './meta/time.js';
 import { valueBody } from './protocol/body.js';
-import type { ApiRequest } from './protocol/request.js';
+import type { ApiRequest, User } from './protocol/request.js';
 import type { ApiResponse } from './protocol/response.js';
 import type { Transport } from './protocol/transport.js';
 import { Availability, type RuntimeConfig } from './registry/availability.js';
 import { Registry } from './registry/registry.js';
 import { Attendants } from './server/attend.js';
-import type { ServerContext } from './server/context.js';
+import { changesOf, clusterView } from './server/cluster-view.js';
+import { type AccessListener, ADMINISTRATOR, type ServerContext } from './server/context.js';
 import { dispatch } from './server/dispatch.js';
 import { type Middleware, MiddlewareStack } from './server/middleware.js';
 import { objectReader } from './server/power.js';
@@ -53,6 +63,10 @@ export interface ClusterOptions {
   readonly storage?: StorageSettings | undefined;
   /** Plugins in order; {@link defaultAdmission} unless said otherwise. */
   readonly admission?: readonly AdmissionPlugin[] | undefined;
+  /** Who may do what: {@link rbac} unless said otherwise. Members of system:masters may do everything. */
+  readonly authorizer?: AuthorizerFactory | undefined;
+  /** How those who ask over a wire are known, and how tokens of service accounts are made. */
+  readonly authentication?: AuthenticationOptions | undefined;
   /** The machine's clock unless said otherwise. */
   readonly clock?: Clock | undefined;
   /** Random unless said otherwise. */
@@ -89,6 +103,18 @@ export interface Cluster extends Client, Transport, AsyncDisposable {
   install(kind: Kind): void;
 
   /**
+   * Calls back with every question that requests ask of the authorizer, the administrator's included, and with the answer.
+   * Returns what ends it: a function, which `using` calls by itself. See `recordAccess`.
+   */
+  onAccess(listener: AccessListener): (() => void) & Disposable;
+
+  /** May somebody do that? What a handler asks before it looks anything up. No user: the administrator. */
+  authorize(user: User | undefined, attributes: AccessAttributes): AccessDecision;
+
+  /** Whom tokens stand for. */
+  readonly authentication: ClusterAuthentication;
+
+  /**
    * Puts a middleware around every request, from whatever client. Returns what takes it away again: a function, which
    * `using` calls by itself.
    *
@@ -122,10 +148,19 @@ export interface Cluster extends Client, Transport, AsyncDisposable {
 /** What an entry adds to its clusters: methods over the cluster, with the defaults of its client. */
 export type ExtendCluster<Extra> = (cluster: Cluster, defaults: ClientDefaults) => Extra;
 
-/** A cluster from its options; `defaults` are the kinds that are offered when the options name none. */
+/** What a cluster has whose options do not say. */
+export interface ClusterDefaults {
+  /** Offered when the options name none. */
+  readonly kinds?: readonly Kind[];
+  readonly admission?: readonly AdmissionPlugin[];
+  readonly authorizer?: AuthorizerFactory;
+  readonly accountTokens?: AccountTokensFactory;
+}
+
+/** A cluster from its options. */
 export function assembleCluster<Extra extends object = object>(
   options: ClusterOptions,
-  defaults: readonly Kind[],
+  defaults: ClusterDefaults,
   extend: ExtendCluster<Extra> = () => ({}) as Extra,
 ): Cluster & Extra {
   refuseUnknownOptions('createCluster', options, CLUSTER_OPTIONS);
@@ -141,7 +176,7 @@ export function assembleCluster<Extra extends object = object>(
     ...(runtimeConfig === undefined ? {} : { runtimeConfig }),
   });
   const registry = new Registry(dialect, availability);
-  if (options.kinds === undefined) registry.offer(defaults);
+  if (options.kinds === undefined) registry.offer(defaults.kinds ?? []);
   else for (const kind of options.kinds) registry.install(kind);
   // Without namespaces there is no place for anything.
   registry.demand(Namespace);
@@ -153,7 +188,10 @@ export function assembleCluster<Extra extends object = object>(
     store: new Store({ clock, ...storage }),
     registry,
     features,
-    admission: options.admission ?? defaultAdmission,
+    admission: options.admission ?? defaults.admission ?? slimAdmission,
+    authorizer: options.authorizer ?? defaults.authorizer ?? allowAuthenticated(),
+    authentication: options.authentication ?? {},
+    accountTokens: defaults.accountTokens,
     client: options.client ?? {},
     outside: outsideOf(options, ids),
     family: {},
@@ -177,6 +215,8 @@ const CLUSTER_OPTIONS = [
   'dialect',
   'storage',
   'admission',
+  'authorizer',
+  'authentication',
   'clock',
   'ids',
   'conversions',
@@ -203,19 +243,21 @@ function seedInitialObjects({ store, dialect, clock }: ClusterParts, forms: read
   for (const { kind, storage, gvk, apiVersion } of forms) {
     if (kind.initial === undefined) continue;
     for (const { metadata, ...body } of kind.initial(dialect, creationTimestamp)) {
-      const { name, generation, annotations, managers } = metadata;
+      const { name, namespace, generation, labels, annotations, managers } = metadata;
       const filledIn = {
         name,
+        ...(namespace === undefined ? {} : { namespace }),
         // Not from the cluster's own source: what users see of that should not change with what kinds bring along.
-        uid: uidFromText(`${storage}/${name}`),
+        uid: uidFromText(`${storage}/${namespace === undefined ? '' : `${namespace}/`}${name}`),
         resourceVersion,
         ...(generation === undefined ? {} : { generation }),
         creationTimestamp,
+        ...(labels === undefined ? {} : { labels }),
         ...(annotations === undefined ? {} : { annotations }),
         managedFields: managers.map((manager) => initialEntry(manager, apiVersion, creationTimestamp)),
       };
       const object = deepFreeze({ kind: gvk.kind, apiVersion, metadata: filledIn, ...body });
-      store.seed({ resource: storage, namespace: '', name }, object as unknown as ApiObject);
+      store.seed({ resource: storage, namespace: namespace ?? '', name }, object as unknown as ApiObject);
     }
   }
 }
@@ -245,6 +287,9 @@ interface ClusterParts {
   readonly registry: Registry;
   readonly features: FeatureGates;
   readonly admission: readonly AdmissionPlugin[];
+  readonly authorizer: AuthorizerFactory;
+  readonly authentication: AuthenticationOptions;
+  readonly accountTokens: AccountTokensFactory | undefined;
   readonly client: ClientDefaults;
   /** How conversions reach what is outside. */
   readonly outside: Outside;
@@ -255,27 +300,40 @@ interface ClusterParts {
 
 function contextOf(parts: ClusterParts): ServerContext {
   const { store, registry, features, dialect, clock, ids, admission } = parts;
-  const namespaces = 'namespaces';
-  const view: ClusterView = {
-    ...objectReader(store, registry),
-    dialect,
-    namespace: (name) => store.get({ resource: namespaces, namespace: '', name }),
+  const objects = objectReader(store, registry);
+  const setting = { dialect, objects, changes: changesOf(store, dialect) };
+  const access = accessOf(parts.authorizer, setting);
+  const listeners = new Set<AccessListener>();
+  const authorize = (user: User, attributes: AccessAttributes): AccessDecision => {
+    const decision = access.decide(user, attributes);
+    for (const listener of listeners) listener(user, attributes, decision);
+    return decision;
   };
-  const { continueTokenMs } = parts.storage;
-  const mayRace = !admission.every((plugin) => defaultAdmission.includes(plugin));
-  return {
-    store,
-    registry,
-    features,
-    dialect,
-    clock,
-    ids,
+  const base = { store, registry, features, dialect, clock, ids, access, authorize };
+  const context: ServerContext = {
+    ...base,
     admission,
-    view,
-    mayRace,
-    continueTokenMs,
+    view: clusterView(base, parts.outside, () => context),
+    mayRace: raceTest(admission, () => context.view),
+    accessListeners: listeners,
+    authentication: authenticationOf(parts.authentication, { ...setting, clock, ids }, parts.accountTokens),
+    continueTokenMs: parts.storage.continueTokenMs,
     watches: new Set(),
   };
+  return context;
+}
+
+/** Plugins of users may make a write wait or write themselves; ours say when. */
+function raceTest(admission: readonly AdmissionPlugin[], view: () => ClusterView): (served: ServedKind) => boolean {
+  const always = admission.some(({ mayWait, isBuiltIn }) => mayWait === undefined && isBuiltIn !== true);
+  if (always) return () => true;
+  const sometimes = admission.flatMap(({ mayWait }) => (mayWait === undefined ? [] : [mayWait]));
+  return (served) => sometimes.some((mayWait) => mayWait(served, view()));
+}
+
+/** As a function, and for `using`. */
+function undo(run: () => void): (() => void) & Disposable {
+  return Object.assign(run, { [Symbol.dispose]: run });
 }
 
 /** Snapshots are ours to open only by the cluster's own code. */
@@ -283,6 +341,7 @@ const snapshots = new WeakMap<ClusterSnapshot, { readonly state: StoreSnapshot; 
 
 function assemble(parts: ClusterParts): Cluster {
   const context = contextOf(parts);
+  const { accessListeners } = context;
   const { store, registry, dialect, clock, ids } = parts;
   const middlewares = new MiddlewareStack();
   const closing = new AbortController();
@@ -308,6 +367,10 @@ function assemble(parts: ClusterParts): Cluster {
 
   function send(request: ApiRequest): MaybePromise<ApiResponse> {
     if (closing.signal.aborted) throw closing.signal.reason;
+    if (request.user !== undefined) {
+      const user = impersonated(request.user);
+      if (user !== request.user) return send({ ...request, user });
+    }
     if (middlewares.isEmpty) return handle(request);
     // A middleware may wait; what the caller does with its object meanwhile is no part of this request.
     const body = request.body?.detach?.();
@@ -353,9 +416,18 @@ function assemble(parts: ClusterParts): Cluster {
       attendants.settle();
     },
     use(middleware: Middleware) {
-      const remove = middlewares.add(middleware);
-      return Object.assign(remove, { [Symbol.dispose]: remove });
+      return undo(middlewares.add(middleware));
     },
+    onAccess(listener: AccessListener) {
+      // A wrapper makes each addition its own.
+      const own: AccessListener = (...about) => listener(...about);
+      accessListeners.add(own);
+      return undo(() => void accessListeners.delete(own));
+    },
+    authorize(user: User | undefined, attributes: AccessAttributes) {
+      return context.authorize(user ?? ADMINISTRATOR, attributes);
+    },
+    authentication: context.authentication,
     snapshot() {
       const state = store.snapshot();
       const snapshot = Object.freeze({ resourceVersion: String(state.revision) });

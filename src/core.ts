@@ -3,6 +3,7 @@
  * names, so a bundle carries no other kind.
  */
 
+export { slimAdmission as defaultAdmission } from './admission/plugins/slim.js';
 export * from './api.js';
 export { createCluster } from './bare-cluster.js';
 export { defineKind } from './kinds/define-kind.js';

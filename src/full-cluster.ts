@@ -1,8 +1,12 @@
 /**
  * createCluster() with every built-in kind at hand, and manifests.
  */
+
+import { defaultAdmission } from './admission/plugins/index.js';
+import { rbac } from './auth/rbac/index.js';
+import { createAccountTokens } from './auth/tokens/account-tokens.js';
 import type { ClientDefaults } from './client/options.js';
-import type { Cluster, ClusterOptions, ForkOptions } from './cluster.js';
+import type { Cluster, ClusterDefaults, ClusterOptions, ForkOptions } from './cluster.js';
 import { assembleCluster } from './cluster.js';
 import { builtInKinds } from './kinds/index.js';
 import type { AppliedManifest } from './manifests/apply.js';
@@ -50,8 +54,10 @@ export interface FullCluster extends Cluster, ManifestMethods {
  * await cluster.api(ConfigMap).create({ metadata: { name: 'settings' }, data: { size: 'm' } });
  */
 export function createCluster(options: ClusterOptions = {}): FullCluster {
-  return assembleCluster(options, builtInKinds, manifestMethods) as FullCluster;
+  return assembleCluster(options, FULL, manifestMethods) as FullCluster;
 }
+
+const FULL: ClusterDefaults = { kinds: builtInKinds, admission: defaultAdmission, authorizer: rbac(), accountTokens: createAccountTokens };
 
 function manifestMethods(cluster: Cluster, defaults: ClientDefaults): ManifestMethods {
   return {

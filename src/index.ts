@@ -12,6 +12,7 @@
  * 5. `orchplane/http` puts a cluster behind fetch; `orchplane/testing` gives tests their own time and identities.
  */
 
+export { defaultAdmission } from './admission/plugins/index.js';
 export * from './api.js';
 export type { SelectableAttribute, SelectableCapacity, SelectableDevice } from './cel/devices/device.js';
 export { type ClassLike, DeviceSelectionError, matchDevices, type SelectorLike } from './cel/devices/match.js';

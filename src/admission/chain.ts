@@ -16,7 +16,9 @@ export function runAdmission(
   about: { readonly request: AdmissionRequest<DraftObject>; readonly view: ClusterView },
 ): MaybePromise<void> {
   let result: MaybePromise<void> = void 0;
+  const isConnecting = about.request.operation === 'CONNECT';
   for (const plugin of concerned(plugins, phase, about.request.served)) {
+    if (isConnecting && plugin.connects !== true) continue;
     result = chain(result, () => guarded(() => runOne(plugin, phase, about), plugin));
   }
   return result;

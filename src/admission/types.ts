@@ -5,7 +5,7 @@
  * throwing a StatusError (usually `errors.forbidden`).
  */
 
-import type { AccessReader } from '../kinds/access.js';
+import type { AccessAttributes, AccessDecision, AccessReader } from '../kinds/access.js';
 import type { Outside } from '../kinds/attendant.js';
 import type { FeatureGates } from '../kinds/feature-gates.js';
 import type { ObjectAddress, ObjectReader } from '../kinds/objects.js';
@@ -15,6 +15,7 @@ import type { GroupResource, GroupVersionKind, GroupVersionResource } from '../m
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import type { User } from '../protocol/request.js';
 import type { Clock } from '../util/clock.js';
+import type { Ids } from '../util/ids.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 
 /** CONNECT: a line to what runs elsewhere (exec, proxy); its object is the options of the line. */
@@ -28,6 +29,8 @@ export interface AdmissionRequest<Object extends DraftObject | ApiObject = ApiOb
   readonly namespace: string;
   /** The name asked for; a generated one is not known yet and stands as its prefix. */
   readonly name: string;
+  /** The same, empty while it is not known: what policies and webhooks are told. For a whole collection, always empty. */
+  readonly sentName: string;
   /** The new object, to be changed in place while mutating and left alone while validating; none on DELETE. */
   readonly object: Object | undefined;
   /** The live object; none on CREATE. */
@@ -50,6 +53,8 @@ export interface AdmissionRequest<Object extends DraftObject | ApiObject = ApiOb
    * for is done.
    */
   whenStored(effect: () => void): void;
+  /** Makes what a plugin wrote into the draft a well-formed object again, defaults filled in, in place. Throws 500. */
+  normalize(): void;
 }
 
 /** Mutating plugins are run twice where one of them changed what others have looked at already. */
@@ -67,7 +72,12 @@ export interface ClusterView extends ObjectReader {
   readonly dialect: Dialect;
   readonly features: FeatureGates;
   readonly clock: Clock;
+  /** For expressions and the like: what is asked here is not part of what the request asks for. */
   readonly access: AccessReader;
+  /** May somebody do what the request comes down to? Whoever keeps a record of that learns of it. */
+  authorize(user: User, attributes: AccessAttributes): AccessDecision;
+  /** For names that a plugin makes up. */
+  readonly ids: Ids;
   /** How webhooks are reached. */
   readonly outside: Outside;
   namespace(name: string): ApiObject | undefined;
@@ -82,18 +92,22 @@ export interface ClusterView extends ObjectReader {
   convert(object: ApiObject, from: ServedKind, to: ServedKind): MaybePromise<ApiObject>;
   /** Changes another object past all plugins, at once. Throws when there is no such object. */
   change(address: ObjectAddress, change: (draft: DraftObject) => void): ApiObject;
+  /** Stores a new object past all plugins, at once, metadata filled in. Throws when there is one. */
+  create(address: ObjectAddress, draft: DraftObject): ApiObject;
 }
 
 export interface AdmissionPlugin {
   readonly name: string;
   /** Which kinds it looks at; absent: all of them. Asked once for each kind. */
   readonly looksAt?: (served: ServedKind) => boolean;
+  /** It looks at lines to what runs elsewhere (CONNECT) too. */
+  readonly connects?: boolean;
   /** Its `mutate` only refuses; saves a second look at every object. A function: whether that is so at the moment. */
   readonly changesNothing?: boolean | ((view: ClusterView) => boolean);
-  /** Whether it may make writes of this kind wait at the moment. Absent: a plugin of a user may, one of ours does not. */
+  /** Whether it may make writes of this kind wait at the moment. Absent: only one of ours does not. */
   readonly mayWait?: (served: ServedKind, view: ClusterView) => boolean;
-  /** What it changes is known to be well formed, and needs no second look either. Built-in plugins only. */
-  readonly trusted?: boolean;
+  /** It is one of ours: it answers at once, writes nothing, and what it changes is well formed. */
+  readonly isBuiltIn?: boolean;
   /** May change `request.object` in place. */
   readonly mutate?: (request: AdmissionRequest<DraftObject>, view: ClusterView) => MaybePromise<void>;
   readonly validate?: (request: AdmissionRequest, view: ClusterView) => MaybePromise<void>;

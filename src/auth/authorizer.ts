@@ -67,8 +67,9 @@ export function accessOf(factory: AuthorizerFactory, setting: AuthorizerSetting)
       return decided === true ? ALLOWED : decided;
     },
     rules(user, namespace) {
-      if (user.groups?.includes(MASTERS) === true) return ALL_RULES;
-      return authorizer.rules?.(user, namespace) ?? NO_RULES;
+      // An authorizer that knows rules knows those of administrators, as far as they have any.
+      const rules = authorizer.rules?.(user, namespace);
+      return rules ?? (user.groups?.includes(MASTERS) === true ? ALL_RULES : NO_RULES);
     },
   };
 }

@@ -1,65 +1,65 @@
 /**
- * What stands in for authorization until there is one: whoever showed no token, where tokens are asked for, may do
- * nothing; whoever showed one may do everything. Impersonation is refused aloud, because to ignore it would be to act
- * as somebody else than the client said. See docs/fidelity.md.
+ * May who asks do that? Asked before anything is looked up, so that who may not ask does not learn what there is.
  */
-
-import { errors, failure, type StatusError } from '../meta/errors.js';
+import { resourceAttributes } from '../auth/attributes.js';
+import { readImpersonation } from '../auth/impersonation.js';
+import { accessRefusal } from '../auth/refusal.js';
+import type { AccessAttributes } from '../kinds/access.js';
 import type { User } from '../protocol/request.js';
-import type { HttpHeaders } from './answer.js';
-import { isAnonymous } from './bearer.js';
-import type { ResourceRoute } from './path.js';
+import type { HttpRequest } from './answer.js';
+import type { ResourceRoute, Route } from './path.js';
+import type { Query } from './query.js';
 import type { Call } from './routes.js';
 import { verbOf } from './routes.js';
+import type { FetchTarget } from './target.js';
 
-/**
- * Throws 403 for a caller without a name, in the words of the reference server: before it is looked up whether there is
- * such a resource, so that strangers do not learn what there is.
- */
-export function checkAccess(user: User | undefined, route: ResourceRoute, call: Call): void {
-  if (user === undefined || !isAnonymous(user)) return;
-  const { group, resource, name = '', namespace, subresource } = route;
-  const what = subresource === undefined ? resource : `${resource}/${subresource}`;
-  const where = namespace ? `in the namespace "${namespace}"` : 'at the cluster scope';
-  const verb = verbOf(route, call) ?? '';
-  const why = `User "${user.user}" cannot ${verb} resource "${what}" in API group "${group}" ${where}`;
-  throw accessRefusal(errors.forbidden({ group, resource }, name, why));
+/** Nobody is told no as an administrator. */
+const ADMINISTRATOR: User = { user: 'system:admin', groups: ['system:masters'] };
+
+/** Throws 403. */
+export function requireAccess(target: FetchTarget, user: User | undefined, attributes: AccessAttributes): void {
+  const decision = target.authorize(user, attributes);
+  if (!decision.allowed) throw accessRefusal(user ?? ADMINISTRATOR, attributes, decision);
 }
 
-/** What everybody may look at, and what everybody who has a name may: a `*` at the end stands for anything. */
-const PUBLIC_PATHS = ['/healthz', '/livez', '/readyz', '/version', '/version/'];
-const DISCOVERY_PATHS = [...PUBLIC_PATHS, '/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*'];
-
-/** Throws 403 for a page of the server's own that the caller may not see, in the words of the reference server. */
-export function checkPageAccess(user: User | undefined, method: string, path: string): void {
-  if (user === undefined || user.groups?.includes('system:masters') === true) return;
-  const verb = method.toLowerCase();
-  const allowed = isAnonymous(user) ? PUBLIC_PATHS : DISCOVERY_PATHS;
-  if (verb === 'get' && allowed.some((pattern) => matches(pattern, path))) return;
-  const message = `forbidden: User "${user.user}" cannot ${verb} path "${path}"`;
-  throw accessRefusal(failure({ reason: 'Forbidden', message, details: {} }));
+/** What a request asks for, as far as its line tells. */
+export function attributesOfRoute(
+  route: Exclude<Route, { type: 'malformed' }>,
+  about: { readonly path: string; readonly query: Query; readonly call: Call },
+): AccessAttributes {
+  const { query, call } = about;
+  if (route.type === 'resource') return ofResource(route, query, call);
+  const path = route.type === 'other' ? route.path : about.path;
+  return { type: 'path', verb: call.method.toLowerCase(), path };
 }
 
-function matches(pattern: string, path: string): boolean {
-  return pattern.endsWith('*') ? path.startsWith(pattern.slice(0, -1)) : path === pattern;
+function ofResource(route: ResourceRoute, query: Query, call: Call): AccessAttributes {
+  const { group, version, resource, namespace = '', name = '', subresource = '' } = route;
+  const verb = name === '' ? collectionVerb(route, call) : (verbOf(route, call) ?? '');
+  const isSelective = !route.watch && (verb === 'list' || verb === 'watch' || verb === 'deletecollection');
+  const fieldSelector = isSelective ? query.get('fieldSelector')?.[0] : undefined;
+  const labelSelector = isSelective ? query.get('labelSelector')?.[0] : undefined;
+  return resourceAttributes(
+    { verb, group, version, resource, subresource, namespace, name },
+    { ...(fieldSelector ? { fieldSelector } : {}), ...(labelSelector ? { labelSelector } : {}) },
+  );
 }
 
-const refusals = new WeakSet<StatusError>();
-
-function accessRefusal(error: StatusError): StatusError {
-  refusals.add(error);
-  return error;
+/** A path that ends where a name should be is about the collection. */
+function collectionVerb(route: ResourceRoute, call: Call): string {
+  const { name: _, ...collection } = route;
+  return verbOf(collection, call) ?? '';
 }
 
-/** Whether the caller was refused for who it is, not for what it sent: such an answer has a header more. */
-export function isAccessRefusal(error: StatusError): boolean {
-  return refusals.has(error);
-}
+export type Acting =
+  | { readonly type: 'as'; readonly user: User | undefined; readonly by?: User | undefined }
+  | { readonly type: 'senseless'; readonly error: string };
 
-/** Throws 400 for a request on behalf of somebody else. */
-export function refuseImpersonation(headers: HttpHeaders): void {
-  for (const [name] of headers) {
-    if (!name.startsWith('impersonate-')) continue;
-    throw errors.badRequest(`orchplane does not support impersonation yet (header ${name}; see docs/fidelity.md)`);
-  }
+/** On whose behalf the request is. Throws 403 when its sender may not speak for that one. */
+export function actingUser(target: FetchTarget, user: User | undefined, request: HttpRequest): Acting {
+  const wanted = readImpersonation(request.headers, target.dialect);
+  if (wanted === undefined) return { type: 'as', user };
+  if (wanted.type === 'senseless') return wanted;
+  for (const question of wanted.questions) requireAccess(target, user, question);
+  return { type: 'as', user: wanted.user, by: user ?? ADMINISTRATOR };
 }

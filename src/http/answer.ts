@@ -2,6 +2,7 @@
  * What goes into a handler and what comes out, before it is anybody's Request or Response. A page has the platform's own
  * objects; a server that has its own way to read and write does without them, which saves it half of its time.
  */
+import type { Peer } from '../auth/authentication.js';
 import type { Encoded } from '../codec/codec.js';
 
 /** As much of a Request as a handler looks at; a Request is one. */
@@ -16,6 +17,8 @@ export interface HttpRequest {
   readonly hasBody?: boolean;
   /** Aborts when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
+  /** Who is at the other end of the line, where the line tells: by a certificate. A Request has none. */
+  readonly peer?: Peer | undefined;
   arrayBuffer(): Promise<ArrayBuffer>;
   /** All of the body at once, where that is cheaper than its stream; undefined when it has more bytes than that. */
   readUpTo?(limit: number): Promise<Uint8Array | undefined>;
@@ -24,6 +27,8 @@ export interface HttpRequest {
 /** As much of Headers as a handler looks at. Names are in lower case. */
 export interface HttpHeaders extends Iterable<[name: string, value: string]> {
   get(name: string): string | null;
+  /** Each value of a header that came several times. Absent where they come as one, joined by comma and space. */
+  getAll?(name: string): readonly string[];
 }
 
 export interface Answer {

@@ -1,11 +1,12 @@
 /**
  * One request and what is known of it while it is answered, and the refusals that any step may end it with.
  */
+
+import { isAccessRefusal } from '../auth/refusal.js';
 import type { StatusError } from '../meta/errors.js';
-import { isAccessRefusal } from './access.js';
 import type { Answer, HttpRequest } from './answer.js';
-import type { bearerIdentities } from './bearer.js';
 import type { ErrorListener } from './failure.js';
+import type { IdentifyOptions } from './identify.js';
 import type { Metrics } from './metrics.js';
 import { type Offer, type Representation, representError } from './negotiate.js';
 import type { Page, PageOffers } from './pages/page.js';
@@ -24,7 +25,7 @@ export interface Setting {
   readonly metrics: Metrics;
   readonly recent: RecentEvents;
   readonly compresses: boolean;
-  readonly identify: ReturnType<typeof bearerIdentities>;
+  readonly identification: IdentifyOptions;
   readonly onError: ErrorListener;
 }
 

@@ -3,6 +3,8 @@
  * worker, and a test can call it without a socket. It reads requests, calls `send` and writes answers; what a request
  * means is decided behind it.
  */
+import type { RequestAuthenticator, TokenTable } from '../auth/authentication.js';
+import { markAuthorized } from '../auth/refusal.js';
 import type { Codec } from '../codec/codec.js';
 import { codecs as everyHandlersCodecs } from '../codec/index.js';
 import { jsonCodec } from '../codec/json.js';
@@ -10,16 +12,16 @@ import { errors } from '../meta/errors.js';
 import type { ApiRequest } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
 import { append } from '../util/append.js';
+import { chain } from '../util/maybe-promise.js';
 import { refuseUnknownOptions } from '../util/options.js';
-import { checkAccess, checkPageAccess, refuseImpersonation } from './access.js';
+import { actingUser, attributesOfRoute, requireAccess } from './access.js';
 import type { Answer, HttpRequest } from './answer.js';
 import { toResponse } from './answer.js';
-import type { Tokens } from './bearer.js';
-import { bearerIdentities } from './bearer.js';
 import { withDeadline } from './deadline.js';
 import { type Exchange, envelopeOf, nothingThere, openExchange, refuse, type Setting, withPretty } from './exchange.js';
 import type { ErrorListener } from './failure.js';
 import { toStatusError } from './failure.js';
+import { type Identity, identify } from './identify.js';
 import { Metrics } from './metrics.js';
 import type { Representation } from './negotiate.js';
 import { offerOf, readPatchType, represent, routerRefusal } from './negotiate.js';
@@ -39,8 +41,13 @@ import { eventStream } from './stream.js';
 import type { FetchTarget } from './target.js';
 
 export interface FetchHandlerOptions {
-  /** Bearer tokens and whom they stand for. Absent: every request comes from the administrator. */
-  readonly tokens?: Tokens | undefined;
+  /**
+   * Bearer tokens and whom they stand for, beside those that the cluster knows. When neither knows any, and there is no
+   * `authenticate`, requests without credentials come from the administrator; otherwise they are anonymous.
+   */
+  readonly tokens?: TokenTable | undefined;
+  /** A way of your own to tell who asks; see {@link RequestAuthenticator}. */
+  readonly authenticate?: RequestAuthenticator | undefined;
   /**
    * Encodings besides JSON and YAML, in the order in which messages list them: `protobuf` of `orchplane/codec/protobuf`,
    * `cbor` of `orchplane/codec/cbor` (which the feature gate CBORServingAndStorage must switch on).
@@ -61,6 +68,7 @@ export type Handler = (request: HttpRequest) => Promise<Answer>;
 /** What {@link FetchHandlerOptions} knows. */
 export const HANDLER_OPTIONS = [
   'tokens',
+  'authenticate',
   'codecs',
   'onError',
 ] as const satisfies readonly (keyof FetchHandlerOptions)[];
@@ -88,6 +96,7 @@ export function createFetchHandler(target: FetchTarget, options: FetchHandlerOpt
 export function createHandler(target: FetchTarget, options: FetchHandlerOptions = {}): Handler {
   refuseUnknownOptions('a handler', options, HANDLER_OPTIONS);
   const { dialect, features, closing } = target;
+  const onError: ErrorListener = options.onError ?? ((error) => console.error(error));
   const codecs = [...everyHandlersCodecs, ...(options.codecs ?? [])].filter(
     ({ gate }) => gate === undefined || features.enabled(gate),
   );
@@ -109,9 +118,16 @@ export function createHandler(target: FetchTarget, options: FetchHandlerOptions 
     recent: new RecentEvents(),
     // Old browsers cannot.
     compresses: features.enabled('APIResponseCompression') && typeof CompressionStream === 'function',
-    identify: bearerIdentities(options.tokens),
-    onError: options.onError ?? ((error) => console.error(error)),
+    identification: {
+      target,
+      authenticate: options.authenticate,
+      isOpen: options.tokens === undefined && options.authenticate === undefined && !target.authentication.isAsked,
+      onError,
+    },
+    onError,
   };
+  // Reviews of tokens know them too.
+  if (options.tokens !== undefined) target.authentication.use(options.tokens);
   return (request) => handle(setting, request);
 }
 
@@ -134,27 +150,41 @@ async function answerOrRefuse(exchange: Exchange): Promise<Answer> {
 }
 
 function answer(exchange: Exchange): Answer | Promise<Answer> {
-  const { query, request } = exchange;
+  const identified = identify(exchange.request, exchange.setting.identification);
+  return chain(identified, (identity) => answerTo(exchange, identity));
+}
+
+/** From who asks to what is answered: on whose behalf, whether that one may, and only then what there is. */
+function answerTo(exchange: Exchange, identity: Identity): Answer | Promise<Answer> {
+  const { query, request, setting } = exchange;
+  const { target } = setting;
+  append(exchange.warnings, identity.warnings);
   const route = parsePath(exchange.path);
+  if (route.type === 'malformed') return respondText(envelopeOf(exchange), 400, '400 Bad Request');
   const watch = route.type === 'resource' && (route.watch || (route.name === undefined && asksToWatch(query)));
   // A watch says how long it lasts in another way, and is never cut short.
   const timeout = watch ? undefined : readTimeout(query);
-  const { user, warnings } = exchange.setting.identify(request.headers.get('authorization') ?? '');
-  append(exchange.warnings, warnings);
-  refuseImpersonation(request.headers);
+  const acting = actingUser(target, identity.user, request);
+  if (acting.type === 'senseless') return senseless(exchange, acting.error);
+  const { user } = acting;
+  const call = { method: request.method, watch };
+  requireAccess(target, user, attributesOfRoute(route, { path: exchange.path, query, call }));
   switch (route.type) {
-    case 'malformed':
-      return respondText(envelopeOf(exchange), 400, '400 Bad Request');
     case 'other':
-      checkPageAccess(user, request.method, route.path);
       return servePage(exchange, route.path);
     case 'discovery':
-      checkPageAccess(user, request.method, exchange.path);
       return serveDiscovery(exchange, route);
     case 'resource':
-      checkAccess(user, route, { method: request.method, watch });
       return serveResource(exchange, route, { watch, timeout, user });
   }
+}
+
+/** What the reference server says where it finds no better words. */
+function senseless(exchange: Exchange, error: string): Answer {
+  const method = exchange.request.method.toUpperCase();
+  const text = `Internal Server Error: ${JSON.stringify(exchange.path)}: ${error}\n`;
+  void method;
+  return respondText(envelopeOf(exchange), 500, text);
 }
 
 interface Circumstances {
@@ -216,6 +246,7 @@ async function act(exchange: Exchange, task: Task): Promise<Answer> {
   const { clock } = target;
   const reading = readRequest(incoming);
   const apiRequest = reading instanceof Promise ? await withDeadline(reading, { clock, verb, timeout }) : reading;
+  markAuthorized(apiRequest);
 
   // 3. The answer. What is there at once is not waited for, so that a watch is live before anything else happens.
   const sent = target.send(apiRequest);

@@ -1,9 +1,15 @@
 /**
  * A cluster over HTTP: the entry `orchplane/http`.
  */
+
+export type {
+  AuthenticationRequest,
+  Peer,
+  RequestAuthenticator,
+  TokenTable as Tokens,
+} from '../auth/authentication.js';
 export type { Codec, Encoded, StreamCodec } from '../codec/codec.js';
 export type { Answer, ByteSource, HttpHeaders, HttpRequest } from './answer.js';
-export type { Tokens } from './bearer.js';
 export type { ErrorListener } from './failure.js';
 export type { FetchHandler, FetchHandlerOptions, Handler } from './handler.js';
 export { createFetchHandler, createHandler } from './handler.js';

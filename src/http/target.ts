@@ -1,11 +1,13 @@
 /**
  * What a handler needs of the cluster behind it.
  */
+import type { ClusterAuthentication } from '../auth/cluster-authentication.js';
+import type { AccessAttributes, AccessDecision } from '../kinds/access.js';
 import type { FeatureGates } from '../kinds/feature-gates.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { Dialect } from '../meta/dialect.js';
 import type { GroupVersionResource } from '../meta/gvk.js';
-import type { ApiRequest } from '../protocol/request.js';
+import type { ApiRequest, User } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
 import type { Clock } from '../util/clock.js';
 import type { Ids } from '../util/ids.js';
@@ -27,6 +29,10 @@ export interface FetchTarget {
   readonly features: FeatureGates;
   /** Aborts when there will be no more answers. */
   readonly closing?: AbortSignal;
+  /** May somebody do that? No user: the administrator. */
+  authorize(user: User | undefined, attributes: AccessAttributes): AccessDecision;
+  /** Whom tokens stand for. */
+  readonly authentication: ClusterAuthentication;
   /** Answers at once or later. Throws, or rejects with, StatusError. */
   send(request: ApiRequest): ApiResponse | Promise<ApiResponse>;
 }

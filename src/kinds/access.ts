@@ -62,6 +62,8 @@ export interface AccessRules {
   /** There may be more than this. */
   readonly incomplete?: boolean;
   readonly error?: string;
+  /** Names of roles that are given but do not exist: what `error` tells, for those who tell it in other words. */
+  readonly missing?: readonly string[];
 }
 
 /** Answers the question. It answers at once: expressions in policies ask it too. */

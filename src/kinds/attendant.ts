@@ -27,8 +27,11 @@ export interface AttendedServer {
   endWatches(resource: GroupResource): void;
   /** Kinds of a group (as clients see it) that are not served in anybody's name. */
   others(group: string): readonly Kind[];
-  /** Writes to the status of an object as the server itself, past all plugins. */
-  writeStatus(object: ApiObject, change: (draft: DraftObject) => void): void;
+  /**
+   * Writes to the status of an object as the server itself, past all plugins. With `appliedBy` it is applied, by force,
+   * as that manager: the draft is empty then, and what is put in it is all that the manager wants.
+   */
+  writeStatus(object: ApiObject, change: (draft: DraftObject) => void, appliedBy?: string): void;
   /** Begins to delete all objects of a resource. */
   deleteAll(resource: GroupResource): void;
   /** How often objects of a resource have been written: another number, another state. */
@@ -44,8 +47,8 @@ export interface Attendant {
 export interface Outside {
   /** By the name of a definition: a function of this process that takes the place of its webhook. */
   readonly conversions: Readonly<Record<string, ConvertObject>>;
-  /** Where a webhook is found, and how it is called; absent: by `fetch`. */
-  readonly webhooks?: WebhookCaller | undefined;
+  /** Where a webhook is found, and how it is called; absent: by `fetch`. See `webhook-caller.ts`. */
+  readonly webhooks?: Webhooks | undefined;
   /** Names a review, so that its answer is known to be one. */
   uid(): string;
 }
@@ -72,3 +75,20 @@ export type WebhookCaller = (
   review: Readonly<Record<string, unknown>>,
   timeoutSeconds: number,
 ) => Promise<unknown>;
+
+/** A webhook in this process: takes a review, and answers with one. What it is given is a copy. */
+export type WebhookFunction = (review: Record<string, unknown>) => unknown;
+
+/** Says where webhooks are: the address that stands in a configuration → where it really is. */
+export interface WebhookResolver {
+  /**
+   * A URL, whole, to which reviews are sent; a function of this process; undefined: where the configuration says. Called
+   * with every review.
+   */
+  resolve(address: WebhookAddress): string | WebhookFunction | undefined;
+  /** The platform's own unless said otherwise. */
+  readonly fetch?: typeof fetch;
+}
+
+/** How webhooks for conversion and admission are reached. */
+export type Webhooks = WebhookCaller | WebhookResolver;

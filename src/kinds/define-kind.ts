@@ -25,6 +25,7 @@ import type {
   SubresourceStrategy,
   SubresourceView,
 } from './kind.js';
+import { compareReleases, lifecycleWarning, REFERENCE_RELEASE } from './lifecycle.js';
 import { bareFinalizerWarnings } from './shared/finalizers.js';
 import { objectMetaNode } from './shared/object-meta.js';
 
@@ -278,9 +279,20 @@ export function buildKind<Result extends Kind>(
       ...strategy,
     },
     subresources: described.subresources ?? {},
+    ...deprecationFrom(described, gv),
     ...optionalParts(described),
   };
   return Object.freeze(kind) as Result;
+}
+
+/** The warning of the reference release; what another release says is up to `deprecationOf`. */
+function deprecationFrom(
+  { lifecycle, kind }: Described,
+  { group, version }: { readonly group: string; readonly version: string },
+): Pick<Kind, 'deprecation'> {
+  const since = lifecycle?.deprecatedIn;
+  if (lifecycle === undefined || since === undefined || compareReleases(since, REFERENCE_RELEASE) > 0) return {};
+  return { deprecation: (dialect) => lifecycleWarning({ group, version, kind }, dialect, lifecycle) };
 }
 
 const OPTIONAL_PARTS = [
@@ -289,6 +301,7 @@ const OPTIONAL_PARTS = [
   'virtual',
   'gate',
   'deprecation',
+  'lifecycle',
   'initial',
   'columns',
   'keptAsVersion',

@@ -17,6 +17,7 @@ import type { Attendant, AttendedServer } from './attendant.js';
 import type { Column } from './columns.js';
 import type { CustomForm, Judgement } from './custom-form.js';
 import type { FeatureGates } from './feature-gates.js';
+import type { Lifecycle } from './lifecycle.js';
 import type { Objects } from './objects.js';
 import type { ScalePaths } from './scale-paths.js';
 import type { TokenPower } from './tokens.js';
@@ -75,8 +76,10 @@ export interface Kind<
   readonly virtual?: VirtualKind;
   /** The feature gate that must be on for the kind to be served. */
   readonly gate?: string;
-  /** What to tell everybody who still uses this version. */
+  /** What to tell everybody who still uses this version; follows from `lifecycle` where there is one. */
   readonly deprecation?: (dialect: Dialect) => string;
+  /** In which releases there is this version, and what comes after it. Read by `deprecationOf`. */
+  readonly lifecycle?: Lifecycle;
   /** Objects that are there from the start, whole: without anything that the server gives every object. */
   readonly initial?: (dialect: Dialect, now: string) => readonly InitialObject[];
   /** What a table shows of it; absent: its name and when it was created. */
@@ -142,7 +145,10 @@ export interface StoredForm {
 export interface InitialObject {
   readonly metadata: {
     readonly name: string;
+    /** Absent for cluster-scoped kinds. One of those that every cluster has. */
+    readonly namespace?: string;
     readonly generation?: number;
+    readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
     readonly managers: readonly InitialManager[];
   };
@@ -189,8 +195,8 @@ export interface Strategy {
   readonly claimable?: Claimable;
   readonly prepareForCreate?: (draft: DraftObject, context: WriteContext) => void;
   readonly prepareForUpdate?: (draft: DraftObject, live: ApiObject, context: WriteContext) => void;
-  /** Rules across fields; rules of single fields stand in the schema. */
-  readonly validate?: (object: ApiObject, context: WriteContext) => readonly FieldError[];
+  /** Rules across fields; rules of single fields stand in the schema. `live` where an update runs them again. */
+  readonly validate?: (object: ApiObject, context: WriteContext, live?: ApiObject) => readonly FieldError[];
   readonly validateUpdate?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly FieldError[];
   /** Why a field that the schema does not know is refused, where others are dropped with a warning. */
   readonly refuseUnknownField?: (field: string, dialect: Dialect) => string | undefined;

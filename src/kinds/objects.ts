@@ -2,7 +2,7 @@
  * Other objects of the cluster, as strategies and actions may see and change them. Everything happens at once: between
  * a look and the change that follows it nobody else can come.
  */
-import type { GroupResource } from '../meta/gvk.js';
+import type { GroupResource, GroupVersionKind } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import type { KeyIndex, KeysOf } from '../storage/types.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
@@ -24,6 +24,8 @@ export interface ObjectReader {
 export interface Objects extends ObjectReader {
   /** Whether the cluster serves such objects at all. */
   serves(resource: GroupResource): boolean;
+  /** The resource of a kind, both as clients name them; undefined for one that is not served. */
+  resourceOf(gvk: GroupVersionKind): string | undefined;
   /** Which keys the stored objects have, without a look at each of them. Ask again after anything was waited for. */
   index<Key>(resource: GroupResource, keysOf: KeysOf<Key>): KeyIndex<Key>;
   /** Stores a new object as it is, metadata filled in. Throws when there is one. */

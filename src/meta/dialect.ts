@@ -10,6 +10,8 @@ export type DialectName = 'orch' | 'kubernetes';
 
 export interface Dialect {
   readonly name: DialectName;
+  /** The domain of the service's own keys, alone: `orch.io`. What tokens say of the cluster stands under it. */
+  readonly domain: string;
   /** A canonical group (as kinds declare it) in this dialect. Groups that are not the service's own pass unchanged. */
   group(canonical: string): string;
   /** A label, annotation, finalizer or type of the service: `metadata.name` → `orch.io/metadata.name`. */
@@ -24,6 +26,8 @@ export interface Dialect {
   mediaType(name: string): string;
   /** The name of a type in published schemas: `api.core.v1.Pod` → `io.orch.api.core.v1.Pod`. */
   definition(type: string): string;
+  /** A metric that is named after the service: `build_info` → `orch_build_info`. */
+  metric(name: string): string;
 }
 
 const CANONICAL_SUFFIX = '.orch.io';
@@ -40,6 +44,7 @@ export function serviceGroup(name: string): string {
 function defineDialect(name: DialectName, tokens: { group: string; key: string; vendor: string }): Dialect {
   return {
     name,
+    domain: tokens.key,
     group: (canonical) =>
       canonical.endsWith(CANONICAL_SUFFIX) ? canonical.slice(0, -CANONICAL_SUFFIX.length) + tokens.group : canonical,
     key: (key) => `${tokens.key}/${key}`,
@@ -48,6 +53,7 @@ function defineDialect(name: DialectName, tokens: { group: string; key: string; 
     extension: (extension) => `x-${tokens.vendor}-${extension}`,
     mediaType: (type) => `application/vnd.${tokens.vendor}.${type}`,
     definition: (type) => `${tokens.group.slice(1).split('.').reverse().join('.')}.${type}`,
+    metric: (metric) => `${tokens.vendor}_${metric}`,
   };
 }
 

@@ -22,6 +22,12 @@ export interface CertificateRequestFacts {
   readonly organizations: readonly string[];
 }
 
+/** Whom a certificate is about. */
+export interface CertificateSubject extends CertificateRequestFacts {
+  /** Every uid of the subject, by the number that the reference server has for it. */
+  readonly uids: readonly string[];
+}
+
 /**
  * Undefined when the bytes are no certificate, or more than one.
  *
@@ -29,6 +35,16 @@ export interface CertificateRequestFacts {
  * const isAuthority = (der: Uint8Array) => readCertificate(der)?.ca === true;
  */
 export function readCertificate(der: Uint8Array): CertificateFacts | undefined {
+  return readWhole(der)?.facts;
+}
+
+/** Undefined when the bytes are no certificate, or more than one. */
+export function readCertificateSubject(der: Uint8Array): CertificateSubject | undefined {
+  const subject = readWhole(der)?.subject;
+  return subject === undefined ? undefined : { ...namesIn(subject), uids: valuesIn(subject, OID.uid) };
+}
+
+function readWhole(der: Uint8Array): { facts: CertificateFacts; subject: readonly NameEntry[] } | undefined {
   return orUndefined(() => {
     const outer = new DerReader(der).only(TAG.sequence);
     const body = outer.sequence();
@@ -39,11 +55,11 @@ export function readCertificate(der: Uint8Array): CertificateFacts | undefined {
     readAlgorithm(algorithm);
     readTextName(body.sequence());
     readValidity(body.sequence());
-    readTextName(body.sequence());
+    const subject = readTextName(body.sequence());
     readPublicKey(body.sequence());
     const facts = version === 0 ? NO_EXTENSIONS : readExtensions(body, version);
     outer.bitString();
-    return facts;
+    return { facts, subject };
   });
 }
 
@@ -58,9 +74,19 @@ export function readCertificateRequest(der: Uint8Array): CertificateRequestFacts
     body.element(TAG.context0).each((attribute) => attribute.any());
     readAlgorithm(outer.sequence());
     outer.bitString();
-    const valuesOf = (type: string) => subject.flatMap((entry) => (entry.type === type ? (entry.value ?? []) : []));
-    return { commonName: valuesOf(OID.commonName).at(-1) ?? '', organizations: valuesOf(OID.organization) };
+    return namesIn(subject);
   });
+}
+
+function namesIn(subject: readonly NameEntry[]): CertificateRequestFacts {
+  return {
+    commonName: valuesIn(subject, OID.commonName).at(-1) ?? '',
+    organizations: valuesIn(subject, OID.organization),
+  };
+}
+
+function valuesIn(subject: readonly NameEntry[], type: string): string[] {
+  return subject.flatMap((entry) => (entry.type === type ? (entry.value ?? []) : []));
 }
 
 const NO_EXTENSIONS: CertificateFacts = { ca: false, basicConstraintsValid: false };
@@ -69,6 +95,7 @@ const NO_EXTENSIONS: CertificateFacts = { ca: false, basicConstraintsValid: fals
 const OID = {
   commonName: '550403',
   organization: '55040a',
+  uid: '2b0601040183c25302',
   basicConstraints: '551d13',
   rsa: '2a864886f70d010101',
   ecdsa: '2a8648ce3d0201',
@@ -160,8 +187,10 @@ interface NameEntry {
   readonly value: string | undefined;
 }
 
-function readTextName(name: DerReader): void {
-  if (readName(name).some(({ value }) => value === undefined)) throw new DerError();
+function readTextName(name: DerReader): NameEntry[] {
+  const entries = readName(name);
+  if (entries.some(({ value }) => value === undefined)) throw new DerError();
+  return entries;
 }
 
 function readName(name: DerReader): NameEntry[] {

@@ -2,10 +2,10 @@
  * A cluster behind an HTTP server of Node, wherever the connections of that server come from.
  */
 import type { Server, ServerOptions } from 'node:http';
+import type { RequestAuthenticator, TokenTable } from '../auth/authentication.js';
 import { cbor } from '../codec/cbor/index.js';
 import type { Codec } from '../codec/codec.js';
 import { protobuf } from '../codec/protobuf/index.js';
-import type { Tokens } from '../http/bearer.js';
 import { createHandler } from '../http/handler.js';
 import type { FetchTarget } from '../http/target.js';
 import { ClientGone } from './incoming-request.js';
@@ -14,7 +14,9 @@ import { logLine } from './request-log.js';
 
 export interface AttachOptions {
   /** Several bearer tokens, and whom they stand for. */
-  readonly tokens?: Tokens | undefined;
+  readonly tokens?: TokenTable | undefined;
+  /** A way of your own to tell who asks, for requests without other credentials. */
+  readonly authenticate?: RequestAuthenticator | undefined;
   /** True: a line to standard error for every request; or what to do with such a line. */
   readonly log?: boolean | ((line: string) => void) | undefined;
   /** Encodings besides JSON and YAML; unless said otherwise all there are, because kubectl sends some of its bodies so. */
@@ -26,14 +28,19 @@ export interface AttachOptions {
 /** What {@link AttachOptions} knows. */
 export const ATTACH_OPTIONS = [
   'tokens',
+  'authenticate',
   'log',
   'codecs',
   'onError',
 ] as const satisfies readonly (keyof AttachOptions)[];
 
-/** Scheme, host and port in front of the paths of requests. Asked with each of them: a port is known late. */
+/**
+ * Scheme, host and port in front of the paths of requests, and who is at the other end of the line. Asked with each of
+ * them: a port is known late.
+ */
 export interface Whereabouts {
   readonly origin: ListenerOptions['origin'];
+  readonly peerOf?: ListenerOptions['peerOf'];
 }
 
 /** The limits of the reference server. None of them counts the time of an answer, so watches last as long as they want. */
@@ -61,16 +68,17 @@ export function attachCluster(server: Server, cluster: FetchTarget, options: Att
 
 /** What answers for the cluster, before it is known which server asks. Throws TypeError for tokens of another shape. */
 export function listenerFor(cluster: FetchTarget, options: AttachOptions & Whereabouts): Listener {
-  const { tokens, origin } = options;
+  const { tokens, authenticate, origin, peerOf } = options;
   const onError = options.onError ?? ((error: unknown) => console.error(error));
   const log = options.log === true ? (line: string) => console.error(line) : options.log || undefined;
   const handler = createHandler(cluster, {
     codecs: options.codecs ?? [protobuf, cbor],
     ...(tokens === undefined ? {} : { tokens }),
+    ...(authenticate === undefined ? {} : { authenticate }),
     // That a client leaves is its own affair.
     onError: (error) => (error instanceof ClientGone ? undefined : onError(error)),
   });
   const onExchanged =
     log === undefined ? undefined : (exchanged: Parameters<typeof logLine>[0]) => log(logLine(exchanged));
-  return createListener(handler, { origin, onError, onExchanged });
+  return createListener(handler, { origin, peerOf, onError, onExchanged });
 }

@@ -1,9 +1,10 @@
 /**
- * A certificate authority made up on the spot, and a certificate of it for one server. Its key is forgotten as soon as
- * it has signed, so nobody can make another certificate that clients of this server would trust.
+ * Certificate authorities made up on the spot. That of a server signs one certificate and forgets its key, so nobody can
+ * make another that clients of this server would trust; that of clients keeps it, in memory, to name whom it is asked to.
  */
-import { webcrypto } from 'node:crypto';
+import { randomBytes, webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
+import type { Extension, JsonNameParams, Name, X509Certificate } from '@peculiar/x509';
 import { systemClock } from '../util/clock.js';
 
 export interface ServerCertificate {
@@ -13,67 +14,145 @@ export interface ServerCertificate {
   readonly ca: string;
 }
 
+/** Whom a certificate is to name. */
+export interface ClientIdentity {
+  readonly user: string;
+  readonly groups?: readonly string[] | undefined;
+  readonly uid?: string | undefined;
+  /** When it ends; in a year unless said otherwise. */
+  readonly expiresAt?: Date | undefined;
+}
+
+/** What a client shows of itself, in PEM: the options `cert` and `key` of an https.Agent. */
+export interface ClientCertificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Names clients to a server that trusts it. */
+export interface ClientAuthority {
+  /** In PEM. */
+  readonly ca: string;
+  issue(identity: ClientIdentity): Promise<ClientCertificate>;
+}
+
 const KEYS = { name: 'ECDSA', namedCurve: 'P-256' };
 const SIGNATURE = { name: 'ECDSA', hash: 'SHA-256' };
 const HOUR_MS = 3_600_000;
 const YEAR_MS = 365 * 24 * HOUR_MS;
 
+/** By which the reference server knows a uid in the name of a certificate. */
+const UID_TYPE = '1.3.6.1.4.1.57683.2';
+
 /** A certificate for a server that is reached under these names and addresses. */
 export async function createServerCertificate(hosts: readonly string[]): Promise<ServerCertificate> {
-  // Dear to load, and needed only here; it wants the metadata reflection in place before it is loaded.
-  await import('reflect-metadata');
-  const x509 = await import('@peculiar/x509');
-  const now = systemClock.now();
-  // Clocks differ: what is made now is valid for a peer that is a little behind.
-  const validity = { notBefore: new Date(now - HOUR_MS), notAfter: new Date(now + YEAR_MS) };
-  const authorityName = 'CN=orchplane-ca';
+  const x509 = await loadX509();
+  const { ca, issue } = await createAuthority('orchplane-ca');
+  const names = [...new Set(hosts)].map((value) => ({
+    type: isIP(value) === 0 ? ('dns' as const) : ('ip' as const),
+    value,
+  }));
+  const { cert, key } = await issue({
+    subject: new x509.Name([{ CN: ['orchplane'] }]),
+    extensions: [
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+      new x509.SubjectAlternativeNameExtension(names),
+    ],
+  });
+  return { cert, key, ca };
+}
 
-  const authority = await generateKeys();
+export async function createClientAuthority(): Promise<ClientAuthority> {
+  const x509 = await loadX509();
+  const { ca, issue } = await createAuthority('orchplane-client-ca');
+  return {
+    ca,
+    issue({ user, groups = [], uid, expiresAt }) {
+      const text = (value: string) => [{ utf8String: value }];
+      const subject: JsonNameParams = [
+        ...groups.map((group) => ({ O: text(group) })),
+        { CN: text(user) },
+        ...(uid === undefined ? [] : [{ [UID_TYPE]: text(uid) }]),
+      ];
+      const extensions = [new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth])];
+      return issue({ subject: new x509.Name(subject), extensions, ...(expiresAt === undefined ? {} : { expiresAt }) });
+    },
+  };
+}
+
+/** Dear to load, and needed only here; it wants the metadata reflection in place before it is loaded. */
+async function loadX509(): Promise<typeof import('@peculiar/x509')> {
+  await import('reflect-metadata');
+  return import('@peculiar/x509');
+}
+
+interface CertificateRequest {
+  readonly subject: Name;
+  /** Those that tell what it is for. */
+  readonly extensions: Extension[];
+  readonly expiresAt?: Date;
+}
+
+interface Authority {
+  readonly ca: string;
+  issue(request: CertificateRequest): Promise<ClientCertificate>;
+}
+
+async function createAuthority(commonName: string): Promise<Authority> {
+  const x509 = await loadX509();
+  const now = systemClock.now();
+  const keys = await generateKeys();
   const ca = await x509.X509CertificateGenerator.createSelfSigned(
     {
-      ...validity,
+      ...validity(now, new Date(now + YEAR_MS)),
       serialNumber: '01',
-      name: authorityName,
-      keys: authority,
+      name: `CN=${commonName}`,
+      keys,
       signingAlgorithm: SIGNATURE,
       extensions: [
         new x509.BasicConstraintsExtension(true, undefined, true),
         new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.digitalSignature, true),
-        await x509.SubjectKeyIdentifierExtension.create(authority.publicKey, false, webcrypto as Crypto),
+        await x509.SubjectKeyIdentifierExtension.create(keys.publicKey, false, webcrypto as Crypto),
       ],
     },
     webcrypto as Crypto,
   );
-
-  const server = await generateKeys();
-  const cert = await x509.X509CertificateGenerator.create(
-    {
-      ...validity,
-      serialNumber: '02',
-      subject: 'CN=orchplane',
-      issuer: authorityName,
-      publicKey: server.publicKey,
-      signingKey: authority.privateKey,
-      signingAlgorithm: SIGNATURE,
-      extensions: [
-        new x509.BasicConstraintsExtension(false, undefined, true),
-        new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-        new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
-        new x509.SubjectAlternativeNameExtension(
-          [...new Set(hosts)].map((value) => ({ type: isIP(value) === 0 ? ('dns' as const) : ('ip' as const), value })),
-        ),
-        await x509.AuthorityKeyIdentifierExtension.create(authority.publicKey, false, webcrypto as Crypto),
-      ],
-    },
-    webcrypto as Crypto,
-  );
-
-  const key = await webcrypto.subtle.exportKey('pkcs8', server.privateKey);
   return {
-    cert: `${cert.toString('pem')}\n`,
-    key: `${x509.PemConverter.encode(key, 'PRIVATE KEY')}\n`,
-    ca: `${ca.toString('pem')}\n`,
+    ca: pemOf(ca),
+    async issue({ subject, extensions, expiresAt }) {
+      const { publicKey, privateKey } = await generateKeys();
+      const cert = await x509.X509CertificateGenerator.create(
+        {
+          ...validity(systemClock.now(), expiresAt ?? new Date(systemClock.now() + YEAR_MS)),
+          // Positive, whatever the bytes.
+          serialNumber: `01${randomBytes(15).toString('hex')}`,
+          subject,
+          issuer: ca.subject,
+          publicKey,
+          signingKey: keys.privateKey,
+          signingAlgorithm: SIGNATURE,
+          extensions: [
+            new x509.BasicConstraintsExtension(false, undefined, true),
+            new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+            ...extensions,
+            await x509.AuthorityKeyIdentifierExtension.create(keys.publicKey, false, webcrypto as Crypto),
+          ],
+        },
+        webcrypto as Crypto,
+      );
+      const key = await webcrypto.subtle.exportKey('pkcs8', privateKey);
+      return { cert: pemOf(cert), key: `${x509.PemConverter.encode(key, 'PRIVATE KEY')}\n` };
+    },
   };
+}
+
+/** Clocks differ: what is made now is valid for a peer that is a little behind. */
+function validity(now: number, notAfter: Date): { notBefore: Date; notAfter: Date } {
+  return { notBefore: new Date(Math.min(now, notAfter.getTime()) - HOUR_MS), notAfter };
+}
+
+function pemOf(certificate: X509Certificate): string {
+  return `${certificate.toString('pem')}\n`;
 }
 
 function generateKeys(): Promise<CryptoKeyPair> {

@@ -3,12 +3,15 @@
  * a stream only if somebody asks for it. A Request of fetch costs several times what the answer to a get does.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Peer } from '../auth/authentication.js';
 import type { HttpHeaders, HttpRequest } from '../http/answer.js';
 
 /** What a request is made of besides the message. */
 export interface IncomingContext {
   /** Whole; see `request-target.ts`. */
   readonly url: string;
+  /** What the connection says about its other end. */
+  readonly peer?: Peer | undefined;
   /** Called when somebody begins to read the body, for clients that wait to be told to send it. */
   readonly onRead: () => void;
 }
@@ -35,16 +38,18 @@ export class IncomingRequest implements HttpRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingHeaders;
+  readonly peer: Peer | undefined;
   readonly #message: IncomingMessage;
   readonly #onRead: () => void;
   #body: ReadableStream<Uint8Array> | null | undefined;
   #controller: AbortController | undefined;
   #abortedWith: Error | undefined;
 
-  constructor(message: IncomingMessage, { url, onRead }: IncomingContext) {
+  constructor(message: IncomingMessage, { url, onRead, peer }: IncomingContext) {
     this.method = message.method ?? 'GET';
     this.url = url;
-    this.headers = new IncomingHeaders(message.headers);
+    this.headers = new IncomingHeaders(message);
+    this.peer = peer;
     this.#message = message;
     this.#onRead = onRead;
   }
@@ -91,14 +96,21 @@ export class IncomingRequest implements HttpRequest {
  */
 export class IncomingHeaders implements HttpHeaders {
   readonly #values: IncomingHttpHeaders;
+  readonly #message: Pick<IncomingMessage, 'headers' | 'headersDistinct'>;
 
-  constructor(values: IncomingHttpHeaders) {
-    this.#values = values;
+  constructor(message: Pick<IncomingMessage, 'headers' | 'headersDistinct'>) {
+    this.#values = message.headers;
+    this.#message = message;
   }
 
   get(name: string): string | null {
     // A name such as `constructor` is no header unless the client sent it.
     return Object.hasOwn(this.#values, name) ? textOf(this.#values[name]) : null;
+  }
+
+  getAll(name: string): readonly string[] {
+    // Node counts them again at the first look, which only those pay who ask for a header that was sent.
+    return Object.hasOwn(this.#values, name) ? (this.#message.headersDistinct[name] ?? []) : [];
   }
 
   *[Symbol.iterator](): IterableIterator<[string, string]> {

@@ -4,6 +4,7 @@
  */
 export type { AppliedManifest, ManifestTarget } from '../manifests/apply.js';
 export { ManifestError, type ManifestText } from '../manifests/read.js';
+export type { ClientCertificate, ClientIdentity } from './certificates.js';
 export {
   createInProcessAgent,
   type InProcessAgent,

@@ -4,6 +4,7 @@
  * its request, and a client that is refused in the middle of its upload gets to read why.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Peer } from '../auth/authentication.js';
 import type { Answer, ByteSource, HttpRequest } from '../http/answer.js';
 import { isByteSource } from '../http/answer.js';
 import { systemClock } from '../util/clock.js';
@@ -33,6 +34,8 @@ export interface Exchanged {
 export interface ListenerOptions {
   /** Scheme, host and port in front of every path. */
   readonly origin: (incoming: IncomingMessage) => string;
+  /** What a connection says about its other end; absent: nothing. */
+  readonly peerOf?: ((incoming: IncomingMessage) => Peer | undefined) | undefined;
   /** Told about faults of the answerer and of streams. */
   readonly onError: (error: unknown) => void;
   /** Told about every request when it is over. */
@@ -111,7 +114,8 @@ class Exchange {
         if (this.awaitsContinue) this.#outgoing.writeContinue();
         this.awaitsContinue = false;
       };
-      this.#request = new IncomingRequest(this.#incoming, { url: options.origin(this.#incoming) + path, onRead });
+      const url = options.origin(this.#incoming) + path;
+      this.#request = new IncomingRequest(this.#incoming, { url, onRead, peer: options.peerOf?.(this.#incoming) });
       await this.#send(await answerer(this.#request));
     } catch (error) {
       // The client is gone, or will see its connection end: there is no other way left to tell it.

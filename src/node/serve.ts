@@ -9,13 +9,20 @@ import { createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
-import type { Tokens } from '../http/bearer.js';
+import type { TlsOptions } from 'node:tls';
+import type { TokenTable } from '../auth/authentication.js';
 import type { FetchTarget } from '../http/target.js';
 import type { DialectName } from '../meta/dialect.js';
 import { systemClock } from '../util/clock.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import { ATTACH_OPTIONS, type AttachOptions, attachCluster, SERVER_OPTIONS } from './attach.js';
-import { createServerCertificate } from './certificates.js';
+import {
+  type ClientCertificate,
+  type ClientIdentity,
+  createClientAuthority,
+  createServerCertificate,
+} from './certificates.js';
+import { certifiedPeers, checkClientCa } from './client-certificates.js';
 import { kubeconfigText, writeKubeconfig } from './kubeconfig.js';
 import type { Listener } from './listener.js';
 
@@ -26,10 +33,15 @@ export interface ServeOptions extends AttachOptions {
   readonly host?: string | undefined;
   /** True: HTTPS with a certificate made up for the occasion. Texts are in PEM. Absent: plain HTTP. */
   readonly tls?: boolean | TlsFiles | undefined;
+  /**
+   * Clients may show certificates of these authorities, in PEM; true: of one that is made up for the occasion, see
+   * {@link ServedCluster.createClientCertificate}. The common name is the user, organizations are groups. Needs `tls`.
+   */
+  readonly clientCa?: string | true | undefined;
   /** The one bearer token that opens the cluster, for its administrator. Unless said otherwise: a random one. */
   readonly token?: string | undefined;
   /** Instead of `token`: several, and whom they stand for. The kubeconfig gets the first. */
-  readonly tokens?: Tokens | undefined;
+  readonly tokens?: TokenTable | undefined;
   /** No token is asked for: whoever reaches the port is the administrator. */
   readonly anonymous?: boolean | undefined;
   /** A file to write the kubeconfig to, readable by its owner alone. A file that is not ours is never replaced. */
@@ -40,6 +52,7 @@ const OPTIONS = [
   'port',
   'host',
   'tls',
+  'clientCa',
   'token',
   'anonymous',
   'kubeconfig',
@@ -66,6 +79,13 @@ export interface ServedCluster extends AsyncDisposable {
   readonly kubeconfig: string;
   /** In PEM: what clients have to trust. Absent for plain HTTP, and where the caller's own certificate came without. */
   readonly caCertificate?: string;
+  /**
+   * A certificate by which a client is somebody. Rejects with TypeError unless the server was given `clientCa: true`.
+   *
+   * @example
+   * const { cert, key } = await server.createClientCertificate({ user: 'alice', groups: ['dev'] });
+   */
+  createClientCertificate(identity: ClientIdentity): Promise<ClientCertificate>;
   /** Ends watches, lets other requests finish, frees the port. The cluster itself stays open. Again: the same promise. */
   close(): Promise<void>;
 }
@@ -83,14 +103,16 @@ export async function serve(cluster: FetchTarget, options: ServeOptions = {}): P
   const host = options.host ?? '127.0.0.1';
   const { token, tokens } = credentials(options);
   const tls = await certificateFor(options.tls ?? false, host);
+  const authority = await clientAuthorityFor(options);
   let url = '';
 
   const server =
     tls === undefined
       ? createServer(SERVER_OPTIONS)
-      : createSecureServer({ ...SERVER_OPTIONS, cert: tls.cert, key: tls.key });
+      : createSecureServer({ ...SERVER_OPTIONS, cert: tls.cert, key: tls.key, ...handshakeFor(authority) });
   const asked = tokens === undefined ? {} : { tokens };
-  const listener = attachCluster(server, cluster, { ...options, ...asked, origin: () => url });
+  const peers = authority === undefined ? {} : { peerOf: certifiedPeers(cluster.dialect) };
+  const listener = attachCluster(server, cluster, { ...options, ...asked, ...peers, origin: () => url });
   server.listen(options.port ?? 0, host);
   await once(server, 'listening');
 
@@ -116,9 +138,32 @@ export async function serve(cluster: FetchTarget, options: ServeOptions = {}): P
     ...(token === undefined ? {} : { token }),
     kubeconfig,
     ...(caCertificate === undefined ? {} : { caCertificate }),
+    async createClientCertificate(identity: ClientIdentity) {
+      if (authority?.issue !== undefined) return authority.issue(identity);
+      throw new TypeError('orchplane: only serve with clientCa: true has an authority that issues certificates');
+    },
     close,
     [Symbol.asyncDispose]: close,
   });
+}
+
+/** Those whom clients may have their certificates from; one of our own issues them too. */
+async function clientAuthorityFor({ clientCa, tls }: ServeOptions): Promise<ClientTrust | undefined> {
+  if (clientCa === undefined) return undefined;
+  if (tls === undefined || tls === false) throw new TypeError('orchplane: clientCa needs tls: no other line shows one');
+  if (clientCa === true) return createClientAuthority();
+  checkClientCa(clientCa);
+  return { ca: clientCa };
+}
+
+interface ClientTrust {
+  readonly ca: string;
+  readonly issue?: (identity: ClientIdentity) => Promise<ClientCertificate>;
+}
+
+/** Everybody gets through, and what they showed is judged with their requests. */
+function handshakeFor(trust: ClientTrust | undefined): TlsOptions {
+  return trust === undefined ? {} : { ca: trust.ca, requestCert: true, rejectUnauthorized: false };
 }
 
 /** How long requests have to finish once the server is to close. */
@@ -137,7 +182,7 @@ async function shutDown(server: Server, listener: Listener): Promise<void> {
   await stopped;
 }
 
-function credentials(options: ServeOptions): { readonly token?: string; readonly tokens?: Tokens } {
+function credentials(options: ServeOptions): { readonly token?: string; readonly tokens?: TokenTable } {
   const { token, tokens, anonymous = false } = options;
   if (Number(token !== undefined) + Number(tokens !== undefined) + Number(anonymous) > 1) {
     throw new TypeError('orchplane: serve takes one of token, tokens and anonymous');

@@ -19,6 +19,9 @@ export class Registry {
   readonly #stored = new Map<string, ServedKind>();
   readonly #builtInGroups = new Set<string>();
   #all: readonly ServedKind[] | undefined;
+  #versions:
+    | { readonly all: readonly ServedKind[]; readonly byStorage: ReadonlyMap<string, readonly ServedKind[]> }
+    | undefined;
   /** What is served in somebody's name, and may go again. */
   readonly #owned = new Map<string, OwnedKinds>();
   readonly #ownedKinds = new Set<ServedKind>();
@@ -141,6 +144,13 @@ export class Registry {
     return this.#stored.get(qualifiedResource({ group, resource: resource.resource }));
   }
 
+  /** All versions in which the objects of a kind are served. */
+  versionsOf({ storage }: ServedKind): readonly ServedKind[] {
+    const all = this.all();
+    if (this.#versions?.all !== all) this.#versions = { all, byStorage: byStorage(all) };
+    return this.#versions.byStorage.get(storage) ?? [];
+  }
+
   /** The forms in which anything is stored. */
   storedForms(): readonly ServedKind[] {
     return [...this.#stored.values()];
@@ -184,6 +194,16 @@ interface OwnedKinds {
 
 function sameItems(left: readonly Kind[], right: readonly Kind[]): boolean {
   return left.length === right.length && left.every((kind, index) => kind === right[index]);
+}
+
+function byStorage(kinds: readonly ServedKind[]): ReadonlyMap<string, readonly ServedKind[]> {
+  const versions = new Map<string, ServedKind[]>();
+  for (const served of kinds) {
+    const known = versions.get(served.storage);
+    if (known === undefined) versions.set(served.storage, [served]);
+    else known.push(served);
+  }
+  return versions;
 }
 
 function resourceId(gvr: GroupVersionResource): string {

@@ -28,7 +28,7 @@ export class Attendants {
 
   /** The context is used without its plugins: what attendants do, the server does. */
   constructor(context: ServerContext, outside: Outside) {
-    this.#context = { ...context, admission: [], mayRace: false };
+    this.#context = { ...context, admission: [], mayRace: () => false };
     this.#outside = outside;
   }
 
@@ -91,7 +91,10 @@ export class Attendants {
         const served = registry.all().filter((other) => other.gvr.group === group && !registry.isOwned(other));
         return served.map(({ kind }) => kind);
       },
-      writeStatus: (object, change) => this.#writeStatus(attended, object, change),
+      writeStatus: (object, change, appliedBy) => {
+        if (appliedBy === undefined) this.#writeStatus(attended, object, change);
+        else this.#applyStatus(attended, object, { change, manager: appliedBy });
+      },
       deleteAll: (resource) => this.#deleteAll(resource),
       changes: (resource) => store.lastChange(storage(resource)),
     };
@@ -106,6 +109,28 @@ export class Attendants {
       subresource: 'status',
       name: object.metadata.name,
       options: { fieldManager: SERVER_MANAGER },
+      body: valueBody(draft),
+    };
+    const answered = dispatch(this.#context, request);
+    invariant(!isPromise(answered), 'without plugins nothing is waited for');
+  }
+
+  #applyStatus(
+    served: ServedKind,
+    { metadata }: ApiObject,
+    about: { readonly change: (draft: DraftObject) => void; readonly manager: string },
+  ): void {
+    const { name, namespace } = metadata;
+    const draft = { apiVersion: served.apiVersion, kind: served.gvk.kind, metadata: { name } } as DraftObject;
+    about.change(draft);
+    const request: ApiRequest = {
+      verb: 'patch',
+      patchType: 'apply',
+      resource: served.gvr,
+      subresource: 'status',
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      options: { fieldManager: about.manager, force: true },
       body: valueBody(draft),
     };
     const answered = dispatch(this.#context, request);

@@ -3,8 +3,11 @@
  * two clusters in one process never meet.
  */
 import type { AdmissionPlugin, ClusterView } from '../admission/types.js';
+import type { ClusterAuthentication } from '../auth/cluster-authentication.js';
+import type { AccessAttributes, AccessDecision, AccessReader } from '../kinds/access.js';
 import type { FeatureGates } from '../kinds/feature-gates.js';
 import type { WriteContext } from '../kinds/kind.js';
+import type { ServedKind } from '../kinds/served-kind.js';
 import { type Dialect, serviceGroup } from '../meta/dialect.js';
 import { formatTime } from '../meta/time.js';
 import type { User } from '../protocol/request.js';
@@ -23,13 +26,22 @@ export interface ServerContext {
   readonly ids: Ids;
   readonly admission: readonly AdmissionPlugin[];
   readonly view: ClusterView;
-  /** False when no plugin can make a write wait or come back in: then no write is ever tried twice. */
-  readonly mayRace: boolean;
+  /** False when no plugin can make a write of the kind wait or come back in: then no write is ever tried twice. */
+  readonly mayRace: (served: ServedKind) => boolean;
+  /** Who may do what. */
+  readonly access: AccessReader;
+  /** The same for the requests themselves: whoever keeps a record of what is asked for learns of it. */
+  readonly authorize: (user: User, attributes: AccessAttributes) => AccessDecision;
+  /** Told about every question that a request asks, and the answer. */
+  readonly accessListeners: Set<AccessListener>;
+  readonly authentication: ClusterAuthentication;
   /** How long a list's later pages stay readable. spec: Chunked lists */
   readonly continueTokenMs: number;
   /** Running watches, to be ended with the cluster. */
   readonly watches: Set<RunningWatch>;
 }
+
+export type AccessListener = (user: User, attributes: AccessAttributes, decision: AccessDecision) => void;
 
 /** Who an in-process request comes from when it does not say. */
 export const ADMINISTRATOR: User = Object.freeze({

@@ -11,7 +11,7 @@ import { copyJson } from '../util/json.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import type { WriteJob } from './job.js';
 import { powerContext } from './power.js';
-import { admit } from './steps/admit.js';
+import { admit, runEffects } from './steps/admit.js';
 import { commitDelete, commitDraft, commitMetadata, readLive } from './steps/commit.js';
 
 export interface Deleted {
@@ -50,10 +50,12 @@ function deleteLive(name: string, deletion: DeletionRequest, job: WriteJob): May
   job.warnings.push(...(job.served.kind.strategy.deletionWarnings?.(deletion) ?? []));
   // 2. May it go?
   const admitted = { operation: 'DELETE', oldObject: live } as const;
-  const mutated = admit('mutate', admitted, job);
+  // A collection was asked about as a whole.
+  const mutated = job.isCollective === true ? undefined : admit('mutate', admitted, job);
   const allowed = chain(mutated, () => admit('validate', admitted, job));
   // 3. Then it goes, or begins to.
   return chain(allowed, (): Deleted => {
+    runEffects(job);
     if (verdict.type === 'update') return { object: commitDraft(verdict.object, live, job), removed: false };
     return remove(live, deletion, job);
   });

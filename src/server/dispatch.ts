@@ -9,6 +9,7 @@ import type { ApiRequest, Verb } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import { warned } from './answer.js';
+import { authorizeRequest } from './authorize.js';
 import type { ServerContext } from './context.js';
 import { connectionOf, subresourceOf } from './subresource.js';
 import { onAction } from './verbs/action.js';
@@ -42,6 +43,8 @@ const NAMED: ReadonlySet<Verb> = new Set(['get', 'update', 'patch', 'delete']);
 
 /** Answers one request. Throws, or rejects with, StatusError; anything else is a bug or a plugin's own failure. */
 export function dispatch(context: ServerContext, request: ApiRequest): MaybePromise<ApiResponse> {
+  // Who may not ask does not learn what there is.
+  authorizeRequest(context, request);
   const served = context.registry.byResource(request.resource);
   if (served === undefined) throw errors.router('NotFound');
   checkAddress(request, served);

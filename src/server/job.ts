@@ -20,19 +20,31 @@ export interface WriteJob {
   readonly moment: WriteContext;
   /** In order; repeats are dropped when the answer is made. */
   readonly warnings: string[];
+  /** What plugins want to be done in the instant of the commit. */
+  readonly effects: (() => void)[];
+  /** The options of a delete, as plugins see them. */
+  readonly deletion?: Readonly<Record<string, unknown>>;
+  /** One object of many that are deleted together: plugins are asked about the collection. */
+  readonly isCollective?: boolean;
 }
 
 /** Whether another write may come in between: a plugin, or a conversion, may make this one wait. */
 export function mayRace({ context, served }: WriteJob): boolean {
-  return context.mayRace || served.kind.custom?.mayWait === true;
+  return context.mayRace(served) || served.kind.custom?.mayWait === true;
 }
 
 export function startJob(
   context: ServerContext,
   request: ApiRequest,
-  about: { readonly served: ServedKind; readonly dryRun: boolean; readonly warnings?: readonly string[] },
+  about: {
+    readonly served: ServedKind;
+    readonly dryRun: boolean;
+    readonly warnings?: readonly string[];
+    readonly deletion?: Readonly<Record<string, unknown>>;
+    readonly isCollective?: boolean;
+  },
 ): WriteJob {
-  const { served, dryRun, warnings } = about;
+  const { served, dryRun, warnings, deletion, isCollective } = about;
   return {
     context,
     request,
@@ -42,5 +54,8 @@ export function startJob(
     namespace: served.namespaced ? (request.namespace ?? '') : '',
     moment: writeContext(context),
     warnings: warnings === undefined ? [] : [...warnings],
+    effects: [],
+    ...(deletion === undefined ? {} : { deletion }),
+    ...(isCollective === undefined ? {} : { isCollective }),
   };
 }

@@ -2,7 +2,6 @@
  * What strategies and actions may do beyond their own object: look at others, and change some. Every change is one
  * compare-and-swap in the same instant, without admission: whoever asks has been admitted already.
  */
-import { allowAll } from '../kinds/access.js';
 import type { DeletionRequest, PowerContext } from '../kinds/kind.js';
 import type { ObjectAddress, ObjectReader, Objects } from '../kinds/objects.js';
 import type { ServedKind } from '../kinds/served-kind.js';
@@ -35,7 +34,8 @@ export function powerContext(job: WriteJob, deleteObject: DeleteObject): PowerCo
     dryRun,
     warnings,
     random,
-    access: allowAll,
+    access: context.access,
+    tokens: context.authentication.tokens,
     objects: objectsFor(job, deleteObject),
   };
 }
@@ -60,7 +60,7 @@ export function objectReader(store: Store, registry: Registry): ObjectReader {
 /** Of kinds that are not served. */
 const NO_KEYS = { has: () => false };
 
-function objectsFor(job: WriteJob, deleteObject: DeleteObject): Objects {
+export function objectsFor(job: WriteJob, deleteObject: DeleteObject): Objects {
   const { context, dryRun } = job;
   const form = (resource: GroupResource): ServedKind => {
     const stored = context.registry.storedForm(resource);
@@ -81,6 +81,7 @@ function objectsFor(job: WriteJob, deleteObject: DeleteObject): Objects {
       return stored === undefined ? NO_KEYS : context.store.index(stored.storage, keysOf);
     },
     serves: (resource) => context.registry.storedForm(resource) !== undefined,
+    resourceOf: (gvk) => context.registry.byKind(gvk)?.gvr.resource,
     create(address, draft) {
       const of = jobFor(address);
       draft.metadata.creationTimestamp = job.moment.now;

@@ -6,20 +6,22 @@
  * synchronous unless a plugin makes it wait; then the live object may have changed meanwhile, the swap fails, and
  * the write starts again from the new one.
  */
-import type { AdmissionPlugin } from '../admission/types.js';
+import type { AdmissionPlugin, ClusterView } from '../admission/types.js';
 import type { SubresourceStrategy } from '../kinds/kind.js';
+import type { ServedKind } from '../kinds/served-kind.js';
 import { errors, StatusError } from '../meta/errors.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
-import { DecodeError, decode } from '../schema/decode.js';
 import { StorageError } from '../storage/types.js';
 import { copyJson, own } from '../util/json.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
+import { authorizeCreation } from './authorize.js';
 import { deleteObject, vanish } from './deletion.js';
 import type { WriteJob } from './job.js';
 import { powerContext } from './power.js';
 import { parseRevision } from './revision.js';
-import { admit } from './steps/admit.js';
+import { type Admitted, admit, runEffects } from './steps/admit.js';
 import { alreadyExists, commitCreate, commitUpdate, readLive, refuseRevision } from './steps/commit.js';
+import { normalized } from './steps/normalize.js';
 import { lendManagers, ownNew, ownUpdated, withTimesOf } from './steps/own.js';
 import { prepareForCreate, prepareForUpdate, wipeSystemFields } from './steps/prepare.js';
 import { dropRepeatedOwners, reconcileName, reconcileNamespace } from './steps/reconcile.js';
@@ -32,8 +34,16 @@ export interface Written {
   readonly created: boolean;
 }
 
-/** Creates an object from a decoded body, which it takes over. `isOwned`: the draft says already who manages it. */
-export function createObject(draft: DraftObject, job: WriteJob, isOwned = false): MaybePromise<Written> {
+export interface Creation {
+  /** The draft says already who manages it. */
+  readonly isOwned?: boolean | undefined;
+  /** It was asked for by an update or a patch: who may do that may not create yet. */
+  readonly byUpdate?: boolean;
+}
+
+/** Creates an object from a decoded body, which it takes over. */
+export function createObject(draft: DraftObject, job: WriteJob, about: Creation = {}): MaybePromise<Written> {
+  const { isOwned = false } = about;
   wipeSystemFields(draft.metadata);
   reconcileNamespace(draft.metadata, job);
   dropRepeatedOwners(draft.metadata, 'as sent', job.warnings);
@@ -43,14 +53,14 @@ export function createObject(draft: DraftObject, job: WriteJob, isOwned = false)
     const mutated = checkMutated(draft, job);
     takeBack(mutated);
     dropRepeatedOwners(mutated.metadata, 'after admission', job.warnings);
-    return chain(storeNew(mutated, job), (object) => ({ object, created: true }));
+    return chain(storeNew(mutated, job, about), (object) => ({ object, created: true }));
   });
 }
 
 const MAX_ATTEMPTS_TO_CREATE = 8;
 
 /** Prepares, validates and stores a new object; with a generated name, until one is free. */
-function storeNew(draft: DraftObject, job: WriteJob, attempt = 1): MaybePromise<ApiObject> {
+function storeNew(draft: DraftObject, job: WriteJob, about: Creation, attempt = 1): MaybePromise<ApiObject> {
   const { strategy } = job.served.kind;
   const nameIsGenerated = !draft.metadata.name && Boolean(draft.metadata.generateName);
   // Another attempt begins with what was sent: this one fills the draft in, and freezes parts of it.
@@ -63,12 +73,20 @@ function storeNew(draft: DraftObject, job: WriteJob, attempt = 1): MaybePromise<
   // From here on nobody can change it, not even who kept the draft.
   const { resourceVersion } = draft.metadata;
   const sealed = seal(job.served.schema, draft, job.dryRun ? undefined : '');
+  strategy.permit?.(sealed, undefined, powerContext(job, deleteObject));
+  if (about.byUpdate === true) authorizeCreation(job.context, job.request);
   const admitted = chain(admit('validate', { operation: 'CREATE', object: sealed }, job), () =>
     planConversion(job.served, sealed),
   );
   return chain(admitted, () => {
     try {
       if (!job.dryRun) refuseRevision(resourceVersion);
+      if (job.effects.length > 0) {
+        // What is tried again is done with the last try. A name that the client chose is found taken afterwards.
+        const triesAgain = nameIsGenerated || about.byUpdate === true;
+        if (triesAgain && readLive(job, sealed.metadata.name) !== undefined) throw new StorageError('exists');
+        runEffects(job);
+      }
       if (allocation !== undefined && !job.dryRun) {
         // Nothing may fail after what was set aside is taken.
         if (readLive(job, sealed.metadata.name) !== undefined) throw new StorageError('exists');
@@ -83,7 +101,7 @@ function storeNew(draft: DraftObject, job: WriteJob, attempt = 1): MaybePromise<
       if (attempt >= MAX_ATTEMPTS_TO_CREATE) {
         throw lostRace ? errors.serverTimeout(job.served.groupResource, 'create', 2) : alreadyExists(draft, job);
       }
-      return storeNew(untouched, job, attempt + 1);
+      return storeNew(untouched, job, about, attempt + 1);
     }
   });
 }
@@ -102,6 +120,17 @@ export interface UpdateJob {
   readonly isOwned?: boolean;
   /** Makes a fresh draft from the live object; called again after a lost race. */
   readonly draft: (live: ApiObject | undefined) => DraftObject;
+  /** Present when plugins see something else than the object: then `draft` makes that. */
+  readonly through?: UpdateThrough;
+}
+
+/** An update by way of another object that stands for a part of this one. */
+export interface UpdateThrough {
+  readonly kind: ServedKind;
+  /** What stands for an object. */
+  show(object: ApiObject): ApiObject;
+  /** What the object becomes by what was made of that. */
+  below(shown: DraftObject, live: ApiObject): DraftObject;
 }
 
 /** Updates, patches or (PUT) creates an object. */
@@ -109,6 +138,7 @@ export function updateObject(update: UpdateJob, job: WriteJob): MaybePromise<Wri
   const live = readLive(job, update.name);
   checkIdentity(update, live, job);
   if (live === undefined && !update.mayCreate) throw errors.notFound(job.served.groupResource, update.name);
+  if (update.through !== undefined && live !== undefined) return updateThrough(update.through, live, { update, job });
   const draft = update.draft(live);
   reconcileNamespace(draft.metadata, job);
   reconcileName(draft.metadata, update.name);
@@ -116,7 +146,10 @@ export function updateObject(update: UpdateJob, job: WriteJob): MaybePromise<Wri
     // A version in the body means nothing where there is none to compare with, but it must be one.
     checkRevisionSyntax(draft);
     draft.metadata.resourceVersion = undefined;
-    return retryLostRace(() => orLostRace(() => createObject(draft, job, update.isOwned)), { update, job });
+    return retryLostRace(
+      () => orLostRace(() => createObject(draft, job, { isOwned: update.isOwned, byUpdate: true })),
+      { update, job },
+    );
   }
   if (update.isOwned !== true) ownUpdated(draft, live, job);
   const takeBack = lendManagers(draft, job);
@@ -130,6 +163,32 @@ export function updateObject(update: UpdateJob, job: WriteJob): MaybePromise<Wri
       return replace(checked, oldObject, about);
     });
   }, about);
+}
+
+/** Plugins see, and may change, what stands for the object. */
+function updateThrough(
+  through: UpdateThrough,
+  live: ApiObject,
+  about: { readonly update: UpdateJob; readonly job: WriteJob },
+): MaybePromise<Written> {
+  const { update, job } = about;
+  const shown = update.draft(live);
+  const admitted: Admitted = {
+    operation: 'UPDATE',
+    object: shown,
+    oldObject: through.show(live),
+    as: through.kind,
+  };
+  return retryLostRace(
+    () =>
+      chain(admit('mutate', admitted, job), () => {
+        const draft = through.below(checkMutated(shown, { ...job, served: through.kind }), live);
+        reconcileNamespace(draft.metadata, job);
+        reconcileName(draft.metadata, update.name);
+        return replace(draft, live, about);
+      }),
+    about,
+  );
 }
 
 function replace(
@@ -152,10 +211,16 @@ function replace(
   strategy.canonicalize?.(draft, job.moment);
   // From here on nobody can change it, not even who kept the draft.
   const sealed = withTimesOf(live, seal(job.served.schema, draft, live.metadata.resourceVersion));
-  const admitted = chain(admit('validate', { operation: 'UPDATE', object: sealed, oldObject: live }, job), () =>
+  strategy.permit?.(sealed, live, powerContext(job, deleteObject));
+  const admitted = chain(admit('validate', judged(sealed, live, about.update), job), () =>
     planConversion(job.served, sealed),
   );
   return chain(admitted, () => {
+    if (job.effects.length > 0) {
+      // What is tried again is done with the last try.
+      if (readLive(job, live.metadata.name) !== live) throw new StorageError('stale');
+      runEffects(job);
+    }
     if (vanishes(sealed, live, job)) return { object: finalize(sealed, live, job), created: false };
     if (allocation !== undefined && !job.dryRun) {
       // Nothing may fail after what was set aside is taken, least of all because somebody else was faster.
@@ -164,6 +229,12 @@ function replace(
     }
     return { object: commitUpdate(sealed, live, job), created: false };
   });
+}
+
+/** What plugins judge of an update. */
+function judged(object: ApiObject, oldObject: ApiObject, { through }: UpdateJob): Admitted {
+  if (through === undefined) return { operation: 'UPDATE', object, oldObject };
+  return { operation: 'UPDATE', object: through.show(object), oldObject: through.show(oldObject), as: through.kind };
 }
 
 /** The last finalizer of a terminating object is gone: nothing keeps it any more. */
@@ -216,35 +287,15 @@ function retryLostRace(
 
 const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again';
 
-/**
- * What plugins made of a draft is decoded like a body: they may change much, but not the types of fields, nor where
- * the object goes. A cluster whose plugins change nothing skips the look.
- */
+/** What plugins made of a draft, well formed again. A cluster whose plugins change nothing skips the look. */
 export function checkMutated(draft: DraftObject, job: WriteJob): DraftObject {
-  const { served, context } = job;
-  if (!context.admission.some(needsSecondLook)) return draft;
-  const checked = decodeMutated(draft, job);
-  // What a plugin adds is filled in like what a client sends.
-  served.kind.strategy.defaults?.(checked, job.moment);
-  checked.kind = served.gvk.kind;
-  checked.apiVersion = served.apiVersion;
-  reconcileNamespace(checked.metadata, job);
-  return checked;
+  const { admission, view } = job.context;
+  return admission.some((plugin) => needsSecondLook(plugin, view)) ? normalized(draft, job.served, job) : draft;
 }
 
-function needsSecondLook(plugin: AdmissionPlugin): boolean {
-  return plugin.mutate !== undefined && plugin.changesNothing !== true && plugin.trusted !== true;
-}
-
-function decodeMutated(draft: DraftObject, job: WriteJob): DraftObject {
-  const { kind, schema } = job.served;
-  try {
-    const decoded = kind.custom?.decode({ value: draft }) ?? decode(schema, { value: draft });
-    return decoded.value as unknown as DraftObject;
-  } catch (error) {
-    if (!(error instanceof DecodeError)) throw error;
-    throw errors.internal(`admission plugins made an object that is no ${kind.kind}: ${error.message}`, error);
-  }
+function needsSecondLook({ mutate, changesNothing, isBuiltIn }: AdmissionPlugin, view: ClusterView): boolean {
+  if (mutate === undefined || isBuiltIn === true) return false;
+  return typeof changesNothing === 'function' ? !changesNothing(view) : changesNothing !== true;
 }
 
 /** Where the reference server keeps objects that it once called otherwise; the message of a conflict shows it. */

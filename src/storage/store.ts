@@ -27,12 +27,16 @@ export class Store {
   #highest: number;
   #tables = new Map<string, Table>();
   readonly #revisionWaiters = new Set<() => void>();
+  /** Counts changes of whatever table, and never goes back: revisions do. */
+  #marks = 0;
+  #restoredAt = 0;
 
   constructor(options: StoreOptions, from?: StoreSnapshot) {
     this.#options = options;
     this.#revision = from?.revision ?? 0;
     this.#highest = this.#revision;
     for (const [resource, state] of from?.tables ?? []) this.#tables.set(resource, new Table(options, state));
+    if (from !== undefined) this.#restoredAt = ++this.#marks;
   }
 
   /** The revision of the newest write. */
@@ -62,6 +66,7 @@ export class Store {
     this.#highest = Math.max(this.#highest, revision);
     if (write.type === 'delete') table.delete(text, key.namespace);
     else table.set(text, key.namespace, object);
+    table.mark = ++this.#marks;
     table.log.append({
       revision,
       type: EVENT_TYPE[write.type],
@@ -77,7 +82,9 @@ export class Store {
 
   /** Puts an object where none is, as part of the state that history begins with: no event tells of it. */
   seed(key: ObjectKey, object: ApiObject): void {
-    this.#table(key.resource).set(keyOf(key.namespace, key.name), key.namespace, object);
+    const table = this.#table(key.resource);
+    table.set(keyOf(key.namespace, key.name), key.namespace, object);
+    table.mark = ++this.#marks;
   }
 
   /** Reads a collection, or part of it. Throws CompactedError when `at` is no longer available. */
@@ -111,9 +118,9 @@ export class Store {
     return log.watch(query.after, query);
   }
 
-  /** The revision of the last write of a resource: another one, another state. */
+  /** A number for the state of a resource: another number, another state, also after a restore. */
   lastChange(resource: string): number {
-    return this.#tables.get(resource)?.log.lastRevision ?? 0;
+    return Math.max(this.#tables.get(resource)?.mark ?? 0, this.#restoredAt);
   }
 
   /** Calls back after every write until undone. For reads that wait for a revision to come. */
@@ -134,6 +141,7 @@ export class Store {
     this.#revision = snapshot.revision;
     this.#tables = new Map();
     for (const [resource, state] of snapshot.tables) this.#tables.set(resource, new Table(this.#options, state));
+    this.#restoredAt = ++this.#marks;
     for (const table of before.values()) table.log.expireAll();
     for (const wake of [...this.#revisionWaiters]) wake();
   }

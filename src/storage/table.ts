@@ -34,6 +34,8 @@ export interface TableState {
 
 export class Table {
   readonly log: EventLog;
+  /** Set by the store with every change. */
+  mark = 0;
   #tree: Tree;
   /** Objects per namespace, for the count of what remains after a first page. */
   readonly #counts: Map<string, number>;

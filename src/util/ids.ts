@@ -35,6 +35,14 @@ function uuidFromBytes(bytes: Uint8Array): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
+/**
+ * The platform's own cryptography, which makes keys by chance. Undefined on pages that were not loaded securely. Asked
+ * for when it is needed: what a test puts in its place counts.
+ */
+export function subtleCrypto(): SubtleCrypto | undefined {
+  return (globalThis.crypto as Crypto | undefined)?.subtle;
+}
+
 /** An identifier that follows from a text: the same on every run, and as good as unique. */
 export function uidFromText(text: string): string {
   const words = [0x811c9dc5, 0x9e3779b9, 0x85ebca6b, 0xc2b2ae35].map((seed) => hash(text, seed));

@@ -14,7 +14,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['schema'],
   ['merge', 'storage', 'protocol'],
   ['kinds'],
-  ['registry', 'auth', 'admission'],
+  ['registry', 'auth', 'admission', 'flowcontrol', 'audit', 'metrics'],
   ['server', 'client', 'codec'],
   ['manifests'],
   ['http', 'service-worker', 'node', 'controllers'],
@@ -24,7 +24,7 @@ const LAYERS: readonly (readonly string[])[] = [
 const L2 = ['util', 'meta', 'cel', 'schema'];
 const L3 = [...L2, 'merge', 'storage', 'protocol'];
 const L4 = [...L3, 'kinds'];
-const L5 = [...L4, 'registry', 'auth', 'admission'];
+const L5 = [...L4, 'registry', 'auth', 'admission', 'flowcontrol', 'audit', 'metrics'];
 const L6 = [...L5, 'server', 'client', 'codec'];
 
 /** For each folder (or file directly in src) the folders and files it may import besides itself. */
@@ -39,6 +39,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   kinds: L3,
   registry: L4,
   auth: L4,
+  flowcontrol: L4,
+  audit: L4,
+  metrics: L4,
   admission: L4,
   server: L5,
   // The client works against any server, so nothing of this one comes along with it.
@@ -47,7 +50,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Texts of many objects, applied through whatever transport is handed over.
   manifests: ['util', 'meta', 'protocol', 'kinds', 'client', 'codec'],
   // HTTP speaks the protocol to whatever cluster it is handed, so it needs no server.
-  http: ['util', 'meta', 'schema', 'protocol', 'kinds', 'registry', 'codec'],
+  http: ['util', 'meta', 'schema', 'protocol', 'kinds', 'registry', 'auth', 'flowcontrol', 'audit', 'metrics', 'codec'],
   // A worker is handed its cluster, as a handler is.
   'service-worker': ['util', 'http'],
   // The command line makes clusters and serves them.
@@ -58,7 +61,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   testing: [...L6, 'http', 'controllers', 'cluster.ts', 'full-cluster.ts'],
   // The composition root, and the guide over it. HTTP, Node and testing are entries of their own.
   'cluster.ts': [...L6, 'manifests', 'controllers'],
-  'full-cluster.ts': ['kinds', 'client', 'manifests', 'cluster.ts'],
+  'full-cluster.ts': ['kinds', 'auth', 'admission', 'client', 'manifests', 'cluster.ts'],
   'bare-cluster.ts': ['cluster.ts'],
   'api.ts': [...L6, 'manifests', 'controllers', 'cluster.ts'],
   'index.ts': ['cel', 'kinds', 'manifests', 'api.ts', 'full-cluster.ts'],

@@ -9,7 +9,7 @@ import { isFor, kindsOf } from './match.js';
 export const defaultStorageClass: AdmissionPlugin = Object.freeze({
   name: 'DefaultStorageClass',
   looksAt: kindsOf(['', 'persistentvolumeclaims']),
-  trusted: true,
+  isBuiltIn: true,
   mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void {
     if (request.operation !== 'CREATE' || request.object === undefined) return;
     if (!isFor(request, '', 'persistentvolumeclaims')) return;
@@ -29,7 +29,7 @@ function hasBetaClass(claim: DraftObject, { dialect }: ClusterView): boolean {
 export const defaultIngressClass: AdmissionPlugin = Object.freeze({
   name: 'DefaultIngressClass',
   looksAt: kindsOf([serviceGroup('networking'), 'ingresses']),
-  trusted: true,
+  isBuiltIn: true,
   mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void {
     if (request.operation !== 'CREATE' || request.object === undefined) return;
     const group = serviceGroup('networking');

@@ -10,7 +10,7 @@ const SECONDS = 300;
 export const defaultTolerationSeconds: AdmissionPlugin = Object.freeze({
   name: 'DefaultTolerationSeconds',
   looksAt: kindsOf(['', 'pods']),
-  trusted: true,
+  isBuiltIn: true,
   mutate,
 });
 

@@ -21,7 +21,7 @@ import { sortedMap } from './sorted-map.js';
 export const limitRanger: AdmissionPlugin = Object.freeze({
   name: 'LimitRanger',
   looksAt: kindsOf(['', 'pods'], ['', 'persistentvolumeclaims']),
-  trusted: true,
+  isBuiltIn: true,
   mutate,
   validate,
 });
@@ -36,7 +36,7 @@ function validate(request: AdmissionRequest, view: ClusterView): void {
   const check = isForPod(request) ? podProblems : isForClaim(request) ? claimProblems : undefined;
   if (check === undefined || request.object === undefined) return;
   for (const items of rangesFor(request, view)) {
-    const texts = [...new Set(check(request.object, items))];
+    const texts = [...new Set(check(request.object, items, view))];
     if (texts.length > 0) throw refuse(request, texts.length === 1 ? texts.join() : `[${texts.join(', ')}]`);
   }
 }
@@ -92,17 +92,26 @@ function fillInContainer(
   });
 }
 
-function podProblems(object: ApiObject, items: readonly LimitRangeItem[]): string[] {
+function podProblems(object: ApiObject, items: readonly LimitRangeItem[], { features }: ClusterView): string[] {
   const { spec } = object as unknown as Pod;
+  const options = { isPodLevel: features.enabled('PodLevelResources') ? isPodLevel : () => false };
   return items.flatMap((item) => {
     if (item.type === 'Pod') {
-      return usageProblems(item, { requests: podAmounts(spec, 'requests'), limits: podAmounts(spec, 'limits') });
+      return usageProblems(item, {
+        requests: podAmounts(spec, 'requests', options),
+        limits: podAmounts(spec, 'limits', options),
+      });
     }
     if (item.type !== 'Container') return [];
     return [...(spec.containers ?? []), ...(spec.initContainers ?? [])].flatMap(({ resources }) =>
       usageProblems(item, { requests: readAmounts(resources.requests), limits: readAmounts(resources.limits) }),
     );
   });
+}
+
+/** Which of a pod's own amounts stand for those of its containers. */
+function isPodLevel(resource: string): boolean {
+  return resource === 'cpu' || resource === 'memory';
 }
 
 /** Only what a claim requests counts; it has no use for limits. */

@@ -11,12 +11,15 @@ export type AnyRequest = AdmissionRequest<DraftObject | ApiObject>;
 
 /** The request is about whole objects of a resource, in whatever version. The group is canonical. */
 export function isFor(request: AnyRequest, group: string, resource: string): boolean {
-  const { kind } = request.served;
-  return request.subresource === '' && kind.group === group && kind.names.plural === resource;
+  return request.subresource === '' && isResource(request.served, group, resource);
+}
+
+/** Also below objects. The group is canonical. */
+export function isResource({ kind }: ServedKind, group: string, resource: string): boolean {
+  return kind.group === group && kind.names.plural === resource;
 }
 
 /** For `looksAt`: objects of these resources, in whatever version. The groups are canonical. */
 export function kindsOf(...resources: readonly (readonly [group: string, resource: string])[]) {
-  return ({ kind }: ServedKind): boolean =>
-    resources.some(([group, resource]) => kind.group === group && kind.names.plural === resource);
+  return (served: ServedKind): boolean => resources.some(([group, resource]) => isResource(served, group, resource));
 }

@@ -13,6 +13,7 @@ const PROTECTED: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-
 
 export const namespaceLifecycle: AdmissionPlugin = Object.freeze({
   name: 'NamespaceLifecycle',
+  isBuiltIn: true,
   changesNothing: true,
   mutate,
 });

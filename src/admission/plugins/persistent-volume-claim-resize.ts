@@ -9,6 +9,7 @@ import { refuse } from './refuse.js';
 
 export const persistentVolumeClaimResize: AdmissionPlugin = Object.freeze({
   name: 'PersistentVolumeClaimResize',
+  isBuiltIn: true,
   looksAt: kindsOf(['', 'persistentvolumeclaims']),
   validate,
 });

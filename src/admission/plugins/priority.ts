@@ -12,7 +12,7 @@ const PRIORITY_CLASSES = { group: serviceGroup('scheduling'), resource: 'priorit
 export const priority: AdmissionPlugin = Object.freeze({
   name: 'Priority',
   looksAt: kindsOf(['', 'pods'], [PRIORITY_CLASSES.group, PRIORITY_CLASSES.resource]),
-  trusted: true,
+  isBuiltIn: true,
   mutate,
   validate,
 });

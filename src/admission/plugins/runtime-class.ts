@@ -21,7 +21,7 @@ import { sortedMap } from './sorted-map.js';
 export const runtimeClass: AdmissionPlugin = Object.freeze({
   name: 'RuntimeClass',
   looksAt: kindsOf(['', 'pods']),
-  trusted: true,
+  isBuiltIn: true,
   mutate,
   validate,
 });

@@ -8,7 +8,7 @@ import { isFor, kindsOf } from './match.js';
 export const storageObjectInUseProtection: AdmissionPlugin = Object.freeze({
   name: 'StorageObjectInUseProtection',
   looksAt: kindsOf(['', 'persistentvolumes'], ['', 'persistentvolumeclaims']),
-  trusted: true,
+  isBuiltIn: true,
   mutate,
 });
 

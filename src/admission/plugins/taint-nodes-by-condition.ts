@@ -8,7 +8,7 @@ import { isFor, kindsOf } from './match.js';
 export const taintNodesByCondition: AdmissionPlugin = Object.freeze({
   name: 'TaintNodesByCondition',
   looksAt: kindsOf(['', 'nodes']),
-  trusted: true,
+  isBuiltIn: true,
   mutate,
 });
 

@@ -1,10 +1,12 @@
 /**
  * Everything the server answers outside of its resources, in the order in which it is asked.
  */
+import type { TokenDiscovery } from '../../auth/authentication.js';
 import type { Metrics } from '../metrics.js';
 import { respondBody } from '../respond.js';
 import { healthPage } from './health.js';
 import { openApiPage } from './openapi.js';
+import { OPENID_PATHS, openIdPage } from './openid.js';
 import type { Page } from './page.js';
 import { rootPage } from './root.js';
 import { versionPage } from './version.js';
@@ -12,10 +14,13 @@ import { versionPage } from './version.js';
 export interface PageSources {
   readonly metrics: Metrics;
   readonly isClosing: () => boolean;
+  /** Absent where no tokens are signed. */
+  readonly discovery?: TokenDiscovery | undefined;
 }
 
-export function pagesOf({ metrics, isClosing }: PageSources): readonly Page[] {
-  return [versionPage, healthPage(isClosing), metricsPage(metrics), openApiPage, rootPage];
+export function pagesOf({ metrics, isClosing, discovery }: PageSources): readonly Page[] {
+  const root = rootPage(discovery === undefined ? [] : OPENID_PATHS);
+  return [versionPage, healthPage(isClosing), metricsPage(metrics), openApiPage, openIdPage(discovery), root];
 }
 
 function metricsPage(metrics: Metrics): Page {

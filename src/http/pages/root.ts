@@ -8,11 +8,18 @@ import { apiVersionOf } from '../../meta/gvk.js';
 import { respondBody } from '../respond.js';
 import { oncePerKinds, type Page } from './page.js';
 
-export const rootPage: Page = ({ path, kinds, dialect, envelope }) => {
-  if (path !== '/' && path !== '/index.html') return undefined;
-  const headers = { 'Content-Type': 'application/json' };
-  return respondBody(envelope, { code: 200, body: indexOf(kinds, 'index', dialect), headers });
-};
+/** `more`: paths of pages that not every server has. */
+export function rootPage(more: readonly string[]): Page {
+  const indexOf = oncePerKinds((kinds, _page: 'index') => {
+    const paths = new Set(['/api', '/apis', '/apis/', ...OWN_PATHS, ...more, ...kinds.flatMap(pathsOf)]);
+    return indentJson(encodeJson({ paths: [...paths].sort() }));
+  });
+  return ({ path, kinds, dialect, envelope }) => {
+    if (path !== '/' && path !== '/index.html') return undefined;
+    const headers = { 'Content-Type': 'application/json' };
+    return respondBody(envelope, { code: 200, body: indexOf(kinds, 'index', dialect), headers });
+  };
+}
 
 const OWN_PATHS = [
   '/healthz',
@@ -35,11 +42,6 @@ const OWN_PATHS = [
   '/readyz/shutdown',
   '/version',
 ];
-
-const indexOf = oncePerKinds((kinds, _page: 'index') => {
-  const paths = new Set(['/api', '/apis', '/apis/', ...OWN_PATHS, ...kinds.flatMap(pathsOf)]);
-  return indentJson(encodeJson({ paths: [...paths].sort() }));
-});
 
 function pathsOf({ gvr }: ServedKind): string[] {
   const { group } = gvr;

@@ -10,8 +10,8 @@ import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { cloneJson, copyJson, isRecord } from '../../util/json.js';
 import { isPromise, type MaybePromise } from '../../util/maybe-promise.js';
 import type { AttendedServer, ConvertObject, WebhookAddress, WebhookCaller } from '../attendant.js';
+import { webhookCaller } from '../webhook-caller.js';
 import { checked, convertedIn, failed, gvkOf } from './converted.js';
-import { fetchWebhooks } from './fetch-webhook.js';
 
 export interface Converter {
   /** Objects of one kind, of whatever versions, in the version that is asked for. */
@@ -31,13 +31,16 @@ export interface ConversionWish {
 
 export function converterFor(
   wish: ConversionWish,
-  { outside, dialect, clock }: Pick<AttendedServer, 'outside' | 'dialect' | 'clock'>,
+  { outside, dialect, clock, objects }: Pick<AttendedServer, 'outside' | 'dialect' | 'clock' | 'objects'>,
 ): Converter {
   const own = Object.hasOwn(outside.conversions, wish.definition) ? outside.conversions[wish.definition] : undefined;
   if (own !== undefined) return byFunction(own);
   if (wish.strategy === 'Webhook' && wish.webhook?.clientConfig !== undefined) {
     const { clientConfig, conversionReviewVersions } = wish.webhook;
-    const call = outside.webhooks ?? fetchWebhooks(clock);
+    const call = webhookCaller(outside.webhooks, {
+      clock,
+      service: (namespace, name) => objects.get({ group: '', resource: 'services', namespace, name }),
+    });
     return byWebhook(clientConfig, conversionReviewVersions, { call, uid: () => outside.uid(), dialect });
   }
   return BY_NAME;

@@ -5,11 +5,13 @@
 import { errors, StatusError } from '../../meta/errors.js';
 import { printFieldError } from '../../meta/field-error.js';
 import { quote } from '../../meta/go-text.js';
-import { goKind, goType } from '../../meta/go-value.js';
+import { goType } from '../../meta/go-value.js';
 import { parseApiVersion, printGvk } from '../../meta/gvk.js';
 import { labelErrors } from '../../meta/labels.js';
 import type { ApiObject } from '../../meta/object.js';
+import { jsonType } from '../../schema/decode.js';
 import { cloneJson, copyJson, deepEqual, deepFreeze, isRecord, printJson } from '../../util/json.js';
+import { typeIn, unreadableReview } from '../review-answer.js';
 import { annotationErrors } from '../shared/annotations.js';
 
 /** How the failures of a conversion begin. */
@@ -59,47 +61,19 @@ export function convertedIn(answer: unknown, asked: Asked): readonly unknown[] {
   return Array.isArray(convertedObjects) ? cloneJson(convertedObjects) : [];
 }
 
-const TYPE_OF_TYPES =
-  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
-
 /** Whether the answer is a review of the version that was asked in. */
 function problemOfReview(answer: unknown, { apiVersion }: Asked): string | undefined {
-  if (answer !== null && answer !== undefined && !isRecord(answer)) {
-    const why = `json: cannot unmarshal ${jsonType(answer)} into Go value of type ${TYPE_OF_TYPES}`;
-    return `couldn't get version/kind; json parse error: ${why}`;
-  }
-  const said = isRecord(answer) ? answer : {};
-  const [saidVersion, saidKind] = [textOf(said['apiVersion']), textOf(said['kind'])];
-  // What it does not say is taken to be what was expected, and then found missing.
-  const [version, kind] = [saidVersion || apiVersion, saidKind || REVIEW];
-  if (version !== apiVersion || kind !== REVIEW) return unreadable(version, kind, apiVersion);
-  const isComplete = saidVersion === apiVersion && saidKind === REVIEW;
+  const expected = { apiVersion, kind: 'ConversionReview' };
+  const unreadable = unreadableReview(answer, expected);
+  if (unreadable !== undefined) return unreadable;
+  const said = typeIn(answer);
+  const isComplete = said.apiVersion === apiVersion && said.kind === expected.kind;
   if (isComplete || !apiVersion.endsWith('/v1')) return undefined;
-  const found = gvkOf({ apiVersion: saidVersion, kind: saidKind });
-  return `expected webhook response of ${gvkOf({ apiVersion, kind: REVIEW })}, got ${found}`;
-}
-
-const REVIEW = 'ConversionReview';
-
-function unreadable(saidVersion: string, kind: string, apiVersion: string): string {
-  const [said, wanted] = [parseApiVersion(saidVersion), parseApiVersion(apiVersion)];
-  const isOther = said?.group === wanted?.group && (said?.version === 'v1' || said?.version === 'v1beta1');
-  const isStatus = saidVersion === 'v1' && kind === 'Status';
-  if (isStatus || (isOther && kind === REVIEW)) {
-    return `converting (${said?.version}.${kind}) to (${wanted?.version}.${REVIEW}): unknown conversion`;
-  }
-  return `no kind ${quote(kind)} is registered for version ${quote(saidVersion)} in scheme "pkg/runtime/scheme.go:110"`;
+  return `expected webhook response of ${gvkOf(expected)}, got ${gvkOf(said)}`;
 }
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
-}
-
-function jsonType(value: unknown): string {
-  const kind = goKind(value);
-  if (kind === 'slice') return 'array';
-  if (kind === 'map') return 'object';
-  return kind === 'int64' || kind === 'float64' ? 'number' : kind;
 }
 
 /** The object if it is still the one it was, with the metadata that is nobody's to change put back. */

@@ -12,10 +12,19 @@ import type { WebhookAddress, WebhookCaller } from '../attendant.js';
 /** Answers of webhooks that are longer are not read to their end. */
 const MAX_ANSWER = 3 * 1024 * 1024;
 
+export interface FetchOptions {
+  /** The platform's own unless said otherwise. */
+  readonly fetch?: typeof fetch | undefined;
+  /** Where the webhook really is; messages name the address of the configuration all the same. */
+  readonly sendTo?: string | undefined;
+}
+
 /** Sends reviews to the addresses in configurations. Services are reached by the name they have in a cluster's DNS. */
-export function fetchWebhooks(clock: Clock): WebhookCaller {
+export function fetchWebhooks(clock: Clock, options: FetchOptions = {}): WebhookCaller {
+  const send = options.fetch ?? fetch;
   return async (address, review, timeoutSeconds) => {
-    const url = `${urlOf(address)}?timeout=${timeoutSeconds}s`;
+    const url = postUrl(address, timeoutSeconds);
+    const target = options.sendTo === undefined ? url : withTimeout(options.sendTo, timeoutSeconds);
     const timeout = new AbortController();
     const undo = clock.after(timeoutSeconds * 1000, () => timeout.abort(new Timeout()), { background: true });
     const request = {
@@ -27,10 +36,10 @@ export function fetchWebhooks(clock: Clock): WebhookCaller {
     let response: Response;
     let text: string;
     try {
-      response = await fetch(url, request);
+      response = await send(target, request);
       text = await response.text();
     } catch (error) {
-      throw new Error(`Post ${JSON.stringify(url)}: ${networkProblem(error, url)}`, { cause: error });
+      throw new Error(`Post ${quote(url)}: ${networkProblem(error, target)}`, { cause: error });
     } finally {
       undo();
     }
@@ -43,11 +52,31 @@ export function fetchWebhooks(clock: Clock): WebhookCaller {
 
 class Timeout extends Error {}
 
+/** The address of a webhook as messages name it. */
+export function postUrl(address: WebhookAddress, timeoutSeconds: number): string {
+  return withTimeout(urlOf(address), timeoutSeconds);
+}
+
 function urlOf({ url, service }: WebhookAddress): string {
   if (url !== undefined) return url;
-  if (service === undefined) throw new Error('a webhook needs a url or a service');
+  if (service === undefined) throw new Error('webhook configuration must have either service or URL');
   const { namespace, name, path = '', port = 443 } = service;
   return `https://${name}.${namespace}.svc:${port}${path.startsWith('/') ? path : `/${path}`}`;
+}
+
+/** The webhook is told how long it has. A URL without a path has one by then, and none ends in a slash. */
+function withTimeout(url: string, seconds: number): string {
+  const parts = /^([a-z]+:\/\/[^/?#]*)([^?#]*)(\?[^#]*)?/i.exec(url);
+  if (parts === null) return `${url}?timeout=${seconds}s`;
+  const [, host = '', path = '', query = ''] = parts;
+  return `${host}${cleanPath(path)}${query === '' ? '?' : `${query}&`}timeout=${seconds}s`;
+}
+
+function cleanPath(path: string): string {
+  return `/${path
+    .split('/')
+    .filter((step) => step !== '')
+    .join('/')}`;
 }
 
 /** The platform's reason, in the words of the reference's network library where they are known. */

@@ -2,36 +2,132 @@
  * Both rounds of admission: plugins that may change the draft, and plugins that may only refuse.
  */
 import { runAdmission } from '../../admission/chain.js';
-import type { AdmissionRequest, Operation } from '../../admission/types.js';
+import type { AdmissionPlugin, AdmissionRequest, Operation, Rounds } from '../../admission/types.js';
+import type { ServedKind } from '../../kinds/served-kind.js';
+import type { GroupVersionKind } from '../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
-import type { MaybePromise } from '../../util/maybe-promise.js';
+import type { User } from '../../protocol/request.js';
+import { chain, type MaybePromise } from '../../util/maybe-promise.js';
+import { admissionOptions } from '../admission-options.js';
 import type { WriteJob } from '../job.js';
+import { normalizeDraft } from './normalize.js';
 
 /** What a write asks of admission. */
 export interface Admitted {
   readonly operation: Operation;
   readonly object?: DraftObject | ApiObject | undefined;
   readonly oldObject?: ApiObject | undefined;
+  /** The kind of both, where it is another than that of the request. */
+  readonly as?: ServedKind | undefined;
 }
 
+/** `mutate` is run once more where a plugin changed what others have looked at already. */
 export function admit(phase: 'mutate' | 'validate', admitted: Admitted, job: WriteJob): MaybePromise<void> {
   const { admission, view } = job.context;
   if (admission.length === 0) return undefined;
-  return runAdmission(admission, phase, { request: requestOf(admitted, job), view });
+  const request = new JobAdmission(admitted, job);
+  if (phase === 'validate') {
+    // What an earlier try wanted to be done is not done.
+    job.effects.length = 0;
+    return runAdmission(admission, phase, { request, view });
+  }
+  return chain(runAdmission(admission, phase, { request, view }), () => {
+    if (!request.rounds.isWanted) return undefined;
+    request.rounds.round = 1;
+    return runAdmission(admission, phase, { request, view });
+  });
 }
 
-function requestOf(admitted: Admitted, job: WriteJob): AdmissionRequest<DraftObject> {
-  const metadata = admitted.object?.metadata ?? admitted.oldObject?.metadata;
-  return {
-    operation: admitted.operation,
-    served: job.served,
-    subresource: job.request.subresource ?? '',
-    namespace: job.namespace,
-    name: job.request.name || metadata?.name || metadata?.generateName || '',
+/** Does what plugins asked for with {@link AdmissionRequest.whenStored}. Nothing may be waited for between this and the commit. */
+export function runEffects(job: WriteJob): void {
+  if (job.effects.length === 0 || job.dryRun) return;
+  for (const effect of job.effects.splice(0)) effect();
+}
+
+/** Most requests are looked at by a plugin or two, which read a field or two: the rest is worked out when it is read. */
+class JobAdmission implements AdmissionRequest<DraftObject> {
+  readonly #job: WriteJob;
+  readonly #as: ServedKind | undefined;
+  #options: Readonly<Record<string, unknown>> | undefined;
+  #rounds: RoundsOfRequest | undefined;
+  readonly operation: Operation;
+  readonly served: ServedKind;
+  readonly object: DraftObject | undefined;
+  readonly oldObject: ApiObject | undefined;
+
+  constructor({ operation, object, oldObject, as }: Admitted, job: WriteJob) {
+    this.#job = job;
+    this.#as = as;
+    this.operation = operation;
+    this.served = job.served;
     // The chain hands it to validating plugins under the type of a finished object.
-    object: admitted.object as DraftObject | undefined,
-    oldObject: admitted.oldObject,
-    dryRun: job.dryRun,
-    user: job.user,
-  };
+    this.object = object as DraftObject | undefined;
+    this.oldObject = oldObject;
+  }
+
+  get subresource(): string {
+    return this.#job.request.subresource ?? '';
+  }
+
+  get namespace(): string {
+    return this.#job.namespace;
+  }
+
+  get name(): string {
+    return this.sentName || this.object?.metadata.generateName || '';
+  }
+
+  get sentName(): string {
+    const { request, isCollective } = this.#job;
+    if (isCollective === true) return '';
+    return request.name || (this.object ?? this.oldObject)?.metadata.name || '';
+  }
+
+  get dryRun(): boolean {
+    return this.#job.dryRun;
+  }
+
+  get user(): User {
+    return this.#job.user;
+  }
+
+  get objectKind(): GroupVersionKind {
+    return (this.#as ?? this.served).gvk;
+  }
+
+  get options(): Readonly<Record<string, unknown>> {
+    this.#options ??= admissionOptions(this.operation, this.#job);
+    return this.#options;
+  }
+
+  get warnings(): string[] {
+    return this.#job.warnings;
+  }
+
+  get rounds(): RoundsOfRequest {
+    this.#rounds ??= new RoundsOfRequest();
+    return this.#rounds;
+  }
+
+  annotate(key: string, value: string): void {
+    this.#job.request.audit?.annotate(key, value);
+  }
+
+  whenStored(effect: () => void): void {
+    this.#job.effects.push(effect);
+  }
+
+  normalize(): void {
+    if (this.object !== undefined) normalizeDraft(this.object, this.#as ?? this.served, this.#job);
+  }
+}
+
+class RoundsOfRequest implements Rounds {
+  round = 0;
+  isWanted = false;
+  readonly memory = new Map<AdmissionPlugin, unknown>();
+
+  again(): void {
+    this.isWanted = true;
+  }
 }

@@ -42,7 +42,7 @@ export function ownNew(draft: DraftObject, job: WriteJob): void {
   const managers = startingManagers(draft, undefined, job);
   const next = capUpdaters(updatedOrLost(draft, before, managers, job));
   // A plugin may get hold of the entries and change them, until they are stored.
-  if (job.context.mayRace) {
+  if (job.context.mayRace(served)) {
     setManagers(draft.metadata, next, undefined);
     return;
   }
@@ -175,7 +175,7 @@ function sameButTime(left: Entries[number], right: Entries[number]): boolean {
 export function lendManagers(draft: DraftObject, job: WriteJob): (returned: DraftObject) => void {
   const own = draft.metadata.managedFields;
   // The default plugins do not look there.
-  if (!job.context.mayRace) return () => undefined;
+  if (!job.context.mayRace(job.served)) return () => undefined;
   draft.metadata.managedFields = copyJson(own);
   return ({ metadata }) => {
     try {

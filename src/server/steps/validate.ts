@@ -50,20 +50,20 @@ export function validateUpdate(
     problems = [...problems, ...(rules?.(next, live, job.moment) ?? [])];
     if (subresource === undefined) {
       const { revalidatesOnUpdate } = kind.strategy;
-      const again = revalidatesOnUpdate ? wholeProblems(next, job) : bodyProblems(kind.body, kind.schema, next);
+      const again = revalidatesOnUpdate ? wholeProblems(next, job, live) : bodyProblems(kind.body, kind.schema, next);
       problems = [...problems, ...again];
     }
   }
   refuse(next, job, problems);
 }
 
-function wholeProblems(object: ApiObject, job: WriteJob): FieldError[] {
+function wholeProblems(object: ApiObject, job: WriteJob, live?: ApiObject): FieldError[] {
   const { kind } = job.served;
   if (kind.custom !== undefined) {
     const sofar = metadataProblems(object, kind, OF_ANY_OBJECT);
     return [...sofar, ...judged(kind.custom, object, undefined, { part: 'object', sofar, job })];
   }
-  const rules = () => kind.strategy.validate?.(object, job.moment);
+  const rules = () => kind.strategy.validate?.(object, job.moment, live);
   const ofBody =
     kind.manner === 'document'
       ? documentProblems(object, undefined, { job, rules })

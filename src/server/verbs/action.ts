@@ -16,6 +16,7 @@ import { startJob } from '../job.js';
 import { checkWriteOptions } from '../options.js';
 import { powerContext } from '../power.js';
 import { admit } from '../steps/admit.js';
+import { ownNew } from '../steps/own.js';
 import { reconcileNamespace } from '../steps/reconcile.js';
 import { checkMutated } from '../write.js';
 import { servedView } from './view.js';
@@ -38,12 +39,13 @@ export function onAction(
   const job = startJob(context, request, { served, dryRun: options.dryRun, warnings });
   asked.kind.strategy.defaults?.(draft, job.moment);
   reconcileNamespace(draft.metadata, job);
+  ownNew(draft, { ...job, served: asked });
   const done = warned(job.warnings, () =>
-    chain(admit('mutate', { operation: 'CREATE', object: draft }, job), () => {
+    chain(admit('mutate', { operation: 'CREATE', object: draft, as: asked }, job), () => {
       const body = checkMutated(draft, { ...job, served: asked });
       // Those who only judge see a copy that they cannot change.
       const judged = deepFreeze(copyJson(body)) as unknown as ApiObject;
-      return chain(admit('validate', { operation: 'CREATE', object: judged }, job), () =>
+      return chain(admit('validate', { operation: 'CREATE', object: judged, as: asked }, job), () =>
         action.run(body, powerContext(job, deleteObject)),
       );
     }),

@@ -14,6 +14,7 @@ import { deleteOptionsOf } from '../delete-options.js';
 import { deleteObject } from '../deletion.js';
 import { startJob, type WriteJob } from '../job.js';
 import { checkDeleteOptions } from '../options.js';
+import { admit } from '../steps/admit.js';
 import { ConversionPending } from '../versions.js';
 import { readList } from './list.js';
 
@@ -25,20 +26,26 @@ export function deleteCollection(
 ): MaybePromise<ObjectResponse> {
   const options = deleteOptionsOf(request);
   const { dryRun, ...deletion } = checkDeleteOptions(options, context.dialect);
-  return chain(readList(context, request, served), (list) => {
-    const deleteItem = (item: ApiObject) => {
-      // Each item is deleted where it is, which the request for all of them does not say.
-      const namespace = item.metadata.namespace;
-      const itemRequest = namespace === undefined ? request : { ...request, namespace };
-      const job: WriteJob = startJob(context, itemRequest, { served, dryRun });
-      return deleteObject(item.metadata.name, deletion, job);
-    };
-    let done: MaybePromise<unknown>;
-    for (const item of list.items) {
-      done = chain(done, () => tolerateAbsence(() => whenShown(() => deleteItem(item))));
-    }
-    return chain(done, () => answer(200, list));
-  });
+  const about = { served, dryRun, deletion: options as Readonly<Record<string, unknown>>, isCollective: true };
+  const whole = startJob(context, request, about);
+  const asked = admit('mutate', { operation: 'DELETE' }, whole);
+  return chain(
+    chain(asked, () => readList(context, request, served)),
+    (list) => {
+      const deleteItem = (item: ApiObject) => {
+        // Each item is deleted where it is, which the request for all of them does not say.
+        const namespace = item.metadata.namespace;
+        const itemRequest = namespace === undefined ? request : { ...request, namespace };
+        const job: WriteJob = startJob(context, itemRequest, about);
+        return deleteObject(item.metadata.name, deletion, job);
+      };
+      let done: MaybePromise<unknown>;
+      for (const item of list.items) {
+        done = chain(done, () => tolerateAbsence(() => whenShown(() => deleteItem(item))));
+      }
+      return chain(done, () => answer(200, list));
+    },
+  );
 }
 
 /** An object that was written meanwhile has to be converted again; those before it are gone and stay in the answer. */

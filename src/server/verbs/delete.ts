@@ -21,7 +21,11 @@ export function deleteOne(
 ): MaybePromise<ObjectResponse> {
   const options = deleteOptionsOf(request);
   const { dryRun, ...deletion } = checkDeleteOptions(options, context.dialect);
-  const job: WriteJob = startJob(context, request, { served, dryRun });
+  const job: WriteJob = startJob(context, request, {
+    served,
+    dryRun,
+    deletion: options as Readonly<Record<string, unknown>>,
+  });
   return chain(deleteObject(request.name ?? '', deletion, job), ({ object, removed }) => {
     const code = !removed && deletion.orphanDependents === false ? 202 : 200;
     if (!removed || served.kind.strategy.deleteReturnsObject) return answer(code, object, job.warnings);

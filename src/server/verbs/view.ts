@@ -151,7 +151,12 @@ function write(call: ViewCall, change: Change): MaybePromise<ObjectResponse> {
         isOwned: true,
         draft(live) {
           invariant(live !== undefined, 'only an existing object has a view');
-          return below(change(showManaged(live, call)), live, call);
+          return change(showManaged(live, call));
+        },
+        through: {
+          kind: call.shown,
+          show: (object) => show(object, call, 'change'),
+          below: (shown, live) => below(shown, live, call),
         },
       },
       job,

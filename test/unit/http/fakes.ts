@@ -14,6 +14,10 @@ import type { ApiObject } from '../../../src/meta/object.js';
 import type { ApiRequest } from '../../../src/protocol/request.js';
 import type { ApiResponse } from '../../../src/protocol/response.js';
 import type { WatchStream, WireEvent } from '../../../src/protocol/watch-event.js';
+import { accessOf, allowAuthenticated } from '../../../src/auth/authorizer.js';
+import { authenticationOf } from '../../../src/auth/cluster-authentication.js';
+import { systemClock } from '../../../src/util/clock.js';
+import { randomIds } from '../../../src/util/ids.js';
 import { deepFreeze } from '../../../src/util/json.js';
 
 export const Widget = defineKind({
@@ -39,6 +43,20 @@ export const served = {
 
 type Answer = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>;
 
+/** Whoever has a name may do everything. */
+const access = accessOf(allowAuthenticated(), {
+  dialect: kubernetesDialect,
+  objects: { get: () => undefined, list: () => [] },
+  changes: () => 0,
+});
+const ANY_PAGE = { type: 'path', verb: 'get', path: '/' } as const;
+const NO_ACCOUNTS = {
+  dialect: kubernetesDialect,
+  objects: { get: () => undefined, list: () => [] },
+  clock: systemClock,
+  ids: randomIds,
+};
+
 /** A handler over a fake cluster, the requests that reached it, and its timers. */
 export function fakeServer(answer: Answer, options: FetchHandlerOptions = {}) {
   const requests: ApiRequest[] = [];
@@ -61,6 +79,8 @@ export function fakeServer(answer: Answer, options: FetchHandlerOptions = {}) {
       group === '' || resources.some(({ gvr, kind }) => gvr.group === group && kind.schema.manner === 'struct'),
     kinds: () => [],
     features: { enabled: (gate) => gate === 'APIResponseCompression' },
+    authorize: (user) => access.decide(user ?? { user: 'admin', groups: ['system:masters'] }, ANY_PAGE),
+    authentication: authenticationOf({}, NO_ACCOUNTS, undefined),
     send(request) {
       requests.push(request);
       return answer(request);

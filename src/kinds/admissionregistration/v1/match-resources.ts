@@ -1,6 +1,6 @@
 /**
  * Which requests something of this group is about: rules of operations and resources, selectors, and conditions in
- * CEL. Policies, bindings and webhooks share them, in shape and in rules. Expressions are not compiled here.
+ * CEL. Policies, bindings and webhooks share them, in shape and in rules.
  */
 import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
@@ -11,6 +11,7 @@ import { pathSegmentProblems, qualifiedNameProblems } from '../../../meta/names.
 import { defaultedPointer, namedString, optional, words } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { labelSelector } from '../../shared/types.js';
+import { type Accepted, conditionErrors } from '../expressions/definition.js';
 
 export type AdmissionOperation = '*' | 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
@@ -174,13 +175,25 @@ function resourceErrors(resources: readonly string[], path: string): FieldError[
 
 const MAX_MATCH_CONDITIONS = 64;
 
-export function matchConditionErrors(conditions: readonly MatchCondition[] | undefined, path: string): FieldError[] {
+/** What conditions may use: `params` in policies that have some, and what is new only if they were not there before. */
+export interface ConditionScope {
+  readonly params: boolean;
+  readonly accepted: Accepted;
+}
+
+export function matchConditionErrors(
+  conditions: readonly MatchCondition[] | undefined,
+  path: string,
+  { params, accepted }: ConditionScope,
+): FieldError[] {
   const all = conditions ?? [];
   const found = all.length > MAX_MATCH_CONDITIONS ? [tooMany(path, all.length, MAX_MATCH_CONDITIONS)] : [];
   const seen = new Set<string>();
   for (const [index, { name, expression }] of all.entries()) {
     const at = keyPath(path, index);
-    if (expression.trim() === '') found.push(required(`${at}.expression`));
+    const text = expression.trim();
+    if (text === '') found.push(required(`${at}.expression`));
+    else found.push(...conditionErrors(text, `${at}.expression`, { params, stored: accepted.has(text) }));
     if (name === '') found.push(required(`${at}.name`));
     found.push(...(name === '' ? [] : qualifiedNameProblems(name)).map((why) => invalid(`${at}.name`, name, why)));
     if (seen.has(name)) found.push(duplicate(`${at}.name`, name));

@@ -10,9 +10,11 @@ import { dns1035LabelProblems, dnsSubdomainProblems, pathSegmentProblems } from 
 import type { ApiObject } from '../../../meta/object.js';
 import { optional, pointer, words } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { labelSelector } from '../../shared/types.js';
+import type { Accepted, DefinedExpressions } from '../expressions/definition.js';
 import type { MatchCondition, MatchResources } from './match-resources.js';
 import { FAILURE_POLICIES, matchConditionErrors, matchResourcesErrors, wordErrors } from './match-resources.js';
 
@@ -40,7 +42,7 @@ export interface ParamRefInput extends Input<typeof paramRefShape> {}
 export const paramRef: Type<ParamRef, ParamRefInput> = type('ParamRef', paramRefShape, { atomic: true });
 
 /** The fields that every policy has, as their rules see them. */
-interface PolicySpec {
+export interface PolicySpec {
   readonly failurePolicy?: string;
   readonly paramKind?: ParamKind;
   readonly matchConstraints?: MatchResources;
@@ -48,8 +50,24 @@ interface PolicySpec {
   readonly variables?: readonly Variable[];
 }
 
-/** What is wrong with the part that all policies share. */
-export function policySpecErrors(spec: PolicySpec): FieldError[] {
+/** How the expressions of a policy are judged. */
+export interface PolicyJudgement {
+  readonly expressions: DefinedExpressions;
+  /** What stood in the policy before. */
+  readonly accepted: {
+    readonly conditions: Accepted;
+    readonly variables: Accepted;
+  };
+  /** Conditions that could have been spoilt by nothing are not looked at again. */
+  readonly ignoresConditions: boolean;
+}
+
+/** What is wrong with the part that all policies share. `more`: rules for the resources that only some policies have. */
+export function policySpecErrors(
+  spec: PolicySpec,
+  { expressions, accepted, ignoresConditions }: PolicyJudgement,
+  more: (match: MatchResources) => FieldError[] = () => [],
+): FieldError[] {
   const found = wordErrors(spec.failurePolicy, FAILURE_POLICIES, 'spec.failurePolicy');
   if (spec.paramKind !== undefined) found.push(...paramKindErrors(spec.paramKind, 'spec.paramKind'));
   if (spec.matchConstraints === undefined) found.push(required('spec.matchConstraints'));
@@ -59,12 +77,31 @@ export function policySpecErrors(spec: PolicySpec): FieldError[] {
     if ((spec.matchConstraints.resourceRules ?? []).length === 0) {
       found.push(required('spec.matchConstraints.resourceRules'));
     }
+    found.push(...more(spec.matchConstraints));
   }
-  found.push(...matchConditionErrors(spec.matchConditions, 'spec.matchConditions'));
-  return [
-    ...found,
-    ...(spec.variables ?? []).flatMap((one, index) => variableErrors(one, keyPath('spec.variables', index))),
-  ];
+  if (!ignoresConditions) {
+    const scope = { params: spec.paramKind !== undefined, accepted: accepted.conditions };
+    found.push(...matchConditionErrors(spec.matchConditions, 'spec.matchConditions', scope));
+  }
+  for (const [index, one] of (spec.variables ?? []).entries()) {
+    found.push(...variableErrors(one, keyPath('spec.variables', index), { expressions, accepted: accepted.variables }));
+  }
+  return found;
+}
+
+/** True for an update that leaves alone what conditions depend on. */
+export function conditionsAreUntouched(next: PolicySpec, live: PolicySpec | undefined): boolean {
+  return (
+    live !== undefined &&
+    deepEqual(next.paramKind, live.paramKind) &&
+    // An empty list and none at all are the same.
+    deepEqual(next.matchConditions ?? [], live.matchConditions ?? [])
+  );
+}
+
+/** The texts of expressions that stand in a list of the policy as it was. */
+export function acceptedTexts(texts: readonly (string | undefined)[] = []): Accepted {
+  return new Set(texts.flatMap((text) => text ?? []));
 }
 
 const MIXED_CASE = 'may have mixed case, but should otherwise match: ';
@@ -94,14 +131,19 @@ const CEL_RESERVED = new Set(
   ),
 );
 
-function variableErrors({ name, expression }: Variable, path: string): FieldError[] {
+function variableErrors(
+  { name, expression }: Variable,
+  path: string,
+  { expressions, accepted }: { readonly expressions: DefinedExpressions; readonly accepted: Accepted },
+): FieldError[] {
   const found: FieldError[] = [];
   if (name.trim() === '') found.push(required(`${path}.name`, 'name is not specified'));
   else if (!/^[_a-zA-Z][_a-zA-Z0-9]*$/.test(name) || CEL_RESERVED.has(name)) {
     found.push(invalid(`${path}.name`, name, 'name is not a valid CEL identifier'));
   }
-  if (expression.trim() === '') found.push(required(`${path}.expression`, 'expression is not specified'));
-  return found;
+  if (expression.trim() === '') return [...found, required(`${path}.expression`, 'expression is not specified')];
+  const at = { path: `${path}.expression`, stored: accepted.has(expression) };
+  return [...found, ...expressions.variable(name, expression, at)];
 }
 
 /** The fields that every binding has, as their rules see them. */

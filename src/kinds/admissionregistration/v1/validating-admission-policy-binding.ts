@@ -15,6 +15,7 @@ import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kin
 import type { Kind } from '../../kind.js';
 import { specGeneration } from '../../shared/strategies.js';
 import { matchResources, wordErrors } from './match-resources.js';
+import { permitParamRef, VALIDATING_BINDINGS } from './param-access.js';
 import { bindingColumns, bindingSpecErrors, paramRef } from './policy-parts.js';
 
 export type ValidationAction = 'Audit' | 'Deny' | 'Warn';
@@ -47,7 +48,13 @@ export const ValidatingAdmissionPolicyBinding: Kind<
   scope: 'Cluster',
   names: { categories: ['api-extensions'] },
   body: shape,
-  strategy: { unconditionalUpdate: false, revalidatesOnUpdate: true, generation: specGeneration, validate },
+  strategy: {
+    unconditionalUpdate: false,
+    revalidatesOnUpdate: true,
+    generation: specGeneration,
+    validate,
+    permit: permitParamRef(VALIDATING_BINDINGS),
+  },
   columns: bindingColumns(specOf),
 });
 

@@ -1,6 +1,6 @@
 /**
- * ValidatingAdmissionPolicy: rules in CEL that requests must meet. What stands here are the policy's own rules;
- * whether its expressions compile is for the compiler to say.
+ * ValidatingAdmissionPolicy: rules in CEL that requests must meet. What stands here are the policy's own rules; how it
+ * is put to use is another matter.
  */
 import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
@@ -17,8 +17,18 @@ import { ageColumn, nameColumn } from '../../shared/common-columns.js';
 import { conditionErrors } from '../../shared/condition-rules.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { condition } from '../../shared/types.js';
+import { ANNOTATION, CONDITION, MESSAGE } from '../expressions/compile.js';
+import { type Accepted, DefinedExpressions } from '../expressions/definition.js';
 import { failurePolicy, matchCondition, matchResources, statusReason } from './match-resources.js';
-import { paramKind, policySpecErrors, variable } from './policy-parts.js';
+import { permitParamKind } from './param-access.js';
+import {
+  acceptedTexts,
+  conditionsAreUntouched,
+  type PolicyJudgement,
+  paramKind,
+  policySpecErrors,
+  variable,
+} from './policy-parts.js';
 
 const validationShape = () => ({
   expression: z.string(),
@@ -97,7 +107,8 @@ export const ValidatingAdmissionPolicy: Kind<
     revalidatesOnUpdate: true,
     statusApart: true,
     generation: specGeneration,
-    validate,
+    validate: (object, _context, live) => validate(object, live),
+    permit: permitParamKind,
   },
   subresources: {
     status: statusSubresource({ claimable: { except: ['metadata', 'spec'] }, validateUpdate: validateStatus }),
@@ -128,29 +139,63 @@ function paramKindCell({ paramKind: kind }: ValidatingAdmissionPolicySpec): stri
 
 const NOTHING_TO_DO = 'validations or auditAnnotations must contain at least one item';
 
-function validate(object: ApiObject): readonly FieldError[] {
+/** What the rules of one policy need to know: the expressions of it that were accepted before, by what they are for. */
+interface Judged extends PolicyJudgement {
+  readonly accepted: PolicyJudgement['accepted'] & {
+    readonly messages: Accepted;
+    readonly annotations: Accepted;
+  };
+}
+
+function judgementOf(spec: ValidatingAdmissionPolicySpec, live?: ValidatingAdmissionPolicySpec): Judged {
+  return {
+    expressions: new DefinedExpressions({
+      params: spec.paramKind !== undefined,
+      composes: (spec.variables ?? []).length > 0,
+    }),
+    accepted: {
+      conditions: acceptedTexts(live?.matchConditions?.map(({ expression }) => expression)),
+      // Variables count as accepted when a validation had the same text; that is how the reference server sees it.
+      variables: acceptedTexts(live?.validations?.map(({ expression }) => expression)),
+      messages: acceptedTexts(live?.validations?.map(({ messageExpression }) => messageExpression)),
+      annotations: acceptedTexts(live?.auditAnnotations?.map(({ valueExpression }) => valueExpression)),
+    },
+    ignoresConditions: conditionsAreUntouched(spec, live),
+  };
+}
+
+function validate(object: ApiObject, live?: ApiObject): readonly FieldError[] {
   const { spec } = object as unknown as ValidatingAdmissionPolicy;
   const { validations = [], auditAnnotations = [] } = spec;
-  const found = policySpecErrors(spec);
+  const judged = judgementOf(spec, (live as unknown as ValidatingAdmissionPolicy | undefined)?.spec);
+  const found = policySpecErrors(spec, judged);
   if (validations.length === 0 && auditAnnotations.length === 0) {
     const fields = ['spec.validations', 'spec.auditAnnotations'];
     return [...found, ...fields.map((field) => required(field, NOTHING_TO_DO))];
   }
   return [
     ...found,
-    ...validations.flatMap((one, index) => validationErrors(one, keyPath('spec.validations', index))),
-    ...auditAnnotationErrors(auditAnnotations, object.metadata.name ?? ''),
+    ...validations.flatMap((one, index) => validationErrors(one, keyPath('spec.validations', index), judged)),
+    ...auditAnnotationErrors(auditAnnotations, object.metadata.name ?? '', judged),
   ];
 }
 
 const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
 
-function validationErrors(rule: PolicyValidation, path: string): FieldError[] {
+function validationErrors(rule: PolicyValidation, path: string, { expressions, accepted }: Judged): FieldError[] {
   const { expression, message = '', messageExpression = '', reason } = rule;
   const found: FieldError[] = [];
   if (expression.trim() === '') found.push(required(`${path}.expression`, 'expression is not specified'));
+  else {
+    const scope = { authorizer: true, stored: accepted.variables.has(expression) };
+    found.push(...expressions.check(expression, { path: `${path}.expression`, results: CONDITION, scope }));
+  }
   if (messageExpression !== '' && messageExpression.trim() === '') {
     found.push(invalid(`${path}.messageExpression`, messageExpression, 'must be non-empty if specified'));
+  } else if (messageExpression !== '') {
+    const scope = { stored: accepted.messages.has(messageExpression) };
+    const at = { path: `${path}.messageExpression`, results: MESSAGE, scope };
+    found.push(...expressions.check(messageExpression, at));
   }
   if (message !== '' && message.trim() === '') {
     found.push(invalid(`${path}.message`, message, 'message must be non-empty if specified'));
@@ -164,7 +209,11 @@ function validationErrors(rule: PolicyValidation, path: string): FieldError[] {
 const MAX_AUDIT_ANNOTATIONS = 20;
 const MAX_VALUE_EXPRESSION_BYTES = 5 * 1024;
 
-function auditAnnotationErrors(annotations: readonly AuditAnnotation[], name: string): FieldError[] {
+function auditAnnotationErrors(
+  annotations: readonly AuditAnnotation[],
+  name: string,
+  { expressions, accepted }: Judged,
+): FieldError[] {
   const path = 'spec.auditAnnotations';
   const found: FieldError[] = [];
   if (annotations.length > MAX_AUDIT_ANNOTATIONS) {
@@ -176,9 +225,14 @@ function auditAnnotationErrors(annotations: readonly AuditAnnotation[], name: st
     const fullKey = `${name}/${key}`;
     found.push(...qualifiedNameProblems(fullKey).map((detail) => invalid(`${at}.key`, fullKey, detail)));
     const text = valueExpression.trim();
-    if (text === '') found.push(required(`${at}.valueExpression`, 'valueExpression is not specified'));
+    const valuePath = `${at}.valueExpression`;
+    if (text === '') found.push(required(valuePath, 'valueExpression is not specified'));
     else if (byteLength(text) > MAX_VALUE_EXPRESSION_BYTES) {
-      found.push(required(`${at}.valueExpression`, `must not exceed ${MAX_VALUE_EXPRESSION_BYTES} bytes in length`));
+      found.push(required(valuePath, `must not exceed ${MAX_VALUE_EXPRESSION_BYTES} bytes in length`));
+    } else {
+      const scope = { authorizer: true, stored: accepted.annotations.has(valueExpression) };
+      const expected = { path: valuePath, results: ANNOTATION, scope, shown: valueExpression };
+      found.push(...expressions.check(text, expected));
     }
     if (seen.has(key)) found.push(duplicate(`${at}.key`, key));
     seen.add(key);

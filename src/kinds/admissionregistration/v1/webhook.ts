@@ -98,7 +98,7 @@ export const webhooksStrategy: Partial<Strategy> = {
   unconditionalUpdate: false,
   revalidatesOnUpdate: true,
   generation: (next, live) => !deepEqual(next['webhooks'], live['webhooks']),
-  validate: (object) => webhookErrors(webhooksOf(object)),
+  validate: (object, _context, live) => webhookErrors(webhooksOf(object), live && webhooksOf(live)),
 };
 
 export const webhooksColumns: readonly Column[] = [
@@ -116,18 +116,29 @@ function webhooksOf(object: ApiObject): readonly AnyWebhook[] {
   return (object['webhooks'] ?? []) as readonly AnyWebhook[];
 }
 
-/** What is wrong with the webhooks of a configuration. */
-export function webhookErrors(webhooks: readonly AnyWebhook[]): FieldError[] {
+/** What is wrong with the webhooks of a configuration. `live`: those that it had before an update. */
+export function webhookErrors(webhooks: readonly AnyWebhook[], live?: readonly AnyWebhook[]): FieldError[] {
+  const conditions = judgedConditions(webhooks, live);
   const found: FieldError[] = [];
   const seen = new Set<string>();
   for (const [index, webhook] of webhooks.entries()) {
     const path = keyPath('webhooks', index);
     found.push(...oneWebhookErrors(webhook, path));
+    found.push(...conditions(webhook, `${path}.matchConditions`));
     found.push(...reviewVersionErrors(webhook.admissionReviewVersions ?? [], `${path}.admissionReviewVersions`));
     if (seen.has(webhook.name)) found.push(duplicate(`${path}.name`, webhook.name));
     if (webhook.name !== '') seen.add(webhook.name);
   }
   return found;
+}
+
+/** Conditions are not looked at again while none of them changes; those that stay may be of an older kind than new ones. */
+function judgedConditions(webhooks: readonly AnyWebhook[], live: readonly AnyWebhook[] | undefined) {
+  const conditionsOf = (all: readonly AnyWebhook[]) => all.map(({ matchConditions = [] }) => matchConditions);
+  if (live !== undefined && deepEqual(conditionsOf(webhooks), conditionsOf(live))) return () => [];
+  const accepted = new Set(conditionsOf(live ?? []).flatMap((all) => all.map(({ expression }) => expression)));
+  return ({ matchConditions }: AnyWebhook, path: string) =>
+    matchConditionErrors(matchConditions, path, { params: false, accepted });
 }
 
 const SIDE_EFFECTS = ['None', 'NoneOnDryRun'];
@@ -158,7 +169,6 @@ function oneWebhookErrors(webhook: AnyWebhook, path: string): FieldError[] {
     ...labelSelectorObjectErrors(objectSelector, `${path}.objectSelector`),
     ...wordErrors(webhook.reinvocationPolicy, REINVOCATION_POLICIES, `${path}.reinvocationPolicy`),
     ...webhookClientErrors(webhook.clientConfig, `${path}.clientConfig`),
-    ...matchConditionErrors(webhook.matchConditions, `${path}.matchConditions`),
   ];
 }
 

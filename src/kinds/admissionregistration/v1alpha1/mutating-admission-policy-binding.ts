@@ -3,6 +3,7 @@
  */
 import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
+import type { FieldError } from '../../../meta/field-error.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { always, defaultedPointer, optional, pointer } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
@@ -11,7 +12,9 @@ import type { Kind } from '../../kind.js';
 import { specGeneration } from '../../shared/strategies.js';
 import { labelSelector } from '../../shared/types.js';
 import { matchResources } from '../v1/match-resources.js';
+import { MUTATING_BINDINGS, permitParamRef } from '../v1/param-access.js';
 import { bindingColumns, bindingSpecErrors, parameterNotFoundAction } from '../v1/policy-parts.js';
+import { operationErrors } from './operations.js';
 
 /** As in v1, with a default for what happens when there are no parameters. */
 const paramRefShape = () => ({
@@ -55,11 +58,18 @@ export const MutatingAdmissionPolicyBinding: Kind<
     unconditionalUpdate: false,
     revalidatesOnUpdate: true,
     generation: specGeneration,
-    validate: (object) => bindingSpecErrors(specOf(object)),
+    validate,
+    permit: permitParamRef(MUTATING_BINDINGS),
   },
   columns: bindingColumns(specOf),
 });
 
 function specOf(object: ApiObject): MutatingAdmissionPolicyBindingSpec {
   return (object as unknown as MutatingAdmissionPolicyBinding).spec;
+}
+
+function validate(object: ApiObject): readonly FieldError[] {
+  const spec = specOf(object);
+  const { matchResources: match } = spec;
+  return [...bindingSpecErrors(spec), ...(match === undefined ? [] : operationErrors(match, 'spec.matchResources'))];
 }

@@ -2,16 +2,21 @@
  * MutatingAdmissionPolicy: changes to requests, written in CEL. What stands here are the policy's own rules.
  */
 import * as z from 'zod';
+import { listOf } from '../../../cel/types.js';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
-import { forbidden, keyPath, notSupported, required } from '../../../meta/field-error.js';
+import { invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { always, mapList, optional, pointer, words } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { own } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
-import type { Kind } from '../../kind.js';
+import type { Kind, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn } from '../../shared/common-columns.js';
 import { specGeneration } from '../../shared/strategies.js';
+import type { Results } from '../expressions/compile.js';
+import { type Accepted, DefinedExpressions, NOTHING_ACCEPTED } from '../expressions/definition.js';
+import { JSON_PATCH_TYPE, OBJECT_TYPE } from '../expressions/patch-types.js';
 import {
   failurePolicy,
   matchCondition,
@@ -19,7 +24,15 @@ import {
   REINVOCATION_POLICIES,
   reinvocationPolicyWord,
 } from '../v1/match-resources.js';
-import { paramKind, policySpecErrors } from '../v1/policy-parts.js';
+import { permitParamKind } from '../v1/param-access.js';
+import {
+  acceptedTexts,
+  conditionsAreUntouched,
+  type PolicyJudgement,
+  paramKind,
+  policySpecErrors,
+} from '../v1/policy-parts.js';
+import { operationErrors } from './operations.js';
 
 const expressionShape = () => ({ expression: optional(z.string()) });
 interface PatchExpression extends Output<typeof expressionShape> {}
@@ -72,7 +85,13 @@ export const MutatingAdmissionPolicy: Kind<MutatingAdmissionPolicy, MutatingAdmi
     scope: 'Cluster',
     names: { plural: 'mutatingadmissionpolicies', categories: ['api-extensions'] },
     body: shape,
-    strategy: { unconditionalUpdate: false, revalidatesOnUpdate: true, generation: specGeneration, validate },
+    strategy: {
+      unconditionalUpdate: false,
+      revalidatesOnUpdate: true,
+      generation: specGeneration,
+      validate,
+      permit: permitParamKind,
+    },
     columns: [
       nameColumn,
       {
@@ -95,37 +114,68 @@ function paramKindCell({ paramKind: kind }: MutatingAdmissionPolicySpec): string
   return kind === undefined ? '<unset>' : [kind.apiVersion ?? '', kind.kind ?? ''].filter(Boolean).join('/');
 }
 
-function validate(object: ApiObject): readonly FieldError[] {
+/** Which texts of patches were there before. */
+interface Judged extends PolicyJudgement {
+  readonly patches: Accepted;
+}
+
+function judgementOf(spec: MutatingAdmissionPolicySpec, live?: MutatingAdmissionPolicySpec): Judged {
+  return {
+    expressions: new DefinedExpressions({ params: spec.paramKind !== undefined, composes: true }),
+    accepted: {
+      conditions: acceptedTexts(live?.matchConditions?.map(({ expression }) => expression)),
+      variables: NOTHING_ACCEPTED,
+    },
+    // Steps of JSON patches are looked for among these too; that is how the reference server sees it.
+    patches: acceptedTexts(live?.mutations?.map(({ applyConfiguration: apply }) => apply?.expression)),
+    ignoresConditions: conditionsAreUntouched(spec, live),
+  };
+}
+
+function validate(object: ApiObject, _context: WriteContext, live?: ApiObject): readonly FieldError[] {
   const { spec } = object as unknown as MutatingAdmissionPolicy;
   const { mutations = [], reinvocationPolicy } = spec;
-  const found = policySpecErrors(spec);
+  const judged = judgementOf(spec, (live as unknown as MutatingAdmissionPolicy | undefined)?.spec);
+  const found = policySpecErrors(spec, judged, (match) => operationErrors(match, 'spec.matchConstraints'));
   if (mutations.length === 0) found.push(required('spec.mutations', 'mutations must contain at least one item'));
-  found.push(...mutations.flatMap((one, index) => mutationErrors(one, keyPath('spec.mutations', index))));
-  if (reinvocationPolicy === undefined) found.push(required('spec.reinvocationPolicy'));
+  found.push(...mutations.flatMap((one, index) => mutationErrors(one, keyPath('spec.mutations', index), judged)));
+  // An empty word counts as none.
+  if (!reinvocationPolicy) found.push(required('spec.reinvocationPolicy'));
   else if (!REINVOCATION_POLICIES.includes(reinvocationPolicy)) {
     found.push(notSupported('spec.reinvocationPolicy', reinvocationPolicy, REINVOCATION_POLICIES));
   }
   return found;
 }
 
-const PATCH_TYPES = ['ApplyConfiguration', 'JSONPatch'];
+/** The field in which each type of patch stands, and what its expression gives. */
+const PATCHES: Readonly<Record<string, { readonly field: PatchField; readonly results: Results }>> = {
+  ApplyConfiguration: { field: 'applyConfiguration', results: [OBJECT_TYPE] },
+  JSONPatch: { field: 'jsonPatch', results: [listOf(JSON_PATCH_TYPE)] },
+};
 
-function mutationErrors(mutation: PolicyMutation, path: string): FieldError[] {
-  const { applyConfiguration: apply, jsonPatch: patch } = mutation;
+type PatchField = 'applyConfiguration' | 'jsonPatch';
+
+function mutationErrors(mutation: PolicyMutation, path: string, { expressions, patches }: Judged): FieldError[] {
   const patchType: string = mutation.patchType;
   if (patchType === '') return [required(`${path}.patchType`)];
-  if (!PATCH_TYPES.includes(patchType)) return [notSupported(`${path}.patchType`, patchType, PATCH_TYPES)];
-  const [wanted, other] =
-    patchType === 'JSONPatch' ? ['jsonPatch', 'applyConfiguration'] : ['applyConfiguration', 'jsonPatch'];
-  const [given, stranger] = patchType === 'JSONPatch' ? [patch, apply] : [apply, patch];
+  const patch = own(PATCHES, patchType);
+  if (patch === undefined) return [notSupported(`${path}.patchType`, patchType, Object.keys(PATCHES))];
+  const { field, results } = patch;
+  const given = mutation[field];
   const found: FieldError[] = [];
-  if (given === undefined)
-    found.push(required(`${path}.${wanted}`, `must be specified when patchType is ${patchType}`));
-  else if ((given.expression ?? '').trim() === '') {
-    found.push(required(`${path}.${wanted}.expression`, 'expression is not specified'));
+  if (given === undefined) {
+    found.push(required(`${path}.${field}`, `must be specified when patchType is ${patchType}`));
+  } else {
+    const { expression = '' } = given;
+    const text = expression.trim();
+    const at = `${path}.${field}.expression`;
+    const scope = { authorizer: true, patches: true, stored: patches.has(expression) };
+    found.push(...(text === '' ? [required(at)] : expressions.check(text, { path: at, results, scope })));
   }
-  if (stranger !== undefined) {
-    found.push(forbidden(`${path}.${other}`, `must not be specified when patchType is ${patchType}`));
+  const stranger = field === 'jsonPatch' ? 'applyConfiguration' : 'jsonPatch';
+  if (mutation[stranger] !== undefined) {
+    const detail = `must not be specified when patchType is ${patchType}`;
+    found.push(invalid(`${path}.${stranger}`, `{${stranger}}`, detail));
   }
   return found;
 }

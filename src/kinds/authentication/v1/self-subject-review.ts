@@ -28,9 +28,9 @@ export const SelfSubjectReview: Kind<SelfSubjectReview, SelfSubjectReviewInput, 
   verbs: ['create'],
   body: shape,
   virtual: {
-    create(draft, { user }) {
-      draft['status'] = { userInfo: userInfoOf(user) };
-      return draft;
+    create(draft, { user, now }) {
+      // The answer is a new object: nothing that was sent is in it.
+      return { ...draft, metadata: { creationTimestamp: now }, status: { userInfo: userInfoOf(user) } };
     },
   },
 });

@@ -11,6 +11,7 @@ import { type Input, type Output, type Type, type } from '../../../schema/type.j
 import { defineBuiltIn } from '../../define-kind.js';
 import type { Kind, PowerContext, SubresourceAction } from '../../kind.js';
 import type { ReviewBase, ReviewInputBase } from '../../shared/review.js';
+import { readBinding } from './token-binding.js';
 
 const boundObjectReferenceShape = () => ({
   kind: optional(z.string()),
@@ -28,7 +29,7 @@ const boundObjectReference: Type<BoundObjectReference, BoundObjectReferenceInput
 const tokenRequestSpecShape = () => ({
   audiences: z.array(z.string()),
   expirationSeconds: defaultedPointer(int64(), 3600),
-  boundObjectRef: pointer(boundObjectReference()),
+  boundObjectRef: pointer(boundObjectReference().nullable()),
 });
 export interface TokenRequestSpec extends Output<typeof tokenRequestSpecShape> {}
 export interface TokenRequestSpecInput extends Input<typeof tokenRequestSpecShape> {}
@@ -60,45 +61,86 @@ export const TokenRequest: Kind<TokenRequest, TokenRequestInput, 'Namespaced', n
 const MIN_SECONDS = 600;
 const MAX_SECONDS = 2 ** 32;
 
-/** The `token` address of a service account. */
+/** What pods ask for by themselves: an odd number, by which such a request is told from any other. */
+const POD_TOKEN_SECONDS = 3607;
+const YEAR_SECONDS = 365 * 24 * 3600;
+
+/** The `token` address of a service account. A dry run signs a token as well: nothing is stored in any case. */
 export const tokenSubresource: SubresourceAction = {
   type: 'action',
   verbs: ['create'],
   kind: TokenRequest as unknown as Kind,
-  run(body, context) {
-    const { request, namespace, objects } = context;
-    const name = request.name ?? '';
+  async run(body, context) {
+    const { namespace, objects, tokens, dialect } = context;
+    const name = context.request.name ?? '';
+    // 1. Whose token.
+    refuse(context, name, addressProblems(body, name, namespace));
     const account = objects.get({ group: '', resource: 'serviceaccounts', namespace, name });
     if (account === undefined) throw errors.notFound({ group: '', resource: 'serviceaccounts' }, name);
-    refuse(body, requestProblems(body, name, context), context);
-    throw errors.internal('orchplane does not sign tokens yet; see docs/fidelity.md');
+    const { spec } = body as unknown as TokenRequest;
+    refuse(context, '', durationProblems(spec.expirationSeconds));
+
+    // 2. What it ends with, and when.
+    const ref = spec.boundObjectRef ?? undefined;
+    const binding = ref === undefined ? {} : readBinding(ref, name, context);
+    const audiences = spec.audiences?.length > 0 ? spec.audiences : tokens.apiAudiences;
+    const expirationSeconds = shortened(spec.expirationSeconds, context);
+    const isExtended =
+      tokens.extendsExpiration &&
+      binding.bound?.kind === 'Pod' &&
+      expirationSeconds === POD_TOKEN_SECONDS &&
+      audiences.every((audience) => tokens.apiAudiences.includes(audience));
+
+    // 3. The token.
+    const signed = await tokens.sign({
+      namespace,
+      account: { name, uid: account.metadata.uid },
+      audiences,
+      ...(isExtended
+        ? { expirationSeconds: YEAR_SECONDS, warnAfterSeconds: expirationSeconds }
+        : { expirationSeconds }),
+      ...binding,
+    });
+    context.request.audit?.annotate(dialect.subkey('authentication', 'issued-credential-id'), signed.credentialId);
+    const { token, expirationTimestamp } = signed;
+    return {
+      ...body,
+      metadata: { ...body.metadata, name, namespace, creationTimestamp: context.now },
+      spec: { audiences: [...audiences], expirationSeconds, boundObjectRef: ref ?? null },
+      status: { token, expirationTimestamp },
+    };
   },
 };
 
-function refuse(body: DraftObject, problems: readonly FieldError[], { dialect }: PowerContext): void {
+function refuse({ dialect }: PowerContext, name: string, problems: readonly FieldError[]): void {
   if (problems.length === 0) return;
   const group = dialect.group(serviceGroup('authentication'));
-  throw errors.invalid({ group, kind: 'TokenRequest' }, body.metadata.name ?? '', problems);
+  throw errors.invalid({ group, kind: 'TokenRequest' }, name, problems);
 }
 
-function requestProblems(body: DraftObject, account: string, { namespace }: PowerContext): FieldError[] {
-  const { metadata } = body;
-  const { expirationSeconds = 3600 } = (body as unknown as TokenRequest).spec;
-  const problems: FieldError[] = [];
+/** Only the first that is wrong is told. */
+function addressProblems({ metadata }: DraftObject, account: string, namespace: string): FieldError[] {
   if (metadata.name && metadata.name !== account) {
-    problems.push(invalid('metadata.name', metadata.name, 'must match the service account name if specified'));
+    return [invalid('metadata.name', metadata.name, 'must match the service account name if specified')];
   }
   if (metadata.namespace && metadata.namespace !== namespace) {
-    const detail = 'must match the service account namespace if specified';
-    problems.push(invalid('metadata.namespace', metadata.namespace, detail));
+    return [invalid('metadata.namespace', metadata.namespace, 'must match the service account namespace if specified')];
   }
-  if (expirationSeconds < MIN_SECONDS) {
-    const detail = 'may not specify a duration less than 10 minutes';
-    problems.push(invalid('spec.expirationSeconds', expirationSeconds, detail));
+  return [];
+}
+
+function durationProblems(seconds: number): FieldError[] {
+  if (seconds < MIN_SECONDS) {
+    return [invalid('spec.expirationSeconds', seconds, 'may not specify a duration less than 10 minutes')];
   }
-  if (expirationSeconds > MAX_SECONDS) {
-    const detail = 'may not specify a duration larger than 2^32 seconds';
-    problems.push(invalid('spec.expirationSeconds', expirationSeconds, detail));
+  if (seconds > MAX_SECONDS) {
+    return [invalid('spec.expirationSeconds', seconds, 'may not specify a duration larger than 2^32 seconds')];
   }
-  return problems;
+  return [];
+}
+
+function shortened(seconds: number, { tokens: { maxExpirationSeconds: most }, warnings }: PowerContext): number {
+  if (most === undefined || seconds <= most) return seconds;
+  warnings.push(`requested expiration of ${seconds} seconds shortened to ${most} seconds`);
+  return most;
 }

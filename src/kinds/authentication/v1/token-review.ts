@@ -6,10 +6,12 @@ import { serviceGroup } from '../../../meta/dialect.js';
 import { errors } from '../../../meta/errors.js';
 import { always, optional } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { chain } from '../../../util/maybe-promise.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
 import type { ReviewBase, ReviewInputBase } from '../../shared/review.js';
-import { userInfo } from './user-info.js';
+import type { TokenAnswer } from '../../tokens.js';
+import { userInfo, userInfoOf } from './user-info.js';
 
 const tokenReviewSpecShape = () => ({
   token: optional(z.string()),
@@ -43,12 +45,18 @@ export const TokenReview: Kind<TokenReview, TokenReviewInput, 'Cluster', never> 
   verbs: ['create'],
   body: shape,
   virtual: {
-    create(draft) {
-      const { token } = (draft as unknown as TokenReview).spec;
+    create(draft, { tokens }) {
+      const { token, audiences = [] } = (draft as unknown as TokenReview).spec;
       if (!token) throw errors.badRequest('token is required for TokenReview in authentication');
-      // The cluster itself knows no tokens yet: those of the HTTP handler are the handler's.
-      draft['status'] = { user: {}, error: 'orchplane does not review tokens yet; see docs/fidelity.md' };
-      return draft;
+      return chain(tokens.review(token, audiences), (answer) => {
+        draft['status'] = statusOf(answer);
+        return draft;
+      });
     },
   },
 });
+
+function statusOf(answer: TokenAnswer): TokenReviewStatus {
+  if (answer.type === 'unknown') return { user: {}, error: answer.error };
+  return { authenticated: true, user: userInfoOf(answer.user), audiences: [...answer.audiences] };
+}

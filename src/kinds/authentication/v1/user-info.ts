@@ -22,7 +22,7 @@ export function userInfoOf({ user, uid, groups, extra }: User): UserInfo {
     username: user,
     ...(uid ? { uid } : {}),
     ...(groups === undefined || groups.length === 0 ? {} : { groups: [...groups] }),
-    ...(extra === undefined ? {} : { extra: copyExtra(extra) }),
+    ...(extra === undefined || Object.keys(extra).length === 0 ? {} : { extra: copyExtra(extra) }),
   };
 }
 

@@ -20,9 +20,8 @@ import {
   nonResourceAttributes,
   type ResourceAttributes,
   resourceAttributes,
-  selectorEvaluationErrors,
-  selectorProblems,
 } from './attributes.js';
+import { readSelectors, selectorProblems } from './selectors.js';
 
 export const apiVersion = `${serviceGroup('authorization')}/v1`;
 
@@ -182,26 +181,30 @@ interface Asked {
 }
 
 function answered(draft: DraftObject, user: User, { access }: PowerContext): DraftObject {
-  const { resourceAttributes: resource, nonResourceAttributes: other = {} } = draft['spec'] as Asked;
-  const decision = access.decide(
+  const { resourceAttributes: resource, nonResourceAttributes: other } = draft['spec'] as Asked;
+  const { errors: unread, ...selectors } = readSelectors(resource ?? {});
+  const { allowed, denied, reason, error } = access.decide(
     user,
     resource === undefined
-      ? { type: 'path', path: other.path ?? '', verb: other.verb ?? '' }
+      ? { type: 'path', path: other?.path ?? '', verb: other?.verb ?? '' }
       : {
           type: 'resource',
           verb: resource.verb ?? '',
           group: resource.group ?? '',
+          version: resource.version || '*',
           resource: resource.resource ?? '',
           subresource: resource.subresource ?? '',
           namespace: resource.namespace ?? '',
           name: resource.name ?? '',
+          ...selectors,
         },
   );
-  const evaluationError = selectorEvaluationErrors(resource);
+  const evaluationError = [...(error === undefined ? [] : [error]), ...unread].join('; ');
   draft['status'] = {
-    allowed: decision.allowed,
-    ...(decision.reason === '' ? {} : { reason: decision.reason }),
-    ...(evaluationError === undefined ? {} : { evaluationError }),
+    allowed,
+    ...(denied === true ? { denied } : {}),
+    ...(reason === '' ? {} : { reason }),
+    ...(evaluationError === '' ? {} : { evaluationError }),
   } satisfies SubjectAccessReviewStatus;
   return draft;
 }

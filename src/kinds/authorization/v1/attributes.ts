@@ -2,7 +2,7 @@
  * What an access review asks about.
  */
 import * as z from 'zod';
-import { type FieldError, invalid, keyPath, required } from '../../../meta/field-error.js';
+import { type FieldError, invalid } from '../../../meta/field-error.js';
 import { quote, verbatim } from '../../../meta/go-text.js';
 import { optional, pointer } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
@@ -82,16 +82,7 @@ export const nonResourceAttributes: Type<NonResourceAttributes, NonResourceAttri
   nonResourceAttributesShape,
 );
 
-interface SelectorAttributes {
-  readonly rawSelector?: string;
-  readonly requirements?: readonly {
-    readonly key: string;
-    readonly operator: string;
-    readonly values?: readonly string[];
-  }[];
-}
-
-/** Exactly one of the two, and selectors that say one thing. */
+/** Exactly one of the two. */
 export function attributesProblems(spec: {
   readonly resourceAttributes?: ResourceAttributes;
   readonly nonResourceAttributes?: NonResourceAttributes;
@@ -110,56 +101,4 @@ export function attributesProblems(spec: {
     problems.push(invalid('spec.resourceAttributes', 'null', detail));
   }
   return problems;
-}
-
-export function selectorProblems(resource: ResourceAttributes | undefined): FieldError[] {
-  return [
-    ...selectorProblemsAt('spec.resourceAttributes.fieldSelector', resource?.fieldSelector),
-    ...selectorProblemsAt('spec.resourceAttributes.labelSelector', resource?.labelSelector),
-  ];
-}
-
-function selectorProblemsAt(path: string, selector: SelectorAttributes | undefined): FieldError[] {
-  if (selector === undefined) return [];
-  const { rawSelector = '', requirements = [] } = selector;
-  const problems: FieldError[] = [];
-  if (rawSelector !== '' && requirements.length > 0) {
-    problems.push(invalid(`${path}.rawSelector`, rawSelector, 'may not specified at the same time as requirements'));
-  }
-  if (rawSelector === '' && requirements.length === 0) {
-    problems.push(
-      required(`${path}.requirements`, `when ${path} is specified, requirements or rawSelector is required`),
-    );
-  }
-  requirements.forEach(({ key }, index) => {
-    if (key === '') problems.push(required(`${keyPath(`${path}.requirements`, index)}.key`, 'must be specified'));
-  });
-  return problems;
-}
-
-/** What is wrong with selectors that are well formed but cannot be understood; they are left out of account. */
-export function selectorEvaluationErrors(resource: ResourceAttributes | undefined): string | undefined {
-  const ignored: string[] = [];
-  if (!understood(resource?.fieldSelector, ['In', 'NotIn', 'Exists', 'DoesNotExist'], fieldValues)) {
-    ignored.push('spec.resourceAttributes.fieldSelector ignored due to parse error');
-  }
-  if (!understood(resource?.labelSelector, ['In', 'NotIn', 'Exists', 'DoesNotExist'], labelValues)) {
-    ignored.push('spec.resourceAttributes.labelSelector ignored due to parse error');
-  }
-  return ignored.length === 0 ? undefined : ignored.join(', ');
-}
-
-type CountRule = (operator: string, count: number) => boolean;
-
-/** A field equals one value or does not; only these two operators can be said of fields. */
-const fieldValues: CountRule = (operator, count) => (operator === 'In' || operator === 'NotIn') && count === 1;
-const labelValues: CountRule = (operator, count) =>
-  operator === 'In' || operator === 'NotIn' ? count > 0 : count === 0;
-
-function understood(selector: SelectorAttributes | undefined, operators: readonly string[], fits: CountRule): boolean {
-  // A raw selector is for webhooks; the server itself does not look at it.
-  if (selector === undefined || selector.rawSelector !== undefined) return true;
-  return (selector.requirements ?? []).every(
-    ({ operator, values = [] }) => operators.includes(operator) && fits(operator, values.length),
-  );
 }

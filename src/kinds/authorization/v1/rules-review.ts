@@ -66,10 +66,15 @@ export const SelfSubjectRulesReview: Kind<SelfSubjectRulesReview, SelfSubjectRul
       create(draft, { access, user }) {
         const { namespace = '' } = (draft as unknown as SelfSubjectRulesReview).spec;
         if (namespace === '') throw errors.badRequest('no namespace on request');
-        const { resourceRules, nonResourceRules } = access.rules(user, namespace);
+        const { resourceRules, nonResourceRules, incomplete = false, error } = access.rules(user, namespace);
         // The question is not repeated in the answer.
         draft['spec'] = {};
-        draft['status'] = { resourceRules, nonResourceRules, incomplete: false };
+        draft['status'] = {
+          resourceRules,
+          nonResourceRules,
+          incomplete,
+          ...(error === undefined ? {} : { evaluationError: error }),
+        };
         return draft;
       },
     },

@@ -37,7 +37,7 @@ export const ComponentStatus: Kind<ComponentStatus, ComponentStatusInput, 'Clust
   names: { shortNames: ['cs'] },
   verbs: ['get', 'list'],
   body: shape,
-  deprecation: () => 'v1 ComponentStatus is deprecated in v1.19+',
+  lifecycle: { deprecatedIn: '1.19' },
   columns: [
     nameColumn,
     textColumn('Status', 'Whether the component is healthy.', status),

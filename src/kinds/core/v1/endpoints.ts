@@ -58,8 +58,10 @@ export const Endpoints: Kind<Endpoints, EndpointsInput, 'Namespaced', never> = d
   names: { plural: 'endpoints', shortNames: ['ep'] },
   body: shape,
   columns: [nameColumn, textColumn('Endpoints', 'The first few addresses that are ready.', firstAddresses), ageColumn],
-  deprecation: (dialect) =>
-    `v1 Endpoints is deprecated in v1.33+; use ${dialect.group(serviceGroup('discovery'))}/v1 EndpointSlice`,
+  lifecycle: {
+    deprecatedIn: '1.33',
+    replacement: { apiVersion: `${serviceGroup('discovery')}/v1`, kind: 'EndpointSlice' },
+  },
   strategy: {
     createOnUpdate: true,
     validate: (object) => subsetProblems(object),

@@ -1,9 +1,8 @@
 /**
  * PriorityLevelConfiguration: how much of the server the requests of one level may take, and what becomes of those
- * that find no room. Nothing here holds a request back; see docs/fidelity.md.
+ * that find no room. Who holds requests back by it is in `flowcontrol/`.
  */
 import * as z from 'zod';
-import { type FieldSet, LEAF } from '../../../merge/apply/field-set.js';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
@@ -26,10 +25,11 @@ import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
+import { bootstrapMetadata, bootstrapObjects } from './bootstrap.js';
 import { priorityLevelColumns } from './columns.js';
 import { validateConditions } from './conditions.js';
-import { MANDATORY, mandatoryMetadata } from './mandatory.js';
 import { pointerDump } from './pointer-dump.js';
+import { mandatoryLevel, ownedLevelSpec, suggestedLevels } from './priority-level-bootstrap.js';
 
 const queuingConfigurationShape = () => ({
   queues: defaulted(int32(), 64),
@@ -112,32 +112,15 @@ export const PriorityLevelConfiguration: Kind<
   scope: 'Cluster',
   columns: priorityLevelColumns,
   initial: (dialect) =>
-    MANDATORY.map((name) => ({
-      metadata: mandatoryMetadata(name, dialect, { spec: ownedSpec(name), isReported: false }),
-      spec: name === 'exempt' ? EXEMPT : CATCH_ALL,
+    bootstrapObjects(mandatoryLevel, suggestedLevels()).map(([name, spec]) => ({
+      metadata: bootstrapMetadata(name, dialect, { spec: ownedLevelSpec(spec), isReported: false }),
+      spec,
       status: {},
     })),
   body: shape,
   strategy: { generation: specGeneration, statusApart: true, revalidatesOnUpdate: true, validate },
   subresources: { status: statusSubresource({ metadata: 'kept', validateUpdate: validateStatus }) },
 });
-
-function ownedSpec(name: string): FieldSet {
-  if (name === 'exempt') {
-    return {
-      'f:exempt': { '.': LEAF, 'f:lendablePercent': LEAF, 'f:nominalConcurrencyShares': LEAF },
-      'f:type': LEAF,
-    };
-  }
-  const response = { 'f:type': LEAF };
-  const limited = {
-    '.': LEAF,
-    'f:lendablePercent': LEAF,
-    'f:limitResponse': response,
-    'f:nominalConcurrencyShares': LEAF,
-  };
-  return { 'f:limited': limited, 'f:type': LEAF };
-}
 
 function validate(object: ApiObject, { dialect }: WriteContext): FieldError[] {
   const { metadata, spec } = object as unknown as PriorityLevelConfiguration;
@@ -237,16 +220,6 @@ function validateQueuing(path: string, { queueLengthLimit, queues, handSize }: Q
   return found;
 }
 
-const EXEMPT: PriorityLevelConfigurationSpec = {
-  type: 'Exempt',
-  exempt: { nominalConcurrencyShares: 0, lendablePercent: 0 },
-};
-
-const CATCH_ALL: PriorityLevelConfigurationSpec = {
-  type: 'Limited',
-  limited: { nominalConcurrencyShares: 5, limitResponse: { type: 'Reject' }, lendablePercent: 0 },
-};
-
 /** Two levels must be as they are: one for what may never wait, one for what belongs nowhere else. */
 function fixedSpecProblems(spec: PriorityLevelConfigurationSpec, name: string): FieldError[] {
   const { limited: limits, exempt: free } = spec;
@@ -259,7 +232,7 @@ function fixedSpecProblems(spec: PriorityLevelConfigurationSpec, name: string): 
   if (name === 'exempt' && (spec.type !== 'Exempt' || limits !== undefined)) {
     return [invalid('spec', dump, `spec of '${name}' except the 'spec.exempt' field must equal the fixed value`)];
   }
-  if (name === 'catch-all' && !deepEqual(spec, CATCH_ALL)) {
+  if (name === 'catch-all' && !deepEqual(spec, mandatoryLevel(name))) {
     return [invalid('spec', dump, `spec of '${name}' must equal the fixed value`)];
   }
   return [];

@@ -13,6 +13,7 @@ import { optional, words } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import type { Strategy, WriteContext } from '../../kind.js';
 import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
+import { permitBinding } from '../escalation.js';
 import { rbacName } from './policy-rule.js';
 
 const subjectShape = () => ({
@@ -63,6 +64,7 @@ export function bindingStrategy(rules: BindingRules): Partial<Strategy> {
       // The reference server looks twice on update.
       return [...found, ...found, ...roleRefChange(next, live)];
     },
+    permit: permitBinding(rules.isNamespaced ? 'rolebindings' : 'clusterrolebindings'),
   };
 }
 

@@ -17,6 +17,8 @@ import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kin
 import type { Kind } from '../../kind.js';
 import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { labelSelector } from '../../shared/types.js';
+import { initialClusterRoles } from '../bootstrap/objects.js';
+import { permitRole } from '../escalation.js';
 import { roleColumns } from './columns.js';
 import { policyRule, rbacName, validatePolicyRules } from './policy-rule.js';
 
@@ -50,7 +52,9 @@ export const ClusterRole: Kind<ClusterRole, ClusterRoleInput, 'Cluster', never> 
       // The reference server looks twice on update.
       return [...found, ...found];
     },
+    permit: permitRole('clusterroles'),
   },
+  initial: initialClusterRoles,
 });
 
 function validate(object: ApiObject, options: { allowInvalidValues?: boolean }): FieldError[] {

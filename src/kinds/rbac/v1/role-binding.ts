@@ -5,6 +5,7 @@ import { serviceGroup } from '../../../meta/dialect.js';
 import type { Input, Output } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
+import { initialRoleBindings } from '../bootstrap/objects.js';
 import { bindingShape, bindingStrategy } from './binding.js';
 import { bindingColumns } from './columns.js';
 
@@ -18,4 +19,5 @@ export const RoleBinding: Kind<RoleBinding, RoleBindingInput, 'Namespaced', neve
   columns: bindingColumns,
   body: bindingShape,
   strategy: bindingStrategy({ roleKinds: ['Role', 'ClusterRole'], isNamespaced: true }),
+  initial: initialRoleBindings,
 });

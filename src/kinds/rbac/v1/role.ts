@@ -10,6 +10,8 @@ import type { Input, Output } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
 import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
+import { initialRoles } from '../bootstrap/objects.js';
+import { permitRole } from '../escalation.js';
 import { roleColumns } from './columns.js';
 import { policyRule, rbacName, validatePolicyRules } from './policy-rule.js';
 
@@ -32,7 +34,9 @@ export const Role: Kind<Role, RoleInput, 'Namespaced', never> = defineBuiltIn({
       // The reference server looks twice on update.
       return [...found, ...found];
     },
+    permit: permitRole('roles'),
   },
+  initial: initialRoles,
 });
 
 function validate(object: ApiObject): FieldError[] {

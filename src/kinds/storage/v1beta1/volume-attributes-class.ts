@@ -2,7 +2,6 @@
  * VolumeAttributesClass: qualities of a volume that may change during its life, by name.
  */
 import * as z from 'zod';
-import type { Dialect } from '../../../meta/dialect.js';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { forbidden, required } from '../../../meta/field-error.js';
@@ -46,8 +45,7 @@ export const VolumeAttributesClass: Kind<VolumeAttributesClass, VolumeAttributes
 export const VolumeAttributesClassV1alpha1: Kind<VolumeAttributesClass, VolumeAttributesClassInput, 'Cluster', never> =
   anotherVersion(VolumeAttributesClass, {
     apiVersion: `${serviceGroup('storage')}/v1alpha1`,
-    deprecation: (dialect: Dialect) =>
-      `${dialect.group(serviceGroup('storage'))}/v1alpha1 VolumeAttributesClass is deprecated in v1.32+, unavailable in v1.35+`,
+    lifecycle: { introducedIn: '1.29', deprecatedIn: '1.32', removedIn: '1.35' },
   });
 
 function classProblems(object: ApiObject): FieldError[] {

@@ -76,8 +76,7 @@ export const StorageVersionMigration: Kind<StorageVersionMigration, StorageVersi
     kind: 'StorageVersionMigration',
     scope: 'Cluster',
     gate: 'StorageVersionMigrator',
-    deprecation: (dialect) =>
-      `${dialect.group(GROUP)}/v1alpha1 StorageVersionMigration is deprecated in v1.33+, unavailable in v1.36+`,
+    lifecycle: { introducedIn: '1.30', deprecatedIn: '1.33', removedIn: '1.36' },
     body: shape,
     strategy: {
       unconditionalUpdate: false,

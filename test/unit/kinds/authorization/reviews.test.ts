@@ -49,7 +49,7 @@ describe('an access review is refused', () => {
         user: 'u',
         resourceAttributes: {
           ...pods,
-          fieldSelector: { rawSelector: 'a=b', requirements: [{ key: 'a', operator: 'In' }] },
+          fieldSelector: { rawSelector: 'a=b', requirements: [{ key: 'a', operator: 'In', values: ['b'] }] },
         },
       },
       `${SELECTOR}.rawSelector: Invalid value: "a=b": may not specified at the same time as requirements`,
@@ -61,8 +61,19 @@ describe('an access review is refused', () => {
     ],
     [
       'with a requirement on nothing',
-      { user: 'u', resourceAttributes: { ...pods, labelSelector: { requirements: [{ key: '', operator: 'In' }] } } },
-      'spec.resourceAttributes.labelSelector.requirements[0].key: Required value: must be specified',
+      { user: 'u', resourceAttributes: { ...pods, fieldSelector: { requirements: [{ key: '', operator: 'In' }] } } },
+      `[${SELECTOR}.requirements[0].key: Required value: must be specified, ${SELECTOR}.requirements[0].values: Required value: must be specified when \`operator\` is 'In' or 'NotIn']`,
+    ],
+    [
+      'with values where none belong',
+      {
+        user: 'u',
+        resourceAttributes: {
+          ...pods,
+          labelSelector: { requirements: [{ key: 'a', operator: 'Exists', values: ['b'] }] },
+        },
+      },
+      "spec.resourceAttributes.labelSelector.requirements[0].values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
     ],
   ])('%s', async (_what, spec, message) => {
     await expect(reviews.create({ spec })).rejects.toThrow(`.authorization.k8s.io "" is invalid: ${message}`);
@@ -76,10 +87,34 @@ describe('an access review is refused', () => {
   });
 });
 
-test('a selector that cannot be understood is left out of account', async () => {
-  const labelSelector = { requirements: [{ key: 'a', operator: 'Like' }] };
-  const { status } = await reviews.create({ spec: { user: 'u', resourceAttributes: { ...pods, labelSelector } } });
-  expect(status.evaluationError).toBe('spec.resourceAttributes.labelSelector ignored due to parse error');
+describe('what cannot be understood of a selector is left out of account', () => {
+  const fields = 'spec.resourceAttributes.fieldSelector';
+  const labels = 'spec.resourceAttributes.labelSelector';
+  const known = { key: 'a', operator: 'In', values: ['b'] };
+  test.each([
+    [{ labelSelector: { requirements: [{ key: 'a', operator: 'Like' }] } }, `${labels} ignored due to parse error`],
+    [
+      { labelSelector: { requirements: [{ key: 'a', operator: 'Like' }, known] } },
+      `${labels} partially ignored due to parse error`,
+    ],
+    [{ labelSelector: { rawSelector: 'a in (' } }, `${labels} ignored due to parse error`],
+    [{ labelSelector: { rawSelector: 'a in (b),!c' } }, undefined],
+    [{ fieldSelector: { rawSelector: '!!' } }, `${fields} ignored due to parse error`],
+    [{ fieldSelector: { rawSelector: 'a=b' } }, undefined],
+    [{ fieldSelector: { requirements: [known] } }, undefined],
+    [{ fieldSelector: { requirements: [{ key: 'a', operator: 'Exists' }] } }, `${fields} ignored due to parse error`],
+    [
+      { fieldSelector: { requirements: [known, { ...known, values: ['b', 'c'] }] } },
+      `${fields} partially ignored due to parse error`,
+    ],
+    [
+      { fieldSelector: { rawSelector: '!!' }, labelSelector: { rawSelector: '!!' } },
+      `${fields} ignored due to parse error; ${labels} ignored due to parse error`,
+    ],
+  ])('%j', async (selectors, error) => {
+    const { status } = await reviews.create({ spec: { user: 'u', resourceAttributes: { ...pods, ...selectors } } });
+    expect(status.evaluationError).toBe(error);
+  });
 });
 
 test('a review of oneself needs no user', async () => {

@@ -256,18 +256,19 @@ class DefinitionAttendant implements Attendant {
 
 const madeBefore = new WeakMap<
   Definition,
-  Pick<AttendedServer, 'outside' | 'clock'> & { readonly made: CustomVersions }
+  Pick<AttendedServer, 'outside' | 'clock' | 'objects'> & { readonly made: CustomVersions }
 >();
 
 /** The same kinds for the same definition: a fork of a cluster shares its definitions, and need not make them again. */
 function versionsOf(definition: Definition, server: AttendedServer): CustomVersions {
   const known = madeBefore.get(definition);
-  const { outside, clock } = server;
-  // Webhooks are given up on by the clock of the cluster that calls them.
-  const isTimed = definition.spec.conversion?.strategy === 'Webhook';
-  if (known?.outside === outside && (!isTimed || known.clock === clock)) return known.made;
+  const { outside, clock, objects } = server;
+  // Webhooks are given up on by the clock of the cluster that calls them, and found by its services.
+  const isOwn = definition.spec.conversion?.strategy === 'Webhook';
+  const isSame = known?.outside === outside && (!isOwn || (known.clock === clock && known.objects === objects));
+  if (isSame) return known.made;
   const made = customVersions(definition, server);
-  madeBefore.set(definition, { outside, clock, made });
+  madeBefore.set(definition, { outside, clock, objects, made });
   return made;
 }
 

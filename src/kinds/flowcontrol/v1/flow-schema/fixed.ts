@@ -1,5 +1,6 @@
 /**
- * The two FlowSchemas without which no request would have a place, and how a spec prints when it tries to be another.
+ * The two FlowSchemas without which no request would have a place must be as they are; and how a spec prints when it
+ * tries to be another.
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { invalid } from '../../../../meta/field-error.js';
@@ -7,39 +8,11 @@ import type { Verbatim } from '../../../../meta/go-text.js';
 import { quote, stringSlice, verbatim } from '../../../../meta/go-text.js';
 import { deepEqual } from '../../../../util/json.js';
 import { pointerDump } from '../pointer-dump.js';
+import { mandatoryFlow } from './bootstrap.js';
 import type { FlowSchemaSpec, FlowSubject, NonResourcePolicyRule, ResourcePolicyRule } from './schema.js';
 
-const everything = (groups: readonly string[]): NonNullable<FlowSchemaSpec['rules']> => [
-  {
-    subjects: groups.map((name) => ({ kind: 'Group', group: { name } })),
-    resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], clusterScope: true, namespaces: ['*'] }],
-    nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
-  },
-];
-
-/** The spec that a FlowSchema of this name must have; undefined for all others, which are free. */
-export function fixedFlowSchemaSpec(name: string): FlowSchemaSpec | undefined {
-  switch (name) {
-    case 'exempt':
-      return {
-        priorityLevelConfiguration: { name },
-        matchingPrecedence: 1,
-        rules: everything(['system:masters']),
-      };
-    case 'catch-all':
-      return {
-        priorityLevelConfiguration: { name },
-        matchingPrecedence: 10_000,
-        distinguisherMethod: { type: 'ByUser' },
-        rules: everything(['system:unauthenticated', 'system:authenticated']),
-      };
-    default:
-      return undefined;
-  }
-}
-
 export function fixedSpecProblems(path: string, spec: FlowSchemaSpec, name: string): FieldError[] {
-  const fixed = fixedFlowSchemaSpec(name);
+  const fixed = mandatoryFlow(name);
   if (fixed === undefined || deepEqual(spec, fixed)) return [];
   return [invalid(path, specDump(spec), `spec of '${name}' must equal the fixed value`)];
 }

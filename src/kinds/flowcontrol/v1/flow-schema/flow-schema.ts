@@ -1,5 +1,5 @@
 /**
- * FlowSchema: which requests go to which priority level. Nothing here holds a request back; see docs/fidelity.md.
+ * FlowSchema: which requests go to which priority level. Who holds requests back by it is in `flowcontrol/`.
  */
 
 import { type FieldSet, LEAF, setOfFields } from '../../../../merge/apply/field-set.js';
@@ -10,11 +10,13 @@ import type { Input, Output } from '../../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind } from '../../../kind.js';
 import { specGeneration, statusSubresource } from '../../../shared/strategies.js';
+import { bootstrapMetadata, bootstrapObjects, danglingCondition } from '../bootstrap.js';
 import { flowSchemaColumns } from '../columns.js';
 import { validateConditions } from '../conditions.js';
-import { found, MANDATORY, mandatoryMetadata } from '../mandatory.js';
-import { fixedFlowSchemaSpec, fixedSpecProblems } from './fixed.js';
-import { flowSchemaShape } from './schema.js';
+import { attendFlowSchemas } from './attend.js';
+import { mandatoryFlow, suggestedFlows } from './bootstrap.js';
+import { fixedSpecProblems } from './fixed.js';
+import { type FlowSchemaSpec, flowSchemaShape } from './schema.js';
 import { validateFlowSchemaSpec } from './validate.js';
 
 export interface FlowSchema extends ObjectBase, Output<typeof flowSchemaShape> {}
@@ -26,11 +28,12 @@ export const FlowSchema: Kind<FlowSchema, FlowSchemaInput, 'Cluster', 'status'> 
   scope: 'Cluster',
   columns: flowSchemaColumns,
   initial: (dialect, now) =>
-    MANDATORY.map((name) => ({
-      metadata: mandatoryMetadata(name, dialect, { spec: ownedSpec(name), isReported: true }),
-      spec: fixedFlowSchemaSpec(name),
-      status: { conditions: [found(name, now)] },
+    bootstrapObjects(mandatoryFlow, suggestedFlows(dialect)).map(([name, spec]) => ({
+      metadata: bootstrapMetadata(name, dialect, { spec: ownedSpec(spec), isReported: true }),
+      spec,
+      status: { conditions: [danglingCondition(spec.priorityLevelConfiguration.name, true, now)] },
     })),
+  attend: attendFlowSchemas,
   body: flowSchemaShape,
   strategy: {
     generation: specGeneration,
@@ -41,10 +44,10 @@ export const FlowSchema: Kind<FlowSchema, FlowSchemaInput, 'Cluster', 'status'> 
   subresources: { status: statusSubresource({ metadata: 'kept', validateUpdate: validateStatus }) },
 });
 
-function ownedSpec(name: string): FieldSet {
+function ownedSpec({ distinguisherMethod }: FlowSchemaSpec): FieldSet {
   const distinguisher = { 'f:distinguisherMethod': { '.': LEAF, 'f:type': LEAF } };
   const rest = setOfFields(['matchingPrecedence', 'priorityLevelConfiguration.name', 'rules']);
-  return name === 'catch-all' ? { ...distinguisher, ...rest } : rest;
+  return distinguisherMethod === undefined ? rest : { ...distinguisher, ...rest };
 }
 
 function validate(object: ApiObject): FieldError[] {

@@ -1,0 +1,117 @@
+/**
+ * The values of the variables that the expressions of policies and webhooks have. Objects are looked at where they are,
+ * as the JSON that clients would see.
+ */
+import type { Variables } from '../../cel/engine.js';
+import { jsonValue } from '../../cel/index.js';
+import { authorizerValue, resourceAuthorizerValue } from '../../cel/library/authorizer.js';
+import type { CelValue } from '../../cel/values.js';
+import type { GroupVersionKind, GroupVersionResource } from '../../meta/gvk.js';
+import type { ApiObject, DraftObject } from '../../meta/object.js';
+import type { User } from '../../protocol/request.js';
+import { once } from '../../schema/type.js';
+import type { AdmissionRequest, ClusterView } from '../types.js';
+import { authorizerFor } from './authorizer.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What a request is, for those who look at it with expressions. */
+export interface ExpressionInput {
+  readonly request: AdmissionRequest<DraftObject | ApiObject>;
+  /** The version in which it is looked at; both objects are in it. */
+  readonly kind: GroupVersionKind;
+  readonly resource: GroupVersionResource;
+  readonly object: Json | undefined;
+  readonly oldObject: Json | undefined;
+  /** Absent: there are none, and `params` is null. */
+  readonly params?: Json | undefined;
+  readonly view: Pick<ClusterView, 'access'>;
+}
+
+/** Which variables have values beside the objects and the request. */
+export interface InputOptions {
+  /** Absent: `namespaceObject` is null. */
+  readonly namespaceObject?: Json | undefined;
+  readonly authorizer?: boolean;
+}
+
+/** Worked out as far as an expression looks at them, and once for all expressions that are given the same variables. */
+export function variablesOf(input: ExpressionInput, options: InputOptions): Variables {
+  const { request, view, object, oldObject, params } = input;
+  const variables = new Map<string, CelValue | (() => CelValue)>([
+    ['object', jsonValue(object)],
+    ['oldObject', jsonValue(oldObject)],
+    ['params', jsonValue(params)],
+    ['namespaceObject', jsonValue(options.namespaceObject)],
+    ['request', once(() => jsonValue(requestObject(input)))],
+  ]);
+  if (options.authorizer === true) {
+    const authorizer = authorizerFor(request.user, view.access);
+    variables.set(
+      'authorizer',
+      once(() => authorizerValue(authorizer)),
+    );
+    variables.set(
+      'authorizer.requestResource',
+      once(() => {
+        const { group, resource } = request.served.gvr;
+        const { subresource, namespace, sentName: name } = request;
+        return resourceAuthorizerValue(authorizer, { group, resource, subresource, namespace, name });
+      }),
+    );
+  }
+  return variables;
+}
+
+/** The request without its objects, field by field as in a review; what is empty is left out. */
+function requestObject({ request, kind, resource }: ExpressionInput): Json {
+  const { subresource, sentName, namespace, options } = request;
+  return {
+    uid: '',
+    kind,
+    resource,
+    ...(subresource === '' ? {} : { subResource: subresource }),
+    requestKind: request.objectKind,
+    requestResource: request.served.gvr,
+    ...(subresource === '' ? {} : { requestSubResource: subresource }),
+    ...(sentName === '' ? {} : { name: sentName }),
+    ...(namespace === '' ? {} : { namespace }),
+    operation: request.operation,
+    userInfo: userInfo(request.user),
+    object: null,
+    oldObject: null,
+    dryRun: request.dryRun,
+    options: Object.keys(options).length === 0 ? null : options,
+  };
+}
+
+function userInfo({ user, uid = '', groups = [], extra = {} }: User): Json {
+  return {
+    ...(user === '' ? {} : { username: user }),
+    ...(uid === '' ? {} : { uid }),
+    ...(groups.length === 0 ? {} : { groups }),
+    ...(Object.keys(extra).length === 0 ? {} : { extra }),
+  };
+}
+
+const NAMESPACE_METADATA = [
+  'name',
+  'generateName',
+  'namespace',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'labels',
+  'annotations',
+  'finalizers',
+];
+
+/** A namespace as expressions see it: without its type, and without who owns what in it. */
+export function namespaceObject({ metadata, spec, status }: ApiObject): Json {
+  const shown = metadata as unknown as Json;
+  const entries = NAMESPACE_METADATA.flatMap((name) => (shown[name] === undefined ? [] : [[name, shown[name]]]));
+  return { metadata: Object.fromEntries(entries), spec: spec ?? {}, status: status ?? {} };
+}

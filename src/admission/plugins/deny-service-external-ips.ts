@@ -1,0 +1,26 @@
+/**
+ * Services get no addresses that others could be reached by; those that they have they may keep.
+ */
+import type { Service } from '../../kinds/core/v1/service/service.js';
+import type { ApiObject } from '../../meta/object.js';
+import type { AdmissionPlugin, AdmissionRequest } from '../types.js';
+import { isFor, kindsOf } from './match.js';
+import { refuse } from './refuse.js';
+
+export const denyServiceExternalIPs: AdmissionPlugin = Object.freeze({
+  name: 'DenyServiceExternalIPs',
+  looksAt: kindsOf(['', 'services']),
+  isBuiltIn: true,
+  validate,
+});
+
+function validate(request: AdmissionRequest): void {
+  if (!isFor(request, '', 'services') || request.object === undefined) return;
+  const present = new Set(addressesOf(request.oldObject));
+  if (addressesOf(request.object).every((address) => present.has(address))) return;
+  throw refuse(request, 'Use of external IPs is denied by admission control');
+}
+
+function addressesOf(object: ApiObject | undefined): readonly string[] {
+  return (object as unknown as Service | undefined)?.spec.externalIPs ?? [];
+}

@@ -1,0 +1,95 @@
+/**
+ * Owners decide when an object goes, and an object can hold up the deletion of its owners. So only who may delete an
+ * object may change its owners, and only who may set finalizers on an owner may make it wait.
+ */
+import type { ResourceAttributes } from '../../kinds/access.js';
+import { quote } from '../../meta/go-text.js';
+import { parseApiVersion } from '../../meta/gvk.js';
+import type { ApiObject, OwnerReference } from '../../meta/object.js';
+import { deepEqual } from '../../util/json.js';
+import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
+import { isResource } from './match.js';
+import { refuse } from './refuse.js';
+
+export const ownerReferencesPermissionEnforcement: AdmissionPlugin = Object.freeze({
+  name: 'OwnerReferencesPermissionEnforcement',
+  isBuiltIn: true,
+  validate,
+});
+
+function validate(request: AdmissionRequest, view: ClusterView): void {
+  const { operation, object, oldObject, served, subresource } = request;
+  if (object === undefined || (operation !== 'CREATE' && operation !== 'UPDATE')) return;
+  // Old nodes garble them there, and the kind puts them right.
+  if (isResource(served, '', 'pods') && subresource === 'status') return;
+  const [next, live] = [ownersOf(object), ownersOf(oldObject)];
+  if (deepEqual(next, live)) return;
+  const asked = { request, view };
+  // Who makes an object might as well not have made it.
+  if (operation === 'UPDATE') checkDelete(asked);
+  const blocking = newlyBlocking(next, live);
+  if (blocking.length === 0 || mayFinalizeAnything(asked)) return;
+  for (const owner of blocking) checkFinalize(owner, asked);
+}
+
+function ownersOf(object: ApiObject | undefined): readonly OwnerReference[] {
+  return object?.metadata.ownerReferences ?? [];
+}
+
+interface Asked {
+  readonly request: AdmissionRequest;
+  readonly view: ClusterView;
+}
+
+function checkDelete({ request, view }: Asked): void {
+  const { served, subresource, namespace, sentName, user } = request;
+  const { group, version, resource } = served.gvr;
+  const attributes = { group, version, resource, subresource, namespace, name: sentName };
+  const { allowed, reason, error } = view.authorize(user, { type: 'resource', verb: 'delete', ...attributes });
+  if (allowed) return;
+  throw refuse(request, `cannot set an ownerRef on a resource you can't delete: ${reason}, ${error ?? '<nil>'}`);
+}
+
+/** Owners that are new or did not have to wait before. */
+function newlyBlocking(next: readonly OwnerReference[], live: readonly OwnerReference[]): readonly OwnerReference[] {
+  const isWaiting = new Map(live.map(({ uid, blockOwnerDeletion }) => [uid, blockOwnerDeletion === true]));
+  return next.filter(({ uid, blockOwnerDeletion }) => blockOwnerDeletion === true && isWaiting.get(uid) !== true);
+}
+
+const FINALIZE = { type: 'resource', verb: 'update', subresource: 'finalizers' } as const;
+
+function mayFinalizeAnything({ request, view }: Asked): boolean {
+  const anything: ResourceAttributes = {
+    ...FINALIZE,
+    group: '*',
+    version: '*',
+    resource: '*',
+    namespace: '',
+    name: '*',
+  };
+  return view.access.decide(request.user, anything).allowed;
+}
+
+function checkFinalize({ apiVersion, kind, name }: OwnerReference, { request, view }: Asked): void {
+  const parsed = parseApiVersion(apiVersion);
+  const served = parsed && view.kindNamed({ ...parsed, kind });
+  if (served === undefined) {
+    const why =
+      parsed === undefined
+        ? `unexpected GroupVersion string: ${apiVersion}`
+        : `no matches for kind ${quote(kind)} in version ${quote(apiVersion)}`;
+    throw refuse(
+      request,
+      `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion ${apiVersion} Kind ${kind}: ${why}`,
+    );
+  }
+  const namespace = served.namespaced ? request.namespace : '';
+  const { group, version, resource } = served.gvr;
+  const attributes = { ...FINALIZE, group, version, resource, namespace, name };
+  const { allowed, reason, error } = view.authorize(request.user, attributes);
+  if (allowed) return;
+  throw refuse(
+    request,
+    `cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: ${reason}, ${error ?? '<nil>'}`,
+  );
+}

@@ -1,0 +1,43 @@
+/**
+ * Which other objects a pod names in its spec. What those name in turn does not count.
+ */
+import { allContainers } from '../../kinds/core/v1/pod-spec/defaults.js';
+import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
+import type { Volume } from '../../kinds/core/v1/pod-spec/volume.js';
+
+/** Whether any Secret is named, in whatever place. */
+export function namesSecret(spec: PodSpec): boolean {
+  return [
+    ...(spec.imagePullSecrets ?? []).map(({ name }) => name),
+    ...allContainers(spec).flatMap(({ env, envFrom }) => [
+      ...(envFrom ?? []).map(({ secretRef }) => secretRef?.name),
+      ...(env ?? []).map(({ valueFrom }) => valueFrom?.secretKeyRef?.name),
+    ]),
+    ...(spec.volumes ?? []).flatMap(secretsOf),
+  ].some(Boolean);
+}
+
+/** Of several sources in one volume, the first in this order counts. */
+function secretsOf(volume: Volume): (string | undefined)[] {
+  const { azureFile, cephfs, cinder, flexVolume, projected, rbd, secret, scaleIO, iscsi, storageos, csi } = volume;
+  if (azureFile) return [azureFile.secretName];
+  for (const source of [cephfs, cinder, flexVolume]) if (source) return [source.secretRef?.name];
+  if (projected) return (projected.sources ?? []).map((source) => source.secret?.name);
+  if (rbd) return [rbd.secretRef?.name];
+  if (secret) return [secret.secretName];
+  for (const source of [scaleIO, iscsi, storageos]) if (source) return [source.secretRef?.name];
+  return [csi?.nodePublishSecretRef?.name];
+}
+
+/** Whether any ConfigMap is named, in whatever place. */
+export function namesConfigMap(spec: PodSpec): boolean {
+  return [
+    ...allContainers(spec).flatMap(({ env, envFrom }) => [
+      ...(envFrom ?? []).map(({ configMapRef }) => configMapRef?.name),
+      ...(env ?? []).map(({ valueFrom }) => valueFrom?.configMapKeyRef?.name),
+    ]),
+    ...(spec.volumes ?? []).flatMap(({ projected, configMap }) =>
+      projected ? (projected.sources ?? []).map((source) => source.configMap?.name) : [configMap?.name],
+    ),
+  ].some(Boolean);
+}

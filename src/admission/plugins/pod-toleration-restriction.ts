@@ -1,0 +1,139 @@
+/**
+ * Tolerations that the pods of a namespace get, and those that they are kept to, by annotations of the namespace.
+ */
+import { qosClassOf } from '../../kinds/core/v1/pod/qos.js';
+import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
+import { mergeTolerations } from '../../kinds/shared/tolerations.js';
+import { errors, type StatusError } from '../../meta/errors.js';
+import { JsonSyntaxError, parseJson } from '../../meta/parse-json.js';
+import { copyJson, isRecord, own } from '../../util/json.js';
+import { refuseUnknownOptions } from '../../util/options.js';
+import type { AdmissionPlugin, ClusterView } from '../types.js';
+import { type AnyRequest, isFor, kindsOf } from './match.js';
+
+type Toleration = NonNullable<PodSpec['tolerations']>[number];
+
+export interface PodTolerationRestrictionOptions {
+  /** What pods get in namespaces that do not say. */
+  readonly default?: readonly Toleration[];
+  /** What pods are kept to in namespaces that do not say; empty: nothing in particular. */
+  readonly whitelist?: readonly Toleration[];
+}
+
+/**
+ * The plugin with lists for the whole cluster.
+ *
+ * @example
+ * podTolerationRestrictionWith({ whitelist: [{ key: 'shared', operator: 'Exists' }] })
+ */
+export function podTolerationRestrictionWith(options: PodTolerationRestrictionOptions = {}): AdmissionPlugin {
+  refuseUnknownOptions('podTolerationRestrictionWith', options, ['default', 'whitelist']);
+  return Object.freeze({
+    name: 'PodTolerationRestriction',
+    looksAt: kindsOf(['', 'pods']),
+    isBuiltIn: true,
+    mutate(request, view) {
+      const spec = specOf(request);
+      if (spec === undefined) return;
+      const added = [...(request.operation === 'CREATE' ? defaultsFor(request, view, options) : [])];
+      if (qosClassOf(spec) !== 'BestEffort') {
+        const key = view.dialect.subkey('node', 'memory-pressure');
+        added.push({ key, operator: 'Exists', effect: 'NoSchedule' });
+      }
+      if (added.length > 0) spec.tolerations = mergeTolerations(spec.tolerations ?? [], copyJson(added));
+      check(request, view, options);
+    },
+    validate: (request, view) => check(request, view, options),
+  } satisfies AdmissionPlugin);
+}
+
+export const podTolerationRestriction: AdmissionPlugin = podTolerationRestrictionWith();
+
+function specOf(request: AnyRequest): PodSpec | undefined {
+  return isFor(request, '', 'pods') ? (request.object?.['spec'] as PodSpec | undefined) : undefined;
+}
+
+function defaultsFor(request: AnyRequest, view: ClusterView, options: PodTolerationRestrictionOptions) {
+  return listOf(request, view, 'defaultTolerations') ?? options.default ?? [];
+}
+
+function check(request: AnyRequest, view: ClusterView, options: PodTolerationRestrictionOptions): void {
+  const tolerations = specOf(request)?.tolerations ?? [];
+  if (tolerations.length === 0) return;
+  const ofNamespace = listOf(request, view, 'tolerationsWhitelist');
+  const allowed = ofNamespace ?? options.whitelist ?? [];
+  if (allowed.length === 0) return;
+  if (tolerations.every((toleration) => allowed.some((wide) => covers(wide, toleration)))) return;
+  const whose = ofNamespace === undefined ? 'cluster' : 'namespace';
+  const text = 'pod tolerations (possibly merged with namespace default tolerations) conflict with its';
+  throw errors.plain(`${text} ${whose} whitelist`);
+}
+
+/** Undefined where the namespace does not say; what it says may be nothing. */
+function listOf(request: AnyRequest, view: ClusterView, name: string): readonly Toleration[] | undefined {
+  const namespace = view.namespace(request.namespace);
+  if (namespace === undefined) throw errors.notFound({ group: '', resource: 'namespaces' }, request.namespace);
+  const text = own(namespace.metadata.annotations ?? {}, view.dialect.subkey('scheduler.alpha', name));
+  if (text === undefined) return undefined;
+  return text === '' ? [] : parseList(text);
+}
+
+function parseList(text: string): readonly Toleration[] {
+  try {
+    const { value } = parseJson(text);
+    if (value === null) return [];
+    if (!Array.isArray(value)) throw cannotRead(value, 'Go value of type []v1.Toleration');
+    return value.map(asToleration);
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) throw errors.plain(error.message);
+    throw error;
+  }
+}
+
+/** Fields that nobody knows are passed over. */
+function asToleration(value: unknown): Toleration {
+  if (value === null) return {};
+  if (!isRecord(value)) throw cannotRead(value, 'Go value of type v1.Toleration');
+  const { tolerationSeconds } = value;
+  for (const field of ['key', 'operator', 'value', 'effect']) {
+    const text = value[field] ?? '';
+    if (typeof text !== 'string') throw cannotRead(text, `Go struct field Toleration.${field} of type string`);
+  }
+  if (typeof (tolerationSeconds ?? 0) !== 'number') {
+    throw cannotRead(tolerationSeconds, 'Go struct field Toleration.tolerationSeconds of type int64');
+  }
+  const known = ['key', 'operator', 'value', 'effect', 'tolerationSeconds'];
+  return Object.fromEntries(known.flatMap((field) => (value[field] ?? '') === '' ? [] : [[field, value[field]]]));
+}
+
+function cannotRead(value: unknown, into: string): StatusError {
+  const type = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+  return errors.plain(`json: cannot unmarshal ${type} into ${into}`);
+}
+
+/** Whether one tolerates everything that the other does. What tolerates nothing known covers only its like. */
+function covers(wide: Toleration, narrow: Toleration): boolean {
+  const [left, right] = [filled(wide), filled(narrow)];
+  const isLike = left.operator === right.operator && left.value === right.value;
+  if (isLike && left.key === right.key && left.effect === right.effect && left.seconds === right.seconds) return true;
+  const isAnyKey = left.key === '' && left.operator === 'Exists';
+  if (left.key !== right.key && !isAnyKey) return false;
+  if (left.effect !== right.effect && left.effect !== '') return false;
+  // Seconds count only for what evicts.
+  if (left.effect === 'NoExecute' && right.seconds > left.seconds) return false;
+  if (left.operator === 'Exists') return true;
+  return (
+    (left.operator === 'Equal' || left.operator === '') && right.operator === 'Equal' && left.value === right.value
+  );
+}
+
+function filled({ key = '', operator, value = '', effect, tolerationSeconds }: Toleration) {
+  // No number of seconds is as long as for ever.
+  return {
+    key,
+    operator: operator ?? '',
+    value,
+    effect: effect ?? '',
+    seconds: tolerationSeconds ?? Number.POSITIVE_INFINITY,
+  };
+}

@@ -1,0 +1,132 @@
+/**
+ * Every pod acts as a ServiceAccount of its namespace: it gets one if it names none, is refused if there is none, and
+ * finds a token of it in its containers. Off by default, because somebody must make accounts before pods: in a whole
+ * cluster a controller does. spec: ServiceAccount
+ */
+import type { Pod } from '../../kinds/core/v1/pod/pod.js';
+import { mirrorKey } from '../../kinds/core/v1/pod-spec/annotations.js';
+import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
+import type { Volume } from '../../kinds/core/v1/pod-spec/volume.js';
+import type { ServiceAccount } from '../../kinds/core/v1/service-account.js';
+import { errors } from '../../meta/errors.js';
+import type { DraftObject } from '../../meta/object.js';
+import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
+import { type AnyRequest, isFor, kindsOf } from './match.js';
+import { forbiddenSecret, forbiddenSecretOfEphemeral, limitsSecrets } from './mountable-secrets.js';
+import { namesSecret } from './pod-references.js';
+import { refuse } from './refuse.js';
+
+export const serviceAccount: AdmissionPlugin = Object.freeze({
+  name: 'ServiceAccount',
+  looksAt: kindsOf(['', 'pods']),
+  isBuiltIn: true,
+  mutate,
+  validate,
+});
+
+const DEFAULT_ACCOUNT = 'default';
+
+function mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void {
+  if (request.operation !== 'CREATE' || !isFor(request, '', 'pods') || request.object === undefined) return;
+  const pod = request.object as unknown as Pod;
+  // Nodes compare mirror pods with their own, so that nothing in them may be changed.
+  if (!isMirror(pod, view)) {
+    const { spec } = pod;
+    spec.serviceAccountName ||= DEFAULT_ACCOUNT;
+    spec.serviceAccount = spec.serviceAccountName;
+    const account = accountOf(pod, request, view);
+    if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true) mountToken(spec, view);
+    const pulling = account.imagePullSecrets ?? [];
+    if ((spec.imagePullSecrets ?? []).length === 0 && pulling.length > 0) {
+      spec.imagePullSecrets = pulling.map(({ name = '' }) => ({ name }));
+    }
+  }
+  checkNew(pod, request, view);
+}
+
+function validate(request: AdmissionRequest, view: ClusterView): void {
+  const { operation, subresource, object } = request;
+  if (object === undefined) return;
+  const pod = object as unknown as Pod;
+  if (operation === 'CREATE' && subresource === '') checkNew(pod, request, view);
+  if (operation === 'UPDATE' && subresource === 'ephemeralcontainers') checkEphemeral(pod, request, view);
+}
+
+function isMirror({ metadata }: Pod, { dialect }: ClusterView): boolean {
+  return Object.hasOwn(metadata.annotations ?? {}, mirrorKey(dialect));
+}
+
+function accountOf({ metadata, spec }: Pod, request: AnyRequest, view: ClusterView): ServiceAccount {
+  const { namespace } = request;
+  const name = spec.serviceAccountName ?? '';
+  if (name === '') throw refuse(request, `no service account specified for pod ${namespace}/${metadata.name ?? ''}`);
+  const found = view.get({ group: '', resource: 'serviceaccounts', namespace, name });
+  if (found !== undefined) return found as unknown as ServiceAccount;
+  const { message } = errors.notFound({ group: '', resource: 'serviceaccount' }, name);
+  throw refuse(request, `error looking up service account ${namespace}/${name}: ${message}`);
+}
+
+function checkNew(pod: Pod, request: AnyRequest, view: ClusterView): void {
+  const problem = isMirror(pod, view) ? mirrorProblem(pod.spec) : accountProblem(pod, request, view);
+  if (problem !== undefined) throw refuse(request, problem);
+}
+
+/** A pod that a node runs by itself must not depend on what the cluster holds. */
+function mirrorProblem(spec: PodSpec): string | undefined {
+  if (spec.serviceAccountName) return 'a mirror pod may not reference service accounts';
+  if (namesSecret(spec)) return 'a mirror pod may not reference secrets';
+  const sources = (spec.volumes ?? []).flatMap(({ projected }) => projected?.sources ?? []);
+  const hasToken = sources.some(({ serviceAccountToken }) => serviceAccountToken !== undefined);
+  return hasToken ? 'a mirror pod may not use ServiceAccountToken volume projections' : undefined;
+}
+
+function accountProblem(pod: Pod, request: AnyRequest, view: ClusterView): string | undefined {
+  const account = accountOf(pod, request, view);
+  return limitsSecrets(account, view.dialect) ? forbiddenSecret(pod.spec, account) : undefined;
+}
+
+function checkEphemeral(pod: Pod, request: AnyRequest, view: ClusterView): void {
+  const account = accountOf(pod, request, view);
+  if (!limitsSecrets(account, view.dialect)) return;
+  const problem = forbiddenSecretOfEphemeral(pod.spec, account);
+  // The one refusal of this plugin that the reference server lets escape as a bare text.
+  if (problem !== undefined) throw errors.plain(problem);
+}
+
+const VOLUME_PREFIX = 'kube-api-access-';
+
+/** Into all containers that have nothing else in that place. Changes the spec. */
+function mountToken(spec: PodSpec, { dialect, ids }: ClusterView): void {
+  const mountPath = `/var/run/secrets/${dialect.key('serviceaccount')}`;
+  const present = (spec.volumes ?? []).find(({ name }) => name.startsWith(VOLUME_PREFIX));
+  const containers = [...(spec.initContainers ?? []), ...(spec.containers ?? [])].filter(
+    ({ volumeMounts }) => !(volumeMounts ?? []).some((mount) => mount.mountPath === mountPath),
+  );
+  if (containers.length === 0) return;
+  const name = present?.name ?? `${VOLUME_PREFIX}${ids.suffix(5)}`;
+  for (const container of containers) {
+    container.volumeMounts = [...(container.volumeMounts ?? []), { name, readOnly: true, mountPath }];
+  }
+  if (present === undefined) spec.volumes = [...(spec.volumes ?? []), tokenVolume(name)];
+}
+
+/** A bit more than an hour: tokens of this life are known to come from here, and are let live longer. */
+const TOKEN_SECONDS = 3607;
+
+function tokenVolume(name: string): Volume {
+  return {
+    name,
+    projected: {
+      sources: [
+        { serviceAccountToken: { expirationSeconds: TOKEN_SECONDS, path: 'token' } },
+        { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+        {
+          downwardAPI: {
+            items: [{ path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } }],
+          },
+        },
+      ],
+      defaultMode: 0o644,
+    },
+  };
+}

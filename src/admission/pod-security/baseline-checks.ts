@@ -1,0 +1,245 @@
+/**
+ * The checks of the level `baseline`: what lets a pod out of its box. Each names the first release that it is part of.
+ */
+import { appArmorPrefix, seccompKeys } from '../../kinds/core/v1/pod-spec/annotations.js';
+import { allContainers } from '../../kinds/core/v1/pod-spec/defaults.js';
+import type { SELinuxOptions } from '../../kinds/core/v1/pod-spec/security-context.js';
+import { quote } from '../../meta/go-text.js';
+import { own } from '../../util/json.js';
+import {
+  type Check,
+  containersThat,
+  counted,
+  isInUserNamespace,
+  plural,
+  quoted,
+  type ReviewedPod,
+  setters,
+  sorted,
+  type Violation,
+} from './review.js';
+
+const PROFILE_TYPES = ['RuntimeDefault', 'Localhost'];
+
+export function isAllowedProfile(type: string | undefined): boolean {
+  return PROFILE_TYPES.some((allowed) => allowed === type);
+}
+
+export const appArmorProfile: Check = (pod) => {
+  const { annotations, spec, dialect } = pod;
+  const ofPod = spec.securityContext?.appArmorProfile;
+  const isBad = (profile: { readonly type: string } | undefined): boolean =>
+    profile !== undefined && !isAllowedProfile(profile.type);
+  const containers = containersThat(pod, (context) => isBad(context?.appArmorProfile));
+  const types = [ofPod, ...allContainers(spec).map(({ securityContext }) => securityContext?.appArmorProfile)];
+  // A profile in an annotation is shown with its quotes, inside of quotes.
+  const notes = Object.entries(annotations)
+    .filter(([key, value]) => key.startsWith(appArmorPrefix(dialect)) && !isAllowedAppArmorNote(value))
+    .map(([key, value]) => `${key}=${quote(value)}`)
+    .sort();
+  const values = [...sorted(types.filter(isBad).map((profile) => profile?.type ?? '')), ...notes];
+  const who = [...setters(isBad(ofPod), containers), ...(notes.length > 0 ? [plural('annotation', notes.length)] : [])];
+  if (who.length === 0) return undefined;
+  return {
+    reason: plural('forbidden AppArmor profile', values.length),
+    detail: `${who.join(' and ')} must not set AppArmor profile type to ${quoted(values)}`,
+  };
+};
+
+function isAllowedAppArmorNote(value: string): boolean {
+  return value === '' || value === 'runtime/default' || value.startsWith('localhost/');
+}
+
+const DEFAULT_CAPABILITIES: ReadonlySet<string> = new Set([
+  'AUDIT_WRITE',
+  'CHOWN',
+  'DAC_OVERRIDE',
+  'FOWNER',
+  'FSETID',
+  'KILL',
+  'MKNOD',
+  'NET_BIND_SERVICE',
+  'SETFCAP',
+  'SETGID',
+  'SETPCAP',
+  'SETUID',
+  'SYS_CHROOT',
+]);
+
+export const capabilitiesBaseline: Check = (pod) => {
+  const detail = addedCapabilities(pod, (name) => DEFAULT_CAPABILITIES.has(name));
+  return detail === undefined ? undefined : { reason: 'non-default capabilities', detail };
+};
+
+/** Which containers add which capabilities that are not allowed, in words. */
+export function addedCapabilities(pod: ReviewedPod, isAllowed: (name: string) => boolean): string | undefined {
+  const forbidden: string[] = [];
+  const containers = containersThat(pod, (context) => {
+    const names = (context?.capabilities?.add ?? []).filter((name) => !isAllowed(name));
+    forbidden.push(...names);
+    return names.length > 0;
+  });
+  if (containers.length === 0) return undefined;
+  const names = quoted(sorted(forbidden));
+  return `${counted('container', containers)} must not include ${names} in securityContext.capabilities.add`;
+}
+
+export const hostNamespaces: Check = ({ spec }) => {
+  const shared = (['hostNetwork', 'hostPID', 'hostIPC'] as const).filter((field) => spec[field] === true);
+  if (shared.length === 0) return undefined;
+  return { reason: 'host namespaces', detail: shared.map((field) => `${field}=true`).join(', ') };
+};
+
+export const hostPathVolumes: Check = ({ spec }) => {
+  const names = (spec.volumes ?? []).flatMap(({ name, hostPath }) => (hostPath === undefined ? [] : [name]));
+  return names.length === 0 ? undefined : { reason: 'hostPath volumes', detail: counted('volume', names) };
+};
+
+export const hostPorts: Check = (pod) => {
+  const used: string[] = [];
+  const containers = containersThat(pod, (_, { ports }) => {
+    const taken = (ports ?? []).flatMap(({ hostPort }) => (hostPort ? [String(hostPort)] : []));
+    used.push(...taken);
+    return taken.length > 0;
+  });
+  if (containers.length === 0) return undefined;
+  const ports = sorted(used);
+  const verb = containers.length === 1 ? 'uses' : 'use';
+  const detail = `${counted('container', containers)} ${verb} ${plural('hostPort', ports.length)} ${ports.join(', ')}`;
+  return { reason: 'hostPort', detail };
+};
+
+export const privileged: Check = (pod) => {
+  const containers = containersThat(pod, (context) => context?.privileged === true);
+  if (containers.length === 0) return undefined;
+  const detail = `${counted('container', containers)} must not set securityContext.privileged=true`;
+  return { reason: 'privileged', detail };
+};
+
+export const procMount: Check = (pod) => {
+  if (isInUserNamespace(pod)) return undefined;
+  const values: string[] = [];
+  const containers = containersThat(pod, (context) => {
+    const value = context?.procMount ?? 'Default';
+    if (value !== 'Default') values.push(value);
+    return value !== 'Default';
+  });
+  if (containers.length === 0) return undefined;
+  const detail = `${counted('container', containers)} must not set securityContext.procMount to ${quoted(sorted(values))}`;
+  return { reason: 'procMount', detail };
+};
+
+const SELINUX_TYPES = ['', 'container_t', 'container_init_t', 'container_kvm_t'];
+
+export const seLinuxOptions = seLinuxCheck(SELINUX_TYPES);
+/** From v1.31. */
+export const seLinuxOptionsWithEngine = seLinuxCheck([...SELINUX_TYPES, 'container_engine_t']);
+
+function seLinuxCheck(allowed: readonly string[]): Check {
+  const isForbidden = ({ type = '', user = '', role = '' }: SELinuxOptions): boolean =>
+    !allowed.includes(type) || user !== '' || role !== '';
+  return (pod) => {
+    const found: SELinuxOptions[] = [];
+    const isBad = (options: SELinuxOptions | undefined): boolean => {
+      if (options === undefined || !isForbidden(options)) return false;
+      found.push(options);
+      return true;
+    };
+    const isPodBad = isBad(pod.spec.securityContext?.seLinuxOptions);
+    const who = setters(
+      isPodBad,
+      containersThat(pod, (context) => isBad(context?.seLinuxOptions)),
+    );
+    if (who.length === 0) return undefined;
+    const types = sorted(found.map(({ type = '' }) => type).filter((type) => !allowed.includes(type)));
+    const faults = [
+      ...(types.length > 0 ? [counted('type', types)] : []),
+      ...(found.some(({ user }) => user) ? ['user may not be set'] : []),
+      ...(found.some(({ role }) => role) ? ['role may not be set'] : []),
+    ];
+    const detail = `${who.join(' and ')} set forbidden securityContext.seLinuxOptions: ${faults.join('; ')}`;
+    return { reason: 'seLinuxOptions', detail };
+  };
+}
+
+/** Before v1.19, when profiles were written in annotations. */
+export const seccompAnnotations: Check = ({ annotations, spec, dialect }) => {
+  const { pod, prefix } = seccompKeys(dialect);
+  const keys = [pod, ...allContainers(spec).map(({ name }) => `${prefix}${name}`)];
+  const forbidden = sorted(
+    keys.flatMap((key) => {
+      const value = own(annotations, key);
+      return value === undefined || isAllowedSeccompNote(value) ? [] : [`${key}=${quote(value)}`];
+    }),
+  );
+  if (forbidden.length === 0) return undefined;
+  const detail = `forbidden ${plural('annotation', forbidden.length)} ${forbidden.join(', ')}`;
+  return { reason: 'seccompProfile', detail };
+};
+
+function isAllowedSeccompNote(value: string): boolean {
+  return value === 'runtime/default' || value === 'docker/default' || value.startsWith('localhost/');
+}
+
+/** From v1.19. */
+export const seccompProfileBaseline: Check = (pod) => {
+  const values: string[] = [];
+  const isBad = (profile: { readonly type: string } | undefined): boolean => {
+    if (profile === undefined || isAllowedProfile(profile.type)) return false;
+    values.push(profile.type);
+    return true;
+  };
+  const isPodBad = isBad(pod.spec.securityContext?.seccompProfile);
+  const who = setters(
+    isPodBad,
+    containersThat(pod, (context) => isBad(context?.seccompProfile)),
+  );
+  if (who.length === 0) return undefined;
+  const detail = `${who.join(' and ')} must not set securityContext.seccompProfile.type to ${quoted(sorted(values))}`;
+  return { reason: 'seccompProfile', detail };
+};
+
+/** By the release from which on they are allowed. */
+const SAFE_SYSCTLS: readonly (readonly [minor: number, names: readonly string[]])[] = [
+  [
+    0,
+    [
+      'kernel.shm_rmid_forced',
+      'net.ipv4.ip_local_port_range',
+      'net.ipv4.tcp_syncookies',
+      'net.ipv4.ping_group_range',
+      'net.ipv4.ip_unprivileged_port_start',
+    ],
+  ],
+  [27, ['net.ipv4.ip_local_reserved_ports']],
+  [
+    29,
+    [
+      'net.ipv4.tcp_keepalive_time',
+      'net.ipv4.tcp_fin_timeout',
+      'net.ipv4.tcp_keepalive_intvl',
+      'net.ipv4.tcp_keepalive_probes',
+    ],
+  ],
+  [32, ['net.ipv4.tcp_rmem', 'net.ipv4.tcp_wmem']],
+];
+
+/** One check for each release that allowed more. */
+export const sysctls: readonly (readonly [minor: number, check: Check])[] = SAFE_SYSCTLS.map(([release]) => {
+  const allowed = new Set(SAFE_SYSCTLS.flatMap(([minor, names]) => (minor <= release ? names : [])));
+  const check: Check = ({ spec }): Violation | undefined => {
+    const names = (spec.securityContext?.sysctls ?? []).map(({ name }) => name).filter((name) => !allowed.has(name));
+    return names.length === 0 ? undefined : { reason: 'forbidden sysctls', detail: names.join(', ') };
+  };
+  return [release, check];
+});
+
+export const windowsHostProcess: Check = (pod) => {
+  const who = setters(
+    pod.spec.securityContext?.windowsOptions?.hostProcess === true,
+    containersThat(pod, (context) => context?.windowsOptions?.hostProcess === true),
+  );
+  if (who.length === 0) return undefined;
+  const detail = `${who.join(' and ')} must not set securityContext.windowsOptions.hostProcess=true`;
+  return { reason: 'hostProcess', detail };
+};

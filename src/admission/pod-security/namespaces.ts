@@ -1,0 +1,79 @@
+/**
+ * The labels of namespaces themselves: they must be well formed, and whoever makes them stricter hears which pods would
+ * not be let in any more.
+ */
+import { errors } from '../../meta/errors.js';
+import { quote } from '../../meta/go-text.js';
+import type { ApiObject } from '../../meta/object.js';
+import { deepEqual } from '../../util/json.js';
+import type { AdmissionRequest, ClusterView } from '../types.js';
+import { warningsAboutPods } from './existing-pods.js';
+import type { PodSecuritySettings } from './options.js';
+import {
+  isStricter,
+  type LevelVersion,
+  MODES,
+  type Policy,
+  podSecurityKey,
+  policyOf,
+  printLevel,
+  type ReadPolicy,
+} from './policy.js';
+import { reviewed } from './review.js';
+import type { PodLike } from './templates.js';
+
+export function validateNamespace(request: AdmissionRequest, view: ClusterView, settings: PodSecuritySettings): void {
+  const { object, oldObject, served, namespace } = request;
+  if (request.subresource !== '' || object === undefined) return;
+  const read = (of: ApiObject): ReadPolicy => policyOf(of.metadata.labels ?? {}, settings.defaults, view.dialect);
+  const next = read(object);
+  const live = oldObject === undefined ? undefined : read(oldObject);
+  // What was wrong before may stay wrong.
+  if (next.errors.length > 0 && !deepEqual(next.errors, live?.errors)) {
+    throw errors.invalid(served.groupKind, request.sentName, next.errors);
+  }
+  if (live !== undefined && !isTightened(next.policy.enforce, live.policy.enforce)) return;
+  if (settings.namespaces.has(namespace)) warnOfExemption(request, next.policy, { view, settings });
+  else if (live !== undefined) warnOfPods(request, next.policy.enforce, { view, settings });
+}
+
+function isTightened(next: LevelVersion, live: LevelVersion): boolean {
+  if (next.level === 'privileged') return false;
+  // Levels of different versions cannot be compared.
+  return next.version !== live.version || isStricter(next.level, live.level);
+}
+
+interface Surroundings {
+  readonly view: ClusterView;
+  readonly settings: PodSecuritySettings;
+}
+
+function warnOfPods(request: AdmissionRequest, enforce: LevelVersion, { view, settings }: Surroundings): void {
+  const namespace = request.object?.metadata.name ?? '';
+  const pods = view.list({ group: '', resource: 'pods' }, namespace).filter((pod) => {
+    const { runtimeClassName } = (pod as unknown as PodLike).spec;
+    return runtimeClassName === undefined || !settings.runtimeClasses.has(runtimeClassName);
+  });
+  const review = (pod: ApiObject) => reviewed(pod as unknown as PodLike, view);
+  request.warnings.push(...warningsAboutPods(pods, { namespace, enforce, review }));
+}
+
+/** Labels that nobody will look at. */
+function warnOfExemption(request: AdmissionRequest, policy: Policy, { view, settings }: Surroundings): void {
+  const { defaults } = settings;
+  if (MODES.every((mode) => isEquivalent(policy[mode], defaults[mode]))) return;
+  if (MODES.every((mode) => policy[mode].level === 'privileged')) return;
+  const { name, labels = {} } = request.object?.metadata ?? { name: '' };
+  const isLabelled = (key: string): boolean => Object.hasOwn(labels, podSecurityKey(key, view.dialect));
+  const ignored = MODES.filter((mode) => policy[mode].level !== 'privileged')
+    .filter((mode) => isLabelled(mode) || isLabelled(`${mode}-version`))
+    .map((mode) => `${mode}=${printLevel(policy[mode])}`);
+  request.warnings.push(
+    `namespace ${quote(name)} is exempt from Pod Security, and the policy (${ignored.join(', ')}) will be ignored`,
+  );
+}
+
+function isEquivalent(left: LevelVersion, right: LevelVersion): boolean {
+  if (left.level !== right.level) return false;
+  return left.level === 'privileged' || left.version === right.version;
+}

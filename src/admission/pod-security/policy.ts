@@ -1,0 +1,103 @@
+/**
+ * What the labels of a namespace say about the pods in it: a level and a version for each of three modes. `enforce`
+ * refuses, `audit` leaves a note in the audit event, `warn` tells the client. spec: Namespace
+ */
+import type { Dialect } from '../../meta/dialect.js';
+import { type FieldError, invalid, keyPath } from '../../meta/field-error.js';
+import { own } from '../../util/json.js';
+
+/** From the widest to the narrowest. */
+export const LEVELS = ['privileged', 'baseline', 'restricted'] as const;
+export type Level = (typeof LEVELS)[number];
+
+export const MODES = ['enforce', 'audit', 'warn'] as const;
+export type Mode = (typeof MODES)[number];
+
+export const LATEST = 'latest';
+
+/** A level as it was in a release: `baseline:v1.24`, `restricted:latest`. */
+export interface LevelVersion {
+  readonly level: Level;
+  /** `latest`, or `v1.` and a number. */
+  readonly version: string;
+}
+
+export type Policy = Readonly<Record<Mode, LevelVersion>>;
+
+/** There is always a policy; where labels are wrong, it is what they come to all the same. */
+export interface ReadPolicy {
+  readonly policy: Policy;
+  readonly errors: readonly FieldError[];
+}
+
+export type Labels = Readonly<Record<string, string>>;
+
+const INVALID_LEVEL = `must be one of ${LEVELS.join(', ')}`;
+const INVALID_VERSION = 'must be "latest" or "v1.x"';
+/** Versions are counted in 64 bits. */
+const GREATEST_MINOR = 2n ** 63n - 1n;
+/** Which level a wrong word stands for: pods are kept out, but nobody is told about them. */
+const FALLBACK: Readonly<Record<Mode, Level>> = { enforce: 'restricted', audit: 'privileged', warn: 'privileged' };
+
+/** Of the keys of the labels, and of the notes in audit events. */
+const SUBDOMAIN = 'pod-security';
+
+/** `enforce`, `enforce-version`, … as the labels spell it. */
+export function podSecurityKey(name: string, dialect: Dialect): string {
+  return dialect.subkey(SUBDOMAIN, name);
+}
+
+export function isLevel(text: string): text is Level {
+  return LEVELS.some((level) => level === text);
+}
+
+/** `v1.24` is one, `v1.024` and `1.24` are not. */
+export function isVersion(text: string): boolean {
+  if (text === LATEST) return true;
+  const [, minor] = /^v1\.(0|[1-9][0-9]*)$/.exec(text) ?? [];
+  return minor !== undefined && BigInt(minor) <= GREATEST_MINOR;
+}
+
+/** The number of a version; `latest` is beyond all of them. */
+export function minorOf(version: string): number {
+  return version === LATEST ? Number.POSITIVE_INFINITY : Number(version.slice('v1.'.length));
+}
+
+export function printLevel({ level, version }: LevelVersion): string {
+  return `${level}:${version}`;
+}
+
+export function isStricter(left: Level, right: Level): boolean {
+  return LEVELS.indexOf(left) > LEVELS.indexOf(right);
+}
+
+/** The labels before the defaults. */
+export function policyOf(labels: Labels, defaults: Policy, dialect: Dialect): ReadPolicy {
+  const errors: FieldError[] = [];
+  const read = (mode: Mode): LevelVersion => {
+    const keys = { level: podSecurityKey(mode, dialect), version: podSecurityKey(`${mode}-version`, dialect) };
+    const { level = defaults[mode].level, version = defaults[mode].version } = {
+      level: own(labels, keys.level),
+      version: own(labels, keys.version),
+    };
+    if (!isLevel(level)) errors.push(invalid(keyPath('metadata.labels', keys.level), level, INVALID_LEVEL));
+    if (!isVersion(version)) errors.push(invalid(keyPath('metadata.labels', keys.version), version, INVALID_VERSION));
+    return { level: isLevel(level) ? level : FALLBACK[mode], version: isVersion(version) ? version : LATEST };
+  };
+  const [enforce, audit, warn] = [read('enforce'), read('audit'), read('warn')];
+  return { policy: { enforce, audit, warn: warnAsEnforced(warn, enforce, { labels, dialect }) }, errors };
+}
+
+/** Who is told to enforce something warns of it as well, unless the labels say what to warn of. */
+function warnAsEnforced(
+  warn: LevelVersion,
+  enforce: LevelVersion,
+  { labels, dialect }: { readonly labels: Labels; readonly dialect: Dialect },
+): LevelVersion {
+  if (own(labels, podSecurityKey('warn', dialect)) !== undefined) return warn;
+  // A level that was put in the place of a wrong word does not count.
+  if (own(labels, podSecurityKey('enforce', dialect)) !== enforce.level) return warn;
+  if (!isStricter(enforce.level, warn.level)) return warn;
+  const hasVersion = own(labels, podSecurityKey('warn-version', dialect)) !== undefined;
+  return { level: enforce.level, version: hasVersion ? warn.version : enforce.version };
+}

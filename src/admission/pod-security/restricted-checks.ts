@@ -1,0 +1,116 @@
+/**
+ * The checks that the level `restricted` adds: what a hardened pod has to say of itself.
+ */
+import type { Volume } from '../../kinds/core/v1/pod-spec/volume.js';
+import { addedCapabilities, isAllowedProfile, seccompProfileBaseline } from './baseline-checks.js';
+import { type Check, containersThat, counted, isInUserNamespace, isWindows, setters, sorted } from './review.js';
+
+/** From v1.25 some checks leave pods for Windows alone, where what they ask for cannot be said. */
+export function exceptWindows(check: Check): Check {
+  return (pod) => (isWindows(pod) ? undefined : check(pod));
+}
+
+export const allowPrivilegeEscalation: Check = (pod) => {
+  const containers = containersThat(pod, (context) => context?.allowPrivilegeEscalation !== false);
+  if (containers.length === 0) return undefined;
+  const detail = `${counted('container', containers)} must set securityContext.allowPrivilegeEscalation=false`;
+  return { reason: 'allowPrivilegeEscalation != false', detail };
+};
+
+export const capabilitiesRestricted: Check = (pod) => {
+  const keeping = containersThat(pod, (context) => context?.capabilities?.drop?.includes('ALL') !== true);
+  const adding = addedCapabilities(pod, (name) => name === 'NET_BIND_SERVICE');
+  const details = [
+    ...(keeping.length > 0
+      ? [`${counted('container', keeping)} must set securityContext.capabilities.drop=["ALL"]`]
+      : []),
+    ...(adding === undefined ? [] : [adding]),
+  ];
+  return details.length === 0 ? undefined : { reason: 'unrestricted capabilities', detail: details.join('; ') };
+};
+
+const ALLOWED_SOURCES = [
+  'configMap',
+  'csi',
+  'downwardAPI',
+  'emptyDir',
+  'ephemeral',
+  'image',
+  'persistentVolumeClaim',
+  'projected',
+  'secret',
+] as const;
+
+/** Of several sources in one volume, the first in this order is spoken of. */
+const RESTRICTED_SOURCES = [
+  'hostPath',
+  'gcePersistentDisk',
+  'awsElasticBlockStore',
+  'gitRepo',
+  'nfs',
+  'iscsi',
+  'glusterfs',
+  'rbd',
+  'flexVolume',
+  'cinder',
+  'cephfs',
+  'flocker',
+  'fc',
+  'azureFile',
+  'vsphereVolume',
+  'quobyte',
+  'azureDisk',
+  'photonPersistentDisk',
+  'portworxVolume',
+  'scaleIO',
+  'storageos',
+] as const;
+
+export const restrictedVolumes: Check = ({ spec }) => {
+  const has = (volume: Volume) => (source: keyof Volume) => volume[source] !== undefined;
+  const bad = (spec.volumes ?? []).filter((volume) => !ALLOWED_SOURCES.some(has(volume)));
+  if (bad.length === 0) return undefined;
+  const types = sorted(bad.map((volume) => RESTRICTED_SOURCES.find(has(volume)) ?? 'unknown'));
+  const names = bad.map(({ name }) => name);
+  const verb = names.length === 1 ? 'uses' : 'use';
+  const detail = `${counted('volume', names)} ${verb} ${counted('restricted volume type', types)}`;
+  return { reason: 'restricted volume types', detail };
+};
+
+export const runAsNonRoot: Check = (pod) => {
+  if (isInUserNamespace(pod)) return undefined;
+  const reason = 'runAsNonRoot != true';
+  const ofPod = pod.spec.securityContext?.runAsNonRoot;
+  const who = setters(
+    ofPod === false,
+    containersThat(pod, (context) => context?.runAsNonRoot === false),
+  );
+  if (who.length > 0) {
+    return { reason, detail: `${who.join(' and ')} must not set securityContext.runAsNonRoot=false` };
+  }
+  const silent = containersThat(pod, (context) => (context?.runAsNonRoot ?? ofPod) !== true);
+  if (silent.length === 0) return undefined;
+  return { reason, detail: `pod or ${counted('container', silent)} must set securityContext.runAsNonRoot=true` };
+};
+
+export const runAsUser: Check = (pod) => {
+  if (isInUserNamespace(pod)) return undefined;
+  const who = setters(
+    pod.spec.securityContext?.runAsUser === 0,
+    containersThat(pod, (context) => context?.runAsUser === 0),
+  );
+  if (who.length === 0) return undefined;
+  return { reason: 'runAsUser=0', detail: `${who.join(' and ')} must not set runAsUser=0` };
+};
+
+/** A profile of the pod holds for those of its containers that have none. */
+export const seccompProfileRestricted: Check = (pod) => {
+  const explicit = seccompProfileBaseline(pod);
+  if (explicit !== undefined) return explicit;
+  const ofPod = pod.spec.securityContext?.seccompProfile;
+  const silent = containersThat(pod, (context) => !isAllowedProfile((context?.seccompProfile ?? ofPod)?.type));
+  if (silent.length === 0) return undefined;
+  const types = '"RuntimeDefault" or "Localhost"';
+  const detail = `pod or ${counted('container', silent)} must set securityContext.seccompProfile.type to ${types}`;
+  return { reason: 'seccompProfile', detail };
+};

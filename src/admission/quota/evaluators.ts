@@ -1,0 +1,55 @@
+/**
+ * Which resources quotas are about, and who measures each of them.
+ */
+import type { ServedKind } from '../../kinds/served-kind.js';
+import { serviceGroup } from '../../meta/dialect.js';
+import type { GroupResource } from '../../meta/gvk.js';
+import { qualifiedResource } from '../../meta/gvk.js';
+import { countEvaluator } from './count-evaluator.js';
+import { deviceClaimEvaluator } from './device-claim-evaluator.js';
+import type { Evaluator, Terms } from './evaluator.js';
+import { podEvaluator } from './pod-evaluator.js';
+import { serviceEvaluator } from './service-evaluator.js';
+import { volumeClaimEvaluator } from './volume-claim-evaluator.js';
+
+/** Never counted, by canonical names: what is not stored, and events. */
+const EXCEPTIONS: ReadonlySet<string> = new Set(
+  (
+    [
+      ['', ['bindings', 'componentstatuses', 'events']],
+      [serviceGroup('events'), ['events']],
+      [serviceGroup('authentication'), ['tokenreviews', 'selfsubjectreviews']],
+      [
+        serviceGroup('authorization'),
+        ['subjectaccessreviews', 'selfsubjectaccessreviews', 'localsubjectaccessreviews', 'selfsubjectrulesreviews'],
+      ],
+    ] as const
+  ).flatMap(([group, resources]) => resources.map((resource) => qualifiedResource({ group, resource }))),
+);
+
+/** Whether a namespace can have a quota on objects of a kind. */
+export function isCountable({ namespaced, kind }: ServedKind): boolean {
+  return namespaced && !EXCEPTIONS.has(qualifiedResource({ group: kind.group, resource: kind.names.plural }));
+}
+
+/** Who measures a resource. Its group is spelt as clients see it. */
+export function evaluatorFor(resource: GroupResource, { dialect, features }: Terms): Evaluator {
+  if (resource.group === '') {
+    const known = CORE.get(resource.resource);
+    if (known !== undefined) return known;
+  }
+  if (
+    resource.resource === 'resourceclaims' &&
+    resource.group === dialect.group(serviceGroup('resource')) &&
+    features.enabled('DynamicResourceAllocation')
+  ) {
+    return deviceClaimEvaluator;
+  }
+  return countEvaluator(resource);
+}
+
+const CORE: ReadonlyMap<string, Evaluator> = new Map([
+  ['pods', podEvaluator],
+  ['services', serviceEvaluator],
+  ['persistentvolumeclaims', volumeClaimEvaluator],
+]);

@@ -1,0 +1,309 @@
+/**
+ * What is written down about one request while it is answered. Whoever answers tells each thing as it happens; events
+ * are made of what is known at their stage.
+ */
+import type { AccessAttributes, AccessDecision } from '../kinds/access.js';
+import type { Deprecation } from '../kinds/lifecycle.js';
+import { type Dialect, serviceGroup } from '../meta/dialect.js';
+import { formatDuration } from '../meta/duration.js';
+import { formatMicroTime } from '../meta/time.js';
+import type { AuditNotes, User } from '../protocol/request.js';
+import { copyJson, deepFreeze, isRecord, setOwn } from '../util/json.js';
+import {
+  type AuditEvent,
+  type AuditLevel,
+  type AuditObjectReference,
+  type AuditStage,
+  type AuditStatus,
+  type AuditUser,
+  auditUser,
+} from './event.js';
+import { keptObject } from './kept-object.js';
+import type { AuditConfig } from './policy.js';
+
+/** What is known of a request when it comes. Functions are called when an event is to be written, and only then. */
+export interface AuditedRequest {
+  readonly attributes: AccessAttributes;
+  /** Absent: nobody knows who asks. */
+  readonly user?: User | undefined;
+  readonly auditId: () => string;
+  /** The path and the query, as the client wrote them; see `requestUri` for requests of this process. */
+  readonly requestURI: () => string;
+  /** See `sourceIPs`. */
+  readonly sourceIPs?: () => readonly string[];
+  readonly userAgent?: string | undefined;
+  /** When it came, where that is not now. Milliseconds since the epoch. */
+  readonly receivedMs?: number;
+}
+
+/** What records have of their cluster. */
+export interface AuditSetting {
+  readonly dialect: Dialect;
+  /** Milliseconds since the epoch, by the cluster's clock. */
+  readonly now: () => number;
+}
+
+export interface AuditAnswer {
+  readonly code: number;
+  /** What the client is sent; absent for streams and empty answers. */
+  readonly object?: unknown;
+}
+
+/** Methods may be called in any order and more than once; what comes after the end is ignored. */
+export interface AuditRecord extends AuditNotes {
+  readonly auditId: string;
+  readonly level: AuditLevel;
+  /** The request is about to be looked at. */
+  received(): void;
+  annotate(key: string, value: string): void;
+  decision(decision: AccessDecision): void;
+  /** The request is for a version that goes away. */
+  deprecated(deprecation: Deprecation): void;
+  impersonated(user: User): void;
+  /** The object of the request, decoded, or its patch. It is copied. */
+  sent(object: unknown): void;
+  /** The head of an answer without end goes out. Of other answers the end alone is an event. */
+  responseStarted(code: number): void;
+  /** The last byte has gone out. Without an answer: what was said to have started has ended, or nothing was sent. */
+  complete(answer?: AuditAnswer): void;
+  /** Nobody could tell who asks: the one event of such a request. */
+  unauthenticated(answer: AuditAnswer): void;
+  panic(error: unknown): void;
+}
+
+/** Beyond this many characters the name of a client is cut. */
+const LONGEST_USER_AGENT = 1024;
+/** Whoever waited longer than this is told how long. */
+const SLOW_MS = 500;
+
+const LONG_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'proxy', 'log', 'portforward']);
+
+export class RequestRecord implements AuditRecord {
+  readonly auditId: string;
+  readonly #request: AuditedRequest;
+  readonly #config: AuditConfig;
+  readonly #setting: AuditSetting;
+  readonly #write: (event: AuditEvent) => void;
+  readonly #receivedMs: number;
+  readonly #annotations: Record<string, string> = {};
+  #requestURI: string | undefined;
+  #impersonated: AuditUser | undefined;
+  #objectRef: AuditObjectReference | undefined;
+  #requestObject: unknown;
+  #responseObject: unknown;
+  #status: AuditStatus | undefined;
+  #deprecation: Deprecation | undefined;
+  #started = false;
+  #ended = false;
+
+  constructor(
+    request: AuditedRequest,
+    config: AuditConfig,
+    about: { readonly setting: AuditSetting; readonly write: (event: AuditEvent) => void },
+  ) {
+    this.auditId = request.auditId();
+    this.#request = request;
+    this.#config = config;
+    this.#setting = about.setting;
+    this.#write = about.write;
+    this.#receivedMs = request.receivedMs ?? about.setting.now();
+    this.#objectRef = referenceTo(request.attributes);
+  }
+
+  get level(): AuditLevel {
+    return this.#config.level;
+  }
+
+  received(): void {
+    if (!this.#ended && !this.#started) this.#emit('RequestReceived', this.#receivedMs);
+  }
+
+  annotate(key: string, value: string): void {
+    if (!Object.hasOwn(this.#annotations, key)) setOwn(this.#annotations, key, value);
+  }
+
+  decision({ allowed, reason, error }: AccessDecision): void {
+    const group = this.#setting.dialect.group(serviceGroup('authorization'));
+    // An authorizer that failed and has nothing to say did not decide.
+    const failed = !allowed && error !== undefined && reason === '';
+    if (!failed) this.annotate(`${group}/decision`, allowed ? 'allow' : 'forbid');
+    this.annotate(`${group}/reason`, failed ? 'internal error' : reason);
+  }
+
+  deprecated(deprecation: Deprecation): void {
+    this.#deprecation = deprecation;
+  }
+
+  impersonated(user: User): void {
+    this.#impersonated = auditUser(user);
+  }
+
+  sent(object: unknown): void {
+    // A patch names nothing that the address does not.
+    if (this.#request.attributes.verb !== 'patch') this.#objectRef = referenceWith(this.#objectRef, object);
+    if (this.#config.level === 'Metadata') return;
+    this.#requestObject = keptObject(object, this.#config);
+  }
+
+  responseStarted(code: number): void {
+    if (this.#ended || this.#started) return;
+    this.#started = true;
+    this.#status = { ...(this.#status ?? { metadata: {} }), code };
+    if (isLongRunning(this.#request.attributes)) this.#emit('ResponseStarted');
+  }
+
+  complete(answer?: AuditAnswer): void {
+    if (this.#ended) return;
+    if (answer !== undefined) this.#answered(answer);
+    else if (!this.#started) this.#status ??= CLOSED_EARLY;
+    // Whatever becomes of it, a request that could have been long has begun to be answered.
+    if (!this.#started) this.responseStarted(this.#status?.code ?? 200);
+    this.#finish('ResponseComplete');
+  }
+
+  unauthenticated(answer: AuditAnswer): void {
+    if (this.#ended) return;
+    this.#answered(answer);
+    this.#finish('ResponseStarted');
+  }
+
+  panic(error: unknown): void {
+    if (this.#ended) return;
+    const message = `APIServer panic'd: ${error instanceof Error ? error.message : String(error)}`;
+    this.#status = { metadata: {}, status: 'Failure', message, reason: 'InternalError', code: 500 };
+    this.#finish('Panic');
+  }
+
+  #answered({ code, object }: AuditAnswer): void {
+    this.#status = { ...statusOf(object), code };
+    if (object !== undefined && this.#config.level === 'RequestResponse') {
+      this.#responseObject = keptObject(object, this.#config);
+    }
+  }
+
+  #finish(stage: AuditStage): void {
+    this.#ended = true;
+    const nowMs = this.#setting.now();
+    if (stage === 'ResponseComplete') this.#annotateEnd(nowMs - this.#receivedMs);
+    this.#emit(stage, nowMs);
+  }
+
+  /** What stands in the last event alone. */
+  #annotateEnd(tookMs: number): void {
+    const { dialect } = this.#setting;
+    if (this.#deprecation !== undefined) {
+      const { removedRelease } = this.#deprecation;
+      this.annotate(dialect.systemKey('deprecated'), 'true');
+      if (removedRelease !== '') this.annotate(dialect.systemKey('removed-release'), removedRelease);
+    }
+    if (tookMs > SLOW_MS) {
+      const group = dialect.group(serviceGroup('apiserver.latency'));
+      this.annotate(`${group}/total`, formatDuration(BigInt(Math.round(tookMs * 1e6))));
+    }
+  }
+
+  #emit(stage: AuditStage, atMs = this.#setting.now()): void {
+    if (!this.#config.omitStages.has(stage)) this.#write(deepFreeze(this.#event(stage, atMs)));
+  }
+
+  #event(stage: AuditStage, atMs: number): AuditEvent {
+    const { attributes, user, sourceIPs, userAgent } = this.#request;
+    this.#requestURI ??= this.#request.requestURI();
+    const addresses = sourceIPs?.() ?? [];
+    return {
+      kind: 'Event',
+      apiVersion: `${this.#setting.dialect.group(serviceGroup('audit'))}/v1`,
+      level: this.#config.level,
+      auditID: this.auditId,
+      stage,
+      requestURI: this.#requestURI,
+      verb: attributes.verb,
+      user: user === undefined ? {} : auditUser(user),
+      ...(this.#impersonated === undefined ? {} : { impersonatedUser: this.#impersonated }),
+      ...(addresses.length === 0 ? {} : { sourceIPs: [...addresses] }),
+      ...(userAgent ? { userAgent: shortened(userAgent) } : {}),
+      ...(this.#objectRef === undefined ? {} : { objectRef: this.#objectRef }),
+      ...(this.#status === undefined ? {} : { responseStatus: this.#status }),
+      ...(this.#requestObject === undefined ? {} : { requestObject: this.#requestObject }),
+      ...(this.#responseObject === undefined ? {} : { responseObject: this.#responseObject }),
+      requestReceivedTimestamp: formatMicroTime(this.#receivedMs),
+      stageTimestamp: formatMicroTime(atMs),
+      ...annotationsIn(this.#annotations),
+    };
+  }
+}
+
+/** The answer to whoever hung up before there was one. */
+const CLOSED_EARLY: AuditStatus = deepFreeze({
+  metadata: {},
+  status: 'Success',
+  message: 'Connection closed early',
+  code: 200,
+});
+
+function isLongRunning(attributes: AccessAttributes): boolean {
+  return (
+    attributes.type === 'resource' && (attributes.verb === 'watch' || LONG_SUBRESOURCES.has(attributes.subresource))
+  );
+}
+
+function shortened(userAgent: string): string {
+  return userAgent.length > LONGEST_USER_AGENT ? `${userAgent.slice(0, LONGEST_USER_AGENT)}...TRUNCATED` : userAgent;
+}
+
+/** A Status tells everything about itself; of any other answer nothing is known but its code. */
+function statusOf(object: unknown): AuditStatus {
+  if (!isRecord(object) || object['kind'] !== 'Status' || object['apiVersion'] !== 'v1') return { metadata: {} };
+  const { status, message, reason, details } = object as Partial<AuditStatus>;
+  return {
+    metadata: {},
+    ...(status ? { status } : {}),
+    ...(message ? { message } : {}),
+    ...(reason ? { reason } : {}),
+    ...(details === undefined ? {} : { details: copyJson(details) }),
+  };
+}
+
+function referenceTo(attributes: AccessAttributes): AuditObjectReference | undefined {
+  if (attributes.type === 'path') return undefined;
+  const { resource, namespace, name, group, version, subresource } = attributes;
+  return inOrder({ resource, namespace, name, apiGroup: group, apiVersion: version, subresource });
+}
+
+/** The name of what is created, and which state a change is meant for, stand in the object alone. */
+function referenceWith(ref: AuditObjectReference | undefined, object: unknown): AuditObjectReference | undefined {
+  const metadata = isRecord(object) ? object['metadata'] : undefined;
+  if (ref === undefined || !isRecord(metadata)) return ref;
+  const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+  return inOrder({
+    ...ref,
+    namespace: ref.namespace || text(metadata['namespace']),
+    name: ref.name || text(metadata['name']),
+    uid: ref.uid || text(metadata['uid']),
+    resourceVersion: ref.resourceVersion || text(metadata['resourceVersion']),
+  });
+}
+
+const REFERENCE_FIELDS = [
+  'resource',
+  'namespace',
+  'name',
+  'uid',
+  'apiGroup',
+  'apiVersion',
+  'resourceVersion',
+  'subresource',
+] as const satisfies readonly (keyof AuditObjectReference)[];
+
+function inOrder(ref: AuditObjectReference): AuditObjectReference {
+  return Object.fromEntries(REFERENCE_FIELDS.flatMap((field) => (ref[field] ? [[field, ref[field]]] : [])));
+}
+
+/** A copy in the order of the keys: there may be more later. */
+function annotationsIn(annotations: Readonly<Record<string, string>>): Pick<AuditEvent, 'annotations'> {
+  const keys = Object.keys(annotations).sort();
+  if (keys.length === 0) return {};
+  const sorted: Record<string, string> = {};
+  for (const key of keys) setOwn(sorted, key, annotations[key]);
+  return { annotations: sorted };
+}

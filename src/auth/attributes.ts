@@ -1,0 +1,95 @@
+/**
+ * The question that a request asks of the authorizer.
+ */
+import type { ResourceAttributes, SelectorRequirement } from '../kinds/access.js';
+import { type FieldSelector, parseFieldSelector, requiresExactMatch } from '../meta/fields.js';
+import { parseLabelSelector, SelectorError } from '../meta/labels.js';
+import { pathSegmentProblems } from '../meta/names.js';
+import type { ApiRequest } from '../protocol/request.js';
+
+/** What a request asks for, as rules see it. */
+export function attributesOf(request: ApiRequest): ResourceAttributes {
+  const { verb, resource, subresource = '', namespace = '', name = '', options } = request;
+  const about: ResourceParts = {
+    verb,
+    group: resource.group,
+    version: resource.version,
+    resource: resource.resource,
+    subresource,
+    namespace,
+    name,
+  };
+  const { fieldSelector, labelSelector } = options;
+  const isSelective = verb === 'list' || verb === 'watch' || verb === 'deletecollection';
+  if (!isSelective || (!fieldSelector && !labelSelector)) return resourceAttributes(about);
+  return resourceAttributes(about, {
+    ...(fieldSelector ? { fieldSelector } : {}),
+    ...(labelSelector ? { labelSelector } : {}),
+  });
+}
+
+type ResourceParts = Omit<ResourceAttributes, 'type' | 'fieldSelector' | 'labelSelector'>;
+
+/** A namespace is a thing in itself; and a list of one name is about that name. */
+export function resourceAttributes(
+  parts: ResourceParts,
+  selectors: { readonly fieldSelector?: string; readonly labelSelector?: string } = {},
+): ResourceAttributes {
+  const { verb, group, version, resource, subresource, name } = parts;
+  const namespace = resource === 'namespaces' && parts.namespace === '' ? name : parts.namespace;
+  const attributes = { type: 'resource', verb, group, version, resource, subresource, namespace, name } as const;
+  const { fieldSelector, labelSelector } = selectors;
+  if (!fieldSelector && !labelSelector) return attributes;
+  const fields = fieldSelector ? readable(() => parseFieldSelector(fieldSelector)) : undefined;
+  const labels = labelSelector ? readable(() => parseLabelSelector(labelSelector)) : undefined;
+  return {
+    ...attributes,
+    name: name || (verb === 'deletecollection' ? '' : exactName(fields)),
+    ...(fields === undefined ? {} : { fieldSelector: fieldRequirements(fields) }),
+    ...(labels === undefined ? {} : { labelSelector: labels.requirements.map(labelRequirement) }),
+  };
+}
+
+/** What cannot be read narrows nothing here, and is refused by whoever has to select by it. */
+function readable<Selector>(parse: () => Selector): Selector | undefined {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof SelectorError) return undefined;
+    throw error;
+  }
+}
+
+function exactName(fields: FieldSelector | undefined): string {
+  const name = fields === undefined ? undefined : requiresExactMatch(fields, 'metadata.name');
+  return name !== undefined && pathSegmentProblems(name).length === 0 ? name : '';
+}
+
+function fieldRequirements({ terms }: FieldSelector): SelectorRequirement[] {
+  return terms.map(({ field, value, operator }) => ({
+    key: field,
+    operator: operator === '!=' ? 'NotIn' : 'In',
+    values: [value],
+  }));
+}
+
+const LABEL_OPERATORS: Readonly<Record<string, string>> = {
+  '=': 'In',
+  '==': 'In',
+  in: 'In',
+  '!=': 'NotIn',
+  notin: 'NotIn',
+  exists: 'Exists',
+  '!': 'DoesNotExist',
+  gt: 'Gt',
+  lt: 'Lt',
+};
+
+function labelRequirement(requirement: {
+  readonly key: string;
+  readonly operator: string;
+  readonly values: Iterable<string>;
+}): SelectorRequirement {
+  const { key, operator, values } = requirement;
+  return { key, operator: LABEL_OPERATORS[operator] ?? operator, values: [...values] };
+}

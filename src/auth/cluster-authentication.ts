@@ -1,0 +1,92 @@
+/**
+ * What a cluster knows about those who ask: static tokens, tokens of service accounts, and whatever its owner brings.
+ */
+import type { TokenPower } from '../kinds/tokens.js';
+import { errors } from '../meta/errors.js';
+import { refuseUnknownOptions } from '../util/options.js';
+import type { TokenAuthenticator, TokenDiscovery, TokenReader, TokenTable } from './authentication.js';
+import type { AccountTokenOptions, AccountTokenSetting, AccountTokens } from './tokens/account-tokens.js';
+import { createTokenPower } from './tokens/token-power.js';
+import { createTokenReader } from './tokens/token-reader.js';
+
+export interface AuthenticationOptions {
+  /** Bearer tokens and whom they stand for. */
+  readonly tokens?: TokenTable | undefined;
+  /** How tokens of service accounts are made. */
+  readonly serviceAccounts?: AccountTokenOptions | undefined;
+  /** Tried in order, after the table and the tokens of service accounts. */
+  readonly authenticators?: readonly TokenAuthenticator[] | undefined;
+}
+
+const OPTIONS = [
+  'tokens',
+  'serviceAccounts',
+  'authenticators',
+] as const satisfies readonly (keyof AuthenticationOptions)[];
+
+/** Makes the tokens of service accounts; clusters that count bytes do without. */
+export type AccountTokensFactory = (setting: AccountTokenSetting, options: AccountTokenOptions) => AccountTokens;
+
+export interface ClusterAuthentication extends TokenReader {
+  /** Whether the cluster itself knows credentials: then whoever shows none is nobody in particular. */
+  readonly isAsked: boolean;
+  /** Tokens that a handler brings along; reviews know them too. Returns what takes them away. */
+  use(tokens: TokenTable): () => void;
+  readonly tokens: TokenPower;
+  /** What others need to check the tokens of service accounts; absent where there are none. */
+  readonly discovery?: TokenDiscovery;
+}
+
+export function authenticationOf(
+  options: AuthenticationOptions,
+  setting: AccountTokenSetting,
+  accountTokens: AccountTokensFactory | undefined,
+): ClusterAuthentication {
+  refuseUnknownOptions('authentication', options, OPTIONS);
+  const { tokens: table, serviceAccounts, authenticators } = options;
+  if (serviceAccounts !== undefined && accountTokens === undefined) throw new TypeError(NO_ACCOUNT_TOKENS);
+  const accounts = accountTokens?.(setting, serviceAccounts ?? {});
+  const audiences = accounts?.audiences ?? NO_AUDIENCES;
+  const broughtAlong = new Set<TokenReader>();
+  const reader = createTokenReader({
+    audiences,
+    table,
+    accounts: accounts?.authenticate,
+    authenticators: [...(authenticators ?? []), (token, asked) => firstOf(broughtAlong, token, asked)],
+  });
+  return Object.freeze({
+    authenticate: reader.authenticate,
+    isAsked: table !== undefined || (authenticators?.length ?? 0) > 0,
+    use(tokens: TokenTable) {
+      const added = createTokenReader({ audiences, table: tokens });
+      broughtAlong.add(added);
+      return () => void broughtAlong.delete(added);
+    },
+    tokens: createTokenPower(accounts ?? NO_ACCOUNTS, reader),
+    ...(accounts === undefined ? {} : { discovery: accounts }),
+  });
+}
+
+function firstOf(readers: ReadonlySet<TokenReader>, token: string, audiences: readonly string[]) {
+  for (const reader of readers) {
+    try {
+      return reader.authenticate(token, audiences);
+    } catch (error) {
+      // A table that does not know it; the next one may.
+      if (!(error instanceof Error)) throw error;
+    }
+  }
+  return undefined;
+}
+
+const NO_AUDIENCES: readonly string[] = ['orchplane'];
+
+const NO_ACCOUNT_TOKENS =
+  'orchplane: clusters of orchplane/core sign no tokens of service accounts; createCluster of orchplane does';
+
+const NO_ACCOUNTS: Pick<AccountTokens, 'audiences' | 'maxExpirationSeconds' | 'extendsExpiration' | 'sign'> = {
+  audiences: NO_AUDIENCES,
+  maxExpirationSeconds: undefined,
+  extendsExpiration: false,
+  sign: () => Promise.reject(errors.internal(NO_ACCOUNT_TOKENS)),
+};

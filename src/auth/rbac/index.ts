@@ -1,0 +1,4 @@
+/**
+ * Role-based access control.
+ */
+export { rbac } from './authorizer.js';

@@ -1,0 +1,150 @@
+/**
+ * What a token of a service account says, written and read. The public claims are those of JWT; what the cluster has to
+ * say of itself stands under its domain.
+ */
+import type { TokenClaims } from '../../kinds/tokens.js';
+import type { Dialect } from '../../meta/dialect.js';
+import { isRecord, own, type ParsedBody } from '../../util/json.js';
+import { accountUserName } from '../identity.js';
+
+/** An object that a token names. */
+export interface ObjectClaim {
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** Times are in seconds since the epoch. */
+export interface AccountClaims {
+  readonly issuer: string;
+  readonly subject: string;
+  /** Empty on tokens that were signed by somebody else with the same key. */
+  readonly audiences: readonly string[];
+  readonly expiresAt: number | undefined;
+  readonly notBefore: number | undefined;
+  readonly issuedAt: number | undefined;
+  readonly id: string;
+  readonly namespace: string;
+  readonly account: ObjectClaim;
+  readonly pod: ObjectClaim | undefined;
+  readonly secret: ObjectClaim | undefined;
+  readonly node: ObjectClaim | undefined;
+  readonly warnAfter: number | undefined;
+}
+
+/** What is not for whoever asks to say. */
+export interface ClaimSource {
+  readonly dialect: Dialect;
+  readonly issuer: string;
+  readonly id: string;
+  /** In seconds. */
+  readonly now: number;
+  readonly audiences: readonly string[];
+}
+
+/** The claims as they are signed, keys in the order of their names. */
+export function claimsOf(claims: TokenClaims, source: ClaimSource): Readonly<Record<string, unknown>> {
+  const { namespace, account, expirationSeconds, warnAfterSeconds, bound, node } = claims;
+  const { dialect, issuer, id, now, audiences } = source;
+  const boundTo = (kind: string) => (bound?.kind === kind ? nameAndUid(bound) : undefined);
+  const cluster = defined({
+    namespace,
+    node: boundTo('Node') ?? (node === undefined ? undefined : nameAndUid(node)),
+    pod: boundTo('Pod'),
+    secret: boundTo('Secret'),
+    serviceaccount: nameAndUid(account),
+    warnafter: warnAfterSeconds === undefined ? undefined : now + warnAfterSeconds,
+  });
+  const all = {
+    aud: audiences,
+    exp: now + expirationSeconds,
+    iat: now,
+    iss: issuer,
+    jti: id,
+    [dialect.domain]: cluster,
+    nbf: now,
+    sub: accountUserName({ namespace, name: account.name }),
+  };
+  return Object.fromEntries(Object.entries(all).sort(([left], [right]) => (left < right ? -1 : 1)));
+}
+
+function nameAndUid({ name, uid }: { readonly name: string; readonly uid?: string }): object {
+  return uid === undefined || uid === '' ? { name } : { name, uid };
+}
+
+function defined(record: Readonly<Record<string, unknown>>): object {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+}
+
+/** Throws an Error for claims of another form, in the words of the reference server as far as they are known. */
+export function readClaims({ value, duplicates }: ParsedBody, dialect: Dialect): AccountClaims {
+  if (!isRecord(value)) throw new Error('json: cannot unmarshal token claims');
+  for (const keys of duplicates?.values() ?? []) {
+    for (const key of keys.keys()) throw new Error(`json: duplicate key '${key}' in object`);
+  }
+  const cluster = recordIn(value, dialect.domain) ?? {};
+  return {
+    issuer: textIn(value, 'iss'),
+    subject: textIn(value, 'sub'),
+    audiences: audiencesIn(value),
+    expiresAt: dateIn(value, 'exp'),
+    notBefore: dateIn(value, 'nbf'),
+    issuedAt: dateIn(value, 'iat'),
+    id: textIn(value, 'jti'),
+    namespace: textIn(cluster, 'namespace'),
+    account: objectIn(cluster, 'serviceaccount') ?? { name: '', uid: '' },
+    pod: objectIn(cluster, 'pod'),
+    secret: objectIn(cluster, 'secret'),
+    node: objectIn(cluster, 'node'),
+    // Zero is no time here.
+    warnAfter: dateIn(cluster, 'warnafter') || undefined,
+  };
+}
+
+type Claims = Readonly<Record<string, unknown>>;
+
+/** Null is as good as absent. */
+function claimIn(claims: Claims, key: string): unknown {
+  return own(claims, key) ?? undefined;
+}
+
+function textIn(claims: Claims, key: string): string {
+  const value = claimIn(claims, key) ?? '';
+  if (typeof value !== 'string')
+    throw new Error(`json: cannot unmarshal ${jsonType(value)} into Go value of type string`);
+  return value;
+}
+
+function dateIn(claims: Claims, key: string): number | undefined {
+  const value = claimIn(claims, key);
+  if (value === undefined) return undefined;
+  const isNumber = typeof value === 'number' || typeof value === 'bigint';
+  if (!isNumber) throw new Error('go-jose/go-jose/jwt: expected number value to unmarshal NumericDate');
+  return Math.trunc(Number(value));
+}
+
+function audiencesIn(claims: Claims): readonly string[] {
+  const value = claimIn(claims, 'aud') ?? [];
+  const all = typeof value === 'string' ? [value] : value;
+  if (!Array.isArray(all) || !all.every((audience) => typeof audience === 'string')) {
+    throw new Error('go-jose/go-jose/jwt: expected string or array value to unmarshal to Audience');
+  }
+  return all;
+}
+
+function recordIn(claims: Claims, key: string): Claims | undefined {
+  const value = claimIn(claims, key);
+  if (value !== undefined && !isRecord(value)) {
+    throw new Error(`json: cannot unmarshal ${jsonType(value)} into Go value of type serviceaccount.ref`);
+  }
+  return value;
+}
+
+function objectIn(claims: Claims, key: string): ObjectClaim | undefined {
+  const object = recordIn(claims, key);
+  return object === undefined ? undefined : { name: textIn(object, 'name'), uid: textIn(object, 'uid') };
+}
+
+function jsonType(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'boolean' ? 'bool' : typeof value === 'bigint' ? 'number' : typeof value;
+}

@@ -1,0 +1,70 @@
+/**
+ * What the expressions of policies and webhooks may use: all that expressions of the API server may, and the variables
+ * of a request. Environments are made once for each combination and shared; only `variables` are a policy's own.
+ */
+import type { Environment } from '../../../cel/engine.js';
+import { AUTHORIZER_TYPE, RESOURCE_CHECK_TYPE } from '../../../cel/library/authorizer.js';
+import { apiServerEnvironment, storedEnvironment } from '../../../cel/library/environments.js';
+import { JSON_PATCHES } from '../../../cel/library/json-patch.js';
+import { DYN } from '../../../cel/types.js';
+import { DECLARED_TYPES, NAMESPACE_TYPE, REQUEST_TYPE } from './declared-types.js';
+import { PATCH_TYPES } from './patch-types.js';
+import { VARIABLES_TYPE, type VariableTypes } from './variable-types.js';
+
+/** Which variables and types an expression has beside those that all of them have. */
+export interface ExpressionScope {
+  /** `params`; may be null all the same. */
+  readonly params?: boolean;
+  /** `authorizer` and `authorizer.requestResource`. */
+  readonly authorizer?: boolean;
+  /** `Object{}` and `JSONPatch{}`, of which changes are made. */
+  readonly patches?: boolean;
+  /** It was accepted before, and may use what a new expression may not yet. */
+  readonly stored?: boolean;
+}
+
+const known = new Map<string, Environment>();
+const composed = new WeakMap<VariableTypes, Map<Environment, Environment>>();
+
+/** `variables`: the variables of the policy that the expression stands in, if it may use them. */
+export function admissionEnvironment(scope: ExpressionScope, variables?: VariableTypes): Environment {
+  const key = [scope.params, scope.authorizer, scope.patches, scope.stored].map(Number).join();
+  let environment = known.get(key);
+  if (environment === undefined) {
+    environment = environmentFor(scope);
+    known.set(key, environment);
+  }
+  return variables === undefined ? environment : withVariables(environment, variables);
+}
+
+function environmentFor({ params, authorizer, patches, stored }: ExpressionScope): Environment {
+  const base = stored === true ? storedEnvironment() : apiServerEnvironment();
+  const environment = base.extend({
+    variables: {
+      object: DYN,
+      oldObject: DYN,
+      namespaceObject: NAMESPACE_TYPE,
+      request: REQUEST_TYPE,
+      ...(params === true ? { params: DYN } : {}),
+      ...(authorizer === true
+        ? { authorizer: AUTHORIZER_TYPE, 'authorizer.requestResource': RESOURCE_CHECK_TYPE }
+        : {}),
+    },
+    provider: DECLARED_TYPES,
+  });
+  return patches === true ? environment.extend({ libraries: [JSON_PATCHES], provider: PATCH_TYPES }) : environment;
+}
+
+function withVariables(environment: Environment, variables: VariableTypes): Environment {
+  let extended = composed.get(variables);
+  if (extended === undefined) {
+    extended = new Map();
+    composed.set(variables, extended);
+  }
+  let own = extended.get(environment);
+  if (own === undefined) {
+    own = environment.extend({ variables: { variables: VARIABLES_TYPE }, provider: variables });
+    extended.set(environment, own);
+  }
+  return own;
+}

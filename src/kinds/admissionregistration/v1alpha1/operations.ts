@@ -1,0 +1,15 @@
+/**
+ * What mutating policies may be about: there is nothing to change in what is deleted.
+ */
+import type { FieldError } from '../../../meta/field-error.js';
+import { notSupported } from '../../../meta/field-error.js';
+import type { MatchResources } from '../v1/match-resources.js';
+
+const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'UPDATE'];
+
+export function operationErrors({ resourceRules = [] }: MatchResources, path: string): FieldError[] {
+  return resourceRules
+    .flatMap(({ operations = [] }) => operations)
+    .filter((operation) => !OPERATIONS.includes(operation))
+    .map((operation) => notSupported(`${path}.resourceRules.operations`, operation, OPERATIONS));
+}

@@ -1,0 +1,149 @@
+/**
+ * What a review says about the selectors of a request. They are judged strictly, except for operators that are not known
+ * yet: a newer client may have more of them, and to leave one out only makes the question wider.
+ */
+import { type FieldError, forbidden, invalid, keyPath, required } from '../../../meta/field-error.js';
+import { parseFieldSelector } from '../../../meta/fields.js';
+import { labelExpressionErrors, parseLabelSelector, SelectorError } from '../../../meta/labels.js';
+import type { SelectorRequirement } from '../../access.js';
+import type {
+  FieldSelectorAttributes,
+  FieldSelectorRequirement,
+  LabelSelectorAttributes,
+  ResourceAttributes,
+} from './attributes.js';
+
+export function selectorProblems(resource: ResourceAttributes | undefined): FieldError[] {
+  const path = 'spec.resourceAttributes';
+  return [
+    ...problemsAt(`${path}.fieldSelector`, resource?.fieldSelector, fieldRequirementProblems),
+    ...problemsAt(`${path}.labelSelector`, resource?.labelSelector, (requirement, at) =>
+      labelExpressionErrors(requirement, at).filter(({ field }) => field !== `${at}.operator`),
+    ),
+  ];
+}
+
+/** The part of the question that selectors make up, and what could not be read of them. */
+export interface ReadSelectors {
+  readonly fieldSelector?: readonly SelectorRequirement[];
+  readonly labelSelector?: readonly SelectorRequirement[];
+  readonly errors: readonly string[];
+}
+
+/** Selectors that have no {@link selectorProblems}. */
+export function readSelectors({ fieldSelector, labelSelector }: ResourceAttributes): ReadSelectors {
+  const fields = fieldSelector === undefined ? undefined : readFields(fieldSelector);
+  const labels = labelSelector === undefined ? undefined : readLabels(labelSelector);
+  return {
+    ...(fields === undefined || fields.requirements.length === 0 ? {} : { fieldSelector: fields.requirements }),
+    ...(labels === undefined || labels.requirements.length === 0 ? {} : { labelSelector: labels.requirements }),
+    errors: [...told('fieldSelector', fields), ...told('labelSelector', labels)],
+  };
+}
+
+function problemsAt<Requirement>(
+  path: string,
+  selector: { readonly rawSelector?: string; readonly requirements?: readonly Requirement[] } | undefined,
+  problemsOf: (requirement: Requirement, path: string) => readonly FieldError[],
+): FieldError[] {
+  if (selector === undefined) return [];
+  const { rawSelector = '', requirements = [] } = selector;
+  const problems: FieldError[] = [];
+  if (rawSelector !== '' && requirements.length > 0) {
+    problems.push(invalid(`${path}.rawSelector`, rawSelector, 'may not specified at the same time as requirements'));
+  }
+  if (rawSelector === '' && requirements.length === 0) {
+    const detail = `when ${path} is specified, requirements or rawSelector is required`;
+    problems.push(required(`${path}.requirements`, detail));
+  }
+  for (const [index, requirement] of requirements.entries()) {
+    problems.push(...problemsOf(requirement, keyPath(`${path}.requirements`, index)));
+  }
+  return problems;
+}
+
+const WITH_VALUES = ['In', 'NotIn'];
+const WITHOUT_VALUES = ['Exists', 'DoesNotExist'];
+
+function fieldRequirementProblems({ key, operator, values = [] }: FieldSelectorRequirement, path: string) {
+  const problems: FieldError[] = key === '' ? [required(`${path}.key`, 'must be specified')] : [];
+  if (WITH_VALUES.includes(operator) && values.length === 0) {
+    problems.push(required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
+  }
+  if (WITHOUT_VALUES.includes(operator) && values.length > 0) {
+    problems.push(forbidden(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
+  }
+  return problems;
+}
+
+interface ReadSelector {
+  readonly requirements: readonly SelectorRequirement[];
+  /** Something of it was left out. */
+  readonly isLess: boolean;
+}
+
+const UNREADABLE: ReadSelector = { requirements: [], isLess: true };
+
+/** A field equals one value or does not; nothing else can be said of fields. */
+function readFields({ rawSelector = '', requirements = [] }: FieldSelectorAttributes): ReadSelector {
+  if (rawSelector !== '') {
+    return readText(() =>
+      parseFieldSelector(rawSelector).terms.map(({ field, operator, value }) => ({
+        key: field,
+        operator: operator === '=' ? 'In' : 'NotIn',
+        values: [value],
+      })),
+    );
+  }
+  return readList(requirements, ({ operator, values }) => WITH_VALUES.includes(operator) && values.length === 1);
+}
+
+const TEXT_OPERATORS: Readonly<Record<string, string>> = {
+  '=': 'In',
+  '==': 'In',
+  in: 'In',
+  '!=': 'NotIn',
+  notin: 'NotIn',
+  exists: 'Exists',
+  '!': 'DoesNotExist',
+  gt: 'Gt',
+  lt: 'Lt',
+};
+
+function readLabels({ rawSelector = '', requirements = [] }: LabelSelectorAttributes): ReadSelector {
+  if (rawSelector !== '') {
+    return readText(() =>
+      parseLabelSelector(rawSelector).requirements.map(({ key, operator, values }) => ({
+        key,
+        operator: TEXT_OPERATORS[operator] ?? operator,
+        values,
+      })),
+    );
+  }
+  const known = [...WITH_VALUES, ...WITHOUT_VALUES];
+  return readList(requirements, ({ operator }) => known.includes(operator));
+}
+
+function readText(parse: () => readonly SelectorRequirement[]): ReadSelector {
+  try {
+    return { requirements: parse(), isLess: false };
+  } catch (error) {
+    if (error instanceof SelectorError) return UNREADABLE;
+    throw error;
+  }
+}
+
+function readList(
+  given: readonly { readonly key: string; readonly operator: string; readonly values?: readonly string[] }[],
+  isKnown: (requirement: SelectorRequirement) => boolean,
+): ReadSelector {
+  const all = given.map(({ key, operator, values = [] }) => ({ key, operator, values }));
+  const requirements = all.filter(isKnown);
+  return { requirements, isLess: requirements.length < all.length };
+}
+
+function told(name: string, read: ReadSelector | undefined): string[] {
+  if (read === undefined || !read.isLess) return [];
+  const how = read.requirements.length > 0 ? 'partially ignored' : 'ignored';
+  return [`spec.resourceAttributes.${name} ${how} due to parse error`];
+}

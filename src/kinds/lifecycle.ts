@@ -1,0 +1,82 @@
+/**
+ * How long a version of a kind lives, in releases of the reference server, and what follows for whoever uses it: a
+ * warning, an audit annotation and a metric, all from the same facts. spec: Deprecation rules, Events
+ */
+import type { Dialect } from '../meta/dialect.js';
+import { apiVersionOf, parseApiVersion } from '../meta/gvk.js';
+import type { Kind } from './kind.js';
+
+/** `1.33`: no patch level, nothing in front. */
+export type Release = `${number}.${number}`;
+
+/** The release whose behaviour the library has unless it is told to play another. */
+export const REFERENCE_RELEASE: Release = '1.33';
+
+export interface Lifecycle {
+  readonly introducedIn?: Release;
+  /** From this release on everybody who uses it is warned. */
+  readonly deprecatedIn?: Release;
+  /** The first release without it, as far as that is decided. */
+  readonly removedIn?: Release;
+  /** What to use instead; the group is canonical, as kinds declare theirs. */
+  readonly replacement?: { readonly apiVersion: string; readonly kind: string };
+}
+
+/** What is to be said about a request for a version that goes away. */
+export interface Deprecation {
+  readonly warning: string;
+  /** `1.36`; empty: it is not decided. The annotation is left out then, and the label of the metric is empty. */
+  readonly removedRelease: string;
+}
+
+/** Undefined for a text that is no release. */
+export function parseRelease(text: string): readonly [major: number, minor: number] | undefined {
+  const match = /^(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})$/.exec(text);
+  return match === null ? undefined : [Number(match[1]), Number(match[2])];
+}
+
+/** Negative when `left` is the older one. Throws TypeError for a text that is no release. */
+export function compareReleases(left: string, right: string): number {
+  const [leftMajor, leftMinor] = partsOf(left);
+  const [rightMajor, rightMinor] = partsOf(right);
+  return leftMajor - rightMajor || leftMinor - rightMinor;
+}
+
+function partsOf(release: string): readonly [number, number] {
+  const parts = parseRelease(release);
+  if (parts === undefined) throw new TypeError(`orchplane: "${release}" is no release; one looks like 1.33`);
+  return parts;
+}
+
+/** Undefined for a version that nobody has to be warned about in that release. */
+export function deprecationOf(
+  kind: Kind,
+  dialect: Dialect,
+  release: Release = REFERENCE_RELEASE,
+): Deprecation | undefined {
+  const { lifecycle, deprecation } = kind;
+  if (lifecycle === undefined) {
+    return deprecation === undefined ? undefined : { warning: deprecation(dialect), removedRelease: '' };
+  }
+  const { deprecatedIn, removedIn = '' } = lifecycle;
+  if (deprecatedIn === undefined || compareReleases(deprecatedIn, release) > 0) return undefined;
+  return { warning: lifecycleWarning(kind, dialect, lifecycle), removedRelease: removedIn };
+}
+
+/** `v1 Endpoints is deprecated in v1.33+, unavailable in v1.36+; use discovery.orch.io/v1 EndpointSlice`. */
+export function lifecycleWarning(
+  { group, version, kind }: Pick<Kind, 'group' | 'version' | 'kind'>,
+  dialect: Dialect,
+  { deprecatedIn, removedIn, replacement }: Lifecycle,
+): string {
+  const since = deprecatedIn === undefined ? '' : ` in v${deprecatedIn}+`;
+  const until = removedIn === undefined ? '' : `, unavailable in v${removedIn}+`;
+  const instead =
+    replacement === undefined ? '' : `; use ${inDialect(replacement.apiVersion, dialect)} ${replacement.kind}`;
+  return `${apiVersionOf({ group: dialect.group(group), version })} ${kind} is deprecated${since}${until}${instead}`;
+}
+
+function inDialect(apiVersion: string, dialect: Dialect): string {
+  const { group, version } = parseApiVersion(apiVersion) ?? { group: '', version: apiVersion };
+  return apiVersionOf({ group: dialect.group(group), version });
+}

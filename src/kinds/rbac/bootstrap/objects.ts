@@ -1,0 +1,153 @@
+/**
+ * Roles and bindings that a new cluster has, out of their tables. They are made once for each dialect: a process may
+ * make many clusters.
+ */
+import type { FieldSet } from '../../../merge/apply/field-set.js';
+import { LEAF } from '../../../merge/apply/field-set.js';
+import { fieldElement } from '../../../merge/apply/path-element.js';
+import { type Dialect, SERVER_MANAGER, serviceGroup } from '../../../meta/dialect.js';
+import { deepFreeze } from '../../../util/json.js';
+import type { AccessRule } from '../../access.js';
+import type { InitialObject } from '../../kind.js';
+import { RBAC_GROUP } from '../role-rules.js';
+import { BINDING_TABLES, CLUSTER_BINDING_TABLE } from './binding-tables.js';
+import { CLUSTER_ROLE_TABLE } from './cluster-roles.js';
+import { CONTROLLER_ROLE_TABLE } from './controller-roles.js';
+import { ROLE_TABLES } from './namespace-roles.js';
+
+const CONTROLLER = 'system:controller:';
+const SYSTEM = 'kube-system';
+
+/** What everybody gets who is given one of these is whatever roles are labelled to add to it. */
+const AGGREGATED = ['admin', 'edit', 'view'] as const;
+/** And who may do what the next one says may do what this one says. */
+const ADDS_TO: Readonly<Record<string, string>> = { edit: 'admin', view: 'edit' };
+const PARTS = 'system:aggregate-to-';
+
+export const initialClusterRoles = oncePerDialect((dialect) => {
+  const named = (name: string, rules: readonly AccessRule[]): InitialObject => {
+    const target = name.startsWith(PARTS) ? name.slice(PARTS.length) : undefined;
+    const body = { rules };
+    return { metadata: metadata(dialect, name, { body, labels: addsTo(dialect, target) }), ...body };
+  };
+  const aggregated = AGGREGATED.map((name): InitialObject => {
+    const matchLabels = addsTo(dialect, name);
+    const body = { rules: null, aggregationRule: { clusterRoleSelectors: [{ matchLabels }] } };
+    return { metadata: metadata(dialect, name, { body, labels: addsTo(dialect, ADDS_TO[name]) }), ...body };
+  });
+  const people = roles(CLUSTER_ROLE_TABLE, dialect).map(([name, rules]) => named(name, rules));
+  const controllers = roles(CONTROLLER_ROLE_TABLE, dialect).map(([name, rules]) => named(CONTROLLER + name, rules));
+  return [...people, ...aggregated, ...controllers];
+});
+
+export const initialRoles = oncePerDialect((dialect) =>
+  ROLE_TABLES.flatMap(([namespace, table]) =>
+    roles(table, dialect).map(([name, rules]) => {
+      const body = { rules };
+      return { metadata: metadata(dialect, name, { namespace, body }), ...body };
+    }),
+  ),
+);
+
+export const initialClusterRoleBindings = oncePerDialect((dialect) => {
+  const controllers = roles(CONTROLLER_ROLE_TABLE, dialect).map(([name]) => {
+    return `${CONTROLLER}${name} ServiceAccount=${name}`;
+  });
+  const lines = [...linesOf(CLUSTER_BINDING_TABLE), ...controllers];
+  return lines.map((line) => binding(line, 'ClusterRole', { dialect }));
+});
+
+export const initialRoleBindings = oncePerDialect((dialect) =>
+  BINDING_TABLES.flatMap(([namespace, table]) =>
+    linesOf(table).map((line) => binding(line, 'Role', { dialect, namespace })),
+  ),
+);
+
+function oncePerDialect(make: (dialect: Dialect) => readonly InitialObject[]) {
+  const made = new Map<Dialect, readonly InitialObject[]>();
+  return (dialect: Dialect): readonly InitialObject[] => {
+    const objects = made.get(dialect) ?? deepFreeze(make(dialect));
+    made.set(dialect, objects);
+    return objects;
+  };
+}
+
+function linesOf(table: string): string[] {
+  return table.split('\n').filter((line) => line !== '');
+}
+
+/** Names of roles with their rules, out of a table. */
+function roles(table: string, dialect: Dialect): (readonly [string, readonly AccessRule[]])[] {
+  const found: [string, AccessRule[]][] = [];
+  const spelled = table.replaceAll('~', dialect.group(serviceGroup(''))).replaceAll('@', dialect.key(''));
+  for (const line of linesOf(spelled)) {
+    if (line.startsWith(' ')) found.at(-1)?.[1].push(ruleOf(line));
+    else found.push([line, []]);
+  }
+  return found;
+}
+
+function ruleOf(line: string): AccessRule {
+  const [verbs = [], apiGroups = [], resources = [], resourceNames] = line
+    .trim()
+    .split(' ')
+    .map((words) => words.split(',').map((word) => (word === '-' ? '' : word)));
+  if (apiGroups[0] === '/') return { verbs, nonResourceURLs: resources };
+  return { verbs, apiGroups, resources, ...(resourceNames === undefined ? {} : { resourceNames }) };
+}
+
+function binding(
+  line: string,
+  kind: 'Role' | 'ClusterRole',
+  { dialect, namespace }: { readonly dialect: Dialect; readonly namespace?: string },
+): InitialObject {
+  const [names = '', ...given] = line.split(' ');
+  const [name = '', role = name] = names.split('=');
+  const apiGroup = dialect.group(RBAC_GROUP);
+  const subjects = given.map((one) => {
+    const [subject = '', who = ''] = one.split('=');
+    if (subject === 'ServiceAccount') return { kind: subject, name: who, namespace: SYSTEM };
+    return { kind: subject, apiGroup, name: who };
+  });
+  const body = { ...(subjects.length === 0 ? {} : { subjects }), roleRef: { apiGroup, kind, name: role } };
+  const where = namespace === undefined ? {} : { namespace };
+  return { metadata: metadata(dialect, name, { ...where, body }), ...body };
+}
+
+/** The label of roles whose rules an aggregated role takes over. */
+function addsTo(dialect: Dialect, target: string | undefined): Readonly<Record<string, string>> {
+  return target === undefined ? {} : { [`${dialect.group(RBAC_GROUP)}/aggregate-to-${target}`]: 'true' };
+}
+
+function metadata(
+  dialect: Dialect,
+  name: string,
+  about: {
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly body: Readonly<Record<string, unknown>>;
+  },
+): InitialObject['metadata'] {
+  const annotations = { [dialect.subkey('rbac.authorization', 'autoupdate')]: 'true' };
+  const labels = { [dialect.key('bootstrapping')]: 'rbac-defaults', ...about.labels };
+  const owned: Record<string, FieldSet> = {
+    'f:metadata': { 'f:annotations': keysOf(annotations), 'f:labels': keysOf(labels) },
+  };
+  for (const field of Object.keys(about.body)) {
+    // The one field that is owned in parts.
+    owned[fieldElement(field)] = field === 'aggregationRule' ? { '.': LEAF, 'f:clusterRoleSelectors': LEAF } : LEAF;
+  }
+  const fields = Object.fromEntries(Object.entries(owned).sort(([left], [right]) => (left < right ? -1 : 1)));
+  return {
+    name,
+    ...(about.namespace === undefined ? {} : { namespace: about.namespace }),
+    labels,
+    annotations,
+    managers: [{ manager: SERVER_MANAGER, fields }],
+  };
+}
+
+function keysOf(record: Readonly<Record<string, string>>): FieldSet {
+  const keys = Object.keys(record).sort();
+  return Object.fromEntries([['.', LEAF], ...keys.map((key) => [fieldElement(key), LEAF])]);
+}

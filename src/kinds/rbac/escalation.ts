@@ -1,0 +1,108 @@
+/**
+ * Nobody gives away what he does not have: who writes a role must hold all its rules, and who binds one must hold the
+ * rules of that, unless a rule lets him `escalate` or `bind`. spec: RBAC
+ *
+ * The rules that somebody holds are asked of whatever authorizer the cluster has. One that lets everybody do everything
+ * lets him escalate, too.
+ */
+import { errors, type StatusError } from '../../meta/errors.js';
+import { quote } from '../../meta/go-text.js';
+import type { ApiObject } from '../../meta/object.js';
+import { deepEqual } from '../../util/json.js';
+import type { AccessRule } from '../access.js';
+import type { PowerContext } from '../kind.js';
+import { compactRules, missingRules, printRule, printWords } from './coverage.js';
+import { CLUSTER_ROLES, isAggregated, RBAC_GROUP, roleOf, rulesOf, statedRules } from './role-rules.js';
+import type { RoleRef } from './v1/binding.js';
+
+type Permit = (next: ApiObject, live: ApiObject | undefined, context: PowerContext) => void;
+
+/** Who may write a role of this resource. Throws Forbidden. */
+export function permitRole(resource: 'roles' | 'clusterroles'): Permit {
+  return (next, live, context) => {
+    const { access, user, namespace, request, dialect } = context;
+    const group = dialect.group(RBAC_GROUP);
+    const { name = '' } = request;
+    const escalate = { type: 'resource', verb: 'escalate', version: '*', subresource: '' } as const;
+    if (access.decide(user, { ...escalate, group, resource, namespace, name }).allowed) return;
+    if (live !== undefined && isOnlyForCollection(next, live)) return;
+    const why = notHeld(statedRules(next), resource, context);
+    if (why !== undefined) throw forbidden(next, resource, { why, context });
+    // It can gather anything, and what it gathers may grow.
+    const gathers = isAggregated(next) || (live !== undefined && isAggregated(live));
+    if (gathers && notHeld(EVERYTHING, resource, context) !== undefined) {
+      throw forbidden(next, resource, {
+        why: 'must have cluster-admin privileges to use the aggregationRule',
+        context,
+      });
+    }
+  };
+}
+
+/** Who may write a binding of this resource. Throws Forbidden, or NotFound where there is no such role. */
+export function permitBinding(resource: 'rolebindings' | 'clusterrolebindings'): Permit {
+  return (next, live, context) => {
+    if (live !== undefined && isOnlyForCollection(next, live)) return;
+    const { access, user, namespace, objects, dialect } = context;
+    const ref = next['roleRef'] as RoleRef;
+    const { kind, name, apiGroup: group } = ref;
+    const bound = kind === 'Role' ? 'roles' : 'clusterroles';
+    const bind = { type: 'resource', verb: 'bind', version: '*', subresource: '' } as const;
+    if (access.decide(user, { ...bind, group, resource: bound, namespace, name }).allowed) return;
+    const role = roleOf(objects, ref, namespace);
+    // The reference server calls the role after the resource that was asked for.
+    if (role === undefined) throw errors.notFound({ group: dialect.group(RBAC_GROUP), resource }, name);
+    const rules = rulesOf(role, () => objects.list(CLUSTER_ROLES));
+    const why = notHeld(rules, resource, context);
+    if (why !== undefined) throw forbidden(next, resource, { why, context });
+  };
+}
+
+const EVERYTHING: readonly AccessRule[] = [
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+  { verbs: ['*'], nonResourceURLs: ['*'] },
+];
+
+function forbidden(
+  { metadata }: ApiObject,
+  resource: string,
+  about: { readonly why: string; readonly context: PowerContext },
+): StatusError {
+  // A name that is still to be generated is none.
+  const { name = '' }: { readonly name?: string } = metadata;
+  return errors.forbidden({ group: about.context.dialect.group(RBAC_GROUP), resource }, name, about.why);
+}
+
+/** What the asker would have to hold and does not, in words; undefined: he holds all of it. */
+function notHeld(
+  wanted: readonly AccessRule[],
+  resource: string,
+  { access, user, namespace, dialect }: PowerContext,
+): string | undefined {
+  const { resourceRules, nonResourceRules, missing = [] } = access.rules(user, namespace);
+  const lacking = missingRules([...resourceRules, ...nonResourceRules], wanted);
+  if (lacking.length === 0) return undefined;
+  const who = `user ${quote(user.user)} (groups=${printWords(user.groups ?? [])})`;
+  const lines = [...new Set(compactRules(lacking).map(printRule))].sort();
+  // Here, too, roles are called after the resource that was asked for.
+  const group = dialect.group(RBAC_GROUP);
+  const unresolved = aggregate(missing.map((name) => `${resource}.${group} ${quote(name)} not found`));
+  const resolution = unresolved === '' ? '' : `; resolution errors: [${unresolved}]`;
+  return `${who} is attempting to grant RBAC permissions not currently held:\n${lines.join('\n')}${resolution}`;
+}
+
+/** Several errors as one text, each once. */
+export function aggregate(texts: readonly string[]): string {
+  const [first = '', ...more] = new Set(texts);
+  return more.length === 0 ? first : `[${[first, ...more].join(', ')}]`;
+}
+
+/** Changes that only let an object go, or keep it, are everybody's who may write it. */
+function isOnlyForCollection(next: ApiObject, live: ApiObject): boolean {
+  return deepEqual(lasting(next), lasting(live));
+}
+
+function lasting(object: ApiObject): unknown {
+  const { ownerReferences, finalizers, managedFields, resourceVersion, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}

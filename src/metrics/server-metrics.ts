@@ -1,0 +1,300 @@
+/**
+ * The metrics of an API server, under the names that dashboards and alerts look for. Whoever serves requests tells what
+ * happens as it happens; what others count themselves is read when the page is printed (see `sources.ts`).
+ */
+import type { AccessDecision } from '../kinds/access.js';
+import type { Release } from '../kinds/lifecycle.js';
+import { type Dialect, orchDialect } from '../meta/dialect.js';
+import { type Counter, exponentialBuckets, type Family, type Gauge, type Histogram } from './family.js';
+import { MetricsRegistry, type RegistryOptions } from './registry.js';
+import { collectSources, type MetricSources } from './sources.js';
+import { Watermark } from './watermark.js';
+
+export interface ServerMetricsOptions extends RegistryOptions {
+  readonly dialect?: Dialect | undefined;
+  /** Milliseconds since the epoch, by the clock of the cluster. */
+  readonly now?: (() => number) | undefined;
+  readonly sources?: MetricSources | undefined;
+}
+
+/** What a request was about. Empty where that has no meaning. */
+export interface RequestSubject {
+  /** In capitals: `GET`, `LIST`, `APPLY`, `CONNECT`. */
+  readonly verb: string;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly scope: '' | 'resource' | 'namespace' | 'cluster';
+  /** `All`, `invalid`, or empty. */
+  readonly dryRun: string;
+}
+
+export interface RequestFigures {
+  readonly code: number;
+  readonly seconds?: number | undefined;
+  /** Of the answer; only answers to reads are measured. */
+  readonly bytes?: number | undefined;
+}
+
+export type InflightKind = 'readOnly' | 'mutating';
+
+/** What a plugin made of a write. */
+export interface AdmissionFigures {
+  readonly name: string;
+  readonly type: 'admit' | 'validate';
+  readonly operation: string;
+  readonly rejected: boolean;
+  readonly seconds: number;
+}
+
+const LONG_BUCKETS = [1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
+const REQUEST_BUCKETS = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, ...LONG_BUCKETS];
+/** From a kilobyte to a gigabyte. */
+const SIZE_BUCKETS = exponentialBuckets(1000, 10, 7);
+/** From one kibibyte to 128. */
+const EVENT_BUCKETS = exponentialBuckets(1024, 2, 8);
+const AUTH_BUCKETS = exponentialBuckets(0.001, 2, 15);
+const ADMISSION_BUCKETS = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
+const FLOW_BUCKETS = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
+
+const SUBJECT = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'] as const;
+type SubjectLabel = (typeof SUBJECT)[number];
+const EVENT = ['group', 'version', 'kind'] as const;
+const FLOW = ['priority_level', 'flow_schema'] as const;
+const COMPONENT = 'apiserver';
+
+export class ServerMetrics {
+  readonly dialect: Dialect;
+  readonly #registry: MetricsRegistry;
+  readonly #requests: Family<SubjectLabel | 'dry_run' | 'code', Counter>;
+  readonly #durations: Family<SubjectLabel | 'dry_run', Histogram>;
+  readonly #sizes: Family<SubjectLabel, Histogram>;
+  readonly #longRunning: Family<SubjectLabel, Gauge>;
+  readonly #deprecated: Family<'group' | 'version' | 'resource' | 'subresource' | 'removed_release', Gauge>;
+  readonly #events: Family<(typeof EVENT)[number], Counter>;
+  readonly #eventSizes: Family<(typeof EVENT)[number], Histogram>;
+  readonly #authentications: Family<'result', Counter>;
+  readonly #authenticationTimes: Family<'result', Histogram>;
+  readonly #authorizations: Family<'result', Counter>;
+  readonly #authorizationTimes: Family<'result', Histogram>;
+  readonly #admissions: Family<'name' | 'type' | 'operation' | 'rejected', Histogram>;
+  readonly #flowWaits: Family<(typeof FLOW)[number] | 'execute', Histogram>;
+  readonly #flowTimes: Family<(typeof FLOW)[number] | 'type', Histogram>;
+  readonly #inflight: Readonly<Record<InflightKind, Watermark>>;
+
+  constructor(options: ServerMetricsOptions = {}) {
+    const { dialect = orchDialect, now = () => 0, sources = {}, ...rest } = options;
+    const registry = new MetricsRegistry(rest);
+    this.dialect = dialect;
+    this.#registry = registry;
+    this.#inflight = { readOnly: new Watermark(now), mutating: new Watermark(now) };
+    this.#requests = registry.counter({
+      name: 'apiserver_request_total',
+      help: 'Requests that were answered, by what they were about and how they ended.',
+      stability: 'STABLE',
+      labels: [...SUBJECT, 'dry_run', 'code'],
+    });
+    this.#durations = registry.histogram({
+      name: 'apiserver_request_duration_seconds',
+      help: 'How long requests took, in seconds, by what they were about.',
+      stability: 'STABLE',
+      labels: [...SUBJECT, 'dry_run'],
+      buckets: REQUEST_BUCKETS,
+    });
+    this.#sizes = registry.histogram({
+      name: 'apiserver_response_sizes',
+      help: 'How long the answers to reads were, in bytes.',
+      stability: 'STABLE',
+      labels: SUBJECT,
+      buckets: SIZE_BUCKETS,
+    });
+    this.#longRunning = registry.gauge({
+      name: 'apiserver_longrunning_requests',
+      help: 'Requests that are open and may stay so: watches, and lines to what runs elsewhere.',
+      stability: 'STABLE',
+      labels: SUBJECT,
+    });
+    this.#deprecated = registry.gauge({
+      name: 'apiserver_requested_deprecated_apis',
+      help: 'Versions that go away and that somebody has asked for; 1 for each.',
+      stability: 'STABLE',
+      labels: ['group', 'version', 'resource', 'subresource', 'removed_release'],
+    });
+    this.#events = registry.counter({
+      name: 'apiserver_watch_events_total',
+      help: 'Events that were sent to watches.',
+      stability: 'ALPHA',
+      labels: EVENT,
+    });
+    this.#eventSizes = registry.histogram({
+      name: 'apiserver_watch_events_sizes',
+      help: 'How long the events of watches were, in bytes.',
+      stability: 'ALPHA',
+      labels: EVENT,
+      buckets: EVENT_BUCKETS,
+    });
+    this.#authentications = registry.counter({
+      name: 'authentication_attempts',
+      help: 'Attempts to find out who asks, by what came of them.',
+      stability: 'ALPHA',
+      labels: ['result'],
+    });
+    this.#authenticationTimes = registry.histogram({
+      name: 'authentication_duration_seconds',
+      help: 'How long it took to find out who asks, in seconds.',
+      stability: 'ALPHA',
+      labels: ['result'],
+      buckets: AUTH_BUCKETS,
+    });
+    this.#authorizations = registry.counter({
+      name: 'authorization_attempts_total',
+      help: 'Decisions about who may do what: allowed, denied, no-opinion or error.',
+      stability: 'ALPHA',
+      labels: ['result'],
+    });
+    this.#authorizationTimes = registry.histogram({
+      name: 'authorization_duration_seconds',
+      help: 'How long it took to decide who may do what, in seconds.',
+      stability: 'ALPHA',
+      labels: ['result'],
+      buckets: AUTH_BUCKETS,
+    });
+    this.#admissions = registry.histogram({
+      name: 'apiserver_admission_controller_admission_duration_seconds',
+      help: 'How long each admission plugin took, in seconds, and whether it refused.',
+      stability: 'STABLE',
+      labels: ['name', 'type', 'operation', 'rejected'],
+      buckets: ADMISSION_BUCKETS,
+    });
+    this.#flowWaits = registry.histogram({
+      name: 'apiserver_flowcontrol_request_wait_duration_seconds',
+      help: 'How long requests waited for a seat, in seconds, and whether they got one.',
+      stability: 'BETA',
+      labels: [...FLOW, 'execute'],
+      buckets: FLOW_BUCKETS,
+    });
+    this.#flowTimes = registry.histogram({
+      name: 'apiserver_flowcontrol_request_execution_seconds',
+      help: 'How long requests kept their seats, in seconds.',
+      stability: 'ALPHA',
+      labels: [...FLOW, 'type'],
+      buckets: FLOW_BUCKETS,
+    });
+    registry.collect(
+      {
+        name: 'apiserver_current_inflight_requests',
+        help: 'The most requests at one time during the last second, long-running ones aside.',
+        stability: 'STABLE',
+        labels: ['request_kind'],
+        type: 'gauge',
+      },
+      () => Object.entries(this.#inflight).map(([kind, { value }]) => [{ request_kind: kind }, value] as const),
+    );
+    collectSources(registry, dialect, sources);
+  }
+
+  get release(): Release {
+    return this.#registry.release;
+  }
+
+  /** What records requests of one kind with one outcome; to be kept by whoever has many of them. */
+  requestsOf(subject: RequestSubject, code: number): (figures: Omit<RequestFigures, 'code'>) => void {
+    const labels = labelsOf(subject);
+    const dryRun = { ...labels, dry_run: subject.dryRun };
+    const total = this.#requests.with({ ...dryRun, code: String(code) });
+    const isRead = subject.verb === 'GET' || subject.verb === 'LIST' || subject.verb === 'WATCH';
+    return ({ seconds, bytes }) => {
+      total.add();
+      if (seconds !== undefined) this.#durations.with(dryRun).observe(seconds);
+      if (bytes !== undefined && isRead) this.#sizes.with(labels).observe(bytes);
+    };
+  }
+
+  request(subject: RequestSubject, { code, ...figures }: RequestFigures): void {
+    this.requestsOf(subject, code)(figures);
+  }
+
+  /** Somebody has asked for a version that goes away; `removedRelease` is empty where its end is not decided. */
+  deprecatedRequest(
+    about: Pick<RequestSubject, 'group' | 'version' | 'resource' | 'subresource'>,
+    removedRelease: string,
+  ): void {
+    const { group, version, resource, subresource } = about;
+    this.#deprecated.with({ group, version, resource, subresource, removed_release: removedRelease }).set(1);
+  }
+
+  /** A request has begun that will end soon. Returns what to call when it has. */
+  inflight(kind: InflightKind): () => void {
+    return this.#inflight[kind].add();
+  }
+
+  /** A request has begun that may stay open. Returns what to call when it has ended; more than once is once. */
+  longRunning(subject: Omit<RequestSubject, 'dryRun'>): () => void {
+    const gauge = this.#longRunning.with(labelsOf(subject));
+    gauge.add(1);
+    let isOpen = true;
+    return () => {
+      if (isOpen) gauge.add(-1);
+      isOpen = false;
+    };
+  }
+
+  /** What counts the events of one watch; called with the length of each in bytes. */
+  watchEvents(about: { readonly group: string; readonly version: string; readonly kind: string }) {
+    const { group, version, kind } = about;
+    const count = this.#events.with({ group, version, kind });
+    const sizes = this.#eventSizes.with({ group, version, kind });
+    return (bytes: number): void => {
+      count.add();
+      sizes.observe(bytes);
+    };
+  }
+
+  /** `failure`: there were no credentials that anybody knew; `error`: they were known, and no good. */
+  authentication(result: 'success' | 'failure' | 'error', seconds?: number): void {
+    this.#authentications.with({ result }).add();
+    if (seconds !== undefined) this.#authenticationTimes.with({ result }).observe(seconds);
+  }
+
+  authorization(decision: AccessDecision, seconds?: number): void {
+    const result = resultOf(decision);
+    this.#authorizations.with({ result }).add();
+    if (seconds !== undefined) this.#authorizationTimes.with({ result }).observe(seconds);
+  }
+
+  admission({ name, type, operation, rejected, seconds }: AdmissionFigures): void {
+    this.#admissions.with({ name, type, operation, rejected: String(rejected) }).observe(seconds);
+  }
+
+  /** What flow control tells: give this to it as its observer. */
+  readonly flowObserver = {
+    waited: (flow: FlowNames, seconds: number, executed: boolean): void =>
+      this.#flowWaits.with({ ...flowLabels(flow), execute: String(executed) }).observe(seconds),
+    executed: (flow: FlowNames, seconds: number, type: 'regular' | 'watch'): void =>
+      this.#flowTimes.with({ ...flowLabels(flow), type }).observe(seconds),
+  };
+
+  print(): string {
+    return this.#registry.print();
+  }
+}
+
+interface FlowNames {
+  readonly priorityLevel: string;
+  readonly flowSchema: string;
+}
+
+function flowLabels({ priorityLevel, flowSchema }: FlowNames) {
+  return { priority_level: priorityLevel, flow_schema: flowSchema };
+}
+
+function labelsOf({ verb, group, version, resource, subresource, scope }: Omit<RequestSubject, 'dryRun'>) {
+  return { verb, group, version, resource, subresource, scope, component: COMPONENT };
+}
+
+function resultOf({ allowed, denied, error }: AccessDecision): 'allowed' | 'denied' | 'no-opinion' | 'error' {
+  if (allowed) return 'allowed';
+  if (error !== undefined) return 'error';
+  return denied === true ? 'denied' : 'no-opinion';
+}

@@ -1,0 +1,29 @@
+/**
+ * May who asks do that? Requests without a user are the administrator's.
+ */
+import { attributesOf } from '../auth/attributes.js';
+import { accessRefusal, isAuthorized } from '../auth/refusal.js';
+import type { ResourceAttributes } from '../kinds/access.js';
+import { errors } from '../meta/errors.js';
+import type { ApiRequest } from '../protocol/request.js';
+import { ADMINISTRATOR, type ServerContext } from './context.js';
+
+/** Throws 403 for a request that its sender may not make. */
+export function authorizeRequest(context: ServerContext, request: ApiRequest): void {
+  if (request.user === undefined && context.accessListeners.size === 0) return;
+  if (!isAuthorized(request)) decide(context, request, attributesOf(request));
+}
+
+/** Throws 403 where an update or a patch is about to create what its sender may not create. */
+export function authorizeCreation(context: ServerContext, request: ApiRequest): void {
+  if (request.user === undefined && context.accessListeners.size === 0) return;
+  decide(context, request, { ...attributesOf(request), verb: 'create' });
+}
+
+function decide(context: ServerContext, request: ApiRequest, attributes: ResourceAttributes): void {
+  const user = request.user ?? ADMINISTRATOR;
+  const decision = context.authorize(user, attributes);
+  if (decision.allowed) return;
+  if (decision.error !== undefined && decision.reason === '') throw errors.internal(decision.error);
+  throw accessRefusal(user, attributes, decision);
+}

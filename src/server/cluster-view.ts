@@ -1,0 +1,79 @@
+/**
+ * What the cluster lets plugins and authorizers see.
+ */
+import type { ClusterView } from '../admission/types.js';
+import type { Outside } from '../kinds/attendant.js';
+import type { ObjectAddress } from '../kinds/objects.js';
+import type { ServedKind } from '../kinds/served-kind.js';
+import type { Dialect } from '../meta/dialect.js';
+import { type GroupResource, qualifiedResource } from '../meta/gvk.js';
+import type { ApiObject } from '../meta/object.js';
+import type { Store } from '../storage/store.js';
+import { invariant } from '../util/invariant.js';
+import { copyJson, deepFreeze } from '../util/json.js';
+import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
+import type { ServerContext } from './context.js';
+import { deleteObject } from './deletion.js';
+import { startJob, type WriteJob } from './job.js';
+import { objectReader, objectsFor } from './power.js';
+import { ConversionPending, planConversion, present, toStored } from './versions.js';
+
+/** The context comes later: it has the view in it. */
+export function clusterView(
+  parts: Pick<ServerContext, 'store' | 'registry' | 'dialect' | 'features' | 'clock' | 'ids' | 'access' | 'authorize'>,
+  outside: Outside,
+  context: () => ServerContext,
+): ClusterView {
+  const { store, registry, dialect, features, clock, ids, access, authorize } = parts;
+  const jobFor = (address: ObjectAddress): WriteJob => {
+    const served = registry.storedForm(address);
+    invariant(served !== undefined, `${address.resource} are served`);
+    const request = { verb: 'update', resource: served.gvr, namespace: address.namespace, options: {} } as const;
+    return startJob(context(), request, { served, dryRun: false });
+  };
+  return {
+    ...objectReader(store, registry),
+    dialect,
+    features,
+    clock,
+    ids,
+    access,
+    authorize,
+    outside,
+    namespace: (name) => store.get({ resource: 'namespaces', namespace: '', name }),
+    changes: changesOf(store, dialect),
+    kindNamed: (gvk) => registry.byKind(gvk),
+    resourceNamed: (gvr) => registry.byResource(gvr),
+    versionsOf: (served) => registry.versionsOf(served),
+    convert: convertObject,
+    create: (address, draft) => objectsFor(jobFor(address), deleteObject).create(address, draft),
+    change: (address, change) => objectsFor(jobFor(address), deleteObject).change(address, change),
+  };
+}
+
+/** How often objects of a resource were written. Asked with every request: where they are is worked out once. */
+export function changesOf(store: Store, dialect: Dialect): (resource: GroupResource) => number {
+  const places = new WeakMap<GroupResource, string>();
+  return (resource) => {
+    let place = places.get(resource);
+    if (place === undefined) {
+      place = qualifiedResource({ group: dialect.group(resource.group), resource: resource.resource });
+      places.set(resource, place);
+    }
+    return store.lastChange(place);
+  };
+}
+
+function convertObject(object: ApiObject, from: ServedKind, to: ServedKind): MaybePromise<ApiObject> {
+  if (from === to) return object;
+  // What is still to be changed is not what will be stored, and conversions are remembered.
+  const fixed = Object.isFrozen(object) ? object : (deepFreeze(copyJson(object)) as ApiObject);
+  return chain(planConversion(from, fixed), () => {
+    const stored = toStored(from, fixed);
+    const show = () => present(to, stored);
+    return rescue(show, (error) => {
+      if (!(error instanceof ConversionPending)) throw error;
+      return error.ready.then(show);
+    });
+  });
+}

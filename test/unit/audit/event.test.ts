@@ -1,0 +1,454 @@
+/**
+ * Events, byte for byte against lines that the reference server has written for the same requests
+ * (`event-lines.json`, times cut out), and what those lines cannot show.
+ */
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { type AuditEvent, type AuditLevel, auditLine } from '../../../src/audit/event.js';
+import { auditLog } from '../../../src/audit/log.js';
+import type { AuditPolicy } from '../../../src/audit/policy.js';
+import type { AuditedRequest, AuditRecord } from '../../../src/audit/record.js';
+import { sourceIPs } from '../../../src/audit/source-ips.js';
+import type { AccessAttributes } from '../../../src/kinds/access.js';
+import { kubernetesDialect, orchDialect } from '../../../src/meta/dialect.js';
+import { errors, failure } from '../../../src/meta/errors.js';
+import { deepFreeze, NumberText } from '../../../src/util/json.js';
+
+const recorded = JSON.parse(readFileSync(new URL('event-lines.json', import.meta.url), 'utf8')) as readonly {
+  readonly name: string;
+  readonly lines: readonly string[];
+}[];
+
+const alice = {
+  user: 'alice',
+  uid: 'u1',
+  groups: ['dev', 'system:authenticated'],
+  extra: { z: ['1', '2'], a: ['x'] },
+};
+const bob = { user: 'bob' };
+
+const configMap = {
+  kind: 'ConfigMap',
+  apiVersion: 'v1',
+  metadata: {
+    name: 'web',
+    namespace: 'default',
+    uid: 'uid-1',
+    resourceVersion: '7',
+    creationTimestamp: null,
+    managedFields: [{ manager: 'm', operation: 'Update' }],
+  },
+  data: { k: '<v>&' },
+};
+const input = {
+  kind: 'ConfigMap',
+  apiVersion: 'v1',
+  metadata: { name: 'web', namespace: 'default', creationTimestamp: null },
+  data: { k: '<v>&' },
+};
+
+const about = (
+  verb: string,
+  more: Partial<Extract<AccessAttributes, { type: 'resource' }>> = {},
+): AccessAttributes => ({
+  type: 'resource',
+  verb,
+  group: '',
+  version: 'v1',
+  resource: 'configmaps',
+  subresource: '',
+  namespace: 'default',
+  name: '',
+  ...more,
+});
+
+interface Scene {
+  readonly policy?: Partial<AuditPolicy>;
+  readonly level?: AuditLevel;
+  readonly attributes: AccessAttributes;
+  readonly uri: string;
+  readonly who?: AuditedRequest['user'];
+  readonly from?: Parameters<typeof sourceIPs>[0];
+  readonly userAgent?: string;
+  readonly play: (record: AuditRecord) => void;
+}
+
+const collection = '/api/v1/namespaces/default/configmaps';
+const created = (record: AuditRecord): void => {
+  record.received();
+  record.sent(input);
+  record.complete({ code: 201, object: configMap });
+};
+const creation = { attributes: about('create'), who: alice, uri: `${collection}?fieldManager=x`, play: created };
+const bare = { policy: { omitManagedFields: true }, level: 'RequestResponse', who: alice, uri: collection } as const;
+const everywhere = { namespace: '' };
+
+const SCENES: Readonly<Record<string, Scene>> = {
+  'create None': { ...creation, level: 'None' },
+  'create Metadata': { ...creation, level: 'Metadata' },
+  'create Request': { ...creation, level: 'Request' },
+  'create RequestResponse': { ...creation, level: 'RequestResponse' },
+  'create without managed fields': {
+    ...bare,
+    attributes: about('create'),
+    play(record) {
+      record.received();
+      record.sent(configMap);
+      record.complete({ code: 201, object: deepFreeze(structuredClone(configMap)) });
+    },
+  },
+  'list without managed fields': {
+    ...bare,
+    attributes: about('list'),
+    play(record) {
+      record.received();
+      record.complete({
+        code: 200,
+        object: { kind: 'ConfigMapList', apiVersion: 'v1', metadata: {}, items: [configMap] },
+      });
+    },
+  },
+  update: {
+    attributes: about('update', { name: 'web' }),
+    level: 'Request',
+    who: alice,
+    uri: `${collection}/web`,
+    play(record) {
+      record.received();
+      record.sent(configMap);
+      record.complete({ code: 200, object: configMap });
+    },
+  },
+  patch: {
+    attributes: about('patch', { name: 'web' }),
+    level: 'Request',
+    who: alice,
+    uri: `${collection}/web`,
+    play(record) {
+      record.received();
+      record.sent({ metadata: { uid: 'other' }, data: { a: null } });
+      record.complete({ code: 200, object: configMap });
+    },
+  },
+  missing: {
+    attributes: about('get', { name: 'none' }),
+    level: 'RequestResponse',
+    who: alice,
+    uri: `${collection}/none`,
+    play(record) {
+      record.received();
+      record.complete({ code: 404, object: errors.notFound({ group: '', resource: 'configmaps' }, 'none').status });
+    },
+  },
+  delete: {
+    attributes: about('delete', { name: 'web' }),
+    uri: `${collection}/web`,
+    play(record) {
+      record.received();
+      const details = { name: 'web', kind: 'configmaps', uid: 'uid-1' };
+      record.complete({ code: 200, object: { kind: 'Status', apiVersion: 'v1', status: 'Success', details } });
+    },
+  },
+  watch: {
+    attributes: about('watch', everywhere),
+    level: 'RequestResponse',
+    uri: '/api/v1/configmaps?watch=true',
+    play(record) {
+      record.received();
+      record.responseStarted(200);
+      record.complete();
+    },
+  },
+  'watch that fails': {
+    attributes: about('watch', everywhere),
+    uri: '/api/v1/configmaps?watch=true&resourceVersion=1',
+    play(record) {
+      record.received();
+      const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', message: 'too old', reason: 'Expired' };
+      record.complete({ code: 410, object: { ...status, code: 410 } });
+    },
+  },
+  'watch nobody answered': {
+    attributes: about('watch', everywhere),
+    uri: '/api/v1/configmaps?watch=true',
+    play(record) {
+      record.received();
+      record.complete();
+    },
+  },
+  'nobody answered': {
+    attributes: about('list', everywhere),
+    uri: '/api/v1/configmaps',
+    play(record) {
+      record.received();
+      record.complete();
+    },
+  },
+  page: {
+    attributes: { type: 'path', verb: 'get', path: '/healthz' },
+    level: 'RequestResponse',
+    uri: '/healthz?verbose',
+    play(record) {
+      record.received();
+      record.complete({ code: 200 });
+    },
+  },
+  panic: {
+    attributes: about('get', { resource: 'namespaces', name: 'default' }),
+    uri: '/api/v1/namespaces/default',
+    play(record) {
+      record.received();
+      record.panic('boom');
+    },
+  },
+  'impersonation and notes': {
+    attributes: about('get', { group: 'apps', resource: 'deployments', name: 'web', subresource: 'scale' }),
+    who: alice,
+    uri: '/apis/apps/v1/namespaces/default/deployments/web/scale',
+    from: { forwardedFor: '1.2.3.4, nonsense,5.6.7.8', realIp: '5.6.7.8' },
+    play(record) {
+      record.received();
+      record.impersonated({ user: 'carol', groups: ['ops'], extra: {} });
+      record.decision({ allowed: true, reason: '' });
+      record.deprecated({ warning: '', removedRelease: '1.36' });
+      record.decision({ allowed: false, reason: '' });
+      record.complete({ code: 200, object: configMap });
+    },
+  },
+  'long user agent': {
+    attributes: { type: 'path', verb: 'get', path: '/version' },
+    uri: '/version',
+    userAgent: 'x'.repeat(1030),
+    play(record) {
+      record.received();
+      record.complete({ code: 200 });
+    },
+  },
+  unauthenticated: {
+    attributes: about('list', { ...everywhere, resource: 'pods' }),
+    who: undefined,
+    uri: '/api/v1/pods',
+    play(record) {
+      const message = 'Unauthorized';
+      record.unauthenticated({ code: 401, object: failure({ reason: message, message }).status });
+    },
+  },
+};
+
+function play(scene: Scene, dialect = kubernetesDialect): readonly AuditEvent[] {
+  const { level = 'Metadata', attributes, uri, from, userAgent = 'oracle/1.0' } = scene;
+  const audit = auditLog({ policy: { rules: [{ level }], ...scene.policy } });
+  const request: AuditedRequest = {
+    attributes,
+    user: 'who' in scene ? scene.who : bob,
+    auditId: () => 'id-1',
+    requestURI: () => uri,
+    sourceIPs: () => sourceIPs({ ...from, remote: '10.0.0.9:4711' }),
+    userAgent,
+  };
+  const record = audit.begin(request, { dialect, now: () => 0 });
+  if (record !== undefined) scene.play(record);
+  return audit.events;
+}
+
+describe('events are those of the reference server', () => {
+  test('every recorded request is played', () => {
+    expect(Object.keys(SCENES)).toEqual(recorded.map(({ name }) => name));
+  });
+
+  test.each(recorded.map(({ name, lines }) => [name, lines] as const))('%s', (name, lines) => {
+    const scene = SCENES[name];
+    if (scene === undefined) throw new Error(`nothing to play for ${name}`);
+    const written = play(scene).map((event) => auditLine(event).replace(/("\w+Timestamp"):"[^"]*"/g, '$1:"T"'));
+    expect(written).toEqual(lines.map((line) => `${line}\n`));
+  });
+});
+
+describe('records', () => {
+  test('times are micro times of the clock, and a slow answer says how long it took', () => {
+    let nowMs = Date.UTC(2024, 0, 2, 3, 4, 5, 678);
+    const audit = auditLog({ policy: { rules: [{ level: 'Metadata' }] } });
+    const request = { attributes: about('get'), auditId: () => 'id', requestURI: () => '/', receivedMs: nowMs - 0.25 };
+    const record = audit.begin(request, { dialect: orchDialect, now: () => nowMs });
+    record?.received();
+    nowMs += 1500;
+    record?.complete({ code: 200 });
+    const [first, last] = audit.events;
+    expect([first?.requestReceivedTimestamp, first?.stageTimestamp]).toEqual([
+      '2024-01-02T03:04:05.677750Z',
+      '2024-01-02T03:04:05.677750Z',
+    ]);
+    expect([last?.requestReceivedTimestamp, last?.stageTimestamp]).toEqual([
+      '2024-01-02T03:04:05.677750Z',
+      '2024-01-02T03:04:07.178000Z',
+    ]);
+    expect(last?.annotations).toEqual({ 'apiserver.latency.orch.io/total': '1.50025s' });
+  });
+
+  test('names are in the dialect of the cluster', () => {
+    const scene = SCENES['impersonation and notes'] as Scene;
+    const [, last] = play(scene, orchDialect);
+    expect(last?.apiVersion).toBe('audit.orch.io/v1');
+    expect(last?.annotations).toEqual({
+      'authorization.orch.io/decision': 'allow',
+      'authorization.orch.io/reason': '',
+      'orch.io/deprecated': 'true',
+      'orch.io/removed-release': '1.36',
+    });
+  });
+
+  test('a version whose end is not decided has no release to be removed in', () => {
+    const [last] = play({
+      attributes: about('get'),
+      uri: '/',
+      play(record) {
+        record.deprecated({ warning: '', removedRelease: '' });
+        record.complete({ code: 200 });
+      },
+    });
+    expect(last?.annotations).toEqual({ 'k8s.io/deprecated': 'true' });
+  });
+
+  test('an authorizer that failed has not decided', () => {
+    const [last] = play({
+      attributes: about('get'),
+      uri: '/',
+      play(record) {
+        record.decision({ allowed: false, reason: '', error: 'no rules' });
+        record.complete({ code: 500 });
+      },
+    });
+    expect(last?.annotations).toEqual({ 'authorization.k8s.io/reason': 'internal error' });
+  });
+
+  test('omitted stages are not written', () => {
+    const stages = (omitStages: NonNullable<AuditPolicy['omitStages']>, name: string) =>
+      play({ ...(SCENES[name] as Scene), policy: { omitStages } }).map(({ stage }) => stage);
+    expect(stages(['RequestReceived'], 'watch')).toEqual(['ResponseStarted', 'ResponseComplete']);
+    expect(stages(['ResponseStarted', 'ResponseComplete'], 'watch')).toEqual(['RequestReceived']);
+    expect(stages(['Panic'], 'panic')).toEqual(['RequestReceived']);
+  });
+
+  test('what comes after the end is ignored', () => {
+    const events = play({
+      attributes: about('watch'),
+      uri: '/',
+      play(record) {
+        record.complete({ code: 200 });
+        record.complete({ code: 500 });
+        record.responseStarted(500);
+        record.panic(new Error('late'));
+        record.unauthenticated({ code: 401 });
+        record.received();
+      },
+    });
+    expect(events.map(({ stage, responseStatus }) => [stage, responseStatus?.code])).toEqual([
+      ['ResponseStarted', 200],
+      ['ResponseComplete', 200],
+    ]);
+  });
+
+  test('the first note under a key stays, whatever the key is called', () => {
+    const [last] = play({
+      attributes: about('get'),
+      uri: '/',
+      play(record) {
+        record.annotate('__proto__', 'a');
+        record.annotate('__proto__', 'b');
+        record.annotate('toString', 'c');
+        record.complete({ code: 200 });
+      },
+    });
+    expect(Object.entries(last?.annotations ?? {})).toEqual([
+      ['__proto__', 'a'],
+      ['toString', 'c'],
+    ]);
+  });
+
+  test('later changes of what was sent do not reach the event, and events cannot be changed', () => {
+    const draft = { metadata: { name: 'web' }, data: { a: '1' } };
+    const details = { name: 'web', causes: [] as string[] };
+    const [first] = play({
+      attributes: about('create'),
+      level: 'RequestResponse',
+      uri: '/',
+      play(record) {
+        record.sent(draft);
+        draft.data.a = '2';
+        record.complete({ code: 409, object: { kind: 'Status', apiVersion: 'v1', status: 'Failure', details } });
+      },
+    });
+    details.causes.push('late');
+    expect(first?.requestObject).toEqual({ metadata: { name: 'web' }, data: { a: '1' } });
+    expect(first?.responseStatus?.details).toEqual({ name: 'web', causes: [] });
+    expect(() => Object.assign(first?.objectRef ?? {}, { name: 'other' })).toThrow(TypeError);
+  });
+
+  test('rows of a table lose their managed fields too', () => {
+    const row = (object: unknown) => ({ cells: ['web'], object });
+    const [last] = play({
+      attributes: about('list'),
+      policy: { omitManagedFields: true },
+      level: 'RequestResponse',
+      uri: '/',
+      play: (record) => record.complete({ code: 200, object: { kind: 'Table', rows: [row(configMap), row(null)] } }),
+    });
+    const { managedFields: _gone, ...metadata } = configMap.metadata;
+    expect(last?.responseObject).toEqual({ kind: 'Table', rows: [row({ ...configMap, metadata }), row(null)] });
+  });
+
+  test('a rule may keep what the policy leaves out', () => {
+    const [last] = play({
+      attributes: about('get'),
+      policy: { omitManagedFields: true, rules: [{ level: 'RequestResponse', omitManagedFields: false }] },
+      uri: '/',
+      play: (record) => record.complete({ code: 200, object: configMap }),
+    });
+    expect(last?.responseObject).toEqual(configMap);
+  });
+
+  test('numbers of any size and spelling are printed as numbers', () => {
+    const [last] = play({
+      attributes: about('patch'),
+      level: 'Request',
+      uri: '/',
+      play(record) {
+        record.sent({ a: 2n ** 63n - 1n, b: new NumberText('3.0'), c: '\u2028' });
+        record.complete({ code: 200 });
+      },
+    });
+    expect(auditLine(last as AuditEvent)).toContain('"requestObject":{"a":9223372036854775807,"b":3,"c":"\\u2028"}');
+  });
+
+  test('a body without end does not hang the log', () => {
+    const circle: Record<string, unknown> = {};
+    circle['self'] = circle;
+    const [last] = play({
+      attributes: about('patch'),
+      level: 'Request',
+      uri: '/',
+      play(record) {
+        record.sent(circle);
+        record.complete({ code: 400 });
+      },
+    });
+    expect(auditLine(last as AuditEvent).length).toBeLessThan(10_000);
+  });
+});
+
+describe('source addresses', () => {
+  test.each([
+    [{ remote: '10.0.0.1:80' }, ['10.0.0.1']],
+    [{ remote: '[2001:db8::1]:80' }, ['2001:db8::1']],
+    [{ remote: '2001:DB8:0::1' }, ['2001:db8::1']],
+    [{ remote: '::ffff:10.0.0.1' }, ['10.0.0.1']],
+    [{ remote: 'pipe' }, []],
+    [{}, []],
+    [{ forwardedFor: ' 1.1.1.1 ,, x, 010.0.0.1', remote: '10.0.0.1:1' }, ['1.1.1.1', '10.0.0.1']],
+    [{ realIp: '1.1.1.1', forwardedFor: '1.1.1.1,2.2.2.2' }, ['1.1.1.1', '2.2.2.2']],
+    [{ realIp: '1.1.1.1', remote: '1.1.1.1:5' }, ['1.1.1.1']],
+    [{ realIp: '1.1.1.1 ', forwardedFor: null }, []],
+  ])('%j → %j', (origin, expected) => {
+    expect(sourceIPs(origin)).toEqual(expected);
+  });
+});

@@ -1,0 +1,176 @@
+/**
+ * The log as its readers see it: every reader gets everything from when it began, and nobody waits for a slow one.
+ */
+import { describe, expect, test } from 'vitest';
+import type { AuditEvent } from '../../../src/audit/event.js';
+import { Feed } from '../../../src/audit/feed.js';
+import { type AuditLog, type AuditLogOptions, auditLog } from '../../../src/audit/log.js';
+import { orchDialect } from '../../../src/meta/dialect.js';
+import fc from '../../property/seeded.js';
+
+const policy = { rules: [{ level: 'Metadata' as const }], omitStages: ['RequestReceived' as const] };
+const setting = { dialect: orchDialect, now: () => 0 };
+const attributes = { type: 'path' as const, verb: 'get', path: '/' };
+
+function ask(audit: AuditLog, ...ids: string[]): void {
+  for (const id of ids) {
+    const record = audit.begin({ attributes, auditId: () => id, requestURI: () => '/' }, setting);
+    record?.complete({ code: 200 });
+  }
+}
+
+const ids = (events: readonly AuditEvent[]): string[] => events.map(({ auditID }) => auditID);
+
+async function take(reader: AsyncIterator<AuditEvent, undefined>, count: number): Promise<string[]> {
+  const taken: string[] = [];
+  for (let i = 0; i < count; i++) {
+    const { value } = await reader.next();
+    taken.push(value?.auditID ?? 'end');
+  }
+  return taken;
+}
+
+describe('readers', () => {
+  test('each gets every event from when it began', async () => {
+    const audit = auditLog({ policy });
+    ask(audit, 'a');
+    const first = audit.read();
+    ask(audit, 'b');
+    const second = audit[Symbol.asyncIterator]();
+    ask(audit, 'c');
+    expect(await take(first, 2)).toEqual(['b', 'c']);
+    expect(await take(second, 1)).toEqual(['c']);
+    expect(ids(audit.events)).toEqual(['a', 'b', 'c']);
+  });
+
+  test('one that waits gets the event as it comes; requests for more are served in their order', async () => {
+    const audit = auditLog({ policy });
+    const reader = audit.read();
+    const waiting = [reader.next(), reader.next()];
+    ask(audit, 'a', 'b');
+    expect((await Promise.all(waiting)).map(({ value }) => value?.auditID)).toEqual(['a', 'b']);
+  });
+
+  test('a slow one loses the oldest and is told how many; the quick one loses nothing', async () => {
+    const lost: number[] = [];
+    const audit = auditLog({ policy, limit: 3, onLost: (count) => lost.push(count) });
+    const slow = audit.read();
+    const quick = audit.read();
+    for (const id of ['a', 'b', 'c', 'd', 'e']) {
+      ask(audit, id);
+      expect(await take(quick, 1)).toEqual([id]);
+    }
+    expect(await take(slow, 3)).toEqual(['c', 'd', 'e']);
+    expect([slow.lost, quick.lost, lost]).toEqual([2, 0, [2]]);
+    expect(ids(audit.events)).toEqual(['c', 'd', 'e']);
+  });
+
+  test('a reader may be told of its losses itself', async () => {
+    const lost: number[] = [];
+    const audit = auditLog({ policy, limit: 1 });
+    const reader = audit.read({ onLost: (count) => lost.push(count) });
+    ask(audit, 'a', 'b');
+    await take(reader, 1);
+    ask(audit, 'c', 'd', 'e');
+    await take(reader, 1);
+    expect(lost).toEqual([1, 2]);
+  });
+
+  test('close lets readers finish what is there', async () => {
+    const audit = auditLog({ policy });
+    const reader = audit.read();
+    const idle = audit.read().next();
+    ask(audit, 'a');
+    await idle;
+    const waiting = audit.read().next();
+    await audit.close();
+    expect(await waiting).toEqual({ done: true, value: undefined });
+    const seen: string[] = [];
+    for await (const event of reader) seen.push(event.auditID);
+    expect(seen).toEqual(['a']);
+    ask(audit, 'late');
+    expect(ids(audit.events)).toEqual(['a']);
+  });
+
+  test('for await ends with break, and with the signal', async () => {
+    const audit = auditLog({ policy });
+    const reader = audit.read();
+    ask(audit, 'a', 'b');
+    for await (const _event of reader) break;
+    expect(await reader.next()).toEqual({ done: true, value: undefined });
+    const controller = new AbortController();
+    const waiting = audit.read({ signal: controller.signal }).next();
+    controller.abort();
+    expect(await waiting).toEqual({ done: true, value: undefined });
+    expect(await audit.read({ signal: controller.signal }).next()).toEqual({ done: true, value: undefined });
+  });
+
+  test('using a log closes it', async () => {
+    let reader: AsyncIterator<AuditEvent, undefined> | undefined;
+    {
+      await using audit = auditLog({ policy });
+      reader = audit.read();
+    }
+    expect(await reader.next()).toEqual({ done: true, value: undefined });
+  });
+});
+
+describe('a log', () => {
+  test('asks nothing of a request that is not written down', () => {
+    const audit = auditLog({ policy: { rules: [{ level: 'None' }] } });
+    const never = (): never => {
+      throw new Error('asked');
+    };
+    const request = { attributes, auditId: never, requestURI: never, sourceIPs: never };
+    expect(audit.begin(request, { dialect: orchDialect, now: never })).toBeUndefined();
+    expect(audit.counts.levels).toEqual({ None: 1, Metadata: 0, Request: 0, RequestResponse: 0 });
+  });
+
+  test('counts events and what the policy wanted', () => {
+    const audit = auditLog({ policy, limit: 1 });
+    ask(audit, 'a', 'b', 'c');
+    expect(audit.counts).toEqual({ events: 3, levels: { None: 0, Metadata: 3, Request: 0, RequestResponse: 0 } });
+  });
+
+  test.each([
+    [{ policy, limit: 0 }, 'orchplane: auditLog: limit is a whole number from 1 on, not 0'],
+    [{ policy, limit: 1.5 }, 'orchplane: auditLog: limit is a whole number from 1 on, not 1.5'],
+    [{ policy, size: 3 }, 'orchplane: auditLog has no option "size"; it has policy, limit, onLost'],
+    [{}, 'orchplane: audit policy: a policy is an object with rules'],
+  ])('%j is refused', (options, message) => {
+    expect(() => auditLog(options as AuditLogOptions)).toThrow(new TypeError(message));
+  });
+});
+
+test('a feed is a list of which every reader sees the end that it has not missed', async () => {
+  type Step = { readonly reader: number } | 'add';
+  const step: fc.Arbitrary<Step> = fc.oneof(
+    { weight: 2, arbitrary: fc.constant('add' as const) },
+    { weight: 1, arbitrary: fc.record({ reader: fc.nat(2) }) },
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 5 }), fc.array(step, { maxLength: 60 }), async (limit, steps) => {
+      const feed = new Feed<number>(limit);
+      const readers = [feed.read(), feed.read(), feed.read()];
+      // What a reader would be given next by a list that forgets nothing.
+      const expected = [0, 0, 0];
+      const lost = [0, 0, 0];
+      let added = 0;
+      for (const each of steps) {
+        if (each === 'add') {
+          feed.add(added++);
+          continue;
+        }
+        const { reader } = each;
+        const next = Math.max(expected[reader] ?? 0, added - limit);
+        if (next >= added) continue;
+        lost[reader] = (lost[reader] ?? 0) + next - (expected[reader] ?? 0);
+        expect(await readers[reader]?.next()).toEqual({ done: false, value: next });
+        expected[reader] = next + 1;
+      }
+      expect(readers.map((reader) => reader.lost)).toEqual(lost);
+      expect(feed.items()).toEqual(Array.from({ length: added }, (_, index) => index).slice(-limit));
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,201 @@
+/** What holds however requests come: nobody starves, no seat is given twice, no request is lost. */
+import { describe, expect, test } from 'vitest';
+import { FlowRejection } from '../../../src/flowcontrol/index.js';
+import type { FlowTicket } from '../../../src/flowcontrol/types.js';
+import fc from '../../property/seeded.js';
+import { asks, atOnce, flowOf, flowServer, queued } from './server.js';
+
+const SEATS = 4;
+
+/** A level of four seats that nothing can be borrowed from or for; the other levels have 245 shares. */
+const server = (queuing = {}, count?: () => number) =>
+  flowServer(
+    { flows: { mine: flowOf('*', 'mine') }, levels: { mine: queued(SEATS, queuing) } },
+    { totalSeats: 245 + SEATS, ...(count === undefined ? {} : { count }) },
+  );
+
+describe('two flows', () => {
+  /** Each user keeps so many requests on the way, of which each takes so long, for two seconds. How many were answered? */
+  async function compete(users: Readonly<Record<string, { requests: number; takesMs: number }>>) {
+    const { flow, clock } = server();
+    const answered: Record<string, number> = {};
+    let longestWaitMs: Record<string, number> = {};
+    const until = clock.now() + 2000;
+    const client = async (user: string, takesMs: number): Promise<void> => {
+      while (clock.now() < until) {
+        const came = clock.now();
+        const ticket = await flow.admit({ ...asks(user), timeoutMs: 200_000 });
+        longestWaitMs = { ...longestWaitMs, [user]: Math.max(longestWaitMs[user] ?? 0, clock.now() - came) };
+        await new Promise<void>((resolve) => clock.after(takesMs, resolve));
+        answered[user] = (answered[user] ?? 0) + 1;
+        ticket.done();
+      }
+    };
+    const clients = Object.entries(users).flatMap(([user, { requests, takesMs }]) =>
+      Array.from({ length: requests }, () => client(user, takesMs)),
+    );
+    await clock.advance(6000);
+    await Promise.all(clients);
+    return { answered, longestWaitMs };
+  }
+
+  test('that want as much get as much', async () => {
+    const { answered } = await compete({ a: { requests: 8, takesMs: 20 }, b: { requests: 8, takesMs: 20 } });
+    // 4 seats × 2000 ms ÷ 20 ms, and what was begun at the end.
+    expect((answered['a'] ?? 0) + (answered['b'] ?? 0)).toBeGreaterThanOrEqual(400);
+    expect(Math.abs((answered['a'] ?? 0) - (answered['b'] ?? 0))).toBeLessThan(40);
+  });
+
+  test('one floods: the other goes on as if it were alone', async () => {
+    const { answered, longestWaitMs } = await compete({
+      flood: { requests: 100, takesMs: 20 },
+      small: { requests: 1, takesMs: 20 },
+    });
+    // A seat is free every 5 ms on average, and the small flow is always next.
+    expect(longestWaitMs['small']).toBeLessThanOrEqual(40);
+    expect(answered['small']).toBeGreaterThanOrEqual(2000 / 60);
+    expect(longestWaitMs['flood']).toBeGreaterThan(300);
+  });
+
+  test('one has long requests: it gets fewer of them, and no more time', async () => {
+    const { answered } = await compete({ long: { requests: 20, takesMs: 100 }, short: { requests: 20, takesMs: 10 } });
+    const [long, short] = [(answered['long'] ?? 0) * 100, (answered['short'] ?? 0) * 10];
+    expect(long / short).toBeGreaterThan(0.6);
+    expect(long / short).toBeLessThan(1.67);
+  });
+});
+
+test('what is exempt never waits', async () => {
+  const { flow, clock } = server();
+  const settled = Array.from({ length: 200 }, () =>
+    Promise.resolve(flow.admit(asks('u'))).catch((error: FlowRejection) => error.reason),
+  );
+  for (let one = 0; one < 100; one++) {
+    // In front of the schema for everybody.
+    const ticket = atOnce(flow.admit(asks('root', {}, ['system:masters'])));
+    expect(Object.values(ticket.headers)).toContain('FlowSchema exempt');
+  }
+  await clock.advance(15_000);
+  const reasons = await Promise.all(settled);
+  expect(reasons.filter((reason) => reason === 'time-out')).toHaveLength(200 - SEATS);
+});
+
+type Step =
+  | { readonly type: 'ask'; readonly user: number; readonly objects: number }
+  | { readonly type: 'finish' | 'leave'; readonly which: number }
+  | { readonly type: 'wait'; readonly ms: number };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      type: fc.constant('ask' as const),
+      user: fc.integer({ min: 0, max: 5 }),
+      objects: fc.constantFrom(0, 0, 150, 350, 5000),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ type: fc.constant('finish' as const), which: fc.nat(100) }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('leave' as const), which: fc.nat(100) }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.constantFrom(0, 1, 7, 4000) }) },
+);
+
+interface Client {
+  readonly signal: AbortController;
+  outcome: 'waits' | 'executes' | 'finished' | 'turned away' | 'left';
+  ticket?: FlowTicket;
+}
+
+test('whatever happens, seats are kept to, and every request gets one answer', async () => {
+  const seen = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { maxLength: 60 }),
+      fc.constantFrom({}, { queues: 2, handSize: 1, queueLengthLimit: 2 }),
+      async (steps, queuing) => {
+        let objects = 0;
+        const { flow, clock } = server(queuing, () => objects);
+        const clients: Client[] = [];
+        const those = (outcome: Client['outcome']) => clients.filter((client) => client.outcome === outcome);
+        const settle = (client: Client, from: Client['outcome'], to: Client['outcome']) => {
+          expect(client.outcome).toBe(from);
+          client.outcome = to;
+          seen.add(to);
+        };
+        const ask = (user: number) => {
+          const client: Client = { signal: new AbortController(), outcome: 'waits' };
+          clients.push(client);
+          const refuse = (error: unknown) => {
+            if (client.outcome === 'left') return;
+            expect(error).toBeInstanceOf(FlowRejection);
+            settle(client, 'waits', 'turned away');
+          };
+          const digest = asks(`u${user}`, { verb: 'list', name: '' });
+          try {
+            // At once where that is possible, so that the check below sees it.
+            const admitted = flow.admit(digest, client.signal.signal);
+            const begin = (ticket: FlowTicket) => {
+              settle(client, 'waits', 'executes');
+              client.ticket = ticket;
+            };
+            if (admitted instanceof Promise) admitted.then(begin, refuse);
+            else begin(admitted);
+          } catch (error) {
+            refuse(error);
+          }
+        };
+        const check = () => {
+          const [counts] = flow.metrics.flows();
+          const { inQueue = 0, executing = 0, executingSeats = 0 } = counts ?? {};
+          // One that is wider than the level is alone on it.
+          if (executing > 1) expect(executingSeats).toBeLessThanOrEqual(SEATS);
+          expect(inQueue).toBe(those('waits').length);
+          expect(executing).toBe(those('executes').length);
+          // Nobody waits while all seats are free.
+          if (executing === 0) expect(inQueue).toBe(0);
+        };
+        for (const one of steps) {
+          if (one.type === 'ask') {
+            objects = one.objects;
+            ask(one.user);
+          } else if (one.type === 'wait') {
+            await clock.advance(one.ms);
+          } else if (one.type === 'finish') {
+            const executing = those('executes');
+            const client = executing[one.which % executing.length];
+            if (client !== undefined) {
+              settle(client, 'executes', 'finished');
+              client.ticket?.done();
+            }
+          } else {
+            const waiting = those('waits');
+            const client = waiting[one.which % waiting.length];
+            if (client !== undefined) {
+              settle(client, 'waits', 'left');
+              client.signal.abort();
+            }
+          }
+          await clock.advance(0);
+          check();
+        }
+        while (those('executes').length > 0) {
+          for (const client of those('executes')) {
+            settle(client, 'executes', 'finished');
+            client.ticket?.done();
+          }
+          await clock.advance(0);
+        }
+        expect(those('waits')).toEqual([]);
+        const [counts] = flow.metrics.flows();
+        expect(counts?.executingSeats ?? 0).toBe(0);
+        expect(counts?.dispatched ?? 0).toBe(those('finished').length);
+        const rejected = Object.values(counts?.rejected ?? {}).reduce((sum, count) => sum + count, 0);
+        expect(rejected).toBe(those('turned away').length + those('left').length);
+        // Nothing is left behind.
+        await clock.advance(10_000);
+        expect(clock.pending).toBe(0);
+      },
+    ),
+    { numRuns: 60 },
+  );
+  expect([...seen].sort()).toEqual(['executes', 'finished', 'left', 'turned away']);
+});

@@ -1,0 +1,401 @@
+/** Tickets for requests: who gets one, who waits, and who is turned away. */
+import { describe, expect, test } from 'vitest';
+import { FlowRejection } from '../../../src/flowcontrol/index.js';
+import type { AccessAttributes } from '../../../src/kinds/access.js';
+import { orchDialect } from '../../../src/meta/dialect.js';
+import { isPromise } from '../../../src/util/maybe-promise.js';
+import { asks, atOnce, flowOf, flowServer, queued } from './server.js';
+
+const path = (name: string): AccessAttributes => ({ type: 'path', verb: 'get', path: name });
+
+/** Whatever is thrown, as the client sees it. */
+function refused(run: () => unknown): unknown {
+  try {
+    run();
+  } catch (error) {
+    if (!(error instanceof FlowRejection)) throw error;
+    const { code, reason, text, headers } = error;
+    return { code, reason, text, retryAfter: headers['Retry-After'] };
+  }
+  return undefined;
+}
+
+describe('the flows of a new cluster', () => {
+  const leases = { group: 'coordination.k8s.io', resource: 'leases' };
+  const account = (namespace: string) => `system:serviceaccount:${namespace}:a`;
+  const accounts = ['system:serviceaccounts', 'system:authenticated'];
+  test.each([
+    ['exempt', 'exempt', asks('root', {}, ['system:masters', 'system:authenticated'])],
+    ['probes', 'exempt', { ...asks('u'), attributes: path('/livez') }],
+    ['probes', 'exempt', { ...asks('u'), attributes: path('/readyz/ping') }],
+    ['system-leader-election', 'leader-election', asks('system:kube-scheduler', { ...leases, verb: 'update' })],
+    ['system-leader-election', 'leader-election', asks(account('kube-system'), { ...leases, verb: 'get' })],
+    ['kube-scheduler', 'workload-high', asks('system:kube-scheduler', { ...leases, verb: 'list' })],
+    ['endpoint-controller', 'workload-high', asks('system:kube-controller-manager', { resource: 'endpoints' })],
+    ['workload-leader-election', 'leader-election', asks(account('kube-system'), { resource: 'configmaps' }, accounts)],
+    ['kube-system-service-accounts', 'workload-high', asks(account('kube-system'), {}, accounts)],
+    ['service-accounts', 'workload-low', asks(account('other'), {}, accounts)],
+    [
+      'system-node-high',
+      'node-high',
+      asks('system:node:n', { resource: 'nodes', subresource: 'status', namespace: '' }, ['system:nodes']),
+    ],
+    ['system-nodes', 'system', asks('system:node:n', {}, ['system:nodes'])],
+    ['global-default', 'global-default', asks('u')],
+    ['global-default', 'global-default', asks('system:anonymous', {}, ['system:unauthenticated'])],
+    // Whom the server knows nothing of at all.
+    ['catch-all', 'catch-all', asks('u', {}, [])],
+  ])('%s on %s', (flowSchema, priorityLevel, digest) => {
+    expect(flowServer().flow.classify(digest)).toMatchObject({ flowSchema, priorityLevel });
+  });
+
+  test('are told apart by user or by namespace', () => {
+    const { flow } = flowServer();
+    expect(flow.classify(asks('u')).distinguisher).toBe('u');
+    expect(flow.classify(asks('system:kube-scheduler')).distinguisher).toBe('n');
+    expect(flow.classify({ ...asks('system:kube-scheduler'), attributes: path('/x') }).distinguisher).toBe('');
+  });
+
+  test('share 600 seats', () => {
+    const nominal = flowServer()
+      .flow.metrics.levels()
+      .map((level) => [level.priorityLevel, level.nominal, level.lower]);
+    expect(Object.fromEntries(nominal.map(([name, ...seats]) => [name, seats]))).toEqual({
+      exempt: [0, 0],
+      'catch-all': [13, 13],
+      system: [74, 50],
+      'node-high': [98, 73],
+      'leader-election': [25, 25],
+      'workload-high': [98, 49],
+      'workload-low': [245, 24],
+      'global-default': [49, 24],
+    });
+  });
+});
+
+describe('an answer', () => {
+  test('says what the request was matched with', () => {
+    const ticket = atOnce(flowServer().flow.admit(asks('u')));
+    expect(ticket.headers).toEqual({
+      'X-Kubernetes-Pf-Flowschema-Uid': 'FlowSchema global-default',
+      'X-Kubernetes-Pf-Prioritylevel-Uid': 'PriorityLevelConfiguration global-default',
+    });
+    const other = atOnce(flowServer({}, { dialect: orchDialect }).flow.admit(asks('u')));
+    expect(Object.keys(other.headers)).toEqual(['X-Orch-Pf-Flowschema-Uid', 'X-Orch-Pf-Prioritylevel-Uid']);
+  });
+
+  test.each(['exec', 'attach', 'log', 'proxy', 'portforward'])(
+    'says nothing about %s, which nothing limits',
+    (subresource) => {
+      const { flow } = flowServer();
+      const ticket = atOnce(flow.admit(asks('u', { subresource })));
+      expect(ticket.headers).toEqual({});
+      expect(flow.metrics.flows()).toEqual([]);
+    },
+  );
+});
+
+describe('objects', () => {
+  test('a schema whose level is missing is passed over until there is one', () => {
+    const { flow, putLevels } = flowServer({ flows: { mine: flowOf('u', 'later') } });
+    expect(flow.classify(asks('u')).flowSchema).toBe('global-default');
+    putLevels({ later: queued(10) });
+    expect(flow.classify(asks('u'))).toMatchObject({ flowSchema: 'mine', priorityLevel: 'later' });
+    putLevels({ later: undefined });
+    expect(flow.classify(asks('u')).flowSchema).toBe('global-default');
+  });
+
+  test('those that must be there are imagined when they are not', () => {
+    const { flow, putFlows, putLevels } = flowServer();
+    putFlows({ exempt: undefined, 'catch-all': undefined, 'global-default': undefined });
+    putLevels({ 'catch-all': undefined });
+    const admin = asks('root', {}, ['system:masters']);
+    expect(flow.classify(admin)).toMatchObject({ flowSchema: 'exempt', priorityLevel: 'exempt' });
+    expect(flow.classify(asks('u'))).toMatchObject({ flowSchema: 'catch-all', priorityLevel: 'catch-all' });
+    expect(Object.values(atOnce(flow.admit(admin)).headers)).toEqual(['', 'PriorityLevelConfiguration exempt']);
+    expect(Object.values(atOnce(flow.admit(asks('u'))).headers)).toEqual(['', '']);
+  });
+
+  test('none at all are needed', () => {
+    const { flow } = flowServer({}, { objects: { get: () => undefined, list: () => [] }, totalSeats: 7 });
+    expect(flow.classify(asks('u')).flowSchema).toBe('catch-all');
+    expect(flow.metrics.levels().find(({ priorityLevel }) => priorityLevel === 'catch-all')?.current).toBe(7);
+  });
+
+  test('requests stay on a level whose object is gone until they are over', async () => {
+    const { flow, clock, putLevels } = flowServer(
+      {
+        flows: { mine: flowOf('u', 'mine') },
+        levels: { mine: queued(1, { queues: 1, handSize: 1 }) },
+      },
+      { totalSeats: 6 },
+    );
+    const first = atOnce(flow.admit(asks('u')));
+    const second = flow.admit(asks('u'));
+    putLevels({ mine: undefined });
+    expect(flow.classify(asks('u')).priorityLevel).toBe('global-default');
+    const names = () => flow.metrics.levels().map(({ priorityLevel }) => priorityLevel);
+    expect(names()).toContain('mine');
+    first.done();
+    await clock.advance(0);
+    (await second).done();
+    expect(names()).not.toContain('mine');
+  });
+});
+
+describe('a level without queues', () => {
+  const jammed = () => {
+    const level = { type: 'Limited', limited: { ...queued(5).limited, limitResponse: { type: 'Reject' } } };
+    // Five of 250 shares are one seat.
+    const server = flowServer({ flows: { mine: flowOf('u', 'mine') }, levels: { mine: level } }, { totalSeats: 50 });
+    const ticket = atOnce(server.flow.admit(asks('u')));
+    return { ...server, ticket };
+  };
+
+  test('turns away who finds no seat', () => {
+    const { flow, ticket } = jammed();
+    expect(refused(() => flow.admit(asks('u')))).toEqual({
+      code: 429,
+      reason: 'concurrency-limit',
+      text: 'Too many requests, please try again later.\n',
+      retryAfter: '1',
+    });
+    ticket.done();
+    ticket.done();
+    atOnce(flow.admit(asks('u')));
+    expect(refused(() => flow.admit(asks('u')))).toMatchObject({ reason: 'concurrency-limit' });
+    expect(flow.metrics.flows()).toMatchObject([
+      { flowSchema: 'mine', dispatched: 2, executing: 1, rejected: { 'concurrency-limit': 2 } },
+    ]);
+  });
+
+  test('asks for more patience the more it turns away', async () => {
+    const { flow, clock } = jammed();
+    const told: unknown[] = [];
+    for (let second = 0; second < 4; second++) {
+      for (let one = 0; one < 9; one++)
+        told.push((refused(() => flow.admit(asks('u'))) as { retryAfter: string }).retryAfter);
+      await clock.advance(1000);
+    }
+    expect([told[0], told[9], told[18], told[27]]).toEqual(['1', '2', '2', '4']);
+  });
+});
+
+describe('a level with queues', () => {
+  const server = (queuing = {}, seats = 1) =>
+    flowServer(
+      { flows: { mine: flowOf('*', 'mine') }, levels: { mine: queued(seats, queuing), 'workload-low': undefined } },
+      // Other levels have 145 shares.
+      { totalSeats: 145 + seats },
+    );
+
+  test('lets them wait for their turn', async () => {
+    const { flow, clock } = server();
+    const first = atOnce(flow.admit(asks('u')));
+    const order: number[] = [];
+    const waiting = [1, 2, 3].map(async (number) => {
+      const ticket = await flow.admit(asks('u'));
+      order.push(number);
+      ticket.done();
+    });
+    await clock.advance(10);
+    expect(order).toEqual([]);
+    expect(flow.metrics.flows()).toMatchObject([{ inQueue: 3, inQueueSeats: 3, executing: 1, executingSeats: 1 }]);
+    first.done();
+    await Promise.all(waiting);
+    expect(order.toSorted()).toEqual([1, 2, 3]);
+    expect(flow.metrics.flows()).toMatchObject([{ inQueue: 0, executing: 0, executingSeats: 0, dispatched: 4 }]);
+    expect(clock.pending).toBeLessThanOrEqual(1);
+  });
+
+  test('turns away who finds its queue full', () => {
+    const { flow } = server({ queues: 1, handSize: 1, queueLengthLimit: 2 });
+    atOnce(flow.admit(asks('u')));
+    for (let one = 0; one < 2; one++) expect(isPromise(flow.admit(asks('u')))).toBe(true);
+    expect(refused(() => flow.admit(asks('u')))).toMatchObject({ code: 429, reason: 'queue-full' });
+  });
+
+  test.each([
+    [undefined, 15_000],
+    [20_000, 5000],
+    [400_000, 60_000],
+  ])('gives up after a quarter of the time of a request (%s)', async (timeoutMs, limitMs) => {
+    const { flow, clock } = server();
+    const running = atOnce(flow.admit(asks('u')));
+    const outcome = Promise.resolve(
+      flow.admit({ ...asks('u'), ...(timeoutMs === undefined ? {} : { timeoutMs }) }),
+    ).then(
+      () => 'a ticket',
+      (error: FlowRejection) => `${error.code} ${error.reason}`,
+    );
+    let settled = false;
+    void outcome.then(() => {
+      settled = true;
+    });
+    await clock.advance(limitMs - 1);
+    expect(settled).toBe(false);
+    await clock.advance(1);
+    expect(await outcome).toBe('429 time-out');
+    expect(flow.metrics.flows()).toMatchObject([{ inQueue: 0, rejected: { 'time-out': 1 } }]);
+    running.done();
+    // Nobody has its seat.
+    atOnce(flow.admit(asks('u'))).done();
+  });
+
+  test('forgets who has gone away', async () => {
+    const { flow, clock } = server();
+    const running = atOnce(flow.admit(asks('u')));
+    const client = new AbortController();
+    const gone = flow.admit(asks('u'), client.signal);
+    const next = flow.admit(asks('u'));
+    client.abort(new Error('gone'));
+    await expect(gone).rejects.toThrow('gone');
+    expect(flow.metrics.flows()).toMatchObject([{ inQueue: 1, rejected: { 'time-out': 1 } }]);
+    running.done();
+    (await next).done();
+    expect(() => flow.admit(asks('u'), client.signal)).toThrow('gone');
+    expect(flow.metrics.flows()).toMatchObject([{ inQueue: 0, executing: 0, executingSeats: 0 }]);
+    await clock.advance(20_000);
+    expect(clock.pending).toBe(0);
+  });
+
+  test('gives seats of its own when it gets more of them', async () => {
+    const { flow, putLevels, clock } = server();
+    const running = atOnce(flow.admit(asks('u')));
+    const waiting = flow.admit(asks('u'));
+    putLevels({ mine: queued(50) });
+    atOnce(flow.admit(asks('other'))).done();
+    await clock.advance(0);
+    (await waiting).done();
+    running.done();
+    expect(flow.metrics.flows()).toMatchObject([{ dispatched: 3 }]);
+  });
+});
+
+describe('work', () => {
+  const busy = (count: number) =>
+    flowServer(
+      { flows: { mine: flowOf('u', 'mine') }, levels: { mine: queued(145) } },
+      { totalSeats: 780, count: ({ resource }) => (resource === 'pods' ? count : undefined) },
+    );
+  const list = { verb: 'list', name: '' };
+
+  test.each([
+    [10, 1],
+    [250, 3],
+    [100_000, 10],
+  ])('a list of %i objects takes %i seats', (objects, seats) => {
+    const { flow } = busy(objects);
+    atOnce(flow.admit(asks('u', list)));
+    expect(flow.metrics.flows()).toMatchObject([{ executing: 1, executingSeats: seats }]);
+  });
+
+  test('a watch takes a seat until it has begun, and makes writes of what it watches dearer until it is over', async () => {
+    const { flow, clock } = busy(0);
+    const watches = Array.from({ length: 25 }, () => atOnce(flow.admit(asks('u', { verb: 'watch', name: '' }))));
+    expect(flow.metrics.flows()).toMatchObject([{ executingSeats: 25 }]);
+    for (const watch of watches) watch.done();
+    const seats = () => flow.metrics.flows()[0]?.executingSeats;
+    expect(seats()).toBe(0);
+    const write = { verb: 'update' };
+    const ticket = atOnce(flow.admit(asks('u', write)));
+    expect(seats()).toBe(3);
+    ticket.done();
+    await clock.advance(4);
+    expect(seats()).toBe(3);
+    await clock.advance(1);
+    expect(seats()).toBe(0);
+    atOnce(flow.admit(asks('u', { ...write, namespace: 'elsewhere' }))).done();
+    expect(seats()).toBe(0);
+    for (const watch of watches) watch.ended();
+    atOnce(flow.admit(asks('u', write))).done();
+    expect(seats()).toBe(0);
+  });
+
+  test('a clock that is set back does no harm', () => {
+    let now = 1e9;
+    const clock = { now: () => now, after: () => () => undefined };
+    const { flow } = flowServer({}, { clock });
+    const ticket = atOnce(flow.admit(asks('u')));
+    now -= 1e6;
+    ticket.done();
+    atOnce(flow.admit(asks('u'))).done();
+    expect(flow.metrics.flows()).toMatchObject([{ dispatched: 2, executing: 0, executingSeats: 0 }]);
+  });
+});
+
+describe('lending', () => {
+  /** Two levels of ten seats, of which one may lend nine. */
+  const pair = () =>
+    flowServer(
+      {
+        flows: { busy: flowOf('b', 'busy'), idle: flowOf('i', 'idle'), exempt: undefined },
+        levels: {
+          busy: queued(10, {}, { borrowingLimitPercent: 100 }),
+          idle: queued(10, {}, { lendablePercent: 90 }),
+          ...Object.fromEntries(
+            ['system', 'node-high', 'leader-election', 'workload-high', 'workload-low', 'global-default'].map(
+              (name) => [name, undefined],
+            ),
+          ),
+        },
+      },
+      { totalSeats: 25 },
+    );
+  const current = (server: ReturnType<typeof pair>) =>
+    Object.fromEntries(server.flow.metrics.levels().map((level) => [level.priorityLevel, level.current]));
+
+  test('seats that one level does not use go to those who wait on another, and come back', async () => {
+    const server = pair();
+    const { flow, clock } = server;
+    const tickets: { done(): void }[] = [];
+    const failures: unknown[] = [];
+    for (let one = 0; one < 40; one++) {
+      Promise.resolve(flow.admit({ ...asks('b'), timeoutMs: 240_000 })).then(
+        (ticket) => tickets.push(ticket),
+        (error) => failures.push(error),
+      );
+    }
+    await clock.advance(0);
+    const before = tickets.length;
+    await clock.advance(10_000);
+    expect(tickets.length).toBeGreaterThan(before);
+    expect(tickets.length).toBe(current(server)['busy']);
+    expect(current(server)['idle']).toBeLessThan(10);
+    expect(current(server)['busy']).toBeLessThanOrEqual(20);
+    // The other level needs its seats again: it has them after the next period, whoever borrowed them.
+    for (let one = 0; one < 10; one++) {
+      Promise.resolve(flow.admit({ ...asks('i'), timeoutMs: 240_000 })).then(
+        (ticket) => tickets.push(ticket),
+        (error) => failures.push(error),
+      );
+    }
+    await clock.advance(10_000);
+    expect(current(server)['idle']).toBe(10);
+    for (let round = 0; round < 10; round++) {
+      for (const ticket of tickets.splice(0)) ticket.done();
+      await clock.advance(1);
+    }
+    expect(failures).toEqual([]);
+    expect(flow.metrics.flows().map(({ dispatched, inQueue }) => [dispatched, inQueue])).toEqual([
+      [40, 0],
+      [10, 0],
+    ]);
+    await clock.advance(10_000);
+    expect(clock.pending).toBe(0);
+  });
+
+  test('is the same whether somebody looked in between or not', async () => {
+    const use = async (looks: boolean) => {
+      const server = pair();
+      const tickets = Array.from({ length: 5 }, () => atOnce(server.flow.admit(asks('b'))));
+      for (let second = 0; second < 65; second++) {
+        await server.clock.advance(1000);
+        if (second === 25) for (const ticket of tickets) ticket.done();
+        if (looks) server.flow.metrics.levels();
+      }
+      return server.flow.metrics.levels();
+    };
+    expect(await use(true)).toEqual(await use(false));
+  });
+});

@@ -1,0 +1,190 @@
+/** The parts of flow control, each against what the reference implementation answered; see `oracle.ts`. */
+import { describe, expect, test } from 'vitest';
+import { Counts } from '../../../src/flowcontrol/counts.js';
+import { Demand } from '../../../src/flowcontrol/demand.js';
+import { boundsOf, type Claim, shareOut } from '../../../src/flowcontrol/limits.js';
+import { Entry, QueueSet } from '../../../src/flowcontrol/queue-set.js';
+import { RetryAfter } from '../../../src/flowcontrol/retry-after.js';
+import { deal, flowHash } from '../../../src/flowcontrol/shuffle-shard.js';
+import { estimateWork, maxSeatsOf } from '../../../src/flowcontrol/work.js';
+import type { RequestOptions } from '../../../src/protocol/request.js';
+import { fakeClock } from '../../../src/testing/fake-clock.js';
+import fc from '../../property/seeded.js';
+import { oracle } from './oracle.js';
+
+describe('hands', () => {
+  test('are those of the reference implementation', () => {
+    for (const [schema, distinguisher, queues, hand] of oracle.hands) {
+      expect({ schema, queues, hand: deal(flowHash(schema, distinguisher), queues, hand.length) }).toEqual({
+        schema,
+        queues,
+        hand,
+      });
+    }
+  });
+
+  test('have cards of the deck, none of them twice', () => {
+    const sizes = fc
+      .integer({ min: 1, max: 10 })
+      .chain((hand) => fc.tuple(fc.integer({ min: hand, max: 64 }), fc.constant(hand)));
+    fc.assert(
+      fc.property(sizes, fc.string(), ([queues, size], user) => {
+        const hand = deal(flowHash('s', user), queues, size);
+        expect(new Set(hand).size).toBe(size);
+        for (const card of hand) expect(card >= 0 && card < queues).toBe(true);
+      }),
+    );
+  });
+
+  test('use all queues alike', () => {
+    const uses = new Array<number>(16).fill(0);
+    for (let user = 0; user < 4000; user++)
+      for (const card of deal(flowHash('s', `u${user}`), 16, 4)) uses[card] = (uses[card] ?? 0) + 1;
+    // A thousand each; five standard deviations are 137.
+    for (const count of uses) expect(Math.abs(count - 1000)).toBeLessThan(137);
+  });
+});
+
+describe('seats', () => {
+  test.each(oracle.limits)('%i are shared out as by the reference implementation', (total, levels) => {
+    const rows = levels.map((level) => {
+      const [exempt, shares, lendable, borrowing, hand, high, smoothed, current, nominal, lower, upper, max, after] =
+        level;
+      const bounds = boundsOf(
+        {
+          nominalConcurrencyShares: shares ?? 0,
+          lendablePercent: lendable ?? 0,
+          ...(borrowing === null || borrowing === undefined ? {} : { borrowingLimitPercent: borrowing }),
+        },
+        total,
+        levels.reduce((sum, other) => sum + (other[1] ?? 0), 0),
+      );
+      expect(bounds).toEqual({ nominal, lower, upper });
+      // The reference implementation has the common limit elsewhere.
+      if (hand) expect(maxSeatsOf(bounds.nominal, hand)).toBe(Math.min(10, max ?? 0));
+      const claim: Claim = {
+        ...bounds,
+        isExempt: exempt === 1,
+        highWatermark: high ?? 0,
+        smoothed: smoothed ?? 0,
+        current: current ?? 0,
+      };
+      return { claim, after };
+    });
+    expect(shareOut(rows.map(({ claim }) => claim))).toEqual(rows.map(({ after }) => after));
+  });
+
+  test('are shared out within bounds, and all of them when nobody is exempt', () => {
+    const level = fc.record({
+      shares: fc.integer({ min: 1, max: 100 }),
+      lendable: fc.integer({ min: 0, max: 100 }),
+      high: fc.integer({ min: 0, max: 300 }),
+      smoothed: fc.double({ min: 0, max: 300, noNaN: true }),
+    });
+    fc.assert(
+      fc.property(
+        fc.array(level, { minLength: 1, maxLength: 9 }),
+        fc.integer({ min: 1, max: 1000 }),
+        (levels, total) => {
+          const shares = levels.reduce((sum, one) => sum + one.shares, 0);
+          const claims = levels.map((one) => ({
+            ...boundsOf({ nominalConcurrencyShares: one.shares, lendablePercent: one.lendable }, total, shares),
+            isExempt: false,
+            highWatermark: one.high,
+            smoothed: one.smoothed,
+            current: 1,
+          }));
+          const seats = shareOut(claims);
+          claims.forEach(({ lower, upper }, index) => {
+            expect(seats[index]).toBeGreaterThanOrEqual(lower);
+            expect(seats[index]).toBeLessThanOrEqual(upper);
+          });
+          const nominal = claims.reduce((sum, claim) => sum + claim.nominal, 0);
+          // Each is rounded by half a seat at most.
+          expect(Math.abs(seats.reduce((sum, one) => sum + one, 0) - nominal)).toBeLessThanOrEqual(claims.length / 2);
+        },
+      ),
+    );
+  });
+});
+
+test.each(oracle.demand)('demand over time', (...steps) => {
+  const demand = new Demand(0);
+  for (const [at, what, high, smoothed] of steps) {
+    if (what === 'end') {
+      demand.endPeriod(at);
+      expect(demand.highWatermark).toBe(high);
+      expect(demand.smoothed).toBeCloseTo(smoothed, 6);
+    } else {
+      demand.set(what, at);
+    }
+  }
+  expect(steps.length).toBeGreaterThan(20);
+});
+
+test.each(oracle.dropped)('when to come back', (...drops) => {
+  const retryAfter = new RetryAfter();
+  const told = drops.map(([second]) => retryAfter.drop(second * 1000 + 7));
+  expect(told).toEqual(drops.map(([, after]) => after));
+});
+
+test('work', () => {
+  for (const row of oracle.work) {
+    const [verb, name, resource, subresource, query, objects, watchers, maxSeats, seats, finalSeats, linger] = row;
+    const { limit, sendInitialEvents, ...texts } = query;
+    const options: RequestOptions = {
+      ...texts,
+      ...(limit === undefined ? {} : { limit: Number(limit) }),
+      ...(sendInitialEvents === undefined ? {} : { sendInitialEvents: sendInitialEvents === 'true' }),
+    };
+    const place = { group: '', version: 'v1', resource, subresource, namespace: '', name };
+    const work = estimateWork(
+      { user: { user: 'u' }, attributes: { type: 'resource', verb, ...place }, options },
+      {
+        maxSeats: maxSeats === 0 ? 10 : Math.min(10, maxSeats),
+        objects: () => (objects < 0 ? undefined : objects),
+        watchers: () => watchers,
+      },
+    );
+    // Whole microseconds were written down.
+    const found = [work.seats, work.finalSeats, Math.floor(work.lingerMs * 1000 + 1e-6)];
+    expect({ row, found }).toEqual({ row, found: [seats, finalSeats, linger] });
+  }
+});
+
+describe('a level', () => {
+  test.each(oracle.trace)(
+    'with %i queues, hands of %i, %i in a queue and %i seats',
+    async (queues, handSize, length, limit, steps) => {
+      const clock = fakeClock();
+      const set = new QueueSet(clock, () => undefined);
+      const queuing = { type: 'queue', queues, handSize, queueLengthLimit: length } as const;
+      set.configure(queuing, limit);
+      const entries: Entry[] = [];
+      const counts = new Counts('p', 'fs');
+      let begun: number[] = [];
+      for (const [index, [operation, args, expected]] of steps.entries()) {
+        begun = [];
+        const [first = 0, seats = 1, finalSeats = 0, lingerMs = 0] = args;
+        let outcome = '';
+        if (operation === 't') await clock.advance(first);
+        else if (operation === 'l') set.configure(queuing, first);
+        else if (operation === 's') {
+          const entry = new Entry(counts, `u${first}`, { seats, finalSeats, lingerMs });
+          const id = entries.length;
+          entry.onDispatch = () => begun.push(id);
+          entries.push(entry);
+          outcome = set.enter(entry);
+        } else {
+          const entry = entries[first];
+          if (entry === undefined) throw new Error(`no request ${first}`);
+          if (operation === 'f') set.finish(entry);
+          else set.giveUp(entry);
+        }
+        expect({ index, begun: outcome === 'queue-full' ? 'rejected' : begun }).toEqual({ index, begun: expected });
+      }
+      expect(counts.inQueue).toBe(entries.filter(({ state }) => state === 'waiting').length);
+      expect(counts.executing).toBe(entries.filter(({ state }) => state === 'executing').length);
+    },
+  );
+});

@@ -1,0 +1,386 @@
+/** Webhooks that may only refuse, through a whole cluster. */
+import { ConfigMap, Namespace, Pod, Service } from 'orchplane/kinds';
+import { describe, expect, test } from 'vitest';
+import { allow, CONFIG_MAPS, hookCluster, rule, validateWith } from './hooks.js';
+
+describe('a webhook that is asked', () => {
+  test('gets the review that the reference server sends', async () => {
+    const { cluster, calls } = hookCluster({ look: allow });
+    await validateWith(cluster, 'one', { service: 'look' });
+    const maps = cluster.api(ConfigMap, 'default');
+    await maps.create({ metadata: { name: 'a', labels: { b: 'c' } }, data: { k: 'v' } });
+    const [call] = calls;
+    expect(Object.keys(call?.review)).toEqual(['kind', 'apiVersion', 'request']);
+    expect(call?.review).toMatchObject({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1' });
+    const { uid, object, ...request } = call?.review.request ?? {};
+    expect(uid).toMatch(/^[0-9a-f-]{36}$/);
+    expect(request).toEqual({
+      kind: { group: '', version: 'v1', kind: 'ConfigMap' },
+      resource: { group: '', version: 'v1', resource: 'configmaps' },
+      requestKind: { group: '', version: 'v1', kind: 'ConfigMap' },
+      requestResource: { group: '', version: 'v1', resource: 'configmaps' },
+      name: 'a',
+      namespace: 'default',
+      operation: 'CREATE',
+      userInfo: { username: 'system:admin', groups: ['system:masters', 'system:authenticated'] },
+      oldObject: null,
+      dryRun: false,
+      options: { kind: 'CreateOptions', apiVersion: 'meta.k8s.io/v1' },
+    });
+    expect(Object.keys(call?.review.request)).toEqual([
+      'uid',
+      'kind',
+      'resource',
+      'requestKind',
+      'requestResource',
+      'name',
+      'namespace',
+      'operation',
+      'userInfo',
+      'object',
+      'oldObject',
+      'dryRun',
+      'options',
+    ]);
+    expect(Object.keys(object)).toEqual(['kind', 'apiVersion', 'metadata', 'data']);
+    expect(object.metadata).toMatchObject({ name: 'a', namespace: 'default', labels: { b: 'c' } });
+    expect(Object.keys(object.metadata)).not.toContain('resourceVersion');
+    expect(object.metadata.uid).not.toBe('');
+  });
+
+  test('speaks the dialect of the cluster', async () => {
+    const { cluster, calls } = hookCluster({ look: allow }, {}, { dialect: 'orch' });
+    await validateWith(cluster, 'one', { service: 'look' });
+    await cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' } });
+    expect(calls[0]?.review).toMatchObject({
+      apiVersion: 'admission.orch.io/v1',
+      request: { options: { apiVersion: 'meta.orch.io/v1' } },
+    });
+  });
+
+  test('gets both objects of an update, and the old one of a deletion', async () => {
+    const { cluster, calls } = hookCluster({ look: allow });
+    const maps = cluster.api(ConfigMap, 'default');
+    await maps.create({ metadata: { name: 'a' }, data: { k: '1' } });
+    await validateWith(cluster, 'one', { service: 'look' });
+    await maps.update({ metadata: { name: 'a' }, data: { k: '2' } });
+    await maps.delete('a');
+    expect(calls.map(({ review }) => review.request)).toMatchObject([
+      { operation: 'UPDATE', object: { data: { k: '2' } }, oldObject: { data: { k: '1' } } },
+      {
+        operation: 'DELETE',
+        object: null,
+        oldObject: { data: { k: '2' } },
+        name: 'a',
+        options: { kind: 'DeleteOptions' },
+      },
+    ]);
+  });
+
+  test('is told the generated name, and not told one before it is generated', async () => {
+    const { cluster, calls } = hookCluster({ look: allow });
+    await validateWith(cluster, 'one', { service: 'look' });
+    const made = await cluster.api(ConfigMap, 'default').create({ metadata: { generateName: 'a-' } });
+    expect(calls[0]?.review.request.name).toBe(made.metadata.name);
+  });
+});
+
+describe('a denial', () => {
+  async function refusal(response: object) {
+    const { cluster } = hookCluster({ no: () => ({ allowed: false, ...response }) });
+    await validateWith(cluster, 'one', { service: 'no' });
+    const failure = await cluster
+      .api(ConfigMap, 'default')
+      .create({ metadata: { name: 'a' } })
+      .catch((error) => error);
+    const { kind: _kind, apiVersion: _apiVersion, ...status } = failure.status;
+    return status;
+  }
+  const denied = 'admission webhook "no.example.com" denied the request';
+
+  test.each([
+    ['no status', {}, { message: `${denied} without explanation`, code: 400, metadata: {}, status: 'Failure' }],
+    [
+      'a message',
+      { status: { message: 'too bad' } },
+      { message: `${denied}: too bad`, code: 400, metadata: {}, status: 'Failure' },
+    ],
+    [
+      'a reason',
+      { status: { reason: 'Forbidden', code: 403 } },
+      { message: `${denied}: Forbidden`, reason: 'Forbidden', code: 403, metadata: {}, status: 'Failure' },
+    ],
+    [
+      'a success',
+      { status: { status: 'Success', code: 200, message: 'x', reason: 'Odd' } },
+      { message: `${denied}: x`, reason: 'Odd', code: 400, metadata: {}, status: 'Failure' },
+    ],
+    [
+      'details',
+      { status: { code: 409, details: { name: 'n', causes: [{ message: 'm' }], retryAfterSeconds: 3 } } },
+      {
+        message: `${denied} without explanation`,
+        details: { name: 'n', causes: [{ message: 'm' }], retryAfterSeconds: 3 },
+        code: 409,
+        metadata: {},
+        status: 'Failure',
+      },
+    ],
+  ])('with %s', async (_name, response, status) => {
+    expect(await refusal(response)).toEqual(status);
+  });
+
+  test('leaves nothing behind', async () => {
+    const { cluster } = hookCluster({ no: () => ({ allowed: false }) });
+    await validateWith(cluster, 'one', { service: 'no' });
+    const maps = cluster.api(ConfigMap, 'default');
+    await expect(maps.create({ metadata: { name: 'a' } })).rejects.toMatchObject({ code: 400 });
+    expect(await maps.find('a')).toBeUndefined();
+  });
+});
+
+describe('a call that fails', () => {
+  const url = 'https://gone.hooks.svc:443/gone?timeout=10s';
+
+  test('refuses the request, or not, as the failure policy says', async () => {
+    const { cluster } = hookCluster({});
+    const maps = cluster.api(ConfigMap, 'default');
+    await validateWith(cluster, 'open', { service: 'gone', failurePolicy: 'Ignore' });
+    await maps.create({ metadata: { name: 'a' } });
+    await validateWith(cluster, 'shut', { service: 'gone' });
+    const why = `failed calling webhook "gone.example.com": failed to call webhook: Post "${url}": service "gone" not found`;
+    await expect(maps.create({ metadata: { name: 'b' } })).rejects.toMatchObject({
+      status: {
+        code: 500,
+        reason: 'InternalError',
+        message: `Internal error occurred: ${why}`,
+        details: { causes: [{ message: why }] },
+      },
+    });
+  });
+
+  test.each([
+    [{ clusterIP: 'None', ports: [{ port: 443 }] }, 'cannot route to service with ClusterIP "None"'],
+    [{ ports: [{ port: 80 }] }, 'no service port 443 found for service "gone"'],
+  ])('says why a service leads nowhere: %j', async (spec, why) => {
+    const { cluster } = hookCluster({});
+    await cluster.api(Namespace).create({ metadata: { name: 'hooks' } });
+    await cluster.api(Service, 'hooks').create({ metadata: { name: 'gone' }, spec } as never);
+    await validateWith(cluster, 'shut', { service: 'gone' });
+    await expect(cluster.api(ConfigMap, 'default').create({ metadata: { name: 'b' } })).rejects.toThrow(
+      `Post "${url}": ${why}`,
+    );
+  });
+
+  test.each<[string, (review: { request: { uid: string } }) => unknown, string]>([
+    [
+      'throws',
+      () => {
+        throw new Error('boom');
+      },
+      'failed to call webhook: Post "URL": boom',
+    ],
+    ['rejects', () => Promise.reject(new Error('later')), 'failed to call webhook: Post "URL": later'],
+    [
+      'throws no error',
+      () => {
+        throw 'text';
+      },
+      'failed to call webhook: Post "URL": text',
+    ],
+    [
+      'answers nothing',
+      () => undefined,
+      'failed to call webhook: 0-length response with status code: 200 and content type: application/json',
+    ],
+    [
+      'answers a text',
+      () => 'yes',
+      `failed to call webhook: couldn't get version/kind; json parse error: json: cannot unmarshal string into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
+    ],
+    ['answers a function', () => () => 1, 'failed to call webhook: Post "URL": a function is no JSON'],
+    ['answers without a response', () => ({}), 'received invalid webhook response: webhook response was absent'],
+    [
+      'answers for another',
+      () => ({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', response: { uid: 'x', allowed: true } }),
+      'received invalid webhook response: expected response.uid="UID", got "x"',
+    ],
+    [
+      'answers something else',
+      ({ request }) => ({ response: { uid: request.uid, allowed: true } }),
+      'received invalid webhook response: expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got /, Kind=',
+    ],
+    [
+      'answers another version',
+      () => ({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1beta1', response: {} }),
+      'failed to call webhook: converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion',
+    ],
+    [
+      'answers with a wrong type',
+      ({ request }) => ({ response: { uid: request.uid, allowed: 'yes' } }),
+      'failed to call webhook: json: cannot unmarshal string into Go struct field AdmissionResponse.response.allowed of type bool',
+    ],
+    [
+      'patches',
+      ({ request }) => ({
+        kind: 'AdmissionReview',
+        apiVersion: 'admission.k8s.io/v1',
+        response: { uid: request.uid, allowed: true, patch: 'W10=', patchType: 'JSONPatch' },
+      }),
+      'received invalid webhook response: validating webhook may not return response.patch',
+    ],
+  ])('is told about: it %s', async (_name, answer, why) => {
+    const { cluster, calls } = hookCluster({}, { odd: answer as never });
+    await validateWith(cluster, 'one', { service: 'odd' });
+    const failure = await cluster
+      .api(ConfigMap, 'default')
+      .create({ metadata: { name: 'a' } })
+      .catch((error) => error);
+    const told = failure.message
+      .replace('https://odd.hooks.svc:443/odd?timeout=10s', 'URL')
+      .replace(calls[0]?.review.request.uid, 'UID');
+    expect(told).toBe(`Internal error occurred: failed calling webhook "odd.example.com": ${why}`);
+  });
+
+  test('is given up on when its time is over', async () => {
+    const { cluster } = hookCluster({ slow: () => new Promise(() => undefined) });
+    await validateWith(cluster, 'one', { service: 'slow', timeoutSeconds: 3 });
+    const made = cluster
+      .api(ConfigMap, 'default')
+      .create({ metadata: { name: 'a' } })
+      .catch((error) => error);
+    await cluster.clock.advance(2999);
+    expect(cluster.clock.pending).toBeGreaterThan(0);
+    await cluster.clock.advance(1);
+    expect((await made).message).toBe(
+      'Internal error occurred: failed calling webhook "slow.example.com": failed to call webhook: Post "https://slow.hooks.svc:443/slow?timeout=3s": context deadline exceeded',
+    );
+    expect(cluster.clock.pending).toBe(0);
+  });
+
+  test('does not stop a request that may go on without it', async () => {
+    const { cluster } = hookCluster({ slow: () => new Promise(() => undefined) });
+    await validateWith(cluster, 'one', { service: 'slow', failurePolicy: 'Ignore' });
+    const made = cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' } });
+    await cluster.clock.advance(10_000);
+    expect((await made).metadata.name).toBe('a');
+  });
+});
+
+test('all are asked at once, and the first refusal to arrive counts', async () => {
+  const doors = new Map<string, (value: object) => void>();
+  const wait = (name: string) => () => new Promise<object>((resolve) => doors.set(name, resolve));
+  const { cluster } = hookCluster({ a: wait('a'), b: wait('b'), c: wait('c') });
+  await validateWith(cluster, 'one', { service: 'a' }, { service: 'b' });
+  await validateWith(cluster, 'two', { service: 'c' });
+  const made = cluster
+    .api(ConfigMap, 'default')
+    .create({ metadata: { name: 'x' } })
+    .catch((error) => error.message);
+  await cluster.clock.advance(0);
+  expect([...doors.keys()]).toEqual(['a', 'b', 'c']);
+  doors.get('c')?.({ allowed: false, status: { message: 'third' } });
+  await cluster.clock.advance(0);
+  doors.get('a')?.({ allowed: false, status: { message: 'first' } });
+  doors.get('b')?.({ allowed: true });
+  expect(await made).toBe('admission webhook "c.example.com" denied the request: third');
+});
+
+test('a webhook with side effects is not asked on a dry run', async () => {
+  const { cluster, calls } = hookCluster({ look: allow });
+  await validateWith(cluster, 'one', { service: 'look', sideEffects: 'NoneOnDryRun' });
+  await cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' } }, { dryRun: true } as never);
+  expect(calls[0]?.review.request).toMatchObject({ dryRun: true, options: { dryRun: ['All'] } });
+});
+
+test('a webhook may ask in the older version, and need not prove then that it answers', async () => {
+  const { cluster, calls } = hookCluster(
+    {},
+    { old: () => ({ response: { allowed: false, status: { message: 'no' } } }) },
+  );
+  await validateWith(cluster, 'one', { service: 'old', admissionReviewVersions: ['v2', 'v1beta1', 'v1'] });
+  await expect(cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' } })).rejects.toThrow(
+    'admission webhook "old.example.com" denied the request: no',
+  );
+  expect(calls[0]?.review.apiVersion).toBe('admission.k8s.io/v1beta1');
+});
+
+test('what it warns of reaches the client', async () => {
+  const { cluster } = hookCluster({ warn: () => ({ allowed: true, warnings: ['old stuff', ''] }) });
+  await validateWith(cluster, 'one', { service: 'warn' });
+  const warnings: string[] = [];
+  using _told = cluster.use(async (_request, next) => {
+    const response = await next();
+    if ('warnings' in response) warnings.push(...response.warnings);
+    return response;
+  });
+  await cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' } });
+  expect(warnings).toEqual(['old stuff']);
+});
+
+test('what it does with the review is nobody else’s', async () => {
+  const { cluster, calls } = hookCluster({
+    vandal: (review) => {
+      review.request.object.data = { gone: 'yes' };
+      delete review.request.userInfo;
+      return { allowed: true };
+    },
+    look: allow,
+  });
+  await validateWith(cluster, 'one', { service: 'vandal' }, { service: 'look' });
+  const made = await cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' }, data: { k: 'v' } });
+  expect(made.data).toEqual({ k: 'v' });
+  expect(calls[1]?.review.request.object.data).toEqual({ k: 'v' });
+});
+
+describe('what is asked about', () => {
+  test('the webhook says by rules and selectors', async () => {
+    const { cluster, calls } = hookCluster({ look: allow });
+    await cluster.api(Namespace).create({ metadata: { name: 'marked', labels: { watch: 'yes' } } });
+    await validateWith(cluster, 'one', {
+      service: 'look',
+      namespaceSelector: { matchLabels: { watch: 'yes' } },
+      objectSelector: { matchExpressions: [{ key: 'skip', operator: 'DoesNotExist' }] },
+      rules: [CONFIG_MAPS, rule('', 'v1', 'pods', ['CREATE'])],
+    });
+    await cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' } });
+    await cluster.api(ConfigMap, 'marked').create({ metadata: { name: 'b', labels: { skip: '' } } });
+    await cluster.api(ConfigMap, 'marked').create({ metadata: { name: 'c' } });
+    const spec = { containers: [{ name: 'c', image: 'i' }] };
+    await cluster.api(Pod, 'marked').create({ metadata: { name: 'd' }, spec });
+    await cluster.api(Pod, 'marked').delete('d');
+    expect(calls.map(({ review }) => review.request.name)).toEqual(['c', 'd']);
+  });
+
+  test('the webhook says by expressions', async () => {
+    const { cluster, calls } = hookCluster({ look: allow });
+    const matchConditions = [
+      { name: 'not-me', expression: "request.userInfo.username != 'me'" },
+      { name: 'has-data', expression: "has(object.data) && object.data.k == 'v'" },
+    ];
+    await validateWith(cluster, 'one', { service: 'look', matchConditions });
+    const maps = cluster.api(ConfigMap, 'default');
+    await maps.create({ metadata: { name: 'a' } });
+    await maps.create({ metadata: { name: 'b' }, data: { k: 'v' } });
+    await expect(maps.create({ metadata: { name: 'c' }, data: { x: 'v' } })).rejects.toMatchObject({
+      code: 403,
+      message: `configmaps "c" is forbidden: expression 'has(object.data) && object.data.k == 'v'' resulted in error: no such key: k`,
+    });
+    expect(calls.map(({ review }) => review.request.name)).toEqual(['b']);
+  });
+
+  test('conditions that cannot be told are skipped by a webhook that may fail', async () => {
+    const { cluster, calls } = hookCluster({ look: allow });
+    const matchConditions = [{ name: 'odd', expression: "object.data.k == 'v'" }];
+    await validateWith(cluster, 'one', { service: 'look', matchConditions, failurePolicy: 'Ignore' });
+    await cluster.api(ConfigMap, 'default').create({ metadata: { name: 'c' }, data: { x: 'v' } });
+    expect(calls).toEqual([]);
+  });
+
+  test('configurations themselves are not', async () => {
+    const { cluster } = hookCluster({ no: () => ({ allowed: false }) });
+    await validateWith(cluster, 'one', { service: 'no', rules: [rule('*', '*', '*/*')] });
+    await validateWith(cluster, 'two', { service: 'no' });
+    await expect(cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' } })).rejects.toThrow('denied');
+  });
+});
