@@ -3,13 +3,13 @@
  * The one place that knows every part of a cluster and puts them together.
  */
 import { slimAdmission } from './admission/plugins/slim.js';
-import type { AdmissionPlugin, ClusterView } from './admission/types.js';
-import { type AuthorizerFactory, accessOf, allowAuthenticated } from './auth/authorizer.js';
-import {
-  type AccountTokensFactory,
-  type AuthenticationOptions,
-  authenticationOf,
-  type ClusterAuthentication,
+import type { AdmissionPlugin } from './admission/types.js';
+import type { AuditLog } from './audit/log.js';
+import { type AuthorizerFactory, allowAuthenticated } from './auth/authorizer.js';
+import type {
+  AccountTokensFactory,
+  AuthenticationOptions,
+  ClusterAuthentication,
 } from './auth/cluster-authentication.js';
 import { impersonated } from './auth/identity.js';
 import type { Client } from './client/client.js';
@@ -19,31 +19,30 @@ import type { AccessAttributes, AccessDecision } from './kinds/access.js';
 import type { ConvertObject, Outside, WebhookCaller } from './kinds/attendant.js';
 import { Namespace } from './kinds/core/v1/namespace.js';
 import { type FeatureGateSettings, type FeatureGates, featureGates } from './kinds/feature-gates.js';
-import type { InitialManager, Kind } from './kinds/kind.js';
+import type { Kind } from './kinds/kind.js';
+import type { InsideReader } from './kinds/objects.js';
 import type { ServedKind } from './kinds/served-kind.js';
-import type { Dialect, DialectName } from './meta/dialect.js';
-import { dialectNamed, SERVER_MANAGER } from './meta/dialect.js';
+import type { DialectName } from './meta/dialect.js';
+import { dialectNamed } from './meta/dialect.js';
 import { errors, failure } from './meta/errors.js';
 import { type GroupVersionResource, qualifiedResource } from './meta/gvk.js';
-import type { ApiObject, ManagedFieldsEntry } from './meta/object.js';
-import { formatTime } from './meta/time.js';
-import { valueBody } from './protocol/body.js';
 import type { ApiRequest, User } from './protocol/request.js';
 import type { ApiResponse } from './protocol/response.js';
 import type { Transport } from './protocol/transport.js';
 import { Availability, type RuntimeConfig } from './registry/availability.js';
 import { Registry } from './registry/registry.js';
 import { Attendants } from './server/attend.js';
-import { changesOf, clusterView } from './server/cluster-view.js';
+import { audited } from './server/audited.js';
 import { type AccessListener, ADMINISTRATOR, type ServerContext } from './server/context.js';
 import { dispatch } from './server/dispatch.js';
+import { type ContextParts, makeContext } from './server/make-context.js';
 import { type Middleware, MiddlewareStack } from './server/middleware.js';
 import { objectReader } from './server/power.js';
+import { seedInitialObjects, seedNamespaces } from './server/seed.js';
 import { memoryStorage, type StorageSettings } from './storage/memory-storage.js';
 import { Store, type StoreSnapshot } from './storage/store.js';
 import { type Clock, systemClock } from './util/clock.js';
-import { type Ids, randomIds, uidFromText } from './util/ids.js';
-import { deepFreeze } from './util/json.js';
+import { type Ids, randomIds } from './util/ids.js';
 import { isPromise, type MaybePromise } from './util/maybe-promise.js';
 import { refuseUnknownOptions } from './util/options.js';
 
@@ -67,6 +66,8 @@ export interface ClusterOptions {
   readonly authorizer?: AuthorizerFactory | undefined;
   /** How those who ask over a wire are known, and how tokens of service accounts are made. */
   readonly authentication?: AuthenticationOptions | undefined;
+  /** Writes requests down; see {@link auditLog}. */
+  readonly audit?: AuditLog | undefined;
   /** The machine's clock unless said otherwise. */
   readonly clock?: Clock | undefined;
   /** Random unless said otherwise. */
@@ -113,6 +114,12 @@ export interface Cluster extends Client, Transport, AsyncDisposable {
 
   /** Whom tokens stand for. */
   readonly authentication: ClusterAuthentication;
+
+  /** Objects as they are stored, past all access control: for handlers. */
+  readonly inside: InsideReader;
+
+  /** What writes its requests down, if anything. */
+  readonly audit?: AuditLog | undefined;
 
   /**
    * Puts a middleware around every request, from whatever client. Returns what takes it away again: a function, which
@@ -192,6 +199,7 @@ export function assembleCluster<Extra extends object = object>(
     authorizer: options.authorizer ?? defaults.authorizer ?? allowAuthenticated(),
     authentication: options.authentication ?? {},
     accountTokens: defaults.accountTokens,
+    audit: options.audit,
     client: options.client ?? {},
     outside: outsideOf(options, ids),
     family: {},
@@ -199,7 +207,7 @@ export function assembleCluster<Extra extends object = object>(
   };
   // Whatever the extension adds is there, on this cluster and on its forks.
   const cluster = assemble(parts) as Cluster & Extra;
-  createDefaultNamespaces(contextOf({ ...parts, admission: [] }));
+  seedNamespaces(makeContext({ ...parts, admission: [] }));
   seedInitialObjects(parts, registry.storedForms());
   return cluster;
 }
@@ -217,6 +225,7 @@ const CLUSTER_OPTIONS = [
   'admission',
   'authorizer',
   'authentication',
+  'audit',
   'clock',
   'ids',
   'conversions',
@@ -224,111 +233,20 @@ const CLUSTER_OPTIONS = [
   'client',
 ] as const satisfies readonly (keyof ClusterOptions)[];
 
-/** They exist from the start, under these names in both dialects. */
-const DEFAULT_NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
-
-function createDefaultNamespaces(context: ServerContext): void {
-  const resource = { group: '', version: 'v1', resource: 'namespaces' };
-  for (const name of DEFAULT_NAMESPACES) {
-    // Without plugins nothing has to be waited for.
-    const options = { fieldManager: SERVER_MANAGER };
-    void dispatch(context, { verb: 'create', resource, options, body: valueBody({ metadata: { name } }) });
-  }
-}
-
-/** What kinds bring along. It is there at the version of the last default namespace, as if written with it. */
-function seedInitialObjects({ store, dialect, clock }: ClusterParts, forms: readonly ServedKind[]): void {
-  const resourceVersion = String(store.revision);
-  const creationTimestamp = formatTime(clock.now());
-  for (const { kind, storage, gvk, apiVersion } of forms) {
-    if (kind.initial === undefined) continue;
-    for (const { metadata, ...body } of kind.initial(dialect, creationTimestamp)) {
-      const { name, namespace, generation, labels, annotations, managers } = metadata;
-      const filledIn = {
-        name,
-        ...(namespace === undefined ? {} : { namespace }),
-        // Not from the cluster's own source: what users see of that should not change with what kinds bring along.
-        uid: uidFromText(`${storage}/${namespace === undefined ? '' : `${namespace}/`}${name}`),
-        resourceVersion,
-        ...(generation === undefined ? {} : { generation }),
-        creationTimestamp,
-        ...(labels === undefined ? {} : { labels }),
-        ...(annotations === undefined ? {} : { annotations }),
-        managedFields: managers.map((manager) => initialEntry(manager, apiVersion, creationTimestamp)),
-      };
-      const object = deepFreeze({ kind: gvk.kind, apiVersion, metadata: filledIn, ...body });
-      store.seed({ resource: storage, namespace: namespace ?? '', name }, object as unknown as ApiObject);
-    }
-  }
-}
-
-function initialEntry(
-  { manager, operation, subresource, fields }: InitialManager,
-  apiVersion: string,
-  time: string,
-): ManagedFieldsEntry {
-  return {
-    manager,
-    operation: operation ?? 'Update',
-    apiVersion,
-    time,
-    fieldsType: 'FieldsV1',
-    fieldsV1: fields as Record<string, unknown>,
-    ...(subresource === undefined ? {} : { subresource }),
-  };
-}
-
-interface ClusterParts {
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly dialect: Dialect;
-  readonly storage: StorageSettings;
-  readonly store: Store;
-  readonly registry: Registry;
-  readonly features: FeatureGates;
-  readonly admission: readonly AdmissionPlugin[];
-  readonly authorizer: AuthorizerFactory;
-  readonly authentication: AuthenticationOptions;
-  readonly accountTokens: AccountTokensFactory | undefined;
+interface ClusterParts extends ContextParts {
+  readonly audit: AuditLog | undefined;
   readonly client: ClientDefaults;
-  /** How conversions reach what is outside. */
-  readonly outside: Outside;
   /** Shared by a cluster and its forks. */
   readonly family: object;
   readonly extend: ExtendCluster<object>;
 }
 
-function contextOf(parts: ClusterParts): ServerContext {
-  const { store, registry, features, dialect, clock, ids, admission } = parts;
-  const objects = objectReader(store, registry);
-  const setting = { dialect, objects, changes: changesOf(store, dialect) };
-  const access = accessOf(parts.authorizer, setting);
-  const listeners = new Set<AccessListener>();
-  const authorize = (user: User, attributes: AccessAttributes): AccessDecision => {
-    const decision = access.decide(user, attributes);
-    for (const listener of listeners) listener(user, attributes, decision);
-    return decision;
+function insideOf({ store, registry }: ClusterParts, { view }: ServerContext): InsideReader {
+  return {
+    objects: objectReader(store, registry),
+    changes: view.changes,
+    count: (resource) => store.count(qualifiedResource(resource)),
   };
-  const base = { store, registry, features, dialect, clock, ids, access, authorize };
-  const context: ServerContext = {
-    ...base,
-    admission,
-    view: clusterView(base, parts.outside, () => context),
-    mayRace: raceTest(admission, () => context.view),
-    accessListeners: listeners,
-    authentication: authenticationOf(parts.authentication, { ...setting, clock, ids }, parts.accountTokens),
-    continueTokenMs: parts.storage.continueTokenMs,
-    watches: new Set(),
-  };
-  return context;
-}
-
-/** Plugins of users may make a write wait or write themselves; ours say when. */
-function raceTest(admission: readonly AdmissionPlugin[], view: () => ClusterView): (served: ServedKind) => boolean {
-  const always = admission.some(({ mayWait, isBuiltIn }) => mayWait === undefined && isBuiltIn !== true);
-  if (always) return () => true;
-  const sometimes = admission.flatMap(({ mayWait }) => (mayWait === undefined ? [] : [mayWait]));
-  return (served) => sometimes.some((mayWait) => mayWait(served, view()));
 }
 
 /** As a function, and for `using`. */
@@ -340,7 +258,7 @@ function undo(run: () => void): (() => void) & Disposable {
 const snapshots = new WeakMap<ClusterSnapshot, { readonly state: StoreSnapshot; readonly family: object }>();
 
 function assemble(parts: ClusterParts): Cluster {
-  const context = contextOf(parts);
+  const context = makeContext(parts);
   const { accessListeners } = context;
   const { store, registry, dialect, clock, ids } = parts;
   const middlewares = new MiddlewareStack();
@@ -351,6 +269,9 @@ function assemble(parts: ClusterParts): Cluster {
 
   /** Whatever a request has changed is seen to before anybody is answered. */
   function handle(request: ApiRequest): MaybePromise<ApiResponse> {
+    if (parts.audit !== undefined && request.audit === undefined) {
+      return audited(parts.audit, context, { request, handle });
+    }
     if (request.verb === 'get' || request.verb === 'list' || request.verb === 'watch')
       return dispatch(context, request);
     let answered: MaybePromise<ApiResponse>;
@@ -428,6 +349,8 @@ function assemble(parts: ClusterParts): Cluster {
       return context.authorize(user ?? ADMINISTRATOR, attributes);
     },
     authentication: context.authentication,
+    inside: insideOf(parts, context),
+    audit: parts.audit,
     snapshot() {
       const state = store.snapshot();
       const snapshot = Object.freeze({ resourceVersion: String(state.revision) });

@@ -57,7 +57,12 @@ export function createCluster(options: ClusterOptions = {}): FullCluster {
   return assembleCluster(options, FULL, manifestMethods) as FullCluster;
 }
 
-const FULL: ClusterDefaults = { kinds: builtInKinds, admission: defaultAdmission, authorizer: rbac(), accountTokens: createAccountTokens };
+const FULL: ClusterDefaults = {
+  kinds: builtInKinds,
+  admission: defaultAdmission,
+  authorizer: rbac(),
+  accountTokens: createAccountTokens,
+};
 
 function manifestMethods(cluster: Cluster, defaults: ClientDefaults): ManifestMethods {
   return {

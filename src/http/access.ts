@@ -4,7 +4,7 @@
 import { resourceAttributes } from '../auth/attributes.js';
 import { readImpersonation } from '../auth/impersonation.js';
 import { accessRefusal } from '../auth/refusal.js';
-import type { AccessAttributes } from '../kinds/access.js';
+import type { AccessAttributes, AccessDecision } from '../kinds/access.js';
 import type { User } from '../protocol/request.js';
 import type { HttpRequest } from './answer.js';
 import type { ResourceRoute, Route } from './path.js';
@@ -14,12 +14,17 @@ import { verbOf } from './routes.js';
 import type { FetchTarget } from './target.js';
 
 /** Nobody is told no as an administrator. */
-const ADMINISTRATOR: User = { user: 'system:admin', groups: ['system:masters'] };
+export const ADMINISTRATOR: User = { user: 'system:admin', groups: ['system:masters'] };
 
 /** Throws 403. */
-export function requireAccess(target: FetchTarget, user: User | undefined, attributes: AccessAttributes): void {
+export function requireAccess(
+  target: FetchTarget,
+  user: User | undefined,
+  attributes: AccessAttributes,
+): AccessDecision {
   const decision = target.authorize(user, attributes);
   if (!decision.allowed) throw accessRefusal(user ?? ADMINISTRATOR, attributes, decision);
+  return decision;
 }
 
 /** What a request asks for, as far as its line tells. */

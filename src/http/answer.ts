@@ -19,6 +19,8 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
   /** Who is at the other end of the line, where the line tells: by a certificate. A Request has none. */
   readonly peer?: Peer | undefined;
+  /** The address at the other end of the connection, where there is one. */
+  readonly remote?: string | undefined;
   arrayBuffer(): Promise<ArrayBuffer>;
   /** All of the body at once, where that is cheaper than its stream; undefined when it has more bytes than that. */
   readUpTo?(limit: number): Promise<Uint8Array | undefined>;

@@ -2,7 +2,9 @@
  * One request and what is known of it while it is answered, and the refusals that any step may end it with.
  */
 
+import type { AuditRecord } from '../audit/record.js';
 import { isAccessRefusal } from '../auth/refusal.js';
+import type { FlowControl, FlowTicket } from '../flowcontrol/types.js';
 import type { StatusError } from '../meta/errors.js';
 import type { Answer, HttpRequest } from './answer.js';
 import type { ErrorListener } from './failure.js';
@@ -26,6 +28,8 @@ export interface Setting {
   readonly recent: RecentEvents;
   readonly compresses: boolean;
   readonly identification: IdentifyOptions;
+  /** How requests share the server; absent: all are carried out at once. */
+  readonly flow: FlowControl | undefined;
   readonly onError: ErrorListener;
 }
 
@@ -43,6 +47,13 @@ export interface Exchange {
   /** Known as soon as the path is understood. */
   served?: ServedResource;
   action?: Action;
+  /** Known as soon as it is known who asks for what. */
+  record?: AuditRecord;
+  ticket?: FlowTicket;
+  /** What is answered, where that is a document. */
+  document?: unknown;
+  /** The answer has no end yet. */
+  isStream?: boolean;
 }
 
 export function openExchange(setting: Setting, request: HttpRequest): Exchange {
@@ -64,6 +75,7 @@ export function openExchange(setting: Setting, request: HttpRequest): Exchange {
 }
 
 export function refuse(exchange: Exchange, error: StatusError, allow?: readonly string[]): Answer {
+  exchange.document = error.status;
   const form = representError(exchange.setting.offer, exchange.accept);
   return respondError(envelopeOf(exchange), {
     error,
@@ -77,9 +89,10 @@ export function nothingThere(exchange: Exchange): Answer {
   return respondText(envelopeOf(exchange), 404, '404 page not found\n');
 }
 
-export function envelopeOf({ auditId, request, warnings, setting }: Exchange): Envelope {
+export function envelopeOf({ auditId, request, warnings, setting, ticket }: Exchange): Envelope {
   return {
     auditId,
+    ...(ticket === undefined ? {} : { headers: ticket.headers }),
     dialect: setting.target.dialect,
     headOnly: request.method === 'HEAD',
     gzip: setting.compresses && takesGzip(request.headers.get('accept-encoding')),

@@ -3,18 +3,21 @@
  * worker, and a test can call it without a socket. It reads requests, calls `send` and writes answers; what a request
  * means is decided behind it.
  */
+import { sourceIPs } from '../audit/source-ips.js';
 import type { RequestAuthenticator, TokenTable } from '../auth/authentication.js';
 import { markAuthorized } from '../auth/refusal.js';
 import type { Codec } from '../codec/codec.js';
 import { codecs as everyHandlersCodecs } from '../codec/index.js';
 import { jsonCodec } from '../codec/json.js';
+import { createFlowControl, type FlowControl, FlowRejection } from '../flowcontrol/index.js';
+import type { AccessAttributes } from '../kinds/access.js';
 import { errors } from '../meta/errors.js';
-import type { ApiRequest } from '../protocol/request.js';
+import type { ApiRequest, User } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
 import { append } from '../util/append.js';
 import { chain } from '../util/maybe-promise.js';
 import { refuseUnknownOptions } from '../util/options.js';
-import { actingUser, attributesOfRoute, requireAccess } from './access.js';
+import { type Acting, ADMINISTRATOR, actingUser, attributesOfRoute, requireAccess } from './access.js';
 import type { Answer, HttpRequest } from './answer.js';
 import { toResponse } from './answer.js';
 import { withDeadline } from './deadline.js';
@@ -26,7 +29,7 @@ import { Metrics } from './metrics.js';
 import type { Representation } from './negotiate.js';
 import { offerOf, readPatchType, represent, routerRefusal } from './negotiate.js';
 import { pagesOf } from './pages/index.js';
-import type { ResourceRoute } from './path.js';
+import type { ResourceRoute, Route } from './path.js';
 import { parsePath } from './path.js';
 import type { Presentation } from './present.js';
 import { present } from './present.js';
@@ -49,6 +52,11 @@ export interface FetchHandlerOptions {
   /** A way of your own to tell who asks; see {@link RequestAuthenticator}. */
   readonly authenticate?: RequestAuthenticator | undefined;
   /**
+   * Requests share a number of seats by the FlowSchemas and PriorityLevelConfigurations of the cluster; who finds none
+   * waits or is turned away (429). Absent: all requests are carried out at once.
+   */
+  readonly flowControl?: boolean | { readonly totalSeats?: number | undefined } | undefined;
+  /**
    * Encodings besides JSON and YAML, in the order in which messages list them: `protobuf` of `orchplane/codec/protobuf`,
    * `cbor` of `orchplane/codec/cbor` (which the feature gate CBORServingAndStorage must switch on).
    */
@@ -69,6 +77,7 @@ export type Handler = (request: HttpRequest) => Promise<Answer>;
 export const HANDLER_OPTIONS = [
   'tokens',
   'authenticate',
+  'flowControl',
   'codecs',
   'onError',
 ] as const satisfies readonly (keyof FetchHandlerOptions)[];
@@ -113,7 +122,11 @@ export function createHandler(target: FetchTarget, options: FetchHandlerOptions 
       versions: offerOf(codecs, dialect, { views: false }),
       json: offerOf([jsonCodec], dialect, { views: false }),
     },
-    pages: pagesOf({ metrics, isClosing: () => closing?.aborted === true }),
+    pages: pagesOf({
+      metrics,
+      isClosing: () => closing?.aborted === true,
+      discovery: target.authentication.discovery,
+    }),
     metrics,
     recent: new RecentEvents(),
     // Old browsers cannot.
@@ -124,6 +137,7 @@ export function createHandler(target: FetchTarget, options: FetchHandlerOptions 
       isOpen: options.tokens === undefined && options.authenticate === undefined && !target.authentication.isAsked,
       onError,
     },
+    flow: flowOf(target, options.flowControl ?? false),
     onError,
   };
   // Reviews of tokens know them too.
@@ -131,11 +145,27 @@ export function createHandler(target: FetchTarget, options: FetchHandlerOptions 
   return (request) => handle(setting, request);
 }
 
+function flowOf(target: FetchTarget, wanted: NonNullable<FetchHandlerOptions['flowControl']>): FlowControl | undefined {
+  if (wanted === false) return undefined;
+  const { clock, dialect, inside } = target;
+  const totalSeats = wanted === true ? undefined : wanted.totalSeats;
+  return createFlowControl({
+    ...inside,
+    clock,
+    dialect,
+    ...(totalSeats === undefined ? {} : { totalSeats }),
+  });
+}
+
 async function handle(setting: Setting, request: HttpRequest): Promise<Answer> {
   const exchange = openExchange(setting, request);
   const response = await answerOrRefuse(exchange);
   const { served, action, query } = exchange;
   setting.metrics.count({ served, action, method: request.method, dryRun: query.has('dryRun'), code: response.code });
+  if (exchange.isStream !== true) {
+    exchange.ticket?.ended();
+    exchange.record?.complete({ code: response.code, object: exchange.document });
+  }
   return response;
 }
 
@@ -143,6 +173,10 @@ async function answerOrRefuse(exchange: Exchange): Promise<Answer> {
   try {
     return await answer(exchange);
   } catch (error) {
+    if (error instanceof FlowRejection) {
+      const answer = respondText(envelopeOf(exchange), error.code, error.text);
+      return { ...answer, headers: [...answer.headers, ...Object.entries(error.headers)] };
+    }
     const failure = toStatusError(error, exchange.setting.onError);
     append(exchange.warnings, failure.warnings);
     return refuse(exchange, failure);
@@ -167,23 +201,95 @@ function answerTo(exchange: Exchange, identity: Identity): Answer | Promise<Answ
   const acting = actingUser(target, identity.user, request);
   if (acting.type === 'senseless') return senseless(exchange, acting.error);
   const { user } = acting;
-  const call = { method: request.method, watch };
-  requireAccess(target, user, attributesOfRoute(route, { path: exchange.path, query, call }));
+  const attributes = attributesOfRoute(route, { path: exchange.path, query, call: { method: request.method, watch } });
+  beginRecord(exchange, { attributes, identity, acting });
+  return chain(takeTurn(exchange, { user, attributes, timeout }), () => {
+    const decision = requireAccess(target, user, attributes);
+    exchange.record?.decision(decision);
+    return serveRoute(exchange, route, { watch, timeout, user });
+  });
+}
+
+function serveRoute(
+  exchange: Exchange,
+  route: Exclude<Route, { type: 'malformed' }>,
+  circumstances: Circumstances,
+): Answer | Promise<Answer> {
   switch (route.type) {
     case 'other':
       return servePage(exchange, route.path);
     case 'discovery':
       return serveDiscovery(exchange, route);
     case 'resource':
-      return serveResource(exchange, route, { watch, timeout, user });
+      return serveResource(exchange, route, circumstances);
   }
+}
+
+/** Waits until the server has room for the request. */
+function takeTurn(
+  exchange: Exchange,
+  about: {
+    readonly user: User | undefined;
+    readonly attributes: AccessAttributes;
+    readonly timeout: number | undefined;
+  },
+): void | Promise<void> {
+  const { flow } = exchange.setting;
+  if (flow === undefined) return undefined;
+  const { user = ADMINISTRATOR, attributes, timeout } = about;
+  const limits = exchange.query.get('limit')?.[0];
+  const digest = {
+    user,
+    attributes,
+    options: { ...(limits === undefined ? {} : { limit: Number(limits) }) },
+    ...(timeout === undefined ? {} : { timeoutMs: timeout }),
+  };
+  return chain(flow.admit(digest, exchange.request.signal), (ticket) => {
+    exchange.ticket = ticket;
+  });
+}
+
+function beginRecord(
+  exchange: Exchange,
+  about: {
+    readonly attributes: AccessAttributes;
+    readonly identity: Identity;
+    readonly acting: Extract<Acting, { type: 'as' }>;
+  },
+): void {
+  const { target } = exchange.setting;
+  const { attributes, identity, acting } = about;
+  const record = target.audit?.begin(
+    {
+      attributes,
+      user: identity.user ?? ADMINISTRATOR,
+      auditId: () => exchange.auditId,
+      requestURI: () => uriOf(exchange.request.url),
+      sourceIPs: () => originOf(exchange.request),
+      userAgent: exchange.userAgent,
+    },
+    { dialect: target.dialect, now: () => target.clock.now() },
+  );
+  if (record === undefined) return;
+  exchange.record = record;
+  if (acting.by !== undefined && acting.user !== undefined) record.impersonated(acting.user);
+  for (const [key, value] of Object.entries(identity.annotations ?? {})) record.annotate(key, value);
+  record.received();
+}
+
+/** From the path on. */
+function uriOf(url: string): string {
+  const start = url.indexOf('/', url.indexOf('://') + 3);
+  return start === -1 ? '/' : url.slice(start);
+}
+
+function originOf({ headers, remote }: HttpRequest): string[] {
+  return sourceIPs({ forwardedFor: headers.get('x-forwarded-for'), realIp: headers.get('x-real-ip'), remote });
 }
 
 /** What the reference server says where it finds no better words. */
 function senseless(exchange: Exchange, error: string): Answer {
-  const method = exchange.request.method.toUpperCase();
-  const text = `Internal Server Error: ${JSON.stringify(exchange.path)}: ${error}\n`;
-  void method;
+  const text = `Internal Server Error: ${JSON.stringify(uriOf(exchange.request.url))}: ${error}\n`;
   return respondText(envelopeOf(exchange), 500, text);
 }
 
@@ -245,7 +351,8 @@ async function act(exchange: Exchange, task: Task): Promise<Answer> {
   const incoming = { request, offer, query, contentType, userAgent, user, served, action, patch };
   const { clock } = target;
   const reading = readRequest(incoming);
-  const apiRequest = reading instanceof Promise ? await withDeadline(reading, { clock, verb, timeout }) : reading;
+  const read = reading instanceof Promise ? await withDeadline(reading, { clock, verb, timeout }) : reading;
+  const apiRequest = exchange.record === undefined ? read : { ...read, audit: exchange.record };
   markAuthorized(apiRequest);
 
   // 3. The answer. What is there at once is not waited for, so that a watch is live before anything else happens.
@@ -277,6 +384,7 @@ function respondTo(
   if (sent.type === 'object') {
     if (sent.code === 204) return respondEmpty(envelope, 204);
     const document = present(sent.object, presentation());
+    exchange.document = document;
     return respondDocument(envelope, { code: sent.code, document, form: withPretty(exchange, form) });
   }
   const { stream } = form.codec;
@@ -286,13 +394,20 @@ function respondTo(
   const contentType = stream.contentType(target.dialect);
   if (envelope.headOnly) return respondEmpty(envelope, 200, { 'Content-Type': contentType });
   metrics.watchBegan();
+  exchange.isStream = true;
+  exchange.ticket?.done();
+  exchange.record?.responseStarted(200);
   const events = eventStream(sent.watch, {
     request: exchange.request,
     codec: stream,
     presentation,
     recent: exchange.setting.recent,
     onError,
-    onEnd: () => metrics.watchEnded(),
+    onEnd: () => {
+      metrics.watchEnded();
+      exchange.ticket?.ended();
+      exchange.record?.complete();
+    },
   });
   return respondStream(envelope, events, contentType);
 }

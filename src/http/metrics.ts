@@ -1,6 +1,10 @@
 /**
- * What a handler counts of its work, and the page that shows it in the format of Prometheus.
+ * What a handler tells the server's metrics about its requests: from routes and actions to the labels that dashboards
+ * look for.
  */
+import { deprecationOf } from '../kinds/lifecycle.js';
+import { type RequestFigures, type RequestSubject, ServerMetrics } from '../metrics/server-metrics.js';
+import type { Answer } from './answer.js';
 import type { Action, ServedResource } from './routes.js';
 
 /** What a request was about. */
@@ -9,78 +13,119 @@ export interface CountedRequest {
   readonly served: ServedResource | undefined;
   readonly action: Action | undefined;
   readonly method: string;
-  readonly dryRun: boolean;
+  /** The header, by which applying is told from other patches. */
+  readonly contentType?: string | null;
+  /** What the query says of it, or only whether it says anything. */
+  readonly dryRun: boolean | readonly string[];
   readonly code: number;
+  /** How long it took. */
+  readonly seconds?: number;
+  /** Of the answer; see {@link sizeOf}. */
+  readonly bytes?: number | undefined;
 }
 
 export class Metrics {
-  /** By what tells requests apart; how that is shown is worked out when somebody looks. */
-  readonly #requests = new Map<string, { readonly request: CountedRequest; total: number }>();
-  #watches = 0;
+  readonly #server: ServerMetrics;
+  /** By what tells requests apart: the labels are worked out once. */
+  readonly #requests = new Map<string, (figures: Omit<RequestFigures, 'code'>) => void>();
+  readonly #unnamedWatches: (() => void)[] = [];
+
+  /** `server`: where everything is kept, which others may have their part in. */
+  constructor(server: ServerMetrics = new ServerMetrics()) {
+    this.#server = server;
+  }
 
   count(request: CountedRequest): void {
-    const { served, action, method, dryRun, code } = request;
+    const { served, action, code, seconds, bytes } = request;
     const { group = '', version = '', resource = '' } = served?.gvr ?? {};
-    const about = `${group}/${version}/${resource}/${action?.subresource ?? ''}`;
-    const key = `${about} ${verbOf(action, method)} ${scopeOf(action)} ${code} ${dryRun}`;
-    const counted = this.#requests.get(key);
-    if (counted === undefined) this.#requests.set(key, { request, total: 1 });
-    else counted.total++;
+    const subresource = action?.subresource ?? '';
+    const verb = verbOf(request);
+    const dryRun = dryRunOf(request.dryRun);
+    const key = `${group}/${version}/${resource}/${subresource} ${verb} ${scopeOf(action)} ${code} ${dryRun}`;
+    let record = this.#requests.get(key);
+    if (record === undefined) {
+      const subject: RequestSubject = { verb, group, version, resource, subresource, scope: scopeOf(action), dryRun };
+      record = this.#server.requestsOf(subject, code);
+      this.#requests.set(key, record);
+      this.#noteDeprecation(served, subject);
+    }
+    record({ seconds, bytes });
   }
 
-  watchBegan(): void {
-    this.#watches++;
+  /** A request has begun that changes something, or does not. Returns what to call at its end; watches are no part of it. */
+  began(method: string): () => void {
+    return this.#server.inflight(method === 'GET' || method === 'HEAD' ? 'readOnly' : 'mutating');
   }
 
+  /** A watch has begun. Returns what to call when it has ended. */
+  watchBegan(served?: ServedResource, action?: Action): () => void {
+    const { group = '', version = '', resource = '' } = served?.gvr ?? {};
+    const subresource = action?.subresource ?? '';
+    const ended = this.#server.longRunning({
+      verb: 'WATCH',
+      group,
+      version,
+      resource,
+      subresource,
+      scope: scopeOf(action),
+    });
+    if (served === undefined) this.#unnamedWatches.push(ended);
+    return ended;
+  }
+
+  /** One of the watches has ended of which nothing else was said. */
   watchEnded(): void {
-    this.#watches--;
+    this.#unnamedWatches.pop()?.();
+  }
+
+  /** What counts the events of a watch; called with the length of each. */
+  watchEvents({ kind, gvr }: ServedResource): (bytes: number) => void {
+    return this.#server.watchEvents({ group: gvr.group, version: gvr.version, kind: kind.kind });
   }
 
   print(): string {
-    const totals = [...this.#requests.values()].map(({ request, total }) => `{${labelsOf(request)}} ${total}`).sort();
-    return [
-      '# HELP apiserver_longrunning_requests Watches that are open.',
-      '# TYPE apiserver_longrunning_requests gauge',
-      `apiserver_longrunning_requests{component="apiserver",verb="WATCH"} ${this.#watches}`,
-      '# HELP apiserver_request_total Requests that were answered, by what they were about and how they ended.',
-      '# TYPE apiserver_request_total counter',
-      ...totals.map((line) => `apiserver_request_total${line}`),
-      '',
-    ].join('\n');
+    return this.#server.print();
+  }
+
+  /** Once for each way in which a version can be asked for: there is no more to be said than that somebody has. */
+  #noteDeprecation(served: ServedResource | undefined, subject: RequestSubject): void {
+    if (served === undefined) return;
+    const deprecation = deprecationOf(served.kind, this.#server.dialect, this.#server.release);
+    if (deprecation !== undefined) this.#server.deprecatedRequest(subject, deprecation.removedRelease);
   }
 }
 
-/** In the order of their names, as Prometheus likes them. */
-function labelsOf({ served, action, method, dryRun, code }: CountedRequest): string {
-  const { group = '', version = '', resource = '' } = served?.gvr ?? {};
-  const labels = {
-    code: String(code),
-    component: 'apiserver',
-    dry_run: dryRun ? 'All' : '',
-    group,
-    resource,
-    scope: scopeOf(action),
-    subresource: action?.subresource ?? '',
-    verb: verbOf(action, method),
-    version,
-  };
-  return Object.entries(labels)
-    .map(([name, value]) => `${name}="${value.replace(/[\\"\n]/g, (character) => ESCAPES[character] ?? '')}"`)
-    .join(',');
+/** How long an answer is, where that is known. Texts count by characters, of which nearly all are one byte. */
+export function sizeOf({ body }: Answer): number | undefined {
+  if (body === null) return 0;
+  return typeof body === 'string' || body instanceof Uint8Array ? body.length : undefined;
 }
 
-const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' };
-
-function scopeOf(action: Action | undefined): string {
+function scopeOf(action: Action | undefined): RequestSubject['scope'] {
   if (action === undefined) return '';
-  if (action.name !== undefined) return 'resource';
+  if (action.name !== undefined || action.verb === 'create') return 'resource';
   return action.namespace === undefined ? 'cluster' : 'namespace';
 }
 
-const VERBS: Readonly<Record<string, string>> = { create: 'POST', update: 'PUT', deletecollection: 'DELETECOLLECTION' };
+/** What cannot be asked for is one thing, whatever it was. */
+function dryRunOf(asked: CountedRequest['dryRun']): string {
+  if (typeof asked === 'boolean') return asked ? 'All' : '';
+  if (asked.length === 0) return '';
+  return asked.every((word) => word === 'All') ? 'All' : 'invalid';
+}
+
+const CONNECTIONS: ReadonlySet<string> = new Set(['log', 'exec', 'portforward', 'attach', 'proxy']);
+
+/** By method rather than by verb, as dashboards know it: deleting a collection is a DELETE of another scope. */
+const VERBS: Readonly<Record<string, string>> = { create: 'POST', update: 'PUT', deletecollection: 'DELETE' };
 
 /** Methods nobody knows are one, or every client could fill the page with its own. */
-function verbOf(action: Action | undefined, method: string): string {
-  if (action !== undefined) return VERBS[action.verb] ?? action.verb.toUpperCase();
-  return /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/.test(method) ? method : 'other';
+function verbOf({ action, method, contentType }: CountedRequest): string {
+  if (action === undefined) {
+    if (method === 'HEAD') return 'GET';
+    return /^(?:GET|POST|PUT|PATCH|DELETE)$/.test(method) ? method : 'other';
+  }
+  if (CONNECTIONS.has(action.subresource ?? '')) return 'CONNECT';
+  if (action.verb === 'patch' && contentType === 'application/apply-patch+yaml') return 'APPLY';
+  return VERBS[action.verb] ?? action.verb.toUpperCase();
 }

@@ -19,6 +19,8 @@ export interface Envelope {
   /** The client takes compressed answers. */
   readonly gzip: boolean;
   readonly warnings: readonly string[];
+  /** More of them, for every answer. */
+  readonly headers?: HeaderTable;
 }
 
 export type HeaderTable = Readonly<Record<string, string>>;
@@ -128,6 +130,7 @@ function respond(envelope: Envelope, { code, body, headers }: Parts): Answer {
   const all: [string, string][] = [['Audit-Id', envelope.auditId]];
   if (!('Cache-Control' in headers)) all.push(['Cache-Control', 'no-cache, private']);
   for (const name in headers) all.push([name, headers[name] ?? '']);
+  for (const name in envelope.headers) all.push([name, envelope.headers[name] ?? '']);
   if (envelope.warnings.length > 0) {
     for (const warning of warningHeaders(envelope.warnings)) all.push(['Warning', warning]);
   }

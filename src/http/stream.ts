@@ -24,6 +24,8 @@ export interface EventStreamOptions {
   /** What other watches were sent lately; absent: every event is encoded anew. */
   readonly recent?: RecentEvents;
   readonly onError: ErrorListener;
+  /** Called for each event that is sent, with its length. */
+  readonly onEvent?: (bytes: number) => void;
   /** Called once when no more events will be sent. */
   readonly onEnd?: () => void;
 }
@@ -70,6 +72,7 @@ class WatchSource implements ByteSource {
           break;
         }
         chunk.add(encoded);
+        this.#options.onEvent?.(encoded.length);
         if (chunk.length >= CHUNK) break;
         const more = this.#atHand();
         event = more instanceof Promise ? await more : more;

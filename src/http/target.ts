@@ -1,9 +1,11 @@
 /**
  * What a handler needs of the cluster behind it.
  */
+import type { AuditLog } from '../audit/log.js';
 import type { ClusterAuthentication } from '../auth/cluster-authentication.js';
 import type { AccessAttributes, AccessDecision } from '../kinds/access.js';
 import type { FeatureGates } from '../kinds/feature-gates.js';
+import type { InsideReader } from '../kinds/objects.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { Dialect } from '../meta/dialect.js';
 import type { GroupVersionResource } from '../meta/gvk.js';
@@ -31,6 +33,10 @@ export interface FetchTarget {
   readonly closing?: AbortSignal;
   /** May somebody do that? No user: the administrator. */
   authorize(user: User | undefined, attributes: AccessAttributes): AccessDecision;
+  /** Objects as they are stored, for what a handler itself has to know. */
+  readonly inside: InsideReader;
+  /** Writes requests down; absent: nobody does. */
+  readonly audit?: AuditLog | undefined;
   /** Whom tokens stand for. */
   readonly authentication: ClusterAuthentication;
   /** Answers at once or later. Throws, or rejects with, StatusError. */

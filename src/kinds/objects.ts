@@ -21,6 +21,15 @@ export interface ObjectReader {
   list(resource: GroupResource, namespace?: string): readonly ApiObject[];
 }
 
+/** Objects as they are stored, for those who serve a cluster and are nobody in it. */
+export interface InsideReader {
+  readonly objects: ObjectReader;
+  /** How often objects of a resource have been written: another number, another state. */
+  changes(resource: GroupResource): number;
+  /** How many objects there are of a resource, named as clients do. */
+  count(resource: GroupResource): number;
+}
+
 export interface Objects extends ObjectReader {
   /** Whether the cluster serves such objects at all. */
   serves(resource: GroupResource): boolean;

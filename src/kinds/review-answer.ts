@@ -19,15 +19,26 @@ const TYPE_OF_TYPES =
 
 /** Why an answer cannot be read; undefined when it can. What it does not say is taken to be what was expected. */
 export function unreadableReview(answer: unknown, expected: ReviewType): string | undefined {
-  if (answer !== null && answer !== undefined && !isRecord(answer)) {
-    const why = `json: cannot unmarshal ${jsonType(answer)} into Go value of type ${TYPE_OF_TYPES}`;
-    return `couldn't get version/kind; json parse error: ${why}`;
-  }
+  const unreadable = unreadableType(answer);
+  if (unreadable !== undefined) return unreadable;
   const said = typeIn(answer);
   const apiVersion = said.apiVersion || expected.apiVersion;
   const kind = said.kind || expected.kind;
   if (apiVersion === expected.apiVersion && kind === expected.kind) return undefined;
   return mismatch({ apiVersion, kind }, expected);
+}
+
+/** Why nobody can say of which type a document is; nothing at all will do. */
+export function unreadableType(document: unknown): string | undefined {
+  if (document === null || document === undefined) return undefined;
+  const fail = (value: unknown, into: string) =>
+    `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonType(value)} into ${into}`;
+  if (!isRecord(document)) return fail(document, `Go value of type ${TYPE_OF_TYPES}`);
+  for (const field of ['apiVersion', 'kind']) {
+    const value = document[field] ?? '';
+    if (typeof value !== 'string') return fail(value, `Go struct field .${field} of type string`);
+  }
+  return undefined;
 }
 
 /** Group, version and kind as an answer gives them; what is missing is empty. */

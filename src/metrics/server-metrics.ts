@@ -6,6 +6,7 @@ import type { AccessDecision } from '../kinds/access.js';
 import type { Release } from '../kinds/lifecycle.js';
 import { type Dialect, orchDialect } from '../meta/dialect.js';
 import { type Counter, exponentialBuckets, type Family, type Gauge, type Histogram } from './family.js';
+import { type FlowFigures, flowLabels } from './flow-source.js';
 import { MetricsRegistry, type RegistryOptions } from './registry.js';
 import { collectSources, type MetricSources } from './sources.js';
 import { Watermark } from './watermark.js';
@@ -204,10 +205,19 @@ export class ServerMetrics {
     const dryRun = { ...labels, dry_run: subject.dryRun };
     const total = this.#requests.with({ ...dryRun, code: String(code) });
     const isRead = subject.verb === 'GET' || subject.verb === 'LIST' || subject.verb === 'WATCH';
+    // There is no series before there is something in it.
+    let durations: Histogram | undefined;
+    let sizes: Histogram | undefined;
     return ({ seconds, bytes }) => {
       total.add();
-      if (seconds !== undefined) this.#durations.with(dryRun).observe(seconds);
-      if (bytes !== undefined && isRead) this.#sizes.with(labels).observe(bytes);
+      if (seconds !== undefined) {
+        durations ??= this.#durations.with(dryRun);
+        durations.observe(seconds);
+      }
+      if (bytes !== undefined && isRead) {
+        sizes ??= this.#sizes.with(labels);
+        sizes.observe(bytes);
+      }
     };
   }
 
@@ -280,14 +290,7 @@ export class ServerMetrics {
   }
 }
 
-interface FlowNames {
-  readonly priorityLevel: string;
-  readonly flowSchema: string;
-}
-
-function flowLabels({ priorityLevel, flowSchema }: FlowNames) {
-  return { priority_level: priorityLevel, flow_schema: flowSchema };
-}
+type FlowNames = Pick<FlowFigures, 'priorityLevel' | 'flowSchema'>;
 
 function labelsOf({ verb, group, version, resource, subresource, scope }: Omit<RequestSubject, 'dryRun'>) {
   return { verb, group, version, resource, subresource, scope, component: COMPONENT };

@@ -3,6 +3,7 @@
  * nobody anything.
  */
 import type { Dialect } from '../meta/dialect.js';
+import { collectFlow, type FlowSource } from './flow-source.js';
 import type { MetricsRegistry } from './registry.js';
 
 /** Parts that are absent are not shown. */
@@ -44,31 +45,6 @@ export interface AuditFigures {
   readonly levels: Readonly<Record<string, number>>;
 }
 
-export interface FlowSource {
-  flows(): readonly FlowFigures[];
-  levels(): readonly SeatFigures[];
-}
-
-export interface FlowFigures {
-  readonly priorityLevel: string;
-  readonly flowSchema: string;
-  readonly dispatched: number;
-  /** By reason. */
-  readonly rejected: Readonly<Partial<Record<string, number>>>;
-  readonly inQueue: number;
-  readonly inQueueSeats: number;
-  readonly executing: number;
-  readonly executingSeats: number;
-}
-
-export interface SeatFigures {
-  readonly priorityLevel: string;
-  readonly nominal: number;
-  readonly lower: number;
-  readonly upper: number;
-  readonly current: number;
-}
-
 export function collectSources(registry: MetricsRegistry, dialect: Dialect, sources: MetricSources): void {
   const { startedMs, build, features, objects, audit, flow } = sources;
   if (startedMs !== undefined) collectStart(registry, startedMs);
@@ -76,10 +52,7 @@ export function collectSources(registry: MetricsRegistry, dialect: Dialect, sour
   if (features !== undefined) collectFeatures(registry, dialect, features);
   if (objects !== undefined) collectObjects(registry, objects);
   if (audit !== undefined) collectAudit(registry, audit);
-  if (flow !== undefined) {
-    collectFlows(registry, flow);
-    collectSeats(registry, flow);
-  }
+  if (flow !== undefined) collectFlow(registry, flow);
 }
 
 function collectStart(registry: MetricsRegistry, startedMs: number): void {
@@ -167,109 +140,5 @@ function collectAudit(registry: MetricsRegistry, audit: () => AuditFigures): voi
     },
     () =>
       Object.entries(audit().levels).flatMap(([level, count]) => (count === 0 ? [] : [[{ level }, count] as const])),
-  );
-}
-
-const FLOW = ['priority_level', 'flow_schema'] as const;
-
-function collectFlows(registry: MetricsRegistry, { flows }: FlowSource): void {
-  const collect = (
-    about: Pick<Parameters<MetricsRegistry['collect']>[0], 'help' | 'stability' | 'type' | 'deprecatedVersion'>,
-    name: string,
-    valueOf: (figures: FlowFigures) => number,
-  ): void =>
-    registry.collect({ ...about, name: `apiserver_flowcontrol_${name}`, labels: FLOW }, () =>
-      flows().map((figures) => [labelsOf(figures), valueOf(figures)] as const),
-    );
-  const labelsOf = ({ priorityLevel, flowSchema }: FlowFigures) => ({
-    priority_level: priorityLevel,
-    flow_schema: flowSchema,
-  });
-  collect(
-    { help: 'Requests that got a seat.', stability: 'BETA', type: 'counter' },
-    'dispatched_requests_total',
-    ({ dispatched }) => dispatched,
-  );
-  registry.collect(
-    {
-      name: 'apiserver_flowcontrol_rejected_requests_total',
-      help: 'Requests that were turned away, and why.',
-      stability: 'BETA',
-      labels: [...FLOW, 'reason'],
-      type: 'counter',
-    },
-    () =>
-      flows().flatMap((figures) =>
-        Object.entries(figures.rejected).map(
-          ([reason, count = 0]) => [{ ...labelsOf(figures), reason }, count] as const,
-        ),
-      ),
-  );
-  collect(
-    { help: 'Requests that wait in queues.', stability: 'BETA', type: 'gauge' },
-    'current_inqueue_requests',
-    ({ inQueue }) => inQueue,
-  );
-  collect(
-    { help: 'Seats that waiting requests need.', stability: 'ALPHA', type: 'gauge' },
-    'current_inqueue_seats',
-    ({ inQueueSeats }) => inQueueSeats,
-  );
-  collect(
-    { help: 'Requests that have a seat.', stability: 'BETA', type: 'gauge' },
-    'current_executing_requests',
-    ({ executing }) => executing,
-  );
-  collect(
-    { help: 'Seats that are taken.', stability: 'BETA', type: 'gauge' },
-    'current_executing_seats',
-    ({ executingSeats }) => executingSeats,
-  );
-  collect(
-    {
-      help: 'Seats that are taken; apiserver_flowcontrol_current_executing_seats tells the same.',
-      stability: 'ALPHA',
-      type: 'gauge',
-      deprecatedVersion: '1.31',
-    },
-    'request_concurrency_in_use',
-    ({ executingSeats }) => executingSeats,
-  );
-}
-
-function collectSeats(registry: MetricsRegistry, { levels }: FlowSource): void {
-  const collect = (
-    about: Pick<Parameters<MetricsRegistry['collect']>[0], 'help' | 'stability' | 'deprecatedVersion'>,
-    name: string,
-    valueOf: (figures: SeatFigures) => number,
-  ): void =>
-    registry.collect(
-      { ...about, name: `apiserver_flowcontrol_${name}`, labels: ['priority_level'], type: 'gauge' },
-      () => levels().map((figures) => [{ priority_level: figures.priorityLevel }, valueOf(figures)] as const),
-    );
-  collect(
-    { help: 'Seats that a level has by its shares.', stability: 'BETA' },
-    'nominal_limit_seats',
-    ({ nominal }) => nominal,
-  );
-  collect(
-    { help: 'The least seats that lending leaves a level with.', stability: 'ALPHA' },
-    'lower_limit_seats',
-    ({ lower }) => lower,
-  );
-  collect(
-    { help: 'The most seats that a level can have by borrowing.', stability: 'ALPHA' },
-    'upper_limit_seats',
-    ({ upper }) => upper,
-  );
-  collect({ help: 'Seats that a level has now.', stability: 'ALPHA' }, 'current_limit_seats', ({ current }) => current);
-  collect(
-    {
-      help: 'Seats that a level has by its shares; apiserver_flowcontrol_nominal_limit_seats tells the same.',
-      stability: 'ALPHA',
-      deprecatedVersion: '1.30',
-    },
-    'request_concurrency_limit',
-    ({ nominal }) => nominal,
   );
 }

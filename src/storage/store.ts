@@ -118,6 +118,11 @@ export class Store {
     return log.watch(query.after, query);
   }
 
+  /** How many objects of a resource there are. */
+  count(resource: string): number {
+    return this.#tables.get(resource)?.size ?? 0;
+  }
+
   /** A number for the state of a resource: another number, another state, also after a restore. */
   lastChange(resource: string): number {
     return Math.max(this.#tables.get(resource)?.mark ?? 0, this.#restoredAt);

@@ -51,12 +51,18 @@ const CONFIGURATIONS: ReadonlySet<string> = new Set([
   'MutatingAdmissionPolicyBinding',
 ]);
 
-/** Questions about who somebody is and what he may do are not for policies. */
+/** Policies themselves, and questions about who somebody is and what he may do, are not for policies. */
 export function isNeverSeenByPolicies({ kind }: ServedKind): boolean {
-  return own(REVIEWS, kind.group)?.includes(kind.names.plural) ?? false;
+  return own(NOT_FOR_POLICIES, kind.group)?.includes(kind.names.plural) ?? false;
 }
 
-const REVIEWS: Readonly<Record<string, readonly string[]>> = {
+const NOT_FOR_POLICIES: Readonly<Record<string, readonly string[]>> = {
+  [serviceGroup('admissionregistration')]: [
+    'validatingadmissionpolicies',
+    'validatingadmissionpolicybindings',
+    'mutatingadmissionpolicies',
+    'mutatingadmissionpolicybindings',
+  ],
   [serviceGroup('authentication')]: ['selfsubjectreviews', 'tokenreviews'],
   [serviceGroup('authorization')]: [
     'localsubjectaccessreviews',

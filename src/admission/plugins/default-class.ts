@@ -3,6 +3,7 @@
  */
 import { serviceGroup } from '../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
+import { own } from '../../util/json.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { isFor, kindsOf } from './match.js';
 
@@ -16,7 +17,7 @@ export const defaultStorageClass: AdmissionPlugin = Object.freeze({
     const spec = request.object['spec'] as { storageClassName?: string };
     if (spec.storageClassName !== undefined || hasBetaClass(request.object, view)) return;
     const classes = view.list({ group: serviceGroup('storage'), resource: 'storageclasses' });
-    const chosen = markedAsDefault(classes, 'storageclass', view);
+    const chosen = markedAsDefault(classes, ['storageclass', 'storageclass.beta'], view);
     if (chosen !== undefined) spec.storageClassName = chosen.metadata.name;
   },
 });
@@ -38,7 +39,7 @@ export const defaultIngressClass: AdmissionPlugin = Object.freeze({
     const annotation = view.dialect.key('ingress.class');
     if (spec.ingressClassName !== undefined) return;
     if (Object.hasOwn(request.object.metadata.annotations ?? {}, annotation)) return;
-    const chosen = markedAsDefault(view.list({ group, resource: 'ingressclasses' }), 'ingressclass', view);
+    const chosen = markedAsDefault(view.list({ group, resource: 'ingressclasses' }), ['ingressclass'], view);
     if (chosen !== undefined) spec.ingressClassName = chosen.metadata.name;
   },
 });
@@ -46,13 +47,14 @@ export const defaultIngressClass: AdmissionPlugin = Object.freeze({
 /** Of several defaults, the newest; of equally old ones, the first by name. */
 function markedAsDefault(
   classes: readonly ApiObject[],
-  subdomain: string,
+  subdomains: readonly string[],
   { dialect }: ClusterView,
 ): ApiObject | undefined {
-  const annotation = dialect.subkey(subdomain, 'is-default-class');
+  const keys = subdomains.map((subdomain) => dialect.subkey(subdomain, 'is-default-class'));
   let best: ApiObject | undefined;
   for (const candidate of classes) {
-    if (candidate.metadata.annotations?.[annotation] !== 'true') continue;
+    const { annotations = {} } = candidate.metadata;
+    if (!keys.some((key) => own(annotations, key) === 'true')) continue;
     // Listed by name, so that the first of equals is there already.
     const { creationTimestamp } = candidate.metadata;
     if (best === undefined || creationTimestamp > best.metadata.creationTimestamp) best = candidate;

@@ -3,6 +3,7 @@
  */
 import { serviceGroup } from '../../meta/dialect.js';
 import { Quantity } from '../../meta/quantity.js';
+import { own } from '../../util/json.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { isFor, kindsOf } from './match.js';
 import { refuse } from './refuse.js';
@@ -29,7 +30,9 @@ function validate(request: AdmissionRequest, view: ClusterView): void {
   const live = request.oldObject as unknown as Claim;
   if (asked(next).cmp(asked(live)) <= 0) return;
   if (live.status?.phase !== 'Bound') throw refuse(request, 'Only bound persistent volume claims can be expanded');
-  if (mayGrow(next, view)) return;
+  // A claim that just changes its class grows by neither.
+  const name = classOf(next, view);
+  if (name !== '' && name === classOf(live, view) && mayGrow(name, view)) return;
   throw refuse(
     request,
     'only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize',
@@ -40,10 +43,13 @@ function asked({ spec }: Claim): Quantity {
   return Quantity.parse(spec?.resources?.requests?.['storage'] ?? '0');
 }
 
-function mayGrow({ metadata, spec }: Claim, view: ClusterView): boolean {
-  // The annotation of old still comes first.
-  const name = metadata.annotations?.[view.dialect.subkey('volume.beta', 'storage-class')] ?? spec?.storageClassName;
-  if (!name) return false;
+/** The annotation of old still comes first. */
+function classOf({ metadata, spec }: Claim, { dialect }: ClusterView): string {
+  const annotation = own(metadata.annotations ?? {}, dialect.subkey('volume.beta', 'storage-class'));
+  return annotation ?? spec?.storageClassName ?? '';
+}
+
+function mayGrow(name: string, view: ClusterView): boolean {
   const storageClass = view.get({ group: serviceGroup('storage'), resource: 'storageclasses', namespace: '', name });
   return storageClass?.['allowVolumeExpansion'] === true;
 }

@@ -103,7 +103,7 @@ function asToleration(value: unknown): Toleration {
     throw cannotRead(tolerationSeconds, 'Go struct field Toleration.tolerationSeconds of type int64');
   }
   const known = ['key', 'operator', 'value', 'effect', 'tolerationSeconds'];
-  return Object.fromEntries(known.flatMap((field) => (value[field] ?? '') === '' ? [] : [[field, value[field]]]));
+  return Object.fromEntries(known.flatMap((field) => ((value[field] ?? '') === '' ? [] : [[field, value[field]]])));
 }
 
 function cannotRead(value: unknown, into: string): StatusError {

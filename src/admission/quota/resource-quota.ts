@@ -26,14 +26,19 @@ function validate(request: AdmissionRequest, view: ClusterView): void {
   if ((operation !== 'CREATE' && operation !== 'UPDATE') || object === undefined) return;
   const measure: Measure = { evaluator: evaluatorOf(request.served, view), terms: view };
   if (!measure.evaluator.handles(request, view)) return;
-  const quotas = view.list(QUOTAS, namespace);
+  const seen = view.changes(QUOTAS);
+  const quotas = seen === 0 ? NONE : view.list(QUOTAS, namespace);
   const due = chargesFor(request, object, { quotas, measure });
   if (request.dryRun) return;
   request.whenStored(() => {
+    if (quotas.length === 0 && view.changes(QUOTAS) === seen) return;
     const present = view.list(QUOTAS, namespace);
     charge(isSame(present, quotas) ? due : chargesFor(request, object, { quotas: present, measure }), view);
   });
 }
+
+/** In most clusters, no quota was ever written. */
+const NONE: readonly ApiObject[] = Object.freeze([]);
 
 /** Stored objects never change: the same ones say the same. */
 function isSame(left: readonly ApiObject[], right: readonly ApiObject[]): boolean {

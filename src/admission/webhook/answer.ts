@@ -7,7 +7,7 @@ import { quote } from '../../meta/go-text.js';
 import { parseApiVersion, printGvk } from '../../meta/gvk.js';
 import { DecodeError, decode } from '../../schema/decode.js';
 import { objectFromZod } from '../../schema/from-zod.js';
-import { bytes, int32, int64, namedString, optional, pointer, struct } from '../../schema/hints.js';
+import { bytes, hint, int32, int64, namedString, optional, pointer, struct } from '../../schema/hints.js';
 import type { ObjectNode } from '../../schema/structural.js';
 import { once } from '../../schema/type.js';
 import { decodeBase64Text } from '../../util/base64.js';
@@ -149,7 +149,7 @@ const status = () =>
 
 const reviewIn = (version: string) =>
   once((): ObjectNode => {
-    const response = struct('AdmissionResponse', {
+    const fields = struct('AdmissionResponse', {
       uid: namedString('types.UID'),
       allowed: z.boolean(),
       status: pointer(status()),
@@ -158,6 +158,7 @@ const reviewIn = (version: string) =>
       auditAnnotations: optional(z.record(z.string(), z.string())),
       warnings: optional(z.array(z.string())),
     });
+    const response = hint(fields, { goType: `${version}.AdmissionResponse` });
     const review = { kind: text(), apiVersion: text(), response: pointer(response) };
     return objectFromZod(struct('AdmissionReview', review));
   });

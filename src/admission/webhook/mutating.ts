@@ -12,6 +12,7 @@ import { encodeSorted, printJson } from '../../util/json.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 import { isNeverSentToWebhooks, matchWebhook } from '../match/index.js';
 import { Reinvocation } from '../match/reinvocation.js';
+import { ShownObject } from '../match/shown-object.js';
 import type { MatchedRequest } from '../match/types.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { JSON_PATCH, type Verdict } from './answer.js';
@@ -20,7 +21,6 @@ import { conditionsHold } from './conditions.js';
 import { type Hook, hooksOf, isConcerned } from './hooks.js';
 import { applyOperations, operationsIn, PatchFailure } from './json-patch.js';
 import type { Reviewed } from './review.js';
-import { ShownObject } from './shown-object.js';
 
 export const mutatingAdmissionWebhook: AdmissionPlugin = Object.freeze({
   name: 'MutatingAdmissionWebhook',

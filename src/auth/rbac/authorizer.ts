@@ -10,7 +10,7 @@ import { CLUSTER_ROLE_BINDINGS, RBAC_GROUP, ROLE_BINDINGS } from '../../kinds/rb
 import { quote } from '../../meta/go-text.js';
 import type { User } from '../../protocol/request.js';
 import type { Authorizer, AuthorizerFactory, AuthorizerSetting } from '../authorizer.js';
-import { type Binding, Bindings } from './bindings.js';
+import { type Binding, Bindings, Grant } from './bindings.js';
 import { Roles } from './roles.js';
 
 /**
@@ -40,17 +40,13 @@ class RbacAuthorizer implements Authorizer {
   decide(user: User, attributes: AccessAttributes): AccessDecision | undefined {
     const roles = this.#roles;
     roles.look();
-    const everywhere = this.#everywhere();
-    const there = everywhere.find(user, attributes, roles);
-    if (there !== undefined) return there.decision;
-    const namespace = attributes.type === 'resource' ? attributes.namespace : '';
-    let dangling = everywhere.danglingFor(user, roles);
-    if (namespace !== '') {
-      const within = this.#in(namespace);
-      const here = within.find(user, attributes, roles);
-      if (here !== undefined) return here.decision;
-      const more = within.danglingFor(user, roles);
-      if (more.length > 0) dangling = [...dangling, ...more];
+    const everywhere = this.#everywhere().ask(user, attributes, roles);
+    if (everywhere instanceof Grant) return everywhere.decision;
+    let dangling = everywhere;
+    if (attributes.type === 'resource' && attributes.namespace !== '') {
+      const here = this.#in(attributes.namespace).ask(user, attributes, roles);
+      if (here instanceof Grant) return here.decision;
+      if (here.length > 0) dangling = [...dangling, ...here];
     }
     if (dangling.length === 0) return undefined;
     return { allowed: false, reason: `RBAC: ${this.#told(dangling)}` };

@@ -12,7 +12,6 @@ import { RuleTable } from './rule-table.js';
 
 /** One binding, with the role that it refers to as of the last look. */
 export class Binding {
-  readonly object: ApiObject;
   readonly name: string;
   readonly reference: RoleRef;
   readonly subjects: readonly Subject[];
@@ -21,7 +20,6 @@ export class Binding {
   #lookedAt = -2;
 
   constructor(object: ApiObject, namespace: string) {
-    this.object = object;
     this.name = object.metadata.name;
     this.reference = object['roleRef'] as RoleRef;
     this.subjects = (object['subjects'] ?? []) as readonly Subject[];
@@ -156,7 +154,8 @@ class Grants {
 export class Bindings {
   /** Empty: the whole cluster. */
   readonly #namespace: string;
-  readonly #byName = new Map<string, Binding>();
+  #objects: readonly ApiObject[] = [];
+  readonly #bindings = new Map<ApiObject, Binding>();
   readonly #users = new Map<string, Grants>();
   readonly #groups = new Map<string, Grants>();
   /** Which state of the resource it was last brought in line with. */
@@ -168,30 +167,40 @@ export class Bindings {
 
   /** Brings it in line with all bindings that there are now. */
   update(objects: readonly ApiObject[]): void {
-    const gone = new Set(this.#byName.keys());
-    for (const object of objects) {
-      const { name } = object.metadata;
-      gone.delete(name);
-      const before = this.#byName.get(name);
-      if (before?.object === object) continue;
-      if (before !== undefined) this.#remove(before);
-      this.#add(new Binding(object, this.#namespace));
+    const before = this.#objects;
+    this.#objects = objects;
+    // Most of them are where they were.
+    let start = 0;
+    while (start < before.length && before[start] === objects[start]) start++;
+    let end = 0;
+    const most = Math.min(before.length, objects.length) - start;
+    while (end < most && before[before.length - 1 - end] === objects[objects.length - 1 - end]) end++;
+    const gone = new Set(before.slice(start, before.length - end));
+    const come: ApiObject[] = [];
+    for (const object of objects.slice(start, objects.length - end)) {
+      if (!gone.delete(object)) come.push(object);
     }
-    for (const name of gone) {
-      const binding = this.#byName.get(name);
-      if (binding !== undefined) this.#remove(binding);
-    }
+    for (const object of gone) this.#remove(object);
+    for (const object of come) this.#add(object);
   }
 
-  /** The first grant by which a user may do it. */
-  find(user: User, attributes: AccessAttributes, roles: Roles): Grant | undefined {
-    let found = this.#users.get(user.user)?.find(attributes, roles);
-    if (user.groups === undefined) return found;
-    for (const group of user.groups) {
-      const grant = this.#groups.get(group)?.find(attributes, roles);
-      if (grant !== undefined && (found === undefined || isBefore(grant, found))) found = grant;
+  /** The first grant by which a user may do it; if there is none, his bindings to roles that do not exist, in order. */
+  ask(user: User, attributes: AccessAttributes, roles: Roles): Grant | readonly Binding[] {
+    const own = this.#users.get(user.user);
+    let found = own?.find(attributes, roles);
+    let dangling = found === undefined ? (own?.dangling(roles) ?? NONE) : NONE;
+    for (const group of user.groups ?? []) {
+      const grants = this.#groups.get(group);
+      if (grants === undefined) continue;
+      const grant = grants.find(attributes, roles);
+      if (grant !== undefined) {
+        if (found === undefined || isBefore(grant, found)) found = grant;
+      } else if (found === undefined) {
+        const more = grants.dangling(roles);
+        if (more.length > 0) dangling = [...dangling, ...more];
+      }
     }
-    return found;
+    return found ?? (dangling.length < 2 ? dangling : inOrder(dangling));
   }
 
   /** All bindings that name a user or one of his groups, in order. */
@@ -199,23 +208,14 @@ export class Bindings {
     return inOrder(this.#grantsOf(user).flatMap((grants) => grants.all().map(({ binding }) => binding)));
   }
 
-  /** Those of them that give a role that does not exist. Hardly ever are there any. */
-  danglingFor(user: User, roles: Roles): readonly Binding[] {
-    let found = this.#users.get(user.user)?.dangling(roles) ?? NONE;
-    for (const group of user.groups ?? []) {
-      const more = this.#groups.get(group)?.dangling(roles) ?? NONE;
-      if (more.length > 0) found = [...found, ...more];
-    }
-    return found.length === 0 ? found : inOrder(found);
-  }
-
   #grantsOf({ user, groups = [] }: User): Grants[] {
     const found = [this.#users.get(user), ...groups.map((group) => this.#groups.get(group))];
     return found.filter((grants) => grants !== undefined);
   }
 
-  #add(binding: Binding): void {
-    this.#byName.set(binding.name, binding);
+  #add(object: ApiObject): void {
+    const binding = new Binding(object, this.#namespace);
+    this.#bindings.set(object, binding);
     binding.subjects.forEach((subject, index) => {
       const place = this.#placeOf(subject);
       if (place === undefined) return;
@@ -225,8 +225,10 @@ export class Bindings {
     });
   }
 
-  #remove(binding: Binding): void {
-    this.#byName.delete(binding.name);
+  #remove(object: ApiObject): void {
+    const binding = this.#bindings.get(object);
+    if (binding === undefined) return;
+    this.#bindings.delete(object);
     for (const subject of binding.subjects) {
       const place = this.#placeOf(subject);
       const grants = place?.in.get(place.name);

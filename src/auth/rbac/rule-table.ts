@@ -10,12 +10,19 @@
  */
 import type { AccessAttributes, AccessRule, ResourceAttributes } from '../../kinds/access.js';
 
-interface ResourceEntry<Source> {
+type IsBefore<Source> = (left: Source, right: Source) => boolean;
+
+/** Who allows it, first of all. */
+interface Holders<Source> {
+  /** Whatever the name. */
+  any: Source | undefined;
+  /** Under one name only. */
+  readonly named: Map<string, Source>;
+}
+
+interface Entry<Source> extends Holders<Source> {
   readonly verbs: readonly string[];
   readonly groups: readonly string[];
-  /** Where the rule holds whatever the name. */
-  any: Source | undefined;
-  readonly named: Map<string, Source>;
 }
 
 interface PathEntry<Source> {
@@ -24,20 +31,21 @@ interface PathEntry<Source> {
   readonly source: Source;
 }
 
+/** What is there from the beginning stays; rules are only added before the first question. */
 export class RuleTable<Source> {
   /** By resource, by subresource. */
-  readonly #resources = new Map<string, Map<string, ResourceEntry<Source>[]>>();
+  readonly #resources = new Map<string, Map<string, Cell<Source>>>();
   readonly #paths: PathEntry<Source>[] = [];
-  readonly #isBefore: (left: Source, right: Source) => boolean;
+  readonly #isBefore: IsBefore<Source>;
 
   /** `isBefore` must be the order in which sources are added. */
-  constructor(isBefore: (left: Source, right: Source) => boolean) {
+  constructor(isBefore: IsBefore<Source>) {
     this.#isBefore = isBefore;
   }
 
   add(rules: readonly AccessRule[], source: Source): void {
     for (const rule of rules) {
-      for (const resource of new Set(rule.resources ?? [])) this.#addResource(resource, rule, source);
+      for (const resource of new Set(rule.resources ?? [])) this.#cellOf(resource).add(rule, source);
       const { verbs, nonResourceURLs: paths = [] } = rule;
       if (paths.length > 0) this.#paths.push({ verbs, paths, source });
     }
@@ -47,29 +55,19 @@ export class RuleTable<Source> {
   find(attributes: AccessAttributes): Source | undefined {
     if (attributes.type === 'resource') return this.#findResource(attributes);
     const { verb, path } = attributes;
-    return this.#paths.find(
-      ({ verbs, paths }) => includesOrAll(verbs, verb) && paths.some((pattern) => pathMatches(pattern, path)),
-    )?.source;
-  }
-
-  #addResource(text: string, { verbs, apiGroups: groups = [], resourceNames = [] }: AccessRule, source: Source): void {
-    const [resource, subresource] = split(text);
-    const entries = this.#entriesOf(resource, subresource);
-    let entry = entries.find((one) => sameWords(one.verbs, verbs) && sameWords(one.groups, groups));
-    if (entry === undefined) {
-      entry = { verbs, groups, any: undefined, named: new Map() };
-      entries.push(entry);
+    for (const { verbs, paths, source } of this.#paths) {
+      if (includesOrAll(verbs, verb) && paths.some((pattern) => pathMatches(pattern, path))) return source;
     }
-    if (resourceNames.length === 0) entry.any ??= source;
-    for (const name of resourceNames) if (!entry.named.has(name)) entry.named.set(name, source);
+    return undefined;
   }
 
-  #entriesOf(resource: string, subresource: string): ResourceEntry<Source>[] {
-    const below = this.#resources.get(resource) ?? new Map<string, ResourceEntry<Source>[]>();
+  #cellOf(text: string): Cell<Source> {
+    const [resource, subresource] = split(text);
+    const below = this.#resources.get(resource) ?? new Map<string, Cell<Source>>();
     this.#resources.set(resource, below);
-    const entries = below.get(subresource) ?? [];
-    below.set(subresource, entries);
-    return entries;
+    const cell = below.get(subresource) ?? new Cell<Source>();
+    below.set(subresource, cell);
+    return cell;
   }
 
   #findResource(attributes: ResourceAttributes): Source | undefined {
@@ -78,36 +76,98 @@ export class RuleTable<Source> {
     // A review may put both into one word.
     if (resource.includes('/')) {
       const [first, rest] = split(subresource === '' ? resource : `${resource}/${subresource}`);
-      found = this.#first(this.#resources.get(first)?.get(rest), attributes, found);
+      found = this.#resources.get(first)?.get(rest)?.find(attributes, this.#isBefore);
     } else {
-      found = this.#first(this.#resources.get(resource)?.get(subresource), attributes, found);
+      found = this.#resources.get(resource)?.get(subresource)?.find(attributes, this.#isBefore);
     }
     const all = this.#resources.get('*');
     if (all === undefined) return found;
-    if (subresource !== '') found = this.#first(all.get(subresource), attributes, found);
-    return this.#first(all.get(''), attributes, found);
+    if (subresource !== '') found = this.#earlier(found, all.get(subresource), attributes);
+    return this.#earlier(found, all.get(''), attributes);
   }
 
-  /** The first of what was found so far and of those that allow it. */
-  #first(
-    entries: readonly ResourceEntry<Source>[] | undefined,
-    { verb, group, name }: ResourceAttributes,
-    soFar: Source | undefined,
+  #earlier(
+    found: Source | undefined,
+    cell: Cell<Source> | undefined,
+    attributes: ResourceAttributes,
   ): Source | undefined {
-    if (entries === undefined) return soFar;
-    let found = soFar;
-    for (const { verbs, groups, any, named } of entries) {
-      if (!includesOrAll(verbs, verb) || !includesOrAll(groups, group)) continue;
-      found = this.#earlier(found, any);
-      if (named.size > 0) found = this.#earlier(found, named.get(name));
+    return cell === undefined ? found : earlier(found, cell.find(attributes, this.#isBefore), this.#isBefore);
+  }
+}
+
+/** More ways of speaking about one resource than this are looked up by verb and group. */
+const MANY = 8;
+
+/** What is said about one resource. */
+class Cell<Source> {
+  readonly #entries: Entry<Source>[] = [];
+  #index: Map<string, Map<string, Holders<Source>>> | undefined;
+
+  add({ verbs, apiGroups: groups = [], resourceNames = [] }: AccessRule, source: Source): void {
+    let entry = this.#entries.find((one) => sameWords(one.verbs, verbs) && sameWords(one.groups, groups));
+    if (entry === undefined) {
+      entry = { verbs, groups, any: undefined, named: new Map() };
+      this.#entries.push(entry);
+    }
+    if (resourceNames.length === 0) entry.any ??= source;
+    for (const name of resourceNames) if (!entry.named.has(name)) entry.named.set(name, source);
+  }
+
+  find({ verb, group, name }: ResourceAttributes, isBefore: IsBefore<Source>): Source | undefined {
+    let found: Source | undefined;
+    if (this.#entries.length > MANY) {
+      this.#index ??= indexed(this.#entries, isBefore);
+      const these = this.#index.get(verb);
+      const all = this.#index.get('*');
+      for (const holders of [these?.get(group), these?.get('*'), all?.get(group), all?.get('*')]) {
+        if (holders !== undefined) found = holding(holders, name, { soFar: found, isBefore });
+      }
+      return found;
+    }
+    for (const entry of this.#entries) {
+      if (!includesOrAll(entry.verbs, verb) || !includesOrAll(entry.groups, group)) continue;
+      found = holding(entry, name, { soFar: found, isBefore });
     }
     return found;
   }
+}
 
-  #earlier(left: Source | undefined, right: Source | undefined): Source | undefined {
-    if (left === undefined || right === undefined) return left ?? right;
-    return this.#isBefore(right, left) ? right : left;
+function holding<Source>(
+  { any, named }: Holders<Source>,
+  name: string,
+  { soFar, isBefore }: { readonly soFar: Source | undefined; readonly isBefore: IsBefore<Source> },
+): Source | undefined {
+  const found = earlier(soFar, any, isBefore);
+  return named.size === 0 ? found : earlier(found, named.get(name), isBefore);
+}
+
+function earlier<Source>(
+  left: Source | undefined,
+  right: Source | undefined,
+  isBefore: IsBefore<Source>,
+): Source | undefined {
+  if (left === undefined || right === undefined) return left ?? right;
+  return isBefore(right, left) ? right : left;
+}
+
+function indexed<Source>(entries: readonly Entry<Source>[], isBefore: IsBefore<Source>) {
+  const index = new Map<string, Map<string, Holders<Source>>>();
+  for (const { verbs, groups, any, named } of entries) {
+    for (const verb of verbs) {
+      const byGroup = index.get(verb) ?? new Map<string, Holders<Source>>();
+      index.set(verb, byGroup);
+      for (const group of groups) {
+        const holders = byGroup.get(group) ?? { any: undefined, named: new Map<string, Source>() };
+        byGroup.set(group, holders);
+        holders.any = earlier(holders.any, any, isBefore);
+        for (const [name, source] of named) {
+          const first = earlier(holders.named.get(name), source, isBefore);
+          if (first !== undefined) holders.named.set(name, first);
+        }
+      }
+    }
   }
+  return index;
 }
 
 /** `pods/log` is two words. A slash at the end belongs to the first: nothing is below it. */

@@ -81,7 +81,7 @@ export function readClaims({ value, duplicates }: ParsedBody, dialect: Dialect):
   for (const keys of duplicates?.values() ?? []) {
     for (const key of keys.keys()) throw new Error(`json: duplicate key '${key}' in object`);
   }
-  const cluster = recordIn(value, dialect.domain) ?? {};
+  const cluster = recordIn(value, dialect.domain, 'kubernetes') ?? {};
   return {
     issuer: textIn(value, 'iss'),
     subject: textIn(value, 'sub'),
@@ -119,11 +119,14 @@ function dateIn(claims: Claims, key: string): number | undefined {
   if (value === undefined) return undefined;
   const isNumber = typeof value === 'number' || typeof value === 'bigint';
   if (!isNumber) throw new Error('go-jose/go-jose/jwt: expected number value to unmarshal NumericDate');
-  return Math.trunc(Number(value));
+  const seconds = Math.trunc(Number(value));
+  // What is beyond 64 bits comes out at their lower end, so that such a token has expired.
+  return Math.abs(seconds) < 2 ** 63 ? seconds : -(2 ** 63);
 }
 
 function audiencesIn(claims: Claims): readonly string[] {
-  const value = claimIn(claims, 'aud') ?? [];
+  // Here null is not as good as absent.
+  const value = Object.hasOwn(claims, 'aud') ? claims['aud'] : [];
   const all = typeof value === 'string' ? [value] : value;
   if (!Array.isArray(all) || !all.every((audience) => typeof audience === 'string')) {
     throw new Error('go-jose/go-jose/jwt: expected string or array value to unmarshal to Audience');
@@ -131,16 +134,17 @@ function audiencesIn(claims: Claims): readonly string[] {
   return all;
 }
 
-function recordIn(claims: Claims, key: string): Claims | undefined {
+/** `type`: of the reference server's program, which its messages name. */
+function recordIn(claims: Claims, key: string, type: string): Claims | undefined {
   const value = claimIn(claims, key);
   if (value !== undefined && !isRecord(value)) {
-    throw new Error(`json: cannot unmarshal ${jsonType(value)} into Go value of type serviceaccount.ref`);
+    throw new Error(`json: cannot unmarshal ${jsonType(value)} into Go value of type serviceaccount.${type}`);
   }
   return value;
 }
 
 function objectIn(claims: Claims, key: string): ObjectClaim | undefined {
-  const object = recordIn(claims, key);
+  const object = recordIn(claims, key, 'ref');
   return object === undefined ? undefined : { name: textIn(object, 'name'), uid: textIn(object, 'uid') };
 }
 

@@ -42,13 +42,15 @@ export function readCompact(token: string): CompactToken | undefined {
   const header = decodeJson(head);
   const payload = decodeJson(body);
   if (head === undefined || body === undefined || signature === undefined || payload === undefined) return undefined;
-  if (header === undefined || !isRecord(header.value) || header.duplicates !== undefined) return undefined;
-  const algorithm = textIn(header.value, 'alg');
-  const keyId = textIn(header.value, 'kid');
+  if (header === undefined || header.duplicates !== undefined) return undefined;
+  const said = header.value ?? {};
+  if (!isRecord(said)) return undefined;
+  const algorithm = textIn(said, 'alg');
+  const keyId = textIn(said, 'kid');
   if (algorithm === undefined || keyId === undefined) return undefined;
   // The bytes, spelled again: a signature is of what is said, not of the bits around it.
   const signed = asciiBytes(`${encodeBase64Url(head)}.${encodeBase64Url(body)}`);
-  return { keyId, algorithm, isCritical: Object.hasOwn(header.value, 'crit'), payload, signed, signature };
+  return { keyId, algorithm, isCritical: (own(said, 'crit') ?? undefined) !== undefined, payload, signed, signature };
 }
 
 /** The header and the claims as they are signed, keys in the order of their bytes. */

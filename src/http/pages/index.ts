@@ -2,6 +2,7 @@
  * Everything the server answers outside of its resources, in the order in which it is asked.
  */
 import type { TokenDiscovery } from '../../auth/authentication.js';
+import { METRICS_CONTENT_TYPE } from '../../metrics/text.js';
 import type { Metrics } from '../metrics.js';
 import { respondBody } from '../respond.js';
 import { healthPage } from './health.js';
@@ -26,7 +27,7 @@ export function pagesOf({ metrics, isClosing, discovery }: PageSources): readonl
 function metricsPage(metrics: Metrics): Page {
   return ({ path, envelope }) => {
     if (path !== '/metrics') return undefined;
-    const headers = { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' };
+    const headers = { 'Content-Type': METRICS_CONTENT_TYPE };
     return respondBody(envelope, { code: 200, body: metrics.print(), headers });
   };
 }

@@ -2,6 +2,8 @@
  * A cluster that answers as a test tells it to, and words to call a handler over it.
  */
 import * as z from 'zod';
+import { accessOf, allowAuthenticated } from '../../../src/auth/authorizer.js';
+import { authenticationOf } from '../../../src/auth/cluster-authentication.js';
 import type { FetchHandlerOptions, FetchTarget, ServedResource } from '../../../src/http/index.js';
 import { createFetchHandler } from '../../../src/http/index.js';
 import { defineKind } from '../../../src/kinds/define-kind.js';
@@ -14,8 +16,6 @@ import type { ApiObject } from '../../../src/meta/object.js';
 import type { ApiRequest } from '../../../src/protocol/request.js';
 import type { ApiResponse } from '../../../src/protocol/response.js';
 import type { WatchStream, WireEvent } from '../../../src/protocol/watch-event.js';
-import { accessOf, allowAuthenticated } from '../../../src/auth/authorizer.js';
-import { authenticationOf } from '../../../src/auth/cluster-authentication.js';
 import { systemClock } from '../../../src/util/clock.js';
 import { randomIds } from '../../../src/util/ids.js';
 import { deepFreeze } from '../../../src/util/json.js';
@@ -80,6 +80,7 @@ export function fakeServer(answer: Answer, options: FetchHandlerOptions = {}) {
     kinds: () => [],
     features: { enabled: (gate) => gate === 'APIResponseCompression' },
     authorize: (user) => access.decide(user ?? { user: 'admin', groups: ['system:masters'] }, ANY_PAGE),
+    inside: { objects: { get: () => undefined, list: () => [] }, changes: () => 0, count: () => 0 },
     authentication: authenticationOf({}, NO_ACCOUNTS, undefined),
     send(request) {
       requests.push(request);

@@ -47,7 +47,7 @@ export function ownedLevelSpec({ limited }: PriorityLevelConfigurationSpec): Fie
   }
   const queuing = { '.': LEAF, 'f:handSize': LEAF, 'f:queueLengthLimit': LEAF, 'f:queues': LEAF };
   const queues = limited.limitResponse.queuing === undefined ? {} : { 'f:queuing': queuing };
-  const response = { ...queues, 'f:type': LEAF };
+  const response = { '.': LEAF, ...queues, 'f:type': LEAF };
   return {
     'f:limited': { '.': LEAF, 'f:lendablePercent': LEAF, 'f:limitResponse': response, ...shares },
     'f:type': LEAF,

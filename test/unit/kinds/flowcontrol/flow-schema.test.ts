@@ -235,7 +235,9 @@ describe('the schema that nothing goes without', () => {
 test('the status takes conditions, every type once', async () => {
   const schemas = testCluster().api(FlowSchema);
   const spec: FlowSchemaSpecInput = { priorityLevelConfiguration: { name: 'p' } };
-  const created = await schemas.create({ metadata: { name: 'f' }, spec });
+  await schemas.create({ metadata: { name: 'f' }, spec });
+  // Whether its level exists was noted after it was created.
+  const created = await schemas.get('f');
   const conditions = [{ type: 'A' }, { type: 'A' }, { type: '' }];
   await expect(schemas.status.update('f', { ...created, status: { conditions } })).rejects.toMatchObject(
     refusal(

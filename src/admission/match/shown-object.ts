@@ -2,21 +2,30 @@
  * The draft of a request on its way through those who may change it: shown in the version that each of them asks for,
  * taken back with what was changed, and put into the draft at the end.
  */
+import { unreadableType } from '../../kinds/review-answer.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { errors, StatusError } from '../../meta/errors.js';
 import { quote } from '../../meta/go-text.js';
 import { apiVersionOf, type GroupVersionKind, parseApiVersion } from '../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { DecodeError } from '../../schema/decode.js';
+import { decodingFindings } from '../../schema/findings.js';
 import { deepEqual, isRecord } from '../../util/json.js';
-import { become, formBelow, readForm, type WireObject, wireObject } from '../match/form.js';
-import type { Match } from '../match/types.js';
 import type { AdmissionRequest, ClusterView } from '../types.js';
+import { become, formBelow, readForm, type WireObject, wireObject } from './form.js';
+import type { Match } from './types.js';
 
-interface Shown {
+export interface Shown {
   readonly match: Match;
   readonly object: WireObject | undefined;
   readonly oldObject: WireObject | undefined;
+}
+
+export interface TakeOptions {
+  /** Fields that the kind does not have are refused, where they are dropped otherwise. */
+  readonly strict?: boolean;
+  /** Words the failure of a value that fits into no field; a 500 otherwise. */
+  readonly refuse?: (why: string, cause: unknown) => Error;
 }
 
 export class ShownObject {
@@ -61,11 +70,16 @@ export class ShownObject {
     return wireObject(await converted(object as ApiObject, { from: served, to: matched, view: this.#view }), form);
   }
 
+  /** Whether anything was taken that is not in the draft yet. */
+  get isDirty(): boolean {
+    return this.#changed !== undefined;
+  }
+
   /**
    * Takes what somebody made of the object that was shown last. Says whether it is another one. Throws 500 for what is no
    * object of its kind any more.
    */
-  take(value: unknown): boolean {
+  take(value: unknown, options: TakeOptions = {}): boolean {
     const shown = this.#shown as Shown;
     const { match } = shown;
     const form = formBelow(match.matched, match.subresource);
@@ -75,7 +89,8 @@ export class ShownObject {
       return !deepEqual(shown.object, value);
     }
     const said = this.#formSaid(value, form);
-    const draft = readObject(value, said, this.#view);
+    const draft = readObject(value, said, { view: this.#view, refuse: options.refuse ?? errors.internal });
+    if (options.strict === true) refuseUnknownFields(value, said);
     const object = wireObject(draft, said);
     this.#changed = draft;
     const kind = said === form ? match.kind : said.gvk;
@@ -85,8 +100,9 @@ export class ShownObject {
 
   /** The kind that an object says it is: another version of its own will do. */
   #formSaid(value: unknown, form: ServedKind): ServedKind {
-    const said = isRecord(value) ? value : {};
-    const gvk = kindSaid(said, form.gvk);
+    const unreadable = unreadableType(value);
+    if (unreadable !== undefined) throw errors.internal(unreadable);
+    const gvk = kindSaid(isRecord(value) ? value : {}, form.gvk);
     if (sameKind(gvk, form.gvk)) return form;
     const other = this.#view.kindNamed(gvk);
     if (other === undefined) {
@@ -96,7 +112,10 @@ export class ShownObject {
       );
     }
     if (other.storage === form.storage) return other;
-    throw errors.plain(`converting (${gvk.version}.${gvk.kind}) to (${form.gvk.kind}): unknown conversion`);
+    // Its name for the form in which it works with objects.
+    const [own = ''] = form.gvk.group.split('.', 1);
+    const internal = `${own || 'core'}.${form.gvk.kind}`;
+    throw errors.plain(`converting (${gvk.version}.${gvk.kind}) to (${internal}): unknown conversion`);
   }
 
   /** Puts what was changed into the draft, in its own version. Throws 500 where it cannot be converted. */
@@ -111,7 +130,7 @@ export class ShownObject {
     if (!isOther) become(object, changed);
     else {
       const back = await converted(changed as unknown as ApiObject, { from: matched, to: served, view: this.#view });
-      become(object, readObject(wireObject(back, served), served, this.#view));
+      become(object, readObject(wireObject(back, served), served, { view: this.#view, refuse: errors.internal }));
     }
   }
 }
@@ -138,11 +157,22 @@ async function converted(
   }
 }
 
-function readObject(value: unknown, form: ServedKind, view: ClusterView): DraftObject {
+function readObject(
+  value: unknown,
+  form: ServedKind,
+  { view, refuse }: { readonly view: ClusterView; readonly refuse: (why: string, cause: unknown) => Error },
+): DraftObject {
   try {
     return readForm(value, form, view);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    throw errors.internal(error.message, error);
+    throw refuse(error.message, error);
   }
+}
+
+/** Users' own kinds are documents, in which nothing is unknown until they are validated. */
+function refuseUnknownFields(value: unknown, { kind, schema }: ServedKind): void {
+  if (kind.manner !== 'struct') return;
+  const findings = decodingFindings(schema, { value });
+  if (findings.length > 0) throw errors.internal(`strict decoding error: ${findings.join(', ')}`);
 }

@@ -1,0 +1,4 @@
+/**
+ * MutatingAdmissionPolicy: requests are changed by expressions that the cluster stores.
+ */
+export { mutatingAdmissionPolicy } from './plugin.js';

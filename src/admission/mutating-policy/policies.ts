@@ -1,0 +1,126 @@
+/**
+ * The mutating policies of a cluster that are put to use by a binding, by their names, their expressions compiled. Worked
+ * out again when one of them has changed; where there are none, asking costs two look-ups.
+ */
+import { listOf } from '../../cel/types.js';
+import {
+  ANYTHING,
+  CONDITION,
+  type CompiledExpression,
+  compileExpression,
+} from '../../kinds/admissionregistration/expressions/compile.js';
+import { admissionEnvironment } from '../../kinds/admissionregistration/expressions/environment.js';
+import { JSON_PATCH_TYPE, OBJECT_TYPE } from '../../kinds/admissionregistration/expressions/patch-types.js';
+import { VariableTypes } from '../../kinds/admissionregistration/expressions/variable-types.js';
+import type { MutatingAdmissionPolicySpec } from '../../kinds/admissionregistration/v1alpha1/mutating-admission-policy.js';
+import type { MutatingAdmissionPolicyBindingSpec } from '../../kinds/admissionregistration/v1alpha1/mutating-admission-policy-binding.js';
+import { serviceGroup } from '../../meta/dialect.js';
+import type { DeepReadonly } from '../../meta/object.js';
+import { once } from '../../schema/type.js';
+import type { NamedExpression } from '../cel/evaluate.js';
+import type { CompiledCondition } from '../cel/match-conditions.js';
+import type { CompiledVariables } from '../cel/variables.js';
+import type { ClusterView } from '../types.js';
+
+export type PolicySpec = DeepReadonly<MutatingAdmissionPolicySpec>;
+
+export interface BoundPolicy {
+  readonly name: string;
+  readonly spec: PolicySpec;
+  /** At least one, by their names. */
+  readonly bindings: readonly Binding[];
+  /** Compiled by the first call. */
+  readonly compiled: () => CompiledPolicy;
+}
+
+export interface Binding {
+  readonly name: string;
+  readonly spec: DeepReadonly<MutatingAdmissionPolicyBindingSpec>;
+}
+
+export interface CompiledPolicy {
+  readonly conditions: readonly CompiledCondition[];
+  readonly variables: CompiledVariables;
+  readonly mutations: readonly CompiledMutation[];
+}
+
+/** What its expression gives: a part of an object to be merged, or the steps of a JSON patch. */
+export interface CompiledMutation extends NamedExpression {
+  readonly type: 'ApplyConfiguration' | 'JSONPatch';
+}
+
+const GROUP = serviceGroup('admissionregistration');
+const POLICIES = { group: GROUP, resource: 'mutatingadmissionpolicies' };
+const BINDINGS = { group: GROUP, resource: 'mutatingadmissionpolicybindings' };
+
+interface Known {
+  readonly changes: readonly [policies: number, bindings: number];
+  readonly policies: readonly BoundPolicy[];
+}
+
+type PolicyView = Pick<ClusterView, 'changes' | 'list' | 'features'>;
+
+const knownPolicies = new WeakMap<PolicyView, Known>();
+
+/** None where the feature is off, whatever is stored. */
+export function boundPolicies(view: PolicyView): readonly BoundPolicy[] {
+  if (!view.features.enabled('MutatingAdmissionPolicy')) return NONE;
+  const policies = view.changes(POLICIES);
+  const bindings = view.changes(BINDINGS);
+  let known = knownPolicies.get(view);
+  if (known === undefined || known.changes[0] !== policies || known.changes[1] !== bindings) {
+    known = { changes: [policies, bindings], policies: readPolicies(view) };
+    knownPolicies.set(view, known);
+  }
+  return known.policies;
+}
+
+const NONE: readonly BoundPolicy[] = Object.freeze([]);
+
+function readPolicies(view: PolicyView): readonly BoundPolicy[] {
+  const bindingsOf = new Map<string, Binding[]>();
+  for (const { metadata, spec } of view.list(BINDINGS) as readonly unknown[] as readonly Stored<Binding['spec']>[]) {
+    const { policyName = '' } = spec;
+    const bindings = bindingsOf.get(policyName) ?? [];
+    bindings.push({ name: metadata.name, spec });
+    bindingsOf.set(policyName, bindings);
+  }
+  if (bindingsOf.size === 0) return NONE;
+  return (view.list(POLICIES) as readonly unknown[] as readonly Stored<PolicySpec>[]).flatMap(({ metadata, spec }) => {
+    const { name } = metadata;
+    const bindings = bindingsOf.get(name);
+    return bindings === undefined ? [] : [{ name, spec, bindings, compiled: once(() => compilePolicy(spec)) }];
+  });
+}
+
+interface Stored<Spec> {
+  readonly metadata: { readonly name: string };
+  readonly spec: Spec;
+}
+
+function compilePolicy(spec: PolicySpec): CompiledPolicy {
+  const params = spec.paramKind !== undefined;
+  const types = new VariableTypes();
+  const inPolicy = admissionEnvironment({ params, authorizer: true, stored: true }, types);
+  const inPatches = admissionEnvironment({ params, authorizer: true, stored: true, patches: true }, types);
+  const variables = new Map<string, CompiledExpression>();
+  for (const { name, expression } of spec.variables ?? []) {
+    const variable = compileExpression(expression, inPolicy, ANYTHING);
+    types.add(name, variable.type);
+    variables.set(name, variable);
+  }
+  return {
+    conditions: (spec.matchConditions ?? []).map(({ name, expression }) => ({
+      name,
+      text: expression,
+      compiled: compileExpression(expression, inPolicy, CONDITION),
+    })),
+    variables,
+    mutations: (spec.mutations ?? []).map(({ patchType, applyConfiguration, jsonPatch }) => {
+      const isApplied = patchType === 'ApplyConfiguration';
+      const { expression: text = '' } = (isApplied ? applyConfiguration : jsonPatch) ?? {};
+      const results = [isApplied ? OBJECT_TYPE : listOf(JSON_PATCH_TYPE)];
+      return { type: patchType, text, compiled: compileExpression(text, inPatches, results) };
+    }),
+  };
+}

@@ -1,0 +1,76 @@
+/**
+ * Requests of this process, written down. What comes over HTTP is written down there, where more is known of it.
+ */
+import type { AuditLog } from '../audit/log.js';
+import type { AuditRecord } from '../audit/record.js';
+import { requestUri } from '../audit/request-uri.js';
+import { attributesOf } from '../auth/attributes.js';
+import { StatusError } from '../meta/errors.js';
+import type { ApiRequest } from '../protocol/request.js';
+import type { ApiResponse, WatchResponse } from '../protocol/response.js';
+import type { WatchStream, WireEvent } from '../protocol/watch-event.js';
+import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
+import { ADMINISTRATOR, type ServerContext } from './context.js';
+
+export function audited(
+  log: AuditLog,
+  context: Pick<ServerContext, 'ids' | 'clock' | 'dialect'>,
+  about: { readonly request: ApiRequest; readonly handle: (request: ApiRequest) => MaybePromise<ApiResponse> },
+): MaybePromise<ApiResponse> {
+  const { request, handle } = about;
+  const { ids, clock, dialect } = context;
+  const record = log.begin(
+    {
+      attributes: attributesOf(request),
+      user: request.user ?? ADMINISTRATOR,
+      auditId: () => ids.uid(),
+      requestURI: () => requestUri(request),
+      userAgent: request.userAgent,
+    },
+    { dialect, now: () => clock.now() },
+  );
+  if (record === undefined) return handle({ ...request, audit: NOTHING_IS_NOTED });
+  record.received();
+  const answered = rescue(
+    () => handle({ ...request, audit: record }),
+    (error) => {
+      if (StatusError.is(error)) record.complete({ code: error.code, object: error.status });
+      else record.panic(error);
+      throw error;
+    },
+  );
+  return chain(answered, (response) => written(record, response));
+}
+
+/** The policy wants nothing of such a request. */
+const NOTHING_IS_NOTED = Object.freeze({ annotate: () => undefined });
+
+function written(record: AuditRecord, response: ApiResponse): ApiResponse {
+  if (response.type === 'object') {
+    record.complete({ code: response.code, object: response.object });
+    return response;
+  }
+  record.responseStarted(200);
+  return { ...response, watch: untilClosed(response.watch, () => record.complete()) };
+}
+
+/** The same stream, and somebody who is told when it ends. */
+function untilClosed(watch: WatchResponse['watch'], ended: () => void): WatchStream {
+  const stream: WatchStream = {
+    async next() {
+      const result = await watch.next();
+      if (result.done === true) ended();
+      return result;
+    },
+    close() {
+      watch.close();
+      ended();
+    },
+    [Symbol.asyncIterator]: () => ({ next: () => stream.next(), return: closed }),
+  };
+  const closed = async (): Promise<IteratorResult<WireEvent, undefined>> => {
+    stream.close();
+    return { done: true, value: undefined };
+  };
+  return stream;
+}

@@ -1,0 +1,61 @@
+/**
+ * Puts together what every part of the server is given.
+ */
+import type { AdmissionPlugin, ClusterView } from '../admission/types.js';
+import { type AuthorizerFactory, accessOf } from '../auth/authorizer.js';
+import {
+  type AccountTokensFactory,
+  type AuthenticationOptions,
+  authenticationOf,
+} from '../auth/cluster-authentication.js';
+import type { AccessAttributes, AccessDecision } from '../kinds/access.js';
+import type { Outside } from '../kinds/attendant.js';
+import type { ServedKind } from '../kinds/served-kind.js';
+import type { User } from '../protocol/request.js';
+import type { StorageSettings } from '../storage/memory-storage.js';
+import { changesOf, clusterView } from './cluster-view.js';
+import type { AccessListener, ServerContext } from './context.js';
+import { objectReader } from './power.js';
+
+export interface ContextParts
+  extends Pick<ServerContext, 'store' | 'registry' | 'features' | 'dialect' | 'clock' | 'ids' | 'admission'> {
+  readonly storage: StorageSettings;
+  readonly authorizer: AuthorizerFactory;
+  readonly authentication: AuthenticationOptions;
+  readonly accountTokens: AccountTokensFactory | undefined;
+  /** How conversions and webhooks reach what is outside. */
+  readonly outside: Outside;
+}
+
+export function makeContext(parts: ContextParts): ServerContext {
+  const { store, registry, features, dialect, clock, ids, admission } = parts;
+  const objects = objectReader(store, registry);
+  const setting = { dialect, objects, changes: changesOf(store, dialect) };
+  const access = accessOf(parts.authorizer, setting);
+  const listeners = new Set<AccessListener>();
+  const authorize = (user: User, attributes: AccessAttributes): AccessDecision => {
+    const decision = access.decide(user, attributes);
+    for (const listener of listeners) listener(user, attributes, decision);
+    return decision;
+  };
+  const base = { store, registry, features, dialect, clock, ids, access, authorize };
+  const context: ServerContext = {
+    ...base,
+    admission,
+    view: clusterView(base, parts.outside, () => context),
+    mayRace: raceTest(admission, () => context.view),
+    accessListeners: listeners,
+    authentication: authenticationOf(parts.authentication, { ...setting, clock, ids }, parts.accountTokens),
+    continueTokenMs: parts.storage.continueTokenMs,
+    watches: new Set(),
+  };
+  return context;
+}
+
+/** Plugins of users may make a write wait or write themselves; ours say when. */
+function raceTest(admission: readonly AdmissionPlugin[], view: () => ClusterView): (served: ServedKind) => boolean {
+  const always = admission.some(({ mayWait, isBuiltIn }) => mayWait === undefined && isBuiltIn !== true);
+  if (always) return () => true;
+  const sometimes = admission.flatMap(({ mayWait }) => (mayWait === undefined ? [] : [mayWait]));
+  return (served) => sometimes.some((mayWait) => mayWait(served, view()));
+}

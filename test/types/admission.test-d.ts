@@ -1,0 +1,91 @@
+/**
+ * Types of plugins of users: what they are given, and what must not compile. Files of this name are not run.
+ */
+import { expectTypeOf } from 'vitest';
+import { defineAdmission } from '../../src/admission/define.js';
+import { ConfigMap } from '../../src/kinds/core/v1/config-map.js';
+import { Pod } from '../../src/kinds/core/v1/pod/pod.js';
+import { fieldError } from '../../src/meta/field-error.js';
+import type { ApiObject, DeepReadonly, DraftObject } from '../../src/meta/object.js';
+
+defineAdmission({
+  name: 'Typed',
+  on: ['CREATE', 'UPDATE'],
+  kind: Pod,
+  mutate(draft, request) {
+    expectTypeOf(draft).toEqualTypeOf<Pod>();
+    draft.spec.nodeName = 'a';
+    // @ts-expect-error a misspelt field
+    draft.spec.nodeNme = 'a';
+    // @ts-expect-error what it is on the way to is another's to change
+    request.object.spec.nodeName = 'a';
+  },
+  validate(request) {
+    expectTypeOf(request.object).toEqualTypeOf<DeepReadonly<Pod>>();
+    expectTypeOf(request.operation).toEqualTypeOf<'CREATE' | 'UPDATE'>();
+    if (request.operation === 'CREATE') expectTypeOf(request.oldObject).toEqualTypeOf<undefined>();
+    else expectTypeOf(request.oldObject).toEqualTypeOf<DeepReadonly<Pod>>();
+    // @ts-expect-error what is finished stays as it is
+    request.object.metadata.labels = {};
+    return [fieldError('required', 'metadata.labels[team]')];
+  },
+});
+
+// Without `on`: CREATE and UPDATE.
+defineAdmission({
+  name: 'Default',
+  kind: ConfigMap,
+  validate: async ({ operation, object }) => {
+    expectTypeOf(operation).toEqualTypeOf<'CREATE' | 'UPDATE'>();
+    return object.data?.['a'] === undefined ? 'it has no a' : undefined;
+  },
+});
+
+// On DELETE there is the live object alone.
+defineAdmission({
+  name: 'Keep',
+  on: ['DELETE'],
+  kind: Pod,
+  validate: ({ object, oldObject }) => {
+    expectTypeOf(object).toEqualTypeOf<undefined>();
+    expectTypeOf(oldObject).toEqualTypeOf<DeepReadonly<Pod>>();
+    return ['no'];
+  },
+});
+
+// Several kinds
+defineAdmission({
+  name: 'Both',
+  kind: [Pod, ConfigMap],
+  mutate(draft) {
+    expectTypeOf(draft).toEqualTypeOf<Pod | ConfigMap>();
+    draft.metadata.labels = {};
+  },
+});
+
+// Below an object
+defineAdmission({
+  name: 'Evictions',
+  on: ['CREATE'],
+  kind: Pod,
+  subresource: 'eviction',
+  mutate: (draft) => expectTypeOf(draft).toEqualTypeOf<DraftObject>(),
+  validate: ({ object }) => void expectTypeOf(object).toEqualTypeOf<ApiObject>(),
+});
+defineAdmission({
+  name: 'Statuses',
+  kind: Pod,
+  subresource: 'status',
+  validate: ({ object }) => void expectTypeOf(object).toEqualTypeOf<DeepReadonly<Pod>>(),
+});
+
+// @ts-expect-error a kind is a value
+defineAdmission({ name: 'Text', kind: 'Pod', validate: () => [] });
+// @ts-expect-error there is no such operation
+defineAdmission({ name: 'Patch', kind: Pod, on: ['PATCH'], validate: () => [] });
+// @ts-expect-error it needs a name
+defineAdmission({ kind: Pod, validate: () => [] });
+// @ts-expect-error field errors or texts, not both
+defineAdmission({ name: 'Mixed', kind: Pod, validate: () => ['a', fieldError('required', 'b')] });
+// @ts-expect-error a draft is changed, not returned
+defineAdmission({ name: 'Returns', kind: Pod, mutate: (draft) => ({ ...draft }) });
