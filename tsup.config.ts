@@ -25,6 +25,7 @@ export default defineConfig([
       index: 'src/index.ts',
       core: 'src/core.ts',
       'kinds/index': 'src/kinds/index.ts',
+      'admission/index': 'src/admission/index.ts',
       'http/index': 'src/http/index.ts',
       'service-worker/index': 'src/service-worker/index.ts',
       'codec/protobuf/index': 'src/codec/protobuf/index.ts',

@@ -3,7 +3,18 @@
  */
 
 // 1. Clusters and kinds
+export { type AdmissionDefinition, defineAdmission } from './admission/define.js';
 export type { AdmissionPlugin, AdmissionRequest, ClusterView, Operation } from './admission/types.js';
+export type { AuditEvent, AuditLevel, AuditStage } from './audit/event.js';
+export { type AuditLog, type AuditLogOptions, auditLog } from './audit/log.js';
+export type { AuditPolicy, AuditPolicyRule } from './audit/policy.js';
+export type {
+  AuthenticationRequest,
+  RequestAuthenticator,
+  TokenAuthenticator,
+  TokenIdentity,
+  TokenTable,
+} from './auth/authentication.js';
 export {
   type Authorizer,
   type AuthorizerFactory,
@@ -11,7 +22,18 @@ export {
   allowAll,
   allowAuthenticated,
 } from './auth/authorizer.js';
+export type { AuthenticationOptions, ClusterAuthentication } from './auth/cluster-authentication.js';
 export { rbac } from './auth/rbac/index.js';
+export {
+  type AccessRecording,
+  type AccessSource,
+  type RecordAccessOptions,
+  type RecordedAccess,
+  type RoleLike,
+  type RoleManifest,
+  recordAccess,
+} from './auth/record-access.js';
+export type { AccountTokenOptions } from './auth/tokens/account-tokens.js';
 // 2. The client
 export type {
   Api,
@@ -59,7 +81,22 @@ export type { FieldsOption, LabelsOption } from './client/selectors.js';
 export type { Predicate } from './client/wait-for.js';
 export type { Watch, WatchEvent } from './client/watch.js';
 export type { Cluster, ClusterOptions, ClusterSnapshot, ForkOptions } from './cluster.js';
-export type { ConvertObject, WebhookAddress, WebhookCaller } from './kinds/attendant.js';
+export type {
+  AccessAttributes,
+  AccessDecision,
+  AccessRule,
+  AccessRules,
+  PathAttributes,
+  ResourceAttributes,
+} from './kinds/access.js';
+export type {
+  ConvertObject,
+  WebhookAddress,
+  WebhookCaller,
+  WebhookFunction,
+  WebhookResolver,
+  Webhooks,
+} from './kinds/attendant.js';
 export type { InputBase, KindDefinition, ObjectBase } from './kinds/define-kind.js';
 export type { FeatureGateSettings, FeatureGates } from './kinds/feature-gates.js';
 export type { DraftOf, InputOf, Kind, KindRule, ObjectOf, PropagationPolicy, Scope } from './kinds/kind.js';
@@ -104,6 +141,7 @@ export type {
 } from './protocol/watch-event.js';
 export type { RuntimeConfig } from './registry/availability.js';
 export { atomic, mapList, setList } from './schema/hints.js';
+export type { AccessListener } from './server/context.js';
 export type { Middleware, Next } from './server/middleware.js';
 export { type MemoryStorageOptions, memoryStorage, type StorageSettings } from './storage/memory-storage.js';
 export { type Clock, systemClock, type TimerOptions, type Undo } from './util/clock.js';

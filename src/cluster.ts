@@ -16,10 +16,11 @@ import type { Client } from './client/client.js';
 import { createClient } from './client/client.js';
 import type { ClientDefaults } from './client/options.js';
 import type { AccessAttributes, AccessDecision } from './kinds/access.js';
-import type { ConvertObject, Outside, WebhookCaller } from './kinds/attendant.js';
+import type { ConvertObject, Outside, Webhooks } from './kinds/attendant.js';
 import { Namespace } from './kinds/core/v1/namespace.js';
 import { type FeatureGateSettings, type FeatureGates, featureGates } from './kinds/feature-gates.js';
 import type { Kind } from './kinds/kind.js';
+import { checkRelease, REFERENCE_RELEASE, type Release } from './kinds/lifecycle.js';
 import type { InsideReader } from './kinds/objects.js';
 import type { ServedKind } from './kinds/served-kind.js';
 import type { DialectName } from './meta/dialect.js';
@@ -56,6 +57,10 @@ export interface ClusterOptions {
   readonly runtimeConfig?: RuntimeConfig | undefined;
   /** Feature gates by name; `AllAlpha` and `AllBeta` stand for many. */
   readonly featureGates?: FeatureGateSettings | undefined;
+  /** The release of the reference server that it plays, from 1.22 on: which versions and gates there are. */
+  readonly release?: Release | undefined;
+  /** Told what is better not relied on: gates that will go. Absent: the console is. */
+  readonly onWarning?: ((warning: string) => void) | undefined;
   /** The spelling of the service's own names; `orch` unless said otherwise. */
   readonly dialect?: DialectName | undefined;
   /** How much it remembers; see {@link memoryStorage}. */
@@ -78,7 +83,7 @@ export interface ClusterOptions {
    */
   readonly conversions?: Readonly<Record<string, ConvertObject>> | undefined;
   /** How webhooks are called; `fetch` unless said otherwise. */
-  readonly webhooks?: WebhookCaller | undefined;
+  readonly webhooks?: Webhooks | undefined;
   /** Defaults of the cluster as a client: namespace, field manager, … */
   readonly client?: ClientDefaults | undefined;
 }
@@ -147,6 +152,8 @@ export interface Cluster extends Client, Transport, AsyncDisposable {
   kinds(): readonly ServedKind[];
   /** Which features are on. */
   readonly features: FeatureGates;
+  /** The release that it plays. */
+  readonly release: Release;
 
   /** Ends every watch; later requests are refused. */
   close(): Promise<void>;
@@ -175,11 +182,14 @@ export function assembleCluster<Extra extends object = object>(
   const ids = options.ids ?? randomIds;
   const storage = options.storage ?? memoryStorage();
   const dialect = dialectNamed(options.dialect ?? 'orch');
-  const features = featureGates(options.featureGates);
+  const release = checkRelease(options.release ?? REFERENCE_RELEASE);
+  const warn = options.onWarning ?? ((warning: string) => console.warn(`orchplane: ${warning}`));
+  const features = featureGates(options.featureGates, { release, warn });
   const { runtimeConfig } = options;
   const availability = new Availability({
     features,
     dialect,
+    release,
     ...(runtimeConfig === undefined ? {} : { runtimeConfig }),
   });
   const registry = new Registry(dialect, availability);
@@ -195,6 +205,7 @@ export function assembleCluster<Extra extends object = object>(
     store: new Store({ clock, ...storage }),
     registry,
     features,
+    release,
     admission: options.admission ?? defaults.admission ?? slimAdmission,
     authorizer: options.authorizer ?? defaults.authorizer ?? allowAuthenticated(),
     authentication: options.authentication ?? {},
@@ -220,6 +231,8 @@ const CLUSTER_OPTIONS = [
   'kinds',
   'runtimeConfig',
   'featureGates',
+  'release',
+  'onWarning',
   'dialect',
   'storage',
   'admission',
@@ -383,6 +396,7 @@ function assemble(parts: ClusterParts): Cluster {
     hasBuiltIns: (group: string) => registry.hasBuiltIns(group),
     kinds: () => registry.all(),
     features: parts.features,
+    release: parts.release,
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -45,8 +45,11 @@ export interface AdmissionRequest<Object extends DraftObject | ApiObject = ApiOb
   readonly warnings: string[];
   /** Whether, and how, the mutating plugins are run once more. */
   readonly rounds: Rounds;
-  /** Leaves a note in the audit event of the request; the first note under a key stays. */
-  annotate(key: string, value: string): void;
+  /**
+   * Leaves a note in the audit event of the request; the first note under a key stays. `body`: it shows a part of an
+   * object, and is kept only where objects are.
+   */
+  annotate(key: string, value: string, shows?: 'body'): void;
   /**
    * Done in the same instant in which the object is stored, right before it; not on a dry run. May throw a StatusError,
    * and then nothing is stored. A write that is tried again asks its plugins again, and only what the last try asked

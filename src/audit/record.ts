@@ -55,10 +55,8 @@ export interface AuditRecord extends AuditNotes {
   readonly level: AuditLevel;
   /** The request is about to be looked at. */
   received(): void;
-  annotate(key: string, value: string): void;
   decision(decision: AccessDecision): void;
-  /** The request is for a version that goes away. */
-  deprecated(deprecation: Deprecation): void;
+  deprecated(deprecation: Pick<Deprecation, 'removedRelease'>): void;
   impersonated(user: User): void;
   /** The object of the request, decoded, or its patch. It is copied. */
   sent(object: unknown): void;
@@ -86,13 +84,13 @@ export class RequestRecord implements AuditRecord {
   readonly #write: (event: AuditEvent) => void;
   readonly #receivedMs: number;
   readonly #annotations: Record<string, string> = {};
-  #requestURI: string | undefined;
+  #head: Head | undefined;
   #impersonated: AuditUser | undefined;
   #objectRef: AuditObjectReference | undefined;
   #requestObject: unknown;
   #responseObject: unknown;
   #status: AuditStatus | undefined;
-  #deprecation: Deprecation | undefined;
+  #deprecation: Pick<Deprecation, 'removedRelease'> | undefined;
   #started = false;
   #ended = false;
 
@@ -118,7 +116,8 @@ export class RequestRecord implements AuditRecord {
     if (!this.#ended && !this.#started) this.#emit('RequestReceived', this.#receivedMs);
   }
 
-  annotate(key: string, value: string): void {
+  annotate(key: string, value: string, shows?: 'body'): void {
+    if (shows === 'body' && this.level === 'Metadata') return;
     if (!Object.hasOwn(this.#annotations, key)) setOwn(this.#annotations, key, value);
   }
 
@@ -130,7 +129,7 @@ export class RequestRecord implements AuditRecord {
     this.annotate(`${group}/reason`, failed ? 'internal error' : reason);
   }
 
-  deprecated(deprecation: Deprecation): void {
+  deprecated(deprecation: Pick<Deprecation, 'removedRelease'>): void {
     this.#deprecation = deprecation;
   }
 
@@ -207,30 +206,63 @@ export class RequestRecord implements AuditRecord {
   }
 
   #event(stage: AuditStage, atMs: number): AuditEvent {
-    const { attributes, user, sourceIPs, userAgent } = this.#request;
-    this.#requestURI ??= this.#request.requestURI();
-    const addresses = sourceIPs?.() ?? [];
-    return {
+    const head = this.#headOnce();
+    // Field by field, in wire order: most are absent most of the time, and there are many events.
+    const event: Mutable<AuditEvent> = {
       kind: 'Event',
-      apiVersion: `${this.#setting.dialect.group(serviceGroup('audit'))}/v1`,
+      apiVersion: head.apiVersion,
       level: this.#config.level,
       auditID: this.auditId,
       stage,
-      requestURI: this.#requestURI,
-      verb: attributes.verb,
-      user: user === undefined ? {} : auditUser(user),
-      ...(this.#impersonated === undefined ? {} : { impersonatedUser: this.#impersonated }),
-      ...(addresses.length === 0 ? {} : { sourceIPs: [...addresses] }),
-      ...(userAgent ? { userAgent: shortened(userAgent) } : {}),
-      ...(this.#objectRef === undefined ? {} : { objectRef: this.#objectRef }),
-      ...(this.#status === undefined ? {} : { responseStatus: this.#status }),
-      ...(this.#requestObject === undefined ? {} : { requestObject: this.#requestObject }),
-      ...(this.#responseObject === undefined ? {} : { responseObject: this.#responseObject }),
-      requestReceivedTimestamp: formatMicroTime(this.#receivedMs),
-      stageTimestamp: formatMicroTime(atMs),
-      ...annotationsIn(this.#annotations),
-    };
+      requestURI: head.requestURI,
+      verb: this.#request.attributes.verb,
+      user: head.user,
+    } as Mutable<AuditEvent>;
+    if (this.#impersonated !== undefined) event.impersonatedUser = this.#impersonated;
+    if (head.sourceIPs.length > 0) event.sourceIPs = head.sourceIPs;
+    if (head.userAgent !== '') event.userAgent = head.userAgent;
+    if (this.#objectRef !== undefined) event.objectRef = this.#objectRef;
+    if (this.#status !== undefined) event.responseStatus = this.#status;
+    if (this.#requestObject !== undefined) event.requestObject = this.#requestObject;
+    if (this.#responseObject !== undefined) event.responseObject = this.#responseObject;
+    event.requestReceivedTimestamp = head.received;
+    event.stageTimestamp = atMs === this.#receivedMs ? head.received : formatMicroTime(atMs);
+    const annotations = sorted(this.#annotations);
+    if (annotations !== undefined) event.annotations = annotations;
+    return event;
   }
+
+  #headOnce(): Head {
+    this.#head ??= headOf(this.#request, this.#setting, this.#receivedMs);
+    return this.#head;
+  }
+}
+
+type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
+
+/** What all events of a request have in common. */
+interface Head {
+  readonly apiVersion: string;
+  readonly requestURI: string;
+  readonly user: AuditUser;
+  readonly sourceIPs: readonly string[];
+  readonly userAgent: string;
+  readonly received: string;
+}
+
+function headOf(
+  { user, requestURI, sourceIPs, userAgent = '' }: AuditedRequest,
+  setting: AuditSetting,
+  ms: number,
+): Head {
+  return deepFreeze({
+    apiVersion: `${setting.dialect.group(serviceGroup('audit'))}/v1`,
+    requestURI: requestURI(),
+    user: user === undefined ? {} : auditUser(user),
+    sourceIPs: [...(sourceIPs?.() ?? [])],
+    userAgent: shortened(userAgent),
+    received: formatMicroTime(ms),
+  });
 }
 
 /** The answer to whoever hung up before there was one. */
@@ -296,14 +328,19 @@ const REFERENCE_FIELDS = [
 ] as const satisfies readonly (keyof AuditObjectReference)[];
 
 function inOrder(ref: AuditObjectReference): AuditObjectReference {
-  return Object.fromEntries(REFERENCE_FIELDS.flatMap((field) => (ref[field] ? [[field, ref[field]]] : [])));
+  const shown: Mutable<AuditObjectReference> = {};
+  for (const field of REFERENCE_FIELDS) {
+    const value = ref[field];
+    if (value) shown[field] = value;
+  }
+  return shown;
 }
 
 /** A copy in the order of the keys: there may be more later. */
-function annotationsIn(annotations: Readonly<Record<string, string>>): Pick<AuditEvent, 'annotations'> {
+function sorted(annotations: Readonly<Record<string, string>>): Record<string, string> | undefined {
   const keys = Object.keys(annotations).sort();
-  if (keys.length === 0) return {};
-  const sorted: Record<string, string> = {};
-  for (const key of keys) setOwn(sorted, key, annotations[key]);
-  return { annotations: sorted };
+  if (keys.length === 0) return undefined;
+  const copy: Record<string, string> = {};
+  for (const key of keys) setOwn(copy, key, annotations[key]);
+  return copy;
 }

@@ -18,8 +18,11 @@ export interface CompiledFlow {
   readonly uid: string;
   readonly level: string;
   readonly distinguisher: 'ByUser' | 'ByNamespace' | undefined;
-  matches(user: User, attributes: AccessAttributes): boolean;
+  /** Which requests of the user belong to it; undefined: none, whatever they ask for. */
+  testFor(user: User): Test<AccessAttributes> | undefined;
 }
+
+export type Test<Value> = (value: Value) => boolean;
 
 export interface FlowSource {
   readonly metadata: { readonly name: string; readonly uid: string };
@@ -33,7 +36,10 @@ export function compileFlow({ metadata, spec }: FlowSource): CompiledFlow {
     uid: metadata.uid,
     level: spec.priorityLevelConfiguration.name,
     distinguisher: spec.distinguisherMethod?.type,
-    matches: (user, attributes) => rules.some((rule) => rule(user, attributes)),
+    testFor(user) {
+      const tests = rules.filter(({ isMeant }) => isMeant(user)).map(({ covers }) => covers);
+      return tests.length > 1 ? (attributes) => tests.some((test) => test(attributes)) : tests[0];
+    },
   };
 }
 
@@ -53,17 +59,21 @@ export function distinguisherOf({ distinguisher }: CompiledFlow, user: User, att
 
 const ALL = '*';
 
-type Test<Value> = (value: Value) => boolean;
+interface CompiledRule {
+  readonly isMeant: Test<User>;
+  readonly covers: Test<AccessAttributes>;
+}
 
-function compileRule(rule: PolicyRulesWithSubjects): (user: User, attributes: AccessAttributes) => boolean {
+function compileRule(rule: PolicyRulesWithSubjects): CompiledRule {
   const { subjects, resourceRules = [], nonResourceRules = [] } = rule;
-  const isMeant = compileSubjects(subjects);
   const resources = resourceRules.map(compileResourceRule);
   const paths = nonResourceRules.map(compilePathRule);
-  return (user, attributes) => {
-    if (!isMeant(user)) return false;
-    if (attributes.type === 'resource') return resources.some((test) => test(attributes));
-    return paths.some((test) => test(attributes));
+  return {
+    isMeant: compileSubjects(subjects),
+    covers(attributes) {
+      if (attributes.type === 'resource') return resources.some((test) => test(attributes));
+      return paths.some((test) => test(attributes));
+    },
   };
 }
 

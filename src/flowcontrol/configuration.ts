@@ -11,7 +11,7 @@ import { FLOW_SCHEMAS, PRIORITY_LEVELS } from '../kinds/flowcontrol/v1/resources
 import type { User } from '../protocol/request.js';
 import type { Undo } from '../util/clock.js';
 import { invariant } from '../util/invariant.js';
-import { byPrecedence, type CompiledFlow, compileFlow, type FlowSource } from './classify.js';
+import { byPrecedence, type CompiledFlow, compileFlow, type FlowSource, type Test } from './classify.js';
 import { Counts } from './counts.js';
 import { Level, type LevelSource } from './level.js';
 import { shareOut } from './limits.js';
@@ -25,6 +25,12 @@ export interface Flow extends CompiledFlow {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** A flow that a user's requests may belong to, and which of them do. */
+interface FlowOfUser {
+  readonly flow: Flow;
+  readonly test: Test<AccessAttributes>;
+}
+
 const DEFAULT_SEATS = 600;
 const LENDING_PERIOD_MS = 10_000;
 /** After so many idle periods nothing is left of past demand (0.977 to that power). */
@@ -32,6 +38,8 @@ const REMEMBERED_PERIODS = 1000;
 
 /** Schemas come and go; counts of more than this are not kept. */
 const MOST_COUNTS = 1024;
+/** Of whom it is known which flows are for them. */
+const MOST_USERS = 256;
 
 const EXEMPT = 'exempt';
 const CATCH_ALL = 'catch-all';
@@ -43,6 +51,7 @@ export class Configuration {
   readonly #counts = new Map<string, Counts>();
   #levels = new Map<string, Level>();
   #flows: readonly Flow[] = [];
+  readonly #byUser = new Map<string, readonly FlowOfUser[]>();
   #seen = { flows: -1, levels: -1 };
   /** When seats were last shared out by demand; whole periods after the beginning. */
   #sharedOutMs: number;
@@ -65,32 +74,48 @@ export class Configuration {
   }
 
   /** Brings everything to the present; cheap when nothing has changed. */
-  refresh(): void {
+  refresh(now: number): void {
     const flows = this.#options.changes(FLOW_SCHEMAS);
     const levels = this.#options.changes(PRIORITY_LEVELS);
     if (flows !== this.#seen.flows || levels !== this.#seen.levels) {
       this.#seen = { flows, levels };
-      this.#digest();
+      this.#digest(now);
     }
-    this.#lend();
+    this.#lend(now);
   }
 
   /** The first flow that matches. Whoever is neither known nor a stranger goes with the rest. */
   flowOf(user: User, attributes: AccessAttributes): Flow {
-    const flow = this.#flows.find((one) => one.matches(user, attributes)) ?? this.#flows.find(isCatchAll);
+    const found = this.#flowsOf(user).find(({ test }) => test(attributes));
+    const flow = found?.flow ?? this.#flows.find(isCatchAll);
     invariant(flow !== undefined, 'there is always a flow for the rest');
     return flow;
   }
 
+  /** Most flows are not for most users: those that are get looked up once for each. */
+  #flowsOf(user: User): readonly FlowOfUser[] {
+    const key = user.groups === undefined ? user.user : `${user.user}\0${user.groups.join('\0')}`;
+    const known = this.#byUser.get(key);
+    if (known !== undefined) return known;
+    const found: FlowOfUser[] = [];
+    for (const flow of this.#flows) {
+      const test = flow.testFor(user);
+      if (test !== undefined) found.push({ flow, test });
+    }
+    if (this.#byUser.size >= MOST_USERS) this.#byUser.clear();
+    this.#byUser.set(key, found);
+    return found;
+  }
+
   /** A request waits: it must not miss seats that are lent meanwhile. */
-  keepLending(): void {
+  keepLending(now: number): void {
     if (this.#lending !== undefined) return;
     const { clock } = this.#options;
-    const dueMs = Math.max(0, this.#sharedOutMs + LENDING_PERIOD_MS - clock.now());
+    const dueMs = Math.max(0, this.#sharedOutMs + LENDING_PERIOD_MS - now);
     const run = () => {
       this.#lending = undefined;
-      this.refresh();
-      if (this.levels.some(({ queues }) => queues.waiting > 0)) this.keepLending();
+      this.refresh(clock.now());
+      if (this.levels.some(({ queues }) => queues.waiting > 0)) this.keepLending(clock.now());
     };
     this.#lending = clock.after(dueMs, run, { background: true });
   }
@@ -101,12 +126,12 @@ export class Configuration {
     if (level.isLeaving && level.queues.isIdle) this.#seen = { flows: -1, levels: -1 };
   }
 
-  #digest(): void {
+  #digest(now: number): void {
     const { objects, clock } = this.#options;
     const levels = new Map<string, Level>();
     const add = (source: LevelSource) => {
       const { name } = source.metadata;
-      const level = this.#levels.get(name) ?? new Level(name, clock);
+      const level = this.#levels.get(name) ?? new Level(name, clock, now);
       level.describe(source);
       levels.set(name, level);
     };
@@ -128,10 +153,11 @@ export class Configuration {
     this.#levels = levels;
     if (this.#counts.size > MOST_COUNTS) this.#forgetCounts();
     this.#flows = sources.map((source) => this.#flowFrom(source));
+    this.#byUser.clear();
     const sumOfShares = this.levels.reduce((sum, { shares }) => sum + shares.nominalConcurrencyShares, 0);
     for (const level of this.levels) level.setBounds(this.#totalSeats, sumOfShares);
-    for (const level of this.levels) level.demand.endPeriod(clock.now());
-    this.#shareOut();
+    for (const level of this.levels) level.demand.endPeriod(now);
+    this.#shareOut(now);
   }
 
   /** Those whose level exists, in order; the two that must be there are imagined where they are not. */
@@ -176,8 +202,7 @@ export class Configuration {
    * Ends the periods that have passed. In those in which nobody came nothing has changed either, so that it is the same
    * to look at them all when somebody does.
    */
-  #lend(): void {
-    const now = this.#options.clock.now();
+  #lend(now: number): void {
     if (now < this.#sharedOutMs) this.#sharedOutMs = now;
     const periods = Math.floor((now - this.#sharedOutMs) / LENDING_PERIOD_MS);
     if (periods === 0) return;
@@ -186,13 +211,13 @@ export class Configuration {
       for (const { demand } of this.#levels.values()) demand.endPeriod(end);
     }
     this.#sharedOutMs += periods * LENDING_PERIOD_MS;
-    this.#shareOut();
+    this.#shareOut(now);
   }
 
-  #shareOut(): void {
+  #shareOut(now: number): void {
     const { levels } = this;
     const seats = shareOut(levels.map(({ claim }) => claim));
-    for (const [index, level] of levels.entries()) level.setCurrent(seats[index] ?? 0);
+    for (const [index, level] of levels.entries()) level.setCurrent(seats[index] ?? 0, now);
   }
 }
 

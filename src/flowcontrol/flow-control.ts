@@ -3,7 +3,7 @@
  */
 import type { AccessAttributes, ResourceAttributes } from '../kinds/access.js';
 import { onAbort } from '../util/abort.js';
-import type { Clock } from '../util/clock.js';
+import type { Clock, Undo } from '../util/clock.js';
 import { distinguisherOf } from './classify.js';
 import { Configuration, type Flow } from './configuration.js';
 import { Entry } from './queue-set.js';
@@ -19,36 +19,35 @@ import { estimateWork } from './work.js';
  * try { return await answer(request); } finally { ticket.done(); }
  */
 export function createFlowControl(options: FlowControlOptions): FlowControl {
+  const { clock, observer } = options;
   const configuration = new Configuration(options);
   const watchers = new Watchers();
-  const { clock, observer } = options;
-  const count = (attributes: ResourceAttributes) => options.count?.(attributes);
+  const host: Host = { clock, observer, configuration, watchers };
+  const objects = (attributes: ResourceAttributes) => options.count?.(attributes);
   const watching = (attributes: ResourceAttributes) => watchers.of(attributes);
   return {
     admit(digest, signal) {
-      if (isUnlimited(digest.attributes)) return UNLIMITED;
-      signal?.throwIfAborted();
-      configuration.refresh();
       const { user, attributes } = digest;
+      if (isUnlimited(attributes)) return UNLIMITED;
+      signal?.throwIfAborted();
+      const now = clock.now();
+      configuration.refresh(now);
       const flow = configuration.flowOf(user, attributes);
       const { place, counts } = flow;
-      const work = estimateWork(digest, { maxSeats: place.maxSeats, objects: count, watchers: watching });
+      const work = estimateWork(digest, { maxSeats: place.maxSeats, objects, watchers: watching });
       const entry = new Entry(counts, distinguisherOf(flow, user, attributes), work);
-      const visit: Visit = { flow, entry, digest, clock, observer, configuration, watchers };
-      const outcome = place.queues.enter(entry);
-      if (outcome === 'executing') return ticketFor(visit, clock.now());
-      if (outcome !== 'waiting') throw reject(visit, outcome, clock.now());
-      configuration.keepLending();
-      return waitFor(visit, signal);
+      const visit = new Visit(host, { flow, entry, digest, now });
+      const outcome = place.queues.enter(entry, now);
+      if (outcome === 'executing') return visit.begin(now);
+      if (outcome !== 'waiting') throw visit.reject(outcome, now);
+      configuration.keepLending(now);
+      return visit.wait(signal);
     },
     classify({ user, attributes }) {
-      configuration.refresh();
+      configuration.refresh(clock.now());
       const flow = configuration.flowOf(user, attributes);
-      return {
-        flowSchema: flow.name,
-        priorityLevel: flow.place.name,
-        distinguisher: distinguisherOf(flow, user, attributes),
-      };
+      const distinguisher = distinguisherOf(flow, user, attributes);
+      return { flowSchema: flow.name, priorityLevel: flow.place.name, distinguisher };
     },
     metrics: {
       flows() {
@@ -57,18 +56,15 @@ export function createFlowControl(options: FlowControlOptions): FlowControl {
         });
       },
       levels() {
-        configuration.refresh();
+        configuration.refresh(clock.now());
         return configuration.levels.map(({ figures }) => figures);
       },
     },
   };
 }
 
-/** A request on its way. */
-interface Visit {
-  readonly flow: Flow;
-  readonly entry: Entry;
-  readonly digest: FlowDigest;
+/** What all visits share. */
+interface Host {
   readonly clock: Clock;
   readonly observer: FlowObserver | undefined;
   readonly configuration: Configuration;
@@ -83,63 +79,92 @@ const LONGEST_WAIT_MS = 60_000;
 /** The part of its time that a request may wait for. */
 const WAITING_PART = 1 / 4;
 
-function waitFor(visit: Visit, signal: AbortSignal | undefined): Promise<FlowTicket> {
-  const { entry, digest, clock, flow } = visit;
-  const cameMs = clock.now();
-  const limitMs = Math.min(LONGEST_WAIT_MS, (digest.timeoutMs ?? DEFAULT_TIMEOUT_MS) * WAITING_PART);
-  return new Promise((resolve, reject_) => {
-    // The queue settles it, or the clock, or the client: whoever is first keeps the others from doing it again.
-    const settle = () => {
-      stopClock();
-      stopListening();
-    };
-    const giveUp = (reason: () => unknown) => {
-      settle();
-      flow.place.queues.giveUp(entry);
-      reject_(reason());
-    };
-    const stopClock = clock.after(limitMs, () => giveUp(() => reject(visit, 'time-out', cameMs)));
-    const stopListening = onAbort(signal, () =>
-      giveUp(() => {
-        reject(visit, 'time-out', cameMs);
-        return signal?.reason;
-      }),
-    );
-    entry.onDispatch = () => {
-      settle();
-      resolve(ticketFor(visit, cameMs));
-    };
-  });
-}
+/** A request on its way: from the door to its seats, and out again. Whoever has begun has it as a ticket. */
+class Visit implements FlowTicket {
+  readonly #host: Host;
+  readonly #flow: Flow;
+  readonly #entry: Entry;
+  readonly #digest: FlowDigest;
+  readonly #cameMs: number;
+  #beganMs = 0;
+  #forgetWatch: Undo | undefined;
 
-function reject({ flow, clock, observer }: Visit, reason: RejectReason, cameMs: number): FlowRejection {
-  const { counts, place, headers } = flow;
-  const now = clock.now();
-  counts.reject(reason);
-  observer?.waited(counts, (now - cameMs) / MS_PER_SECOND, false);
-  return new FlowRejection(reason, { ...headers, 'Retry-After': String(place.retryAfter.drop(now)) });
-}
+  constructor(host: Host, about: { flow: Flow; entry: Entry; digest: FlowDigest; now: number }) {
+    this.#host = host;
+    this.#flow = about.flow;
+    this.#entry = about.entry;
+    this.#digest = about.digest;
+    this.#cameMs = about.now;
+  }
 
-function ticketFor(visit: Visit, cameMs: number): FlowTicket {
-  const { flow, entry, digest, clock, observer, configuration, watchers } = visit;
-  const { attributes } = digest;
-  const isWatch = attributes.type === 'resource' && attributes.verb === 'watch';
-  const startedMs = clock.now();
-  if (!flow.place.isExempt) observer?.waited(flow.counts, (startedMs - cameMs) / MS_PER_SECOND, true);
-  const forget = isWatch ? watchers.add(attributes) : undefined;
-  const done = () => {
-    if (entry.state === 'over') return;
-    observer?.executed(flow.counts, (clock.now() - startedMs) / MS_PER_SECOND, isWatch ? 'watch' : 'regular');
+  get headers(): Readonly<Record<string, string>> {
+    return this.#flow.headers;
+  }
+
+  begin(now: number): FlowTicket {
+    const { observer, watchers } = this.#host;
+    const { attributes } = this.#digest;
+    this.#beganMs = now;
+    if (!this.#flow.place.isExempt) this.#observeWaiting(observer, now, true);
+    if (attributes.type === 'resource' && attributes.verb === 'watch') this.#forgetWatch = watchers.add(attributes);
+    return this;
+  }
+
+  reject(reason: RejectReason, now: number): FlowRejection {
+    const { counts, place, headers } = this.#flow;
+    counts.reject(reason);
+    this.#observeWaiting(this.#host.observer, now, false);
+    return new FlowRejection(reason, { ...headers, 'Retry-After': String(place.retryAfter.drop(now)) });
+  }
+
+  /** The queue ends it, or the clock, or the client: whoever is first keeps the others from doing it again. */
+  wait(signal: AbortSignal | undefined): Promise<FlowTicket> {
+    const { clock } = this.#host;
+    const { timeoutMs = DEFAULT_TIMEOUT_MS } = this.#digest;
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        stopClock();
+        stopListening();
+      };
+      const giveUp = (): FlowRejection => {
+        end();
+        const now = clock.now();
+        this.#flow.place.queues.giveUp(this.#entry, now);
+        return this.reject('time-out', now);
+      };
+      const stopClock = clock.after(Math.min(LONGEST_WAIT_MS, timeoutMs * WAITING_PART), () => reject(giveUp()));
+      const stopListening = onAbort(signal, () => {
+        giveUp();
+        reject(signal?.reason);
+      });
+      this.#entry.onDispatch = (now) => {
+        end();
+        resolve(this.begin(now));
+      };
+    });
+  }
+
+  done(): void {
+    const { clock, observer, configuration } = this.#host;
+    const { place, counts } = this.#flow;
+    if (this.#entry.state === 'over') return;
+    const now = clock.now();
+    const type = this.#forgetWatch === undefined ? 'regular' : 'watch';
+    observer?.executed(counts, (now - this.#beganMs) / MS_PER_SECOND, type);
     // In periods that are over by now, it was still there.
-    configuration.refresh();
-    flow.place.queues.finish(entry);
-    configuration.released(flow.place);
-  };
-  const ended = () => {
-    done();
-    forget?.();
-  };
-  return { headers: flow.headers, done, ended };
+    configuration.refresh(now);
+    place.queues.finish(this.#entry, now);
+    configuration.released(place);
+  }
+
+  ended(): void {
+    this.done();
+    this.#forgetWatch?.();
+  }
+
+  #observeWaiting(observer: FlowObserver | undefined, now: number, executed: boolean): void {
+    observer?.waited(this.#flow.counts, (now - this.#cameMs) / MS_PER_SECOND, executed);
+  }
 }
 
 /** Lines to what runs elsewhere may stay open for ever, and cost the server nothing. */

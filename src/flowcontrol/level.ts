@@ -31,10 +31,10 @@ export class Level {
   #bounds: Bounds = { nominal: 0, lower: 0, upper: 0 };
   #current: number | undefined;
 
-  constructor(name: string, clock: Clock) {
+  constructor(name: string, clock: Clock, now: number) {
     this.name = name;
-    this.demand = new Demand(clock.now());
-    this.queues = new QueueSet(clock, (seats) => this.demand.set(seats, clock.now()));
+    this.demand = new Demand(now);
+    this.queues = new QueueSet(clock, (seats, at) => this.demand.set(seats, at));
   }
 
   get isExempt(): boolean {
@@ -70,9 +70,9 @@ export class Level {
   }
 
   /** How many seats it has from now on. Those who wait for one may get it in this moment. */
-  setCurrent(seats: number): void {
+  setCurrent(seats: number, now: number): void {
     this.#current = seats;
-    this.queues.configure(this.#queuing, seats);
+    this.queues.configure(this.#queuing, seats, now);
   }
 }
 

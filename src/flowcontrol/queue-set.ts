@@ -17,6 +17,7 @@
 import type { Clock } from '../util/clock.js';
 import { invariant } from '../util/invariant.js';
 import type { Counts } from './counts.js';
+import { Line, type Standing } from './line.js';
 import { deal, flowHash } from './shuffle-shard.js';
 import type { Work } from './work.js';
 
@@ -32,11 +33,11 @@ export type Queuing =
     };
 
 /** A request on a level. The set keeps its own notes in it. */
-export class Entry {
+export class Entry implements Standing<Entry> {
   readonly counts: Counts;
   readonly distinguisher: string;
   /** Called in the moment in which a request that had to wait gets its seats. */
-  onDispatch: (() => void) | undefined;
+  onDispatch: ((now: number) => void) | undefined;
   state: 'new' | 'waiting' | 'executing' | 'over' = 'new';
   /** See {@link Work}; a level that has become smaller may have changed its shape. */
   readonly seats: number;
@@ -46,6 +47,8 @@ export class Entry {
   readonly cost: number;
   /** Undefined on levels without queues. */
   queue: Queue | undefined;
+  ahead: Entry | undefined;
+  behind: Entry | undefined;
   /** The reading of the meter when it came. */
   arrivedAt = 0;
   startedMs = 0;
@@ -67,8 +70,7 @@ export class Entry {
 
 interface Queue {
   readonly index: number;
-  /** In the order in which they came. */
-  readonly waiting: Set<Entry>;
+  readonly waiting: Line<Entry>;
   waitingSeats: number;
   waitingCost: number;
   executing: number;
@@ -91,7 +93,7 @@ const HANDS_KEPT = 1024;
 
 export class QueueSet {
   readonly #clock: Clock;
-  readonly #onDemand: (seats: number) => void;
+  readonly #onDemand: (seats: number, now: number) => void;
   #queuing: Queuing = { type: 'reject' };
   #limit = 0;
   /** Queues that somebody is in, by their numbers. */
@@ -107,8 +109,8 @@ export class QueueSet {
   #executing = 0;
   #seatsInUse = 0;
 
-  /** `onDemand` is told how many seats are in use or waited for. */
-  constructor(clock: Clock, onDemand: (seats: number) => void) {
+  /** `onDemand` is told how many seats are in use or waited for. All times are of the clock. */
+  constructor(clock: Clock, onDemand: (seats: number, now: number) => void) {
     this.#clock = clock;
     this.#onDemand = onDemand;
     this.#meterMs = clock.now();
@@ -123,8 +125,8 @@ export class QueueSet {
   }
 
   /** From now on. Whoever waits in a queue that is no more still has its turn. */
-  configure(queuing: Queuing, limit: number): void {
-    this.#sync();
+  configure(queuing: Queuing, limit: number, now: number): void {
+    this.#sync(now);
     if (queuing !== this.#queuing) this.#hands = new Map();
     this.#queuing = queuing;
     this.#limit = limit;
@@ -132,15 +134,15 @@ export class QueueSet {
   }
 
   /** A request has come. */
-  enter(entry: Entry): 'executing' | 'waiting' | 'queue-full' | 'concurrency-limit' {
-    this.#sync();
+  enter(entry: Entry, now: number): 'executing' | 'waiting' | 'queue-full' | 'concurrency-limit' {
+    this.#sync(now);
     if (this.#queuing.type !== 'queue') {
       if (!this.#hasRoomFor(entry.width)) return 'concurrency-limit';
       this.#start(entry);
       return 'executing';
     }
     const queue = this.#queueFor(entry, this.#queuing);
-    if (this.#seatsInUse >= this.#limit && queue.waiting.size >= this.#queuing.queueLengthLimit) return 'queue-full';
+    if (this.#seatsInUse >= this.#limit && queue.waiting.length >= this.#queuing.queueLengthLimit) return 'queue-full';
     this.#enqueue(entry, queue);
     this.#dispatch();
     // It may have had its turn.
@@ -148,10 +150,10 @@ export class QueueSet {
   }
 
   /** A request that waits does so no longer. */
-  giveUp(entry: Entry): void {
+  giveUp(entry: Entry, now: number): void {
     const { queue } = entry;
     invariant(entry.state === 'waiting' && queue !== undefined, 'only who waits can give up');
-    this.#sync();
+    this.#sync(now);
     entry.state = 'over';
     this.#dequeue(entry, queue);
     this.#tellDemand();
@@ -160,9 +162,9 @@ export class QueueSet {
   }
 
   /** A request was carried out. Its seats are free when what it left behind is done, too. */
-  finish(entry: Entry): void {
+  finish(entry: Entry, now: number): void {
     invariant(entry.state === 'executing', 'only what was begun can be over');
-    this.#sync();
+    this.#sync(now);
     const { queue } = entry;
     entry.state = 'over';
     this.#executing--;
@@ -177,7 +179,7 @@ export class QueueSet {
       this.#clock.after(
         entry.lingerMs,
         () => {
-          this.#sync();
+          this.#sync(this.#clock.now());
           this.#release(entry);
           this.#dispatch();
         },
@@ -190,8 +192,7 @@ export class QueueSet {
   }
 
   /** Brings the meter to the present, on the assumption that nothing has changed since it was last read. */
-  #sync(): void {
-    const now = this.#clock.now();
+  #sync(now: number): void {
     // A clock may be set back.
     const passed = Math.max(0, now - this.#meterMs);
     this.#meterMs = now;
@@ -200,7 +201,7 @@ export class QueueSet {
     let seats = 0;
     for (const queue of this.#queues.values()) {
       seats += queue.seatsInUse + queue.waitingSeats;
-      if (queue.waiting.size > 0 || queue.executing > 0) busy++;
+      if (queue.waiting.length > 0 || queue.executing > 0) busy++;
     }
     if (busy > 0) this.#meter += seatTime(Math.min(seats, this.#limit) / busy, passed);
   }
@@ -229,7 +230,7 @@ export class QueueSet {
     return (
       this.#queues.get(best) ?? {
         index: best,
-        waiting: new Set(),
+        waiting: new Line(),
         waitingSeats: 0,
         waitingCost: 0,
         executing: 0,
@@ -251,7 +252,7 @@ export class QueueSet {
   }
 
   #enqueue(entry: Entry, queue: Queue): void {
-    if (queue.waiting.size === 0 && queue.executing === 0) queue.next = this.#meter;
+    if (queue.waiting.length === 0 && queue.executing === 0) queue.next = this.#meter;
     this.#queues.set(queue.index, queue);
     entry.state = 'waiting';
     entry.queue = queue;
@@ -267,7 +268,7 @@ export class QueueSet {
   }
 
   #dequeue(entry: Entry, queue: Queue): void {
-    queue.waiting.delete(entry);
+    queue.waiting.remove(entry);
     queue.waitingSeats -= entry.width;
     queue.waitingCost -= entry.cost;
     this.#waiting--;
@@ -278,8 +279,7 @@ export class QueueSet {
   /** As many as there is room for. */
   #dispatch(): void {
     while (this.#waiting > 0 && this.#seatsInUse < this.#limit) {
-      const queue = this.#nextQueue();
-      const entry = headOf(queue);
+      const { queue, entry } = this.#next();
       // Nobody overtakes it, or the wide would wait for ever.
       if (!this.#hasRoomFor(entry.width)) return;
       this.#dequeue(entry, queue);
@@ -288,23 +288,25 @@ export class QueueSet {
       queue.next += entry.cost;
       this.#start(entry);
       this.#bound(queue);
-      entry.onDispatch?.();
+      entry.onDispatch?.(this.#meterMs);
     }
   }
 
   /** Whose head ends first in the imagined world; of equals, who is first after the one that had the last turn. */
-  #nextQueue(): Queue {
+  #next(): { readonly queue: Queue; readonly entry: Entry } {
     let best: Queue | undefined;
     let bestEnd = Number.POSITIVE_INFINITY;
     for (const queue of this.#queues.values()) {
-      if (queue.waiting.size === 0) continue;
-      const end = queue.next + headOf(queue).cost;
+      const { first } = queue.waiting;
+      if (first === undefined) continue;
+      const end = queue.next + first.cost;
       if (best !== undefined && (end > bestEnd || (end === bestEnd && !this.#isSooner(queue, best)))) continue;
       best = queue;
       bestEnd = end;
     }
-    invariant(best !== undefined, 'somebody waits');
-    return best;
+    const entry = best?.waiting.first;
+    invariant(best !== undefined && entry !== undefined, 'somebody waits');
+    return { queue: best, entry };
   }
 
   #isSooner(left: Queue, right: Queue): boolean {
@@ -347,21 +349,17 @@ export class QueueSet {
 
   /** A queue that could not use its part has no claim to what it did not use: it cannot begin before its head came. */
   #bound(queue: Queue): void {
-    if (queue.waiting.size > 0) queue.next = Math.max(queue.next, headOf(queue).arrivedAt);
+    const { first } = queue.waiting;
+    if (first !== undefined) queue.next = Math.max(queue.next, first.arrivedAt);
   }
 
   #forgetIfUnused(queue: Queue): void {
-    if (queue.waiting.size === 0 && queue.executing === 0 && queue.seatsInUse === 0) this.#queues.delete(queue.index);
+    if (queue.waiting.length === 0 && queue.executing === 0 && queue.seatsInUse === 0) this.#queues.delete(queue.index);
   }
 
   #tellDemand(): void {
-    this.#onDemand(this.#seatsInUse + this.#waitingSeats);
+    this.#onDemand(this.#seatsInUse + this.#waitingSeats, this.#meterMs);
   }
 }
 
 const ONLY_QUEUE = [0];
-
-function headOf(queue: Queue): Entry {
-  for (const entry of queue.waiting) return entry;
-  throw new Error('nobody waits in this queue');
-}

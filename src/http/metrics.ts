@@ -3,9 +3,16 @@
  * look for.
  */
 import { deprecationOf } from '../kinds/lifecycle.js';
-import { type RequestFigures, type RequestSubject, ServerMetrics } from '../metrics/server-metrics.js';
+import { qualifiedResource } from '../meta/gvk.js';
+import {
+  type RequestFigures,
+  type RequestSubject,
+  ServerMetrics,
+  type ServerMetricsOptions,
+} from '../metrics/server-metrics.js';
 import type { Answer } from './answer.js';
 import type { Action, ServedResource } from './routes.js';
+import type { FetchTarget } from './target.js';
 
 /** What a request was about. */
 export interface CountedRequest {
@@ -24,15 +31,46 @@ export interface CountedRequest {
   readonly bytes?: number | undefined;
 }
 
+/**
+ * The metrics of a handler: what it tells itself, and what the cluster behind it counts. `more.sources` adds what only
+ * the handler knows: its build, its flow control.
+ */
+export function metricsOf(target: FetchTarget, more: ServerMetricsOptions = {}): Metrics {
+  const { dialect, clock, features, audit } = target;
+  const server = new ServerMetrics({
+    dialect,
+    now: () => clock.now(),
+    ...more,
+    sources: {
+      startedMs: clock.now(),
+      features: () => features.all(),
+      objects: () => storedObjects(target),
+      ...(audit === undefined ? {} : { audit: () => audit.counts }),
+      ...more.sources,
+    },
+  });
+  return new Metrics(server);
+}
+
+/** One for each resource, whatever the number of its versions; what is not stored is not counted. */
+function storedObjects({ kinds, inside }: FetchTarget): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { kind, groupResource } of kinds()) {
+    const count = kind.virtual === undefined ? inside.count(groupResource) : undefined;
+    if (count !== undefined) counts.set(qualifiedResource(groupResource), count);
+  }
+  return counts;
+}
+
 export class Metrics {
-  readonly #server: ServerMetrics;
+  /** Where everything is kept: for what others have to tell. */
+  readonly server: ServerMetrics;
   /** By what tells requests apart: the labels are worked out once. */
   readonly #requests = new Map<string, (figures: Omit<RequestFigures, 'code'>) => void>();
   readonly #unnamedWatches: (() => void)[] = [];
 
-  /** `server`: where everything is kept, which others may have their part in. */
   constructor(server: ServerMetrics = new ServerMetrics()) {
-    this.#server = server;
+    this.server = server;
   }
 
   count(request: CountedRequest): void {
@@ -45,7 +83,7 @@ export class Metrics {
     let record = this.#requests.get(key);
     if (record === undefined) {
       const subject: RequestSubject = { verb, group, version, resource, subresource, scope: scopeOf(action), dryRun };
-      record = this.#server.requestsOf(subject, code);
+      record = this.server.requestsOf(subject, code);
       this.#requests.set(key, record);
       this.#noteDeprecation(served, subject);
     }
@@ -54,14 +92,14 @@ export class Metrics {
 
   /** A request has begun that changes something, or does not. Returns what to call at its end; watches are no part of it. */
   began(method: string): () => void {
-    return this.#server.inflight(method === 'GET' || method === 'HEAD' ? 'readOnly' : 'mutating');
+    return this.server.inflight(method === 'GET' || method === 'HEAD' ? 'readOnly' : 'mutating');
   }
 
   /** A watch has begun. Returns what to call when it has ended. */
   watchBegan(served?: ServedResource, action?: Action): () => void {
     const { group = '', version = '', resource = '' } = served?.gvr ?? {};
     const subresource = action?.subresource ?? '';
-    const ended = this.#server.longRunning({
+    const ended = this.server.longRunning({
       verb: 'WATCH',
       group,
       version,
@@ -80,18 +118,18 @@ export class Metrics {
 
   /** What counts the events of a watch; called with the length of each. */
   watchEvents({ kind, gvr }: ServedResource): (bytes: number) => void {
-    return this.#server.watchEvents({ group: gvr.group, version: gvr.version, kind: kind.kind });
+    return this.server.watchEvents({ group: gvr.group, version: gvr.version, kind: kind.kind });
   }
 
   print(): string {
-    return this.#server.print();
+    return this.server.print();
   }
 
   /** Once for each way in which a version can be asked for: there is no more to be said than that somebody has. */
   #noteDeprecation(served: ServedResource | undefined, subject: RequestSubject): void {
     if (served === undefined) return;
-    const deprecation = deprecationOf(served.kind, this.#server.dialect, this.#server.release);
-    if (deprecation !== undefined) this.#server.deprecatedRequest(subject, deprecation.removedRelease);
+    const deprecation = deprecationOf(served.kind, this.server.dialect, this.server.release);
+    if (deprecation !== undefined) this.server.deprecatedRequest(subject, deprecation.removedRelease);
   }
 }
 

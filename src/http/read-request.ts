@@ -71,7 +71,12 @@ function assemble(incoming: Incoming, { options, body }: Content): ApiRequest {
   if (namespace !== undefined) built.namespace = namespace;
   // A watch is of a collection; the name it may have is in its options by now.
   if (name !== undefined && verb !== 'watch') built.name = name;
-  if (subresource !== undefined) built.subresource = subresource;
+  if (subresource !== undefined) {
+    built.subresource = subresource;
+    const { connections } = served.kind;
+    const isLine = connections !== undefined && Object.hasOwn(connections, subresource);
+    if (isLine) built.options = { ...options, line: Object.fromEntries(incoming.query) };
+  }
   if (body !== undefined) built.body = body;
   if (patch !== undefined) built.patchType = patch.type;
   if (user !== undefined) built.user = user;

@@ -12,8 +12,23 @@ export type Release = `${number}.${number}`;
 /** The release whose behaviour the library has unless it is told to play another. */
 export const REFERENCE_RELEASE: Release = '1.33';
 
+/** The oldest release that can be played. */
+export const OLDEST_RELEASE: Release = '1.22';
+
+/** Throws TypeError for what is no release, and for one that cannot be played. */
+export function checkRelease(release: string): Release {
+  if (compareReleases(release, OLDEST_RELEASE) < 0 || compareReleases(release, REFERENCE_RELEASE) > 0) {
+    throw new TypeError(
+      `orchplane: release ${release} cannot be played; there are ${OLDEST_RELEASE} to ${REFERENCE_RELEASE}`,
+    );
+  }
+  return release as Release;
+}
+
 export interface Lifecycle {
   readonly introducedIn?: Release;
+  /** It is on unless it is switched off, although it is not stable: as beta versions were before 1.22. */
+  readonly onByDefault?: boolean;
   /** From this release on everybody who uses it is warned. */
   readonly deprecatedIn?: Release;
   /** The first release without it, as far as that is decided. */

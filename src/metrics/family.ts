@@ -51,7 +51,7 @@ export class Family<Label extends string, Value extends Series> {
       this.#isUsed = true;
       this.#options.onFirstUse?.();
     }
-    const values = this.#labels.map((label) => (labels as Readonly<Record<string, string>>)[label] ?? '');
+    const values = this.#labels.map((label) => wellFormed((labels as Readonly<Record<string, string>>)[label] ?? ''));
     const known = this.#series.get(keyOf(values));
     if (known !== undefined) return known.value;
     if (this.#series.size < this.#options.limit) return this.#add(values);
@@ -73,6 +73,11 @@ export class Family<Label extends string, Value extends Series> {
     this.#series.set(keyOf(values), { labels, value });
     return value;
   }
+}
+
+/** Halves of surrogate pairs all look the same once they are bytes, and two series must not. */
+function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, '\ufffd');
 }
 
 /** With its length in front, no value can be taken for two. */

@@ -21,10 +21,16 @@ export interface User {
 
 /** What is noted about a request beside its answer. */
 export interface AuditNotes {
-  /** The first note under a key stays. */
-  annotate(key: string, value: string): void;
+  /** The first note under a key stays. `body`: it shows a part of an object, and is kept only where objects are. */
+  annotate(key: string, value: string, shows?: 'body'): void;
+  /** The request is for a version that goes away, by which release if that is known. */
+  deprecated?(deprecation: { readonly warning: string; readonly removedRelease: string }): void;
   /** The object as it was sent, and as it was answered; kept where the policy wants bodies. */
   sent?(object: unknown): void;
+  /** Whether who asks may, and why. The first decision stays. */
+  decision?(decision: { readonly allowed: boolean; readonly reason: string; readonly error?: string }): void;
+  /** The version that was asked for goes away; empty: nobody knows when. */
+  deprecated?(deprecation: { readonly removedRelease: string }): void;
 }
 
 /** Conditions that the live object must meet for a delete to go ahead. */
@@ -60,6 +66,9 @@ export interface RequestOptions {
   readonly propagationPolicy?: string;
   readonly orphanDependents?: boolean;
   readonly preconditions?: Preconditions;
+
+  /** Lines (exec, proxy): the query, as it is, for whoever judges them. */
+  readonly line?: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface ApiRequest {

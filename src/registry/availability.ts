@@ -4,6 +4,7 @@
  */
 import type { FeatureGates } from '../kinds/feature-gates.js';
 import type { Kind } from '../kinds/kind.js';
+import { compareReleases, REFERENCE_RELEASE, type Release } from '../kinds/lifecycle.js';
 import { type Dialect, dialects } from '../meta/dialect.js';
 import { apiVersionOf } from '../meta/gvk.js';
 
@@ -30,24 +31,29 @@ export class Availability {
   readonly #settings: ReadonlyMap<string, boolean>;
   readonly #features: FeatureGates;
   readonly #dialect: Dialect;
+  readonly #release: Release;
 
   /** Throws TypeError for a configuration that cannot be read. */
   constructor(about: {
     readonly runtimeConfig?: RuntimeConfig;
     readonly features: FeatureGates;
     readonly dialect: Dialect;
+    readonly release?: Release;
   }) {
     this.#settings = readRuntimeConfig(about.runtimeConfig ?? {});
     this.#features = about.features;
     this.#dialect = about.dialect;
+    this.#release = about.release ?? REFERENCE_RELEASE;
   }
 
   /** Undefined when the kind is served. One that was asked for by name needs to be neither stable nor switched on. */
   unavailable(kind: Kind, asked: 'by name' | 'by default'): Unavailable | undefined {
+    const missing = this.#missingFrom(kind);
+    if (missing !== undefined) return missing;
     const setting = this.#settingOf(kind);
     const level = stabilityOf(kind.version);
     const apiVersion = apiVersionOf({ group: this.#dialect.group(kind.group), version: kind.version });
-    if (setting === false || (setting === undefined && asked === 'by default' && level !== 'ga')) {
+    if (setting === false || (setting === undefined && asked === 'by default' && !isOnByDefault(kind))) {
       const state = setting === false ? 'switched off' : `${level} and off by default`;
       // What was switched off by the most particular key comes back by no other.
       const key = setting === false ? `${apiVersion}/${kind.names.plural}` : apiVersion;
@@ -55,6 +61,20 @@ export class Availability {
     }
     if (asked === 'by default' && kind.gate !== undefined && !this.#features.enabled(kind.gate)) {
       return { why: `${kind.kind} needs the feature gate ${kind.gate} (featureGates: { ${kind.gate}: true })` };
+    }
+    return undefined;
+  }
+
+  /** What the release does not have, whatever is asked for. */
+  #missingFrom(kind: Kind): Unavailable | undefined {
+    const { introducedIn, removedIn } = kind.lifecycle ?? {};
+    const apiVersion = apiVersionOf({ group: this.#dialect.group(kind.group), version: kind.version });
+    const what = `${kind.kind} in ${apiVersion}`;
+    if (introducedIn !== undefined && compareReleases(introducedIn, this.#release) > 0) {
+      return { why: `${what} came with release ${introducedIn}, and this cluster plays ${this.#release}` };
+    }
+    if (removedIn !== undefined && compareReleases(removedIn, this.#release) <= 0) {
+      return { why: `${what} went with release ${removedIn}, and this cluster plays ${this.#release}` };
     }
     return undefined;
   }
@@ -85,6 +105,10 @@ export class Availability {
     }
     return undefined;
   }
+}
+
+function isOnByDefault({ version, lifecycle }: Kind): boolean {
+  return stabilityOf(version) === 'ga' || lifecycle?.onByDefault === true;
 }
 
 /** A group as any dialect may write it. */

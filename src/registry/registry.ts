@@ -17,6 +17,7 @@ export class Registry {
   readonly #byKind = new Map<string, ServedKind>();
   /** By storage: the kind in whose form its objects are stored. */
   readonly #stored = new Map<string, ServedKind>();
+  readonly #places = new WeakMap<GroupResource, string>();
   readonly #builtInGroups = new Set<string>();
   #all: readonly ServedKind[] | undefined;
   #versions:
@@ -140,8 +141,13 @@ export class Registry {
 
   /** The form in which objects of a resource are stored, if the cluster serves them in any version. */
   storedForm(resource: GroupResource): ServedKind | undefined {
-    const group = this.#dialect.group(resource.group);
-    return this.#stored.get(qualifiedResource({ group, resource: resource.resource }));
+    // Plugins ask with the same constants again and again.
+    let place = this.#places.get(resource);
+    if (place === undefined) {
+      place = qualifiedResource({ group: this.#dialect.group(resource.group), resource: resource.resource });
+      this.#places.set(resource, place);
+    }
+    return this.#stored.get(place);
   }
 
   /** All versions in which the objects of a kind are served. */

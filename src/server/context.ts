@@ -7,6 +7,7 @@ import type { ClusterAuthentication } from '../auth/cluster-authentication.js';
 import type { AccessAttributes, AccessDecision, AccessReader } from '../kinds/access.js';
 import type { FeatureGates } from '../kinds/feature-gates.js';
 import type { WriteContext } from '../kinds/kind.js';
+import type { Release } from '../kinds/lifecycle.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { type Dialect, serviceGroup } from '../meta/dialect.js';
 import { formatTime } from '../meta/time.js';
@@ -22,6 +23,8 @@ export interface ServerContext {
   readonly registry: Registry;
   readonly dialect: Dialect;
   readonly features: FeatureGates;
+  /** The release that the server plays. */
+  readonly release: Release;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly admission: readonly AdmissionPlugin[];

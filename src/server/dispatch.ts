@@ -1,6 +1,7 @@
 /**
  * The door of the server: finds the kind a request is about, checks that it takes the verb, and hands over.
  */
+import { deprecationOf } from '../kinds/lifecycle.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { errors } from '../meta/errors.js';
 import { quote } from '../meta/go-text.js';
@@ -48,12 +49,15 @@ export function dispatch(context: ServerContext, request: ApiRequest): MaybeProm
   const served = context.registry.byResource(request.resource);
   if (served === undefined) throw errors.router('NotFound');
   checkAddress(request, served);
-  const { deprecation, custom } = served.kind;
+  const { deprecation: isDeprecated, lifecycle, custom } = served.kind;
   const run = () =>
     custom?.mayWait === true ? whenConverted(context, detached(request), served) : handle(context, request, served);
+  if (isDeprecated === undefined && lifecycle === undefined) return run();
+  const deprecation = deprecationOf(served.kind, context.dialect, context.release);
   if (deprecation === undefined) return run();
+  request.audit?.deprecated?.(deprecation);
   // Whoever fails is told as well.
-  const warning = deprecation(context.dialect);
+  const { warning } = deprecation;
   const answered = warned([warning], run);
   return chain(answered, (response) => ({ ...response, warnings: [warning, ...response.warnings] }));
 }

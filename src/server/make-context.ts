@@ -18,7 +18,10 @@ import type { AccessListener, ServerContext } from './context.js';
 import { objectReader } from './power.js';
 
 export interface ContextParts
-  extends Pick<ServerContext, 'store' | 'registry' | 'features' | 'dialect' | 'clock' | 'ids' | 'admission'> {
+  extends Pick<
+    ServerContext,
+    'store' | 'registry' | 'features' | 'dialect' | 'clock' | 'ids' | 'admission' | 'release'
+  > {
   readonly storage: StorageSettings;
   readonly authorizer: AuthorizerFactory;
   readonly authentication: AuthenticationOptions;
@@ -28,7 +31,7 @@ export interface ContextParts
 }
 
 export function makeContext(parts: ContextParts): ServerContext {
-  const { store, registry, features, dialect, clock, ids, admission } = parts;
+  const { store, registry, features, dialect, clock, ids, admission, release } = parts;
   const objects = objectReader(store, registry);
   const setting = { dialect, objects, changes: changesOf(store, dialect) };
   const access = accessOf(parts.authorizer, setting);
@@ -42,6 +45,7 @@ export function makeContext(parts: ContextParts): ServerContext {
   const context: ServerContext = {
     ...base,
     admission,
+    release,
     view: clusterView(base, parts.outside, () => context),
     mayRace: raceTest(admission, () => context.view),
     accessListeners: listeners,

@@ -14,6 +14,7 @@ const SECTIONS = {
   http: async () => (await import('./http.mjs')).http,
   wire: async () => (await import('./wire.mjs')).wire,
   custom: async () => (await import('./custom.mjs')).customKinds,
+  access: async () => (await import('./access.mjs')).access,
 };
 
 const [name, settings] = process.argv.slice(2);

@@ -69,7 +69,7 @@ defineAdmission({
   on: ['CREATE'],
   kind: Pod,
   subresource: 'eviction',
-  mutate: (draft) => expectTypeOf(draft).toEqualTypeOf<DraftObject>(),
+  mutate: (draft) => void expectTypeOf(draft).toEqualTypeOf<DraftObject>(),
   validate: ({ object }) => void expectTypeOf(object).toEqualTypeOf<ApiObject>(),
 });
 defineAdmission({

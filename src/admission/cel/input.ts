@@ -9,7 +9,6 @@ import type { CelValue } from '../../cel/values.js';
 import type { GroupVersionKind, GroupVersionResource } from '../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { User } from '../../protocol/request.js';
-import { once } from '../../schema/type.js';
 import type { AdmissionRequest, ClusterView } from '../types.js';
 import { authorizerFor } from './authorizer.js';
 
@@ -35,32 +34,43 @@ export interface InputOptions {
   readonly authorizer?: boolean;
 }
 
-/** Worked out as far as an expression looks at them, and once for all expressions that are given the same variables. */
+/** Worked out as far as an expression looks at them. */
 export function variablesOf(input: ExpressionInput, options: InputOptions): Variables {
   const { request, view, object, oldObject, params } = input;
-  const variables = new Map<string, CelValue | (() => CelValue)>([
-    ['object', jsonValue(object)],
-    ['oldObject', jsonValue(oldObject)],
-    ['params', jsonValue(params)],
-    ['namespaceObject', jsonValue(options.namespaceObject)],
-    ['request', once(() => jsonValue(requestObject(input)))],
-  ]);
+  const { namespaceObject: namespace } = options;
+  const values = new Map<string, CelValue | (() => CelValue)>();
+  values.set('object', jsonValue(object));
+  values.set('oldObject', jsonValue(oldObject));
+  values.set('params', jsonValue(params));
+  values.set('namespaceObject', jsonValue(namespace));
+  values.set('request', () => requestValue(input));
   if (options.authorizer === true) {
     const authorizer = authorizerFor(request.user, view.access);
-    variables.set(
-      'authorizer',
-      once(() => authorizerValue(authorizer)),
-    );
-    variables.set(
-      'authorizer.requestResource',
-      once(() => {
-        const { group, resource } = request.served.gvr;
-        const { subresource, namespace, sentName: name } = request;
-        return resourceAuthorizerValue(authorizer, { group, resource, subresource, namespace, name });
-      }),
-    );
+    values.set('authorizer', () => authorizerValue(authorizer));
+    values.set('authorizer.requestResource', () => {
+      const { group, resource } = request.served.gvr;
+      const { subresource, namespace: inside, sentName: name } = request;
+      return resourceAuthorizerValue(authorizer, { group, resource, subresource, namespace: inside, name });
+    });
   }
-  return variables;
+  return values;
+}
+
+interface KnownRequest extends Pick<ExpressionInput, 'kind' | 'resource'> {
+  readonly value: CelValue;
+}
+
+/** Most policies look at a request in the same version. */
+const knownRequests = new WeakMap<ExpressionInput['request'], KnownRequest>();
+
+function requestValue(input: ExpressionInput): CelValue {
+  const { request, kind, resource } = input;
+  let known = knownRequests.get(request);
+  if (known === undefined || known.kind !== kind || known.resource !== resource) {
+    known = { kind, resource, value: jsonValue(requestObject(input)) };
+    knownRequests.set(request, known);
+  }
+  return known.value;
 }
 
 /** The request without its objects, field by field as in a review; what is empty is left out. */
@@ -109,9 +119,17 @@ const NAMESPACE_METADATA = [
   'finalizers',
 ];
 
+const shownNamespaces = new WeakMap<ApiObject, Json>();
+
 /** A namespace as expressions see it: without its type, and without who owns what in it. */
-export function namespaceObject({ metadata, spec, status }: ApiObject): Json {
-  const shown = metadata as unknown as Json;
-  const entries = NAMESPACE_METADATA.flatMap((name) => (shown[name] === undefined ? [] : [[name, shown[name]]]));
-  return { metadata: Object.fromEntries(entries), spec: spec ?? {}, status: status ?? {} };
+export function namespaceObject(namespace: ApiObject): Json {
+  let shown = shownNamespaces.get(namespace);
+  if (shown === undefined) {
+    const { metadata, spec, status } = namespace;
+    const all = metadata as unknown as Json;
+    const entries = NAMESPACE_METADATA.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]]]));
+    shown = { metadata: Object.fromEntries(entries), spec: spec ?? {}, status: status ?? {} };
+    shownNamespaces.set(namespace, shown);
+  }
+  return shown;
 }

@@ -23,7 +23,7 @@ export class VariableValues extends CelObject {
   constructor(compiled: CompiledVariables, given: Variables) {
     super();
     this.#compiled = compiled;
-    this.#scope = new Map([...given, ['variables', this]]);
+    this.#scope = new Map(given).set('variables', this);
   }
 
   /** For the expressions that may look at them. */

@@ -147,7 +147,8 @@ function timeSyntax({ nanos }: CelTimestamp): string {
 /** A number that is printed as if it were a character. */
 function quoteKey(key: CelValue): string {
   const code = key instanceof CelUint ? key.value : typeof key === 'bigint' ? key : undefined;
-  if (code === undefined) return `%!q(${referenceClass(key)}=${printValue(key)})`;
+  // Others cannot be; that this is said goes through two messages, the second of which makes a mess of it.
+  if (code === undefined) return `%!!(MISSING)q(${referenceClass(key)}=${printValue(key)})`;
   if (code < 0n || code > 0x10ffffn) return "'\uFFFD'";
   const character = quote(String.fromCodePoint(Number(code))).slice(1, -1);
   return `'${character === '\\"' ? '"' : character === "'" ? "\\'" : character}'`;

@@ -1,6 +1,7 @@
 /**
  * The plugins that are on by default; position is order.
  */
+import { mutatingAdmissionPolicy } from '../mutating-policy/index.js';
 import { podSecurity } from '../pod-security/pod-security.js';
 import { validatingAdmissionPolicy } from '../policy/validating-admission-policy.js';
 import { resourceQuota } from '../quota/resource-quota.js';
@@ -40,6 +41,7 @@ export const defaultAdmission: readonly AdmissionPlugin[] = Object.freeze([
   certificateSubjectRestriction,
   defaultIngressClass,
   podTopologyLabels,
+  mutatingAdmissionPolicy,
   mutatingAdmissionWebhook,
   validatingAdmissionPolicy,
   validatingAdmissionWebhook,

@@ -23,7 +23,7 @@ import { reviewed } from './review.js';
 import type { PodLike } from './templates.js';
 
 export function validateNamespace(request: AdmissionRequest, view: ClusterView, settings: PodSecuritySettings): void {
-  const { object, oldObject, served, namespace } = request;
+  const { object, oldObject, served } = request;
   if (request.subresource !== '' || object === undefined) return;
   const read = (of: ApiObject): ReadPolicy => policyOf(of.metadata.labels ?? {}, settings.defaults, view.dialect);
   const next = read(object);
@@ -33,7 +33,7 @@ export function validateNamespace(request: AdmissionRequest, view: ClusterView, 
     throw errors.invalid(served.groupKind, request.sentName, next.errors);
   }
   if (live !== undefined && !isTightened(next.policy.enforce, live.policy.enforce)) return;
-  if (settings.namespaces.has(namespace)) warnOfExemption(request, next.policy, { view, settings });
+  if (settings.namespaces.has(object.metadata.name)) warnOfExemption(request, next.policy, { view, settings });
   else if (live !== undefined) warnOfPods(request, next.policy.enforce, { view, settings });
 }
 

@@ -47,6 +47,7 @@ export function judge(policy: CompiledPolicy, input: ExpressionInput, namespace:
   const shown = namespace === undefined ? undefined : namespaceObject(namespace);
   const decided = decide(policy, input, shown);
   if ('verdict' in decided) return only(decided);
+  if (policy.annotations.length === 0) return { decisions: decided, annotations: [] };
   // Annotations see the whole namespace, and nobody who could tell what somebody may do.
   const given = variablesOf(input, { namespaceObject: namespace && withoutType(namespace) });
   const outcome = evaluateSet(policy.annotations, scopeOf(policy.variables, given), POLICY_BUDGET);

@@ -98,6 +98,8 @@ class Session {
   readonly #request: AdmissionRequest;
   readonly #view: ClusterView;
   readonly #denials: Denial[] = [];
+  /** By what the request matched as. */
+  readonly #shown = new Map<Match['matched'], Shown>();
 
   constructor(request: AdmissionRequest, view: ClusterView) {
     this.#request = request;
@@ -115,7 +117,7 @@ class Session {
     } catch (error) {
       return this.#misconfigured(error, policy, undefined);
     }
-    const about = { policy, match, paramKind, notes: new Map<string, Set<string>>(), shown: undefined };
+    const about = { policy, match, paramKind, notes: new Map<string, Set<string>>() };
     return chain(
       inTurn(bindings, (binding) => this.#evaluateBinding(binding, about)),
       () => this.#publish(about),
@@ -142,14 +144,16 @@ class Session {
     );
   }
 
-  /** The objects in the version that the policy speaks of; converted once for all bindings. */
-  #show(about: PolicyRun): MaybePromise<Shown> {
-    if (about.shown !== undefined) return about.shown;
+  /** The objects in the version that a policy speaks of; converted once for all of them. */
+  #show({ match }: PolicyRun): MaybePromise<Shown> {
+    const known = this.#shown.get(match.matched);
+    if (known !== undefined) return known;
     const { object, oldObject } = this.#request;
-    return chain(this.#inVersion(object, about.match), (next) =>
-      chain(this.#inVersion(oldObject, about.match), (old) => {
-        about.shown = { object: next, oldObject: old };
-        return about.shown;
+    return chain(this.#inVersion(object, match), (next) =>
+      chain(this.#inVersion(oldObject, match), (old) => {
+        const shown = { object: next, oldObject: old };
+        this.#shown.set(match.matched, shown);
+        return shown;
       }),
     );
   }
@@ -258,7 +262,6 @@ interface PolicyRun {
   readonly paramKind: ServedKind | undefined;
   /** What is to be noted, by key; several bindings may say different things. */
   readonly notes: Map<string, Set<string>>;
-  shown: Shown | undefined;
 }
 
 const CODES: Readonly<Record<string, number>> = { Forbidden: 403, Unauthorized: 401, RequestEntityTooLarge: 413 };

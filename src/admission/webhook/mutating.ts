@@ -108,7 +108,7 @@ function applyVerdict(verdict: Verdict, hook: Hook, about: About & { readonly re
   const isChanged = shown.take(patched(operations, reviewed.object));
   const patch = operations.map(encodeSorted).join(',');
   const note = `{"configuration":${printJson(configuration)},"webhook":${printJson(webhook.name)},"patch":[${patch}],"patchType":"${JSON_PATCH}"}`;
-  request.annotate(noteKey('patch', hook, { request, view }), note);
+  request.annotate(noteKey('patch', hook, { request, view }), note, 'body');
   return isChanged;
 }
 

@@ -30,23 +30,36 @@ const UNKNOWN = 'invalid bearer token';
 
 /** Throws TypeError for a table with users that have no names. */
 export function createTokenReader(parts: TokenReaderParts): TokenReader {
-  const { audiences: own, table, accounts, authenticators = [] } = parts;
+  const { audiences: own, table = {}, accounts, authenticators = [] } = parts;
+  const known = identitiesOf(table, own);
   const all = [
-    ...(table === undefined ? [] : [tokensOf(table)]),
+    (token: string) => known.get(token)?.bare,
     ...(accounts === undefined ? [] : [accounts]),
     ...authenticators,
   ];
   return Object.freeze({
     authenticate(token: string, asked: readonly string[]) {
       const audiences = asked.length === 0 ? own : asked;
-      return tryFrom(0, { all, token, audiences, own, refusals: [] });
+      // What most requests come with: nothing is to be made or asked.
+      const listed = audiences === own ? known.get(token)?.settled : undefined;
+      return listed ?? tryFrom(0, { all, token, audiences, own, refusals: [] });
     },
   });
 }
 
-function tokensOf(table: TokenTable): TokenAuthenticator {
-  const known = new Map(Object.entries(table).map(([token, user]) => [token, { user: checkedUser(user) }]));
-  return (token) => known.get(token);
+interface Listed {
+  readonly bare: TokenIdentity;
+  /** For the server itself. */
+  readonly settled: TokenIdentity;
+}
+
+function identitiesOf(table: TokenTable, own: readonly string[]): ReadonlyMap<string, Listed> {
+  return new Map(
+    Object.entries(table).map(([token, user]) => {
+      const bare = { user: checkedUser(user) };
+      return [token, { bare, settled: Object.freeze({ user: completeUser(user), audiences: own }) }];
+    }),
+  );
 }
 
 function checkedUser(user: User): User {

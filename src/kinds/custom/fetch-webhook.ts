@@ -53,30 +53,35 @@ export function fetchWebhooks(clock: Clock, options: FetchOptions = {}): Webhook
 class Timeout extends Error {}
 
 /** The address of a webhook as messages name it. */
-export function postUrl(address: WebhookAddress, timeoutSeconds: number): string {
-  return withTimeout(urlOf(address), timeoutSeconds);
+export function postUrl({ url, service }: WebhookAddress, timeoutSeconds: number): string {
+  if (service !== undefined && url === undefined) {
+    const { namespace, name, path = '', port = 443 } = service;
+    return `https://${name}.${namespace}.svc:${port}${cleanPath(path)}?timeout=${timeoutSeconds}s`;
+  }
+  // Configurations cannot have more than this.
+  const parts = /^([a-z]+:\/\/)(?:[^/?#]*@)?([^/?#]*)([^?#]*)/i.exec(url ?? '');
+  if (parts === null) throw new Error('webhook configuration must have either service or URL');
+  const [, scheme = '', host = '', path = ''] = parts;
+  return `${scheme}${host}${cleanPath(path)}?timeout=${timeoutSeconds}s`;
 }
 
-function urlOf({ url, service }: WebhookAddress): string {
-  if (url !== undefined) return url;
-  if (service === undefined) throw new Error('webhook configuration must have either service or URL');
-  const { namespace, name, path = '', port = 443 } = service;
-  return `https://${name}.${namespace}.svc:${port}${path.startsWith('/') ? path : `/${path}`}`;
-}
-
-/** The webhook is told how long it has. A URL without a path has one by then, and none ends in a slash. */
-function withTimeout(url: string, seconds: number): string {
-  const parts = /^([a-z]+:\/\/[^/?#]*)([^?#]*)(\?[^#]*)?/i.exec(url);
-  if (parts === null) return `${url}?timeout=${seconds}s`;
-  const [, host = '', path = '', query = ''] = parts;
-  return `${host}${cleanPath(path)}${query === '' ? '?' : `${query}&`}timeout=${seconds}s`;
-}
-
+/** A path without detours: it begins with a slash and does not end in one. */
 function cleanPath(path: string): string {
-  return `/${path
-    .split('/')
-    .filter((step) => step !== '')
-    .join('/')}`;
+  const steps: string[] = [];
+  for (const step of path.split('/')) {
+    if (step === '..') steps.pop();
+    else if (step !== '' && step !== '.') steps.push(step.replace(UNSAFE_IN_PATHS, encodeURIComponent));
+  }
+  return `/${steps.join('/')}`;
+}
+
+const UNSAFE_IN_PATHS = /[^A-Za-z0-9\-._~!$&'()*+,;=:@%]/gu;
+
+/** The webhook is told how long it has, wherever it really is. */
+function withTimeout(url: string, seconds: number): string {
+  const target = new URL(url);
+  target.searchParams.set('timeout', `${seconds}s`);
+  return target.href;
 }
 
 /** The platform's reason, in the words of the reference's network library where they are known. */

@@ -109,8 +109,8 @@ class JobAdmission implements AdmissionRequest<DraftObject> {
     return this.#rounds;
   }
 
-  annotate(key: string, value: string): void {
-    this.#job.request.audit?.annotate(key, value);
+  annotate(key: string, value: string, shows?: 'body'): void {
+    this.#job.request.audit?.annotate(key, value, shows);
   }
 
   whenStored(effect: () => void): void {

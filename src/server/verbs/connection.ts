@@ -31,15 +31,24 @@ export function onConnection(
   if (connection.verbs.length === 1) return answer();
   const admitted: Admitted = {
     operation: 'CONNECT',
-    object: lineOptions(connection),
+    object: lineOptions(connection, request.options.line ?? {}),
     as: { ...served, gvk: { group: '', version: 'v1', kind: connection.optionsKind } },
   };
   return chain(admit('mutate', admitted, job), () => chain(admit('validate', admitted, job), answer));
 }
 
+const SWITCHES = ['stdin', 'stdout', 'stderr', 'tty'];
+
 /** What plugins see of a line. It has no metadata, which plugins need not know. */
-function lineOptions({ optionsKind }: Connection): DraftObject {
-  const options = { kind: optionsKind, apiVersion: 'v1' };
+function lineOptions({ optionsKind }: Connection, query: Readonly<Record<string, readonly string[]>>): DraftObject {
+  const options: Record<string, unknown> = { kind: optionsKind, apiVersion: 'v1' };
+  if (optionsKind.endsWith('ProxyOptions')) options['path'] = query['path']?.[0] ?? '';
+  else if (optionsKind === 'PodPortForwardOptions') options['ports'] = (query['ports'] ?? []).map(Number);
+  else {
+    for (const name of SWITCHES) if (/^(?:true|1)$/.test(query[name]?.[0] ?? '')) options[name] = true;
+    if (query['container']?.[0]) options['container'] = query['container'][0];
+    if (optionsKind === 'PodExecOptions') options['command'] = [...(query['command'] ?? [])];
+  }
   return Object.defineProperty(options, 'metadata', { value: {}, enumerable: false }) as unknown as DraftObject;
 }
 

@@ -210,7 +210,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
       record.received();
       record.impersonated({ user: 'carol', groups: ['ops'], extra: {} });
       record.decision({ allowed: true, reason: '' });
-      record.deprecated({ warning: '', removedRelease: '1.36' });
+      record.deprecated({ removedRelease: '1.36' });
       record.decision({ allowed: false, reason: '' });
       record.complete({ code: 200, object: configMap });
     },
@@ -302,7 +302,7 @@ describe('records', () => {
       attributes: about('get'),
       uri: '/',
       play(record) {
-        record.deprecated({ warning: '', removedRelease: '' });
+        record.deprecated({ removedRelease: '' });
         record.complete({ code: 200 });
       },
     });
@@ -363,6 +363,23 @@ describe('records', () => {
       ['__proto__', 'a'],
       ['toString', 'c'],
     ]);
+  });
+
+  test.each([
+    ['Metadata', { plain: '1' }],
+    ['Request', { plain: '1', shown: '2' }],
+  ] as const)('at %s notes that show a part of an object are kept as objects are', (level, expected) => {
+    const [last] = play({
+      attributes: about('get'),
+      level,
+      uri: '/',
+      play(record) {
+        record.annotate('plain', '1');
+        record.annotate('shown', '2', 'body');
+        record.complete({ code: 200 });
+      },
+    });
+    expect(last?.annotations).toEqual(expected);
   });
 
   test('later changes of what was sent do not reach the event, and events cannot be changed', () => {

@@ -159,7 +159,7 @@ describe('a level', () => {
       const clock = fakeClock();
       const set = new QueueSet(clock, () => undefined);
       const queuing = { type: 'queue', queues, handSize, queueLengthLimit: length } as const;
-      set.configure(queuing, limit);
+      set.configure(queuing, limit, clock.now());
       const entries: Entry[] = [];
       const counts = new Counts('p', 'fs');
       let begun: number[] = [];
@@ -168,18 +168,18 @@ describe('a level', () => {
         const [first = 0, seats = 1, finalSeats = 0, lingerMs = 0] = args;
         let outcome = '';
         if (operation === 't') await clock.advance(first);
-        else if (operation === 'l') set.configure(queuing, first);
+        else if (operation === 'l') set.configure(queuing, first, clock.now());
         else if (operation === 's') {
           const entry = new Entry(counts, `u${first}`, { seats, finalSeats, lingerMs });
           const id = entries.length;
           entry.onDispatch = () => begun.push(id);
           entries.push(entry);
-          outcome = set.enter(entry);
+          outcome = set.enter(entry, clock.now());
         } else {
           const entry = entries[first];
           if (entry === undefined) throw new Error(`no request ${first}`);
-          if (operation === 'f') set.finish(entry);
-          else set.giveUp(entry);
+          if (operation === 'f') set.finish(entry, clock.now());
+          else set.giveUp(entry, clock.now());
         }
         expect({ index, begun: outcome === 'queue-full' ? 'rejected' : begun }).toEqual({ index, begun: expected });
       }

@@ -1,9 +1,10 @@
 /**
  * The metrics of an API server: their names, labels and bounds, and what each thing that happens does to them.
  */
+import { createCluster } from 'orchplane';
 import { describe, expect, test } from 'vitest';
 import { auditLog } from '../../../src/audit/log.js';
-import { Metrics, sizeOf } from '../../../src/http/metrics.js';
+import { Metrics, metricsOf, sizeOf } from '../../../src/http/metrics.js';
 import type { Action, ServedResource } from '../../../src/http/routes.js';
 import { ConfigMap } from '../../../src/kinds/core/v1/config-map.js';
 import { Endpoints } from '../../../src/kinds/core/v1/endpoints.js';
@@ -289,6 +290,21 @@ describe('what others count', () => {
     const server = new ServerMetrics({ sources: { features: () => [{ name: 'A', stage: 'Beta', enabled: true }] } });
     expect(valueIn(readPrometheus(server.print()), 'orch_feature_enabled', { name: 'A', stage: 'BETA' })).toBe(1);
   });
+});
+
+test('a handler shows what its cluster counts', async () => {
+  const audit = auditLog({ policy: { rules: [{ level: 'Metadata' }] } });
+  await using cluster = createCluster({ dialect: 'kubernetes', audit });
+  await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+  const metrics = metricsOf(cluster, { sources: { flow: { flows: () => [], levels: () => [] } } });
+  const read = readPrometheus(metrics.print());
+  expect(valueIn(read, 'apiserver_storage_objects', { resource: 'configmaps' })).toBe(1);
+  expect(valueIn(read, 'apiserver_storage_objects', { resource: 'namespaces' })).toBe(4);
+  expect(valueIn(read, 'apiserver_storage_objects', { resource: 'deployments.apps' })).toBe(0);
+  expect(valueIn(read, 'apiserver_storage_objects', { resource: 'componentstatuses' })).toBeUndefined();
+  expect(valueIn(read, 'apiserver_audit_event_total')).toBe(2);
+  expect(valueIn(read, 'kubernetes_feature_enabled', { name: 'APIResponseCompression', stage: 'BETA' })).toBe(1);
+  expect(valueIn(read, 'process_start_time_seconds')).toBeGreaterThan(1e9);
 });
 
 test.each([

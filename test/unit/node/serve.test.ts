@@ -66,7 +66,7 @@ describe('options', () => {
   test('that are not there are refused, and so are tokens without users', async () => {
     const cluster = createCluster();
     await expect(serve(cluster, { annonymous: true } as ServeOptions)).rejects.toThrow(
-      'serve has no option "annonymous"; it has port, host, tls, token, anonymous, kubeconfig, tokens, log, codecs, onError',
+      'serve has no option "annonymous"; it has port, host, tls, clientCa, token, anonymous, kubeconfig, tokens, authenticate, log, codecs, onError',
     );
     const shapeless = { tokens: { secret: 'alice' } } as unknown as ServeOptions;
     await expect(serve(cluster, shapeless)).rejects.toThrow(TypeError);

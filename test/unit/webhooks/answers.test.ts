@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { ConfigMap, MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { CONFIG_MAPS, hook, withWebhooks } from './hooks.js';
+import { CONFIG_MAPS, hook } from './hooks.js';
 
 interface Case {
   readonly name: string;
@@ -55,7 +55,7 @@ function clusterFor({ type, version, ignore = false }: Case): Promise<TestCluste
 
 async function prepare(type: Case['type'], version: string, failurePolicy: string): Promise<TestCluster> {
   const webhooks = { resolve: () => undefined, fetch: answer };
-  const cluster = testCluster({ dialect: 'kubernetes', admission: withWebhooks, webhooks: webhooks as never });
+  const cluster = testCluster({ dialect: 'kubernetes', webhooks: webhooks as never });
   await cluster.api(ConfigMap, 'default').create({ metadata: { name: 'old' }, data: { k: 'v' } });
   const configuration = {
     metadata: { name: 'one' },

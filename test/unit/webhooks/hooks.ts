@@ -2,8 +2,6 @@
 import type { Client } from 'orchplane';
 import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from 'orchplane/kinds';
 import { type TestCluster, type TestClusterOptions, testCluster } from 'orchplane/testing';
-import { defaultAdmission } from '../../../src/admission/plugins/index.js';
-import { mutatingAdmissionWebhook, validatingAdmissionWebhook } from '../../../src/admission/webhook/index.js';
 import type { WebhookFunction } from '../../../src/kinds/attendant.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: reviews are looked into field by field.
@@ -41,18 +39,11 @@ export function hookCluster(
   };
   const cluster = testCluster({
     dialect: 'kubernetes',
-    admission: withWebhooks,
     ...options,
     webhooks: webhooks as never,
   });
   return { cluster, calls };
 }
-
-export const withWebhooks = [
-  ...defaultAdmission.filter((plugin) => !plugin.name.endsWith('Webhook')),
-  mutatingAdmissionWebhook,
-  validatingAdmissionWebhook,
-];
 
 export interface HookWish {
   readonly service: string;

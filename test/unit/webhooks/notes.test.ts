@@ -107,3 +107,38 @@ test('a whole collection is asked about object by object, and no name is told', 
   ]);
   for (const { review } of calls) expect(Object.keys(review.request)).not.toContain('name');
 });
+
+test('an eviction is what is asked about, not the pod', async () => {
+  const { cluster, calls } = hookCluster({ no: () => ({ allowed: false, status: { code: 429, message: 'later' } }) });
+  const spec = { containers: [{ name: 'c', image: 'i' }] };
+  const pods = cluster.api(Pod, 'default');
+  await pods.create({ metadata: { name: 'p' }, spec });
+  await validateWith(cluster, 'two', { service: 'no', rules: [rule('', 'v1', 'pods/eviction')] });
+  await expect(pods.subresource('eviction').create('p', {})).rejects.toMatchObject({ code: 429 });
+  expect(calls[0]?.review.request).toMatchObject({
+    kind: { group: 'policy', version: 'v1', kind: 'Eviction' },
+    resource: { group: '', version: 'v1', resource: 'pods' },
+    subResource: 'eviction',
+    operation: 'CREATE',
+    name: 'p',
+    object: { kind: 'Eviction', apiVersion: 'policy/v1', metadata: { name: 'p', namespace: 'default' } },
+  });
+});
+
+test('those who change come before those who judge', async () => {
+  const seen: string[] = [];
+  const { cluster } = hookCluster({
+    change: (review) => {
+      seen.push(`mutating ${JSON.stringify(review.request.object.data)}`);
+      return patching({ op: 'add', path: '/data/b', value: '2' })(review);
+    },
+    look: (review) => {
+      seen.push(`validating ${JSON.stringify(review.request.object.data)}`);
+      return { allowed: true };
+    },
+  });
+  await mutateWith(cluster, 'one', { service: 'change' });
+  await validateWith(cluster, 'two', { service: 'look' });
+  await cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' }, data: { a: '1' } });
+  expect(seen).toEqual(['mutating {"a":"1"}', 'validating {"a":"1","b":"2"}']);
+});

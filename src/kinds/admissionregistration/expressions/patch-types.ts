@@ -109,9 +109,16 @@ function patchStep(fields: Fields): PatchStep {
     const value = fields.get(name) ?? '';
     // Texts whose type was not known when the expression was compiled.
     if (typeof value !== 'string') {
-      throw new CelError(`unexpected type ${referenceClass(value)} for JSONPatchType '${name}' field`);
+      throw new CelError(`unexpected type ${nativeClass(value)} for JSONPatchType '${name}' field`);
     }
     texts[name] = value;
   }
   return new PatchStep(texts, fields.get('value'));
+}
+
+/** The class of the plain value behind one; only that of numbers and truths differs from what other messages call it. */
+function nativeClass(value: CelValue): string {
+  if (typeof value === 'bigint') return 'int64';
+  if (typeof value === 'number') return 'float64';
+  return typeof value === 'boolean' ? 'bool' : referenceClass(value);
 }

@@ -67,15 +67,18 @@ export const SelfSubjectRulesReview: Kind<SelfSubjectRulesReview, SelfSubjectRul
         const { namespace = '' } = (draft as unknown as SelfSubjectRulesReview).spec;
         if (namespace === '') throw errors.badRequest('no namespace on request');
         const { resourceRules, nonResourceRules, incomplete = false, error } = access.rules(user, namespace);
-        // The question is not repeated in the answer.
-        draft['spec'] = {};
-        draft['status'] = {
-          resourceRules,
-          nonResourceRules,
-          incomplete,
-          ...(error === undefined ? {} : { evaluationError: error }),
+        // Nothing of the question is repeated in the answer.
+        return {
+          ...draft,
+          metadata: {},
+          spec: {},
+          status: {
+            resourceRules,
+            nonResourceRules,
+            incomplete,
+            ...(error === undefined ? {} : { evaluationError: error }),
+          },
         };
-        return draft;
       },
     },
   });

@@ -30,6 +30,7 @@ export type ResourceQuotaScope =
   | 'BestEffort'
   | 'NotBestEffort'
   | 'PriorityClass'
+  | 'VolumeAttributesClass'
   | 'CrossNamespacePodAffinity';
 
 const scopedResourceSelectorRequirementShape = () => ({
@@ -131,12 +132,16 @@ const SCOPES: readonly string[] = [
   'BestEffort',
   'NotBestEffort',
   'PriorityClass',
+  'VolumeAttributesClass',
   'CrossNamespacePodAffinity',
 ];
+const CLAIM_RESOURCES = ['persistentvolumeclaims', 'requests.storage'];
 const CONFLICTS: readonly (readonly [string, string])[] = [
   ['BestEffort', 'NotBestEffort'],
   ['Terminating', 'NotTerminating'],
 ];
+/** They are about the name of something, so names may be given. */
+const CLASS_SCOPES: readonly string[] = ['PriorityClass', 'VolumeAttributesClass'];
 const SCOPES_PATH = 'spec.scopes';
 
 function scopeProblems({ hard, scopes = [] }: ResourceQuotaSpec): FieldError[] {
@@ -153,9 +158,11 @@ function scopeProblems({ hard, scopes = [] }: ResourceQuotaSpec): FieldError[] {
 function unfitResources(hard: ResourceList = {}): (scope: string) => readonly string[] {
   const standard = Object.keys(hard).filter(isStandardQuotaResource);
   const forBestEffort = standard.filter((name) => name !== 'pods');
+  const forClaims = standard.filter((name) => !CLAIM_RESOURCES.includes(name));
   const forOthers = standard.filter((name) => !POD_RESOURCES.includes(name));
   return (scope) => {
     if (!SCOPES.includes(scope)) return [];
+    if (scope === 'VolumeAttributesClass') return forClaims;
     return scope === 'BestEffort' ? forBestEffort : forOthers;
   };
 }
@@ -192,7 +199,7 @@ const OPERATOR_DETAIL =
 function operatorProblems({ scopeName, operator, values = [] }: ScopedResourceSelectorRequirement): FieldError[] {
   const [operatorPath, valuesPath] = [childPath(EXPRESSIONS_PATH, 'operator'), childPath(EXPRESSIONS_PATH, 'values')];
   const problems: FieldError[] = [];
-  const hasValues = scopeName === 'PriorityClass' || !SCOPES.includes(scopeName);
+  const hasValues = CLASS_SCOPES.includes(scopeName) || !SCOPES.includes(scopeName);
   if (!hasValues && operator !== 'Exists') problems.push(invalid(operatorPath, operator, OPERATOR_DETAIL));
   switch (operator) {
     case 'In':

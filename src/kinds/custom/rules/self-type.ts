@@ -25,12 +25,12 @@ const HOLLOW_TYPES: ReadonlyMap<string, CelType> = new Map<string, CelType>([
 
 /**
  * The type of `self` for a schema of this shape, and what knows the fields below it. Types get their names on the way to
- * them, since a rule looks at little of a large schema.
+ * them, since a rule looks at little of a large schema. `name`: of the type, where it is not that of `self`.
  */
-export function selfTypeOf(shape: Shape): SelfType {
+export function selfTypeOf(shape: Shape, name = SELF): SelfType {
   const objects = new Map<string, ObjectShape>();
   return {
-    type: typeNamed(shape, SELF, objects),
+    type: typeNamed(shape, name, objects),
     provider: {
       hasType: (name) => objects.has(name),
       namedType: (name) => HOLLOW_TYPES.get(name),

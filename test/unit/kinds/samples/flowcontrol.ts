@@ -12,6 +12,7 @@ const COMMON = {
 export const samples: readonly KindSample[] = [
   {
     kind: FlowSchema,
+    isAttended: true,
     body: { spec: { priorityLevelConfiguration: { name: 'p' } } },
     change: { spec: { priorityLevelConfiguration: { name: 'q' }, matchingPrecedence: 7 } },
     ...COMMON,

@@ -1,0 +1,133 @@
+/** Who may vouch in the name of a signer. */
+import { describe, expect, test } from 'vitest';
+import {
+  certificateApproval,
+  certificateSigning,
+  certificateSubjectRestriction,
+  clusterTrustBundleAttest,
+} from '../../../src/admission/plugins/certificates.js';
+import type { AccessAttributes, AccessReader } from '../../../src/kinds/access.js';
+import { CertificateSigningRequest } from '../../../src/kinds/certificates/v1/certificate-signing-request/certificate-signing-request.js';
+import { ClusterTrustBundle } from '../../../src/kinds/certificates/v1beta1/cluster-trust-bundle.js';
+import { featureGates } from '../../../src/kinds/feature-gates.js';
+import type { Kind } from '../../../src/kinds/kind.js';
+import { kubernetesDialect, orchDialect } from '../../../src/meta/dialect.js';
+import { fakeRequest, fakeView, finished, type Sketch } from './fake.js';
+import { OF_MASTERS, OF_NODE_N1 } from './requests.js';
+
+const Request = CertificateSigningRequest as unknown as Kind;
+const Bundle = ClusterTrustBundle as unknown as Kind;
+
+/** Allows one verb on one signer; remembers what it was asked. */
+function allowing(verb: string, name: string): AccessReader & { readonly asked: AccessAttributes[] } {
+  const asked: AccessAttributes[] = [];
+  const decide: AccessReader['decide'] = (_, attributes) => {
+    asked.push(attributes);
+    const allowed = attributes.type === 'resource' && attributes.verb === verb && attributes.name === name;
+    return { allowed, reason: '' };
+  };
+  return { asked, decide, rules: () => ({ resourceRules: [], nonResourceRules: [] }) };
+}
+
+const csr = (status: Sketch = {}, signerName = 'example.com/s'): Sketch => ({
+  metadata: { name: 'r' },
+  spec: { signerName, request: btoa(OF_MASTERS) },
+  status,
+});
+
+const refused = (what: string) =>
+  `certificatesigningrequests.certificates.k8s.io "r" is forbidden: user not permitted to ${what} requests with signerName "example.com/s"`;
+
+describe.each([
+  ['approve', 'approval', certificateApproval, {}],
+  ['sign', 'status', certificateSigning, { certificate: 'Yw==' }],
+] as const)('to %s requests', (verb, subresource, plugin, status) => {
+  const ask = (access: AccessReader, next: Sketch = status, below: string = subresource) => {
+    const about = {
+      kind: Request,
+      operation: 'UPDATE',
+      subresource: below,
+      object: csr(next),
+      oldObject: csr(),
+    } as const;
+    return () => plugin.validate?.(finished(fakeRequest(about)), fakeView({ access }));
+  };
+
+  test.each(['example.com/s', 'example.com/*'])('one needs the verb on %s', (name) => {
+    expect(ask(allowing(verb, name))).not.toThrow();
+  });
+
+  test('others are refused', () => {
+    const access = allowing(verb, 'example.com/t');
+    expect(ask(access)).toThrow(refused(verb));
+    const signers = { type: 'resource', verb, group: 'certificates.k8s.io', version: '*', resource: 'signers' };
+    expect(access.asked).toMatchObject([
+      { ...signers, name: 'example.com/s' },
+      { ...signers, name: 'example.com/*' },
+    ]);
+  });
+
+  test('other writes are not asked about', () => {
+    expect(ask(allowing('', ''), status, verb === 'sign' ? 'approval' : 'status')).not.toThrow();
+    expect(ask(allowing('', ''), status, '')).not.toThrow();
+  });
+});
+
+test('a status that changes neither certificate nor conditions needs no right to sign', () => {
+  const object = csr({ conditions: [] });
+  const about = { kind: Request, operation: 'UPDATE', subresource: 'status', object, oldObject: csr() } as const;
+  const view = fakeView({ access: allowing('', '') });
+  expect(() => certificateSigning.validate?.(finished(fakeRequest(about)), view)).not.toThrow();
+  const changed = { ...about, object: csr({ conditions: [{ type: 'Failed', status: 'True' }] }) };
+  expect(() => certificateSigning.validate?.(finished(fakeRequest(changed)), view)).toThrow(refused('sign'));
+});
+
+describe('administrators by certificate', () => {
+  const ask = (signerName: string, request: string, dialect = kubernetesDialect) => {
+    const object = { metadata: { name: 'r' }, spec: { signerName, request: btoa(request) } };
+    const asked = fakeRequest({ kind: Request, object, dialect });
+    return () => certificateSubjectRestriction.validate?.(finished(asked), fakeView({ dialect }));
+  };
+
+  test('are not made by the signer of clients', () => {
+    expect(ask('kubernetes.io/kube-apiserver-client', OF_MASTERS)).toThrow(
+      'certificatesigningrequests.certificates.k8s.io "r" is forbidden: use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed',
+    );
+    expect(ask('orch.io/kube-apiserver-client', OF_MASTERS, orchDialect)).toThrow(
+      'use of orch.io/kube-apiserver-client',
+    );
+  });
+
+  test('are no matter of other signers and other subjects', () => {
+    expect(ask('example.com/s', OF_MASTERS)).not.toThrow();
+    expect(ask('kubernetes.io/kube-apiserver-client', OF_NODE_N1)).not.toThrow();
+  });
+});
+
+describe('bundles', () => {
+  const bundle = (signerName: string | undefined, metadata: Sketch = {}, trustBundle = 'x'): Sketch => ({
+    metadata: { name: 'b', ...metadata },
+    spec: { ...(signerName === undefined ? {} : { signerName }), trustBundle },
+  });
+  const ask = (access: AccessReader, object: Sketch, oldObject?: Sketch, isOn = true) => {
+    const operation = oldObject === undefined ? 'CREATE' : 'UPDATE';
+    const asked = fakeRequest({ kind: Bundle, operation, object, ...(oldObject === undefined ? {} : { oldObject }) });
+    const features = featureGates({ ClusterTrustBundle: isOn });
+    return () => clusterTrustBundleAttest.validate?.(finished(asked), fakeView({ access, features }));
+  };
+  const refusal = 'user not permitted to attest for signerName "example.com/s"';
+
+  test('of a signer need the right to attest for it', () => {
+    expect(ask(allowing('attest', 'example.com/s'), bundle('example.com/s'))).not.toThrow();
+    expect(ask(allowing('attest', 'other.com/*'), bundle('example.com/s'))).toThrow(refusal);
+    expect(ask(allowing('', ''), bundle(undefined))).not.toThrow();
+    expect(ask(allowing('', ''), bundle('example.com/s'), undefined, false)).not.toThrow();
+  });
+
+  test('may be let go by anybody who may write them', () => {
+    const live = bundle('example.com/s', { finalizers: ['a'], resourceVersion: '1' });
+    expect(ask(allowing('', ''), bundle('example.com/s', { resourceVersion: '1' }), live)).not.toThrow();
+    expect(ask(allowing('', ''), bundle('example.com/s', { labels: { a: 'b' } }), live)).toThrow(refusal);
+    expect(ask(allowing('', ''), bundle('example.com/s', {}, 'y'), live)).toThrow(refusal);
+  });
+});

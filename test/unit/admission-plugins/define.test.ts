@@ -1,0 +1,182 @@
+/** Plugins of users: what they may do, and what they are told when they do something else. */
+import { defaultAdmission, errors, fieldError, mergePatch } from 'orchplane';
+import { ConfigMap, Deployment, HorizontalPodAutoscaler, HorizontalPodAutoscalerV1, Pod } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import { defineAdmission } from '../../../src/admission/define.js';
+
+const withPlugins = (...plugins: ReturnType<typeof defineAdmission>[]) =>
+  testCluster({ admission: [...defaultAdmission, ...plugins] });
+const settings = (labels?: Record<string, string>) => ({
+  metadata: { name: 'settings', ...(labels === undefined ? {} : { labels }) },
+  data: { a: '1' },
+});
+
+const requireTeam = defineAdmission({
+  name: 'RequireTeam',
+  on: ['CREATE', 'UPDATE'],
+  kind: ConfigMap,
+  mutate(draft, request) {
+    draft.metadata.annotations = { ...draft.metadata.annotations, 'created-by': request.user.user };
+  },
+  validate: ({ object }) =>
+    object.metadata.labels?.['team'] ? [] : [fieldError('required', 'metadata.labels[team]', { detail: 'say whose' })],
+});
+
+describe('a plugin', () => {
+  test('changes the draft and finds fault with the object', async () => {
+    const cluster = withPlugins(requireTeam);
+    await expect(cluster.api(ConfigMap).create(settings())).rejects.toMatchObject({
+      code: 422,
+      message: 'ConfigMap "settings" is invalid: metadata.labels[team]: Required value: say whose',
+      status: {
+        details: {
+          name: 'settings',
+          kind: 'ConfigMap',
+          causes: [
+            { reason: 'FieldValueRequired', message: 'Required value: say whose', field: 'metadata.labels[team]' },
+          ],
+        },
+      },
+    });
+    const made = await cluster.api(ConfigMap).create(settings({ team: 'a' }));
+    expect(made.metadata.annotations).toHaveProperty('created-by');
+    await expect(
+      cluster.api(ConfigMap).patch('settings', mergePatch({ metadata: { labels: null } } as never)),
+    ).rejects.toMatchObject({ code: 422 });
+  });
+
+  test('is frozen, and is asked about its kinds and operations alone', async () => {
+    const asked: string[] = [];
+    const plugin = defineAdmission({
+      name: 'Listens',
+      on: ['CREATE', 'DELETE'],
+      kind: [ConfigMap, Pod],
+      validate: ({ operation, served }) => void asked.push(`${operation} ${served.kind.kind}`),
+    });
+    expect(Object.isFrozen(plugin)).toBe(true);
+    const cluster = withPlugins(plugin);
+    await cluster.api(ConfigMap).create(settings());
+    await cluster.api(ConfigMap).patch('settings', mergePatch({ data: { a: '2' } }));
+    await cluster.api(ConfigMap).delete('settings');
+    const spec = { containers: [{ name: 'c', image: 'i' }] };
+    await cluster.api(Pod).create({ metadata: { name: 'p' }, spec });
+    const template = { metadata: { labels: { a: 'b' } }, spec };
+    const selector = { matchLabels: { a: 'b' } };
+    await cluster.api(Deployment).create({ metadata: { name: 'd' }, spec: { selector, template } });
+    expect(asked).toEqual(['CREATE ConfigMap', 'DELETE ConfigMap', 'CREATE Pod']);
+  });
+
+  test.each([
+    ['a text', () => 'not today', 'not today'],
+    ['texts', () => ['a', 'b', 'a'], '[a, b]'],
+    ['a promise of texts', async () => ['later'], 'later'],
+  ])('refuses by %s', async (_, validate, why) => {
+    const cluster = withPlugins(defineAdmission({ name: 'No', kind: ConfigMap, validate }));
+    await expect(cluster.api(ConfigMap).create(settings())).rejects.toMatchObject({
+      code: 403,
+      message: `configmaps "settings" is forbidden: ${why}`,
+    });
+  });
+
+  test('may throw any Status', async () => {
+    const full = () => {
+      throw errors.tooManyRequests('full', 5);
+    };
+    for (const plugin of [
+      defineAdmission({ name: 'Full', kind: ConfigMap, validate: full }),
+      defineAdmission({ name: 'Full', kind: ConfigMap, mutate: full }),
+    ]) {
+      await expect(withPlugins(plugin).api(ConfigMap).create(settings())).rejects.toMatchObject({ code: 429 });
+    }
+  });
+
+  test('may wait while it changes', async () => {
+    const plugin = defineAdmission({
+      name: 'Slow',
+      kind: ConfigMap,
+      async mutate(draft) {
+        await Promise.resolve();
+        draft.data = { ...draft.data, b: '2' };
+      },
+    });
+    expect((await withPlugins(plugin).api(ConfigMap).create(settings())).data).toEqual({ a: '1', b: '2' });
+  });
+
+  test('may look below objects', async () => {
+    const asked: string[] = [];
+    const plugin = defineAdmission({
+      name: 'Statuses',
+      on: ['UPDATE'],
+      kind: Pod,
+      subresource: ['status', ''],
+      validate: ({ subresource, object }) => void asked.push(`${subresource}:${object.metadata.name}`),
+    });
+    const cluster = withPlugins(plugin);
+    await cluster.api(Pod).create({ metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
+    await cluster
+      .api(Pod)
+      .subresource('status')
+      .patch('p', mergePatch({ status: { message: 'm' } } as never));
+    expect(asked).toEqual(['status:p']);
+  });
+
+  test('sees and changes objects in its own version, whatever version a client speaks', async () => {
+    const seen: unknown[] = [];
+    const plugin = defineAdmission({
+      name: 'Metrics',
+      kind: HorizontalPodAutoscaler,
+      mutate(draft) {
+        draft.spec.metrics = [
+          { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } } },
+        ];
+      },
+      validate: ({ object }) => void seen.push(object.apiVersion, object.spec.metrics?.[0]?.type),
+    });
+    const cluster = withPlugins(plugin);
+    const spec = { scaleTargetRef: { kind: 'Deployment', name: 'd', apiVersion: 'apps/v1' }, maxReplicas: 3 };
+    const made = await cluster.api(HorizontalPodAutoscalerV1).create({ metadata: { name: 'h' }, spec });
+    expect(made.spec).toMatchObject({ targetCPUUtilizationPercentage: 50 });
+    expect(seen).toEqual(['autoscaling/v2', 'Resource']);
+  });
+});
+
+describe('misuse', () => {
+  test('a returned draft fails the write, with the name of the plugin', async () => {
+    const mutate = (draft: object) => ({ ...draft });
+    const plugin = defineAdmission({ name: 'Returns', kind: ConfigMap, mutate: mutate as never });
+    await expect(withPlugins(plugin).api(ConfigMap).create(settings())).rejects.toMatchObject({
+      code: 500,
+      message: expect.stringContaining('mutate of "Returns" returned a value; it changes the draft in place'),
+    });
+  });
+
+  test.each([
+    ['a number', 1],
+    ['true', true],
+    ['a mixture', ['a', fieldError('required', 'b')]],
+  ])('%s is no problem of an object', async (_, result) => {
+    const plugin = defineAdmission({ name: 'Odd', kind: ConfigMap, validate: (() => result) as never });
+    await expect(withPlugins(plugin).api(ConfigMap).create(settings())).rejects.toMatchObject({
+      code: 500,
+      message: expect.stringContaining('validate of "Odd" returned something else'),
+    });
+  });
+
+  const validate = () => [];
+  // Kinds are too big to be printed in the names of tests.
+  test.each<[string, object, string]>([
+    ['no name', { name: undefined }, 'defineAdmission needs a name'],
+    ['nothing to do', { validate: undefined }, '"X": it needs mutate or validate, or both'],
+    ['the name of a kind', { kind: 'Pod' }, '"X": "Pod" is no kind; a kind is a value: import { Pod }'],
+    ['no kind', { kind: undefined }, '"X": undefined is no kind'],
+    ['an empty list of kinds', { kind: [] }, '"X": it needs at least one kind'],
+    ['an unknown operation', { on: ['PATCH'] }, '"X": there is no operation "PATCH"; there are CREATE'],
+    ['no operation', { on: [] }, '"X": on is a list of operations'],
+    ['a change on DELETE', { on: ['DELETE'], mutate: validate }, '"X": on DELETE there is nothing to mutate'],
+    ['an unknown subresource', { subresource: 'scale' }, '"X": Pod has no subresource "scale"; there are'],
+    ['a misspelt option', { validates: validate }, 'has no option "validates"'],
+  ])('%s is refused at once', (_, part, message) => {
+    expect(() => defineAdmission({ name: 'X', kind: Pod, validate, ...part } as never)).toThrow(message);
+  });
+});

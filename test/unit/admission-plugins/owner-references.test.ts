@@ -1,0 +1,81 @@
+/** Who may change the owners of an object, and make owners wait. */
+import { expect, test } from 'vitest';
+import { ownerReferencesPermissionEnforcement as plugin } from '../../../src/admission/plugins/owner-references.js';
+import type { AccessReader, ResourceAttributes } from '../../../src/kinds/access.js';
+import { Deployment } from '../../../src/kinds/apps/v1/deployment.js';
+import { Node } from '../../../src/kinds/core/v1/node/node.js';
+import { Pod } from '../../../src/kinds/core/v1/pod/pod.js';
+import type { Kind } from '../../../src/kinds/kind.js';
+import { fakeRequest, fakeView, finished } from './fake.js';
+
+const kinds = [Pod, Deployment, Node] as unknown as Kind[];
+
+/** Allows what is listed as `verb group/resource/subresource namespace/name`. */
+function allowing(...list: string[]): AccessReader {
+  const print = ({ verb, group, resource, subresource, namespace, name }: ResourceAttributes) =>
+    `${verb} ${group}/${resource}/${subresource} ${namespace}/${name}`;
+  return {
+    decide: (_, attributes) => {
+      const allowed = list.includes(print(attributes as ResourceAttributes));
+      return { allowed, reason: allowed ? '' : 'not for you' };
+    },
+    rules: () => ({ resourceRules: [], nonResourceRules: [] }),
+  };
+}
+
+const owner = (part: object = {}) => ({ apiVersion: 'apps/v1', kind: 'Deployment', name: 'd', uid: 'u', ...part });
+const blocking = (part: object = {}) => owner({ blockOwnerDeletion: true, ...part });
+
+function ask(access: AccessReader, next: object[] | undefined, live?: object[], subresource = '') {
+  const object = (ownerReferences: object[] | undefined) => ({
+    metadata: { name: 'p', namespace: 'ns', ...(ownerReferences === undefined ? {} : { ownerReferences }) },
+  });
+  const request = fakeRequest({
+    kind: Pod as unknown as Kind,
+    operation: live === undefined ? 'CREATE' : 'UPDATE',
+    subresource,
+    object: object(next),
+    ...(live === undefined ? {} : { oldObject: object(live) }),
+  });
+  return () => plugin.validate?.(finished(request), fakeView({ access, kinds }));
+}
+
+const NO_DELETE = `pods "p" is forbidden: cannot set an ownerRef on a resource you can't delete: not for you, <nil>`;
+const NO_FINALIZE = `pods "p" is forbidden: cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: not for you, <nil>`;
+
+test('a new object may have any owner that need not wait', () => {
+  expect(ask(allowing(), [owner()])).not.toThrow();
+  expect(ask(allowing(), undefined)).not.toThrow();
+});
+
+test('who changes owners must be able to delete the object', () => {
+  expect(ask(allowing(), [owner()], [])).toThrow(NO_DELETE);
+  expect(ask(allowing(), [], [owner()])).toThrow(NO_DELETE);
+  expect(ask(allowing(), [owner()], [owner()])).not.toThrow();
+  expect(ask(allowing('delete /pods/ ns/p'), [owner()], [])).not.toThrow();
+  expect(ask(allowing(), [owner()], [], 'status')).not.toThrow();
+  expect(ask(allowing(), [owner()], [], 'resize')).toThrow(NO_DELETE);
+});
+
+test('who makes an owner wait must be able to set its finalizers', () => {
+  expect(ask(allowing(), [blocking()])).toThrow(NO_FINALIZE);
+  expect(ask(allowing('update apps/deployments/finalizers ns/d'), [blocking()])).not.toThrow();
+  expect(ask(allowing('update */*/finalizers /*'), [blocking()])).not.toThrow();
+  const node = blocking({ apiVersion: 'v1', kind: 'Node', name: 'n' });
+  expect(ask(allowing('update /nodes/finalizers /n'), [node])).not.toThrow();
+});
+
+test('only owners that did not wait before are asked about', () => {
+  const mayDelete = allowing('delete /pods/ ns/p');
+  expect(ask(mayDelete, [blocking(), owner({ uid: 'v' })], [blocking()])).not.toThrow();
+  expect(ask(mayDelete, [blocking()], [owner()])).toThrow(NO_FINALIZE);
+});
+
+test.each([
+  ['v1', 'Ghost', 'no matches for kind "Ghost" in version "v1"'],
+  ['a/b/c', 'Ghost', 'unexpected GroupVersion string: a/b/c'],
+])('an owner of %s %s cannot be asked about', (apiVersion, kind, why) => {
+  expect(ask(allowing(), [blocking({ apiVersion, kind })])).toThrow(
+    `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion ${apiVersion} Kind ${kind}: ${why}`,
+  );
+});

@@ -1,0 +1,163 @@
+/** What pods get from their accounts, and what accounts keep from their pods. */
+import { mergePatch } from 'orchplane';
+import { defaultAdmission, serviceAccount } from 'orchplane/admission';
+import { Pod, type PodInput, ServiceAccount, type ServiceAccountInput } from 'orchplane/kinds';
+import { type TestCluster, testCluster } from 'orchplane/testing';
+import { beforeEach, describe, expect, test } from 'vitest';
+
+let cluster: TestCluster;
+beforeEach(() => {
+  cluster = testCluster({ admission: [serviceAccount, ...defaultAdmission] });
+});
+
+const account = (name: string, body: Omit<ServiceAccountInput, 'metadata'> = {}, annotations = {}) =>
+  cluster.api(ServiceAccount).create({ metadata: { name, annotations }, ...body });
+const pod = (spec: object = {}, metadata: object = { name: 'p' }) =>
+  cluster.api(Pod).create({ metadata, spec: { containers: [{ name: 'c', image: 'i' }], ...spec } } as PodInput);
+const refusal = (why: string) => ({ code: 403, message: `pods "p" is forbidden: ${why}` });
+
+const PATH = '/var/run/secrets/orch.io/serviceaccount';
+
+describe('a pod', () => {
+  test('acts as the default account and finds its token in every container', async () => {
+    await account('default');
+    const { spec } = await pod({ initContainers: [{ name: 'i', image: 'i' }] });
+    expect(spec).toMatchObject({ serviceAccountName: 'default', serviceAccount: 'default' });
+    const [volume] = spec.volumes ?? [];
+    expect(volume?.name).toMatch(/^kube-api-access-.{5}$/);
+    expect(volume).toEqual({
+      name: volume?.name,
+      projected: {
+        defaultMode: 420,
+        sources: [
+          { serviceAccountToken: { expirationSeconds: 3607, path: 'token' } },
+          { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+          {
+            downwardAPI: {
+              items: [{ path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } }],
+            },
+          },
+        ],
+      },
+    });
+    const mount = { name: volume?.name, readOnly: true, mountPath: PATH };
+    expect(spec.containers[0]?.volumeMounts).toEqual([mount]);
+    expect(spec.initContainers?.[0]?.volumeMounts).toEqual([mount]);
+    expect(spec).not.toHaveProperty('imagePullSecrets');
+  });
+
+  test('keeps what it has in the place of the token', async () => {
+    await account('default');
+    const volumes = [{ name: 'v', emptyDir: {} }];
+    const containers = [{ name: 'c', image: 'i', volumeMounts: [{ name: 'v', mountPath: PATH }] }];
+    expect((await pod({ containers, volumes })).spec.volumes).toHaveLength(1);
+  });
+
+  test('mounts a token volume that it brings', async () => {
+    await account('default');
+    const { spec } = await pod({ volumes: [{ name: 'kube-api-access-mine', emptyDir: {} }] });
+    expect(spec.volumes).toHaveLength(1);
+    expect(spec.containers[0]?.volumeMounts).toMatchObject([{ name: 'kube-api-access-mine', mountPath: PATH }]);
+  });
+
+  test.each<[string, boolean | undefined, boolean | undefined, boolean]>([
+    ['neither says', undefined, undefined, true],
+    ['the account says no', false, undefined, false],
+    ['the pod says no', undefined, false, false],
+    ['the pod says yes and the account no', false, true, true],
+  ])('gets a token or none when %s', async (_, ofAccount, ofPod, isMounted) => {
+    await account('default', ofAccount === undefined ? {} : { automountServiceAccountToken: ofAccount });
+    const { spec } = await pod(ofPod === undefined ? {} : { automountServiceAccountToken: ofPod });
+    expect(spec.volumes !== undefined).toBe(isMounted);
+  });
+
+  test('takes over secrets for pulling images, unless it has its own', async () => {
+    await account('default', { imagePullSecrets: [{ name: 'a' }, { name: 'b' }] });
+    expect((await pod()).spec.imagePullSecrets).toEqual([{ name: 'a' }, { name: 'b' }]);
+    const own = await pod({ imagePullSecrets: [{ name: 'c' }] }, { name: 'q' });
+    expect(own.spec.imagePullSecrets).toEqual([{ name: 'c' }]);
+  });
+
+  test('cannot act as nobody', async () => {
+    const why = 'error looking up service account default/robot: serviceaccount "robot" not found';
+    await expect(pod({ serviceAccountName: 'robot' })).rejects.toMatchObject(refusal(why));
+  });
+
+  test('is left alone afterwards', async () => {
+    await account('default');
+    await pod();
+    await cluster.api(ServiceAccount).delete('default');
+    expect(await cluster.api(Pod).patch('p', mergePatch({ metadata: { labels: { a: 'b' } } }))).toBeDefined();
+  });
+});
+
+describe('an account that lists its secrets', () => {
+  const strict = { 'orch.io/enforce-mountable-secrets': 'true' };
+  const secretRef = (name: string) => ({ valueFrom: { secretKeyRef: { name, key: 'k' } } });
+  const why = (what: string) => `${what} is not allowed because service account default does not reference that secret`;
+  const container = (part: object) => [{ name: 'c', image: 'i', ...part }];
+
+  test.each<[string, object, string]>([
+    ['a volume', { volumes: [{ name: 'v', secret: { secretName: 's' } }] }, why('volume with secret.secretName="s"')],
+    [
+      'a variable',
+      { containers: container({ env: [{ name: 'E', ...secretRef('s') }] }) },
+      why('container c with envVar E referencing secret.secretName="s"'),
+    ],
+    [
+      'variables of an init container',
+      { initContainers: [{ name: 'i', image: 'i', envFrom: [{ secretRef: { name: 's' } }] }] },
+      why('init container i with envFrom referencing secret.secretName="s"'),
+    ],
+    [
+      'pulling images',
+      { imagePullSecrets: [{ name: 'pull' }, { name: 's' }] },
+      'imagePullSecrets[1].name="s" is not allowed because service account default does not reference that imagePullSecret',
+    ],
+  ])('refuses others in %s', async (_, spec, text) => {
+    await account('default', { secrets: [{ name: 'ok' }], imagePullSecrets: [{ name: 'pull' }] }, strict);
+    await expect(pod(spec)).rejects.toMatchObject(refusal(text));
+    const other = text.startsWith('image') ? 'q' : 'ok';
+    await account('wide', { secrets: [{ name: 's' }], imagePullSecrets: [{ name: 'pull' }, { name: 's' }] }, strict);
+    expect(await pod({ ...spec, serviceAccountName: 'wide' }, { name: other })).toBeDefined();
+  });
+
+  test('refuses others in ephemeral containers as a failure of its own', async () => {
+    await account('default', { secrets: [{ name: 'ok' }] }, strict);
+    await pod();
+    const debug = { name: 'd', image: 'i', env: [{ name: 'E', ...secretRef('s') }] };
+    const below = cluster.api(Pod).subresource('ephemeralcontainers');
+    await expect(
+      below.patch('p', mergePatch({ spec: { ephemeralContainers: [debug] } } as never)),
+    ).rejects.toMatchObject({
+      code: 500,
+      message: why('ephemeral container d with envVar E referencing secret.secretName="s"'),
+    });
+  });
+
+  test.each(['false', 'yes', ''])('does not mind others when it says %j', async (value) => {
+    await account('default', {}, { 'orch.io/enforce-mountable-secrets': value });
+    expect(await pod({ volumes: [{ name: 'v', secret: { secretName: 's' } }] })).toBeDefined();
+  });
+});
+
+describe('a mirror pod', () => {
+  const metadata = { name: 'p', annotations: { 'orch.io/config.mirror': 'x' } };
+  test.each<[string, object, string]>([
+    ['an account', { serviceAccountName: 'a' }, 'a mirror pod may not reference service accounts'],
+    ['a secret', { imagePullSecrets: [{ name: 's' }] }, 'a mirror pod may not reference secrets'],
+    [
+      'a token',
+      { volumes: [{ name: 'v', projected: { sources: [{ serviceAccountToken: { path: 't' } }] } }] },
+      'a mirror pod may not use ServiceAccountToken volume projections',
+    ],
+  ])('may not name %s', async (_, spec, why) => {
+    await expect(pod({ nodeName: 'n', ...spec }, metadata)).rejects.toMatchObject(refusal(why));
+  });
+
+  test('is not changed', async () => {
+    const { spec } = await pod({ nodeName: 'n' }, metadata);
+    expect(spec).not.toHaveProperty('serviceAccountName');
+    expect(spec).not.toHaveProperty('volumes');
+  });
+});

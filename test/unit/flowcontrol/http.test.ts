@@ -1,0 +1,105 @@
+/** Flow control in front of a cluster: what clients see of it. */
+import { createFetchHandler } from 'orchplane/http';
+import { ConfigMap, FlowSchema, type FlowSchemaInput, PriorityLevelConfiguration } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import type { AdmissionPlugin } from '../../../src/admission/types.js';
+import { allowAll } from '../../../src/auth/authorizer.js';
+import { flowOf, queued } from './server.js';
+
+/** Alice has one seat, and writes of config maps take until they are let go. */
+async function server(response: 'Reject' | 'Queue') {
+  const gates: (() => void)[] = [];
+  const slow: AdmissionPlugin = {
+    name: 'Slow',
+    looksAt: ({ kind }) => kind === ConfigMap,
+    validate: () => new Promise<void>((resolve) => gates.push(resolve)),
+  };
+  const cluster = testCluster({ dialect: 'kubernetes', admission: [slow], authorizer: allowAll() });
+  const { limited } = queued(5);
+  const limitResponse = response === 'Queue' ? limited.limitResponse : { type: response };
+  const spec = { type: 'Limited', limited: { ...limited, limitResponse } } as never;
+  await cluster.api(PriorityLevelConfiguration).create({ metadata: { name: 'small' }, spec });
+  await cluster
+    .api(FlowSchema)
+    .create({ metadata: { name: 'alice' }, spec: flowOf('alice', 'small') } as FlowSchemaInput);
+  const handle = createFetchHandler(cluster, {
+    tokens: { a: { user: 'alice' }, b: { user: 'bob' } },
+    // Five of 250 shares.
+    flowControl: { totalSeats: 50 },
+  });
+  const send = (token: string, path: string, init: RequestInit = {}) =>
+    handle(
+      new Request(`http://cluster.local${path}`, {
+        ...init,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      }),
+    );
+  const write = (name: string) =>
+    send('a', '/api/v1/namespaces/default/configmaps', {
+      method: 'POST',
+      body: JSON.stringify({ metadata: { name } }),
+    });
+  const uid = async (name: string) => (await cluster.api(FlowSchema).get(name)).metadata.uid;
+  return { cluster, gates, send, write, uid };
+}
+
+describe('over HTTP', () => {
+  test('who finds no seat is told when to come back', async () => {
+    const { cluster, gates, send, write, uid } = await server('Reject');
+    const first = write('one');
+    await cluster.clock.advance(0);
+    const refused = await send('a', '/api/v1/namespaces/default/configmaps');
+    expect(refused.status).toBe(429);
+    expect(await refused.text()).toBe('Too many requests, please try again later.\n');
+    expect(refused.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect(refused.headers.get('x-kubernetes-pf-flowschema-uid')).toBe(await uid('alice'));
+    for (const open of gates) open();
+    const answered = await first;
+    expect(answered.status).toBe(201);
+    expect(answered.headers.get('x-kubernetes-pf-flowschema-uid')).toBe(await uid('alice'));
+    expect((await send('a', '/api/v1/namespaces/default/configmaps')).status).toBe(200);
+  });
+
+  test('who may wait is answered later, and others are not held up', async () => {
+    const { cluster, gates, send, write } = await server('Queue');
+    const first = write('one');
+    await cluster.clock.advance(0);
+    let second: Response | undefined;
+    const waiting = send('a', '/api/v1/namespaces/default/configmaps').then((response) => {
+      second = response;
+    });
+    await cluster.clock.advance(1000);
+    expect(second).toBeUndefined();
+    expect((await send('b', '/api/v1/namespaces/default/configmaps')).status).toBe(200);
+    for (const open of gates) open();
+    expect((await first).status).toBe(201);
+    await waiting;
+    expect(second?.status).toBe(200);
+  });
+
+  test('who waits too long is turned away, and leaves no seat taken', async () => {
+    const { cluster, gates, send, write } = await server('Queue');
+    const first = write('one');
+    await cluster.clock.advance(0);
+    const waiting = send('a', '/api/v1/namespaces/default/configmaps?timeout=8s');
+    await cluster.clock.advance(2000);
+    expect((await waiting).status).toBe(429);
+    for (const open of gates) open();
+    expect((await first).status).toBe(201);
+    expect((await send('a', '/api/v1/namespaces/default/configmaps')).status).toBe(200);
+  });
+
+  test('a watch takes no seat once it has begun, and a failure gives its seat back', async () => {
+    const { send } = await server('Reject');
+    const watch = await send('a', '/api/v1/namespaces/default/configmaps?watch=true&resourceVersion=0');
+    expect(watch.status).toBe(200);
+    expect((await send('a', '/api/v1/namespaces/default/configmaps/none')).status).toBe(404);
+    expect((await send('a', '/apis/no.such.group/v1/things')).status).toBe(404);
+    expect((await send('a', '/api/v1/namespaces/default/configmaps?limit=x')).status).toBeLessThan(429);
+    expect((await send('a', '/version')).status).toBe(200);
+    await watch.body?.cancel();
+    expect((await send('a', '/version')).status).toBe(200);
+  });
+});

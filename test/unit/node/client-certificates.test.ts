@@ -1,0 +1,224 @@
+/** Clients that show certificates, and headers that come several times: what only a server of its own can tell. */
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { Agent, request } from 'node:https';
+import { text } from 'node:stream/consumers';
+import { connect } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createCluster } from '../../../src/full-cluster.js';
+import { kubernetesDialect } from '../../../src/meta/dialect.js';
+import { createClientAuthority, createServerCertificate } from '../../../src/node/certificates.js';
+import { certifiedPeers } from '../../../src/node/client-certificates.js';
+import { type ClientCertificate, type ServedCluster, type ServeOptions, serve } from '../../../src/node/index.js';
+
+const REVIEW = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
+const cluster = createCluster({ dialect: 'kubernetes' });
+let server: ServedCluster;
+
+beforeAll(async () => {
+  server = await serve(cluster, { tls: true, clientCa: true, token: 'admin-token' });
+});
+
+afterAll(() => server.close());
+
+interface Ask {
+  readonly shown?: ClientCertificate | undefined;
+  readonly headers?: Record<string, string | string[]>;
+  readonly agent?: Agent;
+  readonly to?: ServedCluster;
+}
+
+/** Who the server takes its client for: the code, and the user if there is one. */
+async function whoAmI({ shown, headers = {}, agent, to = server }: Ask = {}) {
+  const own = agent ?? new Agent({ ...shown });
+  const outgoing = request(`${to.url}${REVIEW}`, {
+    method: 'POST',
+    ca: to.caCertificate,
+    agent: own,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+  outgoing.end('{}');
+  const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+  const body = JSON.parse(await text(answer));
+  if (agent === undefined) own.destroy();
+  return { code: answer.statusCode, user: body.status?.userInfo, message: body.message };
+}
+
+describe('a certificate of the authority', () => {
+  test('says who its holder is', async () => {
+    const shown = await server.createClientCertificate({ user: 'alice', groups: ['dev', 'ops'], uid: 'u-2' });
+    expect(await whoAmI({ shown })).toEqual({
+      code: 201,
+      user: {
+        username: 'alice',
+        uid: 'u-2',
+        groups: ['dev', 'ops', 'system:authenticated'],
+        extra: { 'authentication.kubernetes.io/credential-id': [expect.stringMatching(/^X509SHA256=[0-9a-f]{64}$/)] },
+      },
+      message: undefined,
+    });
+  });
+
+  test.each([
+    ['Jörg, "the boss" +\\; #1', ['a=b, O=c', '漢字', '']],
+    ['system:serviceaccount:default:robot', []],
+    [' padded ', [' ', 'a\nO=system:masters']],
+  ])('whatever the name: %j', async (user, groups) => {
+    const shown = await server.createClientCertificate({ user, groups });
+    expect((await whoAmI({ shown })).user).toMatchObject({
+      username: user,
+      groups: [...groups, 'system:authenticated'],
+    });
+  });
+
+  test('goes before a token, which is not even looked at', async () => {
+    const shown = await server.createClientCertificate({ user: 'alice' });
+    const headers = { authorization: 'Bearer wrong' };
+    expect(await whoAmI({ shown, headers })).toMatchObject({ code: 201, user: { username: 'alice' } });
+  });
+
+  test('that names nobody is no credential', async () => {
+    const shown = await server.createClientCertificate({ user: '', groups: ['system:masters'] });
+    expect(await whoAmI({ shown })).toMatchObject({ code: 403, message: expect.stringContaining('system:anonymous') });
+    const headers = { authorization: 'Bearer admin-token' };
+    expect(await whoAmI({ shown, headers })).toMatchObject({ user: { username: 'admin' } });
+  });
+
+  test('with a uid that is none is refused', async () => {
+    const shown = await server.createClientCertificate({ user: 'alice', uid: '' });
+    expect(await whoAmI({ shown })).toMatchObject({ code: 401, message: 'Unauthorized' });
+  });
+
+  test('may act as somebody else, with several groups', async () => {
+    const shown = await server.createClientCertificate({ user: 'root', groups: ['system:masters'] });
+    const headers = {
+      'impersonate-user': 'jane',
+      'impersonate-group': ['a', 'b, c'],
+      'impersonate-extra-scopes': ['view', 'edit, all'],
+    };
+    expect((await whoAmI({ shown, headers })).user).toEqual({
+      username: 'jane',
+      groups: ['a', 'b, c', 'system:authenticated'],
+      extra: { scopes: ['view', 'edit, all'] },
+    });
+  });
+
+  test('is known on every request of a connection', async () => {
+    const shown = await server.createClientCertificate({ user: 'alice' });
+    const agent = new Agent({ ...shown, keepAlive: true, maxSockets: 1 });
+    for (let round = 0; round < 3; round++) expect((await whoAmI({ agent })).user.username).toBe('alice');
+    agent.destroy();
+  });
+});
+
+describe.each(['TLSv1.2', 'TLSv1.3'] as const)('a session of %s that is taken up again', (maxVersion) => {
+  /** Two connections, the second of which goes on where the first has ended: how the requests on them are answered. */
+  async function twice(shown: Partial<ClientCertificate>) {
+    const seen: string[] = [];
+    let session: Buffer | undefined;
+    for (let round = 0; round < 2; round++) {
+      const { port, caCertificate: ca } = server;
+      const again = session === undefined ? {} : { session };
+      const socket = connect({ port, ca, host: '127.0.0.1', maxVersion, ...shown, ...again });
+      socket.on('session', (next: Buffer) => {
+        session = next;
+      });
+      await once(socket, 'secureConnect');
+      const isReused = socket.isSessionReused();
+      socket.write(`POST ${REVIEW} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`);
+      socket.write('Content-Length: 2\r\nConnection: close\r\n\r\n{}');
+      const answer = await text(socket);
+      seen.push(`${isReused} ${/^HTTP\S+ (\d+)/.exec(answer)?.[1]} ${/"username":"(\w+)"/.exec(answer)?.[1]}`);
+    }
+    return seen;
+  }
+
+  test('has the same holder', async () => {
+    const shown = await server.createClientCertificate({ user: 'alice' });
+    expect(await twice(shown)).toEqual(['false 201 alice', 'true 201 alice']);
+  });
+
+  test('is refused as before', async () => {
+    const stranger = await (await createClientAuthority()).issue({ user: 'root', groups: ['system:masters'] });
+    expect(await twice(stranger)).toEqual(['false 401 undefined', 'true 401 undefined']);
+  });
+
+  test('has nobody as before', async () => {
+    expect(await twice({})).toEqual(['false 403 undefined', 'true 403 undefined']);
+  });
+});
+
+describe('a certificate that is no good is refused', () => {
+  const unauthorized = { code: 401, message: 'Unauthorized' };
+
+  test('of another authority', async () => {
+    const stranger = await (await createClientAuthority()).issue({ user: 'root', groups: ['system:masters'] });
+    expect(await whoAmI({ shown: stranger })).toMatchObject(unauthorized);
+  });
+
+  test('after its time', async () => {
+    const shown = await server.createClientCertificate({ user: 'alice', expiresAt: new Date(Date.now() - 1_000) });
+    expect(await whoAmI({ shown })).toMatchObject(unauthorized);
+  });
+
+  test('as soon as its time is over, on a connection that lives on', async () => {
+    const { cert } = await server.createClientCertificate({ user: 'alice', expiresAt: new Date(Date.now() - 1_000) });
+    const certificate = new X509Certificate(cert);
+    const socket = { authorized: true, getPeerX509Certificate: () => certificate };
+    const peer = certifiedPeers(kubernetesDialect)({ socket } as unknown as IncomingMessage);
+    expect(peer).toMatchObject({ type: 'refused', error: expect.stringContaining('expired') });
+  });
+
+  test('made for a server, or by itself', async () => {
+    const { cert, key } = await createServerCertificate(['localhost']);
+    expect(await whoAmI({ shown: { cert, key } })).toMatchObject(unauthorized);
+  });
+
+  test('unless there is a token beside it', async () => {
+    const shown = await (await createClientAuthority()).issue({ user: 'root' });
+    const headers = { authorization: 'Bearer admin-token' };
+    expect(await whoAmI({ shown, headers })).toMatchObject({ code: 201, user: { username: 'admin' } });
+    expect(await whoAmI({ shown, headers: { authorization: 'Bearer wrong' } })).toMatchObject(unauthorized);
+    // What would be no credential by itself does not help.
+    expect(await whoAmI({ shown, headers: { authorization: 'Basic YTpi' } })).toMatchObject(unauthorized);
+  });
+});
+
+describe('without a certificate', () => {
+  test('everything is as it was', async () => {
+    expect(await whoAmI()).toMatchObject({ code: 403, message: expect.stringContaining('system:anonymous') });
+    const headers = { authorization: 'Bearer admin-token' };
+    expect(await whoAmI({ headers })).toMatchObject({ code: 201, user: { username: 'admin' } });
+  });
+
+  test('a server that asks for none does not look at one', async () => {
+    await using plain = await serve(cluster, { tls: true, token: 'admin-token' });
+    const shown = await server.createClientCertificate({ user: 'root', groups: ['system:masters'] });
+    expect((await whoAmI({ shown, to: plain })).code).toBe(403);
+    await expect(plain.createClientCertificate({ user: 'x' })).rejects.toThrow('only serve with clientCa: true');
+  });
+});
+
+describe('the authority', () => {
+  test('may be brought along', async () => {
+    const [mine, other] = [await createClientAuthority(), await createClientAuthority()];
+    await using both = await serve(cluster, { tls: true, clientCa: mine.ca + other.ca });
+    for (const authority of [mine, other]) {
+      const shown = await authority.issue({ user: 'bob' });
+      expect(await whoAmI({ shown, to: both })).toMatchObject({ user: { username: 'bob' } });
+    }
+    const shown = await server.createClientCertificate({ user: 'bob' });
+    expect((await whoAmI({ shown, to: both })).code).toBe(401);
+    await expect(both.createClientCertificate({ user: 'x' })).rejects.toThrow(TypeError);
+  });
+
+  test.each<[ServeOptions, string]>([
+    [{ clientCa: true }, 'clientCa needs tls'],
+    [{ clientCa: true, tls: false }, 'clientCa needs tls'],
+    [{ clientCa: 'nonsense', tls: true }, 'clientCa is true, or a text in PEM'],
+    [{ clientCa: '', tls: true }, 'clientCa is true, or a text in PEM'],
+  ])('%j is refused', async (options, message) => {
+    await expect(serve(cluster, options)).rejects.toThrow(message);
+  });
+});

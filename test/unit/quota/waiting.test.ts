@@ -1,0 +1,101 @@
+/** What becomes of quotas while a write waits: it is judged again when it is stored. */
+import { type AdmissionPlugin, defaultAdmission, mergePatch } from 'orchplane';
+import { ConfigMap, ResourceQuota, Service } from 'orchplane/kinds';
+import { type TestCluster, testCluster } from 'orchplane/testing';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { makeQuota, usedOf } from './setting.js';
+
+let cluster: TestCluster;
+beforeEach(() => {
+  cluster = testCluster();
+});
+
+const MAPS = 'count/configmaps';
+const map = (name: string) => cluster.api(ConfigMap).create({ metadata: { name } });
+
+describe('while a write waits', () => {
+  /** Makes writes of config maps wait until they are let go, each by its name. */
+  function gate(position: 'before' | 'after') {
+    const waiting = new Map<string, () => void>();
+    const plugin: AdmissionPlugin = {
+      name: 'gate',
+      validate: ({ name, served }) =>
+        served.gvk.kind === 'ConfigMap' && name.startsWith('slow')
+          ? new Promise((resolve) => waiting.set(name, resolve))
+          : undefined,
+    };
+    const admission = position === 'before' ? [plugin, ...defaultAdmission] : [...defaultAdmission, plugin];
+    cluster = testCluster({ admission });
+    return (name: string) => waiting.get(name)?.();
+  }
+
+  test.each(['before', 'after'] as const)('others may use up what is left (%s the quota)', async (position) => {
+    const release = gate(position);
+    await makeQuota(cluster, 'q', { [MAPS]: '1' });
+    const slow = map('slow');
+    const refused = expect(slow).rejects.toMatchObject({ code: 403, message: expect.stringContaining('used: ') });
+    await cluster.clock.advance(0);
+    await map('quick');
+    release('slow');
+    await refused;
+    expect(await usedOf(cluster, 'q')).toEqual({ [MAPS]: '1' });
+    expect(await cluster.api(ConfigMap).find('slow')).toBeUndefined();
+  });
+
+  test('both of two are charged if both fit', async () => {
+    const release = gate('after');
+    await makeQuota(cluster, 'q', { [MAPS]: '2' });
+    const writes = [map('slow-a'), map('slow-b')];
+    await cluster.clock.advance(0);
+    release('slow-b');
+    release('slow-a');
+    await Promise.all(writes);
+    expect(await usedOf(cluster, 'q')).toEqual({ [MAPS]: '2' });
+  });
+
+  test('a quota that comes in the meantime is charged, and one that goes is not missed', async () => {
+    const release = gate('after');
+    await makeQuota(cluster, 'old', { [MAPS]: '5' });
+    const slow = map('slow');
+    await cluster.clock.advance(0);
+    await makeQuota(cluster, 'new', { [MAPS]: '5' });
+    await cluster.api(ResourceQuota).delete('old');
+    release('slow');
+    await slow;
+    expect(await usedOf(cluster, 'new')).toEqual({ [MAPS]: '1' });
+  });
+
+  test('the first quota of all is charged if it comes in the meantime', async () => {
+    const release = gate('after');
+    const slow = map('slow');
+    await cluster.clock.advance(0);
+    await makeQuota(cluster, 'q', { [MAPS]: '5' });
+    release('slow');
+    await slow;
+    expect(await usedOf(cluster, 'q')).toEqual({ [MAPS]: '1' });
+  });
+
+  test('an update that is tried again is charged once', async () => {
+    const waiting: (() => void)[] = [];
+    const plugin: AdmissionPlugin = {
+      name: 'gate',
+      validate: ({ object, operation }) =>
+        operation === 'UPDATE' && object?.kind === 'Service' && object.metadata.labels?.['slow'] !== undefined
+          ? new Promise((resolve) => waiting.push(resolve))
+          : undefined,
+    };
+    cluster = testCluster({ admission: [...defaultAdmission, plugin] });
+    await makeQuota(cluster, 'q', { 'services.nodeports': '5' });
+    const services = cluster.api(Service);
+    await services.create({ metadata: { name: 's' }, spec: { ports: [{ port: 1 }] } });
+    const slow = services.patch('s', mergePatch({ metadata: { labels: { slow: '' } }, spec: { type: 'NodePort' } }));
+    await cluster.clock.advance(0);
+    await services.patch('s', mergePatch({ metadata: { annotations: { a: 'b' } } }));
+    for (let tries = 0; tries < 3; tries++) {
+      for (const release of waiting.splice(0)) release();
+      await cluster.clock.advance(0);
+    }
+    await slow;
+    expect(await usedOf(cluster, 'q')).toEqual({ 'services.nodeports': '1' });
+  });
+});
