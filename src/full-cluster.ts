@@ -9,6 +9,7 @@ import type { ClientDefaults } from './client/options.js';
 import type { Cluster, ClusterDefaults, ClusterOptions, ForkOptions } from './cluster.js';
 import { assembleCluster } from './cluster.js';
 import { builtInKinds } from './kinds/index.js';
+import { formerKinds } from './kinds/releases/index.js';
 import type { AppliedManifest } from './manifests/apply.js';
 import { type ApplyYamlOptions, applyYaml } from './manifests/apply-yaml.js';
 import { type DynamicKind, type InstallYamlOptions, installYaml } from './manifests/install-yaml.js';
@@ -54,7 +55,8 @@ export interface FullCluster extends Cluster, ManifestMethods {
  * await cluster.api(ConfigMap).create({ metadata: { name: 'settings' }, data: { size: 'm' } });
  */
 export function createCluster(options: ClusterOptions = {}): FullCluster {
-  return assembleCluster(options, FULL, manifestMethods) as FullCluster;
+  const defaults = options.release === undefined ? FULL : EVER;
+  return assembleCluster(options, defaults, manifestMethods) as FullCluster;
 }
 
 const FULL: ClusterDefaults = {
@@ -63,6 +65,9 @@ const FULL: ClusterDefaults = {
   authorizer: rbac(),
   accountTokens: createAccountTokens,
 };
+
+/** Whoever plays a release has what it still had; others pay nothing for that. */
+const EVER: ClusterDefaults = { ...FULL, kinds: [...builtInKinds, ...formerKinds] };
 
 function manifestMethods(cluster: Cluster, defaults: ClientDefaults): ManifestMethods {
   return {

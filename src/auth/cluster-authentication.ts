@@ -30,8 +30,8 @@ export type AccountTokensFactory = (setting: AccountTokenSetting, options: Accou
 export interface ClusterAuthentication extends TokenReader {
   /** Whether the cluster itself knows credentials: then whoever shows none is nobody in particular. */
   readonly isAsked: boolean;
-  /** Tokens that a handler brings along; reviews know them too. Returns what takes them away. */
-  use(tokens: TokenTable): () => void;
+  /** The same for a handler that brings tokens along: they open that handler alone, and reviews know them too. */
+  withTokens(tokens: TokenTable): TokenReader;
   readonly tokens: TokenPower;
   /** What others need to check the tokens of service accounts; absent where there are none. */
   readonly discovery?: TokenDiscovery;
@@ -48,21 +48,20 @@ export function authenticationOf(
   const accounts = accountTokens?.(setting, serviceAccounts ?? {});
   const audiences = accounts?.audiences ?? NO_AUDIENCES;
   const broughtAlong = new Set<TokenReader>();
-  const reader = createTokenReader({
-    audiences,
-    table,
-    accounts: accounts?.authenticate,
+  const ofCluster = { audiences, table, accounts: accounts?.authenticate, authenticators };
+  const reader = createTokenReader(ofCluster);
+  const reviewer = createTokenReader({
+    ...ofCluster,
     authenticators: [...(authenticators ?? []), (token, asked) => firstOf(broughtAlong, token, asked)],
   });
   return Object.freeze({
     authenticate: reader.authenticate,
     isAsked: table !== undefined || (authenticators?.length ?? 0) > 0,
-    use(tokens: TokenTable) {
-      const added = createTokenReader({ audiences, table: tokens });
-      broughtAlong.add(added);
-      return () => void broughtAlong.delete(added);
+    withTokens(tokens: TokenTable) {
+      broughtAlong.add(createTokenReader({ audiences, table: tokens }));
+      return createTokenReader({ ...ofCluster, table: { ...table, ...tokens } });
     },
-    tokens: createTokenPower(accounts ?? NO_ACCOUNTS, reader),
+    tokens: createTokenPower(accounts ?? NO_ACCOUNTS, reviewer),
     ...(accounts === undefined ? {} : { discovery: accounts }),
   });
 }

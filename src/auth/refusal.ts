@@ -47,6 +47,6 @@ function refusalText({ user }: User, attributes: AccessAttributes): string {
 const MARKUP: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /** A name that somebody chose for himself may end up in somebody's browser. */
-function withoutMarkup(text: string): string {
+export function withoutMarkup(text: string): string {
   return text.replace(/[&<>]/g, (character) => MARKUP[character] ?? character);
 }

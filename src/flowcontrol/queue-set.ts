@@ -171,7 +171,7 @@ export class QueueSet {
     entry.counts.executing--;
     if (queue !== undefined) {
       queue.executing--;
-      const tookMs = this.#meterMs - entry.startedMs;
+      const tookMs = Math.max(0, this.#meterMs - entry.startedMs);
       queue.next -= seatTime(entry.seats, GUESS_MS - tookMs);
       this.#bound(queue);
     }

@@ -16,15 +16,16 @@ import type { FetchTarget } from './target.js';
 /** Nobody is told no as an administrator. */
 export const ADMINISTRATOR: User = { user: 'system:admin', groups: ['system:masters'] };
 
-/** Throws 403. */
+/** Throws 403, after whoever wants to know was told. */
 export function requireAccess(
   target: FetchTarget,
   user: User | undefined,
   attributes: AccessAttributes,
-): AccessDecision {
+  tell?: (decision: AccessDecision) => void,
+): void {
   const decision = target.authorize(user, attributes);
+  tell?.(decision);
   if (!decision.allowed) throw accessRefusal(user ?? ADMINISTRATOR, attributes, decision);
-  return decision;
 }
 
 /** What a request asks for, as far as its line tells. */

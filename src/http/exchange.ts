@@ -54,6 +54,8 @@ export interface Exchange {
   document?: unknown;
   /** The answer has no end yet. */
   isStream?: boolean;
+  /** Called at its end. */
+  whenEnded?: () => void;
 }
 
 export function openExchange(setting: Setting, request: HttpRequest): Exchange {

@@ -3,21 +3,22 @@
  * worker, and a test can call it without a socket. It reads requests, calls `send` and writes answers; what a request
  * means is decided behind it.
  */
-import { sourceIPs } from '../audit/source-ips.js';
 import type { RequestAuthenticator, TokenTable } from '../auth/authentication.js';
-import { markAuthorized } from '../auth/refusal.js';
+import { markAuthorized, withoutMarkup } from '../auth/refusal.js';
 import type { Codec } from '../codec/codec.js';
 import { codecs as everyHandlersCodecs } from '../codec/index.js';
 import { jsonCodec } from '../codec/json.js';
-import { createFlowControl, type FlowControl, FlowRejection } from '../flowcontrol/index.js';
+import { type FlowControl, FlowRejection } from '../flowcontrol/index.js';
 import type { AccessAttributes } from '../kinds/access.js';
-import { errors } from '../meta/errors.js';
-import type { ApiRequest, User } from '../protocol/request.js';
+import { deprecationOf } from '../kinds/lifecycle.js';
+import { errors, StatusError } from '../meta/errors.js';
+import { quote } from '../meta/go-text.js';
+import type { ApiRequest } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
 import { append } from '../util/append.js';
-import { chain } from '../util/maybe-promise.js';
+import { chain, rescue } from '../util/maybe-promise.js';
 import { refuseUnknownOptions } from '../util/options.js';
-import { type Acting, ADMINISTRATOR, actingUser, attributesOfRoute, requireAccess } from './access.js';
+import { actingUser, attributesOfRoute, requireAccess } from './access.js';
 import type { Answer, HttpRequest } from './answer.js';
 import { toResponse } from './answer.js';
 import { withDeadline } from './deadline.js';
@@ -25,10 +26,11 @@ import { type Exchange, envelopeOf, nothingThere, openExchange, refuse, type Set
 import type { ErrorListener } from './failure.js';
 import { toStatusError } from './failure.js';
 import { type Identity, identify } from './identify.js';
-import { Metrics } from './metrics.js';
+import { metricsOf, sizeOf } from './metrics.js';
 import type { Representation } from './negotiate.js';
 import { offerOf, readPatchType, represent, routerRefusal } from './negotiate.js';
 import { pagesOf } from './pages/index.js';
+import { versionOf } from './pages/version.js';
 import type { ResourceRoute, Route } from './path.js';
 import { parsePath } from './path.js';
 import type { Presentation } from './present.js';
@@ -36,12 +38,14 @@ import { present } from './present.js';
 import { asksToWatch, readIncludedObject, readTimeout } from './query.js';
 import { readRequest } from './read-request.js';
 import { RecentEvents } from './recent-events.js';
+import { beginRecord, notesOf, recordStranger, uriOf } from './record.js';
 import { respondDocument, respondEmpty, respondStream, respondText } from './respond.js';
 import type { Action, ServedResource } from './routes.js';
 import { routeResource } from './routes.js';
 import { serveDiscovery, servePage } from './serve-page.js';
 import { eventStream } from './stream.js';
 import type { FetchTarget } from './target.js';
+import { type FlowControlOption, flowOf, takeTurn, turnedAway } from './turn.js';
 
 export interface FetchHandlerOptions {
   /**
@@ -55,7 +59,7 @@ export interface FetchHandlerOptions {
    * Requests share a number of seats by the FlowSchemas and PriorityLevelConfigurations of the cluster; who finds none
    * waits or is turned away (429). Absent: all requests are carried out at once.
    */
-  readonly flowControl?: boolean | { readonly totalSeats?: number | undefined } | undefined;
+  readonly flowControl?: FlowControlOption | undefined;
   /**
    * Encodings besides JSON and YAML, in the order in which messages list them: `protobuf` of `orchplane/codec/protobuf`,
    * `cbor` of `orchplane/codec/cbor` (which the feature gate CBORServingAndStorage must switch on).
@@ -109,7 +113,15 @@ export function createHandler(target: FetchTarget, options: FetchHandlerOptions 
   const codecs = [...everyHandlersCodecs, ...(options.codecs ?? [])].filter(
     ({ gate }) => gate === undefined || features.enabled(gate),
   );
-  const metrics = new Metrics();
+  let flow: FlowControl | undefined;
+  const metrics = metricsOf(target, {
+    release: target.release,
+    sources: {
+      build: versionOf(target.release),
+      flow: { flows: () => flow?.metrics.flows() ?? [], levels: () => flow?.metrics.levels() ?? [] },
+    },
+  });
+  flow = flowOf(target, options.flowControl ?? false, metrics.server.flowObserver);
   const setting: Setting = {
     target,
     offer: offerOf(codecs, dialect),
@@ -125,6 +137,7 @@ export function createHandler(target: FetchTarget, options: FetchHandlerOptions 
     pages: pagesOf({
       metrics,
       isClosing: () => closing?.aborted === true,
+      release: target.release,
       discovery: target.authentication.discovery,
     }),
     metrics,
@@ -132,37 +145,40 @@ export function createHandler(target: FetchTarget, options: FetchHandlerOptions 
     // Old browsers cannot.
     compresses: features.enabled('APIResponseCompression') && typeof CompressionStream === 'function',
     identification: {
-      target,
+      tokens: options.tokens === undefined ? target.authentication : target.authentication.withTokens(options.tokens),
       authenticate: options.authenticate,
       isOpen: options.tokens === undefined && options.authenticate === undefined && !target.authentication.isAsked,
       onError,
     },
-    flow: flowOf(target, options.flowControl ?? false),
+    flow,
     onError,
   };
-  // Reviews of tokens know them too.
-  if (options.tokens !== undefined) target.authentication.use(options.tokens);
   return (request) => handle(setting, request);
 }
 
-function flowOf(target: FetchTarget, wanted: NonNullable<FetchHandlerOptions['flowControl']>): FlowControl | undefined {
-  if (wanted === false) return undefined;
-  const { clock, dialect, inside } = target;
-  const totalSeats = wanted === true ? undefined : wanted.totalSeats;
-  return createFlowControl({
-    ...inside,
-    clock,
-    dialect,
-    ...(totalSeats === undefined ? {} : { totalSeats }),
-  });
-}
-
 async function handle(setting: Setting, request: HttpRequest): Promise<Answer> {
+  const { metrics, target } = setting;
+  const beganMs = target.clock.now();
+  const ended = metrics.began(request.method);
   const exchange = openExchange(setting, request);
   const response = await answerOrRefuse(exchange);
-  const { served, action, query } = exchange;
-  setting.metrics.count({ served, action, method: request.method, dryRun: query.has('dryRun'), code: response.code });
-  if (exchange.isStream !== true) {
+  ended();
+  const count = () => {
+    const { served, action, query } = exchange;
+    metrics.count({
+      served,
+      action,
+      method: request.method,
+      contentType: request.headers.get('content-type'),
+      dryRun: query.get('dryRun') ?? [],
+      code: response.code,
+      seconds: (target.clock.now() - beganMs) / 1000,
+      bytes: sizeOf(response),
+    });
+  };
+  if (exchange.isStream === true) exchange.whenEnded = count;
+  else {
+    count();
     exchange.ticket?.ended();
     exchange.record?.complete({ code: response.code, object: exchange.document });
   }
@@ -173,10 +189,7 @@ async function answerOrRefuse(exchange: Exchange): Promise<Answer> {
   try {
     return await answer(exchange);
   } catch (error) {
-    if (error instanceof FlowRejection) {
-      const answer = respondText(envelopeOf(exchange), error.code, error.text);
-      return { ...answer, headers: [...answer.headers, ...Object.entries(error.headers)] };
-    }
+    if (error instanceof FlowRejection) return turnedAway(exchange, error);
     const failure = toStatusError(error, exchange.setting.onError);
     append(exchange.warnings, failure.warnings);
     return refuse(exchange, failure);
@@ -184,28 +197,47 @@ async function answerOrRefuse(exchange: Exchange): Promise<Answer> {
 }
 
 function answer(exchange: Exchange): Answer | Promise<Answer> {
-  const identified = identify(exchange.request, exchange.setting.identification);
-  return chain(identified, (identity) => answerTo(exchange, identity));
+  const { request, setting } = exchange;
+  const route = parsePath(exchange.path);
+  if (route.type === 'malformed') return respondText(envelopeOf(exchange), 400, '400 Bad Request');
+  const watch = route.type === 'resource' && (route.watch || (route.name === undefined && asksToWatch(exchange.query)));
+  const { path, query } = exchange;
+  const attributes = attributesOfRoute(route, { path, query, call: { method: request.method, watch } });
+  const refused = (error: unknown): never => {
+    setting.metrics.server.authentication('failure');
+    if (StatusError.is(error)) recordStranger(exchange, attributes, error);
+    throw error;
+  };
+  const identified = rescue(() => identify(request, setting.identification), refused);
+  return chain(identified, (identity) => {
+    setting.metrics.server.authentication('success');
+    return answerTo(exchange, identity, { route, watch, attributes });
+  });
+}
+
+interface Understood {
+  readonly route: Exclude<Route, { type: 'malformed' }>;
+  readonly watch: boolean;
+  readonly attributes: AccessAttributes;
 }
 
 /** From who asks to what is answered: on whose behalf, whether that one may, and only then what there is. */
-function answerTo(exchange: Exchange, identity: Identity): Answer | Promise<Answer> {
+function answerTo(exchange: Exchange, identity: Identity, understood: Understood): Answer | Promise<Answer> {
+  const { route, watch, attributes } = understood;
   const { query, request, setting } = exchange;
   const { target } = setting;
   append(exchange.warnings, identity.warnings);
-  const route = parsePath(exchange.path);
-  if (route.type === 'malformed') return respondText(envelopeOf(exchange), 400, '400 Bad Request');
-  const watch = route.type === 'resource' && (route.watch || (route.name === undefined && asksToWatch(query)));
   // A watch says how long it lasts in another way, and is never cut short.
   const timeout = watch ? undefined : readTimeout(query);
   const acting = actingUser(target, identity.user, request);
   if (acting.type === 'senseless') return senseless(exchange, acting.error);
   const { user } = acting;
-  const attributes = attributesOfRoute(route, { path: exchange.path, query, call: { method: request.method, watch } });
   beginRecord(exchange, { attributes, identity, acting });
   return chain(takeTurn(exchange, { user, attributes, timeout }), () => {
-    const decision = requireAccess(target, user, attributes);
-    exchange.record?.decision(decision);
+    requireAccess(target, user, attributes, (decision) => {
+      setting.metrics.server.authorization(decision);
+      exchange.record?.decision(decision);
+    });
     return serveRoute(exchange, route, { watch, timeout, user });
   });
 }
@@ -225,72 +257,10 @@ function serveRoute(
   }
 }
 
-/** Waits until the server has room for the request. */
-function takeTurn(
-  exchange: Exchange,
-  about: {
-    readonly user: User | undefined;
-    readonly attributes: AccessAttributes;
-    readonly timeout: number | undefined;
-  },
-): void | Promise<void> {
-  const { flow } = exchange.setting;
-  if (flow === undefined) return undefined;
-  const { user = ADMINISTRATOR, attributes, timeout } = about;
-  const limits = exchange.query.get('limit')?.[0];
-  const digest = {
-    user,
-    attributes,
-    options: { ...(limits === undefined ? {} : { limit: Number(limits) }) },
-    ...(timeout === undefined ? {} : { timeoutMs: timeout }),
-  };
-  return chain(flow.admit(digest, exchange.request.signal), (ticket) => {
-    exchange.ticket = ticket;
-  });
-}
-
-function beginRecord(
-  exchange: Exchange,
-  about: {
-    readonly attributes: AccessAttributes;
-    readonly identity: Identity;
-    readonly acting: Extract<Acting, { type: 'as' }>;
-  },
-): void {
-  const { target } = exchange.setting;
-  const { attributes, identity, acting } = about;
-  const record = target.audit?.begin(
-    {
-      attributes,
-      user: identity.user ?? ADMINISTRATOR,
-      auditId: () => exchange.auditId,
-      requestURI: () => uriOf(exchange.request.url),
-      sourceIPs: () => originOf(exchange.request),
-      userAgent: exchange.userAgent,
-    },
-    { dialect: target.dialect, now: () => target.clock.now() },
-  );
-  if (record === undefined) return;
-  exchange.record = record;
-  if (acting.by !== undefined && acting.user !== undefined) record.impersonated(acting.user);
-  for (const [key, value] of Object.entries(identity.annotations ?? {})) record.annotate(key, value);
-  record.received();
-}
-
-/** From the path on. */
-function uriOf(url: string): string {
-  const start = url.indexOf('/', url.indexOf('://') + 3);
-  return start === -1 ? '/' : url.slice(start);
-}
-
-function originOf({ headers, remote }: HttpRequest): string[] {
-  return sourceIPs({ forwardedFor: headers.get('x-forwarded-for'), realIp: headers.get('x-real-ip'), remote });
-}
-
 /** What the reference server says where it finds no better words. */
 function senseless(exchange: Exchange, error: string): Answer {
-  const text = `Internal Server Error: ${JSON.stringify(uriOf(exchange.request.url))}: ${error}\n`;
-  return respondText(envelopeOf(exchange), 500, text);
+  const text = withoutMarkup(`Internal Server Error: ${quote(uriOf(exchange.request.url))}: ${error}`);
+  return respondText(envelopeOf(exchange), 500, `${text}\n`);
 }
 
 interface Circumstances {
@@ -316,8 +286,11 @@ function serveResource(
   switch (routed.type) {
     case 'nothing':
       return nothingThere(exchange);
-    case 'refused':
+    case 'refused': {
+      const deprecation = deprecationOf(served.kind, target.dialect, target.release);
+      if (deprecation !== undefined) exchange.warnings.push(deprecation.warning);
       return refuse(exchange, routed.error, routed.allow);
+    }
     case 'action':
       exchange.served = served;
       exchange.action = routed;
@@ -352,7 +325,8 @@ async function act(exchange: Exchange, task: Task): Promise<Answer> {
   const { clock } = target;
   const reading = readRequest(incoming);
   const read = reading instanceof Promise ? await withDeadline(reading, { clock, verb, timeout }) : reading;
-  const apiRequest = exchange.record === undefined ? read : { ...read, audit: exchange.record };
+  const notes = notesOf(exchange);
+  const apiRequest = notes === undefined ? read : { ...read, audit: notes };
   markAuthorized(apiRequest);
 
   // 3. The answer. What is there at once is not waited for, so that a watch is live before anything else happens.
@@ -393,7 +367,7 @@ function respondTo(
   if (stream === undefined) throw errors.internal('this encoding has no streams');
   const contentType = stream.contentType(target.dialect);
   if (envelope.headOnly) return respondEmpty(envelope, 200, { 'Content-Type': contentType });
-  metrics.watchBegan();
+  const ended = metrics.watchBegan(served, exchange.action);
   exchange.isStream = true;
   exchange.ticket?.done();
   exchange.record?.responseStarted(200);
@@ -403,8 +377,10 @@ function respondTo(
     presentation,
     recent: exchange.setting.recent,
     onError,
+    onEvent: metrics.watchEvents(served),
     onEnd: () => {
-      metrics.watchEnded();
+      ended();
+      exchange.whenEnded?.();
       exchange.ticket?.ended();
       exchange.record?.complete();
     },

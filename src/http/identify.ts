@@ -2,14 +2,13 @@
  * Who asks: by what the line tells, by bearer token, by a way of the user's own, or nobody in particular. Anything that
  * is not a bearer token is no credential at all: such a request is anonymous, and only a token nobody knows is refused.
  */
-import type { RequestAuthenticator } from '../auth/authentication.js';
+import type { RequestAuthenticator, TokenReader } from '../auth/authentication.js';
 import { completeUser, STRANGER } from '../auth/identity.js';
 import { errors } from '../meta/errors.js';
 import type { User } from '../protocol/request.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import type { HttpRequest } from './answer.js';
 import type { ErrorListener } from './failure.js';
-import type { FetchTarget } from './target.js';
 
 export interface Identity {
   /** Absent: the administrator, because nobody is asked for credentials. */
@@ -21,7 +20,7 @@ export interface Identity {
 }
 
 export interface IdentifyOptions {
-  readonly target: Pick<FetchTarget, 'authentication'>;
+  readonly tokens: TokenReader;
   readonly authenticate: RequestAuthenticator | undefined;
   /** Whoever shows nothing is the administrator. */
   readonly isOpen: boolean;
@@ -38,7 +37,7 @@ export function identify(request: HttpRequest, options: IdentifyOptions): MaybeP
   const { peer } = request;
   if (peer?.type === 'known') return { user: completeUser(peer.user), warnings: NO_WARNINGS };
   const shown = bearerToken(request.headers.get('authorization') ?? '');
-  if (shown.type === 'token') return identityOfToken(shown.token, options);
+  if (shown.type === 'token') return identityOfToken(shown.token, request, options);
   return chain(ownIdentity(request, options), (own): Identity => {
     if (own !== undefined) return own;
     if (peer?.type === 'refused') throw errors.unauthorized('Unauthorized');
@@ -56,20 +55,19 @@ function bearerToken(authorization: string): Shown {
   return { type: 'token', token };
 }
 
-function identityOfToken(token: string, { target }: IdentifyOptions): MaybePromise<Identity> {
-  const refuse = (): never => {
-    // Why is nobody's business but a reviewer's.
-    throw errors.unauthorized('Unauthorized');
-  };
+function identityOfToken(token: string, request: HttpRequest, options: IdentifyOptions): MaybePromise<Identity> {
+  // Why nobody knows it is nobody's business but a reviewer's.
+  const unknown = (): MaybePromise<Identity> =>
+    chain(ownIdentity(request, options), (own) => {
+      if (own === undefined) throw errors.unauthorized('Unauthorized');
+      return own;
+    });
   return rescue(
     () =>
-      chain(
-        target.authentication.authenticate(token, []),
-        ({ user, warnings = NO_WARNINGS, annotations }): Identity => {
-          return { user, warnings, ...(annotations === undefined ? {} : { annotations }) };
-        },
-      ),
-    refuse,
+      chain(options.tokens.authenticate(token, []), ({ user, warnings = NO_WARNINGS, annotations }): Identity => {
+        return { user, warnings, ...(annotations === undefined ? {} : { annotations }) };
+      }),
+    unknown,
   );
 }
 

@@ -67,7 +67,6 @@ export class Metrics {
   readonly server: ServerMetrics;
   /** By what tells requests apart: the labels are worked out once. */
   readonly #requests = new Map<string, (figures: Omit<RequestFigures, 'code'>) => void>();
-  readonly #unnamedWatches: (() => void)[] = [];
 
   constructor(server: ServerMetrics = new ServerMetrics()) {
     this.server = server;
@@ -96,10 +95,10 @@ export class Metrics {
   }
 
   /** A watch has begun. Returns what to call when it has ended. */
-  watchBegan(served?: ServedResource, action?: Action): () => void {
-    const { group = '', version = '', resource = '' } = served?.gvr ?? {};
+  watchBegan({ gvr }: ServedResource, action?: Action): () => void {
+    const { group, version, resource } = gvr;
     const subresource = action?.subresource ?? '';
-    const ended = this.server.longRunning({
+    return this.server.longRunning({
       verb: 'WATCH',
       group,
       version,
@@ -107,13 +106,6 @@ export class Metrics {
       subresource,
       scope: scopeOf(action),
     });
-    if (served === undefined) this.#unnamedWatches.push(ended);
-    return ended;
-  }
-
-  /** One of the watches has ended of which nothing else was said. */
-  watchEnded(): void {
-    this.#unnamedWatches.pop()?.();
   }
 
   /** What counts the events of a watch; called with the length of each. */

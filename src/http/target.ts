@@ -5,6 +5,7 @@ import type { AuditLog } from '../audit/log.js';
 import type { ClusterAuthentication } from '../auth/cluster-authentication.js';
 import type { AccessAttributes, AccessDecision } from '../kinds/access.js';
 import type { FeatureGates } from '../kinds/feature-gates.js';
+import type { Release } from '../kinds/lifecycle.js';
 import type { InsideReader } from '../kinds/objects.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { Dialect } from '../meta/dialect.js';
@@ -29,6 +30,8 @@ export interface FetchTarget {
   /** Everything it serves; the same list as long as that does not change. */
   kinds(): readonly ServedKind[];
   readonly features: FeatureGates;
+  /** The release that it plays. */
+  readonly release: Release;
   /** Aborts when there will be no more answers. */
   readonly closing?: AbortSignal;
   /** May somebody do that? No user: the administrator. */

@@ -36,6 +36,8 @@ const ga: Gate = { stage: 'GA', on: true, locked: true };
 const alwaysOn: Gate = { stage: 'Beta', on: true, locked: true };
 const deprecatedOn: Gate = { stage: 'Deprecated', on: true, locked: true };
 const deprecatedOff: Gate = { stage: 'Deprecated', on: false, locked: true };
+/** Brings back for a while what went away. */
+const deprecatedSwitch: Gate = { stage: 'Deprecated', on: false };
 
 /** Those that the library knows, with the stage that each has from a release on. */
 const GATES: Readonly<Record<string, Readonly<Record<string, Gate>>>> = {
@@ -65,6 +67,7 @@ const GATES: Readonly<Record<string, Readonly<Record<string, Gate>>>> = {
   PodLevelResources: { '1.32': alpha },
   PodLifecycleSleepActionAllowZero: { '1.32': alpha, '1.33': beta },
   PodObservedGenerationTracking: { '1.33': alpha },
+  PodTopologyLabelsAdmission: { '1.33': alpha },
   PreferSameTrafficDistribution: { '1.33': alpha },
   ProcMountType: { '1.12': alpha, '1.31': betaOff, '1.33': beta },
   RecoverVolumeExpansionFailure: { '1.23': alpha, '1.32': beta },
@@ -73,15 +76,18 @@ const GATES: Readonly<Record<string, Readonly<Record<string, Gate>>>> = {
   RelaxedEnvironmentVariableValidation: { '1.30': alpha, '1.32': beta },
   ResourceHealthStatus: { '1.31': alpha },
   SELinuxChangePolicy: { '1.32': alpha, '1.33': beta },
+  ServiceAccountNodeAudienceRestriction: { '1.32': betaOff, '1.33': beta },
   ServiceAccountTokenNodeBinding: { '1.29': alpha, '1.31': beta, '1.33': ga },
   SidecarContainers: { '1.28': alpha, '1.29': beta, '1.33': ga },
   StatefulSetAutoDeletePVC: { '1.23': alpha, '1.27': beta, '1.32': ga },
   StorageVersionAPI: { '1.20': alpha },
   StorageVersionMigrator: { '1.30': alpha },
   SupplementalGroupsPolicy: { '1.31': alpha, '1.33': beta },
+  UserNamespacesPodSecurityStandards: { '1.29': alpha },
   UserNamespacesSupport: { '1.25': alpha, '1.30': betaOff, '1.33': beta },
   VolumeAttributesClass: { '1.29': alpha, '1.31': betaOff },
   AggregatedDiscoveryRemoveBetaType: { '1.33': deprecatedOn },
+  AllowInsecureKubeletCertificateSigningRequests: { '1.31': deprecatedSwitch },
   AllowServiceLBStatusOnNonLB: { '1.29': deprecatedOff },
   StorageNamespaceIndex: { '1.30': alwaysOn, '1.33': deprecatedOn },
   WatchList: { '1.27': alwaysOn },

@@ -80,7 +80,10 @@ export interface Kind<
   readonly deprecation?: (dialect: Dialect) => string;
   /** In which releases there is this version, and what comes after it. Read by `deprecationOf`. */
   readonly lifecycle?: Lifecycle;
-  /** Objects that are there from the start, whole: without anything that the server gives every object. */
+  /**
+   * Objects that are there from the start, whole: without anything that the server gives every object. In their stored
+   * form; another version may say how its own names of what is owned are.
+   */
   readonly initial?: (dialect: Dialect, now: string) => readonly InitialObject[];
   /** What a table shows of it; absent: its name and when it was created. */
   readonly columns?: readonly Column[];
@@ -200,8 +203,10 @@ export interface Strategy {
   readonly validateUpdate?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly FieldError[];
   /** Why a field that the schema does not know is refused, where others are dropped with a warning. */
   readonly refuseUnknownField?: (field: string, dialect: Dialect) => string | undefined;
-  /** Whether who asks may write such an object at all; throws. After validation, before plugins judge. */
+  /** Whether who asks may write such an object at all; throws. After plugins changed it, before anybody judges it. */
   readonly permit?: (next: ApiObject, live: ApiObject | undefined, context: PowerContext) => void;
+  /** The same for what is valid. */
+  readonly permitValid?: (next: ApiObject, live: ApiObject | undefined, context: PowerContext) => void;
   /** Rules in CEL, on every write, the status alone included. */
   readonly rules?: (next: ApiObject, live: ApiObject | undefined) => Judgement;
   /** What to tell the client about an object that is accepted all the same. */

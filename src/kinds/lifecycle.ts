@@ -33,8 +33,15 @@ export interface Lifecycle {
   readonly deprecatedIn?: Release;
   /** The first release without it, as far as that is decided. */
   readonly removedIn?: Release;
-  /** What to use instead; the group is canonical, as kinds declare theirs. */
-  readonly replacement?: { readonly apiVersion: string; readonly kind: string };
+  readonly replacement?: Replacement;
+}
+
+/** What to use instead; the group is canonical, as kinds declare theirs. */
+export interface Replacement {
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** What was named until there was that: by releases before this one. */
+  readonly before?: { readonly release: Release; readonly apiVersion: string };
 }
 
 /** What is to be said about a request for a version that goes away. */
@@ -75,20 +82,24 @@ export function deprecationOf(
   }
   const { deprecatedIn, removedIn = '' } = lifecycle;
   if (deprecatedIn === undefined || compareReleases(deprecatedIn, release) > 0) return undefined;
-  return { warning: lifecycleWarning(kind, dialect, lifecycle), removedRelease: removedIn };
+  return { warning: lifecycleWarning(kind, dialect, { ...lifecycle, release }), removedRelease: removedIn };
 }
 
 /** `v1 Endpoints is deprecated in v1.33+, unavailable in v1.36+; use discovery.orch.io/v1 EndpointSlice`. */
 export function lifecycleWarning(
   { group, version, kind }: Pick<Kind, 'group' | 'version' | 'kind'>,
   dialect: Dialect,
-  { deprecatedIn, removedIn, replacement }: Lifecycle,
+  { deprecatedIn, removedIn, replacement, release = REFERENCE_RELEASE }: Lifecycle & { readonly release?: Release },
 ): string {
   const since = deprecatedIn === undefined ? '' : ` in v${deprecatedIn}+`;
   const until = removedIn === undefined ? '' : `, unavailable in v${removedIn}+`;
   const instead =
-    replacement === undefined ? '' : `; use ${inDialect(replacement.apiVersion, dialect)} ${replacement.kind}`;
+    replacement === undefined ? '' : `; use ${inDialect(namedBy(release, replacement), dialect)} ${replacement.kind}`;
   return `${apiVersionOf({ group: dialect.group(group), version })} ${kind} is deprecated${since}${until}${instead}`;
+}
+
+function namedBy(release: Release, { apiVersion, before }: Replacement): string {
+  return before !== undefined && compareReleases(release, before.release) < 0 ? before.apiVersion : apiVersion;
 }
 
 function inDialect(apiVersion: string, dialect: Dialect): string {

@@ -65,6 +65,11 @@ const LISTED_FIRST: readonly string[] = [
   serviceGroup('storagemigration'),
 ];
 
+/** Where the reference server's priorities are not the order of versions: the ones that come first, in their order. */
+const OUT_OF_ORDER: ReadonlyMap<string, readonly string[]> = new Map([
+  ['autoscaling', ['v2', 'v1', 'v2beta1', 'v2beta2']],
+]);
+
 /** `/api`. The address is where the client finds the server. */
 export function coreVersions(served: readonly ServedKind[], serverAddress: string): object {
   const versions = versionsOf(served, '').map(({ version }) => version);
@@ -127,8 +132,10 @@ export function groupNames(served: readonly ServedKind[], dialect: Dialect): str
 /** The versions of a group, the preferred one first. */
 export function versionsOf(served: readonly ServedKind[], group: string): VersionEntry[] {
   const versions = new Set(served.flatMap(({ gvr }) => (gvr.group === group ? [gvr.version] : [])));
+  const first = OUT_OF_ORDER.get(group) ?? [];
+  const rankOf = (version: string): number => (first.includes(version) ? first.indexOf(version) : first.length);
   return [...versions]
-    .sort((left, right) => compareVersions(left, right))
+    .sort((left, right) => rankOf(left) - rankOf(right) || compareVersions(left, right))
     .map((version) => ({ groupVersion: apiVersionOf({ group, version }), version }));
 }
 

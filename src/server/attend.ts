@@ -56,8 +56,10 @@ export class Attendants {
     const kinds = this.#context.registry.all();
     if (kinds === this.#kinds) return;
     this.#kinds = kinds;
-    for (const served of kinds) {
-      const { kind } = served;
+    // Through the stored form where that is served, through another version where the release has no more than that.
+    const attended = [...kinds.filter(({ storedAs }) => storedAs === undefined), ...kinds];
+    for (const served of attended) {
+      const { kind } = served.storedAs ?? served;
       if (kind.attend === undefined || this.#attendants.has(kind)) continue;
       this.#attendants.set(kind, kind.attend(this.#serverFor(served)));
     }

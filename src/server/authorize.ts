@@ -23,6 +23,7 @@ export function authorizeCreation(context: ServerContext, request: ApiRequest): 
 function decide(context: ServerContext, request: ApiRequest, attributes: ResourceAttributes): void {
   const user = request.user ?? ADMINISTRATOR;
   const decision = context.authorize(user, attributes);
+  request.audit?.decision?.(decision);
   if (decision.allowed) return;
   if (decision.error !== undefined && decision.reason === '') throw errors.internal(decision.error);
   throw accessRefusal(user, attributes, decision);

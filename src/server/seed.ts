@@ -1,8 +1,9 @@
 /**
  * What is there before anybody has asked for anything: the default namespaces, and what kinds bring along.
  */
-import type { InitialManager } from '../kinds/kind.js';
+import type { InitialManager, InitialObject } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
+import { compareVersions } from '../meta/api-version.js';
 import { SERVER_MANAGER } from '../meta/dialect.js';
 import type { ApiObject, ManagedFieldsEntry } from '../meta/object.js';
 import { formatTime } from '../meta/time.js';
@@ -24,16 +25,34 @@ export function seedNamespaces(context: ServerContext): void {
   }
 }
 
-type SeedPlace = Pick<ServerContext, 'store' | 'dialect' | 'clock'>;
+/** Many clusters begin in the same second, with the same objects; those that are the same in both are shared. */
+const lastSeeded = new WeakMap<InitialObject, ApiObject>();
+
+type SeedPlace = Pick<ServerContext, 'store' | 'dialect' | 'clock' | 'registry'>;
 
 /** What kinds bring along. It is there at the version of the last default namespace, as if written with it. */
-export function seedInitialObjects({ store, dialect, clock }: SeedPlace, forms: readonly ServedKind[]): void {
+export function seedInitialObjects(place: SeedPlace, forms: readonly ServedKind[]): void {
+  const { store, dialect, clock } = place;
   const resourceVersion = String(store.revision);
   const creationTimestamp = formatTime(clock.now());
-  for (const { kind, storage, gvk, apiVersion } of forms) {
+  for (const form of forms) {
+    const { kind, storage, gvk, apiVersion } = form;
     if (kind.initial === undefined) continue;
-    for (const { metadata, ...body } of kind.initial(dialect, creationTimestamp)) {
+    const written = versionWritten(form, place);
+    const objects = written.kind.initial ?? kind.initial;
+    for (const initial of objects(dialect, creationTimestamp)) {
+      const { metadata, ...body } = initial;
       const { name, namespace, generation, labels, annotations, managers } = metadata;
+      const key = { resource: storage, namespace: namespace ?? '', name };
+      const before = lastSeeded.get(initial);
+      if (
+        before?.metadata.resourceVersion === resourceVersion &&
+        before.metadata.creationTimestamp === creationTimestamp &&
+        before.metadata.managedFields?.[0]?.apiVersion === written.apiVersion
+      ) {
+        store.seed(key, before);
+        continue;
+      }
       const filledIn = {
         name,
         ...(namespace === undefined ? {} : { namespace }),
@@ -44,12 +63,21 @@ export function seedInitialObjects({ store, dialect, clock }: SeedPlace, forms: 
         creationTimestamp,
         ...(labels === undefined ? {} : { labels }),
         ...(annotations === undefined ? {} : { annotations }),
-        managedFields: managers.map((manager) => initialEntry(manager, apiVersion, creationTimestamp)),
+        managedFields: managers.map((manager) => initialEntry(manager, written.apiVersion, creationTimestamp)),
       };
-      const object = deepFreeze({ kind: gvk.kind, apiVersion, metadata: filledIn, ...body });
-      store.seed({ resource: storage, namespace: namespace ?? '', name }, object as unknown as ApiObject);
+      const object = deepFreeze({ kind: gvk.kind, apiVersion, metadata: filledIn, ...body }) as unknown as ApiObject;
+      lastSeeded.set(initial, object);
+      store.seed(key, object);
     }
   }
+}
+
+/** The version in which the server wrote what is stored in `form`: the best that the release has, where it lacks that. */
+function versionWritten(form: ServedKind, { registry }: SeedPlace): ServedKind {
+  const served = registry.versionsOf(form);
+  if (served.some(({ kind }) => kind === form.kind)) return form;
+  const [best = form] = [...served].sort((left, right) => compareVersions(left.gvr.version, right.gvr.version));
+  return best;
 }
 
 function initialEntry(

@@ -65,6 +65,7 @@ function storeNew(draft: DraftObject, job: WriteJob, about: Creation, attempt = 
   const nameIsGenerated = !draft.metadata.name && Boolean(draft.metadata.generateName);
   // Another attempt begins with what was sent: this one fills the draft in, and freezes parts of it.
   const untouched = nameIsGenerated || strategy.allocate !== undefined ? copyJson(draft) : undefined;
+  strategy.permit?.(copyJson(draft) as unknown as ApiObject, undefined, powerContext(job, deleteObject));
   const allocation = strategy.allocate?.(draft, undefined, powerContext(job, deleteObject));
   prepareForCreate(draft, job);
   validateCreate(draft, job);
@@ -73,7 +74,7 @@ function storeNew(draft: DraftObject, job: WriteJob, about: Creation, attempt = 
   // From here on nobody can change it, not even who kept the draft.
   const { resourceVersion } = draft.metadata;
   const sealed = seal(job.served.schema, draft, job.dryRun ? undefined : '');
-  strategy.permit?.(sealed, undefined, powerContext(job, deleteObject));
+  strategy.permitValid?.(sealed, undefined, powerContext(job, deleteObject));
   if (about.byUpdate === true) authorizeCreation(job.context, job.request);
   const admitted = chain(admit('validate', { operation: 'CREATE', object: sealed }, job), () =>
     planConversion(job.served, sealed),
@@ -200,6 +201,7 @@ function replace(
   const { subresource } = about.update;
   const { strategy } = job.served.kind;
   dropRepeatedOwners(draft.metadata, 'after admission', job.warnings);
+  strategy.permit?.(copyJson(draft) as unknown as ApiObject, live, powerContext(job, deleteObject));
   checkRevision(draft, live, about);
   const allocation =
     subresource === undefined ? strategy.allocate?.(draft, live, powerContext(job, deleteObject)) : undefined;
@@ -211,7 +213,7 @@ function replace(
   strategy.canonicalize?.(draft, job.moment);
   // From here on nobody can change it, not even who kept the draft.
   const sealed = withTimesOf(live, seal(job.served.schema, draft, live.metadata.resourceVersion));
-  strategy.permit?.(sealed, live, powerContext(job, deleteObject));
+  strategy.permitValid?.(sealed, live, powerContext(job, deleteObject));
   const admitted = chain(admit('validate', judged(sealed, live, about.update), job), () =>
     planConversion(job.served, sealed),
   );

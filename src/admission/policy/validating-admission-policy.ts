@@ -47,8 +47,8 @@ function looksAt(served: ServedKind): boolean {
 function mayWait(served: ServedKind, view: ClusterView): boolean {
   const policies = boundPolicies(view);
   if (policies.length === 0) return false;
-  const isCustom = (kind: ServedKind | undefined) => kind?.kind.custom !== undefined;
-  return isCustom(served) || policies.some(({ spec }) => isCustom(paramKindOf(spec.paramKind, view)));
+  const waits = (kind: ServedKind | undefined) => kind?.kind.custom?.mayWait === true;
+  return view.versionsOf(served).some(waits) || policies.some(({ spec }) => waits(paramKindOf(spec.paramKind, view)));
 }
 
 function paramKindOf(kind: BoundPolicy['spec']['paramKind'], view: ClusterView): ServedKind | undefined {

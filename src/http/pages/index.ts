@@ -2,6 +2,7 @@
  * Everything the server answers outside of its resources, in the order in which it is asked.
  */
 import type { TokenDiscovery } from '../../auth/authentication.js';
+import type { Release } from '../../kinds/lifecycle.js';
 import { METRICS_CONTENT_TYPE } from '../../metrics/text.js';
 import type { Metrics } from '../metrics.js';
 import { respondBody } from '../respond.js';
@@ -15,13 +16,15 @@ import { versionPage } from './version.js';
 export interface PageSources {
   readonly metrics: Metrics;
   readonly isClosing: () => boolean;
+  /** The release that is played. */
+  readonly release: Release;
   /** Absent where no tokens are signed. */
   readonly discovery?: TokenDiscovery | undefined;
 }
 
-export function pagesOf({ metrics, isClosing, discovery }: PageSources): readonly Page[] {
+export function pagesOf({ metrics, isClosing, release, discovery }: PageSources): readonly Page[] {
   const root = rootPage(discovery === undefined ? [] : OPENID_PATHS);
-  return [versionPage, healthPage(isClosing), metricsPage(metrics), openApiPage, openIdPage(discovery), root];
+  return [versionPage(release), healthPage(isClosing), metricsPage(metrics), openApiPage, openIdPage(discovery), root];
 }
 
 function metricsPage(metrics: Metrics): Page {

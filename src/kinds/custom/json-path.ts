@@ -5,6 +5,7 @@
  *
  * This file is the syntax; what the steps do stands in `json-path-steps.ts`.
  */
+import { isPrintable } from '../../meta/go-text.js';
 import {
   Budget,
   descend,
@@ -24,9 +25,16 @@ import {
   wildcard,
 } from './json-path-steps.js';
 
-/** The text is no path. */
+/** The text is no path; `why` is what the reference server says of it. */
 export class JsonPathError extends Error {
   override readonly name = 'JsonPathError';
+
+  constructor(
+    readonly why: string,
+    where: string,
+  ) {
+    super(`${why} ${where}`);
+  }
 }
 
 /** Finds values in an object; undefined when the path leads where there can be nothing, or finds too much. */
@@ -90,7 +98,7 @@ class Parser {
       else if (/[+\-\p{Nd}]/u.test(char)) steps.push(literalStep(this.#number()));
       else if (/[_\p{L}]/u.test(char)) steps.push(this.#word());
       else if (char === ' ' || char === '@' || char === '$') this.#at++;
-      else throw this.#error(char === '' ? 'unclosed action' : `unexpected ${JSON.stringify(char)}`);
+      else throw this.#error(char === '' ? 'unclosed action' : `unrecognized character in action: ${codePoint(char)}`);
     }
   }
 
@@ -105,7 +113,7 @@ class Parser {
   }
 
   #error(why: string): JsonPathError {
-    return new JsonPathError(`${why} at ${this.#at} in ${JSON.stringify(this.#text)}`);
+    return new JsonPathError(why, `at ${this.#at} in ${JSON.stringify(this.#text)}`);
   }
 
   #descent(steps: JsonPathStep[]): void {
@@ -222,6 +230,12 @@ class Parser {
     }
     throw this.#error('unterminated filter');
   }
+}
+
+/** `U+0023 '#'`; what cannot be printed is not. */
+function codePoint(char: string): string {
+  const code = (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+  return isPrintable(char) ? `U+${code} '${char}'` : `U+${code}`;
 }
 
 const ESCAPE = /\\(?:([abfnrtv\\])|x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7]{3})|(['"]))|\\/g;

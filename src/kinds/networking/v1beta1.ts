@@ -4,16 +4,19 @@
 import { serviceGroup } from '../../meta/dialect.js';
 import { anotherVersion } from '../define-kind.js';
 import type { Kind } from '../kind.js';
+import type { Lifecycle } from '../lifecycle.js';
 import { IPAddress, type IPAddressInput } from './v1/ip-address.js';
 import { ServiceCIDR, type ServiceCIDRInput } from './v1/service-cidr.js';
 
 const apiVersion = `${serviceGroup('networking')}/v1beta1`;
+const lifecycle: Lifecycle = { introducedIn: '1.31' };
 
 export const IPAddressV1beta1: Kind<IPAddress, IPAddressInput, 'Cluster', never> = anotherVersion(IPAddress, {
   apiVersion,
+  lifecycle,
 });
 
 export const ServiceCIDRV1beta1: Kind<ServiceCIDR, ServiceCIDRInput, 'Cluster', 'status'> = anotherVersion(
   ServiceCIDR,
-  { apiVersion },
+  { apiVersion, lifecycle },
 );

@@ -48,7 +48,13 @@ export function permitBinding(resource: 'rolebindings' | 'clusterrolebindings'):
     const { kind, name, apiGroup: group } = ref;
     const bound = kind === 'Role' ? 'roles' : 'clusterroles';
     const bind = { type: 'resource', verb: 'bind', version: '*', subresource: '' } as const;
-    if (access.decide(user, { ...bind, group, resource: bound, namespace, name }).allowed) return;
+    const isKnown = kind === 'Role' || kind === 'ClusterRole';
+    if (isKnown && access.decide(user, { ...bind, group, resource: bound, namespace, name }).allowed) return;
+    if (!isKnown) {
+      // Administrators hear that it is invalid.
+      if (user.groups?.includes('system:masters') === true) return;
+      throw errors.plain(`unsupported role reference kind: ${quote(kind ?? '')}`);
+    }
     const role = roleOf(objects, ref, namespace);
     // The reference server calls the role after the resource that was asked for.
     if (role === undefined) throw errors.notFound({ group: dialect.group(RBAC_GROUP), resource }, name);

@@ -19,6 +19,7 @@ const RESOURCE: Package = { path: 'apimachinery.pkg.api.resource', group: 'meta'
 const INTSTR: Package = { path: 'apimachinery.pkg.util.intstr', group: 'meta' };
 const RUNTIME: Package = { path: 'apimachinery.pkg.runtime', group: 'meta' };
 const VERSION: Package = { path: 'apimachinery.pkg.version', group: 'meta' };
+const BATCH: Package = { path: 'api.batch.v1', group: 'batch' };
 const APIEXTENSIONS: Package = { path: 'apiextensions-apiserver.pkg.apis.apiextensions.v1', group: 'apiextensions' };
 
 export const metaPackage = META;
@@ -32,6 +33,7 @@ const BORROWED: Readonly<Record<string, Package>> = {
   ...inPackage(CORE, ['PersistentVolumeSpec', 'Toleration', 'TopologySelectorTerm', 'TypedLocalObjectReference']),
   ...inPackage(APIEXTENSIONS, ['JSON', 'JSONSchemaPropsOrArray', 'JSONSchemaPropsOrBool']),
   ...inPackage(APIEXTENSIONS, ['JSONSchemaPropsOrStringArray']),
+  JobSpec: BATCH,
   Quantity: RESOURCE,
   IntOrString: INTSTR,
   RawExtension: RUNTIME,

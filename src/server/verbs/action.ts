@@ -38,6 +38,7 @@ export function onAction(
   });
   const job = startJob(context, request, { served, dryRun: options.dryRun, warnings });
   asked.kind.strategy.defaults?.(draft, job.moment);
+  request.audit?.sent?.(draft);
   reconcileNamespace(draft.metadata, job);
   ownNew(draft, { ...job, served: asked });
   const done = warned(job.warnings, () =>

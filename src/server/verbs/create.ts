@@ -20,6 +20,7 @@ export function create(context: ServerContext, request: ApiRequest, served: Serv
   const { draft, warnings } = decodeRequestBody(request.body, { served, registry: context.registry, fieldValidation });
   const job = startJob(context, request, { served, dryRun: options.dryRun, warnings });
   served.kind.strategy.defaults?.(draft, job.moment);
+  request.audit?.sent?.(draft);
   const written = warned(job.warnings, () => createObject(draft, job));
   return chain(written, ({ object }) => answer(201, object, job.warnings));
 }

@@ -25,6 +25,7 @@ export function deleteCollection(
   served: ServedKind,
 ): MaybePromise<ObjectResponse> {
   const options = deleteOptionsOf(request);
+  if (request.body !== undefined) request.audit?.sent?.(options);
   const { dryRun, ...deletion } = checkDeleteOptions(options, context.dialect);
   const about = { served, dryRun, deletion: options as Readonly<Record<string, unknown>>, isCollective: true };
   const whole = startJob(context, request, about);

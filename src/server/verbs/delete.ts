@@ -20,6 +20,7 @@ export function deleteOne(
   served: ServedKind,
 ): MaybePromise<ObjectResponse> {
   const options = deleteOptionsOf(request);
+  if (request.body !== undefined) request.audit?.sent?.(options);
   const { dryRun, ...deletion } = checkDeleteOptions(options, context.dialect);
   const job: WriteJob = startJob(context, request, {
     served,

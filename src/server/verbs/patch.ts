@@ -76,6 +76,7 @@ export function applicationOf(request: ApiRequest, about: About): (live: ApiObje
   let intent: Intent | undefined;
   return (live) => {
     intent ??= readIntent(request.body, mayRace(about.job));
+    request.audit?.sent?.(intent.document);
     return draftOf({ intent, ...about }, live);
   };
 }
@@ -166,6 +167,7 @@ function readDocument(request: ApiRequest, options: WriteOptions): ParsedBody {
     if (body === undefined) throw new BodyError('unexpected end of JSON input');
     const document = body.read();
     requireJson(document.value);
+    request.audit?.sent?.(document.value);
     return document;
   } catch (error) {
     if (error instanceof NotJsonError) throw errors.badRequest(`${DECODING}json: ${error.message}`);

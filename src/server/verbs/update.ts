@@ -29,6 +29,7 @@ function replaceWith(draft: DraftObject, job: WriteJob): MaybePromise<Written> {
   const { request, served } = job;
   const name = request.name ?? '';
   served.kind.strategy.defaults?.(draft, job.moment);
+  request.audit?.sent?.(draft);
   // Whose object it is comes before whether there is one.
   reconcileNamespace(draft.metadata, job);
   reconcileName(draft.metadata, name);

@@ -70,6 +70,7 @@ function create(
   const { draft, warnings } = decodeRequestBody(request.body, { served, registry: context.registry, fieldValidation });
   const job = startJob(context, request, { served, dryRun: options.dryRun, warnings });
   served.kind.strategy.defaults?.(draft, job.moment);
+  request.audit?.sent?.(draft);
   wipeSystemFields(draft.metadata);
   reconcileNamespace(draft.metadata, job);
   ownNew(draft, job);

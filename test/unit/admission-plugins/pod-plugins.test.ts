@@ -1,6 +1,7 @@
 /** Plugins about pods that are off by default. */
 import { mergePatch } from 'orchplane';
 import {
+  type AdmissionPlugin,
   alwaysPullImages,
   defaultAdmission,
   extendedResourceToleration,
@@ -17,7 +18,7 @@ import type { FeatureGates } from '../../../src/kinds/feature-gates.js';
 import { type FakeRequest, fakeRequest, fakeView, finished } from './fake.js';
 
 let cluster: TestCluster;
-const use = (...plugins: Parameters<typeof testCluster>[0] extends infer _ ? (typeof alwaysPullImages)[] : never) => {
+const use = (...plugins: AdmissionPlugin[]) => {
   cluster = testCluster({ admission: [...defaultAdmission, ...plugins] });
 };
 const pod = (spec: object = {}, metadata: object = { name: 'p' }) =>
@@ -230,9 +231,12 @@ describe('PodTopologyLabels', () => {
     expect(ask({ metadata: { name: 'p' }, spec: { nodeName: 'n' } }, '', false)).toBeUndefined();
   });
 
-  test('is off unless its gate is on', async () => {
-    cluster = testCluster();
+  test.each([
+    [false, undefined],
+    [true, { 'topology.orch.io/zone': 'z' }],
+  ])('its gate being %s', async (PodTopologyLabelsAdmission, labels) => {
+    cluster = testCluster({ featureGates: { PodTopologyLabelsAdmission } });
     await cluster.api(Node).create({ metadata: { name: 'n', labels: { 'topology.orch.io/zone': 'z' } } });
-    expect((await pod({ nodeName: 'n' })).metadata).not.toHaveProperty('labels');
+    expect((await pod({ nodeName: 'n' })).metadata.labels).toEqual(labels);
   });
 });

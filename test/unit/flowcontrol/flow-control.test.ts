@@ -259,6 +259,15 @@ describe('a level with queues', () => {
     expect(clock.pending).toBe(0);
   });
 
+  test('holds everything back when it has no seats at all', async () => {
+    const { flow, clock } = server({}, 0);
+    const jailed = flow.admit(asks('u'));
+    expect(isPromise(jailed)).toBe(true);
+    const outcome = Promise.resolve(jailed).catch((error: FlowRejection) => error.reason);
+    await clock.advance(15_000);
+    expect(await outcome).toBe('time-out');
+  });
+
   test('gives seats of its own when it gets more of them', async () => {
     const { flow, putLevels, clock } = server();
     const running = atOnce(flow.admit(asks('u')));
@@ -322,6 +331,39 @@ describe('work', () => {
     atOnce(flow.admit(asks('u'))).done();
     expect(flow.metrics.flows()).toMatchObject([{ dispatched: 2, executing: 0, executingSeats: 0 }]);
   });
+});
+
+test('an observer is told how long things took', async () => {
+  const told: unknown[] = [];
+  const { flow, clock } = flowServer(
+    { flows: { mine: flowOf('u', 'mine') }, levels: { mine: queued(5) } },
+    {
+      totalSeats: 50,
+      observer: {
+        waited: ({ flowSchema }, seconds, executed) => told.push(['waited', flowSchema, seconds, executed]),
+        executed: ({ flowSchema }, seconds, type) => told.push(['executed', flowSchema, seconds, type]),
+      },
+    },
+  );
+  const first = atOnce(flow.admit(asks('u', { verb: 'watch' })));
+  const second = flow.admit(asks('u'));
+  const third = Promise.resolve(flow.admit({ ...asks('u'), timeoutMs: 4000 })).catch(() => undefined);
+  await clock.advance(1000);
+  await third;
+  await clock.advance(1000);
+  first.done();
+  await clock.advance(500);
+  (await second).done();
+  atOnce(flow.admit(asks('root', {}, ['system:masters']))).done();
+  expect(told).toEqual([
+    ['waited', 'mine', 0, true],
+    ['waited', 'mine', 1, false],
+    ['executed', 'mine', 2, 'watch'],
+    ['waited', 'mine', 2, true],
+    ['executed', 'mine', 0.5, 'regular'],
+    // Nobody waits where nothing is limited.
+    ['executed', 'exempt', 0, 'regular'],
+  ]);
 });
 
 describe('lending', () => {

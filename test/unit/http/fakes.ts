@@ -79,6 +79,7 @@ export function fakeServer(answer: Answer, options: FetchHandlerOptions = {}) {
       group === '' || resources.some(({ gvr, kind }) => gvr.group === group && kind.schema.manner === 'struct'),
     kinds: () => [],
     features: { enabled: (gate) => gate === 'APIResponseCompression', all: () => [] },
+    release: '1.33',
     authorize: (user) => access.decide(user ?? { user: 'admin', groups: ['system:masters'] }, ANY_PAGE),
     inside: { objects: { get: () => undefined, list: () => [] }, changes: () => 0, count: () => 0 },
     authentication: authenticationOf({}, NO_ACCOUNTS, undefined),

@@ -105,6 +105,18 @@ describe('pods', () => {
   });
 });
 
+test('pods with users of their own may do more when the gate is on', async () => {
+  const unmasked = {
+    hostUsers: false,
+    containers: [{ name: 'c', image: 'i', securityContext: { procMount: 'Unmasked' } }],
+  };
+  await namespace({ enforce: 'baseline' });
+  await expect(pod(unmasked)).rejects.toThrow('procMount (container "c" must not set securityContext.procMount');
+  cluster = testCluster({ featureGates: { UserNamespacesPodSecurityStandards: true } });
+  await namespace({ enforce: 'baseline' });
+  expect(await pod(unmasked)).toBeDefined();
+});
+
 describe('templates', () => {
   const deployment = () =>
     hearing()

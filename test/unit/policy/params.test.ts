@@ -109,7 +109,7 @@ test('objects that nobody keeps are waited for in vain', async () => {
 
 test('who owns what is no part of a parameter of a built-in kind, but of others', async () => {
   const cluster = policyCluster();
-  await define(cluster);
+  await define(cluster, { versions: [version({ spec: object({ a: { type: 'integer' } }) })] });
   const owner = { fieldManager: 'me' };
   await cluster.api(ConfigMap, 'default').create(map('m', { a: 'b' }), owner);
   await api(cluster).create(widget('w', { a: 1 }), owner);

@@ -46,6 +46,7 @@ export const ValidatingAdmissionPolicyBinding: Kind<
   apiVersion: `${serviceGroup('admissionregistration')}/v1`,
   kind: 'ValidatingAdmissionPolicyBinding',
   scope: 'Cluster',
+  lifecycle: { introducedIn: '1.30' },
   names: { categories: ['api-extensions'] },
   body: shape,
   strategy: {
@@ -53,7 +54,7 @@ export const ValidatingAdmissionPolicyBinding: Kind<
     revalidatesOnUpdate: true,
     generation: specGeneration,
     validate,
-    permit: permitParamRef(VALIDATING_BINDINGS),
+    permitValid: permitParamRef(VALIDATING_BINDINGS),
   },
   columns: bindingColumns(specOf),
 });

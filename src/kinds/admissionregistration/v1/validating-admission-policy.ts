@@ -11,6 +11,7 @@ import { byteLength, qualifiedNameProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { always, applyMapList, int64, mapList, optional, pointer } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { JsonPathError, parseJsonPath } from '../../custom/json-path.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
 import { ageColumn, nameColumn } from '../../shared/common-columns.js';
@@ -100,6 +101,7 @@ export const ValidatingAdmissionPolicy: Kind<
   apiVersion: `${serviceGroup('admissionregistration')}/v1`,
   kind: 'ValidatingAdmissionPolicy',
   scope: 'Cluster',
+  lifecycle: { introducedIn: '1.30' },
   names: { plural: 'validatingadmissionpolicies', categories: ['api-extensions'] },
   body: shape,
   strategy: {
@@ -108,7 +110,7 @@ export const ValidatingAdmissionPolicy: Kind<
     statusApart: true,
     generation: specGeneration,
     validate: (object, _context, live) => validate(object, live),
-    permit: permitParamKind,
+    permitValid: permitParamKind,
   },
   subresources: {
     status: statusSubresource({ claimable: { except: ['metadata', 'spec'] }, validateUpdate: validateStatus }),
@@ -254,7 +256,19 @@ function validateStatus(next: ApiObject): readonly FieldError[] {
   for (const [index, { warning, fieldRef }] of (checked?.expressionWarnings ?? []).entries()) {
     const at = keyPath('status.typeChecking.expressionWarnings', index);
     if (warning === '') found.push(required(`${at}.warning`));
-    if (fieldRef.trim() === '') found.push(required(`${at}.fieldRef`));
+    found.push(...fieldRefErrors(fieldRef.trim(), `${at}.fieldRef`));
   }
   return [...found, ...conditionErrors(conditions, 'status.conditions')];
+}
+
+/** Where an expression stands is said by a path. */
+function fieldRefErrors(fieldRef: string, path: string): FieldError[] {
+  if (fieldRef === '') return [required(path)];
+  try {
+    parseJsonPath(fieldRef);
+    return [];
+  } catch (error) {
+    if (!(error instanceof JsonPathError)) throw error;
+    return [invalid(path, fieldRef, `invalid JSONPath: ${error.why}`)];
+  }
 }

@@ -52,6 +52,7 @@ export const MutatingAdmissionPolicyBinding: Kind<
   apiVersion: `${serviceGroup('admissionregistration')}/v1alpha1`,
   kind: 'MutatingAdmissionPolicyBinding',
   scope: 'Cluster',
+  lifecycle: { introducedIn: '1.32' },
   names: { categories: ['api-extensions'] },
   body: shape,
   strategy: {
@@ -59,7 +60,7 @@ export const MutatingAdmissionPolicyBinding: Kind<
     revalidatesOnUpdate: true,
     generation: specGeneration,
     validate,
-    permit: permitParamRef(MUTATING_BINDINGS),
+    permitValid: permitParamRef(MUTATING_BINDINGS),
   },
   columns: bindingColumns(specOf),
 });

@@ -83,6 +83,7 @@ export const MutatingAdmissionPolicy: Kind<MutatingAdmissionPolicy, MutatingAdmi
     apiVersion: `${serviceGroup('admissionregistration')}/v1alpha1`,
     kind: 'MutatingAdmissionPolicy',
     scope: 'Cluster',
+    lifecycle: { introducedIn: '1.32' },
     names: { plural: 'mutatingadmissionpolicies', categories: ['api-extensions'] },
     body: shape,
     strategy: {
@@ -90,7 +91,7 @@ export const MutatingAdmissionPolicy: Kind<MutatingAdmissionPolicy, MutatingAdmi
       revalidatesOnUpdate: true,
       generation: specGeneration,
       validate,
-      permit: permitParamKind,
+      permitValid: permitParamKind,
     },
     columns: [
       nameColumn,

@@ -1,16 +1,18 @@
 /**
  * The policies and bindings of v1 under their old version: the same objects, and a warning to move on.
  */
-import type { Dialect } from '../../../meta/dialect.js';
 import { serviceGroup } from '../../../meta/dialect.js';
 import { anotherVersion } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
+import type { Lifecycle } from '../../lifecycle.js';
 import type { ValidatingAdmissionPolicyInput } from '../v1/validating-admission-policy.js';
 import { ValidatingAdmissionPolicy } from '../v1/validating-admission-policy.js';
 import type { ValidatingAdmissionPolicyBindingInput } from '../v1/validating-admission-policy-binding.js';
 import { ValidatingAdmissionPolicyBinding } from '../v1/validating-admission-policy-binding.js';
 
 const GROUP = serviceGroup('admissionregistration');
+/** No text says what comes after it, though v1 does. */
+const lifecycle: Lifecycle = { introducedIn: '1.28', deprecatedIn: '1.31', removedIn: '1.34' };
 
 export const ValidatingAdmissionPolicyV1beta1: Kind<
   ValidatingAdmissionPolicy,
@@ -19,7 +21,7 @@ export const ValidatingAdmissionPolicyV1beta1: Kind<
   'status'
 > = anotherVersion(ValidatingAdmissionPolicy, {
   apiVersion: `${GROUP}/v1beta1`,
-  deprecation: moveOn('ValidatingAdmissionPolicy'),
+  lifecycle,
 });
 
 export const ValidatingAdmissionPolicyBindingV1beta1: Kind<
@@ -29,9 +31,5 @@ export const ValidatingAdmissionPolicyBindingV1beta1: Kind<
   never
 > = anotherVersion(ValidatingAdmissionPolicyBinding, {
   apiVersion: `${GROUP}/v1beta1`,
-  deprecation: moveOn('ValidatingAdmissionPolicyBinding'),
+  lifecycle,
 });
-
-function moveOn(kind: string): (dialect: Dialect) => string {
-  return (dialect) => `${dialect.group(GROUP)}/v1beta1 ${kind} is deprecated in v1.31+, unavailable in v1.34+`;
-}

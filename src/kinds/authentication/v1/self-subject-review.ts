@@ -25,6 +25,7 @@ export const SelfSubjectReview: Kind<SelfSubjectReview, SelfSubjectReviewInput, 
   apiVersion: `${serviceGroup('authentication')}/v1`,
   kind: 'SelfSubjectReview',
   scope: 'Cluster',
+  lifecycle: { introducedIn: '1.28' },
   verbs: ['create'],
   body: shape,
   virtual: {

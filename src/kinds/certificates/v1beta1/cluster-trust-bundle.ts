@@ -45,6 +45,7 @@ export const ClusterTrustBundle: Kind<ClusterTrustBundle, ClusterTrustBundleInpu
   kind: 'ClusterTrustBundle',
   scope: 'Cluster',
   gate: 'ClusterTrustBundle',
+  lifecycle: { introducedIn: '1.33' },
   body: shape,
   strategy: {
     nameRule: anySigner,
@@ -65,7 +66,10 @@ export const ClusterTrustBundle: Kind<ClusterTrustBundle, ClusterTrustBundleInpu
 });
 
 export const ClusterTrustBundleV1alpha1: Kind<ClusterTrustBundle, ClusterTrustBundleInput, 'Cluster', never> =
-  anotherVersion(ClusterTrustBundle, { apiVersion: `${serviceGroup('certificates')}/v1alpha1` });
+  anotherVersion(ClusterTrustBundle, {
+    apiVersion: `${serviceGroup('certificates')}/v1alpha1`,
+    lifecycle: { introducedIn: '1.27' },
+  });
 
 function validateUpdate(next: ApiObject, live: ApiObject): readonly FieldError[] {
   const { signerName = '', trustBundle } = specOf(next);

@@ -26,5 +26,6 @@ export interface LeaseCandidateV1alpha2Input extends LeaseCandidateInput {}
 export const LeaseCandidateV1alpha2: Kind<LeaseCandidateV1alpha2, LeaseCandidateV1alpha2Input, 'Namespaced', never> =
   anotherVersion(LeaseCandidate, {
     apiVersion: `${serviceGroup('coordination')}/v1alpha2`,
+    lifecycle: { introducedIn: '1.32' },
     body: () => ({ spec: always(leaseCandidateSpec()) }),
   });

@@ -41,6 +41,7 @@ export const LeaseCandidate: Kind<LeaseCandidate, LeaseCandidateInput, 'Namespac
   kind: 'LeaseCandidate',
   gate: 'CoordinatedLeaderElection',
   scope: 'Namespaced',
+  lifecycle: { introducedIn: '1.33' },
   columns: [
     nameColumn,
     textColumn('LeaseName', 'The lease that it wants to hold.', (object) => specOf(object).leaseName),

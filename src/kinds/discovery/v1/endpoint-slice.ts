@@ -6,6 +6,7 @@ import { type Dialect, serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, duplicate, invalid, keyPath, notSupported, required, tooMany } from '../../../meta/field-error.js';
 import { ipWarnings, parseIpSloppy, specialIpProblems, validIpProblems } from '../../../meta/ip.js';
+import { labelErrors } from '../../../meta/labels.js';
 import {
   dnsLabelProblems,
   dnsSubdomainProblems,
@@ -45,7 +46,7 @@ export interface ForNode extends Output<typeof forNodeShape> {}
 export interface ForNodeInput extends Input<typeof forNodeShape> {}
 const forNode: Type<ForNode, ForNodeInput> = type('ForNode', forNodeShape);
 
-const endpointHintsShape = () => ({
+export const endpointHintsShape = () => ({
   forZones: optional(z.array(forZone())),
   forNodes: optional(z.array(forNode())),
 });
@@ -53,7 +54,7 @@ export interface EndpointHints extends Output<typeof endpointHintsShape> {}
 export interface EndpointHintsInput extends Input<typeof endpointHintsShape> {}
 const endpointHints: Type<EndpointHints, EndpointHintsInput> = type('EndpointHints', endpointHintsShape);
 
-const endpointShape = () => ({
+export const endpointShape = () => ({
   addresses: setList(z.string()),
   conditions: always(endpointConditions()),
   hostname: pointer(z.string()),
@@ -82,20 +83,20 @@ const slicePort: Type<EndpointSlicePort, EndpointSlicePortInput> = type('Endpoin
 
 export type AddressType = 'IPv4' | 'IPv6' | 'FQDN';
 
-const shape = () => ({
+export const endpointSliceShape = () => ({
   addressType: words<AddressType>('v1.AddressType'),
   endpoints: z.array(endpoint()),
   // Absent ports are null on the wire.
   ports: hint(z.exactOptional(z.array(slicePort())), { presence: 'always' }),
 });
-export interface EndpointSlice extends ObjectBase, Output<typeof shape> {}
-export interface EndpointSliceInput extends InputBase, Input<typeof shape> {}
+export interface EndpointSlice extends ObjectBase, Output<typeof endpointSliceShape> {}
+export interface EndpointSliceInput extends InputBase, Input<typeof endpointSliceShape> {}
 
 export const EndpointSlice: Kind<EndpointSlice, EndpointSliceInput, 'Namespaced', never> = defineBuiltIn({
   apiVersion: `${serviceGroup('discovery')}/v1`,
   kind: 'EndpointSlice',
   scope: 'Namespaced',
-  body: shape,
+  body: endpointSliceShape,
   columns: columns(),
   strategy: {
     generation: hasChanged,
@@ -120,15 +121,38 @@ function hasChanged(next: ApiObject, live: ApiObject): boolean {
   );
 }
 
-/** Topology went with the version before this one; hints for nodes are kept where they are in use. */
-function dropDisabled(draft: DraftObject, { features }: WriteContext, live?: ApiObject): void {
+/** Hints for nodes are kept where they are in use. */
+function dropDisabled(draft: DraftObject, context: WriteContext, live?: ApiObject): void {
+  dropTopology(draft, context.dialect, live);
   const isUsed =
     live !== undefined && (sliceOf(live).endpoints ?? []).some(({ hints }) => hints?.forNodes !== undefined);
-  const keepsNodes = isUsed || features.enabled('PreferSameTrafficDistribution');
-  for (const item of sliceOf(draft).endpoints ?? []) {
-    if (item.deprecatedTopology !== undefined) delete item.deprecatedTopology;
-    if (!keepsNodes && item.hints?.forNodes !== undefined) delete item.hints.forNodes;
+  if (isUsed || context.features.enabled('PreferSameTrafficDistribution')) return;
+  for (const { hints } of sliceOf(draft).endpoints ?? []) if (hints?.forNodes !== undefined) delete hints.forNodes;
+}
+
+/**
+ * Topology belongs to the version before this one, and stays as it is as long as nobody writes endpoints here. Who does
+ * keeps the node of an endpoint, which stood there before it had a field.
+ */
+function dropTopology(draft: DraftObject, dialect: Dialect, live: ApiObject | undefined): void {
+  const before = (live && sliceOf(live).endpoints) ?? [];
+  const endpoints = sliceOf(draft).endpoints ?? [];
+  if (!endpoints.some(hasTopology) || deepEqual(endpoints, before)) return;
+  const key = dialect.key('hostname');
+  const known = new Set(before.flatMap(({ deprecatedTopology }) => deprecatedTopology?.[key] || []));
+  for (const item of endpoints) {
+    const node = item.deprecatedTopology?.[key];
+    if (item.nodeName === undefined && node !== undefined && known.has(node) && isNodeName(node)) item.nodeName = node;
+    delete item.deprecatedTopology;
   }
+}
+
+function hasTopology({ deprecatedTopology }: Endpoint): boolean {
+  return deprecatedTopology !== undefined;
+}
+
+function isNodeName(name: string): boolean {
+  return dnsSubdomainProblems(name).length === 0;
 }
 
 const ADDRESS_TYPES: readonly string[] = ['FQDN', 'IPv4', 'IPv6'];
@@ -137,6 +161,7 @@ const MAX_ENDPOINTS = 1000;
 const MAX_ADDRESSES = 100;
 const MAX_PORTS = 20_000;
 const MAX_HINTS = 8;
+const MAX_TOPOLOGY = 16;
 
 function validateUpdate(next: ApiObject, live: ApiObject): readonly FieldError[] {
   const { addressType } = sliceOf(next);
@@ -195,12 +220,18 @@ function validateEndpoint(path: string, item: Endpoint, addressType: AddressType
     problems.push(...validateAddress(at, address, { index, addressType }));
   }
   if (nodeName !== undefined) problems.push(...nodeNameProblems(childPath(path, 'nodeName'), nodeName));
+  problems.push(...topologyProblems(childPath(path, 'deprecatedTopology'), item.deprecatedTopology));
   if (hostname !== undefined) {
     const hostPath = childPath(path, 'hostname');
     problems.push(...dnsLabelProblems(hostname).map((detail) => invalid(hostPath, hostname, detail)));
   }
   if (hints !== undefined) problems.push(...validateHints(childPath(path, 'hints'), hints));
   return problems;
+}
+
+function topologyProblems(path: string, topology: Endpoint['deprecatedTopology'] = {}): FieldError[] {
+  const count = Object.keys(topology).length;
+  return [...(count > MAX_TOPOLOGY ? [tooMany(path, count, MAX_TOPOLOGY)] : []), ...labelErrors(topology, path)];
 }
 
 /** `list` is the path of all addresses: one of the wrong family is reported there. */

@@ -106,7 +106,7 @@ function eventOf(object: ApiObject): Event {
 }
 
 /** Messages use the names of the stored form, but for the controller. */
-function commonProblems(object: ApiObject): FieldError[] {
+export function commonProblems(object: ApiObject): FieldError[] {
   const { regarding, eventTime, reportingController = '', note } = eventOf(object);
   return eventProblems(object, {
     ...eventOf(object),

@@ -3,7 +3,7 @@
  * that find no room. Who holds requests back by it is in `flowcontrol/`.
  */
 import * as z from 'zod';
-import { serviceGroup } from '../../../meta/dialect.js';
+import { type Dialect, serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
 import { quote, verbatim } from '../../../meta/go-text.js';
@@ -51,7 +51,7 @@ export interface LimitResponse extends Output<typeof limitResponseShape> {}
 export interface LimitResponseInput extends Input<typeof limitResponseShape> {}
 const limitResponse: Type<LimitResponse, LimitResponseInput> = type('LimitResponse', limitResponseShape);
 
-const limitedShape = () => ({
+export const limitedShape = () => ({
   nominalConcurrencyShares: defaultedPointer(int32(), 30),
   limitResponse: always(limitResponse()),
   lendablePercent: defaultedPointer(int32(), 0),
@@ -69,7 +69,7 @@ interface Exempt extends Output<typeof exemptShape> {}
 interface ExemptInput extends Input<typeof exemptShape> {}
 const exempt: Type<Exempt, ExemptInput> = type('ExemptPriorityLevelConfiguration', exemptShape);
 
-const priorityLevelConfigurationSpecShape = () => ({
+export const priorityLevelConfigurationSpecShape = () => ({
   type: words<'Exempt' | 'Limited'>('v1.PriorityLevelEnablement'),
   limited: pointer(limited()),
   exempt: pointer(exempt()),
@@ -90,9 +90,12 @@ const conditionShape = () => ({
 });
 interface Condition extends Output<typeof conditionShape> {}
 interface ConditionInput extends Input<typeof conditionShape> {}
-const condition: Type<Condition, ConditionInput> = type('PriorityLevelConfigurationCondition', conditionShape);
+export const levelCondition: Type<Condition, ConditionInput> = type(
+  'PriorityLevelConfigurationCondition',
+  conditionShape,
+);
 
-const statusShape = () => ({ conditions: optional(mapList(condition(), 'type')) });
+const statusShape = () => ({ conditions: optional(mapList(levelCondition(), 'type')) });
 interface Status extends Output<typeof statusShape> {}
 interface StatusInput extends Input<typeof statusShape> {}
 const status: Type<Status, StatusInput> = type('PriorityLevelConfigurationStatus', statusShape);
@@ -110,6 +113,7 @@ export const PriorityLevelConfiguration: Kind<
   apiVersion: `${serviceGroup('flowcontrol.apiserver')}/v1`,
   kind: 'PriorityLevelConfiguration',
   scope: 'Cluster',
+  lifecycle: { introducedIn: '1.29' },
   columns: priorityLevelColumns,
   initial: (dialect) =>
     bootstrapObjects(mandatoryLevel, suggestedLevels()).map(([name, spec]) => ({
@@ -122,13 +126,18 @@ export const PriorityLevelConfiguration: Kind<
   subresources: { status: statusSubresource({ metadata: 'kept', validateUpdate: validateStatus }) },
 });
 
+/** By which v1beta3 tells a level without shares from one that says nothing. */
+export function zeroSharesAnnotation(dialect: Dialect): string {
+  return `${dialect.group(serviceGroup('flowcontrol'))}/v1beta3-preserve-zero-concurrency-shares`;
+}
+
 function validate(object: ApiObject, { dialect }: WriteContext): FieldError[] {
   const { metadata, spec } = object as unknown as PriorityLevelConfiguration;
   // An object that lacks a name is judged, too.
   const { name = '' }: { name?: string } = metadata;
   const found: FieldError[] = [];
-  // An older version kept its zeros by it; in this one it would mean nothing.
-  const annotation = `${dialect.group(serviceGroup('flowcontrol'))}/v1beta3-preserve-zero-concurrency-shares`;
+  // An older version keeps its zeros by it; in this one it would mean nothing.
+  const annotation = zeroSharesAnnotation(dialect);
   if (Object.hasOwn(metadata.annotations ?? {}, annotation)) {
     found.push(forbidden('metadata.annotations', `annotation '${annotation}' is forbidden`));
   }

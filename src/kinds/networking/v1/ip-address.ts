@@ -42,6 +42,7 @@ export const IPAddress: Kind<IPAddress, IPAddressInput, 'Cluster', never> = defi
   apiVersion: `${serviceGroup('networking')}/v1`,
   kind: 'IPAddress',
   scope: 'Cluster',
+  lifecycle: { introducedIn: '1.33' },
   names: { shortNames: ['ip'] },
   body: shape,
   strategy: {

@@ -47,6 +47,7 @@ export const ServiceCIDR: Kind<ServiceCIDR, ServiceCIDRInput, 'Cluster', 'status
   apiVersion: `${serviceGroup('networking')}/v1`,
   kind: 'ServiceCIDR',
   scope: 'Cluster',
+  lifecycle: { introducedIn: '1.33' },
   body: shape,
   strategy: {
     validate: (object) => rangeProblems(specOf(object).cidrs),

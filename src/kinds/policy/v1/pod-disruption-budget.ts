@@ -29,7 +29,7 @@ import { conditionErrors } from '../../shared/condition-rules.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { condition, labelSelector } from '../../shared/types.js';
 
-const podDisruptionBudgetSpecShape = () => ({
+export const podDisruptionBudgetSpecShape = () => ({
   minAvailable: pointer(intOrString()),
   selector: hint(pointer(labelSelector()), { patchStrategy: 'replace' }),
   maxUnavailable: pointer(intOrString()),

@@ -8,10 +8,12 @@ import { DeviceClass, type DeviceClassInput, deviceClassSpec } from '../v1beta2/
 
 export const DeviceClassV1beta1: Kind<DeviceClass, DeviceClassInput, 'Cluster', never> = anotherVersion(DeviceClass, {
   apiVersion: `${serviceGroup('resource')}/v1beta1`,
+  lifecycle: { introducedIn: '1.32' },
   body: () => ({ spec: deviceClassSpec('v1beta1') }),
 });
 
 export const DeviceClassV1alpha3: Kind<DeviceClass, DeviceClassInput, 'Cluster', never> = anotherVersion(DeviceClass, {
   apiVersion: `${serviceGroup('resource')}/v1alpha3`,
+  lifecycle: { introducedIn: '1.31' },
   body: () => ({ spec: deviceClassSpec('v1alpha3') }),
 });

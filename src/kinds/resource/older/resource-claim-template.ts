@@ -22,6 +22,7 @@ export const ResourceClaimTemplateV1beta1: Kind<
   never
 > = anotherVersion(ResourceClaimTemplate, {
   apiVersion: `${serviceGroup('resource')}/v1beta1`,
+  lifecycle: { introducedIn: '1.32' },
   body: () => shape('v1beta1'),
   toStored: templateToStored,
   fromStored: templateFromStored,
@@ -35,6 +36,7 @@ export const ResourceClaimTemplateV1alpha3: Kind<
   never
 > = anotherVersion(ResourceClaimTemplate, {
   apiVersion: `${serviceGroup('resource')}/v1alpha3`,
+  lifecycle: { introducedIn: '1.31' },
   body: () => shape('v1alpha3'),
   toStored: templateToStored,
   fromStored: templateFromStored,

@@ -23,6 +23,7 @@ export interface ResourceClaimV1alpha3Input extends ResourceClaimV1beta1Input {}
 export const ResourceClaimV1beta1: Kind<ResourceClaimV1beta1, ResourceClaimV1beta1Input, 'Namespaced', 'status'> =
   anotherVersion(ResourceClaim, {
     apiVersion: `${serviceGroup('resource')}/v1beta1`,
+    lifecycle: { introducedIn: '1.32' },
     body: () => shape('v1beta1'),
     toStored: claimToStored,
     fromStored: claimFromStored,
@@ -33,6 +34,7 @@ export const ResourceClaimV1beta1: Kind<ResourceClaimV1beta1, ResourceClaimV1bet
 export const ResourceClaimV1alpha3: Kind<ResourceClaimV1alpha3, ResourceClaimV1alpha3Input, 'Namespaced', 'status'> =
   anotherVersion(ResourceClaim, {
     apiVersion: `${serviceGroup('resource')}/v1alpha3`,
+    lifecycle: { introducedIn: '1.31' },
     body: () => shape('v1alpha3'),
     toStored: claimToStored,
     fromStored: claimFromStored,

@@ -24,6 +24,7 @@ export interface ResourceSliceV1beta1Input extends InputBase, Input<typeof shape
 export const ResourceSliceV1beta1: Kind<ResourceSliceV1beta1, ResourceSliceV1beta1Input, 'Cluster', never> =
   anotherVersion(ResourceSlice, {
     apiVersion: `${serviceGroup('resource')}/v1beta1`,
+    lifecycle: { introducedIn: '1.32' },
     body: shapeV1beta1,
     toStored: sliceV1beta1ToStored,
     fromStored: sliceV1beta1FromStored,
@@ -37,6 +38,7 @@ export interface ResourceSliceV1alpha3Input extends InputBase, Input<typeof shap
 export const ResourceSliceV1alpha3: Kind<ResourceSliceV1alpha3, ResourceSliceV1alpha3Input, 'Cluster', never> =
   anotherVersion(ResourceSlice, {
     apiVersion: `${serviceGroup('resource')}/v1alpha3`,
+    lifecycle: { introducedIn: '1.31' },
     body: shapeV1alpha3,
     toStored: sliceV1alpha3ToStored,
     fromStored: sliceV1alpha3FromStored,

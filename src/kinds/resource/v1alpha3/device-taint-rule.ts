@@ -50,6 +50,7 @@ export const DeviceTaintRule: Kind<DeviceTaintRule, DeviceTaintRuleInput, 'Clust
   apiVersion: `${serviceGroup('resource')}/v1alpha3`,
   kind: 'DeviceTaintRule',
   scope: 'Cluster',
+  lifecycle: { introducedIn: '1.33' },
   body: shape,
   strategy: {
     deleteReturnsObject: true,

@@ -45,6 +45,7 @@ export const DeviceClass: Kind<DeviceClass, DeviceClassInput, 'Cluster', never> 
   apiVersion: `${serviceGroup('resource')}/v1beta2`,
   kind: 'DeviceClass',
   scope: 'Cluster',
+  lifecycle: { introducedIn: '1.33' },
   gate: 'DynamicResourceAllocation',
   columns: [nameColumn, ageColumn],
   body: shape,

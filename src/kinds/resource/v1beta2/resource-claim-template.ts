@@ -51,6 +51,7 @@ export const ResourceClaimTemplate: Kind<ResourceClaimTemplate, ResourceClaimTem
     apiVersion: `${serviceGroup('resource')}/v1beta2`,
     kind: 'ResourceClaimTemplate',
     scope: 'Namespaced',
+    lifecycle: { introducedIn: '1.33' },
     gate: 'DynamicResourceAllocation',
     columns: [nameColumn, ageColumn],
     body: shape,

@@ -79,6 +79,7 @@ export const ResourceClaim: Kind<ResourceClaim, ResourceClaimInput, 'Namespaced'
   apiVersion: `${serviceGroup('resource')}/v1beta2`,
   kind: 'ResourceClaim',
   scope: 'Namespaced',
+  lifecycle: { introducedIn: '1.33' },
   gate: 'DynamicResourceAllocation',
   columns: [nameColumn, textColumn('State', 'Whether it is pending, allocated or reserved.', stateOf), ageColumn],
   body: shape,

@@ -53,6 +53,7 @@ export const ResourceSlice: Kind<ResourceSlice, ResourceSliceInput, 'Cluster', n
   apiVersion: `${serviceGroup('resource')}/v1beta2`,
   kind: 'ResourceSlice',
   scope: 'Cluster',
+  lifecycle: { introducedIn: '1.33' },
   gate: 'DynamicResourceAllocation',
   columns: [
     nameColumn,

@@ -35,6 +35,7 @@ export const CSIStorageCapacity: Kind<CSIStorageCapacity, CSIStorageCapacityInpu
     kind: 'CSIStorageCapacity',
     scope: 'Namespaced',
     names: { plural: 'csistoragecapacities' },
+    lifecycle: { introducedIn: '1.24' },
     body: shape,
     strategy: {
       unconditionalUpdate: false,

@@ -29,6 +29,7 @@ export const VolumeAttributesClass: Kind<VolumeAttributesClass, VolumeAttributes
     scope: 'Cluster',
     names: { shortNames: ['vac'] },
     gate: 'VolumeAttributesClass',
+    lifecycle: { introducedIn: '1.31' },
     body: shape,
     columns: volumeAttributesClassColumns,
     strategy: {

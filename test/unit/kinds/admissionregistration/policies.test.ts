@@ -253,6 +253,26 @@ describe('a validating policy', () => {
     );
   });
 
+  test.each([
+    ['#', "unrecognized character in action: U+0023 '#'"],
+    ['spec[x]', 'invalid array index x'],
+    ['spec[', 'unterminated array'],
+    ["'x", 'unterminated quoted string'],
+    ['spec.validations[0].expression', undefined],
+  ])('has warnings about paths that can be read: %s', async (fieldRef, why) => {
+    const cluster = testCluster();
+    const policies = cluster.api(ValidatingAdmissionPolicy);
+    await policies.create({ metadata: { name: 'p' }, spec } as never);
+    const status = { typeChecking: { expressionWarnings: [{ fieldRef, warning: 'w' }] } };
+    const patched = policies.subresource('status').patch('p', mergePatch({ status } as never));
+    if (why === undefined) expect((await patched).status).toEqual(status);
+    else {
+      expect(await refusals(patched)).toEqual([
+        `status.typeChecking.expressionWarnings[0].fieldRef: Invalid value: ${JSON.stringify(fieldRef)}: invalid JSONPath: ${why}`,
+      ]);
+    }
+  });
+
   test('warns everybody who uses the old version', async () => {
     const warnings: string[] = [];
     const cluster = testCluster();
@@ -354,13 +374,13 @@ describe('a mutating policy', () => {
       { ...spec, mutations: [{ patchType: 'JSONPatch', applyConfiguration: {} }] },
       [
         `${S}.jsonPatch: Required value: must be specified when patchType is JSONPatch`,
-        `${S}.applyConfiguration: Forbidden: must not be specified when patchType is JSONPatch`,
+        `${S}.applyConfiguration: Invalid value: "{applyConfiguration}": must not be specified when patchType is JSONPatch`,
       ],
     ],
     [
       'an empty patch',
       { ...spec, mutations: [{ ...mutation, applyConfiguration: {} }] },
-      [`${S}.applyConfiguration.expression: Required value: expression is not specified`],
+      [`${S}.applyConfiguration.expression: Required value`],
     ],
   ])('is refused with %s', async (_, refused, causes) => {
     expect(await refusals(create(MutatingAdmissionPolicy, refused))).toEqual(causes);

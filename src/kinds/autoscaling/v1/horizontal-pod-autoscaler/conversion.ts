@@ -42,21 +42,34 @@ export function annotationKeys(name: AnnotationName): string[] {
 
 /** From v1 to v2, in place. */
 export function toV2(draft: DraftObject): void {
-  const annotations = draft.metadata.annotations ?? {};
-  const annotation = (name: AnnotationName) =>
-    annotationKeys(name)
-      .map((key) => own(annotations, key))
-      .find((value) => value !== undefined);
+  const annotation = (name: AnnotationName) => annotationOf(draft, name);
   const v1 = draft as unknown as { readonly spec: AutoscalerSpecV1; readonly status: AutoscalerStatusV1 };
   draft['spec'] = specToV2(v1.spec, {
     metrics: readAnnotation(annotation('metrics'), (value) => list(value, readMetricSpec)),
-    behavior: readAnnotation(annotation('behavior'), readBehavior),
+    behavior: behaviorOf(draft),
   });
   draft['status'] = statusToV2(v1.status, {
     currentMetrics: readAnnotation(annotation('current-metrics'), (value) => list(value, readMetricStatus)),
     conditions: readAnnotation(annotation('conditions'), (value) => list(value, readCondition)),
   });
   setAnnotations(draft, {}, orchDialect);
+}
+
+function annotationOf({ metadata }: DraftObject, name: AnnotationName): string | undefined {
+  return annotationKeys(name)
+    .map((key) => own(metadata.annotations ?? {}, key))
+    .find((value) => value !== undefined);
+}
+
+/** What the annotation says of the behavior, for versions that have no field for it. */
+export function behaviorOf(draft: DraftObject): HorizontalPodAutoscalerBehavior | undefined {
+  const behavior = readAnnotation(annotationOf(draft, 'behavior'), readBehavior);
+  return behavior === undefined ? undefined : withBothDirections(behavior);
+}
+
+/** The text of that annotation. */
+export function behaviorText(behavior: HorizontalPodAutoscalerBehavior): string {
+  return encode(writeBehavior(behavior));
 }
 
 /** From v2 to v1, in place, with annotations in the names of the dialect. */
@@ -72,7 +85,7 @@ export function fromV2(draft: DraftObject, dialect: Dialect = orchDialect): void
   const written: { [Name in AnnotationName]?: string } = {};
   if (others.length > 0) written.metrics = encode(others.map(writeMetricSpec));
   if (currentMetrics.length > 0) written['current-metrics'] = encode(currentMetrics.map(writeMetricStatus));
-  if (behavior !== undefined) written.behavior = encode(writeBehavior(behavior));
+  if (behavior !== undefined) written.behavior = behaviorText(behavior);
   if (conditions.length > 0) written.conditions = encode(conditions);
   draft['spec'] = specToV1(v2.spec);
   draft['status'] = statusToV1(v2.status);
@@ -80,7 +93,11 @@ export function fromV2(draft: DraftObject, dialect: Dialect = orchDialect): void
 }
 
 /** The four annotations become exactly these; all others stay. */
-function setAnnotations(draft: DraftObject, written: { [Name in AnnotationName]?: string }, dialect: Dialect): void {
+export function setAnnotations(
+  draft: DraftObject,
+  written: { [Name in AnnotationName]?: string },
+  dialect: Dialect,
+): void {
   const ours = [...SPEC_ANNOTATIONS, ...STATUS_ANNOTATIONS];
   const keys = new Set(ours.flatMap(annotationKeys));
   const kept = Object.entries(draft.metadata.annotations ?? {}).filter(([key]) => !keys.has(key));
@@ -114,7 +131,7 @@ function specToV2(spec: AutoscalerSpecV1, { metrics = [], behavior }: SpecAnnota
     minReplicas,
     maxReplicas,
     metrics: all.length === 0 ? defaultMetrics() : all,
-    ...(behavior === undefined ? {} : { behavior: withBothDirections(behavior) }),
+    ...(behavior === undefined ? {} : { behavior }),
   };
 }
 

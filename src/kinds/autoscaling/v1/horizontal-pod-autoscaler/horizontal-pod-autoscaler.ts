@@ -66,7 +66,7 @@ function throughV2(draft: DraftObject, { dialect }: WriteContext, change?: (form
 }
 
 /** Annotations that stand for fields a write may not touch: they are as they were. */
-function keepAnnotations(
+export function keepAnnotations(
   draft: DraftObject,
   live: ApiObject | undefined,
   names: typeof SPEC_ANNOTATIONS | typeof STATUS_ANNOTATIONS,

@@ -25,6 +25,7 @@ export const HorizontalPodAutoscaler: Kind<
   apiVersion: 'autoscaling/v2',
   kind: 'HorizontalPodAutoscaler',
   scope: 'Namespaced',
+  lifecycle: { introducedIn: '1.23' },
   names: { shortNames: ['hpa'], categories: ['all'] },
   body: horizontalPodAutoscalerShape,
   strategy: {

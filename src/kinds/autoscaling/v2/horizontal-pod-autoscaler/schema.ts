@@ -29,7 +29,7 @@ export interface ScalingPolicy extends Output<typeof scalingPolicyShape> {}
 export interface ScalingPolicyInput extends Input<typeof scalingPolicyShape> {}
 const scalingPolicy: Type<ScalingPolicy, ScalingPolicyInput> = type('v2.HPAScalingPolicy', scalingPolicyShape);
 
-const scalingRulesShape = () => ({
+export const scalingRulesShape = () => ({
   stabilizationWindowSeconds: pointer(int32()),
   selectPolicy: pointer(words<'Max' | 'Min' | 'Disabled'>('v2.ScalingPolicySelect')),
   // An empty list is a mistake, none at all is not; so it matters which of them was given.
@@ -49,7 +49,7 @@ export interface HorizontalPodAutoscalerBehaviorInput extends Input<typeof horiz
 const horizontalPodAutoscalerBehavior: Type<HorizontalPodAutoscalerBehavior, HorizontalPodAutoscalerBehaviorInput> =
   type('v2.HorizontalPodAutoscalerBehavior', horizontalPodAutoscalerBehaviorShape);
 
-const horizontalPodAutoscalerSpecShape = () => ({
+export const horizontalPodAutoscalerSpecShape = () => ({
   scaleTargetRef: crossVersionObjectReference(),
   minReplicas: defaultedPointer(int32(), 1),
   maxReplicas: int32(),
@@ -63,7 +63,7 @@ const horizontalPodAutoscalerSpec: Type<HorizontalPodAutoscalerSpec, HorizontalP
   horizontalPodAutoscalerSpecShape,
 );
 
-const horizontalPodAutoscalerConditionShape = () => ({
+export const horizontalPodAutoscalerConditionShape = () => ({
   type: namedString('v2.HorizontalPodAutoscalerConditionType'),
   ...conditionParts(),
 });
@@ -72,7 +72,7 @@ export interface HorizontalPodAutoscalerConditionInput extends Input<typeof hori
 const horizontalPodAutoscalerCondition: Type<HorizontalPodAutoscalerCondition, HorizontalPodAutoscalerConditionInput> =
   type('v2.HorizontalPodAutoscalerCondition', horizontalPodAutoscalerConditionShape);
 
-const horizontalPodAutoscalerStatusShape = () => ({
+export const horizontalPodAutoscalerStatusShape = () => ({
   observedGeneration: pointer(int64()),
   lastScaleTime: pointer(time()),
   currentReplicas: optional(int32()),

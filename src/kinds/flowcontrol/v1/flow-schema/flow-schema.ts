@@ -26,6 +26,7 @@ export const FlowSchema: Kind<FlowSchema, FlowSchemaInput, 'Cluster', 'status'> 
   apiVersion: `${serviceGroup('flowcontrol.apiserver')}/v1`,
   kind: 'FlowSchema',
   scope: 'Cluster',
+  lifecycle: { introducedIn: '1.29' },
   columns: flowSchemaColumns,
   initial: (dialect, now) =>
     bootstrapObjects(mandatoryFlow, suggestedFlows(dialect)).map(([name, spec]) => ({

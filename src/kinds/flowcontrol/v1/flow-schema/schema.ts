@@ -119,7 +119,7 @@ const flowSchemaConditionShape = () => ({
 });
 export interface FlowSchemaCondition extends Output<typeof flowSchemaConditionShape> {}
 export interface FlowSchemaConditionInput extends Input<typeof flowSchemaConditionShape> {}
-const flowSchemaCondition: Type<FlowSchemaCondition, FlowSchemaConditionInput> = type(
+export const flowSchemaCondition: Type<FlowSchemaCondition, FlowSchemaConditionInput> = type(
   'FlowSchemaCondition',
   flowSchemaConditionShape,
 );

@@ -1,0 +1,112 @@
+/**
+ * HorizontalPodAutoscaler in v2beta1. Its metrics are those that v1 still keeps in annotations; the behavior, for which
+ * it has no field, stands in one here as well.
+ */
+import * as z from 'zod';
+import { orchDialect } from '../../../meta/dialect.js';
+import { always, int32, optional } from '../../../schema/hints.js';
+import { type Type, type } from '../../../schema/type.js';
+import {
+  behaviorOf,
+  behaviorText,
+  SPEC_ANNOTATIONS,
+  setAnnotations,
+} from '../../autoscaling/v1/horizontal-pod-autoscaler/conversion.js';
+import { keepAnnotations } from '../../autoscaling/v1/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
+import {
+  readMetricSpec,
+  readMetricStatus,
+  writeMetricSpec,
+  writeMetricStatus,
+} from '../../autoscaling/v1/horizontal-pod-autoscaler/metrics.js';
+import type { Fields } from '../../autoscaling/v1/horizontal-pod-autoscaler/reader.js';
+import { autoscalerColumns } from '../../autoscaling/v2/horizontal-pod-autoscaler/columns.js';
+import {
+  autoscalerStatusProblems,
+  HorizontalPodAutoscaler,
+} from '../../autoscaling/v2/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
+import {
+  type HorizontalPodAutoscalerSpec,
+  type HorizontalPodAutoscalerStatus,
+  horizontalPodAutoscalerConditionShape,
+  horizontalPodAutoscalerSpecShape,
+  horizontalPodAutoscalerStatusShape,
+} from '../../autoscaling/v2/horizontal-pod-autoscaler/schema.js';
+import { anotherVersion } from '../../define-kind.js';
+import type { Kind } from '../../kind.js';
+import { statusSubresource } from '../../shared/strategies.js';
+import { type Conversion, inStoredForm, throughStored } from '../in-stored-form.js';
+import { metricSpecV2beta1, metricStatusV2beta1, reference } from './v2beta1-metrics.js';
+import { conditionsOrNull, type ShownStatus, shownStatus, storedStatus } from './v2beta2.js';
+
+const spec: Type<unknown> = type('v2beta1.HorizontalPodAutoscalerSpec', () => {
+  const { minReplicas, maxReplicas } = horizontalPodAutoscalerSpecShape();
+  return { scaleTargetRef: reference(), minReplicas, maxReplicas, metrics: optional(z.array(metricSpecV2beta1())) };
+});
+
+const condition: Type<unknown> = type(
+  'v2beta1.HorizontalPodAutoscalerCondition',
+  horizontalPodAutoscalerConditionShape,
+);
+
+const status: Type<unknown> = type('v2beta1.HorizontalPodAutoscalerStatus', () => ({
+  ...horizontalPodAutoscalerStatusShape(),
+  currentReplicas: int32(),
+  currentMetrics: always(z.array(metricStatusV2beta1()).nullable()),
+  conditions: conditionsOrNull(condition()),
+}));
+
+type Spec = Omit<HorizontalPodAutoscalerSpec, 'metrics' | 'behavior'> & { readonly metrics?: readonly Fields[] };
+type Status = Omit<ShownStatus, 'currentMetrics'> & { readonly currentMetrics: readonly Fields[] | null };
+
+const conversion: Conversion = {
+  toStored(draft, dialect) {
+    const { metrics, ...rest } = draft['spec'] as Spec;
+    const behavior = behaviorOf(draft);
+    draft['spec'] = {
+      ...rest,
+      ...(metrics === undefined ? {} : { metrics: metrics.map(readMetricSpec) }),
+      ...(behavior === undefined ? {} : { behavior }),
+    };
+    const shown = draft['status'] as Status;
+    const currentMetrics = shown.currentMetrics?.map(readMetricStatus) ?? null;
+    draft['status'] = storedStatus({ ...shown, currentMetrics });
+    setAnnotations(draft, {}, dialect);
+  },
+  fromStored(draft, dialect) {
+    const { metrics, behavior, ...rest } = draft['spec'] as HorizontalPodAutoscalerSpec;
+    draft['spec'] = { ...rest, ...(metrics === undefined ? {} : { metrics: metrics.map(writeMetricSpec) }) };
+    const stored = draft['status'] as HorizontalPodAutoscalerStatus;
+    draft['status'] = { ...shownStatus(stored), currentMetrics: stored.currentMetrics?.map(writeMetricStatus) ?? null };
+    setAnnotations(draft, behavior === undefined ? {} : { behavior: behaviorText(behavior) }, dialect);
+  },
+};
+
+export const horizontalPodAutoscalerV2beta1: Kind = anotherVersion(HorizontalPodAutoscaler, {
+  apiVersion: 'autoscaling/v2beta1',
+  lifecycle: {
+    introducedIn: '1.8',
+    onByDefault: true,
+    deprecatedIn: '1.22',
+    removedIn: '1.25',
+    replacement: {
+      apiVersion: 'autoscaling/v2',
+      kind: 'HorizontalPodAutoscaler',
+      before: { release: '1.23', apiVersion: 'autoscaling/v2beta2' },
+    },
+  },
+  body: () => ({ spec: always(spec()), status: always(status()) }),
+  ...conversion,
+  strategy: throughStored(HorizontalPodAutoscaler.strategy, conversion),
+  subresources: {
+    status: statusSubresource({
+      // The behavior is a part of the spec, wherever it stands.
+      prepare: (draft, live) => keepAnnotations(draft, live, SPEC_ANNOTATIONS),
+      validateUpdate: autoscalerStatusProblems,
+    }),
+  },
+  // The annotation is read in either spelling.
+  columns: autoscalerColumns(
+    (object) => inStoredForm(object, conversion, orchDialect) as unknown as HorizontalPodAutoscaler,
+  ),
+});

@@ -1,0 +1,95 @@
+/**
+ * HorizontalPodAutoscaler in v2beta2: v2 but for the wire of its status, where nothing is left out.
+ */
+import * as z from 'zod';
+import { orchDialect } from '../../../meta/dialect.js';
+import { always, int32, pointer } from '../../../schema/hints.js';
+import { type Type, type } from '../../../schema/type.js';
+import { setAnnotations } from '../../autoscaling/v1/horizontal-pod-autoscaler/conversion.js';
+import { autoscalerColumns } from '../../autoscaling/v2/horizontal-pod-autoscaler/columns.js';
+import { HorizontalPodAutoscaler } from '../../autoscaling/v2/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
+import {
+  type HorizontalPodAutoscalerStatus,
+  horizontalPodAutoscalerConditionShape,
+  horizontalPodAutoscalerSpecShape,
+  horizontalPodAutoscalerStatusShape,
+  scalingRulesShape,
+} from '../../autoscaling/v2/horizontal-pod-autoscaler/schema.js';
+import { anotherVersion } from '../../define-kind.js';
+import type { Kind } from '../../kind.js';
+import { type Conversion, throughStored } from '../in-stored-form.js';
+
+const scalingRules: Type<unknown> = type('v2beta2.HPAScalingRules', () => {
+  const { tolerance: _later, ...rules } = scalingRulesShape();
+  return rules;
+});
+
+const behavior: Type<unknown> = type('v2beta2.HorizontalPodAutoscalerBehavior', () => ({
+  scaleUp: pointer(scalingRules()),
+  scaleDown: pointer(scalingRules()),
+}));
+
+const spec: Type<unknown> = type('v2beta2.HorizontalPodAutoscalerSpec', () => ({
+  ...horizontalPodAutoscalerSpecShape(),
+  behavior: pointer(behavior()),
+}));
+
+const condition: Type<unknown> = type(
+  'v2beta2.HorizontalPodAutoscalerCondition',
+  horizontalPodAutoscalerConditionShape,
+);
+
+const status: Type<unknown> = type('v2beta2.HorizontalPodAutoscalerStatus', () => ({
+  ...horizontalPodAutoscalerStatusShape(),
+  currentReplicas: int32(),
+  conditions: conditionsOrNull(condition()),
+}));
+
+/** A list as a whole, and null when there are none. */
+export function conditionsOrNull(item: z.ZodType) {
+  return always(z.array(item).nullable());
+}
+
+const conversion: Conversion = {
+  toStored(draft) {
+    draft['status'] = storedStatus(draft['status'] as ShownStatus);
+    // What they say has fields here.
+    setAnnotations(draft, {}, orchDialect);
+  },
+  fromStored(draft) {
+    draft['status'] = shownStatus(draft['status'] as HorizontalPodAutoscalerStatus);
+  },
+};
+
+export const horizontalPodAutoscalerV2beta2: Kind = anotherVersion(HorizontalPodAutoscaler, {
+  apiVersion: 'autoscaling/v2beta2',
+  lifecycle: {
+    introducedIn: '1.12',
+    onByDefault: true,
+    deprecatedIn: '1.23',
+    removedIn: '1.26',
+    replacement: { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler' },
+  },
+  body: () => ({ spec: always(spec()), status: always(status()) }),
+  ...conversion,
+  strategy: throughStored(HorizontalPodAutoscaler.strategy, conversion),
+  columns: autoscalerColumns((object) => object as unknown as HorizontalPodAutoscaler),
+});
+
+/** A status that shows what there is none of. */
+export type ShownStatus = Omit<HorizontalPodAutoscalerStatus, 'conditions'> & {
+  readonly conditions: HorizontalPodAutoscalerStatus['conditions'] | null;
+};
+
+export function storedStatus({ conditions, currentReplicas, ...rest }: ShownStatus): HorizontalPodAutoscalerStatus {
+  return {
+    ...rest,
+    ...(currentReplicas === undefined || currentReplicas === 0 ? {} : { currentReplicas }),
+    ...(conditions === undefined || conditions === null ? {} : { conditions }),
+  };
+}
+
+export function shownStatus(stored: HorizontalPodAutoscalerStatus): ShownStatus {
+  const { conditions = null, currentReplicas = 0 } = stored;
+  return { ...stored, currentReplicas, conditions };
+}

@@ -1,0 +1,89 @@
+/**
+ * EndpointSlice while an endpoint told its place in a map: where it is in the topology, the node among the rest. v1 has
+ * fields for the node and the zone, and keeps what else there was out of everybody's reach.
+ */
+
+import * as z from 'zod';
+import { type Dialect, serviceGroup } from '../../meta/dialect.js';
+import type { DraftObject } from '../../meta/object.js';
+import { optional, pointer } from '../../schema/hints.js';
+import { type Type, type } from '../../schema/type.js';
+import { anotherVersion } from '../define-kind.js';
+import {
+  type Endpoint,
+  EndpointSlice,
+  endpointHintsShape,
+  endpointShape,
+  endpointSliceShape,
+} from '../discovery/v1/endpoint-slice.js';
+import type { Kind } from '../kind.js';
+import { type Conversion, throughStored } from './in-stored-form.js';
+
+type EndpointV1beta1 = Omit<Endpoint, 'deprecatedTopology' | 'zone'> & { topology?: Record<string, string> };
+
+const hints: Type<unknown> = type('v1beta1.EndpointHints', () => ({ forZones: endpointHintsShape().forZones }));
+
+const endpoint: Type<unknown> = type('v1beta1.Endpoint', () => {
+  const { addresses, conditions, hostname, targetRef, nodeName } = endpointShape();
+  const topology = optional(z.record(z.string(), z.string()));
+  return { addresses, conditions, hostname, targetRef, topology, nodeName, hints: pointer(hints()) };
+});
+
+const conversion: Conversion = {
+  toStored: (draft, dialect) => changeEndpoints<EndpointV1beta1>(draft, (item) => withFields(item, dialect)),
+  fromStored: (draft, dialect) => changeEndpoints<Endpoint>(draft, (item) => withTopology(item, dialect)),
+};
+
+const strategy = throughStored(EndpointSlice.strategy, conversion);
+
+export const endpointSliceV1beta1: Kind = anotherVersion(EndpointSlice, {
+  apiVersion: `${serviceGroup('discovery')}/v1beta1`,
+  lifecycle: {
+    introducedIn: '1.16',
+    onByDefault: true,
+    deprecatedIn: '1.21',
+    removedIn: '1.25',
+    replacement: { apiVersion: `${serviceGroup('discovery')}/v1`, kind: 'EndpointSlice' },
+  },
+  body: () => ({ ...endpointSliceShape(), endpoints: z.array(endpoint()) }),
+  ...conversion,
+  strategy: {
+    ...strategy,
+    // What v1 takes away when it writes is this version's own.
+    prepareForCreate: () => undefined,
+    prepareForUpdate: () => undefined,
+  },
+});
+
+function changeEndpoints<Item>(draft: DraftObject, change: (item: Item) => unknown): void {
+  const items = draft['endpoints'] as readonly Item[] | null | undefined;
+  if (items) draft['endpoints'] = items.map(change);
+}
+
+const zoneKey = (dialect: Dialect) => dialect.subkey('topology', 'zone');
+const nodeKey = (dialect: Dialect) => dialect.key('hostname');
+
+/** The node leaves the map only where it is told twice: it may be another one there. */
+function withFields({ topology = {}, ...item }: EndpointV1beta1, dialect: Dialect): Endpoint {
+  const { [zoneKey(dialect)]: zone, ...rest } = topology;
+  const left = Object.entries(rest).filter(
+    ([key, value]) => key !== nodeKey(dialect) || item.nodeName === undefined || value !== item.nodeName,
+  );
+  return {
+    ...item,
+    ...(left.length === 0 ? {} : { deprecatedTopology: Object.fromEntries(left) }),
+    ...(zone === undefined ? {} : { zone }),
+  };
+}
+
+function withTopology({ deprecatedTopology, zone, ...item }: Endpoint, dialect: Dialect): EndpointV1beta1 {
+  if (deprecatedTopology === undefined && zone === undefined && item.nodeName === undefined) return item;
+  const node = deprecatedTopology?.[nodeKey(dialect)] || item.nodeName;
+  const entries = {
+    ...deprecatedTopology,
+    ...(zone === undefined ? {} : { [zoneKey(dialect)]: zone }),
+    ...(node === undefined ? {} : { [nodeKey(dialect)]: node }),
+  };
+  const topology = Object.fromEntries(Object.entries(entries).sort(([left], [right]) => (left < right ? -1 : 1)));
+  return { ...item, topology };
+}

@@ -1,0 +1,197 @@
+/**
+ * Flow control before it was stable. FlowSchemas are those of v1; priority levels named their shares otherwise until
+ * v1beta3, and until v1 a level could not have none.
+ */
+import { LEAF } from '../../merge/apply/field-set.js';
+import { serviceGroup } from '../../meta/dialect.js';
+import type { ApiObject, DraftObject } from '../../meta/object.js';
+import { always, applyMapList, defaulted, int32, optional, pointer } from '../../schema/hints.js';
+import { type Type, type } from '../../schema/type.js';
+import type { Column } from '../columns.js';
+import { anotherVersion } from '../define-kind.js';
+import { priorityLevelColumns } from '../flowcontrol/v1/columns.js';
+import { FlowSchema } from '../flowcontrol/v1/flow-schema/flow-schema.js';
+import { flowSchemaCondition } from '../flowcontrol/v1/flow-schema/schema.js';
+import {
+  levelCondition,
+  limitedShape,
+  PriorityLevelConfiguration,
+  priorityLevelConfigurationSpecShape,
+  zeroSharesAnnotation,
+} from '../flowcontrol/v1/priority-level-configuration.js';
+import type { InitialManager, InitialObject, Kind, Strategy } from '../kind.js';
+import type { Lifecycle } from '../lifecycle.js';
+import { NONE, textColumn } from '../shared/common-columns.js';
+import { type Conversion, throughStored } from './in-stored-form.js';
+
+type Version = 'v1beta1' | 'v1beta2' | 'v1beta3';
+
+const GROUP = serviceGroup('flowcontrol.apiserver');
+const DEFAULT_SHARES = 30;
+
+const LIVES: Readonly<Record<Version, Lifecycle & { readonly next: string }>> = {
+  v1beta1: { introducedIn: '1.20', deprecatedIn: '1.23', removedIn: '1.26', next: 'v1beta2' },
+  v1beta2: { introducedIn: '1.23', deprecatedIn: '1.26', removedIn: '1.29', next: 'v1beta3' },
+  // On although it came when beta versions were off already: nothing else took the place of the one before.
+  v1beta3: { introducedIn: '1.26', deprecatedIn: '1.29', removedIn: '1.32', next: 'v1' },
+};
+
+/** @__NO_SIDE_EFFECTS__ */
+function named(version: Version, kind: string): { readonly apiVersion: string; readonly lifecycle: Lifecycle } {
+  const { next, ...lifecycle } = LIVES[version];
+  const replacement = { apiVersion: `${GROUP}/${next}`, kind };
+  return { apiVersion: `${GROUP}/${version}`, lifecycle: { ...lifecycle, onByDefault: true, replacement } };
+}
+
+// Patches replace conditions here, which they merge from v1beta3 on.
+const flowStatus: Type<unknown> = type('FlowSchemaStatus', () => ({
+  conditions: optional(applyMapList(flowSchemaCondition(), 'type')),
+}));
+const levelStatus: Type<unknown> = type('PriorityLevelConfigurationStatus', () => ({
+  conditions: optional(applyMapList(levelCondition(), 'type')),
+}));
+
+const flowBody = () => ({ spec: FlowSchema.body.shape['spec'] as never, status: always(flowStatus()) });
+
+const assuredLimited: Type<unknown> = type('LimitedPriorityLevelConfiguration', () => {
+  const { nominalConcurrencyShares: _named, ...rest } = limitedShape();
+  return { assuredConcurrencyShares: defaulted(int32(), DEFAULT_SHARES), ...rest };
+});
+const nominalLimited: Type<unknown> = type('LimitedPriorityLevelConfiguration', () => ({
+  ...limitedShape(),
+  nominalConcurrencyShares: always(int32()),
+}));
+
+function levelSpec(limited: Type<unknown>): Type<unknown> {
+  return type('PriorityLevelConfigurationSpec', () => ({
+    ...priorityLevelConfigurationSpecShape(),
+    limited: pointer(limited()),
+  }));
+}
+const assuredSpec = levelSpec(assuredLimited);
+const nominalSpec = levelSpec(nominalLimited);
+
+interface Limited {
+  readonly [field: string]: unknown;
+  readonly nominalConcurrencyShares?: number;
+  readonly assuredConcurrencyShares?: number;
+}
+
+function limitedOf(object: ApiObject | DraftObject): Limited | undefined {
+  return (object['spec'] as { readonly limited?: Limited } | undefined)?.limited;
+}
+
+function setLimited(draft: DraftObject, limited: Limited): void {
+  draft['spec'] = { ...(draft['spec'] as object), limited };
+}
+
+const assured: Conversion = {
+  toStored(draft) {
+    const { assuredConcurrencyShares: shares, ...rest } = limitedOf(draft) ?? {};
+    if (shares !== undefined) setLimited(draft, { nominalConcurrencyShares: shares, ...rest });
+  },
+  fromStored(draft) {
+    const { nominalConcurrencyShares: shares, ...rest } = limitedOf(draft) ?? {};
+    if (shares !== undefined) setLimited(draft, { assuredConcurrencyShares: shares, ...rest });
+  },
+};
+
+/** No shares are told from shares nobody spoke of by an annotation, which is seen in this version only. */
+const nominal: Conversion = {
+  toStored(draft, dialect) {
+    const { [zeroSharesAnnotation(dialect)]: _mark, ...annotations } = draft.metadata.annotations ?? {};
+    if (_mark !== undefined) draft.metadata.annotations = annotations;
+  },
+  fromStored(draft, dialect) {
+    if (limitedOf(draft)?.nominalConcurrencyShares !== 0) return;
+    const marked = { ...draft.metadata.annotations, [zeroSharesAnnotation(dialect)]: '' };
+    const sorted = Object.entries(marked).sort(([left], [right]) => (left < right ? -1 : 1));
+    draft.metadata.annotations = Object.fromEntries(sorted);
+  },
+};
+
+const levels = PriorityLevelConfiguration.strategy;
+
+/** @__NO_SIDE_EFFECTS__ */
+function assuredStrategy(): Partial<Strategy> {
+  const through = throughStored(levels, assured);
+  const here = (field: string) =>
+    field === 'spec.limited.nominalConcurrencyShares' ? 'spec.limited.assuredConcurrencyShares' : field;
+  return {
+    ...through,
+    validate: (object, context) =>
+      (through.validate?.(object, context) ?? []).map((problem) => ({ ...problem, field: here(problem.field) })),
+  };
+}
+
+/** @__NO_SIDE_EFFECTS__ */
+function nominalStrategy(): Partial<Strategy> {
+  return {
+    ...throughStored(levels, nominal),
+    defaults(draft, { dialect }) {
+      const limited = limitedOf(draft);
+      const isMeant = Object.hasOwn(draft.metadata.annotations ?? {}, zeroSharesAnnotation(dialect));
+      if (limited?.nominalConcurrencyShares === 0 && !isMeant) {
+        setLimited(draft, { ...limited, nominalConcurrencyShares: DEFAULT_SHARES });
+      }
+    },
+  };
+}
+
+const NOMINAL_COLUMN = 'NominalConcurrencyShares';
+
+/** @__NO_SIDE_EFFECTS__ */
+function assuredColumns(): Column[] {
+  return priorityLevelColumns.map((column) =>
+    column.name === NOMINAL_COLUMN
+      ? textColumn(
+          'AssuredConcurrencyShares',
+          column.description,
+          (object) => limitedOf(object)?.assuredConcurrencyShares ?? NONE,
+        )
+      : column,
+  );
+}
+
+/** Who made the levels of a new cluster made them in the version of the release. */
+function assuredInitial(...about: Parameters<NonNullable<Kind['initial']>>): readonly InitialObject[] {
+  const objects = PriorityLevelConfiguration.initial?.(...about) ?? [];
+  return objects.map(({ metadata, ...object }) => ({
+    ...object,
+    metadata: { ...metadata, managers: metadata.managers.map(withAssuredShares) },
+  }));
+}
+
+function withAssuredShares(manager: InitialManager): InitialManager {
+  const spec = manager.fields['f:spec'];
+  const { 'f:nominalConcurrencyShares': shares, ...limited } = spec?.['f:limited'] ?? {};
+  if (spec === undefined || shares === undefined) return manager;
+  const renamed = { '.': LEAF, 'f:assuredConcurrencyShares': shares, ...limited };
+  return { ...manager, fields: { ...manager.fields, 'f:spec': { ...spec, 'f:limited': renamed } } };
+}
+
+/** @__NO_SIDE_EFFECTS__ */
+function assuredLevel(version: 'v1beta1' | 'v1beta2'): Kind {
+  return anotherVersion(PriorityLevelConfiguration, {
+    ...named(version, 'PriorityLevelConfiguration'),
+    ...assured,
+    body: () => ({ spec: always(assuredSpec()), status: always(levelStatus()) }),
+    strategy: assuredStrategy(),
+    columns: assuredColumns(),
+    initial: assuredInitial,
+  });
+}
+
+export const flowcontrolBefore: readonly Kind[] = [
+  anotherVersion(FlowSchema, { ...named('v1beta1', 'FlowSchema'), body: flowBody }),
+  anotherVersion(FlowSchema, { ...named('v1beta2', 'FlowSchema'), body: flowBody }),
+  anotherVersion(FlowSchema, named('v1beta3', 'FlowSchema')),
+  assuredLevel('v1beta1'),
+  assuredLevel('v1beta2'),
+  anotherVersion(PriorityLevelConfiguration, {
+    ...named('v1beta3', 'PriorityLevelConfiguration'),
+    ...nominal,
+    body: () => ({ spec: always(nominalSpec()), status: PriorityLevelConfiguration.body.shape['status'] as never }),
+    strategy: nominalStrategy(),
+  }),
+];

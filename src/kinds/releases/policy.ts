@@ -1,0 +1,98 @@
+/**
+ * PodDisruptionBudget while an empty selector selected no pod, as none does. Where the versions meet, everything and
+ * nothing are said by a label that no pod has.
+ */
+import type { Dialect } from '../../meta/dialect.js';
+import type { ApiObject, DraftObject } from '../../meta/object.js';
+import { always, pointer } from '../../schema/hints.js';
+import { type Type, type } from '../../schema/type.js';
+import { deepEqual } from '../../util/json.js';
+import { anotherVersion } from '../define-kind.js';
+import type { Kind } from '../kind.js';
+import {
+  PodDisruptionBudget,
+  type PodDisruptionBudgetSpec,
+  podDisruptionBudgetSpecShape,
+} from '../policy/v1/pod-disruption-budget.js';
+import { conditionErrors } from '../shared/condition-rules.js';
+import { statusSubresource } from '../shared/strategies.js';
+import { type LabelSelector, labelSelector } from '../shared/types.js';
+import { type Conversion, throughStored } from './in-stored-form.js';
+
+// A patch merges selectors here; in v1 it replaces them.
+const spec: Type<unknown> = type('v1beta1.PodDisruptionBudgetSpec', () => ({
+  ...podDisruptionBudgetSpecShape(),
+  selector: pointer(labelSelector()),
+}));
+
+const conversion: Conversion = {
+  toStored(draft, dialect) {
+    const { nobody, everybody } = selectors(dialect);
+    changeSelector(draft, (selector) => {
+      if (isEmpty(selector)) return nobody;
+      return deepEqual(selector, everybody) ? {} : withoutLabel(selector, labelOf(dialect));
+    });
+  },
+  fromStored(draft, dialect) {
+    const { nobody, everybody } = selectors(dialect);
+    changeSelector(draft, (selector) => {
+      if (isEmpty(selector)) return everybody;
+      return deepEqual(selector, nobody) ? {} : selector;
+    });
+  },
+};
+
+export const podDisruptionBudgetV1beta1: Kind = anotherVersion(PodDisruptionBudget, {
+  apiVersion: 'policy/v1beta1',
+  lifecycle: {
+    introducedIn: '1.5',
+    onByDefault: true,
+    deprecatedIn: '1.21',
+    removedIn: '1.25',
+    replacement: { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget' },
+  },
+  body: () => ({ spec: always(spec()), status: PodDisruptionBudget.body.shape['status'] as never }),
+  ...conversion,
+  strategy: throughStored(PodDisruptionBudget.strategy, conversion),
+  // Counts may be what they like: that rule came with v1.
+  subresources: { status: statusSubresource({ validateUpdate: statusProblems }) },
+});
+
+function statusProblems(next: ApiObject) {
+  const { status } = next as unknown as PodDisruptionBudget;
+  return conditionErrors(status.conditions, 'status.conditions');
+}
+
+function labelOf(dialect: Dialect): string {
+  return dialect.subkey('pdb', 'deprecated-v1beta1-empty-selector-match');
+}
+
+/** What selects nothing in every version but this one, and what selects everything here. */
+function selectors(dialect: Dialect): { readonly nobody: LabelSelector; readonly everybody: LabelSelector } {
+  const key = labelOf(dialect);
+  return {
+    nobody: { matchExpressions: [{ key, operator: 'Exists' }] },
+    everybody: { matchExpressions: [{ key, operator: 'DoesNotExist' }] },
+  };
+}
+
+function changeSelector(draft: DraftObject, change: (selector: LabelSelector) => LabelSelector): void {
+  const before = draft['spec'] as PodDisruptionBudgetSpec | undefined;
+  if (before?.selector !== undefined) draft['spec'] = { ...before, selector: change(before.selector) };
+}
+
+function isEmpty({ matchLabels = {}, matchExpressions = [] }: LabelSelector): boolean {
+  return Object.keys(matchLabels).length === 0 && matchExpressions.length === 0;
+}
+
+/** The label means what it means only where it stands alone. */
+function withoutLabel(selector: LabelSelector, label: string): LabelSelector {
+  const { matchLabels, matchExpressions, ...rest } = selector;
+  const labels = Object.entries(matchLabels ?? {}).filter(([key]) => key !== label);
+  const expressions = matchExpressions?.filter(({ key }) => key !== label);
+  return {
+    ...rest,
+    ...(matchLabels === undefined ? {} : { matchLabels: Object.fromEntries(labels) }),
+    ...(expressions === undefined ? {} : { matchExpressions: expressions }),
+  };
+}

@@ -1,0 +1,37 @@
+/**
+ * Versions that were replaced by ones of the same shape: the objects of today under an older name.
+ */
+import { serviceGroup } from '../../meta/dialect.js';
+import { CronJob } from '../batch/v1/cron-job.js';
+import { anotherVersion } from '../define-kind.js';
+import type { Kind } from '../kind.js';
+import { RuntimeClass } from '../node/v1/runtime-class.js';
+import { CSIStorageCapacity } from '../storage/v1/csi-storage-capacity.js';
+
+export const cronJobV1beta1: Kind = anotherVersion(CronJob, {
+  apiVersion: 'batch/v1beta1',
+  lifecycle: {
+    introducedIn: '1.8',
+    onByDefault: true,
+    deprecatedIn: '1.21',
+    removedIn: '1.25',
+    replacement: { apiVersion: 'batch/v1', kind: 'CronJob' },
+  },
+});
+
+export const runtimeClassV1beta1: Kind = anotherVersion(RuntimeClass, {
+  apiVersion: `${serviceGroup('node')}/v1beta1`,
+  // What comes after it is not said.
+  lifecycle: { introducedIn: '1.13', onByDefault: true, deprecatedIn: '1.22', removedIn: '1.25' },
+});
+
+export const csiStorageCapacityV1beta1: Kind = anotherVersion(CSIStorageCapacity, {
+  apiVersion: `${serviceGroup('storage')}/v1beta1`,
+  lifecycle: {
+    introducedIn: '1.21',
+    onByDefault: true,
+    deprecatedIn: '1.24',
+    removedIn: '1.27',
+    replacement: { apiVersion: `${serviceGroup('storage')}/v1`, kind: 'CSIStorageCapacity' },
+  },
+});
