@@ -32,7 +32,7 @@ import type { ApiResponse } from './protocol/response.js';
 import type { Transport } from './protocol/transport.js';
 import { Availability, type RuntimeConfig } from './registry/availability.js';
 import { Registry } from './registry/registry.js';
-import { Attendants } from './server/attend.js';
+import { Attendants, type MoreAttendants } from './server/attend.js';
 import { audited } from './server/audited.js';
 import { type AccessListener, ADMINISTRATOR, type ServerContext } from './server/context.js';
 import { dispatch } from './server/dispatch.js';
@@ -71,6 +71,11 @@ export interface ClusterOptions {
   readonly authorizer?: AuthorizerFactory | undefined;
   /** How those who ask over a wire are known, and how tokens of service accounts are made. */
   readonly authentication?: AuthenticationOptions | undefined;
+  /**
+   * Expressions of admission policies are checked against the types of what they match, and the findings stand in the
+   * status of the policies. A controller of the reference server does that; off unless said otherwise.
+   */
+  readonly policyStatus?: boolean | undefined;
   /** Writes requests down; see {@link auditLog}. */
   readonly audit?: AuditLog | undefined;
   /** The machine's clock unless said otherwise. */
@@ -169,6 +174,8 @@ export interface ClusterDefaults {
   readonly admission?: readonly AdmissionPlugin[];
   readonly authorizer?: AuthorizerFactory;
   readonly accountTokens?: AccountTokensFactory;
+  /** What writes the status of policies, where that is wanted. */
+  readonly policyStatus?: (registry: Registry) => MoreAttendants;
 }
 
 /** A cluster from its options. */
@@ -210,6 +217,7 @@ export function assembleCluster<Extra extends object = object>(
     authorizer: options.authorizer ?? defaults.authorizer ?? allowAuthenticated(),
     authentication: options.authentication ?? {},
     accountTokens: defaults.accountTokens,
+    attendants: (options.policyStatus === true ? defaults.policyStatus : undefined) ?? (() => new Map()),
     audit: options.audit,
     client: options.client ?? {},
     outside: outsideOf(options, ids),
@@ -239,6 +247,7 @@ const CLUSTER_OPTIONS = [
   'authorizer',
   'authentication',
   'audit',
+  'policyStatus',
   'clock',
   'ids',
   'conversions',
@@ -247,6 +256,7 @@ const CLUSTER_OPTIONS = [
 ] as const satisfies readonly (keyof ClusterOptions)[];
 
 interface ClusterParts extends ContextParts {
+  readonly attendants: (registry: Registry) => MoreAttendants;
   readonly audit: AuditLog | undefined;
   readonly client: ClientDefaults;
   /** Shared by a cluster and its forks. */
@@ -277,7 +287,7 @@ function assemble(parts: ClusterParts): Cluster {
   const middlewares = new MiddlewareStack();
   const closing = new AbortController();
 
-  const attendants = new Attendants(context, parts.outside);
+  const attendants = new Attendants(context, parts.outside, parts.attendants(registry));
   attendants.settle();
 
   /** Whatever a request has changed is seen to before anybody is answered. */

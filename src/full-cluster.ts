@@ -3,17 +3,22 @@
  */
 
 import { defaultAdmission } from './admission/plugins/index.js';
+import { policyStatus } from './admission/policy/policy-status.js';
 import { rbac } from './auth/rbac/index.js';
 import { createAccountTokens } from './auth/tokens/account-tokens.js';
 import type { ClientDefaults } from './client/options.js';
 import type { Cluster, ClusterDefaults, ClusterOptions, ForkOptions } from './cluster.js';
 import { assembleCluster } from './cluster.js';
+import { ValidatingAdmissionPolicy } from './kinds/admissionregistration/index.js';
 import { builtInKinds } from './kinds/index.js';
+import type { Kind } from './kinds/kind.js';
 import { formerKinds } from './kinds/releases/index.js';
+import type { ServedKind } from './kinds/served-kind.js';
 import type { AppliedManifest } from './manifests/apply.js';
 import { type ApplyYamlOptions, applyYaml } from './manifests/apply-yaml.js';
 import { type DynamicKind, type InstallYamlOptions, installYaml } from './manifests/install-yaml.js';
 import { whyNotServed } from './manifests/unknown-kind.js';
+import type { MoreAttendants } from './server/attend.js';
 
 /** What a cluster can do with manifests. */
 export interface ManifestMethods {
@@ -64,10 +69,16 @@ const FULL: ClusterDefaults = {
   admission: defaultAdmission,
   authorizer: rbac(),
   accountTokens: createAccountTokens,
+  policyStatus: policyAttendants,
 };
 
 /** Whoever plays a release has what it still had; others pay nothing for that. */
 const EVER: ClusterDefaults = { ...FULL, kinds: [...builtInKinds, ...formerKinds] };
+
+function policyAttendants(registry: { all(): readonly ServedKind[] }): MoreAttendants {
+  const kinds = () => registry.all();
+  return new Map([[ValidatingAdmissionPolicy as unknown as Kind, (server) => policyStatus(server, { kinds })]]);
+}
 
 function manifestMethods(cluster: Cluster, defaults: ClientDefaults): ManifestMethods {
   return {

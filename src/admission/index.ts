@@ -1,6 +1,6 @@
 /**
  * orchplane/admission: every built-in plugin by name, those that are off by default included, for clusters that choose
- * their own: `createCluster({ admission: [serviceAccount, ...defaultAdmission] })`.
+ * their own: `createCluster({ admission: inReferenceOrder([...defaultAdmission, serviceAccount]) })`.
  */
 export { mutatingAdmissionPolicy } from './mutating-policy/index.js';
 export { alwaysAdmit, alwaysDeny } from './plugins/always.js';
@@ -22,6 +22,7 @@ export { limitRanger } from './plugins/limit-ranger.js';
 export { namespaceAutoProvision, namespaceExists } from './plugins/namespace-exists.js';
 export { namespaceLifecycle } from './plugins/namespace-lifecycle.js';
 export { nodeRestriction } from './plugins/node-restriction/node-restriction.js';
+export { inReferenceOrder } from './plugins/order.js';
 export { ownerReferencesPermissionEnforcement } from './plugins/owner-references.js';
 export { persistentVolumeClaimResize } from './plugins/persistent-volume-claim-resize.js';
 export { type PodNodeSelectorOptions, podNodeSelector, podNodeSelectorWith } from './plugins/pod-node-selector.js';

@@ -9,7 +9,7 @@ import type { ApiRequest } from '../protocol/request.js';
 
 /** What a request asks for, as rules see it. */
 export function attributesOf(request: ApiRequest): ResourceAttributes {
-  const { verb, resource, subresource = '', namespace = '', name = '', options } = request;
+  const { verb, resource, subresource = '', namespace = '', options } = request;
   const about: ResourceParts = {
     verb,
     group: resource.group,
@@ -17,7 +17,7 @@ export function attributesOf(request: ApiRequest): ResourceAttributes {
     resource: resource.resource,
     subresource,
     namespace,
-    name,
+    name: isOfOne(request) ? (request.name ?? '') : '',
   };
   const { fieldSelector, labelSelector } = options;
   const isSelective = verb === 'list' || verb === 'watch' || verb === 'deletecollection';
@@ -26,6 +26,12 @@ export function attributesOf(request: ApiRequest): ResourceAttributes {
     ...(fieldSelector ? { fieldSelector } : {}),
     ...(labelSelector ? { labelSelector } : {}),
   });
+}
+
+/** A name beside a request for a whole collection, or for an object that is yet to have one, narrows nothing. */
+function isOfOne({ verb, subresource }: ApiRequest): boolean {
+  if (subresource !== undefined) return true;
+  return verb === 'get' || verb === 'update' || verb === 'patch' || verb === 'delete';
 }
 
 type ResourceParts = Omit<ResourceAttributes, 'type' | 'fieldSelector' | 'labelSelector'>;

@@ -8,6 +8,7 @@ import type { AccessAttributes, AccessDecision } from '../kinds/access.js';
 import type { User } from '../protocol/request.js';
 import type { HttpRequest } from './answer.js';
 import type { ResourceRoute, Route } from './path.js';
+import { percentDecode } from './percent.js';
 import type { Query } from './query.js';
 import type { Call } from './routes.js';
 import { verbOf } from './routes.js';
@@ -35,7 +36,8 @@ export function attributesOfRoute(
 ): AccessAttributes {
   const { query, call } = about;
   if (route.type === 'resource') return ofResource(route, query, call);
-  const path = route.type === 'other' ? route.path : about.path;
+  // Rules speak of paths as they are meant, however they were escaped.
+  const path = route.type === 'other' ? route.path : (percentDecode(about.path) ?? about.path);
   return { type: 'path', verb: call.method.toLowerCase(), path };
 }
 

@@ -38,7 +38,7 @@ import { present } from './present.js';
 import { asksToWatch, readIncludedObject, readTimeout } from './query.js';
 import { readRequest } from './read-request.js';
 import { RecentEvents } from './recent-events.js';
-import { beginRecord, notesOf, recordStranger, uriOf } from './record.js';
+import { beginRecord, notesOf, recordActing, recordStranger, uriOf } from './record.js';
 import { respondDocument, respondEmpty, respondStream, respondText } from './respond.js';
 import type { Action, ServedResource } from './routes.js';
 import { routeResource } from './routes.js';
@@ -227,12 +227,13 @@ function answerTo(exchange: Exchange, identity: Identity, understood: Understood
   const { query, request, setting } = exchange;
   const { target } = setting;
   append(exchange.warnings, identity.warnings);
+  beginRecord(exchange, attributes, identity);
   // A watch says how long it lasts in another way, and is never cut short.
   const timeout = watch ? undefined : readTimeout(query);
   const acting = actingUser(target, identity.user, request);
   if (acting.type === 'senseless') return senseless(exchange, acting.error);
   const { user } = acting;
-  beginRecord(exchange, { attributes, identity, acting });
+  recordActing(exchange, acting);
   return chain(takeTurn(exchange, { user, attributes, timeout }), () => {
     requireAccess(target, user, attributes, (decision) => {
       setting.metrics.server.authorization(decision);

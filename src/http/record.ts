@@ -11,22 +11,18 @@ import type { HttpRequest } from './answer.js';
 import type { Exchange } from './exchange.js';
 import type { Identity } from './identify.js';
 
-/** Who asks for what, on whose behalf. */
-export function beginRecord(
-  exchange: Exchange,
-  about: {
-    readonly attributes: AccessAttributes;
-    readonly identity: Identity;
-    readonly acting: Extract<Acting, { type: 'as' }>;
-  },
-): void {
-  const { attributes, identity, acting } = about;
+/** Who asks for what. From here on whatever becomes of the request is written down, refusals to impersonate included. */
+export function beginRecord(exchange: Exchange, attributes: AccessAttributes, identity: Identity): void {
   const record = openRecord(exchange, attributes, identity.user ?? ADMINISTRATOR);
   if (record === undefined) return;
   exchange.record = record;
-  if (acting.by !== undefined && acting.user !== undefined) record.impersonated(acting.user);
   for (const [key, value] of Object.entries(identity.annotations ?? {})) record.annotate(key, value);
   record.received();
+}
+
+/** On whose behalf, which is known a little later. */
+export function recordActing({ record }: Exchange, acting: Extract<Acting, { type: 'as' }>): void {
+  if (acting.by !== undefined && acting.user !== undefined) record?.impersonated(acting.user);
 }
 
 /** Nobody could tell who asks. */

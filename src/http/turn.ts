@@ -1,14 +1,16 @@
 /**
  * Requests share the server: each waits for its turn, where that is wanted.
  */
-import { createFlowControl, type FlowControl, type FlowRejection } from '../flowcontrol/index.js';
+import { createFlowControl, type FlowControl, FlowRejection } from '../flowcontrol/index.js';
 import type { FlowObserver } from '../flowcontrol/types.js';
 import type { AccessAttributes } from '../kinds/access.js';
-import type { User } from '../protocol/request.js';
-import { chain, type MaybePromise } from '../util/maybe-promise.js';
+import { errors } from '../meta/errors.js';
+import type { RequestOptions, User } from '../protocol/request.js';
+import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import { ADMINISTRATOR } from './access.js';
 import type { Answer } from './answer.js';
 import { type Exchange, envelopeOf } from './exchange.js';
+import type { Query } from './query.js';
 import { respondText } from './respond.js';
 import type { FetchTarget } from './target.js';
 
@@ -46,16 +48,41 @@ export function takeTurn(
   const { flow } = exchange.setting;
   if (flow === undefined) return undefined;
   const { user = ADMINISTRATOR, attributes, timeout } = about;
-  const limit = Number(exchange.query.get('limit')?.[0] ?? Number.NaN);
+  const { signal } = exchange.request;
   const digest = {
     user,
     attributes,
-    ...(Number.isNaN(limit) ? {} : { options: { limit } }),
+    options: sizeOptions(exchange.query),
     ...(timeout === undefined ? {} : { timeoutMs: timeout }),
   };
-  return chain(flow.admit(digest, exchange.request.signal), (ticket) => {
-    exchange.ticket = ticket;
+  const givenUp = (error: unknown): never => {
+    // Nobody waits for the answer, and it is nobody's fault.
+    throw signal.aborted && !(error instanceof FlowRejection) ? errors.timeout('the request was given up', 0) : error;
+  };
+  return rescue(
+    () =>
+      chain(flow.admit(digest, signal), (ticket) => {
+        exchange.ticket = ticket;
+      }),
+    givenUp,
+  );
+}
+
+const TEXTS = ['continue', 'resourceVersion', 'resourceVersionMatch', 'labelSelector', 'fieldSelector'] as const;
+
+/** By which it is estimated how much work a list is. */
+function sizeOptions(query: Query): RequestOptions {
+  if (query.size === 0) return {};
+  const limit = Number(query.get('limit')?.[0] ?? Number.NaN);
+  const texts = TEXTS.flatMap((name) => {
+    const value = query.get(name)?.[0];
+    return value === undefined ? [] : [[name, value]];
   });
+  return {
+    ...Object.fromEntries(texts),
+    ...(Number.isNaN(limit) ? {} : { limit }),
+    ...(query.get('sendInitialEvents')?.[0] === 'true' ? { sendInitialEvents: true } : {}),
+  };
 }
 
 export function turnedAway(exchange: Exchange, { code, text, headers }: FlowRejection): Answer {

@@ -8,6 +8,7 @@ import type { Codec } from '../codec/codec.js';
 import { protobuf } from '../codec/protobuf/index.js';
 import { createHandler } from '../http/handler.js';
 import type { FetchTarget } from '../http/target.js';
+import type { FlowControlOption } from '../http/turn.js';
 import { ClientGone } from './incoming-request.js';
 import { createListener, type Listener, type ListenerOptions } from './listener.js';
 import { logLine } from './request-log.js';
@@ -17,6 +18,8 @@ export interface AttachOptions {
   readonly tokens?: TokenTable | undefined;
   /** A way of your own to tell who asks, for requests without other credentials. */
   readonly authenticate?: RequestAuthenticator | undefined;
+  /** Requests share seats, by the FlowSchemas of the cluster; see the handler. `serve` has it on unless said otherwise. */
+  readonly flowControl?: FlowControlOption | undefined;
   /** True: a line to standard error for every request; or what to do with such a line. */
   readonly log?: boolean | ((line: string) => void) | undefined;
   /** Encodings besides JSON and YAML; unless said otherwise all there are, because kubectl sends some of its bodies so. */
@@ -29,6 +32,7 @@ export interface AttachOptions {
 export const ATTACH_OPTIONS = [
   'tokens',
   'authenticate',
+  'flowControl',
   'log',
   'codecs',
   'onError',
@@ -68,13 +72,14 @@ export function attachCluster(server: Server, cluster: FetchTarget, options: Att
 
 /** What answers for the cluster, before it is known which server asks. Throws TypeError for tokens of another shape. */
 export function listenerFor(cluster: FetchTarget, options: AttachOptions & Whereabouts): Listener {
-  const { tokens, authenticate, origin, peerOf } = options;
+  const { tokens, authenticate, flowControl, origin, peerOf } = options;
   const onError = options.onError ?? ((error: unknown) => console.error(error));
   const log = options.log === true ? (line: string) => console.error(line) : options.log || undefined;
   const handler = createHandler(cluster, {
     codecs: options.codecs ?? [protobuf, cbor],
     ...(tokens === undefined ? {} : { tokens }),
     ...(authenticate === undefined ? {} : { authenticate }),
+    ...(flowControl === undefined ? {} : { flowControl }),
     // That a client leaves is its own affair.
     onError: (error) => (error instanceof ClientGone ? undefined : onError(error)),
   });

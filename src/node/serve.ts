@@ -112,7 +112,13 @@ export async function serve(cluster: FetchTarget, options: ServeOptions = {}): P
       : createSecureServer({ ...SERVER_OPTIONS, cert: tls.cert, key: tls.key, ...handshakeFor(authority) });
   const asked = tokens === undefined ? {} : { tokens };
   const peers = authority === undefined ? {} : { peerOf: certifiedPeers(cluster.dialect) };
-  const listener = attachCluster(server, cluster, { ...options, ...asked, ...peers, origin: () => url });
+  const listener = attachCluster(server, cluster, {
+    flowControl: true,
+    ...options,
+    ...asked,
+    ...peers,
+    origin: () => url,
+  });
   server.listen(options.port ?? 0, host);
   await once(server, 'listening');
 

@@ -19,15 +19,20 @@ import { dispatch } from './dispatch.js';
 import { objectReader } from './power.js';
 import { deleteCollection } from './verbs/delete-collection.js';
 
+/** Attendants of kinds that bring none of their own, where somebody wants them. */
+export type MoreAttendants = ReadonlyMap<Kind, (server: AttendedServer) => Attendant>;
+
 export class Attendants {
   readonly #context: ServerContext;
   readonly #outside: Outside;
+  readonly #more: MoreAttendants;
   #kinds: readonly ServedKind[] = [];
   #attendants = new Map<Kind, Attendant>();
   #isSettling = false;
 
   /** The context is used without its plugins: what attendants do, the server does. */
-  constructor(context: ServerContext, outside: Outside) {
+  constructor(context: ServerContext, outside: Outside, more: MoreAttendants = new Map()) {
+    this.#more = more;
     this.#context = { ...context, admission: [], mayRace: () => false };
     this.#outside = outside;
   }
@@ -60,8 +65,9 @@ export class Attendants {
     const attended = [...kinds.filter(({ storedAs }) => storedAs === undefined), ...kinds];
     for (const served of attended) {
       const { kind } = served.storedAs ?? served;
-      if (kind.attend === undefined || this.#attendants.has(kind)) continue;
-      this.#attendants.set(kind, kind.attend(this.#serverFor(served)));
+      if (this.#attendants.has(kind)) continue;
+      const attend = kind.attend ?? this.#more.get(kind);
+      if (attend !== undefined) this.#attendants.set(kind, attend(this.#serverFor(served)));
     }
   }
 

@@ -106,6 +106,8 @@ function handle(context: ServerContext, request: ApiRequest, served: ServedKind)
 /** Which verbs exist where. Over HTTP the router has refused most of these already; a local client has no router. */
 function checkAddress(request: ApiRequest, served: ServedKind): void {
   const { verb, subresource, name, namespace } = request;
+  // Who may do something in a namespace was asked about that, and what is outside of all is none of it.
+  if (namespace && !served.namespaced) throw errors.router('NotFound');
   if (subresource !== undefined) {
     const strategy = subresourceOf(served, subresource) ?? connectionOf(served, subresource);
     if (strategy === undefined) throw errors.router('NotFound');

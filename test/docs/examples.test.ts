@@ -22,6 +22,8 @@ const EXPECTED: Readonly<Record<string, string>> = {
   '08-applying.mjs': 'Apply failed with 1 conflict: conflict with "autoscaler": .spec.replicas',
   '09-serve.mjs': 'MODIFIED web: 3 replicas',
   '10-definitions.mjs': 'refused: spec.size: Invalid value: "object": a cache has less than 64Gi',
+  '11-access.mjs': 'it lacks: list pods in namespace "default"',
+  '12-admission.mjs': 'the plugin: pods "web" is forbidden: it is to be kept',
 };
 
 const folder = join(root, 'examples');

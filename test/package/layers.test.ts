@@ -61,11 +61,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   testing: [...L6, 'http', 'controllers', 'cluster.ts', 'full-cluster.ts'],
   // The composition root, and the guide over it. HTTP, Node and testing are entries of their own.
   'cluster.ts': [...L6, 'manifests', 'controllers'],
-  'full-cluster.ts': ['kinds', 'auth', 'admission', 'client', 'manifests', 'cluster.ts'],
+  'full-cluster.ts': ['kinds', 'auth', 'admission', 'server', 'client', 'manifests', 'cluster.ts'],
   'bare-cluster.ts': ['cluster.ts'],
   'api.ts': [...L6, 'manifests', 'controllers', 'cluster.ts'],
-  'index.ts': ['cel', 'kinds', 'manifests', 'api.ts', 'full-cluster.ts'],
-  'core.ts': ['kinds', 'api.ts', 'bare-cluster.ts'],
+  'index.ts': ['cel', 'kinds', 'admission', 'manifests', 'api.ts', 'full-cluster.ts'],
+  'core.ts': ['kinds', 'admission', 'api.ts', 'bare-cluster.ts'],
 };
 
 /** Importers that may name these files when the import leaves nothing at run time. */

@@ -98,15 +98,25 @@ export class RuleTable<Source> {
 /** More ways of speaking about one resource than this are looked up by verb and group. */
 const MANY = 8;
 
+/**
+ * A rule of a few kilobytes stands for more pairs of verbs, groups and names than any memory holds. What is beyond this
+ * many is looked at rule by rule.
+ */
+const MOST_INDEXED = 100_000;
+
 /** What is said about one resource. */
 class Cell<Source> {
   readonly #entries: Entry<Source>[] = [];
-  #index: Map<string, Map<string, Holders<Source>>> | undefined;
+  /** By what is said in verbs and groups: a role may have tens of thousands of rules. */
+  readonly #byWords = new Map<string, Entry<Source>>();
+  #index: Index<Source> | undefined;
 
   add({ verbs, apiGroups: groups = [], resourceNames = [] }: AccessRule, source: Source): void {
-    let entry = this.#entries.find((one) => sameWords(one.verbs, verbs) && sameWords(one.groups, groups));
+    const words = JSON.stringify([verbs, groups]);
+    let entry = this.#byWords.get(words);
     if (entry === undefined) {
       entry = { verbs, groups, any: undefined, named: new Map() };
+      this.#byWords.set(words, entry);
       this.#entries.push(entry);
     }
     if (resourceNames.length === 0) entry.any ??= source;
@@ -115,16 +125,18 @@ class Cell<Source> {
 
   find({ verb, group, name }: ResourceAttributes, isBefore: IsBefore<Source>): Source | undefined {
     let found: Source | undefined;
-    if (this.#entries.length > MANY) {
-      this.#index ??= indexed(this.#entries, isBefore);
-      const these = this.#index.get(verb);
-      const all = this.#index.get('*');
+    let entries = this.#entries;
+    if (entries.length > MANY) {
+      this.#index ??= indexed(entries, isBefore);
+      const { byVerb, others } = this.#index;
+      const these = byVerb.get(verb);
+      const all = byVerb.get('*');
       for (const holders of [these?.get(group), these?.get('*'), all?.get(group), all?.get('*')]) {
         if (holders !== undefined) found = holding(holders, name, { soFar: found, isBefore });
       }
-      return found;
+      entries = others;
     }
-    for (const entry of this.#entries) {
+    for (const entry of entries) {
       if (!includesOrAll(entry.verbs, verb) || !includesOrAll(entry.groups, group)) continue;
       found = holding(entry, name, { soFar: found, isBefore });
     }
@@ -150,12 +162,28 @@ function earlier<Source>(
   return isBefore(right, left) ? right : left;
 }
 
-function indexed<Source>(entries: readonly Entry<Source>[], isBefore: IsBefore<Source>) {
-  const index = new Map<string, Map<string, Holders<Source>>>();
-  for (const { verbs, groups, any, named } of entries) {
+interface Index<Source> {
+  /** By verb, by group. */
+  readonly byVerb: ReadonlyMap<string, ReadonlyMap<string, Holders<Source>>>;
+  /** What is too much to be laid out. */
+  readonly others: Entry<Source>[];
+}
+
+function indexed<Source>(entries: readonly Entry<Source>[], isBefore: IsBefore<Source>): Index<Source> {
+  const byVerb = new Map<string, Map<string, Holders<Source>>>();
+  const others: Entry<Source>[] = [];
+  let left = MOST_INDEXED;
+  for (const entry of entries) {
+    const { verbs, groups, any, named } = entry;
+    const size = verbs.length * groups.length * Math.max(1, named.size);
+    if (size > left) {
+      others.push(entry);
+      continue;
+    }
+    left -= size;
     for (const verb of verbs) {
-      const byGroup = index.get(verb) ?? new Map<string, Holders<Source>>();
-      index.set(verb, byGroup);
+      const byGroup = byVerb.get(verb) ?? new Map<string, Holders<Source>>();
+      byVerb.set(verb, byGroup);
       for (const group of groups) {
         const holders = byGroup.get(group) ?? { any: undefined, named: new Map<string, Source>() };
         byGroup.set(group, holders);
@@ -167,7 +195,7 @@ function indexed<Source>(entries: readonly Entry<Source>[], isBefore: IsBefore<S
       }
     }
   }
-  return index;
+  return { byVerb, others };
 }
 
 /** `pods/log` is two words. A slash at the end belongs to the first: nothing is below it. */
@@ -178,10 +206,6 @@ function split(text: string): readonly [string, string] {
 
 function includesOrAll(words: readonly string[], word: string): boolean {
   return words.includes(word) || words.includes('*');
-}
-
-function sameWords(left: readonly string[], right: readonly string[]): boolean {
-  return left === right || (left.length === right.length && left.every((word, index) => word === right[index]));
 }
 
 function pathMatches(pattern: string, path: string): boolean {

@@ -4,14 +4,14 @@
 import { serviceGroup } from '../../meta/dialect.js';
 import { CoreEvent } from '../core/v1/event.js';
 import { anotherVersion } from '../define-kind.js';
-import { commonProblems, Event } from '../events/v1/event.js';
+import { commonProblems, Event, eventConversion } from '../events/v1/event.js';
 import type { Kind } from '../kind.js';
 
 export const eventV1beta1: Kind = anotherVersion(CoreEvent, {
   apiVersion: `${serviceGroup('events')}/v1beta1`,
   // What comes after it is not said.
   lifecycle: { introducedIn: '1.8', onByDefault: true, deprecatedIn: '1.22', removedIn: '1.25' },
-  ...Event.stored,
+  ...eventConversion,
   body: () => Event.body.shape,
   ...(Event.columns === undefined ? {} : { columns: Event.columns }),
   strategy: {

@@ -182,16 +182,17 @@ function assuredLevel(version: 'v1beta1' | 'v1beta2'): Kind {
   });
 }
 
+/** The newest first: what the server writes itself it writes in the best version that there is. */
 export const flowcontrolBefore: readonly Kind[] = [
-  anotherVersion(FlowSchema, { ...named('v1beta1', 'FlowSchema'), body: flowBody }),
-  anotherVersion(FlowSchema, { ...named('v1beta2', 'FlowSchema'), body: flowBody }),
   anotherVersion(FlowSchema, named('v1beta3', 'FlowSchema')),
-  assuredLevel('v1beta1'),
-  assuredLevel('v1beta2'),
+  anotherVersion(FlowSchema, { ...named('v1beta2', 'FlowSchema'), body: flowBody }),
+  anotherVersion(FlowSchema, { ...named('v1beta1', 'FlowSchema'), body: flowBody }),
   anotherVersion(PriorityLevelConfiguration, {
     ...named('v1beta3', 'PriorityLevelConfiguration'),
     ...nominal,
     body: () => ({ spec: always(nominalSpec()), status: PriorityLevelConfiguration.body.shape['status'] as never }),
     strategy: nominalStrategy(),
   }),
+  assuredLevel('v1beta2'),
+  assuredLevel('v1beta1'),
 ];

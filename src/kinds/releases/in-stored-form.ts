@@ -34,19 +34,31 @@ export function throughStored(stored: Strategy, conversion: Conversion): Partial
     change();
     conversion.fromStored(draft, dialect);
   };
-  return {
-    defaults: (draft, context) => changed(draft, context.dialect, () => stored.defaults?.(draft, context)),
-    prepareForCreate: (draft, context) =>
-      changed(draft, context.dialect, () => stored.prepareForCreate?.(draft, context)),
-    prepareForUpdate: (draft, live, context) =>
-      changed(draft, context.dialect, () => {
-        stored.prepareForUpdate?.(draft, shown(live, context.dialect), context);
-      }),
-    validate: (object, context, live) =>
-      stored.validate?.(shown(object, context.dialect), context, live && shown(live, context.dialect)) ?? [],
-    validateUpdate: (next, live, context) =>
-      stored.validateUpdate?.(shown(next, context.dialect), shown(live, context.dialect), context) ?? [],
-    warnings: (object, live, context) =>
-      stored.warnings?.(shown(object, context.dialect), live && shown(live, context.dialect), context) ?? [],
-  };
+  const { defaults, prepareForCreate, prepareForUpdate, validate, validateUpdate, warnings } = stored;
+  const through: { -readonly [Hook in keyof Strategy]?: Strategy[Hook] } = {};
+  // Only what is there: the way to the stored form and back may lose what a version says twice.
+  if (defaults !== undefined) {
+    through.defaults = (draft, context) => changed(draft, context.dialect, () => defaults(draft, context));
+  }
+  if (prepareForCreate !== undefined) {
+    through.prepareForCreate = (draft, context) =>
+      changed(draft, context.dialect, () => prepareForCreate(draft, context));
+  }
+  if (prepareForUpdate !== undefined) {
+    through.prepareForUpdate = (draft, live, context) =>
+      changed(draft, context.dialect, () => prepareForUpdate(draft, shown(live, context.dialect), context));
+  }
+  if (validate !== undefined) {
+    through.validate = (object, context, live) =>
+      validate(shown(object, context.dialect), context, live && shown(live, context.dialect));
+  }
+  if (validateUpdate !== undefined) {
+    through.validateUpdate = (next, live, context) =>
+      validateUpdate(shown(next, context.dialect), shown(live, context.dialect), context);
+  }
+  if (warnings !== undefined) {
+    through.warnings = (object, live, context) =>
+      warnings(shown(object, context.dialect), live && shown(live, context.dialect), context);
+  }
+  return through;
 }

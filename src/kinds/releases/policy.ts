@@ -10,9 +10,11 @@ import { deepEqual } from '../../util/json.js';
 import { anotherVersion } from '../define-kind.js';
 import type { Kind } from '../kind.js';
 import {
+  emptySelectorLabel,
   PodDisruptionBudget,
   type PodDisruptionBudgetSpec,
   podDisruptionBudgetSpecShape,
+  withoutEmptySelectorLabel,
 } from '../policy/v1/pod-disruption-budget.js';
 import { conditionErrors } from '../shared/condition-rules.js';
 import { statusSubresource } from '../shared/strategies.js';
@@ -30,7 +32,7 @@ const conversion: Conversion = {
     const { nobody, everybody } = selectors(dialect);
     changeSelector(draft, (selector) => {
       if (isEmpty(selector)) return nobody;
-      return deepEqual(selector, everybody) ? {} : withoutLabel(selector, labelOf(dialect));
+      return deepEqual(selector, everybody) ? {} : withoutEmptySelectorLabel(selector, dialect);
     });
   },
   fromStored(draft, dialect) {
@@ -63,13 +65,9 @@ function statusProblems(next: ApiObject) {
   return conditionErrors(status.conditions, 'status.conditions');
 }
 
-function labelOf(dialect: Dialect): string {
-  return dialect.subkey('pdb', 'deprecated-v1beta1-empty-selector-match');
-}
-
 /** What selects nothing in every version but this one, and what selects everything here. */
 function selectors(dialect: Dialect): { readonly nobody: LabelSelector; readonly everybody: LabelSelector } {
-  const key = labelOf(dialect);
+  const key = emptySelectorLabel(dialect);
   return {
     nobody: { matchExpressions: [{ key, operator: 'Exists' }] },
     everybody: { matchExpressions: [{ key, operator: 'DoesNotExist' }] },
@@ -83,16 +81,4 @@ function changeSelector(draft: DraftObject, change: (selector: LabelSelector) =>
 
 function isEmpty({ matchLabels = {}, matchExpressions = [] }: LabelSelector): boolean {
   return Object.keys(matchLabels).length === 0 && matchExpressions.length === 0;
-}
-
-/** The label means what it means only where it stands alone. */
-function withoutLabel(selector: LabelSelector, label: string): LabelSelector {
-  const { matchLabels, matchExpressions, ...rest } = selector;
-  const labels = Object.entries(matchLabels ?? {}).filter(([key]) => key !== label);
-  const expressions = matchExpressions?.filter(({ key }) => key !== label);
-  return {
-    ...rest,
-    ...(matchLabels === undefined ? {} : { matchLabels: Object.fromEntries(labels) }),
-    ...(expressions === undefined ? {} : { matchExpressions: expressions }),
-  };
 }

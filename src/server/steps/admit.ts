@@ -70,7 +70,9 @@ class JobAdmission implements AdmissionRequest<DraftObject> {
   }
 
   get namespace(): string {
-    return this.#job.namespace;
+    // A namespace is in itself.
+    const { kind } = this.served;
+    return kind.kind === 'Namespace' && kind.group === '' ? this.sentName : this.#job.namespace;
   }
 
   get name(): string {

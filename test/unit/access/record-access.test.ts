@@ -82,7 +82,13 @@ test('roles that were written down suffice when the run is repeated as somebody 
   }
   const robot = cluster.with({ as: { user: 'robot' } });
   await controllerRun(robot);
-  const refused = await robot.api(Namespace).list().then(() => undefined, (error: unknown) => error);
+  const refused = await robot
+    .api(Namespace)
+    .list()
+    .then(
+      () => undefined,
+      (error: unknown) => error,
+    );
   expect(StatusError.is(refused, 'Forbidden')).toBe(true);
 });
 
@@ -145,7 +151,10 @@ test('the text is YAML that means the same', async () => {
   await controllerRun(cluster);
   const applied = await createCluster().applyYaml(access.yaml('on'), { fieldManager: 'test' });
   const read = applied.flatMap((each) => (each.outcome === 'failed' ? [] : [each.object as unknown as Role]));
-  const rules = (role: { readonly kind?: unknown; readonly rules?: unknown }) => ({ kind: role.kind, rules: role.rules });
+  const rules = (role: { readonly kind?: unknown; readonly rules?: unknown }) => ({
+    kind: role.kind,
+    rules: role.rules,
+  });
   expect(read.map(rules)).toEqual(access.roles('on').map(rules));
   expect(read.map(({ metadata }) => metadata.name)).toEqual(['on', 'on']);
 });

@@ -222,7 +222,8 @@ describe('who may see what', () => {
     expect(await sniff('/api/v1/pods')).toBe('nosniff');
     expect(await sniff('/apis/nope.example.com/v1/things')).toBe('nosniff');
     expect(await sniff('/metrics', carol)).toBe('nosniff');
-    expect(await sniff('/api/v1/namespaces/none', carol)).toBeNull();
+    expect(await sniff('/api/v1/namespaces/none', carol)).toBe('nosniff');
+    expect(await sniff('/api/v1/namespaces/none', { authorization: 'Bearer admin-token' })).toBeNull();
   });
 
   test('a refusal names the path', async () => {

@@ -65,7 +65,8 @@ describe('an agent without a port', () => {
   });
 
   test('tells who is asking by their tokens', async () => {
-    const tokens = { a: { user: 'alice' }, b: { user: 'bob' } };
+    const groups = ['system:masters'];
+    const tokens = { a: { user: 'alice', groups }, b: { user: 'bob', groups } };
     const agent = createInProcessAgent(createCluster(), { tokens });
     const status = async (token: string): Promise<unknown> =>
       (await ask(agent.url + NAMESPACES, { agent, headers: { authorization: `Bearer ${token}` } })).statusCode;
@@ -79,7 +80,7 @@ describe('an agent without a port', () => {
   test('refuses options that it does not have, and tokens without users', () => {
     const misspelt = { token: 'secret' } as InProcessAgentOptions;
     expect(() => createInProcessAgent(createCluster(), misspelt)).toThrow(
-      'createInProcessAgent has no option "token"; it has tokens, authenticate, log, codecs, onError',
+      'createInProcessAgent has no option "token"; it has tokens, authenticate, flowControl, log, codecs, onError',
     );
     const shapeless = { tokens: { secret: 'alice' } } as unknown as InProcessAgentOptions;
     expect(() => createInProcessAgent(createCluster(), shapeless)).toThrow(TypeError);

@@ -212,7 +212,8 @@ describe('whom it trusts', () => {
 
 describe('who asks', () => {
   const asked = async (user: object, options: KubeconfigTransportOptions = {}) => {
-    const tokens = { one: { user: 'one' }, two: { user: 'two' } };
+    const groups = ['system:masters'];
+    const tokens = { one: { user: 'one', groups }, two: { user: 'two', groups } };
     await using server = await serve(createCluster({ dialect: 'kubernetes' }), { tokens });
     const client = clientOf(configOf({ cluster: { server: server.url }, user }), options);
     return await client.api(ConfigMap).list();

@@ -45,7 +45,9 @@ describe('createNodeListener', () => {
   });
 
   test('asks for tokens', async () => {
-    await using site = await open(createNodeListener(createCluster(), { tokens: { secret: { user: 'alice' } } }));
+    await using site = await open(
+      createNodeListener(createCluster(), { tokens: { secret: { user: 'alice', groups: ['system:masters'] } } }),
+    );
     const status = async (headers: Readonly<Record<string, string>>): Promise<number> =>
       (await fetch(site.url + CONFIG_MAPS, { headers })).status;
     expect(await status({})).toBe(403);
@@ -96,7 +98,7 @@ describe('createNodeListener', () => {
   test('refuses options that it does not have, and tokens without users', () => {
     const misspelt = { port: 80 } as NodeListenerOptions;
     expect(() => createNodeListener(createCluster(), misspelt)).toThrow(
-      'createNodeListener has no option "port"; it has tokens, authenticate, log, codecs, onError',
+      'createNodeListener has no option "port"; it has tokens, authenticate, flowControl, log, codecs, onError',
     );
     const shapeless = { tokens: { secret: 'alice' } } as unknown as NodeListenerOptions;
     expect(() => createNodeListener(createCluster(), shapeless)).toThrow(TypeError);

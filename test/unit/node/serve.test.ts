@@ -40,10 +40,13 @@ describe('who gets in', () => {
   test('by a token or a table of the caller', async () => {
     await using cluster = createCluster();
     await using one = await serve(cluster, { token: 'mine' });
-    await using many = await serve(cluster, { tokens: { a: { user: 'alice' }, b: { user: 'bob' } } });
+    await using many = await serve(cluster, {
+      tokens: { a: { user: 'alice' }, b: { user: 'bob', groups: ['system:masters'] } },
+    });
     expect([one.token, many.token]).toEqual(['mine', 'a']);
     expect((await fetch(one.url + NAMESPACES, bearer('mine'))).status).toBe(200);
     expect((await fetch(many.url + NAMESPACES, bearer('b'))).status).toBe(200);
+    expect((await fetch(many.url + NAMESPACES, bearer('a'))).status).toBe(403);
     expect((await fetch(many.url + NAMESPACES, bearer('mine'))).status).toBe(401);
   });
 
@@ -66,7 +69,7 @@ describe('options', () => {
   test('that are not there are refused, and so are tokens without users', async () => {
     const cluster = createCluster();
     await expect(serve(cluster, { annonymous: true } as ServeOptions)).rejects.toThrow(
-      'serve has no option "annonymous"; it has port, host, tls, clientCa, token, anonymous, kubeconfig, tokens, authenticate, log, codecs, onError',
+      'serve has no option "annonymous"; it has port, host, tls, clientCa, token, anonymous, kubeconfig, tokens, authenticate, flowControl, log, codecs, onError',
     );
     const shapeless = { tokens: { secret: 'alice' } } as unknown as ServeOptions;
     await expect(serve(cluster, shapeless)).rejects.toThrow(TypeError);

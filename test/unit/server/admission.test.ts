@@ -1,6 +1,6 @@
 /** Plugins: when they are asked, in which order, what they may do, and what happens while one makes the server wait. */
 import type { AdmissionPlugin, AdmissionRequest, Ids } from 'orchplane';
-import { defaultAdmission, errors, mergePatch, StatusError } from 'orchplane';
+import { allowAll, defaultAdmission, errors, mergePatch, StatusError } from 'orchplane';
 import { ConfigMap, Namespace } from 'orchplane/kinds';
 import { sequentialIds, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
@@ -74,7 +74,7 @@ describe('what a plugin is told', () => {
 
   test('of a create: the object, no old one, and who asks', async () => {
     const { told, plugin } = listening();
-    const cluster = testCluster({ admission: [plugin] });
+    const cluster = testCluster({ admission: [plugin], authorizer: allowAll() });
     await cluster
       .with({ as: { user: 'alice', groups: ['dev'] } })
       .api(ConfigMap)
@@ -491,12 +491,23 @@ test('without plugins nothing is refused that the API itself allows', async () =
     'NamespaceLifecycle',
     'LimitRanger',
     'TaintNodesByCondition',
+    'PodSecurity',
     'Priority',
     'DefaultTolerationSeconds',
     'DefaultStorageClass',
     'StorageObjectInUseProtection',
     'PersistentVolumeClaimResize',
     'RuntimeClass',
+    'CertificateApproval',
+    'CertificateSigning',
+    'ClusterTrustBundleAttest',
+    'CertificateSubjectRestriction',
     'DefaultIngressClass',
+    'PodTopologyLabels',
+    'MutatingAdmissionPolicy',
+    'MutatingAdmissionWebhook',
+    'ValidatingAdmissionPolicy',
+    'ValidatingAdmissionWebhook',
+    'ResourceQuota',
   ]);
 });

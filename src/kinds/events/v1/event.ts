@@ -57,6 +57,9 @@ const RENAMED = [
   ['deprecatedCount', 'count'],
 ] as const;
 
+/** To the stored form and back. */
+export const eventConversion = { toStored, fromStored };
+
 export const Event: Kind<Event, EventInput, 'Namespaced', never> = anotherVersion(CoreEvent, {
   apiVersion: `${serviceGroup('events')}/v1`,
   body: shape,
@@ -65,8 +68,7 @@ export const Event: Kind<Event, EventInput, 'Namespaced', never> = anotherVersio
     toStored(draft);
     return draft as unknown as CoreEvent;
   }),
-  toStored,
-  fromStored,
+  ...eventConversion,
   strategy: {
     nameRule: subdomainName,
     validate,

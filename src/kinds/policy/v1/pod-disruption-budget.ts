@@ -2,12 +2,13 @@
  * PodDisruptionBudget: how many of a set of pods may be missing by intent. spec: Eviction
  */
 import * as z from 'zod';
+import type { Dialect } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, notSupported } from '../../../meta/field-error.js';
 import { verbatim } from '../../../meta/go-text.js';
 import { dumpIntOrString, type IntOrString, percentOf, percentProblems } from '../../../meta/int-or-string.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
-import type { ApiObject } from '../../../meta/object.js';
+import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import {
   always,
   hint,
@@ -21,13 +22,14 @@ import {
   words,
 } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
 import { ageColumn, countColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { conditionErrors } from '../../shared/condition-rules.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
-import { condition, labelSelector } from '../../shared/types.js';
+import { condition, type LabelSelector, labelSelector } from '../../shared/types.js';
 
 export const podDisruptionBudgetSpecShape = () => ({
   minAvailable: pointer(intOrString()),
@@ -62,7 +64,7 @@ const shape = () => ({ spec: always(podDisruptionBudgetSpec()), status: always(p
 export interface PodDisruptionBudget extends ObjectBase, Output<typeof shape> {}
 export interface PodDisruptionBudgetInput extends InputBase, Input<typeof shape> {}
 
-const budgetOf = (object: ApiObject) => object as unknown as PodDisruptionBudget;
+const budgetOf = (object: ApiObject | DraftObject) => object as unknown as PodDisruptionBudget;
 
 const columns: readonly Column[] = [
   nameColumn,
@@ -94,11 +96,32 @@ export const PodDisruptionBudget: Kind<PodDisruptionBudget, PodDisruptionBudgetI
       unconditionalUpdate: false,
       statusApart: true,
       generation: specGeneration,
+      defaults: (draft, { dialect }) => stripSelector(budgetOf(draft), dialect),
       validate: specProblems,
       validateUpdate: specProblems,
     },
     subresources: { status: statusSubresource({ validateUpdate: statusProblems }) },
   });
+
+/** No pod has it: with it the version before this one told everything from nothing, where an empty selector did not. */
+export function emptySelectorLabel(dialect: Dialect): string {
+  return dialect.subkey('pdb', 'deprecated-v1beta1-empty-selector-match');
+}
+
+/** It means something only where it stands alone. */
+export function withoutEmptySelectorLabel(selector: LabelSelector, dialect: Dialect): LabelSelector {
+  const label = emptySelectorLabel(dialect);
+  const { matchExpressions } = selector;
+  if (!matchExpressions?.some(({ key }) => key === label)) return selector;
+  return { ...selector, matchExpressions: matchExpressions.filter(({ key }) => key !== label) };
+}
+
+function stripSelector({ spec }: PodDisruptionBudget, dialect: Dialect): void {
+  const { selector } = spec;
+  if (selector === undefined) return;
+  const nobody = { matchExpressions: [{ key: emptySelectorLabel(dialect), operator: 'Exists' }] };
+  if (!deepEqual(selector, nobody)) spec.selector = withoutEmptySelectorLabel(selector, dialect);
+}
 
 const POLICIES = ['AlwaysAllow', 'IfHealthyBudget'];
 

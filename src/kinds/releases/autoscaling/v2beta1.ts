@@ -25,6 +25,7 @@ import {
   autoscalerStatusProblems,
   HorizontalPodAutoscaler,
 } from '../../autoscaling/v2/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
+import type { MetricSpec } from '../../autoscaling/v2/horizontal-pod-autoscaler/metrics.js';
 import {
   type HorizontalPodAutoscalerSpec,
   type HorizontalPodAutoscalerStatus,
@@ -65,7 +66,7 @@ const conversion: Conversion = {
     const behavior = behaviorOf(draft);
     draft['spec'] = {
       ...rest,
-      ...(metrics === undefined ? {} : { metrics: metrics.map(readMetricSpec) }),
+      ...(metrics === undefined ? {} : { metrics: metrics.map((metric) => withoutContainer(readMetricSpec(metric))) }),
       ...(behavior === undefined ? {} : { behavior }),
     };
     const shown = draft['status'] as Status;
@@ -75,12 +76,23 @@ const conversion: Conversion = {
   },
   fromStored(draft, dialect) {
     const { metrics, behavior, ...rest } = draft['spec'] as HorizontalPodAutoscalerSpec;
-    draft['spec'] = { ...rest, ...(metrics === undefined ? {} : { metrics: metrics.map(writeMetricSpec) }) };
+    draft['spec'] = {
+      ...rest,
+      ...(metrics === undefined ? {} : { metrics: metrics.map((metric) => writeMetricSpec(withoutContainer(metric))) }),
+    };
     const stored = draft['status'] as HorizontalPodAutoscalerStatus;
     draft['status'] = { ...shownStatus(stored), currentMetrics: stored.currentMetrics?.map(writeMetricStatus) ?? null };
     setAnnotations(draft, behavior === undefined ? {} : { behavior: behaviorText(behavior) }, dialect);
   },
 };
+
+/** The reference server forgets the container on either way. */
+function withoutContainer(metric: MetricSpec): MetricSpec {
+  const { containerResource } = metric;
+  return containerResource === undefined
+    ? metric
+    : { ...metric, containerResource: { ...containerResource, container: '' } };
+}
 
 export const horizontalPodAutoscalerV2beta1: Kind = anotherVersion(HorizontalPodAutoscaler, {
   apiVersion: 'autoscaling/v2beta1',

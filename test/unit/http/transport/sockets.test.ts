@@ -9,7 +9,9 @@ import { eventually, listen, rejection } from '../../client/transports.js';
 
 async function connect() {
   const cluster = testCluster();
-  const { url, server } = await listen(createFetchHandler(cluster, { tokens: { t0k: { user: 'alice' } } }));
+  const { url, server } = await listen(
+    createFetchHandler(cluster, { tokens: { t0k: { user: 'alice', groups: ['system:masters'] } } }),
+  );
   const transport = httpTransport({ baseUrl: url, clock: cluster.clock, token: 't0k' });
   const client: Client = createClient({ transport });
   return { cluster, server, url, client };

@@ -1,5 +1,5 @@
 /** The rules of trust bundles and of requests for certificates. */
-import { mergePatch } from 'orchplane';
+import { allowAll, mergePatch } from 'orchplane';
 import {
   CertificateSigningRequest,
   type CertificateSigningRequestSpecInput,
@@ -77,13 +77,19 @@ describe('a CertificateSigningRequest', () => {
     signerName: 'example.com/s',
     usages: ['client auth'],
   };
-  const requests = () => testCluster().with({ as: user }).api(CertificateSigningRequest);
+  const requests = () => testCluster({ authorizer: allowAll() }).with({ as: user }).api(CertificateSigningRequest);
   const create = (more: Partial<CertificateSigningRequestSpecInput>) =>
     requests().create({ metadata: { name: 'a' }, spec: { ...spec, ...more } });
 
   test('says who asked, whatever it claims', async () => {
     const created = await create({ username: 'root', groups: ['system:masters'], uid: '0', extra: { x: ['y'] } });
-    expect(created.spec).toEqual({ ...spec, username: 'jane', uid: '7', groups: ['devs'], extra: { k: ['v'] } });
+    expect(created.spec).toEqual({
+      ...spec,
+      username: 'jane',
+      uid: '7',
+      groups: ['devs', 'system:authenticated'],
+      extra: { k: ['v'] },
+    });
     expect(created.status).toEqual({});
   });
 

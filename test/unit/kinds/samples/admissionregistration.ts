@@ -43,7 +43,7 @@ const webhooks = {
   wireOrder: [...TYPE, 'webhooks'],
   ...COMMON,
 };
-const mutation = { patchType: 'JSONPatch', jsonPatch: { expression: '[]' } };
+const mutation = { patchType: 'JSONPatch', jsonPatch: { expression: '[JSONPatch{op: "remove", path: "/data"}]' } };
 const mutating = {
   matchConstraints: { resourceRules: [rule] },
   mutations: [mutation],

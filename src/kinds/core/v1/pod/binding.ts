@@ -52,6 +52,9 @@ export function bindPod(body: DraftObject, context: PowerContext): Status {
     const pod = draft as unknown as Pod;
     pod.spec.nodeName = target.name ?? '';
     annotate(draft, metadata.annotations ?? {});
+    if (context.features.enabled('PodTopologyLabelsAdmission') && metadata.labels !== undefined) {
+      draft.metadata.labels = merged(draft.metadata.labels, metadata.labels);
+    }
     conditionSet(pod.status, { type: 'PodScheduled', status: 'True', lastTransitionTime: context.now });
   });
   return SUCCESS;
@@ -87,9 +90,15 @@ function checkBindable(live: ApiObject, wanted: Binding['metadata']): void {
 
 /** A binding's annotations are for its pod. */
 function annotate(draft: DraftObject, more: Readonly<Record<string, string>>): void {
-  if (Object.keys(more).length === 0) return;
-  const all: Record<string, string> = {};
-  const merged = [...Object.entries(draft.metadata.annotations ?? {}), ...Object.entries(more)];
-  for (const [key, value] of merged.sort(([left], [right]) => (left < right ? -1 : 1))) setOwn(all, key, value);
-  draft.metadata.annotations = all;
+  if (Object.keys(more).length > 0) draft.metadata.annotations = merged(draft.metadata.annotations, more);
 }
+
+/** Sorted by key, as such maps are shown. */
+function merged(present: Texts = {}, more: Texts): Record<string, string> {
+  const all: Record<string, string> = {};
+  const entries = [...Object.entries(present), ...Object.entries(more)];
+  for (const [key, value] of entries.sort(([left], [right]) => (left < right ? -1 : 1))) setOwn(all, key, value);
+  return all;
+}
+
+type Texts = Readonly<Record<string, string>>;

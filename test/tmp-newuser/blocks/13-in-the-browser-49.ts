@@ -1,0 +1,5 @@
+import { createCluster } from 'orchplane';
+import { fire } from 'orchplane/service-worker';
+
+fire(createCluster());
+export {};

@@ -1,0 +1,32 @@
+/** A cluster that plays a release, asked as clients of that time asked. */
+import { type ClusterOptions, createCluster } from 'orchplane';
+import { createFetchHandler } from 'orchplane/http';
+
+/** All that can be played. */
+export const RELEASES = Array.from({ length: 12 }, (_, index) => `1.${22 + index}` as `1.${number}`);
+
+export interface Reply {
+  readonly code: number;
+  /** Without code and quotes. */
+  readonly warnings: readonly string[];
+  // biome-ignore lint/suspicious/noExplicitAny: answers are looked at as documents.
+  readonly body: any;
+}
+
+export function playing(release: `1.${number}`, options: ClusterOptions = {}) {
+  const cluster = createCluster({ release, dialect: 'kubernetes', ...options });
+  const handle = createFetchHandler(cluster);
+  const ask = async (method: string, path: string, body?: object, type = 'application/json'): Promise<Reply> => {
+    const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': type } };
+    const answer = await handle(new Request(`http://c${path}`, { method, ...init }));
+    const text = await answer.text();
+    const isJson = answer.headers.get('content-type')?.startsWith('application/json') ?? false;
+    return { code: answer.status, warnings: warningsOf(answer), body: isJson ? JSON.parse(text) : text };
+  };
+  return { cluster, ask };
+}
+
+function warningsOf(answer: Response): string[] {
+  const header = answer.headers.get('warning') ?? '';
+  return [...header.matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) => text.replace(/\\(.)/g, '$1'));
+}
