@@ -6,22 +6,36 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import { errors, StatusError } from '../meta/errors.js';
 import type { DraftObject } from '../meta/object.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
-import { chain } from '../util/maybe-promise.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from './types.js';
 
 /** The first refusal ends the chain. */
 export function runAdmission(
   plugins: readonly AdmissionPlugin[],
   phase: 'mutate' | 'validate',
-  about: { readonly request: AdmissionRequest<DraftObject>; readonly view: ClusterView },
+  about: Admission,
 ): MaybePromise<void> {
-  let result: MaybePromise<void> = void 0;
-  const isConnecting = about.request.operation === 'CONNECT';
-  for (const plugin of concerned(plugins, phase, about.request.served)) {
+  return runFrom(0, concerned(plugins, phase, about.request.served), { phase, about });
+}
+
+interface Admission {
+  readonly request: AdmissionRequest<DraftObject>;
+  readonly view: ClusterView;
+}
+
+/** A loop as long as nobody makes it wait: nearly always. */
+function runFrom(
+  first: number,
+  plugins: readonly AdmissionPlugin[],
+  run: { readonly phase: 'mutate' | 'validate'; readonly about: Admission },
+): MaybePromise<void> {
+  const isConnecting = run.about.request.operation === 'CONNECT';
+  for (let index = first; index < plugins.length; index++) {
+    const plugin = plugins[index] as AdmissionPlugin;
     if (isConnecting && plugin.connects !== true) continue;
-    result = chain(result, () => guarded(() => runOne(plugin, phase, about), plugin));
+    const waited = guarded(plugin, run);
+    if (waited !== undefined) return waited.then(() => runFrom(index + 1, plugins, run));
   }
-  return result;
+  return undefined;
 }
 
 type Concerned = Readonly<Record<'mutate' | 'validate', readonly AdmissionPlugin[]>>;
@@ -53,27 +67,34 @@ function concerned(
 
 function runOne(
   plugin: AdmissionPlugin,
-  phase: 'mutate' | 'validate',
-  { request, view }: { readonly request: AdmissionRequest<DraftObject>; readonly view: ClusterView },
-): MaybePromise<void> {
+  { phase, about }: { readonly phase: 'mutate' | 'validate'; readonly about: Admission },
+): unknown {
+  const { request, view } = about;
   if (phase === 'mutate') return plugin.mutate?.(request, view);
   // The same object under the type that says what it is by now: finished.
   return plugin.validate?.(request as unknown as AdmissionRequest, view);
 }
 
 /** A plugin refuses with a StatusError; anything else it throws is its own failure, and the client gets a 500. */
-function guarded(run: () => MaybePromise<void>, plugin: AdmissionPlugin): MaybePromise<void> {
-  const fail = (error: unknown): never => {
-    if (StatusError.is(error)) throw error;
-    const why = error instanceof Error ? error.message : `it threw a ${typeof error}`;
-    throw errors.internal(`admission plugin "${plugin.name}" failed: ${why}`, error);
-  };
+function guarded(
+  plugin: AdmissionPlugin,
+  run: { readonly phase: 'mutate' | 'validate'; readonly about: Admission },
+): Promise<void> | undefined {
   try {
-    const result: unknown = run();
+    const result = runOne(plugin, run);
     // Anything that can be waited for is waited for, whoever made it.
     if (typeof result !== 'object' || result === null || !('then' in result)) return undefined;
-    return Promise.resolve(result as Promise<void>).then(() => undefined, fail);
+    return Promise.resolve(result as Promise<void>).then(
+      () => undefined,
+      (error) => fail(error, plugin),
+    );
   } catch (error) {
-    return fail(error);
+    return fail(error, plugin);
   }
+}
+
+function fail(error: unknown, plugin: AdmissionPlugin): never {
+  if (StatusError.is(error)) throw error;
+  const why = error instanceof Error ? error.message : `it threw a ${typeof error}`;
+  throw errors.internal(`admission plugin "${plugin.name}" failed: ${why}`, error);
 }

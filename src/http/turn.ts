@@ -2,11 +2,11 @@
  * Requests share the server: each waits for its turn, where that is wanted.
  */
 import { createFlowControl, type FlowControl, FlowRejection } from '../flowcontrol/index.js';
-import type { FlowObserver } from '../flowcontrol/types.js';
+import type { FlowObserver, FlowTicket } from '../flowcontrol/types.js';
 import type { AccessAttributes } from '../kinds/access.js';
 import { errors } from '../meta/errors.js';
 import type { RequestOptions, User } from '../protocol/request.js';
-import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
+import { chain, isPromise, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import { ADMINISTRATOR } from './access.js';
 import type { Answer } from './answer.js';
 import { type Exchange, envelopeOf } from './exchange.js';
@@ -61,11 +61,39 @@ export function takeTurn(
   };
   return rescue(
     () =>
-      chain(flow.admit(digest, signal), (ticket) => {
+      chain(untilClosing(flow.admit(digest, signal), exchange.setting.target.closing), (ticket) => {
         exchange.ticket = ticket;
       }),
     givenUp,
   );
+}
+
+/** Whoever waits when the cluster closes is told so; a turn that comes up afterwards is given back. */
+function untilClosing(turn: MaybePromise<FlowTicket>, closing: AbortSignal | undefined): MaybePromise<FlowTicket> {
+  if (!isPromise(turn) || closing === undefined) return turn;
+  const waiting = waitingFor(closing);
+  return new Promise((resolve, reject) => {
+    waiting.add(reject);
+    turn
+      .then((ticket) => (closing.aborted ? ticket.ended() : resolve(ticket)), reject)
+      .finally(() => waiting.delete(reject));
+  });
+}
+
+type Refuse = (reason: unknown) => void;
+
+/** One listener for all who wait, of whom there may be thousands. */
+const waitingBySignal = new WeakMap<AbortSignal, Set<Refuse>>();
+
+function waitingFor(closing: AbortSignal): Set<Refuse> {
+  let waiting = waitingBySignal.get(closing);
+  if (waiting === undefined) {
+    const all = new Set<Refuse>();
+    closing.addEventListener('abort', () => all.forEach((refuse) => refuse(closing.reason)), { once: true });
+    waitingBySignal.set(closing, all);
+    waiting = all;
+  }
+  return waiting;
 }
 
 const TEXTS = ['continue', 'resourceVersion', 'resourceVersionMatch', 'labelSelector', 'fieldSelector'] as const;

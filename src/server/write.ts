@@ -6,7 +6,7 @@
  * synchronous unless a plugin makes it wait; then the live object may have changed meanwhile, the swap fails, and
  * the write starts again from the new one.
  */
-import type { AdmissionPlugin, ClusterView } from '../admission/types.js';
+import type { AdmissionPlugin } from '../admission/types.js';
 import type { SubresourceStrategy } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { errors, StatusError } from '../meta/errors.js';
@@ -291,13 +291,24 @@ const MODIFIED = 'the object has been modified; please apply your changes to the
 
 /** What plugins made of a draft, well formed again. A cluster whose plugins change nothing skips the look. */
 export function checkMutated(draft: DraftObject, job: WriteJob): DraftObject {
-  const { admission, view } = job.context;
-  return admission.some((plugin) => needsSecondLook(plugin, view)) ? normalized(draft, job.served, job) : draft;
+  return needsSecondLook(job.context) ? normalized(draft, job.served, job) : draft;
 }
 
-function needsSecondLook({ mutate, changesNothing, isBuiltIn }: AdmissionPlugin, view: ClusterView): boolean {
-  if (mutate === undefined || isBuiltIn === true) return false;
-  return typeof changesNothing === 'function' ? !changesNothing(view) : changesNothing !== true;
+/** By chain: those whose changes are looked at, at all times or at some. */
+const changing = new WeakMap<readonly AdmissionPlugin[], readonly AdmissionPlugin[]>();
+
+function needsSecondLook({ admission, view }: WriteJob['context']): boolean {
+  let plugins = changing.get(admission);
+  if (plugins === undefined) {
+    plugins = admission.filter(
+      ({ mutate, changesNothing, isBuiltIn }) => mutate !== undefined && changesNothing !== true && isBuiltIn !== true,
+    );
+    changing.set(admission, plugins);
+  }
+  for (const { changesNothing } of plugins) {
+    if (typeof changesNothing !== 'function' || !changesNothing(view)) return true;
+  }
+  return false;
 }
 
 /** Where the reference server keeps objects that it once called otherwise; the message of a conflict shows it. */

@@ -12,16 +12,17 @@ import { entries, manifest, requireBuild, root } from './manifest.js';
 /** Most kB (1000 bytes) each entry may weigh. Raise a number only together with what made it necessary. */
 const BUDGET_KB: Readonly<Record<string, number>> = {
   // With every built-in kind; `core` is the same without them. A quarter of it is for custom kinds: expressions, schemas.
-  index: 380,
-  core: 96,
-  kinds: 280,
+  index: 460,
+  core: 118,
+  kinds: 300,
+  admission: 150,
   // A third of it describes the fields of the built-in kinds, for `kubectl explain`.
-  http: 82,
+  http: 104,
   'codec/protobuf': 40,
   'codec/cbor': 9,
-  'service-worker': 74,
+  'service-worker': 98,
   node: 280,
-  testing: 370,
+  testing: 445,
 };
 
 interface Size {
@@ -64,14 +65,14 @@ const PAGES: readonly {
   {
     name: 'ConfigMap alone',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap] }));",
-    budget: 95,
+    budget: 104,
     // The words of pods: none of their code came along.
     without: /terminationGracePeriodSeconds|PodDisruptionBudget|undeclared reference to/,
   },
   {
     name: 'three kinds',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap, Lease, Role } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap, Lease, Role] }));",
-    budget: 96,
+    budget: 110,
     without: /terminationGracePeriodSeconds|PodDisruptionBudget/,
   },
   {
@@ -83,7 +84,7 @@ const PAGES: readonly {
   {
     name: 'all kinds',
     code: "import { createCluster } from 'orchplane'; console.log(createCluster());",
-    budget: 370,
+    budget: 440,
   },
 ];
 

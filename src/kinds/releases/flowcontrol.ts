@@ -51,7 +51,7 @@ const levelStatus: Type<unknown> = type('PriorityLevelConfigurationStatus', () =
   conditions: optional(applyMapList(levelCondition(), 'type')),
 }));
 
-const flowBody = () => ({ spec: FlowSchema.body.shape['spec'] as never, status: always(flowStatus()) });
+const flowBody = () => ({ ...FlowSchema.body.shape, status: always(flowStatus()) });
 
 const assuredLimited: Type<unknown> = type('LimitedPriorityLevelConfiguration', () => {
   const { nominalConcurrencyShares: _named, ...rest } = limitedShape();
@@ -99,8 +99,8 @@ const assured: Conversion = {
 /** No shares are told from shares nobody spoke of by an annotation, which is seen in this version only. */
 const nominal: Conversion = {
   toStored(draft, dialect) {
-    const { [zeroSharesAnnotation(dialect)]: _mark, ...annotations } = draft.metadata.annotations ?? {};
-    if (_mark !== undefined) draft.metadata.annotations = annotations;
+    const { [zeroSharesAnnotation(dialect)]: mark, ...annotations } = draft.metadata.annotations ?? {};
+    if (mark !== undefined) draft.metadata.annotations = annotations;
   },
   fromStored(draft, dialect) {
     if (limitedOf(draft)?.nominalConcurrencyShares !== 0) return;
@@ -190,7 +190,7 @@ export const flowcontrolBefore: readonly Kind[] = [
   anotherVersion(PriorityLevelConfiguration, {
     ...named('v1beta3', 'PriorityLevelConfiguration'),
     ...nominal,
-    body: () => ({ spec: always(nominalSpec()), status: PriorityLevelConfiguration.body.shape['status'] as never }),
+    body: () => ({ ...PriorityLevelConfiguration.body.shape, spec: always(nominalSpec()) }),
     strategy: nominalStrategy(),
   }),
   assuredLevel('v1beta2'),

@@ -53,7 +53,7 @@ export const podDisruptionBudgetV1beta1: Kind = anotherVersion(PodDisruptionBudg
     removedIn: '1.25',
     replacement: { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget' },
   },
-  body: () => ({ spec: always(spec()), status: PodDisruptionBudget.body.shape['status'] as never }),
+  body: () => ({ ...PodDisruptionBudget.body.shape, spec: always(spec()) }),
   ...conversion,
   strategy: throughStored(PodDisruptionBudget.strategy, conversion),
   // Counts may be what they like: that rule came with v1.

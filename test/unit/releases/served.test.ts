@@ -180,7 +180,8 @@ describe.each(RELEASES)('release %s', (release) => {
     expect(warnings).toEqual(isServed ? expectedWarnings(row, minor) : []);
   });
 
-  test.each(ADDED)('%s, there from 1.%i on', async (path, from, config, gate) => {
+  test.each(ADDED.map((row) => [row[0], row[1], row] as const))('%s, there from 1.%i on', async (path, from, row) => {
+    const [, , config, gate] = row;
     const knows = gate !== undefined && minor >= from;
     const { ask: asked } =
       config === undefined

@@ -1,0 +1,139 @@
+/**
+ * What is told about versions that go away, and how flags of the server go together with its release.
+ */
+import { auditLog } from 'orchplane';
+import { describe, expect, test, vi } from 'vitest';
+import { playing } from './wire.js';
+
+const FLOW = '/apis/flowcontrol.apiserver.k8s.io';
+
+describe('whoever uses what goes away', () => {
+  test('is written down with the release that takes it', async () => {
+    const audit = auditLog({ policy: { rules: [{ level: 'Metadata' }], omitStages: ['RequestReceived'] } });
+    const { ask } = playing('1.24', { audit });
+    await ask('GET', '/apis/batch/v1beta1/cronjobs');
+    await ask('GET', '/apis/batch/v1/cronjobs');
+    expect(
+      audit.events.map(({ annotations = {} }) => [
+        annotations['k8s.io/deprecated'],
+        annotations['k8s.io/removed-release'],
+      ]),
+    ).toEqual([
+      ['true', '1.25'],
+      [undefined, undefined],
+    ]);
+  });
+
+  test('in the words of the dialect, in process as well', async () => {
+    const audit = auditLog({ policy: { rules: [{ level: 'Metadata' }], omitStages: ['RequestReceived'] } });
+    const warnings: string[] = [];
+    const onWarning = (text: string) => void warnings.push(text);
+    const { cluster } = playing('1.24', { audit, dialect: 'orch', client: { onWarning } });
+    await cluster.api(cluster.kind('flowcontrol.apiserver.orch.io/v1beta1', 'FlowSchema')).list();
+    expect(warnings).toEqual([
+      'flowcontrol.apiserver.orch.io/v1beta1 FlowSchema is deprecated in v1.23+, unavailable in v1.26+; use flowcontrol.apiserver.orch.io/v1beta2 FlowSchema',
+    ]);
+    expect(audit.events[0]?.annotations).toMatchObject({
+      'orch.io/deprecated': 'true',
+      'orch.io/removed-release': '1.26',
+    });
+  });
+
+  test('is counted', async () => {
+    const { ask } = playing('1.24');
+    await ask('GET', '/apis/batch/v1beta1/cronjobs');
+    await ask('GET', '/apis/events.k8s.io/v1beta1/events');
+    const { body } = await ask('GET', '/metrics');
+    const lines = (body as string)
+      .split('\n')
+      .filter((line) => line.startsWith('apiserver_requested_deprecated_apis{'));
+    expect(lines).toEqual([
+      'apiserver_requested_deprecated_apis{group="batch",removed_release="1.25",resource="cronjobs",subresource="",version="v1beta1"} 1',
+      'apiserver_requested_deprecated_apis{group="events.k8s.io",removed_release="1.25",resource="events",subresource="",version="v1beta1"} 1',
+    ]);
+  });
+
+  test('is warned by every request, also by one that fails', async () => {
+    const { ask } = playing('1.24');
+    const warning = 'batch/v1beta1 CronJob is deprecated in v1.21+, unavailable in v1.25+; use batch/v1 CronJob';
+    const path = '/apis/batch/v1beta1/namespaces/default/cronjobs';
+    expect((await ask('GET', `${path}/none`)).warnings).toEqual([warning]);
+    expect((await ask('POST', path, { metadata: { name: 'a' } })).warnings).toEqual([warning]);
+    expect((await ask('DELETE', path)).warnings).toEqual([warning]);
+    const flow = await playing('1.22').ask('GET', `${FLOW}/v1beta1/flowschemas`);
+    expect(flow.warnings).toEqual([]);
+  });
+});
+
+describe('the runtime configuration', () => {
+  test.each([
+    ['batch/v1beta1=false', [404, 200, 200]],
+    ['batch/v1beta1/cronjobs=false', [404, 200, 200]],
+    ['api/beta=false', [404, 200, 404]],
+    ['api/beta=false,batch/v1beta1=true', [200, 200, 404]],
+    ['api/all=false,v1=true', [404, 404, 404]],
+    ['', [200, 200, 200]],
+  ])('%j', async (runtimeConfig, codes) => {
+    const { ask } = playing('1.24', { runtimeConfig });
+    const paths = ['/apis/batch/v1beta1/cronjobs', '/apis/batch/v1/cronjobs', `${FLOW}/v1beta2/flowschemas`];
+    expect(await Promise.all(paths.map(async (path) => (await ask('GET', path)).code))).toEqual(codes);
+  });
+
+  test('brings nothing back that the release does not have', async () => {
+    const { ask } = playing('1.25', { runtimeConfig: 'api/all=true,batch/v1beta1=true' });
+    expect((await ask('GET', '/apis/batch/v1beta1/cronjobs')).code).toBe(404);
+    const { ask: old } = playing('1.24', { runtimeConfig: 'api/all=true' });
+    expect((await old('GET', '/apis/resource.k8s.io/v1beta1/resourceclaims')).code).toBe(404);
+  });
+});
+
+describe('feature gates', () => {
+  const gates = (release: `1.${number}`, featureGates: Record<string, boolean>) => {
+    const onWarning = vi.fn<(text: string) => void>();
+    const { cluster } = playing(release, { featureGates, onWarning });
+    return { cluster, warnings: onWarning.mock.calls.map(([text]) => text) };
+  };
+
+  test('that a release does not know are refused', () => {
+    expect(() => gates('1.24', { SidecarContainers: true })).toThrow('unrecognized feature gate: SidecarContainers');
+    expect(() => gates('1.26', { DynamicResourceAllocation: true })).not.toThrow();
+    expect(() => gates('1.25', { DynamicResourceAllocation: true })).toThrow('unrecognized feature gate');
+  });
+
+  test('have the stage of the release', () => {
+    const stages = (['1.28', '1.29', '1.33'] as const).map((release) =>
+      gates(release, {})
+        .cluster.features.all()
+        .find(({ name }) => name === 'SidecarContainers'),
+    );
+    expect(stages).toEqual([
+      { name: 'SidecarContainers', stage: 'Alpha', enabled: false },
+      { name: 'SidecarContainers', stage: 'Beta', enabled: true },
+      { name: 'SidecarContainers', stage: 'GA', enabled: true },
+    ]);
+  });
+
+  test('of finished features warn when they are set, and cannot be switched off', () => {
+    expect(gates('1.33', { SidecarContainers: true }).warnings).toEqual([
+      'Setting GA feature gate SidecarContainers=true. It will be removed in a future release.',
+    ]);
+    expect(() => gates('1.33', { SidecarContainers: false })).toThrow(
+      'cannot set feature gate SidecarContainers to false, feature is locked to true',
+    );
+    expect(gates('1.29', { SidecarContainers: false }).warnings).toEqual([]);
+  });
+
+  test('that are deprecated warn', () => {
+    expect(gates('1.33', { AllowServiceLBStatusOnNonLB: false }).warnings).toEqual([
+      'Setting deprecated feature gate AllowServiceLBStatusOnNonLB=false. It will be removed in a future release.',
+    ]);
+  });
+
+  test('keep kinds off as in their release', async () => {
+    const path = '/apis/storage.k8s.io/v1alpha1/volumeattributesclasses';
+    const asked = (featureGates: Record<string, boolean>) =>
+      playing('1.30', { runtimeConfig: 'storage.k8s.io/v1alpha1=true', featureGates }).ask('GET', path);
+    expect((await asked({})).code).toBe(404);
+    expect((await asked({ VolumeAttributesClass: true })).code).toBe(200);
+  });
+});
