@@ -34,6 +34,7 @@ import { Availability, type RuntimeConfig } from './registry/availability.js';
 import { Registry } from './registry/registry.js';
 import { Attendants, type MoreAttendants } from './server/attend.js';
 import { audited } from './server/audited.js';
+import { checkPlugged } from './server/check-plugged.js';
 import { type AccessListener, ADMINISTRATOR, type ServerContext } from './server/context.js';
 import { dispatch } from './server/dispatch.js';
 import { type ContextParts, makeContext } from './server/make-context.js';
@@ -185,6 +186,7 @@ export function assembleCluster<Extra extends object = object>(
   extend: ExtendCluster<Extra> = () => ({}) as Extra,
 ): Cluster & Extra {
   refuseUnknownOptions('createCluster', options, CLUSTER_OPTIONS);
+  checkPlugged(options);
   const clock = options.clock ?? systemClock;
   const ids = options.ids ?? randomIds;
   const storage = options.storage ?? memoryStorage();
@@ -217,6 +219,7 @@ export function assembleCluster<Extra extends object = object>(
     authorizer: options.authorizer ?? defaults.authorizer ?? allowAuthenticated(),
     authentication: options.authentication ?? {},
     accountTokens: defaults.accountTokens,
+    isFork: false,
     attendants: (options.policyStatus === true ? defaults.policyStatus : undefined) ?? (() => new Map()),
     audit: options.audit,
     client: options.client ?? {},
@@ -256,6 +259,7 @@ const CLUSTER_OPTIONS = [
 ] as const satisfies readonly (keyof ClusterOptions)[];
 
 interface ClusterParts extends ContextParts {
+  readonly isFork: boolean;
   readonly attendants: (registry: Registry) => MoreAttendants;
   readonly audit: AuditLog | undefined;
   readonly client: ClientDefaults;
@@ -288,7 +292,9 @@ function assemble(parts: ClusterParts): Cluster {
   const closing = new AbortController();
 
   const attendants = new Attendants(context, parts.outside, parts.attendants(registry));
-  attendants.settle();
+  // A fork begins where everything is seen to. Attendants look around with its first write, unless they have to know what
+  // was there before it.
+  if (!parts.isFork || registry.hasOwned()) attendants.settle();
 
   /** Whatever a request has changed is seen to before anybody is answered. */
   function handle(request: ApiRequest): MaybePromise<ApiResponse> {
@@ -395,6 +401,7 @@ function assemble(parts: ClusterParts): Cluster {
       const forkClock = options.clock ?? clock;
       return assemble({
         ...parts,
+        isFork: true,
         clock: forkClock,
         ids: options.ids ?? ids,
         client: options.client ?? parts.client,

@@ -48,6 +48,7 @@ const DEFAULT_LIMIT = 1000;
  * for await (const event of audit) console.log(event.user.username, event.requestURI);
  */
 export function auditLog(options: AuditLogOptions): AuditLog {
+  if (typeof options !== 'object' || options === null) throw new TypeError('orchplane: auditLog needs a policy');
   refuseUnknownOptions('auditLog', options, ['policy', 'limit', 'onLost']);
   const { policy, limit = DEFAULT_LIMIT, onLost } = options;
   if (!Number.isSafeInteger(limit) || limit < 1) {

@@ -55,16 +55,20 @@ const ALL_RULES: AccessRules = Object.freeze({
 
 /** The authorizer behind the one rule that no authorizer can change: administrators may do everything. */
 export function accessOf(factory: AuthorizerFactory, setting: AuthorizerSetting): AccessReader {
-  const authorizer = factory(setting);
+  const authorizer = typeof factory === 'function' ? factory(setting) : undefined;
   if (typeof authorizer?.decide !== 'function') {
-    throw new TypeError('orchplane: an authorizer is a function that returns { decide(user, attributes) }');
+    throw new TypeError(
+      'orchplane: an authorizer is a function that returns { decide(user, attributes) }, like rbac()',
+    );
   }
   return {
     decide(user, attributes) {
       if (user.groups?.includes(MASTERS) === true) return ALLOWED;
       const decided = authorizer.decide(user, attributes);
       if (decided === undefined || decided === false) return NO_OPINION;
-      return decided === true ? ALLOWED : decided;
+      if (decided === true) return ALLOWED;
+      if (typeof decided?.allowed === 'boolean') return { ...decided, reason: decided.reason ?? '' };
+      throw new TypeError('orchplane: an authorizer answers at once, with true, false or { allowed, reason }');
     },
     rules(user, namespace) {
       // An authorizer that knows rules knows those of administrators, as far as they have any.

@@ -89,7 +89,10 @@ function waitingFor(closing: AbortSignal): Set<Refuse> {
   let waiting = waitingBySignal.get(closing);
   if (waiting === undefined) {
     const all = new Set<Refuse>();
-    closing.addEventListener('abort', () => all.forEach((refuse) => refuse(closing.reason)), { once: true });
+    const refuseAll = () => {
+      for (const refuse of all) refuse(closing.reason);
+    };
+    closing.addEventListener('abort', refuseAll, { once: true });
     waitingBySignal.set(closing, all);
     waiting = all;
   }

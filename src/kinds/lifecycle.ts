@@ -17,6 +17,7 @@ export const OLDEST_RELEASE: Release = '1.22';
 
 /** Throws TypeError for what is no release, and for one that cannot be played. */
 export function checkRelease(release: string): Release {
+  if (typeof release !== 'string') throw new TypeError("orchplane: release is a text, like '1.33'");
   if (compareReleases(release, OLDEST_RELEASE) < 0 || compareReleases(release, REFERENCE_RELEASE) > 0) {
     throw new TypeError(
       `orchplane: release ${release} cannot be played; there are ${OLDEST_RELEASE} to ${REFERENCE_RELEASE}`,

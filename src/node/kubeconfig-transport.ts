@@ -219,7 +219,10 @@ function fetchThrough(agent: Agent): (request: Request) => Promise<Response> {
   const ask = agent instanceof SecureAgent ? askSecurely : askPlainly;
   return async (request) => {
     const body = request.body === null ? undefined : Buffer.from(await request.arrayBuffer());
-    const headers: Record<string, string> = Object.fromEntries(request.headers);
+    const headers: Record<string, string | string[]> = Object.fromEntries(request.headers);
+    // What fetch has joined: each group is a header of its own, or the other end takes them for one.
+    for (const [name, value] of request.headers)
+      if (/^impersonate-(?:group|extra-)/.test(name)) headers[name] = value.split(', ');
     // Of a DELETE, Node would not say by itself how long its body is.
     if (body !== undefined) headers['content-length'] = String(body.length);
     const outgoing = ask(request.url, { agent, method: request.method, headers });

@@ -23,8 +23,6 @@ export interface User {
 export interface AuditNotes {
   /** The first note under a key stays. `body`: it shows a part of an object, and is kept only where objects are. */
   annotate(key: string, value: string, shows?: 'body'): void;
-  /** The request is for a version that goes away, by which release if that is known. */
-  deprecated?(deprecation: { readonly warning: string; readonly removedRelease: string }): void;
   /** The object as it was sent, and as it was answered; kept where the policy wants bodies. */
   sent?(object: unknown): void;
   /** Whether who asks may, and why. The first decision stays. */

@@ -92,6 +92,11 @@ export class Registry {
     for (const owner of [...this.#owned.keys()]) this.serve(owner, [], undefined);
   }
 
+  /** Whether anything is served in anybody's name. */
+  hasOwned(): boolean {
+    return this.#owned.size > 0;
+  }
+
   /** True for what is served in somebody's name. */
   isOwned(served: ServedKind): boolean {
     return this.#ownedKinds.has(served);

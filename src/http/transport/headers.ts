@@ -6,6 +6,8 @@ import { quote } from '../../meta/go-text.js';
 import type { User } from '../../protocol/request.js';
 
 export interface HeaderParts {
+  /** The platform's own fetch sends repeated headers as one, and nobody could tell several groups from one. */
+  readonly joinsHeaders?: boolean;
   /** Of the transport's options; what a request itself has to say goes before them. */
   readonly fixed: Headers;
   readonly userAgent: string;
@@ -15,13 +17,16 @@ export interface HeaderParts {
 }
 
 /** Throws BadRequest for a user whose name no header can carry. */
-export function headersOf({ fixed, userAgent, token, contentType, user }: HeaderParts): Headers {
+export function headersOf({ fixed, userAgent, token, contentType, user, joinsHeaders }: HeaderParts): Headers {
   const headers = new Headers(fixed);
   headers.set('Accept', 'application/json');
   headers.set('User-Agent', userAgent);
   if (token !== undefined) headers.set('Authorization', `Bearer ${token}`);
   if (contentType !== undefined) headers.set('Content-Type', contentType);
-  if (user !== undefined) impersonate(headers, user);
+  if (user !== undefined) {
+    if (joinsHeaders === true) requireSingle(user);
+    impersonate(headers, user);
+  }
   return headers;
 }
 
@@ -33,6 +38,13 @@ function impersonate(headers: Headers, { user, uid, groups = [], extra = {} }: U
   for (const [key, values] of Object.entries(extra)) {
     for (const value of values) append(headers, `Impersonate-Extra-${escapeKey(key)}`, value);
   }
+}
+
+function requireSingle({ groups = [], extra = {} }: User): void {
+  if (groups.length <= 1 && Object.values(extra).every((values) => values.length <= 1)) return;
+  throw errors.badRequest(
+    'fetch of this platform cannot send more than one group, or more than one value of an extra, to be acted as: use kubeconfigTransport of orchplane/node, or one group',
+  );
 }
 
 function append(headers: Headers, name: string, value: string): void {

@@ -71,6 +71,7 @@ export function httpTransport(options: HttpTransportOptions): Transport {
     baseUrl: readBaseUrl(options.baseUrl),
     // Called as functions and not as methods, which the fetch of a page would refuse.
     fetch: ownFetch(options.fetch),
+    isPlatformFetch: options.fetch === undefined,
     token: options.token,
     headers: new Headers(options.headers),
     clock: options.clock ?? systemClock,
@@ -97,6 +98,7 @@ function checkOptions(options: unknown): asserts options is HttpTransportOptions
 interface Setting {
   readonly baseUrl: string;
   readonly fetch: Fetch;
+  readonly isPlatformFetch: boolean;
   readonly token: HttpTransportOptions['token'];
   readonly headers: Headers;
   readonly clock: Clock;
@@ -172,7 +174,8 @@ async function attempt(exchange: Exchange): Promise<Attempt> {
 async function headersFor({ setting, request, content }: Exchange): Promise<Headers> {
   const { user, signal, userAgent = setting.userAgent } = request;
   const token = checkedToken(await untilAborted(readToken(setting.token), signal));
-  return headersOf({ fixed: setting.headers, userAgent, token, contentType: content?.type, user });
+  const joinsHeaders = setting.isPlatformFetch;
+  return headersOf({ fixed: setting.headers, userAgent, token, contentType: content?.type, user, joinsHeaders });
 }
 
 async function readToken(given: Setting['token']): Promise<string | undefined> {

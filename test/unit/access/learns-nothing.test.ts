@@ -77,7 +77,7 @@ const PAIRS: readonly (readonly [what: string, existing: string, absent: string]
   ['the old watch', '/api/v1/watch/namespaces/real/configmaps/one', '/api/v1/watch/namespaces/real/configmaps/none'],
   ['a role', `/apis/${RBAC}/v1/clusterroles/leases-only`, `/apis/${RBAC}/v1/clusterroles/nothing-here`],
   ['a page', '/metrics', '/nothing'],
-  ['a document', '/openapi/v2', '/nothing'],
+  ['a document', '/openid/v1/jwks', '/openid/v1/nothing'],
   ['a check', '/readyz/shutdown', '/readyz/nothing'],
 ];
 
@@ -125,7 +125,9 @@ async function seen(path: string, init: RequestInit, words: readonly string[]): 
 /** The segments by which two paths differ, of both. */
 function differences(left: string, right: string): string[] {
   const [these, those] = [left.split('/'), right.split('/')];
-  return these.flatMap((segment, index) => (segment === those[index] ? [] : [segment, those[index] ?? '']));
+  const both = these.flatMap((segment, index) => (segment === those[index] ? [] : [segment, those[index] ?? '']));
+  // One may be a part of the other.
+  return both.sort((one, another) => another.length - one.length);
 }
 
 describe.each(ASKERS)('%s', (_who, asker, code) => {

@@ -27,14 +27,16 @@ export interface SubjectInput extends Input<typeof subjectShape> {}
 const subject: Type<Subject, SubjectInput> = type('Subject', subjectShape, { atomic: true });
 
 const roleRefShape = () => ({
-  // Filled in with the one group there is when it is missing; types and published schemas demand it all the same.
+  // Filled in with the one group there is when it is missing; published schemas demand it all the same.
   apiGroup: z.string(),
   kind: words<'Role' | 'ClusterRole'>('string'),
   name: z.string(),
 });
 export interface RoleRef extends Output<typeof roleRefShape> {}
-export interface RoleRefInput extends Input<typeof roleRefShape> {}
-const roleRef: Type<RoleRef, RoleRefInput> = type('RoleRef', roleRefShape, { atomic: true });
+export interface RoleRefInput extends Omit<Input<typeof roleRefShape>, 'apiGroup'> {
+  apiGroup?: string;
+}
+const roleRef = type('RoleRef', roleRefShape, { atomic: true }) as unknown as Type<RoleRef, RoleRefInput>;
 
 /** The body of a binding of either kind. */
 export const bindingShape = () => ({

@@ -1,0 +1,30 @@
+/**
+ * What users plug into a cluster, looked at when it is made.
+ */
+import type { AdmissionPlugin } from '../admission/types.js';
+import type { AuditLog } from '../audit/log.js';
+import type { Webhooks } from '../kinds/attendant.js';
+
+export interface Plugged {
+  readonly admission?: readonly AdmissionPlugin[] | undefined;
+  readonly audit?: AuditLog | undefined;
+  readonly webhooks?: Webhooks | undefined;
+}
+
+/** What is not what it should be would fail much later, or never. */
+export function checkPlugged({ admission = [], audit, webhooks }: Plugged): void {
+  if (!Array.isArray(admission)) throw new TypeError('orchplane: admission is a list of plugins');
+  for (const plugin of admission as readonly (AdmissionPlugin | undefined)[]) {
+    if (typeof plugin === 'object' && typeof plugin?.name === 'string') continue;
+    throw new TypeError('orchplane: admission has something that is no plugin; defineAdmission makes one');
+  }
+  const twice = admission.find((plugin, index) => admission.indexOf(plugin) !== index);
+  if (twice !== undefined) throw new TypeError(`orchplane: admission has the plugin ${twice.name} twice`);
+  if (audit !== undefined && typeof audit.begin !== 'function') {
+    throw new TypeError('orchplane: audit takes what auditLog() returns');
+  }
+  const isWebhooks = typeof webhooks === 'function' || typeof webhooks?.resolve === 'function';
+  if (webhooks !== undefined && !isWebhooks) {
+    throw new TypeError('orchplane: webhooks is a function, or { resolve(address) }');
+  }
+}

@@ -1,0 +1,83 @@
+/** Roles that are made to be expensive: whoever may write them in a namespace of his own must not stop the server. */
+import { expect, test } from 'vitest';
+import { createCluster } from '../../../src/full-cluster.js';
+import { Secret } from '../../../src/kinds/core/index.js';
+import { Role, RoleBinding } from '../../../src/kinds/rbac/index.js';
+import { StatusError } from '../../../src/meta/errors.js';
+
+function words(prefix: string, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `${prefix}${index}`);
+}
+
+interface Rule {
+  verbs: string[];
+  apiGroups: string[];
+  resources: string[];
+  resourceNames?: string[];
+}
+
+const CASES: readonly (readonly [what: string, rules: Rule[]])[] = [
+  [
+    'rules that all differ',
+    words('v', 20_000).map((verb) => ({ verbs: [verb], apiGroups: [''], resources: ['secrets'] })),
+  ],
+  ['rules for everything', words('v', 20_000).map((verb) => ({ verbs: [verb], apiGroups: [''], resources: ['*'] }))],
+  [
+    'rules that stand for billions',
+    words('x', 10).map((extra) => ({
+      verbs: [...words('v', 800), extra],
+      apiGroups: words('g', 800),
+      resources: ['secrets'],
+      resourceNames: words('n', 800),
+    })),
+  ],
+];
+
+test.each(CASES)('%s', async (_what, rules) => {
+  const cluster = createCluster();
+  const roleRef = { kind: 'Role', name: 'hostile' };
+  await cluster.api(Role).create({ metadata: { name: 'hostile' }, rules });
+  await cluster.api(RoleBinding).create({
+    metadata: { name: 'hostile' },
+    roleRef,
+    subjects: [{ kind: 'Group', name: 'system:authenticated' }],
+  });
+  const asked = async (): Promise<unknown> => {
+    const secrets = cluster.with({ as: { user: 'bob' } }).api(Secret);
+    return secrets.list().catch((error: unknown) => error);
+  };
+  const before = performance.now();
+  for (let round = 0; round < 20; round++) expect(StatusError.is(await asked(), 'Forbidden')).toBe(true);
+  // It took a minute, or all memory.
+  expect(performance.now() - before).toBeLessThan(5_000);
+});
+
+test('what is laid out and what is not say the same', async () => {
+  const cluster = createCluster();
+  const wide = words('x', 12).map((extra) => ({
+    verbs: [...words('v', 100), extra, 'get'],
+    apiGroups: [...words('g', 100), ''],
+    resources: ['secrets'],
+    resourceNames: [...words('n', 20), `only-${extra}`],
+  }));
+  const narrow = words('y', 12).map((name) => ({
+    verbs: ['get'],
+    apiGroups: ['', name],
+    resources: ['secrets'],
+    resourceNames: [`narrow-${name}`],
+  }));
+  await cluster.api(Role).create({ metadata: { name: 'mixed' }, rules: [...wide, ...narrow] });
+  await cluster.api(RoleBinding).create({
+    metadata: { name: 'mixed' },
+    roleRef: { kind: 'Role', name: 'mixed' },
+    subjects: [{ kind: 'User', name: 'bob' }],
+  });
+  const secrets = cluster.with({ as: { user: 'bob' } }).api(Secret);
+  const reason = async (name: string): Promise<unknown> => {
+    const failed = await secrets.get(name).catch((error: unknown) => error);
+    return StatusError.is(failed) ? failed.reason : failed;
+  };
+  for (const name of ['only-x0', 'only-x11', 'narrow-y0', 'narrow-y11', 'n19'])
+    expect(await reason(name)).toBe('NotFound');
+  for (const name of ['only-y0', 'narrow-x0', 'n20']) expect(await reason(name)).toBe('Forbidden');
+});
