@@ -288,7 +288,9 @@ function serveResource(
     case 'nothing':
       return nothingThere(exchange);
     case 'refused': {
-      const deprecation = deprecationOf(served.kind, target.dialect, target.release);
+      // The path is there, and only watching is not: whoever reads is told.
+      const isThere = circumstances.watch && request.method === 'GET';
+      const deprecation = isThere ? deprecationOf(served.kind, target.dialect, target.release) : undefined;
       if (deprecation !== undefined) exchange.warnings.push(deprecation.warning);
       return refuse(exchange, routed.error, routed.allow);
     }

@@ -35,7 +35,7 @@ const CASES: readonly (readonly [what: string, rules: Rule[]])[] = [
 
 test.each(CASES)('%s', async (_what, rules) => {
   const cluster = createCluster();
-  const roleRef = { kind: 'Role', name: 'hostile' };
+  const roleRef = { kind: 'Role', name: 'hostile' } as const;
   await cluster.api(Role).create({ metadata: { name: 'hostile' }, rules });
   await cluster.api(RoleBinding).create({
     metadata: { name: 'hostile' },

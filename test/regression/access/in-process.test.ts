@@ -26,7 +26,7 @@ async function clusterWith(rule: { resources: string[]; resourceNames?: string[]
       if (response.type === 'watch') response.watch.close();
       return 'done';
     } catch (error) {
-      if (StatusError.is(error)) return error.reason;
+      if (StatusError.is(error)) return error.reason ?? '';
       throw error;
     }
   };
