@@ -334,7 +334,8 @@ function assemble(parts: ClusterParts): Cluster {
 
   /** What a client in this process is told about a kind that was forgotten: which one, and what to do. */
   function sendLocal(request: ApiRequest): MaybePromise<ApiResponse> {
-    if (registry.byResource(request.resource) !== undefined) return send(request);
+    // Whoever may not ask is told that, and no more.
+    if (request.user !== undefined || registry.byResource(request.resource) !== undefined) return send(request);
     const { group, version, resource } = request.resource;
     const what = qualifiedResource({ group, resource });
     const why =

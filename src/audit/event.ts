@@ -70,9 +70,6 @@ export interface AuditEvent {
 /**
  * An event as one line of a log, with the break at its end. Not JSON.stringify: integers may be larger than that can
  * print.
- *
- * @example
- * for await (const event of audit) process.stdout.write(auditLine(event));
  */
 export function auditLine(event: AuditEvent): string {
   return `${escapeForPages(printJson(event))}\n`;

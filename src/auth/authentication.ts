@@ -56,10 +56,6 @@ export interface AuthenticationRequest {
  * A user's own way to tell who asks: `createFetchHandler(cluster, { authenticate })`. It is asked after everything else
  * has nothing to say. `undefined`: it has nothing to say either, and the request is anonymous. When it throws, the
  * request is refused with 401, and the error goes to `onError`.
- *
- * @example
- * const authenticate: RequestAuthenticator = ({ headers }) =>
- *   headers.get('x-user') === null ? undefined : { user: headers.get('x-user') as string };
  */
 export type RequestAuthenticator = (request: AuthenticationRequest) => MaybePromise<User | undefined>;
 

@@ -91,8 +91,9 @@ function single(headers: ImpersonationHeaders, name: string): string {
 
 function several(headers: ImpersonationHeaders, name: string): readonly string[] {
   if (headers.getAll !== undefined) return headers.getAll(name).map(decodeBytes);
-  const joined = headers.get(name);
-  return joined === null ? [] : joined.split(', ').map(decodeBytes);
+  // Headers that somebody has made himself may know no null.
+  const joined = headers.get(name) ?? undefined;
+  return joined === undefined ? [] : joined.split(', ').map(decodeBytes);
 }
 
 function extraHeaders(headers: ImpersonationHeaders): (readonly [key: string, value: string])[] {

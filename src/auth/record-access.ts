@@ -68,9 +68,6 @@ export interface AccessRecording extends Disposable {
   /**
    * What the given roles, taken together, would have refused; empty: they suffice. A Role counts in its namespace, or,
    * without one, in every namespace; a ClusterRole counts everywhere.
-   *
-   * @example
-   * expect(access.refusedBy(role)).toEqual([]);
    */
   refusedBy(...roles: readonly RoleLike[]): readonly string[];
   /** Forgets what was asked for up to now. */
@@ -84,7 +81,7 @@ export interface AccessRecording extends Disposable {
  *
  * @example
  * using access = recordAccess(cluster, { user: 'system:serviceaccount:default:my-controller' });
- * await runMyController(cluster);
+ * await cluster.api(ConfigMap).list(); // what your controller does
  * console.log(access.yaml('my-controller'));
  */
 export function recordAccess(cluster: AccessSource, options: RecordAccessOptions = {}): AccessRecording {

@@ -12,12 +12,7 @@ import type { FlowControl, FlowControlOptions, FlowDigest, FlowObserver, FlowTic
 import { Watchers } from './watchers.js';
 import { estimateWork } from './work.js';
 
-/**
- * @example
- * const flow = createFlowControl({ objects, changes, clock, dialect });
- * const ticket = await flow.admit({ user, attributes }, signal);
- * try { return await answer(request); } finally { ticket.done(); }
- */
+/** One for each handler: ask for a ticket before a request, and give it back after. */
 export function createFlowControl(options: FlowControlOptions): FlowControl {
   const { clock, observer } = options;
   const configuration = new Configuration(options);

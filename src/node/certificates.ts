@@ -68,8 +68,6 @@ export async function createClientAuthority(): Promise<ClientAuthority> {
   return {
     ca,
     issue({ user, groups = [], uid, expiresAt }) {
-      if (typeof user !== 'string' || user === '')
-        throw new TypeError('orchplane: a certificate is for somebody: { user }');
       const text = (value: string) => [{ utf8String: value }];
       const subject: JsonNameParams = [
         ...groups.map((group) => ({ O: text(group) })),

@@ -80,10 +80,8 @@ export interface ServedCluster extends AsyncDisposable {
   /** In PEM: what clients have to trust. Absent for plain HTTP, and where the caller's own certificate came without. */
   readonly caCertificate?: string;
   /**
-   * A certificate by which a client is somebody. Rejects with TypeError unless the server was given `clientCa: true`.
-   *
-   * @example
-   * const { cert, key } = await server.createClientCertificate({ user: 'alice', groups: ['dev'] });
+   * A certificate by which a client is somebody: `createClientCertificate({ user: 'alice', groups: ['dev'] })`. Rejects
+   * with TypeError unless the server was given `clientCa: true`.
    */
   createClientCertificate(identity: ClientIdentity): Promise<ClientCertificate>;
   /** Ends watches, lets other requests finish, frees the port. The cluster itself stays open. Again: the same promise. */
@@ -145,6 +143,9 @@ export async function serve(cluster: FetchTarget, options: ServeOptions = {}): P
     kubeconfig,
     ...(caCertificate === undefined ? {} : { caCertificate }),
     async createClientCertificate(identity: ClientIdentity) {
+      if (typeof identity?.user !== 'string') {
+        throw new TypeError('orchplane: a certificate is for somebody: createClientCertificate({ user })');
+      }
       if (authority?.issue !== undefined) return authority.issue(identity);
       throw new TypeError('orchplane: only serve with clientCa: true has an authority that issues certificates');
     },

@@ -131,7 +131,7 @@ describe('what is answered', () => {
   });
 
   test('the options of a handler are passed on', async () => {
-    const worker = fired({ tokens: { secret: { user: 'alice' } } });
+    const worker = fired({ tokens: { secret: { user: 'alice', groups: ['system:masters'] } } });
     expect((await worker.fetch('/api/v1/pods'))?.status).toBe(403);
     expect((await worker.fetch('/api/v1/pods', { headers: { authorization: 'Bearer secret' } }))?.status).toBe(200);
   });

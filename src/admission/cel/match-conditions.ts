@@ -17,13 +17,7 @@ export type ConditionVerdict =
 
 type FailurePolicy = 'Fail' | 'Ignore' | undefined;
 
-/**
- * For webhooks: they have no parameters, no variables and no namespace to look at.
- *
- * @example
- * const verdict = webhookConditions(webhook.matchConditions, webhook.failurePolicy, input);
- * if (verdict.error !== undefined) throw refuse(request, verdict.error);
- */
+/** For webhooks: they have no parameters, no variables and no namespace to look at. */
 export function webhookConditions(
   conditions: readonly MatchCondition[] | undefined,
   failurePolicy: FailurePolicy,

@@ -4,7 +4,7 @@
  */
 import { serviceGroup } from '../../meta/dialect.js';
 import { errors } from '../../meta/errors.js';
-import type { DraftObject } from '../../meta/object.js';
+import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { isFor } from './match.js';
 import { refuse } from './refuse.js';
@@ -16,10 +16,20 @@ export const namespaceLifecycle: AdmissionPlugin = Object.freeze({
   isBuiltIn: true,
   changesNothing: true,
   mutate,
+  validate(request: AdmissionRequest, view: ClusterView): void {
+    const { operation, served, namespace } = request;
+    if (operation !== 'CREATE' || !served.namespaced || request.subresource !== '') return;
+    if (isFor(request, serviceGroup('authorization'), 'localsubjectaccessreviews')) return;
+    // It may have begun to go while somebody was waited for.
+    const before = view.namespace(namespace);
+    request.whenStored(() => {
+      if (view.namespace(namespace) !== before) checkNamespace(request, view);
+    });
+  },
 });
 
 function mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void {
-  const { operation, served, name, namespace } = request;
+  const { operation, served, name } = request;
   const isNamespace = served.gvk.kind === 'Namespace' && served.gvk.group === '';
   if (isNamespace && operation === 'DELETE' && PROTECTED.has(name)) {
     throw refuse(request, 'this namespace may not be deleted');
@@ -27,6 +37,11 @@ function mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void
   if (!served.namespaced || operation === 'DELETE') return;
   // An answer about the namespace would tell more than who asks may know.
   if (isFor(request, serviceGroup('authorization'), 'localsubjectaccessreviews')) return;
+  checkNamespace(request, view);
+}
+
+function checkNamespace(request: AdmissionRequest<DraftObject | ApiObject>, view: ClusterView): void {
+  const { operation, namespace } = request;
   const live = view.namespace(namespace);
   if (live === undefined) throw errors.notFound({ group: '', resource: 'namespaces' }, namespace);
   if (operation === 'CREATE' && isTerminating(live['status'])) {

@@ -28,12 +28,7 @@ export interface KindLookups {
   kinds(): readonly ServedKind[];
 }
 
-/**
- * The warnings for `status.typeChecking.expressionWarnings`; none for a policy that is about whatever there may be.
- *
- * @example
- * checkPolicyTypes(policy.spec, { kinds: () => registry.all() })
- */
+/** The warnings for `status.typeChecking.expressionWarnings`; none for a policy that is about whatever there may be. */
 export function checkPolicyTypes(spec: PolicySpec, lookups: KindLookups): readonly ExpressionWarning[] {
   const kinds = kindsToCheck(spec, lookups.kinds());
   const params = paramKindOf(spec, lookups.kinds());

@@ -19,12 +19,7 @@ interface Policy {
   readonly status?: { readonly observedGeneration?: number };
 }
 
-/**
- * For `Kind.attend` of ValidatingAdmissionPolicy.
- *
- * @example
- * const attend = (server: AttendedServer) => policyStatus(server, { kinds: () => registry.all() });
- */
+/** An attendant of ValidatingAdmissionPolicy. */
 export function policyStatus(server: AttendedServer, lookups: KindLookups): Attendant {
   let seen = -1;
   return {

@@ -60,12 +60,7 @@ export interface AccountTokens extends TokenDiscovery {
   readonly authenticate: TokenAuthenticator;
 }
 
-/**
- * Throws TypeError for options that it does not know or cannot use.
- *
- * @example
- * const tokens = createAccountTokens({ dialect, objects, clock, ids }, { issuer: 'https://ci.example.com' });
- */
+/** Throws TypeError for options that it does not know or cannot use. */
 export function createAccountTokens(setting: AccountTokenSetting, options: AccountTokenOptions = {}): AccountTokens {
   checkOptions(options);
   const { dialect, clock, ids } = setting;

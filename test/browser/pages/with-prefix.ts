@@ -23,7 +23,7 @@ export const prefixLater: Scenarios = {
     const spec = { containers: [{ name: 'web', image: 'web:1' }] };
     equal((await pods.create({ metadata: { name: 'web' }, spec })).status.phase, 'Pending');
     equal((await (await fetch('cluster/api/v1/pods?limit=1')).json()).items.length, 1);
-    equal((await (await fetch('/app/cluster')).json()).paths[0], '/api');
+    equal((await (await fetch('/app/cluster')).json()).paths.includes('/api'), true);
   },
 
   'the API of the page’s own server stays its own': async () => {

@@ -253,7 +253,7 @@ describe.each(ways)('lists and any kind (%s)', (way) => {
   });
 
   test('a token decides who one is, and a wrong one is nobody', async () => {
-    await using closed = await openSite(way, { tokens: { secret: { user: 'alice', groups: ['dev'] } } });
+    await using closed = await openSite(way, { tokens: { secret: { user: 'alice', groups: ['system:masters'] } } });
     const mine = closed.config.makeApiClient(CoreV1Api);
     expect(names(await mine.listNamespace())).toContain('default');
     const stranger = new KubeConfig();

@@ -343,7 +343,7 @@ describe.each(ways)('the API classes (%s)', (way) => {
       const other = await authorization.createSubjectAccessReview({
         body: { spec: { user: 'alice', resourceAttributes } },
       });
-      expect(other.status?.allowed).toBe(true);
+      expect(other.status?.allowed).toBe(false);
       const rules = await authorization.createSelfSubjectRulesReview({ body: { spec: { namespace } } });
       expect(rules.status?.resourceRules.length).toBeGreaterThan(0);
       const authentication = site.config.makeApiClient(AuthenticationV1Api);
