@@ -1,7 +1,8 @@
 /**
  * The question that a request asks of the authorizer.
  */
-import type { ResourceAttributes, SelectorRequirement } from '../kinds/access.js';
+import type { ResourceAttributes } from '../kinds/access.js';
+import { fieldRequirements, labelRequirements } from '../kinds/selector-requirements.js';
 import { type FieldSelector, parseFieldSelector, requiresExactMatch } from '../meta/fields.js';
 import { parseLabelSelector, SelectorError } from '../meta/labels.js';
 import { pathSegmentProblems } from '../meta/names.js';
@@ -52,7 +53,7 @@ export function resourceAttributes(
     ...attributes,
     name: name || (verb === 'deletecollection' ? '' : exactName(fields)),
     ...(fields === undefined ? {} : { fieldSelector: fieldRequirements(fields) }),
-    ...(labels === undefined ? {} : { labelSelector: labels.requirements.map(labelRequirement) }),
+    ...(labels === undefined ? {} : { labelSelector: labelRequirements(labels) }),
   };
 }
 
@@ -69,33 +70,4 @@ function readable<Selector>(parse: () => Selector): Selector | undefined {
 function exactName(fields: FieldSelector | undefined): string {
   const name = fields === undefined ? undefined : requiresExactMatch(fields, 'metadata.name');
   return name !== undefined && pathSegmentProblems(name).length === 0 ? name : '';
-}
-
-function fieldRequirements({ terms }: FieldSelector): SelectorRequirement[] {
-  return terms.map(({ field, value, operator }) => ({
-    key: field,
-    operator: operator === '!=' ? 'NotIn' : 'In',
-    values: [value],
-  }));
-}
-
-const LABEL_OPERATORS: Readonly<Record<string, string>> = {
-  '=': 'In',
-  '==': 'In',
-  in: 'In',
-  '!=': 'NotIn',
-  notin: 'NotIn',
-  exists: 'Exists',
-  '!': 'DoesNotExist',
-  gt: 'Gt',
-  lt: 'Lt',
-};
-
-function labelRequirement(requirement: {
-  readonly key: string;
-  readonly operator: string;
-  readonly values: Iterable<string>;
-}): SelectorRequirement {
-  const { key, operator, values } = requirement;
-  return { key, operator: LABEL_OPERATORS[operator] ?? operator, values: [...values] };
 }

@@ -3,8 +3,8 @@
  */
 import type { AuthorizationQuestion, CelAuthorizer } from '../../cel/library/authorizer.js';
 import type { AccessAttributes, AccessReader, SelectorRequirement } from '../../kinds/access.js';
-import { parseFieldSelector } from '../../meta/fields.js';
-import { parseLabelSelector, SelectorError } from '../../meta/labels.js';
+import { readFieldRequirements, readLabelRequirements } from '../../kinds/selector-requirements.js';
+import { SelectorError } from '../../meta/labels.js';
 import type { User } from '../../protocol/request.js';
 
 /** Answers for whoever sent a request, and for service accounts that an expression names. */
@@ -39,8 +39,8 @@ function attributesOf(question: AuthorizationQuestion): AccessAttributes {
     subresource,
     namespace,
     name,
-    ...(fieldSelector === '' ? {} : read('fieldSelector', () => fieldRequirements(fieldSelector))),
-    ...(labelSelector === '' ? {} : read('labelSelector', () => labelRequirements(labelSelector))),
+    ...(fieldSelector === '' ? {} : read('fieldSelector', () => readFieldRequirements(fieldSelector))),
+    ...(labelSelector === '' ? {} : read('labelSelector', () => readLabelRequirements(labelSelector))),
   };
 }
 
@@ -55,32 +55,4 @@ function read<Name extends string>(
     if (error instanceof SelectorError) return {};
     throw error;
   }
-}
-
-function fieldRequirements(text: string): readonly SelectorRequirement[] {
-  return parseFieldSelector(text).terms.map(({ field, operator, value }) => ({
-    key: field,
-    operator: operator === '=' ? 'In' : 'NotIn',
-    values: [value],
-  }));
-}
-
-const LABEL_OPERATORS: Readonly<Record<string, string>> = {
-  '=': 'In',
-  '==': 'In',
-  in: 'In',
-  '!=': 'NotIn',
-  notin: 'NotIn',
-  exists: 'Exists',
-  '!': 'DoesNotExist',
-  gt: 'Gt',
-  lt: 'Lt',
-};
-
-function labelRequirements(text: string): readonly SelectorRequirement[] {
-  return parseLabelSelector(text).requirements.map(({ key, operator, values }) => ({
-    key,
-    operator: LABEL_OPERATORS[operator] ?? operator,
-    values,
-  }));
 }

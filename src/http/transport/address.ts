@@ -5,7 +5,8 @@ import { errors } from '../../meta/errors.js';
 import { quote } from '../../meta/go-text.js';
 import type { GroupVersionResource } from '../../meta/gvk.js';
 import { pathSegmentProblems } from '../../meta/names.js';
-import type { ApiRequest, RequestOptions, Verb } from '../../protocol/request.js';
+import { percentEncode, queryText } from '../../protocol/query-text.js';
+import type { ApiRequest, Verb } from '../../protocol/request.js';
 import { isRecord } from '../../util/json.js';
 
 export const METHODS: Readonly<Record<Verb, string>> = {
@@ -71,7 +72,7 @@ function parseBaseUrl(text: string): URL {
 
 /** The whole URL. Throws BadRequest for a name that no path can hold. */
 export function addressOf(baseUrl: string, request: ApiRequest): string {
-  return `${baseUrl}${pathOf(request)}${queryOf(request)}`;
+  return `${baseUrl}${pathOf(request)}${queryText(request)}`;
 }
 
 function pathOf({ verb, resource, namespace, name, subresource }: ApiRequest): string {
@@ -99,38 +100,5 @@ function segment(what: string, text: string): string {
   if (text === '') throw errors.badRequest(`${what.toLowerCase()} must be provided`);
   const problems = pathSegmentProblems(text);
   if (problems.length > 0) throw errors.badRequest(`${what} parameter invalid: ${quote(text)}: ${problems.join(';')}`);
-  return encode(text);
-}
-
-/** Options that go into the query as they are; those of a delete go into its body. */
-const PARAMETERS = [
-  'fieldManager',
-  'fieldValidation',
-  'force',
-  'labelSelector',
-  'fieldSelector',
-  'limit',
-  'continue',
-  'resourceVersion',
-  'resourceVersionMatch',
-  'sendInitialEvents',
-  'allowWatchBookmarks',
-  'timeoutSeconds',
-] as const satisfies readonly (keyof RequestOptions)[];
-
-function queryOf({ verb, options }: ApiRequest): string {
-  const pairs: string[] = verb === 'watch' ? ['watch=true'] : [];
-  for (const name of PARAMETERS) {
-    const value = options[name];
-    if (value !== undefined) pairs.push(`${name}=${encode(String(value))}`);
-  }
-  if (verb !== 'delete' && verb !== 'deletecollection') {
-    for (const value of options.dryRun ?? []) pairs.push(`dryRun=${encode(value)}`);
-  }
-  return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
-}
-
-/** Percent-encoded, the plus sign too, which stands for a space in a query. Half a surrogate pair has no encoding. */
-function encode(text: string): string {
-  return encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd'));
+  return percentEncode(text);
 }

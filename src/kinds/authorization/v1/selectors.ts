@@ -3,9 +3,9 @@
  * yet: a newer client may have more of them, and to leave one out only makes the question wider.
  */
 import { type FieldError, forbidden, invalid, keyPath, required } from '../../../meta/field-error.js';
-import { parseFieldSelector } from '../../../meta/fields.js';
-import { labelExpressionErrors, parseLabelSelector, SelectorError } from '../../../meta/labels.js';
+import { labelExpressionErrors, SelectorError } from '../../../meta/labels.js';
 import type { SelectorRequirement } from '../../access.js';
+import { readFieldRequirements, readLabelRequirements } from '../../selector-requirements.js';
 import type {
   FieldSelectorAttributes,
   FieldSelectorRequirement,
@@ -87,38 +87,14 @@ const UNREADABLE: ReadSelector = { requirements: [], isLess: true };
 /** A field equals one value or does not; nothing else can be said of fields. */
 function readFields({ rawSelector = '', requirements = [] }: FieldSelectorAttributes): ReadSelector {
   if (rawSelector !== '') {
-    return readText(() =>
-      parseFieldSelector(rawSelector).terms.map(({ field, operator, value }) => ({
-        key: field,
-        operator: operator === '=' ? 'In' : 'NotIn',
-        values: [value],
-      })),
-    );
+    return readText(() => readFieldRequirements(rawSelector));
   }
   return readList(requirements, ({ operator, values }) => WITH_VALUES.includes(operator) && values.length === 1);
 }
 
-const TEXT_OPERATORS: Readonly<Record<string, string>> = {
-  '=': 'In',
-  '==': 'In',
-  in: 'In',
-  '!=': 'NotIn',
-  notin: 'NotIn',
-  exists: 'Exists',
-  '!': 'DoesNotExist',
-  gt: 'Gt',
-  lt: 'Lt',
-};
-
 function readLabels({ rawSelector = '', requirements = [] }: LabelSelectorAttributes): ReadSelector {
   if (rawSelector !== '') {
-    return readText(() =>
-      parseLabelSelector(rawSelector).requirements.map(({ key, operator, values }) => ({
-        key,
-        operator: TEXT_OPERATORS[operator] ?? operator,
-        values,
-      })),
-    );
+    return readText(() => readLabelRequirements(rawSelector));
   }
   const known = [...WITH_VALUES, ...WITHOUT_VALUES];
   return readList(requirements, ({ operator }) => known.includes(operator));
