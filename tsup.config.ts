@@ -26,6 +26,7 @@ export default defineConfig([
       core: 'src/core.ts',
       'kinds/index': 'src/kinds/index.ts',
       'admission/index': 'src/admission/index.ts',
+      'controllers/index': 'src/controllers/index.ts',
       'http/index': 'src/http/index.ts',
       'service-worker/index': 'src/service-worker/index.ts',
       'codec/protobuf/index': 'src/codec/protobuf/index.ts',

@@ -51,6 +51,7 @@ export { type Client, type ClientOptions, createClient } from './client/client.j
 export type { Recipe } from './client/edit.js';
 export type { ApplyPlan, FieldChange, PlannedField } from './client/explain/apply-plan.js';
 export type { FieldOwner, OwnedField, Ownership } from './client/explain/ownership.js';
+export type { Companion, Host, LocalHost } from './client/host.js';
 export type { Informer, InformerEvent, InformerListener, InformerOptions } from './client/informer.js';
 export type {
   ApplyOptions,
@@ -80,7 +81,8 @@ export {
 export type { FieldsOption, LabelsOption } from './client/selectors.js';
 export type { Predicate } from './client/wait-for.js';
 export type { Watch, WatchEvent } from './client/watch.js';
-export type { Cluster, ClusterOptions, ClusterSnapshot, ForkOptions } from './cluster.js';
+export type { Cluster, ClusterSnapshot } from './cluster.js';
+export type { ClusterOptions, ForkOptions } from './cluster-options.js';
 export type {
   AccessAttributes,
   AccessDecision,
@@ -144,5 +146,6 @@ export { atomic, mapList, setList } from './schema/hints.js';
 export type { AccessListener } from './server/context.js';
 export type { Middleware, Next } from './server/middleware.js';
 export { type MemoryStorageOptions, memoryStorage, type StorageSettings } from './storage/memory-storage.js';
+export type { Activities, Activity, RestOptions } from './util/activity.js';
 export { type Clock, systemClock, type TimerOptions, type Undo } from './util/clock.js';
 export { type Ids, randomIds } from './util/ids.js';

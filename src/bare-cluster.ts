@@ -1,8 +1,9 @@
 /**
  * createCluster() without kinds of its own accord.
  */
-import type { Cluster, ClusterOptions } from './cluster.js';
+import type { Cluster } from './cluster.js';
 import { assembleCluster } from './cluster.js';
+import type { ClusterOptions } from './cluster-options.js';
 
 /**
  * Makes a cluster that serves Namespace and the kinds it is given; more can be installed later.

@@ -6,104 +6,52 @@ import { slimAdmission } from './admission/plugins/slim.js';
 import type { AdmissionPlugin } from './admission/types.js';
 import type { AuditLog } from './audit/log.js';
 import { type AuthorizerFactory, allowAuthenticated } from './auth/authorizer.js';
-import type {
-  AccountTokensFactory,
-  AuthenticationOptions,
-  ClusterAuthentication,
-} from './auth/cluster-authentication.js';
+import type { AccountTokensFactory, ClusterAuthentication } from './auth/cluster-authentication.js';
 import { impersonated } from './auth/identity.js';
 import type { Client } from './client/client.js';
 import { createClient } from './client/client.js';
+import type { Companion, LocalHost } from './client/host.js';
 import type { ClientDefaults } from './client/options.js';
+import { CLUSTER_OPTIONS, type ClusterOptions, type ForkOptions, outsideOf } from './cluster-options.js';
 import type { AccessAttributes, AccessDecision } from './kinds/access.js';
-import type { ConvertObject, Outside, Webhooks } from './kinds/attendant.js';
 import { Namespace } from './kinds/core/v1/namespace.js';
-import { type FeatureGateSettings, type FeatureGates, featureGates } from './kinds/feature-gates.js';
+import { type FeatureGates, featureGates } from './kinds/feature-gates.js';
 import type { Kind } from './kinds/kind.js';
 import { checkRelease, REFERENCE_RELEASE, type Release } from './kinds/lifecycle.js';
 import type { InsideReader } from './kinds/objects.js';
 import type { ServedKind } from './kinds/served-kind.js';
-import type { DialectName } from './meta/dialect.js';
 import { dialectNamed } from './meta/dialect.js';
 import { errors, failure } from './meta/errors.js';
 import { type GroupVersionResource, qualifiedResource } from './meta/gvk.js';
 import type { ApiRequest, User } from './protocol/request.js';
 import type { ApiResponse } from './protocol/response.js';
-import type { Transport } from './protocol/transport.js';
-import { Availability, type RuntimeConfig } from './registry/availability.js';
+import { Availability } from './registry/availability.js';
 import { Registry } from './registry/registry.js';
 import { Attendants, type MoreAttendants } from './server/attend.js';
 import { audited } from './server/audited.js';
 import { checkPlugged } from './server/check-plugged.js';
 import { type AccessListener, ADMINISTRATOR, type ServerContext } from './server/context.js';
 import { dispatch } from './server/dispatch.js';
+import type { RunningWatch } from './server/event-stream.js';
 import { type ContextParts, makeContext } from './server/make-context.js';
 import { type Middleware, MiddlewareStack } from './server/middleware.js';
 import { objectReader } from './server/power.js';
 import { seedInitialObjects, seedNamespaces } from './server/seed.js';
-import { memoryStorage, type StorageSettings } from './storage/memory-storage.js';
+import { memoryStorage } from './storage/memory-storage.js';
 import { Store, type StoreSnapshot } from './storage/store.js';
-import { type Clock, systemClock } from './util/clock.js';
+import { Activities, type Activity, type RestOptions, untilAtRest } from './util/activity.js';
+import { systemClock } from './util/clock.js';
 import { type Ids, randomIds } from './util/ids.js';
 import { isPromise, type MaybePromise } from './util/maybe-promise.js';
 import { refuseUnknownOptions } from './util/options.js';
-
-export interface ClusterOptions {
-  /**
-   * The kinds it serves, whatever their level; Namespace is always among them. Unless said otherwise: all built-in ones
-   * that are stable or switched on by `runtimeConfig`.
-   */
-  readonly kinds?: readonly Kind[] | undefined;
-  /** Which versions are on beyond the stable ones: `'api/all=true'`, `'resource.orch.io/v1beta1=true'`, … */
-  readonly runtimeConfig?: RuntimeConfig | undefined;
-  /** Feature gates by name; `AllAlpha` and `AllBeta` stand for many. */
-  readonly featureGates?: FeatureGateSettings | undefined;
-  /** The release of the reference server that it plays, from 1.22 on: which versions and gates there are. */
-  readonly release?: Release | undefined;
-  /** Told what is better not relied on: gates that will go. Absent: the console is. */
-  readonly onWarning?: ((warning: string) => void) | undefined;
-  /** The spelling of the service's own names; `orch` unless said otherwise. */
-  readonly dialect?: DialectName | undefined;
-  /** How much it remembers; see {@link memoryStorage}. */
-  readonly storage?: StorageSettings | undefined;
-  /** Plugins in order; {@link defaultAdmission} unless said otherwise. */
-  readonly admission?: readonly AdmissionPlugin[] | undefined;
-  /** Who may do what: {@link rbac} unless said otherwise. Members of system:masters may do everything. */
-  readonly authorizer?: AuthorizerFactory | undefined;
-  /** How those who ask over a wire are known, and how tokens of service accounts are made. */
-  readonly authentication?: AuthenticationOptions | undefined;
-  /**
-   * Expressions of admission policies are checked against the types of what they match, and the findings stand in the
-   * status of the policies. A controller of the reference server does that; off unless said otherwise.
-   */
-  readonly policyStatus?: boolean | undefined;
-  /** Writes requests down; see {@link auditLog}. */
-  readonly audit?: AuditLog | undefined;
-  /** The machine's clock unless said otherwise. */
-  readonly clock?: Clock | undefined;
-  /** Random unless said otherwise. */
-  readonly ids?: Ids | undefined;
-  /**
-   * Conversions between versions of custom kinds by functions of this process, by the name of the definition
-   * (`widgets.example.com`); they take the place of its webhook, or of the strategy None.
-   */
-  readonly conversions?: Readonly<Record<string, ConvertObject>> | undefined;
-  /** How webhooks are called; `fetch` unless said otherwise. */
-  readonly webhooks?: Webhooks | undefined;
-  /** Defaults of the cluster as a client: namespace, field manager, … */
-  readonly client?: ClientDefaults | undefined;
-}
 
 /** The state of a cluster at one moment. Opaque; give it to `restore`. */
 export interface ClusterSnapshot {
   readonly resourceVersion: string;
 }
 
-/** What a fork may have of its own; everything else is taken from its parent. */
-export type ForkOptions = Pick<ClusterOptions, 'clock' | 'ids' | 'client'>;
-
 /** A control plane in this process. It is its own client. */
-export interface Cluster extends Client, Transport, AsyncDisposable {
+export interface Cluster extends Client, LocalHost, AsyncDisposable {
   readonly ids: Ids;
   /** The version of the newest write. */
   readonly resourceVersion: string;
@@ -160,6 +108,16 @@ export interface Cluster extends Client, Transport, AsyncDisposable {
   readonly features: FeatureGates;
   /** The release that it plays. */
   readonly release: Release;
+
+  /**
+   * Resolves when everything has come to rest that runs on its own: each watch that somebody follows is delivered, each
+   * queue of a controller is empty and no timer is due. Time does not pass by it: what waits for a later moment waits on.
+   * Rejects with an error that names who is still busy when `timeoutMs` (10 s of the machine's time) is over.
+   *
+   * @example
+   * await cluster.settle();
+   */
+  settle(options?: RestOptions): Promise<void>;
 
   /** Ends every watch; later requests are refused. */
   close(): Promise<void>;
@@ -223,46 +181,25 @@ export function assembleCluster<Extra extends object = object>(
     attendants: (options.policyStatus === true ? defaults.policyStatus : undefined) ?? (() => new Map()),
     audit: options.audit,
     client: options.client ?? {},
+    controllers: options.controllers,
     outside: outsideOf(options, ids),
     family: {},
     extend,
   };
   // Whatever the extension adds is there, on this cluster and on its forks.
-  const cluster = assemble(parts) as Cluster & Extra;
+  const { cluster, start } = assemble(parts);
   seedNamespaces(makeContext({ ...parts, admission: [] }));
   seedInitialObjects(parts, registry.storedForms());
-  return cluster;
+  start();
+  return cluster as Cluster & Extra;
 }
-
-function outsideOf({ conversions = {}, webhooks }: ClusterOptions, ids: Ids): Outside {
-  return { conversions, webhooks, uid: () => ids.uid() };
-}
-
-const CLUSTER_OPTIONS = [
-  'kinds',
-  'runtimeConfig',
-  'featureGates',
-  'release',
-  'onWarning',
-  'dialect',
-  'storage',
-  'admission',
-  'authorizer',
-  'authentication',
-  'audit',
-  'policyStatus',
-  'clock',
-  'ids',
-  'conversions',
-  'webhooks',
-  'client',
-] as const satisfies readonly (keyof ClusterOptions)[];
 
 interface ClusterParts extends ContextParts {
   readonly isFork: boolean;
   readonly attendants: (registry: Registry) => MoreAttendants;
   readonly audit: AuditLog | undefined;
   readonly client: ClientDefaults;
+  readonly controllers: Companion | undefined;
   /** Shared by a cluster and its forks. */
   readonly family: object;
   readonly extend: ExtendCluster<object>;
@@ -284,12 +221,21 @@ function undo(run: () => void): (() => void) & Disposable {
 /** Snapshots are ours to open only by the cluster's own code. */
 const snapshots = new WeakMap<ClusterSnapshot, { readonly state: StoreSnapshot; readonly family: object }>();
 
-function assemble(parts: ClusterParts): Cluster {
+/** A cluster, and what starts its controllers once everything is in its place. */
+interface Assembled {
+  readonly cluster: Cluster;
+  start(): void;
+}
+
+function assemble(parts: ClusterParts): Assembled {
   const context = makeContext(parts);
   const { accessListeners } = context;
   const { store, registry, dialect, clock, ids } = parts;
   const middlewares = new MiddlewareStack();
   const closing = new AbortController();
+  const activities = new Activities();
+  activities.add(deliveries(context.watches));
+  let companion: ReturnType<Companion> | undefined;
 
   const attendants = new Attendants(context, parts.outside, parts.attendants(registry));
   // A fork begins where everything is seen to. Attendants look around with its first write, unless they have to know what
@@ -330,6 +276,11 @@ function assemble(parts: ClusterParts): Cluster {
   async function close(): Promise<void> {
     closing.abort(errors.serviceUnavailable('the cluster is closed'));
     for (const watch of [...context.watches]) watch.close();
+    await companion?.close();
+  }
+
+  function start(): void {
+    companion = parts.controllers?.(whole);
   }
 
   /** What a client in this process is told about a kind that was forgotten: which one, and what to do. */
@@ -395,12 +346,14 @@ function assemble(parts: ClusterParts): Cluster {
           'orchplane: this snapshot is of another cluster; restore takes those of a cluster and its forks',
         );
       }
+      companion?.close();
       store.restore(held.state);
       attendants.startOver();
+      start();
     },
     fork(options: ForkOptions = {}) {
       const forkClock = options.clock ?? clock;
-      return assemble({
+      const fork = assemble({
         ...parts,
         isFork: true,
         clock: forkClock,
@@ -409,14 +362,31 @@ function assemble(parts: ClusterParts): Cluster {
         store: new Store({ clock: forkClock, ...parts.storage }, store.snapshot()),
         registry: registry.fork(),
       });
+      fork.start();
+      return fork.cluster;
     },
     resolve: (resource: GroupVersionResource) => registry.byResource(resource),
     hasBuiltIns: (group: string) => registry.hasBuiltIns(group),
     kinds: () => registry.all(),
     features: parts.features,
     release: parts.release,
+    activities,
+    settle: (options) => untilAtRest(activities, options, () => clock.runDue?.()),
     close,
     [Symbol.asyncDispose]: close,
   };
-  return Object.freeze(Object.assign(cluster, parts.extend(cluster, parts.client)));
+  const whole: Cluster = Object.freeze(Object.assign(cluster, parts.extend(cluster, parts.client)));
+  return { cluster: whole, start };
+}
+
+/** Events on their way to those who follow watches. */
+function deliveries(watches: ReadonlySet<RunningWatch>): Activity {
+  const behind = () => [...watches].filter((watch) => watch.isBehind());
+  return {
+    isBusy() {
+      for (const watch of watches) if (watch.isBehind()) return true;
+      return false;
+    },
+    busyWith: () => behind().map(({ storage }) => `a watch of ${storage ?? 'something'} has events unread`),
+  };
 }

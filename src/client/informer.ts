@@ -40,6 +40,8 @@ export interface InformerOptions<Object, IndexName extends string = never> exten
 export interface Informer<Object, IndexName extends string = never> extends AsyncDisposable {
   /** Resolves with the first list; rejects only if the informer ends before it. */
   readonly synced: Promise<void>;
+  /** The version up to which it knows everything; absent before the first list. */
+  readonly resourceVersion: string | undefined;
   /**
    * One object, if it is known. The namespace is that of the api by default; from `all()` it has to be given, except
    * for cluster-scoped kinds.
@@ -75,6 +77,7 @@ interface Subscription<Object> {
 
 class CachingInformer<Object, IndexName extends string> implements Informer<Object, IndexName>, Observer<Object> {
   readonly synced: Promise<void>;
+  resourceVersion: string | undefined;
   readonly #endpoint: Endpoint;
   readonly #cache: ObjectCache<Object>;
   readonly #onError: (error: unknown) => void;
@@ -143,7 +146,8 @@ class CachingInformer<Object, IndexName extends string> implements Informer<Obje
   }
 
   /** Called by the reflector: takes over the whole list first, then tells the difference to what was known. */
-  listed(items: readonly Object[]): void {
+  listed(items: readonly Object[], resourceVersion: string): void {
+    this.resourceVersion = resourceVersion;
     const events: InformerEvent<Object>[] = [];
     const gone = new Map(this.#cache.entries());
     for (const item of items) {
@@ -157,6 +161,11 @@ class CachingInformer<Object, IndexName extends string> implements Informer<Obje
     }
     this.#sync.resolve();
     for (const event of events) this.#tell(event);
+  }
+
+  /** Called by the reflector. */
+  reached(resourceVersion: string): void {
+    this.resourceVersion = resourceVersion;
   }
 
   /** Called by the reflector. The event's own type is not trusted: what counts is what was known here. */

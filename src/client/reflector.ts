@@ -24,7 +24,9 @@ import { LiveWatch } from './watch.js';
 /** What is told about the collection. None of these may throw. */
 export interface Observer<Object> {
   /** All there is now. What was known and is not among the items has gone. */
-  listed(items: readonly Object[]): void;
+  listed(items: readonly Object[], resourceVersion: string): void;
+  /** Everything up to this version has been told; comes before what is told with it. */
+  reached?(resourceVersion: string): void;
   changed(event: ChangeEvent<Object>): void;
   /** A request failed; it will be made again. */
   failed(error: unknown): void;
@@ -87,7 +89,7 @@ class Round<Object> {
         const list = isPromise(listing) ? await listing : listing;
         if (this.#source.signal.aborted) return { type: 'ended' };
         this.#version = list.metadata.resourceVersion;
-        this.#observer.listed(list.items);
+        this.#observer.listed(list.items, list.metadata.resourceVersion);
       }
       const began = clock.now();
       try {
@@ -112,11 +114,13 @@ class Round<Object> {
     const { endpoint, options, signal } = this.#source;
     const query = { ...options, resourceVersion, allowWatchBookmarks: true };
     const watch = new LiveWatch<Object>(endpoint, endpoint.request('watch', query, signal));
-    for (;;) {
-      const { done, value } = await watch.next();
-      if (done === true) return;
+    for await (const value of watch) {
       this.wasFruitful = true;
-      this.#version = versionOf(value.object) ?? this.#version;
+      const version = versionOf(value.object);
+      if (version !== undefined) {
+        this.#version = version;
+        this.#observer.reached?.(version);
+      }
       if (value.type !== 'BOOKMARK') this.#observer.changed(value);
     }
   }

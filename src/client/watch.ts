@@ -106,11 +106,17 @@ export class LiveWatch<Object> implements Watch<Object> {
   [Symbol.asyncIterator](): AsyncIterator<WatchEvent<Object>, undefined> {
     if (this.#inLoop && !this.#ended) throw new Error(`orchplane: ${SECOND_READER}`);
     this.#inLoop = true;
+    this.#follow();
     return this;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.close();
+  }
+
+  /** A loop reads everything; whoever calls `next` by hand may stop when it likes. */
+  #follow(): void {
+    if (this.#stream !== undefined && isDirect(this.#stream)) this.#stream.follow();
   }
 
   #openLater(opened: Promise<WatchStream>): void {
@@ -124,6 +130,7 @@ export class LiveWatch<Object> implements Watch<Object> {
       (stream) => {
         if (this.#ended) stream.close();
         else this.#stream = stream;
+        if (this.#inLoop) this.#follow();
         this.#endOpening();
       },
       (error: unknown) => {

@@ -56,4 +56,6 @@ export interface DirectWatchStream extends WatchStream {
    * waits.
    */
   read(receive: (event: WireEvent | undefined) => void): void;
+  /** The reader promises to read all that comes as soon as it can: whoever waits for rest waits for it too. */
+  follow(): void;
 }

@@ -39,6 +39,8 @@ export interface RunningWatch {
   close(): void;
   /** Ends it when everything up to a version has been read. */
   finish(revision: number): void;
+  /** Somebody follows it who reads all there is, and has not read all. */
+  isBehind(): boolean;
 }
 
 type Result = IteratorResult<WireEvent, undefined>;
@@ -47,7 +49,7 @@ const DONE: Result = Object.freeze({ done: true, value: undefined });
 const BOOKMARK_INTERVAL_MS = 60_000;
 /** A bookmark shortly before the end lets the client come back to where it was. */
 const LAST_BOOKMARK_MS = 2_000;
-const IN_BACKGROUND = { background: true };
+const IN_BACKGROUND = { background: true, minor: true };
 
 export class EventStream implements DirectWatchStream, RunningWatch {
   readonly #options: EventStreamOptions;
@@ -63,6 +65,7 @@ export class EventStream implements DirectWatchStream, RunningWatch {
   /** The version after which it ends; absent while it goes on. */
   #last: number | undefined;
   #isClosed = false;
+  #isFollowed = false;
   readonly #undos: Undo[] = [];
 
   constructor(options: EventStreamOptions) {
@@ -96,6 +99,16 @@ export class EventStream implements DirectWatchStream, RunningWatch {
     }
     this.#receive = receive;
     if (this.#held === undefined) this.#cursor?.wait(this.#onEvent);
+  }
+
+  follow(): void {
+    this.#isFollowed = true;
+  }
+
+  isBehind(): boolean {
+    if (!this.#isFollowed || this.#isClosed) return false;
+    if (this.#held !== undefined) return true;
+    return this.#receive === undefined && (this.#queued < this.#queue.length || this.#cursor?.isCaughtUp === false);
   }
 
   close(): void {
@@ -210,7 +223,7 @@ export class EventStream implements DirectWatchStream, RunningWatch {
     const { clock, timeoutMs, timeoutIsAwaited, bookmark } = this.#options;
     if (timeoutMs !== undefined) {
       const background = timeoutIsAwaited !== true;
-      this.#undos.push(clock.after(timeoutMs, () => this.close(), { background }));
+      this.#undos.push(clock.after(timeoutMs, () => this.close(), { background, minor: background }));
       if (bookmark !== undefined && timeoutMs > LAST_BOOKMARK_MS) {
         const beforeEnd = timeoutMs - LAST_BOOKMARK_MS;
         this.#undos.push(clock.after(beforeEnd, () => this.#offerBookmark(), IN_BACKGROUND));

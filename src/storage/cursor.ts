@@ -44,6 +44,11 @@ export class Cursor {
     this.filter = filter;
   }
 
+  /** Nothing is known that its reader has not been offered. */
+  get isCaughtUp(): boolean {
+    return this.#caughtUp;
+  }
+
   /** The next event, or undefined when there is none yet. Throws {@link CompactedError} when it was dropped. */
   poll(): ChangeEvent | undefined {
     if (this.#ended === 'closed') return undefined;

@@ -2,6 +2,7 @@
  * A clock that stands still until it is told to go on. Nothing sleeps: due timers run, in order, inside `advance`.
  */
 import { type Clock, nextTurn, type Undo } from '../util/clock.js';
+import { Heap } from '../util/heap.js';
 
 export interface FakeClock extends Clock {
   /**
@@ -16,6 +17,8 @@ export interface FakeClock extends Clock {
 interface Timer {
   readonly due: number;
   readonly run: () => void;
+  readonly isMinor: boolean;
+  isOff: boolean;
 }
 
 /** The first moment of 2030, so that times in tests are recognisable and never today's. */
@@ -29,35 +32,67 @@ const START = Date.UTC(2030, 0, 1);
  */
 export function fakeClock(options: { readonly now?: number } = {}): FakeClock {
   let now = options.now ?? START;
-  const timers = new Set<Timer>();
+  let pending = 0;
+  const timers = new Heap<Timer>((timer) => timer.due);
+  /** Whoever works on this clock's time and is waited for. */
+  const joined = new Set<() => Promise<void>>();
 
-  function nextDue(until: number): Timer | undefined {
-    let next: Timer | undefined;
-    for (const timer of timers) if (timer.due <= until && (next === undefined || timer.due < next.due)) next = timer;
-    return next;
+  function takeDue(until: number): Timer | undefined {
+    for (let timer = timers.peek(); timer !== undefined && timer.due <= until; timer = timers.peek()) {
+      timers.pop();
+      if (timer.isOff) continue;
+      timer.isOff = true;
+      pending--;
+      return timer;
+    }
+    return undefined;
+  }
+
+  async function rest(): Promise<void> {
+    await turns();
+    for (const each of [...joined]) await each();
   }
 
   return {
     now: () => now,
-    after(delayMs, run): Undo {
-      const timer: Timer = { due: now + Math.max(0, delayMs), run };
-      timers.add(timer);
-      return () => timers.delete(timer);
+    after(delayMs, run, timerOptions): Undo {
+      const timer: Timer = {
+        due: now + Math.max(0, delayMs),
+        run,
+        isMinor: timerOptions?.minor === true,
+        isOff: false,
+      };
+      timers.push(timer);
+      pending++;
+      return () => {
+        if (timer.isOff) return;
+        timer.isOff = true;
+        pending--;
+      };
+    },
+    runDue() {
+      for (let timer = takeDue(now); timer !== undefined; timer = takeDue(now)) timer.run();
+    },
+    join(each) {
+      joined.add(each);
+      return () => void joined.delete(each);
     },
     async advance(ms) {
       if (!(ms >= 0)) throw new RangeError(`orchplane: a clock is advanced by zero or more milliseconds, not by ${ms}`);
       const until = now + ms;
-      await settle();
-      for (let timer = nextDue(until); timer !== undefined; timer = nextDue(until)) {
-        timers.delete(timer);
+      await rest();
+      let isAtRest = true;
+      for (let timer = takeDue(until); timer !== undefined; timer = takeDue(until)) {
         now = Math.max(now, timer.due);
         timer.run();
-        await settle();
+        if (!timer.isMinor) await rest();
+        isAtRest = !timer.isMinor;
       }
       now = until;
+      if (!isAtRest) await rest();
     },
     get pending() {
-      return timers.size;
+      return pending;
     },
   };
 }
@@ -66,7 +101,7 @@ export function fakeClock(options: { readonly now?: number } = {}): FakeClock {
  * A turn of the event loop ends when no promise is left to run, however long their chains; the second is for what asks
  * the platform for something in between.
  */
-async function settle(): Promise<void> {
+async function turns(): Promise<void> {
   await nextTurn();
   await nextTurn();
 }

@@ -1,7 +1,7 @@
 /**
  * The production cluster with a clock and identities that a test owns. There is no fake implementation to diverge.
  */
-import type { ClusterOptions, ForkOptions } from '../cluster.js';
+import type { ClusterOptions, ForkOptions } from '../cluster-options.js';
 import { createCluster, type FullCluster } from '../full-cluster.js';
 import { type FakeClock, fakeClock } from './fake-clock.js';
 import { sequentialIds } from './sequential-ids.js';

@@ -11,11 +11,20 @@ export interface Clock {
   now(): number;
   /** Calls `run` once after `delayMs` of this clock's time. */
   after(delayMs: number, run: () => void, options?: TimerOptions): Undo;
+  /** Only on clocks that have to be told to go on: runs what is due now. Others do that by themselves. */
+  runDue?(): void;
+  /**
+   * Only on clocks that have to be told to go on: `rest` is awaited before time moves on, so that whatever works on its
+   * own sees each moment to its end.
+   */
+  join?(rest: () => Promise<void>): Undo;
 }
 
 export interface TimerOptions {
   /** Nobody waits for this timer: it need not keep the process alive. */
   readonly background?: boolean;
+  /** Nothing that matters happens at that very moment: a clock under test need not let everything come to rest after it. */
+  readonly minor?: boolean;
 }
 
 /** Timers count in 32 bits; a longer one would fire at once. */
@@ -47,10 +56,24 @@ export function nextTurn(): Promise<void> {
   return new Promise((resolve) => soon(resolve));
 }
 
-// Taken when the module loads, so that a test framework that replaces timers later does not stop this one. Browsers
-// have no immediates; a timer of zero is the nearest thing.
-const { setImmediate: immediate, setTimeout: timeout } = globalThis as {
+// Taken when the module loads, so that a test framework that replaces timers later does not stop this one.
+const { setImmediate: immediate, MessageChannel: Channel } = globalThis as {
   setImmediate?: (run: () => void) => unknown;
-  setTimeout: (run: () => void, ms: number) => unknown;
+  MessageChannel: typeof MessageChannel;
 };
-const soon = immediate ?? ((run: () => void) => timeout(run, 0));
+const soon = immediate ?? messageTurns();
+
+/** Browsers have no immediates, and make nested timers wait for milliseconds; a message to oneself takes one turn. */
+function messageTurns(): (run: () => void) => void {
+  const runs: (() => void)[] = [];
+  let port: MessagePort | undefined;
+  return (run) => {
+    if (port === undefined) {
+      const channel = new Channel();
+      channel.port1.onmessage = () => runs.shift()?.();
+      port = channel.port2;
+    }
+    runs.push(run);
+    port.postMessage(undefined);
+  };
+}

@@ -54,16 +54,26 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // A worker is handed its cluster, as a handler is.
   'service-worker': ['util', 'http'],
   // The command line makes clusters and serves them.
-  node: [...L6, 'manifests', 'http', 'cluster.ts', 'full-cluster.ts'],
+  node: [...L6, 'manifests', 'http', 'cluster.ts', 'cluster-options.ts', 'full-cluster.ts'],
   // Loops on the public client only.
-  controllers: ['util', 'meta', 'schema', 'merge', 'protocol', 'kinds', 'client'],
+  controllers: ['util', 'meta', 'schema', 'merge', 'protocol', 'kinds', 'admission', 'client'],
   // Everything that runs in a browser.
-  testing: [...L6, 'http', 'controllers', 'cluster.ts', 'full-cluster.ts'],
+  testing: [...L6, 'http', 'controllers', 'cluster.ts', 'cluster-options.ts', 'full-cluster.ts'],
   // The composition root, and the guide over it. HTTP, Node and testing are entries of their own.
-  'cluster.ts': [...L6, 'manifests', 'controllers'],
-  'full-cluster.ts': ['kinds', 'auth', 'admission', 'server', 'client', 'manifests', 'cluster.ts'],
-  'bare-cluster.ts': ['cluster.ts'],
-  'api.ts': [...L6, 'manifests', 'controllers', 'cluster.ts'],
+  'cluster-options.ts': L6,
+  'cluster.ts': [...L6, 'cluster-options.ts'],
+  'full-cluster.ts': [
+    'kinds',
+    'auth',
+    'admission',
+    'server',
+    'client',
+    'manifests',
+    'cluster.ts',
+    'cluster-options.ts',
+  ],
+  'bare-cluster.ts': ['cluster.ts', 'cluster-options.ts'],
+  'api.ts': [...L6, 'manifests', 'cluster.ts', 'cluster-options.ts'],
   'index.ts': ['cel', 'kinds', 'admission', 'manifests', 'api.ts', 'full-cluster.ts'],
   'core.ts': ['kinds', 'admission', 'api.ts', 'bare-cluster.ts'],
 };

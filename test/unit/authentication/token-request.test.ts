@@ -1,6 +1,6 @@
 /** TokenRequest and TokenReview through a cluster: who gets a token, what it ends with, and what is said about it. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { ClusterOptions } from '../../../src/cluster.js';
+import type { ClusterOptions } from '../../../src/cluster-options.js';
 import { createFetchHandler } from '../../../src/http/index.js';
 import type { TestCluster } from '../../../src/testing/index.js';
 import { testCluster } from '../../../src/testing/index.js';

@@ -1,0 +1,27 @@
+/**
+ * Who owns an object, and how an owner is written down.
+ */
+import type { ServedKind } from '../../kinds/served-kind.js';
+import type { ApiObject, OwnerReference } from '../../meta/object.js';
+
+/** The reference to the one owner that manages the object, if there is one. */
+export function controllerOf(object: Pick<ApiObject, 'metadata'>): Readonly<OwnerReference> | undefined {
+  return object.metadata.ownerReferences?.find((reference) => reference.controller === true);
+}
+
+export function isControlledBy(object: Pick<ApiObject, 'metadata'>, owner: Pick<ApiObject, 'metadata'>): boolean {
+  return controllerOf(object)?.uid === owner.metadata.uid;
+}
+
+/** The reference that makes `owner` the controller of what carries it. */
+export function controllerReference(owner: ApiObject): OwnerReference {
+  const { apiVersion, kind, metadata } = owner;
+  return { apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true, blockOwnerDeletion: true };
+}
+
+/** Whether a reference names this kind, in whatever version. */
+export function refersTo(reference: Readonly<OwnerReference>, { gvk }: Pick<ServedKind, 'gvk'>): boolean {
+  const slash = reference.apiVersion.indexOf('/');
+  const group = slash < 0 ? '' : reference.apiVersion.slice(0, slash);
+  return reference.kind === gvk.kind && group === gvk.group;
+}

@@ -1,0 +1,231 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+/**
+ * Runs controllers beside a cluster: one set of informers for all, a client for each, and one end.
+ */
+import { createClient } from '../../client/client.js';
+import type { Companion, Host, LocalHost } from '../../client/host.js';
+import type { ClientDefaults } from '../../client/options.js';
+import type { Kind } from '../../kinds/kind.js';
+import { formatTime } from '../../meta/time.js';
+import type { User } from '../../protocol/request.js';
+import { onAbort } from '../../util/abort.js';
+import { Activities, type RestOptions, untilAtRest } from '../../util/activity.js';
+import type { Undo } from '../../util/clock.js';
+import { randomIds } from '../../util/ids.js';
+import { refuseUnknownOptions } from '../../util/options.js';
+import type { Controller, ControllerContext, QueueOptions } from './controller.js';
+import { createEventRecorder } from './events.js';
+import { OwnWrites, resourceKey } from './own-writes.js';
+import { SharedInformer } from './shared-informer.js';
+import { type Reconcile, WorkQueue } from './work-queue.js';
+
+export interface RunOptions {
+  /**
+   * `own`: each acts as its own service account of kube-system, and may do what roles allow it. `shared`: all act as
+   * whoever the host's client is, in a cluster of this process its administrator. `shared` unless said otherwise.
+   */
+  readonly accounts?: 'own' | 'shared' | undefined;
+  /** Who writes fields; `kube-controller-manager` unless said otherwise. */
+  readonly fieldManager?: string | undefined;
+  /** What passes between a change and the look at it: a test may hold controllers back. A turn of the event loop unless given. */
+  readonly pace?: (() => Promise<void>) | undefined;
+  /** Told of everything that goes wrong and is tried again. Absent: nobody is; objects carry conditions and events. */
+  readonly onError?: ((error: unknown, about: string) => void) | undefined;
+}
+
+const RUN_OPTIONS = ['accounts', 'fieldManager', 'pace', 'onError'] as const satisfies readonly (keyof RunOptions)[];
+const MANAGER = 'kube-controller-manager';
+
+/** Controllers at work. */
+export interface RunningControllers extends AsyncDisposable {
+  /** Resolves when each has seen all there is and has begun to work. */
+  readonly ready: Promise<void>;
+  /** Resolves when there is nothing left to do that needs no passing of time; see `cluster.settle()`. */
+  settle(options?: RestOptions): Promise<void>;
+  /** Ends them; no timer and no watch is left behind. Again: does nothing. */
+  close(): void;
+}
+
+/**
+ * Starts controllers beside a cluster, or against whatever a transport leads to.
+ *
+ * @example
+ * await using running = runControllers(cluster, [garbageCollector(), namespaces()]);
+ * await cluster.settle();
+ */
+export function runControllers(
+  host: Host,
+  controllers: readonly Controller[],
+  options: RunOptions = {},
+): RunningControllers {
+  refuseUnknownOptions('runControllers', options, RUN_OPTIONS);
+  return new Run(host, controllers, options);
+}
+
+/**
+ * The same as an option of `createCluster`: they start with the cluster, with each of its forks and again after a
+ * restore, and end with it.
+ *
+ * @example
+ * const cluster = createCluster({ controllers: controllers([garbageCollector(), namespaces()]) });
+ */
+export function controllers(list: readonly Controller[], options: RunOptions = {}): Companion {
+  refuseUnknownOptions('controllers', options, RUN_OPTIONS);
+  return (host) => new Run(host, list, options);
+}
+
+class Run implements RunningControllers {
+  readonly ready: Promise<void>;
+  readonly #host: Host;
+  readonly #options: RunOptions;
+  readonly #activities: Activities;
+  readonly #informers = new Map<string, SharedInformer<Kind>>();
+  readonly #undos: Undo[] = [];
+  #isClosed = false;
+
+  constructor(host: Host, list: readonly Controller[], options: RunOptions) {
+    this.#host = host;
+    this.#options = options;
+    this.#activities = host.activities ?? new Activities();
+    const runnable = list.filter((controller) => isRunnable(host, controller));
+    checkNames(runnable);
+    this.ready = Promise.all(runnable.map((controller) => this.#start(controller))).then(() => undefined);
+    // Whoever awaits it sees the rejection; whoever never looks must not be ended by it.
+    this.ready.catch(() => undefined);
+    const leave = host.clock.join?.(() => this.settle());
+    if (leave !== undefined) this.#undos.push(leave);
+    this.#undos.push(onAbort(host.closing, () => this.close()));
+  }
+
+  settle(options?: RestOptions): Promise<void> {
+    return untilAtRest(this.#activities, options, () => this.#host.clock.runDue?.());
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    for (const undo of this.#undos.splice(0).reverse()) undo();
+    for (const informer of this.#informers.values()) informer.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+  }
+
+  async #start(controller: Controller): Promise<void> {
+    const host = this.#host;
+    const { name } = controller;
+    const report = (error: unknown, about: string) => {
+      if (!this.#isClosed) this.#options.onError?.(error, `${name}: ${about}`);
+    };
+    const writes = new OwnWrites();
+    const client = createClient({ transport: writes.over(host), ...clientDefaults(controller, this.#options) });
+    const informers: SharedInformer<Kind>[] = [];
+    const queues: WorkQueue[] = [];
+    let isStarted = false;
+    const local = isLocal(host) ? host : undefined;
+    const ids = host.ids ?? randomIds;
+    const component = controller.component ?? name;
+    const events = createEventRecorder({ client, clock: host.clock, component, report });
+    this.#undos.push(this.#activities.add(events));
+    const context: ControllerContext = {
+      name,
+      client,
+      clock: host.clock,
+      dialect: host.dialect,
+      ids,
+      features: host.features,
+      host: local,
+      events,
+      now: () => formatTime(host.clock.now()),
+      serves: (kind) => serves(host, kind),
+      kinds: () => {
+        if (local !== undefined) return local.kinds();
+        throw new TypeError(`orchplane: the controller ${name} needs a cluster in this process`);
+      },
+      informer: <AnyKind extends Kind>(kind: AnyKind): SharedInformer<AnyKind> => {
+        const informer = this.#informer(kind);
+        if (!informers.includes(informer)) informers.push(informer);
+        writes.follow(resourceOf(host, kind), informer);
+        return informer as unknown as SharedInformer<AnyKind>;
+      },
+      queue: (reconcile: Reconcile, options: QueueOptions = {}) => {
+        const queue = new WorkQueue({
+          name: options.name === undefined ? name : `${name} (${options.name})`,
+          clock: host.clock,
+          workers: options.workers,
+          backoff: options.backoff,
+          pace: this.#options.pace,
+          reconcile: async (key) => {
+            if (!writes.isSeen()) await writes.seen();
+            return reconcile(key);
+          },
+          onError: (error, key) => report(error, key),
+        });
+        queues.push(queue);
+        this.#undos.push(this.#activities.add(queue), () => queue.close());
+        if (isStarted) queue.open();
+        return queue;
+      },
+      onClose: (undo) => void this.#undos.push(undo),
+      report,
+    };
+    controller.start(context);
+    await Promise.all(informers.map(({ synced }) => synced));
+    isStarted = true;
+    for (const queue of queues) queue.open();
+  }
+
+  #informer(kind: Kind): SharedInformer<Kind> {
+    const key = resourceKey(resourceOf(this.#host, kind));
+    const known = this.#informers.get(key);
+    if (known !== undefined) return known;
+    const client = createClient({ transport: this.#host });
+    const informer = new SharedInformer<Kind>(client, kind, (error) => {
+      if (!this.#isClosed) this.#options.onError?.(error, `the informer of ${key}`);
+    });
+    this.#informers.set(key, informer);
+    return informer;
+  }
+}
+
+function clientDefaults({ account }: Controller, { accounts, fieldManager = MANAGER }: RunOptions): ClientDefaults {
+  if (accounts !== 'own' || account === undefined) return { fieldManager };
+  return { fieldManager, as: controllerUser(account) };
+}
+
+/** Who a controller is that runs under an account of its own. */
+function controllerUser(account: string): User {
+  return {
+    user: `system:serviceaccount:kube-system:${account}`,
+    groups: ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:authenticated'],
+  };
+}
+
+function resourceOf(host: Host, kind: Kind) {
+  return { group: host.dialect.group(kind.group), version: kind.version, resource: kind.names.plural };
+}
+
+function serves(host: Host, kind: Kind): boolean {
+  return host.resolve === undefined || host.resolve(resourceOf(host, kind)) !== undefined;
+}
+
+function isLocal(host: Host): host is LocalHost {
+  return host.kinds !== undefined && host.resolve !== undefined && host.activities !== undefined;
+}
+
+function isRunnable(host: Host, { name, needs, optional }: Controller): boolean {
+  const missing = needs.filter((kind) => !serves(host, kind));
+  if (missing.length === 0) return true;
+  if (optional === true) return false;
+  const names = missing.map((kind) => `${kind.kind} (${resourceKey(resourceOf(host, kind))})`).join(', ');
+  throw new TypeError(`orchplane: the controller ${name} needs ${names}, which this cluster does not serve`);
+}
+
+function checkNames(list: readonly Controller[]): void {
+  const seen = new Set<string>();
+  for (const { name } of list) {
+    if (seen.has(name)) throw new TypeError(`orchplane: two controllers are named ${name}`);
+    seen.add(name);
+  }
+}

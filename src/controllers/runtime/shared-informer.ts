@@ -1,0 +1,151 @@
+/**
+ * One informer of a kind for all controllers that want it, with indexes that each of them may add.
+ */
+import type { Stored } from '../../client/api.js';
+import type { Client } from '../../client/client.js';
+import type { Informer, InformerEvent, InformerListener } from '../../client/informer.js';
+import type { Kind } from '../../kinds/kind.js';
+import type { ApiObject } from '../../meta/object.js';
+import type { Undo } from '../../util/clock.js';
+import { controllerOf } from './owners.js';
+
+/** The objects that an index files under a key, in the order in which they were filed. */
+export type Lookup<Object> = (key: string) => readonly Object[];
+
+const NONE: readonly never[] = Object.freeze([]);
+
+export class SharedInformer<AnyKind extends Kind> {
+  readonly kind: AnyKind;
+  readonly #informer: Informer<Stored<AnyKind>>;
+  readonly #indexes = new Map<string, Lookup<Stored<AnyKind>>>();
+
+  constructor(client: Client, kind: AnyKind, onError: (error: unknown) => void) {
+    this.kind = kind;
+    this.#informer = client.all(kind).informer({ onError });
+  }
+
+  get synced(): Promise<void> {
+    return this.#informer.synced;
+  }
+
+  /** The version up to which everything is known here. */
+  get resourceVersion(): string | undefined {
+    return this.#informer.resourceVersion;
+  }
+
+  /** One object; the namespace is empty or absent for cluster-scoped kinds. */
+  get(name: string, namespace?: string): Stored<AnyKind> | undefined {
+    return this.#informer.get(name, namespace);
+  }
+
+  /** The object under a key, `namespace/name` or `name`. */
+  at(key: string): Stored<AnyKind> | undefined {
+    const { name, namespace } = splitKey(key);
+    return this.#informer.get(name, namespace);
+  }
+
+  /** All objects, or those of one namespace. */
+  list(namespace?: string): readonly Stored<AnyKind>[] {
+    return namespace === undefined ? this.#informer.snapshot() : this.#byNamespace(namespace);
+  }
+
+  /** The objects whose controller has this uid. */
+  controlledBy(uid: string): readonly Stored<AnyKind>[] {
+    return this.#byController(uid);
+  }
+
+  /** Tells of what is there already, as ADDED, and of every change from now on. */
+  subscribe(listener: InformerListener<Stored<AnyKind>>): Undo {
+    const undo = this.#informer.subscribe(listener);
+    for (const object of this.#informer.snapshot()) listener({ type: 'ADDED', object });
+    return undo;
+  }
+
+  /** Tells the key of every object that is there or changes. */
+  onKey(listener: (key: string, event: InformerEvent<Stored<AnyKind>>) => void): Undo {
+    return this.subscribe((event) => listener(keyOf(event.object as ApiObject), event));
+  }
+
+  /**
+   * An index, kept from now on. Who asks for a name that exists gets that index, so names tell what they file by. It is
+   * up to date before any listener that subscribes after it is called.
+   */
+  index(name: string, keysOf: (object: Stored<AnyKind>) => readonly string[]): Lookup<Stored<AnyKind>> {
+    const known = this.#indexes.get(name);
+    if (known !== undefined) return known;
+    const buckets = new Map<string, Map<string, Stored<AnyKind>>>();
+    const remove = (object: Stored<AnyKind>): void => {
+      const uid = uidOf(object);
+      for (const key of keysOf(object)) {
+        const bucket = buckets.get(key);
+        bucket?.delete(uid);
+        if (bucket?.size === 0) buckets.delete(key);
+      }
+    };
+    const add = (object: Stored<AnyKind>): void => {
+      const uid = uidOf(object);
+      for (const key of keysOf(object)) {
+        const bucket = buckets.get(key);
+        if (bucket === undefined) buckets.set(key, new Map([[uid, object]]));
+        else bucket.set(uid, object);
+      }
+    };
+    this.subscribe((event) => {
+      if (event.type === 'DELETED') remove(event.previous);
+      else {
+        // Where the keys stay the same, the object keeps its place in the order.
+        if (event.type === 'MODIFIED' && !sameKeys(keysOf(event.previous), keysOf(event.object)))
+          remove(event.previous);
+        add(event.object);
+      }
+    });
+    const lookup: Lookup<Stored<AnyKind>> = (key) => {
+      const bucket = buckets.get(key);
+      return bucket === undefined ? NONE : [...bucket.values()];
+    };
+    this.#indexes.set(name, lookup);
+    return lookup;
+  }
+
+  close(): void {
+    this.#informer.close();
+  }
+
+  #byNamespace(namespace: string): readonly Stored<AnyKind>[] {
+    return this.index('namespace', (object) => [metaOf(object).namespace ?? ''])(namespace);
+  }
+
+  #byController(uid: string): readonly Stored<AnyKind>[] {
+    return this.index('controller', (object) => {
+      const owner = controllerOf(object as ApiObject);
+      return owner === undefined ? NONE : [owner.uid];
+    })(uid);
+  }
+}
+
+/** `namespace/name`, or the name alone for cluster-scoped kinds. */
+export function keyOf({ metadata }: Pick<ApiObject, 'metadata'>): string {
+  return metadata.namespace === undefined ? metadata.name : `${metadata.namespace}/${metadata.name}`;
+}
+
+export interface ObjectName {
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+export function splitKey(key: string): ObjectName {
+  const slash = key.indexOf('/');
+  return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}
+
+function metaOf(object: unknown): ApiObject['metadata'] {
+  return (object as ApiObject).metadata;
+}
+
+function uidOf(object: unknown): string {
+  return metaOf(object).uid;
+}
+
+function sameKeys(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((key, index) => key === b[index]);
+}

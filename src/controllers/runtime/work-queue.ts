@@ -1,0 +1,217 @@
+/**
+ * The queue of a controller: keys of objects that want a look, each handled by one worker at a time and only once
+ * however often it was added meanwhile. A look that fails is taken again, later and later.
+ *
+ * Keys that are added in one turn of the event loop are handled in the next. So a hundred changes that happen together
+ * become one look at what they are about, which is what makes a controller in a test both quick and predictable.
+ */
+import { StatusError } from '../../meta/errors.js';
+import type { Activity } from '../../util/activity.js';
+import { type Clock, nextTurn, type Undo } from '../../util/clock.js';
+import { Heap } from '../../util/heap.js';
+
+/** What a look at a key asks for. Nothing: the next look comes with the next change. */
+export interface Again {
+  /** Another look after so many milliseconds, even if nothing changes. */
+  readonly requeueAfterMs?: number | undefined;
+}
+
+// biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing is the ordinary case.
+export type Reconcile = (key: string) => Promise<Again | void>;
+
+export interface WorkQueueOptions {
+  /** For messages: the controller's name. */
+  readonly name: string;
+  readonly clock: Clock;
+  readonly reconcile: Reconcile;
+  /** Keys handled at once; 1 unless given. */
+  readonly workers?: number | undefined;
+  readonly backoff?: Backoff | undefined;
+  /** What passes between an addition and the look at it; a turn of the event loop unless given. */
+  readonly pace?: (() => Promise<void>) | undefined;
+  /** Told of each look that failed. Must not throw. */
+  readonly onError: (error: unknown, key: string) => void;
+}
+
+/** How long a key waits after it has failed: `firstMs`, then twice as long each time, `longestMs` at most. */
+export interface Backoff {
+  readonly firstMs: number;
+  readonly longestMs: number;
+}
+
+const DEFAULT_BACKOFF: Backoff = { firstMs: 5, longestMs: 1_000_000 };
+/** Somebody else was faster. By the next turn that is known here, so there is nothing to wait for; but not for ever. */
+const PROMPT_RETRIES = 5;
+
+export class WorkQueue implements Activity {
+  readonly #options: WorkQueueOptions;
+  readonly #backoff: Backoff;
+  /** In the order in which they will be handled. */
+  readonly #waiting = new Set<string>();
+  readonly #running = new Set<string>();
+  /** Added while they were being handled. */
+  readonly #dirty = new Set<string>();
+  readonly #failures = new Map<string, number>();
+  readonly #conflicts = new Map<string, number>();
+  readonly #delayed = new Heap<Delayed>((delayed) => delayed.due);
+  /** When each delayed key is due; what the heap holds besides has been overtaken. */
+  readonly #dueOf = new Map<string, number>();
+  #timer: { readonly due: number; readonly undo: Undo } | undefined;
+  #isOpen = false;
+  #isClosed = false;
+  #isScheduled = false;
+
+  constructor(options: WorkQueueOptions) {
+    this.#options = options;
+    this.#backoff = options.backoff ?? DEFAULT_BACKOFF;
+  }
+
+  /** Begins to work; what was added before has waited. */
+  open(): void {
+    this.#isOpen = true;
+    this.#schedule();
+  }
+
+  add(key: string): void {
+    if (this.#isClosed) return;
+    if (this.#running.has(key)) this.#dirty.add(key);
+    else this.#waiting.add(key);
+    this.#schedule();
+  }
+
+  /** Adds the key when so much time has passed; of two such calls the earlier moment counts. */
+  addAfter(key: string, delayMs: number): void {
+    if (this.#isClosed) return;
+    if (delayMs <= 0) {
+      this.add(key);
+      return;
+    }
+    const due = this.#options.clock.now() + delayMs;
+    const known = this.#dueOf.get(key);
+    if (known !== undefined && known <= due) return;
+    this.#dueOf.set(key, due);
+    this.#delayed.push({ key, due });
+    this.#setTimer();
+  }
+
+  /** Takes back a delay, if the key has one. */
+  cancelDelay(key: string): void {
+    this.#dueOf.delete(key);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#timer?.undo();
+    this.#timer = undefined;
+    this.#waiting.clear();
+    this.#dirty.clear();
+    this.#dueOf.clear();
+  }
+
+  isBusy(): boolean {
+    if (this.#isClosed) return false;
+    return (
+      this.#waiting.size > 0 || this.#running.size > 0 || (this.#timer?.due ?? Infinity) <= this.#options.clock.now()
+    );
+  }
+
+  busyWith(): readonly string[] {
+    if (!this.isBusy()) return [];
+    const { name } = this.#options;
+    return [
+      ...[...this.#running].map((key) => `${name} is working on ${key}`),
+      ...[...this.#waiting].map((key) => `${name} will look at ${key}`),
+    ];
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || !this.#isOpen || this.#isClosed || this.#waiting.size === 0) return;
+    this.#isScheduled = true;
+    void (this.#options.pace ?? nextTurn)().then(() => {
+      this.#isScheduled = false;
+      this.#startWorkers();
+    });
+  }
+
+  #startWorkers(): void {
+    const { workers = 1 } = this.#options;
+    for (let free = workers - this.#running.size; free > 0 && this.#waiting.size > 0; free--) void this.#work();
+  }
+
+  /** One worker: goes on until nothing waits. */
+  async #work(): Promise<void> {
+    for (const key of this.#waiting) {
+      if (this.#isClosed) return;
+      this.#waiting.delete(key);
+      this.#running.add(key);
+      await this.#handle(key);
+      this.#running.delete(key);
+      // What changed while it was looked at may be there in a moment only.
+      if (this.#dirty.delete(key)) this.add(key);
+    }
+  }
+
+  async #handle(key: string): Promise<void> {
+    const { reconcile, onError } = this.#options;
+    try {
+      const again = await reconcile(key);
+      this.#failures.delete(key);
+      this.#conflicts.delete(key);
+      if (again?.requeueAfterMs !== undefined) this.addAfter(key, again.requeueAfterMs);
+    } catch (error) {
+      if (this.#isClosed) return;
+      if (this.#retriesAtOnce(key, error)) return;
+      onError(error, key);
+      const failures = this.#failures.get(key) ?? 0;
+      this.#failures.set(key, failures + 1);
+      const { firstMs, longestMs } = this.#backoff;
+      this.addAfter(key, Math.min(firstMs * 2 ** failures, longestMs));
+    }
+  }
+
+  #retriesAtOnce(key: string, error: unknown): boolean {
+    if (!StatusError.is(error, 'Conflict')) return false;
+    const conflicts = this.#conflicts.get(key) ?? 0;
+    if (conflicts >= PROMPT_RETRIES) return false;
+    this.#conflicts.set(key, conflicts + 1);
+    this.#dirty.add(key);
+    return true;
+  }
+
+  #setTimer(): void {
+    const next = this.#nextDelayed();
+    if (next === undefined || this.#isClosed) return;
+    if (this.#timer !== undefined) {
+      if (this.#timer.due <= next.due) return;
+      this.#timer.undo();
+    }
+    const { clock } = this.#options;
+    const undo = clock.after(Math.max(0, next.due - clock.now()), () => this.#onTimer(), { background: true });
+    this.#timer = { due: next.due, undo };
+  }
+
+  #onTimer(): void {
+    this.#timer = undefined;
+    const now = this.#options.clock.now();
+    for (let next = this.#nextDelayed(); next !== undefined && next.due <= now; next = this.#nextDelayed()) {
+      this.#delayed.pop();
+      this.#dueOf.delete(next.key);
+      this.add(next.key);
+    }
+    this.#setTimer();
+  }
+
+  /** The first delayed key that has not been overtaken by an earlier moment or taken back. */
+  #nextDelayed(): Delayed | undefined {
+    for (let next = this.#delayed.peek(); next !== undefined; next = this.#delayed.peek()) {
+      if (this.#dueOf.get(next.key) === next.due) return next;
+      this.#delayed.pop();
+    }
+    return undefined;
+  }
+}
+
+interface Delayed {
+  readonly key: string;
+  readonly due: number;
+}
