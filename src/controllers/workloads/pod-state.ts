@@ -1,0 +1,45 @@
+/**
+ * What controllers ask about a pod.
+ */
+import type { Pod } from '../../kinds/core/v1/pod/pod.js';
+import type { ObjectOf } from '../../kinds/kind.js';
+import { timeToMs } from '../../meta/time.js';
+
+export type StoredPod = ObjectOf<typeof Pod>;
+export type StoredPodCondition = NonNullable<StoredPod['status']['conditions']>[number];
+
+export function podCondition(pod: StoredPod, type: string): StoredPodCondition | undefined {
+  return pod.status.conditions?.find((condition) => condition.type === type);
+}
+
+export function isPodReady(pod: StoredPod): boolean {
+  return podCondition(pod, 'Ready')?.status === 'True';
+}
+
+/** Ready for at least so many seconds. */
+export function isPodAvailable(pod: StoredPod, minReadySeconds: number, nowMs: number): boolean {
+  return isPodReady(pod) && msUntilAvailable(pod, minReadySeconds, nowMs) === 0;
+}
+
+/** How long a ready pod has to stay ready to be available; 0: it is. Only for pods that are ready. */
+export function msUntilAvailable(pod: StoredPod, minReadySeconds: number, nowMs: number): number {
+  if (minReadySeconds === 0) return 0;
+  const since = podCondition(pod, 'Ready')?.lastTransitionTime;
+  // Nobody knows since when: it does not count as available.
+  if (since === undefined || since === null) return Infinity;
+  return Math.max(0, timeToMs(since) + minReadySeconds * 1000 - nowMs);
+}
+
+/** Succeeded or Failed: it never runs again. */
+export function isPodFinished({ status }: StoredPod): boolean {
+  return status.phase === 'Succeeded' || status.phase === 'Failed';
+}
+
+export function isTerminating({ metadata }: { readonly metadata: { readonly deletionTimestamp?: string } }): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
+
+/** Neither finished nor going away. */
+export function isPodActive(pod: StoredPod): boolean {
+  return !isPodFinished(pod) && !isTerminating(pod);
+}
