@@ -16,6 +16,7 @@ import type { Registry } from '../registry/registry.js';
 import type { Store } from '../storage/store.js';
 import type { Clock } from '../util/clock.js';
 import type { Ids } from '../util/ids.js';
+import type { BookmarkTicker } from './bookmark-ticker.js';
 import type { RunningWatch } from './event-stream.js';
 
 export interface ServerContext {
@@ -42,6 +43,7 @@ export interface ServerContext {
   readonly continueTokenMs: number;
   /** Running watches, to be ended with the cluster. */
   readonly watches: Set<RunningWatch>;
+  readonly bookmarks: BookmarkTicker;
 }
 
 export type AccessListener = (user: User, attributes: AccessAttributes, decision: AccessDecision) => void;

@@ -11,6 +11,7 @@ import type { Cursor } from '../storage/cursor.js';
 import { CompactedError } from '../storage/types.js';
 import { onAbort } from '../util/abort.js';
 import type { Clock, Undo } from '../util/clock.js';
+import type { BookmarkTicker } from './bookmark-ticker.js';
 import { ConversionPending } from './versions.js';
 
 export interface EventStreamOptions {
@@ -27,6 +28,8 @@ export interface EventStreamOptions {
   readonly bookmark?: () => Bookmark | undefined;
   /** Shows a stored object in the version that was asked for; absent: as it is. */
   readonly inVersion?: (object: ApiObject) => ApiObject;
+  /** When bookmarks are due. */
+  readonly bookmarks: BookmarkTicker;
   /** Where a running stream is listed until it ends. */
   readonly running: Set<RunningWatch>;
   /** What is watched, by the name under which it is stored. */
@@ -46,7 +49,6 @@ export interface RunningWatch {
 type Result = IteratorResult<WireEvent, undefined>;
 
 const DONE: Result = Object.freeze({ done: true, value: undefined });
-const BOOKMARK_INTERVAL_MS = 60_000;
 /** A bookmark shortly before the end lets the client come back to where it was. */
 const LAST_BOOKMARK_MS = 2_000;
 const IN_BACKGROUND = { background: true, minor: true };
@@ -220,7 +222,7 @@ export class EventStream implements DirectWatchStream, RunningWatch {
   }
 
   #startTimers(): void {
-    const { clock, timeoutMs, timeoutIsAwaited, bookmark } = this.#options;
+    const { clock, timeoutMs, timeoutIsAwaited, bookmark, bookmarks } = this.#options;
     if (timeoutMs !== undefined) {
       const background = timeoutIsAwaited !== true;
       this.#undos.push(clock.after(timeoutMs, () => this.close(), { background, minor: background }));
@@ -229,18 +231,7 @@ export class EventStream implements DirectWatchStream, RunningWatch {
         this.#undos.push(clock.after(beforeEnd, () => this.#offerBookmark(), IN_BACKGROUND));
       }
     }
-    if (bookmark !== undefined) this.#scheduleBookmark();
-  }
-
-  #scheduleBookmark(): void {
-    const offer = () => {
-      this.#undos.splice(this.#undos.indexOf(undo), 1);
-      if (this.#isClosed) return;
-      this.#offerBookmark();
-      this.#scheduleBookmark();
-    };
-    const undo = this.#options.clock.after(BOOKMARK_INTERVAL_MS, offer, IN_BACKGROUND);
-    this.#undos.push(undo);
+    if (bookmark !== undefined) this.#undos.push(bookmarks.add(() => this.#offerBookmark()));
   }
 
   /** Only a consumer that has read everything can be told that there was nothing more. */

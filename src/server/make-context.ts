@@ -13,6 +13,7 @@ import type { Outside } from '../kinds/attendant.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { User } from '../protocol/request.js';
 import type { StorageSettings } from '../storage/memory-storage.js';
+import { BookmarkTicker } from './bookmark-ticker.js';
 import { changesOf, clusterView } from './cluster-view.js';
 import type { AccessListener, ServerContext } from './context.js';
 import { objectReader } from './power.js';
@@ -52,6 +53,7 @@ export function makeContext(parts: ContextParts): ServerContext {
     authentication: authenticationOf(parts.authentication, { ...setting, clock, ids }, parts.accountTokens),
     continueTokenMs: parts.storage.continueTokenMs,
     watches: new Set(),
+    bookmarks: new BookmarkTicker(clock),
   };
   return context;
 }

@@ -90,6 +90,11 @@ function added(object: ApiObject): ChangeEvent {
   return Object.freeze({ type: 'ADDED', object });
 }
 
+/** What every stream of a cluster shares. */
+function streamParts({ clock, bookmarks, watches }: ServerContext) {
+  return { clock, bookmarks, running: watches };
+}
+
 function open(start: Start, after: number, initial: readonly WireEvent[]): EventStream {
   const { context, request, served, selection, options } = start;
   const { range, matches, possible } = selection;
@@ -105,8 +110,7 @@ function open(start: Start, after: number, initial: readonly WireEvent[]): Event
     return new EventStream({
       cursor,
       initial,
-      clock: context.clock,
-      running: context.watches,
+      ...streamParts(context),
       storage: served.storage,
       signal: request.signal,
       timeoutMs: timeoutMs(options, context),
@@ -123,11 +127,11 @@ function open(start: Start, after: number, initial: readonly WireEvent[]): Event
 /** A stream with nothing but its own end in it. */
 function failedStream(error: StatusError, { context, request }: Start): EventStream {
   const initial: WireEvent[] = [{ type: 'ERROR', object: error.status }];
-  return new EventStream({ initial, clock: context.clock, running: context.watches, signal: request.signal });
+  return new EventStream({ initial, ...streamParts(context), signal: request.signal });
 }
 
 function closedStream({ context, request }: Start): EventStream {
-  return new EventStream({ initial: [], clock: context.clock, running: context.watches, signal: request.signal });
+  return new EventStream({ initial: [], ...streamParts(context), signal: request.signal });
 }
 
 const MIN_TIMEOUT_SECONDS = 1800;
