@@ -227,3 +227,28 @@ function printMicros({ seconds, nanos }: Instant): string {
   const micros = String(Math.floor(nanos / 1000)).padStart(6, '0');
   return `${printSeconds(seconds).slice(0, -1)}.${micros}Z`;
 }
+
+/** The English names, in which Go code spells months: January is the first. */
+export const MONTH_NAMES: readonly string[] = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+];
+
+/**
+ * A stored time as Go code that makes it. Such times have no fraction and end in `Z`; the reference server runs in UTC and
+ * prints what it has decoded as local.
+ */
+export function goTimeSyntax(time: string): string {
+  const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = time.match(/[0-9]+/g)?.map(Number) ?? [];
+  return `time.Date(${year}, time.${MONTH_NAMES[month - 1]}, ${day}, ${hour}, ${minute}, ${second}, 0, time.Local)`;
+}

@@ -3,6 +3,7 @@
  * lists that stand in an `Object{}` plain values may stand, and further `Object{}`s, but no maps and lists again. What
  * does not fit is kept as it is, a {@link Foreign}, to be found where a field will not have it.
  */
+
 import { ArrayList, EntryMap, JsonList, JsonMap } from '../../cel/index.js';
 import { printValue } from '../../cel/library/print-value.js';
 import { referenceClass, runtimeTypeName, typeNameOf } from '../../cel/runtime-type.js';
@@ -20,6 +21,7 @@ import {
 import { PatchObject } from '../../kinds/admissionregistration/expressions/patch-types.js';
 import { quote } from '../../meta/go-text.js';
 import { goSyntax, printGoValue } from '../../meta/go-value.js';
+import { MONTH_NAMES } from '../../meta/time.js';
 import { type MutableRecord, setOwn } from '../../util/json.js';
 
 /** A value that no object can hold, with how messages call and print it. */
@@ -119,27 +121,12 @@ function goTypeOf(value: CelValue): string {
   return name === 'URL' ? '*url.URL' : referenceClass(value);
 }
 
-const MONTHS = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-];
-
 const NANOS = 1_000_000_000n;
 
 function timeSyntax({ nanos }: CelTimestamp): string {
   const fraction = ((nanos % NANOS) + NANOS) % NANOS;
   const date = new Date(Number((nanos - fraction) / NANOS) * 1000);
-  const day = `${date.getUTCFullYear()}, time.${MONTHS[date.getUTCMonth()]}, ${date.getUTCDate()}`;
+  const day = `${date.getUTCFullYear()}, time.${MONTH_NAMES[date.getUTCMonth()]}, ${date.getUTCDate()}`;
   const clock = `${date.getUTCHours()}, ${date.getUTCMinutes()}, ${date.getUTCSeconds()}, ${fraction}`;
   return `time.Date(${day}, ${clock}, time.UTC)`;
 }

@@ -2,6 +2,7 @@
  * The mutating policies of a cluster that are put to use by a binding, by their names, their expressions compiled. Worked
  * out again when one of them has changed; where there are none, asking costs two look-ups.
  */
+
 import { listOf } from '../../cel/types.js';
 import {
   ANYTHING,
@@ -20,6 +21,7 @@ import { once } from '../../schema/type.js';
 import type { NamedExpression } from '../cel/evaluate.js';
 import type { CompiledCondition } from '../cel/match-conditions.js';
 import type { CompiledVariables } from '../cel/variables.js';
+import { readOncePerChange } from '../policy/known-policies.js';
 import type { ClusterView } from '../types.js';
 
 export type PolicySpec = DeepReadonly<MutatingAdmissionPolicySpec>;
@@ -53,26 +55,12 @@ const GROUP = serviceGroup('admissionregistration');
 const POLICIES = { group: GROUP, resource: 'mutatingadmissionpolicies' };
 const BINDINGS = { group: GROUP, resource: 'mutatingadmissionpolicybindings' };
 
-interface Known {
-  readonly changes: readonly [policies: number, bindings: number];
-  readonly policies: readonly BoundPolicy[];
-}
-
 type PolicyView = Pick<ClusterView, 'changes' | 'list' | 'features'>;
-
-const knownPolicies = new WeakMap<PolicyView, Known>();
 
 /** None where the feature is off, whatever is stored. */
 export function boundPolicies(view: PolicyView): readonly BoundPolicy[] {
   if (!view.features.enabled('MutatingAdmissionPolicy')) return NONE;
-  const policies = view.changes(POLICIES);
-  const bindings = view.changes(BINDINGS);
-  let known = knownPolicies.get(view);
-  if (known === undefined || known.changes[0] !== policies || known.changes[1] !== bindings) {
-    known = { changes: [policies, bindings], policies: readPolicies(view) };
-    knownPolicies.set(view, known);
-  }
-  return known.policies;
+  return knownPolicies(view);
 }
 
 const NONE: readonly BoundPolicy[] = Object.freeze([]);
@@ -124,3 +112,5 @@ function compilePolicy(spec: PolicySpec): CompiledPolicy {
     }),
   };
 }
+
+const knownPolicies = readOncePerChange({ policies: POLICIES, bindings: BINDINGS }, readPolicies);

@@ -3,8 +3,10 @@
  * verb of its own on the resource `signers`, which exists for such questions alone.
  * spec: CertificateSigningRequest, ClusterTrustBundle
  */
+
 import type { CertificateSigningRequest } from '../../kinds/certificates/v1/certificate-signing-request/certificate-signing-request.js';
 import type { ClusterTrustBundle } from '../../kinds/certificates/v1beta1/cluster-trust-bundle.js';
+import { isSameToUsers } from '../../kinds/shared/same-to-users.js';
 import { serviceGroup } from '../../meta/dialect.js';
 import { quote } from '../../meta/go-text.js';
 import type { ApiObject } from '../../meta/object.js';
@@ -14,7 +16,6 @@ import { deepEqual } from '../../util/json.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { isFor, kindsOf } from './match.js';
 import { refuse } from './refuse.js';
-import { isSameToUsers } from './same-to-users.js';
 
 const GROUP = serviceGroup('certificates');
 const isRequests = kindsOf([GROUP, 'certificatesigningrequests']);

@@ -2,11 +2,13 @@
  * The policies of a cluster that are put to use by a binding. Worked out again when one of them has changed; where there
  * are none, asking costs two look-ups.
  */
+
 import type { ValidatingAdmissionPolicyBindingSpec } from '../../kinds/admissionregistration/v1/validating-admission-policy-binding.js';
 import { serviceGroup } from '../../meta/dialect.js';
 import type { DeepReadonly } from '../../meta/object.js';
 import type { ClusterView } from '../types.js';
 import type { PolicySpec } from './compiled-policy.js';
+import { readOncePerChange } from './known-policies.js';
 
 export interface BoundPolicy {
   readonly name: string;
@@ -24,25 +26,11 @@ const GROUP = serviceGroup('admissionregistration');
 const POLICIES = { group: GROUP, resource: 'validatingadmissionpolicies' };
 const BINDINGS = { group: GROUP, resource: 'validatingadmissionpolicybindings' };
 
-interface Known {
-  readonly changes: readonly [policies: number, bindings: number];
-  readonly policies: readonly BoundPolicy[];
-}
-
-const knownPolicies = new WeakMap<PolicyView, Known>();
-
 type PolicyView = Pick<ClusterView, 'changes' | 'list'>;
 
 /** By their names. */
 export function boundPolicies(view: PolicyView): readonly BoundPolicy[] {
-  const policies = view.changes(POLICIES);
-  const bindings = view.changes(BINDINGS);
-  let known = knownPolicies.get(view);
-  if (known === undefined || known.changes[0] !== policies || known.changes[1] !== bindings) {
-    known = { changes: [policies, bindings], policies: readPolicies(view) };
-    knownPolicies.set(view, known);
-  }
-  return known.policies;
+  return knownPolicies(view);
 }
 
 function readPolicies(view: PolicyView): readonly BoundPolicy[] {
@@ -69,3 +57,5 @@ interface StoredBinding {
   readonly metadata: { readonly name: string };
   readonly spec: Binding['spec'];
 }
+
+const knownPolicies = readOncePerChange({ policies: POLICIES, bindings: BINDINGS }, readPolicies);

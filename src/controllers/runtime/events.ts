@@ -1,124 +1,165 @@
 /**
  * Events about objects as the reference's controllers write them: core/v1, one object for equal events, with a count.
  * Writing them is nobody's concern but the recorder's: who records goes on at once, and what cannot be written is reported.
+ * What becomes of many events is decided in `event-correlation.ts`; events with series are `event-series.ts`.
  */
 import type { Client } from '../../client/client.js';
-import { mergePatch } from '../../client/patches.js';
+import { strategicPatch } from '../../client/patches.js';
 import { CoreEvent } from '../../kinds/core/v1/event.js';
 import { StatusError } from '../../meta/errors.js';
 import type { ApiObject } from '../../meta/object.js';
 import { formatTime } from '../../meta/time.js';
 import type { Activity } from '../../util/activity.js';
 import type { Clock } from '../../util/clock.js';
+import type { Ids } from '../../util/ids.js';
+import { EventCorrelator } from './event-correlation.js';
+import { EVENT_NAMESPACE, EventNames, referenceTo } from './event-name.js';
 
 export type EventType = 'Normal' | 'Warning';
 
 export interface EventRecorder {
-  /** Notes that something happened to an object. Returns at once. */
+  /**
+   * Notes that something happened to an object. Returns at once. Equal events are counted on one object; of many about
+   * one object some are combined, and the rest is dropped, as the reference does.
+   */
   record(about: ApiObject, type: EventType, reason: string, message: string): void;
 }
 
 export interface EventRecorderOptions {
   readonly client: Client;
   readonly clock: Clock;
+  readonly ids: Ids;
   /** In whose name. */
   readonly component: string;
   /** Told of events that could not be written. */
   readonly report: (error: unknown, about: string) => void;
 }
 
-/** Events about cluster-scoped objects live here. */
-const DEFAULT_NAMESPACE = 'default';
-const NANOS_PER_MS = 1_000_000n;
-
-interface Known {
-  readonly namespace: string;
-  readonly name: string;
-  count: number;
+/** A recorder with an end: what was not written by then is dropped. */
+export interface ClosableRecorder extends EventRecorder, Activity {
+  close(): void;
 }
 
-export function createEventRecorder(options: EventRecorderOptions): EventRecorder & Activity {
+/** Somebody else may write about the same object in the same moment, under the same name. */
+const NAME_ATTEMPTS = 10;
+
+interface Occurrence {
+  readonly about: ApiObject;
+  readonly type: EventType;
+  readonly reason: string;
+  readonly message: string;
+  /** When it happened, however long the writing takes. */
+  readonly time: string;
+}
+
+export function createEventRecorder(options: EventRecorderOptions): ClosableRecorder {
   return new Recorder(options);
 }
 
-class Recorder implements EventRecorder, Activity {
+class Recorder implements ClosableRecorder {
   readonly #options: EventRecorderOptions;
-  readonly #known = new Map<string, Known>();
+  readonly #correlator: EventCorrelator;
+  readonly #names: EventNames;
   #pending = 0;
   #last: Promise<void> = Promise.resolve();
-  #lastNanos = 0n;
+  #isClosed = false;
 
   constructor(options: EventRecorderOptions) {
     this.#options = options;
+    this.#correlator = new EventCorrelator(options.clock);
+    this.#names = new EventNames(options.clock, options.ids);
   }
 
   record(about: ApiObject, type: EventType, reason: string, message: string): void {
+    if (this.#isClosed) return;
+    const occurrence: Occurrence = { about, type, reason, message, time: formatTime(this.#options.clock.now()) };
     this.#pending++;
     // One after another, so that the second of two equal events finds the first.
-    this.#last = this.#last.then(async () => {
-      try {
-        await this.#write(about, type, reason, message);
-      } catch (error) {
-        this.#options.report(error, `event ${reason} about ${about.kind} ${about.metadata.name}`);
-      } finally {
-        this.#pending--;
-      }
-    });
+    this.#last = this.#last.then(() => this.#next(occurrence));
   }
 
   isBusy(): boolean {
-    return this.#pending > 0;
+    return this.#pending > 0 && !this.#isClosed;
   }
 
   busyWith(): readonly string[] {
-    return this.#pending === 0 ? [] : [`${this.#options.component} is writing ${this.#pending} events`];
+    return this.isBusy() ? [`${this.#options.component} is writing ${this.#pending} events`] : [];
   }
 
-  async #write(about: ApiObject, type: EventType, reason: string, message: string): Promise<void> {
-    const { client, clock, component } = this.#options;
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  async #next(occurrence: Occurrence): Promise<void> {
+    try {
+      if (!this.#isClosed) await this.#write(occurrence);
+    } catch (error) {
+      const { reason, about } = occurrence;
+      this.#options.report(error, `event ${reason} about ${about.kind} ${about.metadata.name}`);
+    } finally {
+      this.#pending--;
+    }
+  }
+
+  async #write(occurrence: Occurrence): Promise<void> {
+    const { client, component } = this.#options;
+    const { about, type, reason, time } = occurrence;
     const { apiVersion, kind, metadata } = about;
-    const namespace = metadata.namespace ?? DEFAULT_NAMESPACE;
-    const now = formatTime(clock.now());
-    const key = [namespace, kind, metadata.uid, metadata.resourceVersion, type, reason, message].join('\n');
-    const known = this.#known.get(key);
+    const namespace = metadata.namespace ?? EVENT_NAMESPACE;
+    const correlated = this.#correlator.correlate({
+      source: component,
+      kind,
+      apiVersion,
+      namespace,
+      name: metadata.name,
+      uid: metadata.uid,
+      type,
+      reason,
+      message: occurrence.message,
+    });
+    if (correlated === undefined) return;
+    const { key, message, known } = correlated;
+    const count = (known?.count ?? 0) + 1;
     if (known !== undefined) {
-      const count = known.count + 1;
+      const patch = strategicPatch<CoreEvent>({ count, lastTimestamp: time, message });
       try {
-        await client.api(CoreEvent, namespace).patch(known.name, mergePatch({ count, lastTimestamp: now }));
-        known.count = count;
+        await client.api(CoreEvent, namespace).patch(known.name, patch);
+        this.#correlator.written(key, { name: known.name, count });
         return;
       } catch (error) {
-        // It has been deleted meanwhile: the next one begins anew.
+        // It has been deleted meanwhile: it is written once more, and the count goes on.
         if (!StatusError.is(error, 'NotFound')) throw error;
       }
     }
-    const name = `${metadata.name}.${this.#nanos().toString(16)}`;
-    await client.api(CoreEvent, namespace).create({
-      metadata: { name, namespace },
-      involvedObject: {
-        kind,
-        ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
-        name: metadata.name,
-        uid: metadata.uid,
-        apiVersion,
-        resourceVersion: metadata.resourceVersion,
-      },
-      reason,
-      message,
-      source: { component },
-      firstTimestamp: now,
-      lastTimestamp: now,
-      count: 1,
-      type,
-      reportingComponent: component,
-    });
-    this.#known.set(key, { namespace, name, count: 1 });
+    const name = await this.#create(occurrence, { namespace, message, count });
+    this.#correlator.written(key, { name, count });
   }
 
-  /** Names of events end in the moment they happened; two never share one. */
-  #nanos(): bigint {
-    const now = BigInt(Math.floor(this.#options.clock.now())) * NANOS_PER_MS;
-    this.#lastNanos = now > this.#lastNanos ? now : this.#lastNanos + 1n;
-    return this.#lastNanos;
+  /** The name under which it was written. */
+  async #create(
+    { about, type, reason, time }: Occurrence,
+    { namespace, message, count }: { readonly namespace: string; readonly message: string; readonly count: number },
+  ): Promise<string> {
+    const { client, component } = this.#options;
+    for (let attempt = 1; ; attempt++) {
+      const name = this.#names.next(about);
+      try {
+        await client.api(CoreEvent, namespace).create({
+          metadata: { name, namespace },
+          involvedObject: referenceTo(about),
+          reason,
+          message,
+          source: { component },
+          firstTimestamp: time,
+          lastTimestamp: time,
+          count,
+          type,
+          reportingComponent: component,
+        });
+        return name;
+      } catch (error) {
+        if (attempt >= NAME_ATTEMPTS || !StatusError.is(error, 'AlreadyExists')) throw error;
+      }
+    }
   }
 }

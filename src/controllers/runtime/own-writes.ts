@@ -10,6 +10,7 @@ import type { Status } from '../../meta/status.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import type { ApiResponse } from '../../protocol/response.js';
 import type { Transport } from '../../protocol/transport.js';
+import type { Activity } from '../../util/activity.js';
 import { nextTurn, systemClock } from '../../util/clock.js';
 import { isPromise } from '../../util/maybe-promise.js';
 import type { SharedInformer } from './shared-informer.js';
@@ -28,8 +29,15 @@ interface Written {
   readonly gone: Map<string, string>;
 }
 
-export class OwnWrites {
+export class OwnWrites implements Activity {
+  readonly #name: string;
   readonly #written = new Map<string, Written>();
+  #isClosed = false;
+
+  /** The name is for messages: the controller's. */
+  constructor(name: string) {
+    this.#name = name;
+  }
 
   /** Writes to this resource will be waited for. */
   follow(resource: GroupVersionResource, informer: SharedInformer<Kind>): void {
@@ -59,10 +67,26 @@ export class OwnWrites {
     return true;
   }
 
+  /** Of use where a server far away delivers: nobody else knows that something is still on its way. */
+  isBusy(): boolean {
+    return !this.#isClosed && !this.isSeen();
+  }
+
+  busyWith(): readonly string[] {
+    if (!this.isBusy()) return [];
+    const behind = [...this.#written].filter(([, written]) => !isSeen(written));
+    return behind.map(([resource]) => `${this.#name} has not seen yet what it wrote to ${resource}`);
+  }
+
+  /** Nobody waits any more. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
   /** Resolves when the informers know what was written, or when there is no hope any more. */
   async seen(): Promise<void> {
     const deadline = systemClock.now() + LONGEST_WAIT_MS;
-    for (let turns = 0; !this.isSeen(); turns++) {
+    for (let turns = 0; !this.#isClosed && !this.isSeen(); turns++) {
       await (turns < EAGER_TURNS ? nextTurn() : moment());
       if (systemClock.now() > deadline) this.#forget();
     }

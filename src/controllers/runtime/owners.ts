@@ -2,19 +2,29 @@
  * Who owns an object, and how an owner is written down.
  */
 import type { ServedKind } from '../../kinds/served-kind.js';
-import type { ApiObject, OwnerReference } from '../../meta/object.js';
+import type { DeepReadonly, ObjectMeta, OwnerReference } from '../../meta/object.js';
+
+/** What controllers need to know of an object of whatever kind. Objects that were read are such. */
+export interface AnyObject extends HasMetadata {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+export interface HasMetadata {
+  readonly metadata: DeepReadonly<ObjectMeta>;
+}
 
 /** The reference to the one owner that manages the object, if there is one. */
-export function controllerOf(object: Pick<ApiObject, 'metadata'>): Readonly<OwnerReference> | undefined {
+export function controllerOf(object: HasMetadata): Readonly<OwnerReference> | undefined {
   return object.metadata.ownerReferences?.find((reference) => reference.controller === true);
 }
 
-export function isControlledBy(object: Pick<ApiObject, 'metadata'>, owner: Pick<ApiObject, 'metadata'>): boolean {
+export function isControlledBy(object: HasMetadata, owner: HasMetadata): boolean {
   return controllerOf(object)?.uid === owner.metadata.uid;
 }
 
 /** The reference that makes `owner` the controller of what carries it. */
-export function controllerReference(owner: ApiObject): OwnerReference {
+export function controllerReference(owner: AnyObject): OwnerReference {
   const { apiVersion, kind, metadata } = owner;
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true, blockOwnerDeletion: true };
 }

@@ -7,7 +7,7 @@ import type { Informer, InformerEvent, InformerListener } from '../../client/inf
 import type { Kind } from '../../kinds/kind.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { Undo } from '../../util/clock.js';
-import { controllerOf } from './owners.js';
+import { controllerOf, type HasMetadata } from './owners.js';
 
 /** The objects that an index files under a key, in the order in which they were filed. */
 export type Lookup<Object> = (key: string) => readonly Object[];
@@ -124,7 +124,7 @@ export class SharedInformer<AnyKind extends Kind> {
 }
 
 /** `namespace/name`, or the name alone for cluster-scoped kinds. */
-export function keyOf({ metadata }: Pick<ApiObject, 'metadata'>): string {
+export function keyOf({ metadata }: HasMetadata): string {
   return metadata.namespace === undefined ? metadata.name : `${metadata.namespace}/${metadata.name}`;
 }
 

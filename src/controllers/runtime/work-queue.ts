@@ -79,9 +79,13 @@ export class WorkQueue implements Activity {
     this.#schedule();
   }
 
-  /** Adds the key when so much time has passed; of two such calls the earlier moment counts. */
+  /**
+   * Adds the key when so much time has passed; of two such calls the earlier moment counts. `Infinity`: never. Throws
+   * TypeError for what is no number.
+   */
   addAfter(key: string, delayMs: number): void {
-    if (this.#isClosed) return;
+    if (Number.isNaN(delayMs)) throw new TypeError(`orchplane: ${this.#options.name}: ${key} cannot wait for NaN ms`);
+    if (this.#isClosed || delayMs === Infinity) return;
     if (delayMs <= 0) {
       this.add(key);
       return;

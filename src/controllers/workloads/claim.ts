@@ -8,19 +8,19 @@ import type { Kind, ObjectOf } from '../../kinds/kind.js';
 import { StatusError } from '../../meta/errors.js';
 import { type LabelSelector, matchesLabels } from '../../meta/labels.js';
 import type { ApiObject } from '../../meta/object.js';
-import { controllerOf, controllerReference } from '../runtime/owners.js';
+import { type AnyObject, controllerOf, controllerReference } from '../runtime/owners.js';
 
 export interface Claim<AnyKind extends Kind> {
   readonly client: Client;
   readonly kind: AnyKind;
-  readonly owner: ApiObject;
+  readonly owner: AnyObject;
   readonly selector: LabelSelector;
   /** Everything in the owner's namespace that might be its own. */
   readonly candidates: readonly ObjectOf<AnyKind>[];
   /** Whether an orphan may be adopted; absent: every one that matches. */
   readonly adoptable?: (candidate: ObjectOf<AnyKind>) => boolean;
   /** Reads the owner once more: it may have been deleted, or replaced, since it was seen. Asked before the first adoption. */
-  readonly ownerNow: () => Promise<ApiObject | undefined>;
+  readonly ownerNow: () => Promise<AnyObject | undefined>;
   /** Added to the patch of an adoption. */
   readonly finalizers?: readonly string[];
 }

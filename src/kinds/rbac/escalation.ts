@@ -5,12 +5,13 @@
  * The rules that somebody holds are asked of whatever authorizer the cluster has. One that lets everybody do everything
  * lets him escalate, too.
  */
+
 import { errors, type StatusError } from '../../meta/errors.js';
 import { quote } from '../../meta/go-text.js';
 import type { ApiObject } from '../../meta/object.js';
-import { deepEqual } from '../../util/json.js';
 import type { AccessRule } from '../access.js';
 import type { PowerContext } from '../kind.js';
+import { isSameToUsers } from '../shared/same-to-users.js';
 import { compactRules, missingRules, printRule, printWords } from './coverage.js';
 import { CLUSTER_ROLES, isAggregated, RBAC_GROUP, roleOf, rulesOf, statedRules } from './role-rules.js';
 import type { RoleRef } from './v1/binding.js';
@@ -25,7 +26,7 @@ export function permitRole(resource: 'roles' | 'clusterroles'): Permit {
     const { name = '' } = request;
     const escalate = { type: 'resource', verb: 'escalate', version: '*', subresource: '' } as const;
     if (access.decide(user, { ...escalate, group, resource, namespace, name }).allowed) return;
-    if (live !== undefined && isOnlyForCollection(next, live)) return;
+    if (live !== undefined && isSameToUsers(next, live)) return;
     const why = notHeld(statedRules(next), resource, context);
     if (why !== undefined) throw forbidden(next, resource, { why, context });
     // It can gather anything, and what it gathers may grow.
@@ -42,7 +43,7 @@ export function permitRole(resource: 'roles' | 'clusterroles'): Permit {
 /** Who may write a binding of this resource. Throws Forbidden, or NotFound where there is no such role. */
 export function permitBinding(resource: 'rolebindings' | 'clusterrolebindings'): Permit {
   return (next, live, context) => {
-    if (live !== undefined && isOnlyForCollection(next, live)) return;
+    if (live !== undefined && isSameToUsers(next, live)) return;
     const { access, user, namespace, objects, dialect } = context;
     const ref = next['roleRef'] as RoleRef;
     const { kind, name, apiGroup: group } = ref;
@@ -101,14 +102,4 @@ function notHeld(
 export function aggregate(texts: readonly string[]): string {
   const [first = '', ...more] = new Set(texts);
   return more.length === 0 ? first : `[${[first, ...more].join(', ')}]`;
-}
-
-/** Changes that only let an object go, or keep it, are everybody's who may write it. */
-function isOnlyForCollection(next: ApiObject, live: ApiObject): boolean {
-  return deepEqual(lasting(next), lasting(live));
-}
-
-function lasting(object: ApiObject): unknown {
-  const { ownerReferences, finalizers, managedFields, resourceVersion, ...metadata } = object.metadata;
-  return { ...object, metadata };
 }

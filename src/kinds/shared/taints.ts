@@ -1,11 +1,13 @@
 /**
  * Taints of nodes: their rules, and the effects that tolerations share with them.
  */
+
 import type { FieldError } from '../../meta/field-error.js';
 import { childPath, fieldError, invalid, keyPath, notSupported, required } from '../../meta/field-error.js';
 import type { Verbatim } from '../../meta/go-text.js';
 import { quote, verbatim } from '../../meta/go-text.js';
 import { labelValueProblems, qualifiedNameProblems } from '../../meta/names.js';
+import { goTimeSyntax } from '../../meta/time.js';
 
 export interface Taint {
   readonly key?: string | undefined;
@@ -51,25 +53,6 @@ function taintDump({ key = '', value = '', effect = '', timeAdded }: Taint): Ver
   return verbatim(`core.Taint{${fields}, TimeAdded:${timeDump(timeAdded)}}`);
 }
 
-const MONTHS = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-];
-
-/** Stored times have no fraction and end in `Z`; the server runs in UTC and prints what it has decoded as local. */
 function timeDump(time: string | null | undefined): string {
-  const [year, month, ...rest] = (time ?? '').match(/[0-9]+/g)?.map(Number) ?? [];
-  if (year === undefined || month === undefined) return '<nil>';
-  const [day = 1, hour = 0, minute = 0, second = 0] = rest;
-  return `time.Date(${year}, time.${MONTHS[month - 1]}, ${day}, ${hour}, ${minute}, ${second}, 0, time.Local)`;
+  return time === undefined || time === null || time === '' ? '<nil>' : goTimeSyntax(time);
 }

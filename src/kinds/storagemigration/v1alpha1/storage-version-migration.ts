@@ -1,6 +1,7 @@
 /**
  * StorageVersionMigration: the wish that all objects of a resource be written again, and how far that got.
  */
+
 import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
@@ -9,6 +10,7 @@ import type { Verbatim } from '../../../meta/go-text.js';
 import { quote, verbatim } from '../../../meta/go-text.js';
 import { byteLength, patternMessage, qualifiedNameProblems } from '../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import { goTimeSyntax } from '../../../meta/time.js';
 import { always, mapList, optional, pointer, timeOrNull, words } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
@@ -222,23 +224,6 @@ function conditionsDump(conditions: readonly MigrationCondition[] | undefined): 
   return verbatim(`${list}{${shown.join(', ')}}`);
 }
 
-const MONTHS = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-];
-
 function timeDump(time: string | null): string {
-  if (time === null) return 'time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC)';
-  const [year = 0, month = 1, day = 0, hour = 0, minute = 0, second = 0] = time.split(/[-T:Z]/).map(Number);
-  return `time.Date(${year}, time.${MONTHS[month - 1]}, ${day}, ${hour}, ${minute}, ${second}, 0, time.Local)`;
+  return time === null ? 'time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC)' : goTimeSyntax(time);
 }

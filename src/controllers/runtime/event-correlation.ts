@@ -1,0 +1,121 @@
+/**
+ * What becomes of an event: a new object, one more count on an object that is there, or nothing. The rules are those of
+ * the reference's recorder, so that a loop that fails every second leaves a handful of events and not thousands:
+ *
+ *   equal events                       one object, counted
+ *   ten that differ in the message     from the tenth on one object for all of them, counted
+ *   more than 25 about one object      one every five minutes; the others are dropped
+ *
+ * Knows nothing of requests: `events.ts` writes what comes out here and tells how it went.
+ */
+import type { Clock } from '../../util/clock.js';
+import { RecentMap } from './recent-map.js';
+
+/** An event as far as it decides which others are like it. */
+export interface Happening {
+  readonly source: string;
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** An object that events like this one are counted on. */
+export interface Counted {
+  readonly name: string;
+  readonly count: number;
+}
+
+export interface Correlated {
+  /** Under which the object is remembered. */
+  readonly key: string;
+  readonly message: string;
+  /** Absent: there is none yet. */
+  readonly known: Counted | undefined;
+}
+
+const MOST_REMEMBERED = 4_096;
+const SIMILAR_EVENTS = 10;
+const SIMILAR_WITHIN_MS = 600_000;
+const COMBINED = '(combined from similar events): ';
+const BURST = 25;
+const MS_PER_EVENT = 300_000;
+
+interface Similar {
+  readonly messages: Set<string>;
+  lastMs: number;
+}
+
+interface Bucket {
+  tokens: number;
+  lastMs: number;
+}
+
+export class EventCorrelator {
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #similar = new RecentMap<Similar>(MOST_REMEMBERED);
+  readonly #counted = new RecentMap<Counted>(MOST_REMEMBERED);
+  readonly #buckets = new RecentMap<Bucket>(MOST_REMEMBERED);
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock;
+  }
+
+  /** What to write about it; undefined: nothing, there have been too many. */
+  correlate(happening: Happening): Correlated | undefined {
+    const isCombined = this.#isOneOfMany(happening);
+    const message = isCombined ? COMBINED + happening.message : happening.message;
+    const key = textOf(similarParts(happening), isCombined ? undefined : message);
+    if (!this.#takesToken(happening)) return undefined;
+    return { key, message, known: this.#counted.get(key) };
+  }
+
+  /** It has been written: events like it are counted there from now on. */
+  written(key: string, counted: Counted): void {
+    this.#counted.set(key, counted);
+  }
+
+  #isOneOfMany(happening: Happening): boolean {
+    const key = textOf(similarParts(happening));
+    const now = this.#clock.now();
+    let similar = this.#similar.get(key);
+    if (similar === undefined || now - similar.lastMs > SIMILAR_WITHIN_MS) {
+      similar = { messages: new Set(), lastMs: now };
+      this.#similar.set(key, similar);
+    }
+    similar.messages.add(happening.message);
+    similar.lastMs = now;
+    if (similar.messages.size < SIMILAR_EVENTS) return false;
+    // So that the set does not grow with every message there ever was.
+    for (const oldest of similar.messages) {
+      similar.messages.delete(oldest);
+      break;
+    }
+    return true;
+  }
+
+  #takesToken({ source, kind, apiVersion, namespace, name, uid, type }: Happening): boolean {
+    const key = textOf([source, kind, namespace, name, uid, apiVersion, type]);
+    const now = this.#clock.now();
+    const bucket = this.#buckets.get(key) ?? { tokens: BURST, lastMs: now };
+    bucket.tokens = Math.min(BURST, bucket.tokens + Math.max(0, now - bucket.lastMs) / MS_PER_EVENT);
+    bucket.lastMs = now;
+    this.#buckets.set(key, bucket);
+    if (bucket.tokens < 1) return false;
+    bucket.tokens--;
+    return true;
+  }
+}
+
+function similarParts({ source, kind, namespace, name, uid, apiVersion, type, reason }: Happening): readonly string[] {
+  return [source, kind, namespace, name, uid, apiVersion, type, reason];
+}
+
+/** No part but the last can hold a line break. */
+function textOf(parts: readonly string[], last?: string): string {
+  return last === undefined ? parts.join('\n') : `${parts.join('\n')}\n\n${last}`;
+}

@@ -1,0 +1,194 @@
+/**
+ * Events of the events group, with series: what happens again and again is one object whose `series` counts. The first
+ * and the second time are written at once, the others with the heartbeat of the series (every half hour) and at its end,
+ * six minutes after the last. All waiting is on the cluster's clock, in a queue of the controller.
+ */
+import { strategicPatch } from '../../client/patches.js';
+import { type EventInput, Event as SeriesEvent } from '../../kinds/events/v1/event.js';
+import { StatusError } from '../../meta/errors.js';
+import type { ApiObject } from '../../meta/object.js';
+import { formatMicroTime } from '../../meta/time.js';
+import type { ControllerContext } from './controller.js';
+import { EVENT_NAMESPACE, EventNames, referenceTo } from './event-name.js';
+import type { EventType } from './events.js';
+import type { Again, WorkQueue } from './work-queue.js';
+
+/** Something that happened. */
+export interface Occurrence {
+  /** The object that it happened to. */
+  readonly regarding: ApiObject;
+  /** Another object that has to do with it. */
+  readonly related?: ApiObject | undefined;
+  readonly type: EventType;
+  /** Why, in one CamelCase word. */
+  readonly reason: string;
+  /** What was done, in one CamelCase word. */
+  readonly action: string;
+  /** For humans; at most 1024 bytes. Not part of what makes two events alike. */
+  readonly note: string;
+}
+
+export interface SeriesRecorder {
+  /** Notes it. Returns at once; what cannot be written is tried again, and reported. */
+  record(occurrence: Occurrence): void;
+}
+
+export interface SeriesRecorderOptions {
+  /** The name of who reports; that of the controller unless given. */
+  readonly controller?: string | undefined;
+  /** Which of several instances; `CONTROLLER-orchplane` unless given. */
+  readonly instance?: string | undefined;
+}
+
+const FINISH_MS = 6 * 60_000;
+const HEARTBEAT_MS = 30 * 60_000;
+/** Who cannot write stops after so many attempts. */
+const MOST_ATTEMPTS = 12;
+const BACKOFF = { firstMs: 10_000, longestMs: 10_000 } as const;
+
+interface Series {
+  readonly namespace: string;
+  readonly event: EventInput;
+  readonly regarding: ApiObject;
+  name: string;
+  /** How often it happened. */
+  count: number;
+  lastMs: number;
+  /** How much of that is written; 0: the event is not there yet. */
+  writtenCount: number;
+  writtenMs: number;
+  attempts: number;
+}
+
+/**
+ * A recorder of events with series, for the controller that asks: to be called in its `start`.
+ *
+ * @example
+ * const controller: Controller = {
+ *   name: 'greeter', needs: [],
+ *   start(context) { const events = eventRecorder(context, { controller: 'example.com/greeter' }); },
+ * };
+ */
+export function eventRecorder(context: ControllerContext, options: SeriesRecorderOptions = {}): SeriesRecorder {
+  return new Recorder(context, options);
+}
+
+class Recorder implements SeriesRecorder {
+  readonly #context: ControllerContext;
+  readonly #controller: string;
+  readonly #instance: string;
+  readonly #names: EventNames;
+  readonly #series = new Map<string, Series>();
+  readonly #queue: WorkQueue;
+
+  constructor(context: ControllerContext, options: SeriesRecorderOptions) {
+    this.#context = context;
+    this.#controller = options.controller ?? context.name;
+    this.#instance = options.instance ?? `${this.#controller.replaceAll('/', '-')}-orchplane`;
+    this.#names = new EventNames(context.clock, context.ids);
+    this.#queue = context.queue((key) => this.#look(key), { name: 'events', backoff: BACKOFF });
+  }
+
+  record({ regarding, related, type, reason, action, note }: Occurrence): void {
+    const reference = referenceTo(regarding);
+    const relation = related === undefined ? undefined : referenceTo(related);
+    const key = JSON.stringify([type, action, reason, reference, relation]);
+    const now = this.#context.clock.now();
+    const known = this.#series.get(key);
+    if (known !== undefined) {
+      known.count++;
+      known.lastMs = now;
+      // The second time makes a series of it; the ones after that wait for the heartbeat.
+      if (known.count === 2) this.#queue.add(key);
+      return;
+    }
+    this.#series.set(key, {
+      namespace: regarding.metadata.namespace ?? EVENT_NAMESPACE,
+      regarding,
+      name: this.#names.next(regarding),
+      event: {
+        metadata: {},
+        eventTime: formatMicroTime(now),
+        reportingController: this.#controller,
+        reportingInstance: this.#instance,
+        action,
+        reason,
+        regarding: reference,
+        ...(relation === undefined ? {} : { related: relation }),
+        note,
+        type,
+      },
+      count: 1,
+      lastMs: now,
+      writtenCount: 0,
+      writtenMs: now,
+      attempts: 0,
+    });
+    this.#queue.add(key);
+  }
+
+  /** Writes what is due, and tells when to look again. */
+  async #look(key: string): Promise<Again | undefined> {
+    const series = this.#series.get(key);
+    if (series === undefined) return undefined;
+    const now = this.#context.clock.now();
+    const isOver = now - series.lastMs >= FINISH_MS;
+    const isNew = series.writtenCount < Math.min(series.count, 2);
+    const isHeartbeat = series.count > 1 && now - series.writtenMs >= HEARTBEAT_MS;
+    const isBehind = series.writtenCount < series.count;
+    if (isNew || isHeartbeat || (isOver && isBehind)) {
+      const count = series.count;
+      if (!(await this.#tryToWrite(key, series))) return undefined;
+      series.writtenCount = count;
+      series.writtenMs = now;
+    }
+    if (isOver) {
+      if (series.count > series.writtenCount) return { requeueAfterMs: 0 };
+      this.#series.delete(key);
+      return undefined;
+    }
+    const dueMs = Math.min(series.lastMs + FINISH_MS, series.count > 1 ? series.writtenMs + HEARTBEAT_MS : Infinity);
+    return { requeueAfterMs: Math.max(1, dueMs - this.#context.clock.now()) };
+  }
+
+  /** False: given up. Rejects when another attempt may help. */
+  async #tryToWrite(key: string, series: Series): Promise<boolean> {
+    try {
+      await this.#write(series);
+      series.attempts = 0;
+      return true;
+    } catch (error) {
+      const isRefused = StatusError.is(error) && error.code >= 400 && error.code < 500 && error.code !== 429;
+      if (!isRefused && ++series.attempts < MOST_ATTEMPTS) throw error;
+      this.#series.delete(key);
+      this.#context.report(error, `event ${series.event.reason} about ${series.regarding.metadata.name}`);
+      return false;
+    }
+  }
+
+  async #write(current: Series): Promise<void> {
+    const api = this.#context.client.api(SeriesEvent, current.namespace);
+    const { count, lastMs } = current;
+    const series = count < 2 ? undefined : { count, lastObservedTime: formatMicroTime(lastMs) };
+    if (series !== undefined && current.writtenCount > 0) {
+      try {
+        await api.patch(current.name, strategicPatch<SeriesEvent>({ series }));
+        return;
+      } catch (error) {
+        // It has been deleted meanwhile: written once more.
+        if (!StatusError.is(error, 'NotFound')) throw error;
+      }
+    }
+    for (;;) {
+      const metadata = { name: current.name, namespace: current.namespace };
+      try {
+        await api.create({ ...current.event, metadata, ...(series === undefined ? {} : { series }) });
+        return;
+      } catch (error) {
+        if (!StatusError.is(error, 'AlreadyExists')) throw error;
+        // Somebody else wrote about the same object in the same moment.
+        current.name = this.#names.next(current.regarding);
+      }
+    }
+  }
+}
