@@ -2,9 +2,9 @@
  * What a cluster says about the resources it serves: the plain documents of each group and version, and the one document
  * that clients of today ask for instead of all of them. spec: Discovery
  */
+import { compareByPriority, groupPriority } from '../kinds/apiregistration/priorities.js';
 import type { Kind } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
-import { compareVersions } from '../meta/api-version.js';
 import { type Dialect, kubernetesDialect, serviceGroup } from '../meta/dialect.js';
 import { apiVersionOf, type GroupVersion } from '../meta/gvk.js';
 import type { Verb } from '../protocol/request.js';
@@ -35,40 +35,6 @@ interface ResourceEntry {
   readonly categories?: readonly string[];
   readonly storageVersionHash?: string;
 }
-
-/**
- * The groups of built-in kinds in the order in which they are listed: as the reference server's priorities put them.
- * Others follow by name.
- */
-const LISTED_FIRST: readonly string[] = [
-  serviceGroup('apiregistration'),
-  'apps',
-  serviceGroup('events'),
-  serviceGroup('authentication'),
-  serviceGroup('authorization'),
-  'autoscaling',
-  'batch',
-  serviceGroup('certificates'),
-  serviceGroup('networking'),
-  'policy',
-  serviceGroup('rbac.authorization'),
-  serviceGroup('storage'),
-  serviceGroup('admissionregistration'),
-  serviceGroup('apiextensions'),
-  serviceGroup('scheduling'),
-  serviceGroup('coordination'),
-  serviceGroup('node'),
-  serviceGroup('discovery'),
-  serviceGroup('resource'),
-  serviceGroup('flowcontrol.apiserver'),
-  serviceGroup('internal.apiserver'),
-  serviceGroup('storagemigration'),
-];
-
-/** Where the reference server's priorities are not the order of versions: the ones that come first, in their order. */
-const OUT_OF_ORDER: ReadonlyMap<string, readonly string[]> = new Map([
-  ['autoscaling', ['v2', 'v1', 'v2beta1', 'v2beta2']],
-]);
 
 /** `/api`. The address is where the client finds the server. */
 export function coreVersions(served: readonly ServedKind[], serverAddress: string): object {
@@ -120,23 +86,26 @@ export function discoveryList(served: readonly ServedKind[], dialect: Dialect, r
   };
 }
 
-/** The groups besides the core one, in the order of {@link LISTED_FIRST}. */
+/** The groups besides the core one, by their priority; those of the same priority by name. */
 export function groupNames(served: readonly ServedKind[], dialect: Dialect): string[] {
-  const ranks = new Map(LISTED_FIRST.map((group, rank) => [dialect.group(group), rank]));
-  const rankOf = (group: string): number => ranks.get(group) ?? LISTED_FIRST.length;
-  return [...new Set(served.map(({ gvr }) => gvr.group))]
-    .filter((group) => group !== '')
-    .sort((left, right) => rankOf(left) - rankOf(right) || (left < right ? -1 : 1));
+  const groups = new Set(served.map(({ gvr }) => gvr.group));
+  groups.delete('');
+  const ranked = [...groups].map((name) => ({ name, priority: groupPriority(name, dialect) }));
+  return ranked
+    .sort((left, right) => right.priority - left.priority || (left.name < right.name ? -1 : 1))
+    .map(({ name }) => name);
 }
 
 /** The versions of a group, the preferred one first. */
 export function versionsOf(served: readonly ServedKind[], group: string): VersionEntry[] {
-  const versions = new Set(served.flatMap(({ gvr }) => (gvr.group === group ? [gvr.version] : [])));
-  const first = OUT_OF_ORDER.get(group) ?? [];
-  const rankOf = (version: string): number => (first.includes(version) ? first.indexOf(version) : first.length);
+  const inGroup = served.filter(({ gvr }) => gvr.group === group);
+  const [first] = inGroup;
+  if (first === undefined) return [];
+  const versions = new Set(inGroup.map(({ gvr }) => gvr.version));
   return [...versions]
-    .sort((left, right) => rankOf(left) - rankOf(right) || compareVersions(left, right))
-    .map((version) => ({ groupVersion: apiVersionOf({ group, version }), version }));
+    .map((version) => ({ group, version }))
+    .sort((left, right) => compareByPriority(left, right, first.dialect))
+    .map((gv) => ({ groupVersion: apiVersionOf(gv), version: gv.version }));
 }
 
 function groupEntry(served: readonly ServedKind[], name: string): GroupEntry {

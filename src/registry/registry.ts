@@ -12,22 +12,25 @@ import type { Availability } from './availability.js';
 export class Registry {
   readonly #dialect: Dialect;
   readonly #availability: Availability;
-  readonly #byResource = new Map<string, ServedKind>();
+  #byResource = new Map<string, ServedKind>();
   #byAddress = new WeakMap<GroupVersionResource, ServedKind>();
-  readonly #byKind = new Map<string, ServedKind>();
+  #byKind = new Map<string, ServedKind>();
   /** By storage: the kind in whose form its objects are stored. */
-  readonly #stored = new Map<string, ServedKind>();
-  readonly #places = new WeakMap<GroupResource, string>();
-  readonly #builtInGroups = new Set<string>();
+  #stored = new Map<string, ServedKind>();
+  #places = new WeakMap<GroupResource, string>();
+  #builtInGroups = new Set<string>();
   #all: readonly ServedKind[] | undefined;
   #versions:
     | { readonly all: readonly ServedKind[]; readonly byStorage: ReadonlyMap<string, readonly ServedKind[]> }
     | undefined;
   /** What is served in somebody's name, and may go again. */
-  readonly #owned = new Map<string, OwnedKinds>();
-  readonly #ownedKinds = new Set<ServedKind>();
+  #owned = new Map<string, OwnedKinds>();
+  #ownedKinds = new Set<ServedKind>();
   /** By resource: why a kind that could be served is not. */
-  readonly #unavailable = new Map<string, string>();
+  #unavailable = new Map<string, string>();
+
+  /** Its tables are also those of a fork, or of the registry it was forked from: who changes them makes copies first. */
+  #isShared = false;
 
   constructor(dialect: Dialect, availability: Availability) {
     this.#dialect = dialect;
@@ -63,6 +66,7 @@ export class Registry {
   serve(owner: string, versions: readonly Kind[], stored: Kind | undefined): void {
     const before = this.#owned.get(owner);
     if (before !== undefined && before.stored === stored && sameItems(before.versions, versions)) return;
+    this.#unshare();
     for (const served of before?.served ?? []) {
       this.#byResource.delete(resourceId(served.gvr));
       this.#byKind.delete(kindId(served.gvk));
@@ -103,6 +107,7 @@ export class Registry {
   }
 
   #noteUnavailable(kind: Kind, why: string): void {
+    this.#unshare();
     this.#unavailable.set(resourceId(serveKind(kind, this.#dialect).gvr), why);
   }
 
@@ -122,6 +127,7 @@ export class Registry {
         `orchplane: ${qualifiedKind(served.gvk)} cannot be served in ${versions}: neither is declared as a version of the other`,
       );
     }
+    this.#unshare();
     if (otherForm === undefined) this.#stored.set(served.storage, form);
     this.#byResource.set(resourceId(served.gvr), served);
     this.#all = undefined;
@@ -183,17 +189,36 @@ export class Registry {
     return this.#all;
   }
 
-  /** An independent registry with the same kinds. */
+  /** An independent registry with the same kinds. Costs nothing until either of them changes. */
   fork(): Registry {
     const copy = new Registry(this.#dialect, this.#availability);
-    for (const [id, served] of this.#byResource) copy.#byResource.set(id, served);
-    for (const [id, served] of this.#byKind) copy.#byKind.set(id, served);
-    for (const [storage, form] of this.#stored) copy.#stored.set(storage, form);
-    for (const group of this.#builtInGroups) copy.#builtInGroups.add(group);
-    for (const [id, why] of this.#unavailable) copy.#unavailable.set(id, why);
-    for (const [owner, kinds] of this.#owned) copy.#owned.set(owner, kinds);
-    for (const served of this.#ownedKinds) copy.#ownedKinds.add(served);
+    this.#isShared = true;
+    copy.#isShared = true;
+    copy.#byResource = this.#byResource;
+    copy.#byAddress = this.#byAddress;
+    copy.#byKind = this.#byKind;
+    copy.#stored = this.#stored;
+    copy.#places = this.#places;
+    copy.#builtInGroups = this.#builtInGroups;
+    copy.#all = this.#all;
+    copy.#versions = this.#versions;
+    copy.#owned = this.#owned;
+    copy.#ownedKinds = this.#ownedKinds;
+    copy.#unavailable = this.#unavailable;
     return copy;
+  }
+
+  #unshare(): void {
+    if (!this.#isShared) return;
+    this.#isShared = false;
+    this.#byResource = new Map(this.#byResource);
+    this.#byAddress = new WeakMap();
+    this.#byKind = new Map(this.#byKind);
+    this.#stored = new Map(this.#stored);
+    this.#builtInGroups = new Set(this.#builtInGroups);
+    this.#owned = new Map(this.#owned);
+    this.#ownedKinds = new Set(this.#ownedKinds);
+    this.#unavailable = new Map(this.#unavailable);
   }
 }
 

@@ -10,6 +10,7 @@ import { type GroupResource, qualifiedResource } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { valueBody } from '../protocol/body.js';
 import type { ApiRequest } from '../protocol/request.js';
+import type { Undo } from '../util/clock.js';
 import { invariant } from '../util/invariant.js';
 import { copyJson } from '../util/json.js';
 import { isPromise } from '../util/maybe-promise.js';
@@ -29,6 +30,7 @@ export class Attendants {
   #kinds: readonly ServedKind[] = [];
   #attendants = new Map<Kind, Attendant>();
   #isSettling = false;
+  readonly #timers = new Set<Undo>();
 
   /** The context is used without its plugins: what attendants do, the server does. */
   constructor(context: ServerContext, outside: Outside, more: MoreAttendants = new Map()) {
@@ -42,8 +44,13 @@ export class Attendants {
     if (this.#isSettling) return;
     this.#isSettling = true;
     try {
-      this.#meetKinds();
-      for (const attendant of this.#attendants.values()) attendant.settle();
+      // What one of them has done may concern another; each ends where there is nothing left to do.
+      const { store, registry } = this.#context;
+      for (let seen = -1; seen !== store.revision || this.#kinds !== registry.all(); ) {
+        seen = store.revision;
+        this.#meetKinds();
+        for (const attendant of this.#attendants.values()) attendant.settle();
+      }
     } finally {
       this.#isSettling = false;
     }
@@ -52,9 +59,16 @@ export class Attendants {
   /** Everything may be different: after a restore. */
   startOver(): void {
     this.#context.registry.disown();
+    this.close();
     this.#kinds = [];
     this.#attendants = new Map();
     this.settle();
+  }
+
+  /** Nobody is waked any more. */
+  close(): void {
+    for (const undo of [...this.#timers]) undo();
+    this.#timers.clear();
   }
 
   #meetKinds(): void {
@@ -103,6 +117,26 @@ export class Attendants {
         if (appliedBy === undefined) this.#writeStatus(attended, object, change);
         else this.#applyStatus(attended, object, { change, manager: appliedBy });
       },
+      create: (draft, manager = SERVER_MANAGER) => {
+        this.#carryOut({
+          verb: 'create',
+          resource: attended.gvr,
+          options: { fieldManager: manager },
+          body: valueBody({ apiVersion: attended.apiVersion, kind: attended.gvk.kind, ...draft }),
+        });
+      },
+      update: (object, change, manager = SERVER_MANAGER) => {
+        const draft = copyJson(object) as unknown as DraftObject;
+        change(draft);
+        const { name } = object.metadata;
+        const options = { fieldManager: manager };
+        this.#carryOut({ verb: 'update', resource: attended.gvr, name, options, body: valueBody(draft) });
+      },
+      remove: ({ metadata }) => {
+        this.#carryOut({ verb: 'delete', resource: attended.gvr, name: metadata.name, options: {} });
+      },
+      kinds: () => registry.all(),
+      wake: (afterMs) => this.#wake(afterMs),
       deleteAll: (resource) => this.#deleteAll(resource),
       changes: (resource) => store.lastChange(storage(resource)),
     };
@@ -119,8 +153,26 @@ export class Attendants {
       options: { fieldManager: SERVER_MANAGER },
       body: valueBody(draft),
     };
+    this.#carryOut(request);
+  }
+
+  #carryOut(request: ApiRequest): void {
     const answered = dispatch(this.#context, request);
     invariant(!isPromise(answered), 'without plugins nothing is waited for');
+  }
+
+  #wake(afterMs: number): Undo {
+    const end = (): void => {
+      stop();
+      this.#timers.delete(end);
+    };
+    const due = (): void => {
+      this.#timers.delete(end);
+      this.settle();
+    };
+    const stop = this.#context.clock.after(afterMs, due, { background: true });
+    this.#timers.add(end);
+    return end;
   }
 
   #applyStatus(
@@ -141,8 +193,7 @@ export class Attendants {
       options: { fieldManager: about.manager, force: true },
       body: valueBody(draft),
     };
-    const answered = dispatch(this.#context, request);
-    invariant(!isPromise(answered), 'without plugins nothing is waited for');
+    this.#carryOut(request);
   }
 
   #deleteAll(resource: GroupResource): void {

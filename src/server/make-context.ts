@@ -58,11 +58,28 @@ export function makeContext(parts: ContextParts): ServerContext {
   return context;
 }
 
+interface Races {
+  readonly always: boolean;
+  readonly sometimes: readonly NonNullable<AdmissionPlugin['mayWait']>[];
+}
+
+/** Worked out once for a chain of plugins, which forks share. */
+const racesOfChains = new WeakMap<readonly AdmissionPlugin[], Races>();
+
+function racesOf(admission: readonly AdmissionPlugin[]): Races {
+  const known = racesOfChains.get(admission);
+  if (known !== undefined) return known;
+  const always = admission.some(({ mayWait, isBuiltIn }) => mayWait === undefined && isBuiltIn !== true);
+  const sometimes = admission.flatMap(({ mayWait }) => (mayWait === undefined ? [] : [mayWait]));
+  const races = { always, sometimes };
+  racesOfChains.set(admission, races);
+  return races;
+}
+
 /** Plugins of users may make a write wait or write themselves; ours say when. */
 function raceTest(admission: readonly AdmissionPlugin[], view: () => ClusterView): (served: ServedKind) => boolean {
-  const always = admission.some(({ mayWait, isBuiltIn }) => mayWait === undefined && isBuiltIn !== true);
+  const { always, sometimes } = racesOf(admission);
   if (always) return () => true;
-  const sometimes = admission.flatMap(({ mayWait }) => (mayWait === undefined ? [] : [mayWait]));
   return (served) => {
     for (const mayWait of sometimes) if (mayWait(served, view())) return true;
     return false;

@@ -5,6 +5,7 @@ import type { InitialManager, InitialObject } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { compareVersions } from '../meta/api-version.js';
 import { SERVER_MANAGER } from '../meta/dialect.js';
+import type { GroupVersion } from '../meta/gvk.js';
 import type { ApiObject, ManagedFieldsEntry } from '../meta/object.js';
 import { formatTime } from '../meta/time.js';
 import { valueBody } from '../protocol/body.js';
@@ -40,7 +41,7 @@ export function seedInitialObjects(place: SeedPlace, forms: readonly ServedKind[
     if (kind.initial === undefined) continue;
     const written = versionWritten(form, place);
     const objects = written.kind.initial ?? kind.initial;
-    for (const initial of objects(dialect, creationTimestamp)) {
+    for (const initial of objects(dialect, creationTimestamp, () => servedVersions(place.registry.all()))) {
       const { metadata, ...body } = initial;
       const { name, namespace, generation, labels, annotations, managers } = metadata;
       const key = { resource: storage, namespace: namespace ?? '', name };
@@ -70,6 +71,13 @@ export function seedInitialObjects(place: SeedPlace, forms: readonly ServedKind[
       store.seed(key, object);
     }
   }
+}
+
+function servedVersions(kinds: readonly ServedKind[]): readonly GroupVersion[] {
+  const versions = new Map(
+    kinds.map(({ apiVersion, gvr }) => [apiVersion, { group: gvr.group, version: gvr.version }]),
+  );
+  return [...versions.values()];
 }
 
 /** The version in which the server wrote what is stored in `form`: the best that the release has, where it lacks that. */

@@ -26,6 +26,8 @@ export class Store {
   /** The highest revision ever given out; above the present one after a restore. */
   #highest: number;
   #tables = new Map<string, Table>();
+  /** What a snapshot held of tables that nobody has looked at since. A fork that uses three kinds pays for three. */
+  #untouched: ReadonlyMap<string, TableState> = NOTHING;
   readonly #revisionWaiters = new Set<() => void>();
   /** Counts changes of whatever table, and never goes back: revisions do. */
   #marks = 0;
@@ -35,8 +37,9 @@ export class Store {
     this.#options = options;
     this.#revision = from?.revision ?? 0;
     this.#highest = this.#revision;
-    for (const [resource, state] of from?.tables ?? []) this.#tables.set(resource, new Table(options, state));
-    if (from !== undefined) this.#restoredAt = ++this.#marks;
+    if (from === undefined) return;
+    this.#untouched = from.tables;
+    this.#restoredAt = ++this.#marks;
   }
 
   /** The revision of the newest write. */
@@ -45,7 +48,7 @@ export class Store {
   }
 
   get(key: ObjectKey): ApiObject | undefined {
-    return this.#tables.get(key.resource)?.get(keyOf(key.namespace, key.name));
+    return this.#find(key.resource)?.get(keyOf(key.namespace, key.name));
   }
 
   /** Carries out a write and returns what is now stored (or, for a deletion, what was). Throws StorageError. */
@@ -89,7 +92,7 @@ export class Store {
 
   /** Reads a collection, or part of it. Throws CompactedError when `at` is no longer available. */
   list(query: ListQuery): ListPage {
-    const table = this.#tables.get(query.resource);
+    const table = this.#find(query.resource);
     const revision = query.at ?? this.#revision;
     if (table === undefined) return { items: [], revision };
     table.release(this.#options.clock.now());
@@ -104,7 +107,7 @@ export class Store {
 
   /** Keeps a revision of a resource readable for the later pages of a list. */
   hold(resource: string, revision: number, until: number): void {
-    this.#tables.get(resource)?.hold(revision, until);
+    this.#find(resource)?.hold(revision, until);
   }
 
   /** A watcher, live from now on. Throws CompactedError when the wanted history is gone. */
@@ -120,7 +123,7 @@ export class Store {
 
   /** How many objects of a resource there are. */
   count(resource: string): number {
-    return this.#tables.get(resource)?.size ?? 0;
+    return this.#find(resource)?.size ?? 0;
   }
 
   /** A number for the state of a resource: another number, another state, also after a restore. */
@@ -135,7 +138,8 @@ export class Store {
   }
 
   snapshot(): StoreSnapshot {
-    const tables = new Map<string, TableState>();
+    // In the order of the tables, whether somebody has looked at them or not.
+    const tables = new Map<string, TableState>(this.#untouched);
     for (const [resource, table] of this.#tables) tables.set(resource, table.state());
     return { revision: this.#revision, tables };
   }
@@ -145,14 +149,24 @@ export class Store {
     const before = this.#tables;
     this.#revision = snapshot.revision;
     this.#tables = new Map();
-    for (const [resource, state] of snapshot.tables) this.#tables.set(resource, new Table(this.#options, state));
+    this.#untouched = snapshot.tables;
     this.#restoredAt = ++this.#marks;
     for (const table of before.values()) table.log.expireAll();
     for (const wake of [...this.#revisionWaiters]) wake();
   }
 
+  #find(resource: string): Table | undefined {
+    const table = this.#tables.get(resource);
+    if (table !== undefined) return table;
+    const state = this.#untouched.get(resource);
+    if (state === undefined) return undefined;
+    const made = new Table(this.#options, state);
+    this.#tables.set(resource, made);
+    return made;
+  }
+
   #table(resource: string): Table {
-    let table = this.#tables.get(resource);
+    let table = this.#find(resource);
     if (table === undefined) {
       table = new Table(this.#options);
       this.#tables.set(resource, table);
@@ -161,4 +175,5 @@ export class Store {
   }
 }
 
+const NOTHING: ReadonlyMap<string, TableState> = new Map();
 const EVENT_TYPE = { create: 'ADDED', update: 'MODIFIED', delete: 'DELETED' } as const;
