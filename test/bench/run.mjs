@@ -11,7 +11,19 @@ import { parseArgs } from 'node:util';
 import { runNode } from './processes.mjs';
 import { figures, table } from './report.mjs';
 
-const SECTIONS = ['start', 'heap', 'operations', 'apply', 'watch', 'fork', 'http', 'wire', 'custom', 'access'];
+const SECTIONS = [
+  'start',
+  'heap',
+  'operations',
+  'apply',
+  'watch',
+  'fork',
+  'http',
+  'wire',
+  'custom',
+  'access',
+  'controllers',
+];
 
 const FULL = { rounds: 15, warmups: 3, scale: 1, starts: 15, repeats: 3, largeCount: 100_000 };
 const QUICK = { rounds: 3, warmups: 1, scale: 0.25, starts: 3, repeats: 1, largeCount: 20_000 };

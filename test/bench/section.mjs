@@ -15,6 +15,7 @@ const SECTIONS = {
   wire: async () => (await import('./wire.mjs')).wire,
   custom: async () => (await import('./custom.mjs')).customKinds,
   access: async () => (await import('./access.mjs')).access,
+  controllers: async () => (await import('./controllers.mjs')).controllersAtWork,
 };
 
 const [name, settings] = process.argv.slice(2);
