@@ -276,6 +276,7 @@ function assemble(parts: ClusterParts): Assembled {
   async function close(): Promise<void> {
     closing.abort(errors.serviceUnavailable('the cluster is closed'));
     for (const watch of [...context.watches]) watch.close();
+    attendants.close();
     await companion?.close();
   }
 

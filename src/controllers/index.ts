@@ -1,11 +1,116 @@
 /**
  * Controllers on the cluster's clock: those that make the API's promises come true, and what is needed to write one.
  */
+
+export { type ApiServicesOptions, apiServices } from './api-services/api-services.js';
+export {
+  type CertificateAuthority,
+  type CertificateAuthorityOptions,
+  type CertificateTemplate,
+  createCertificateAuthority,
+} from './certificates/authority.js';
+export { certificateApproval } from './certificates/certificate-approval.js';
+export { certificateCleaning } from './certificates/certificate-cleaning.js';
+export { type CertificateSigningOptions, certificateSigning } from './certificates/certificate-signing.js';
+export { cronJobs } from './cron-job/cron-jobs.js';
+export {
+  type ControllerDefinition,
+  defineController,
+  type Failure,
+  type Finalizer,
+  type ReconcileContext,
+  type WatchContext,
+  type Watching,
+  type Which,
+  watching,
+} from './define-controller.js';
+export { disruptionBudgets } from './disruption/disruption-budgets.js';
+export { type EndpointSlicesOptions, endpointSlices } from './endpoint-slices/endpoint-slices.js';
+export { type EndpointSliceMirroringOptions, endpointSliceMirroring } from './endpoint-slices/mirroring.js';
+export { endpoints } from './endpoints/endpoints.js';
+export { type EventTtlOptions, eventTtl } from './event-ttl.js';
+export { garbageCollector } from './garbage-collector/garbage-collector.js';
+export {
+  type HorizontalAutoscalersOptions,
+  horizontalAutoscalers,
+} from './horizontal-autoscaler/horizontal-autoscalers.js';
+export type { MetricQuery, MetricSample, MetricsSource } from './horizontal-autoscaler/metrics.js';
+export { type NamespacesOptions, namespaces } from './namespaces/namespaces.js';
+export { nodeTtl } from './node-ttl.js';
+export { type PodCollectorOptions, podCollector } from './pod-collector.js';
+export { type ResourceQuotasOptions, resourceQuotas } from './resource-quota/resource-quotas.js';
+export { clusterRoleAggregation } from './role-aggregation.js';
+export { type RootCertificatesOptions, rootCertificates } from './root-certificates.js';
 export type { Controller, ControllerContext, QueueOptions } from './runtime/controller.js';
+export {
+  eventRecorder,
+  type Occurrence,
+  type SeriesRecorder,
+  type SeriesRecorderOptions,
+} from './runtime/event-series.js';
 export type { EventRecorder, EventType } from './runtime/events.js';
-export { controllerOf, controllerReference, isControlledBy } from './runtime/owners.js';
+export {
+  type Candidate,
+  type LeaderCallbacks,
+  type LeaderElection,
+  type LeaderElectionOptions,
+  leaderElection,
+} from './runtime/leader-election.js';
+export {
+  type AnyObject,
+  controllerOf,
+  controllerReference,
+  type HasMetadata,
+  isControlledBy,
+} from './runtime/owners.js';
 export { controllers, type RunningControllers, type RunOptions, runControllers } from './runtime/run.js';
-export { keyOf, type Lookup, SharedInformer, splitKey } from './runtime/shared-informer.js';
+export { keyOf, type Lookup, type ObjectName, SharedInformer, splitKey } from './runtime/shared-informer.js';
 export { type Again, type Backoff, type Reconcile, WorkQueue, type WorkQueueOptions } from './runtime/work-queue.js';
+export { type ServiceAccountTokensOptions, serviceAccountTokens } from './service-account-tokens.js';
 export { type ServiceAccountsOptions, serviceAccounts } from './service-accounts.js';
+export { clusterAddresses } from './service-ranges/cluster-addresses.js';
+export { type ServiceRangesOptions, serviceRanges } from './service-ranges/service-ranges.js';
+export { type NodeStagesOptions, nodeStages } from './stages/node-stages.js';
+export {
+  type Completion,
+  type CrashLoop,
+  completes,
+  crashLoop,
+  type Evicted,
+  evicted,
+  type SlowStart,
+  slowStart,
+} from './stages/pod-ends.js';
+export type { PodSelection } from './stages/pod-selection.js';
+export {
+  gatedPods,
+  type ReadyPodsOptions,
+  readyPods,
+  removedPods,
+  scheduledPods,
+  startedPods,
+} from './stages/ready-pods.js';
+export {
+  type Changes,
+  type Delay,
+  type Stage,
+  type StageContext,
+  type StageEvent,
+  type StageRule,
+  type StageSelector,
+  stage,
+} from './stages/stage.js';
+export { type StagesOptions, stages } from './stages/stages.js';
 export { type StandardOptions, standardControllers } from './standard.js';
+export { storageVersionMigrations } from './storage-version-migrations.js';
+export { ttlAfterFinished } from './ttl-after-finished.js';
+export { claimProtection } from './volumes/claim-protection.js';
+export { ephemeralVolumes } from './volumes/ephemeral-volumes.js';
+export { persistentVolumes } from './volumes/persistent-volumes.js';
+export { volumeProtection } from './volumes/volume-protection.js';
+export { type VolumeProvisionerOptions, volumeProvisioner } from './volumes/volume-provisioner.js';
+export { daemonSets } from './workloads/daemon-set/daemon-sets.js';
+export { deployments } from './workloads/deployment/deployments.js';
+export { jobs } from './workloads/job/jobs.js';
+export { replicaSets, replicationControllers } from './workloads/replica-set/replica-sets.js';
+export { statefulSets } from './workloads/stateful-set/stateful-sets.js';

@@ -4,14 +4,26 @@
 import { Namespace } from '../kinds/core/v1/namespace.js';
 import { ServiceAccount } from '../kinds/core/v1/service-account.js';
 import { StatusError } from '../meta/errors.js';
+import { refuseUnknownOptions } from '../util/options.js';
 import type { Controller } from './runtime/controller.js';
+import { isNamespaceTerminating } from './runtime/refusals.js';
 
 export interface ServiceAccountsOptions {
   /** The accounts that each namespace has; `['default']` unless given. */
   readonly names?: readonly string[] | undefined;
 }
 
-export function serviceAccounts({ names = ['default'] }: ServiceAccountsOptions = {}): Controller {
+const OPTIONS = ['names'] as const satisfies readonly (keyof ServiceAccountsOptions)[];
+
+/**
+ * Makes the service accounts that every namespace has, and makes them again when somebody deletes one.
+ *
+ * @example
+ * const cluster = createCluster({ controllers: controllers([serviceAccounts({ names: ['default', 'builder'] })]) });
+ */
+export function serviceAccounts(options: ServiceAccountsOptions = {}): Controller {
+  refuseUnknownOptions('serviceAccounts', options, OPTIONS);
+  const { names = ['default'] } = options;
   return {
     name: 'serviceaccount-controller',
     account: 'service-account-controller',
@@ -28,8 +40,7 @@ export function serviceAccounts({ names = ['default'] }: ServiceAccountsOptions 
           try {
             await context.client.api(ServiceAccount, key).create({ metadata: { name, namespace: key } });
           } catch (error) {
-            // Made by somebody else, or too late: the namespace began to go.
-            if (!StatusError.is(error, 'AlreadyExists') && !StatusError.is(error, 'Forbidden')) throw error;
+            if (!isSettled(error)) throw error;
           }
         }
       });
@@ -40,4 +51,9 @@ export function serviceAccounts({ names = ['default'] }: ServiceAccountsOptions 
       });
     },
   };
+}
+
+/** Made by somebody else, or too late: the namespace began to go, or is gone. */
+function isSettled(error: unknown): boolean {
+  return StatusError.is(error, 'AlreadyExists') || StatusError.is(error, 'NotFound') || isNamespaceTerminating(error);
 }

@@ -6,6 +6,7 @@ import type { AuditRecord } from '../audit/record.js';
 import { isAccessRefusal } from '../auth/refusal.js';
 import type { FlowControl, FlowTicket } from '../flowcontrol/types.js';
 import type { StatusError } from '../meta/errors.js';
+import type { Aggregator } from './aggregate/pass-on.js';
 import type { Answer, HttpRequest } from './answer.js';
 import type { ErrorListener } from './failure.js';
 import type { IdentifyOptions } from './identify.js';
@@ -30,6 +31,8 @@ export interface Setting {
   readonly identification: IdentifyOptions;
   /** How requests share the server; absent: all are carried out at once. */
   readonly flow: FlowControl | undefined;
+  /** Who answers in place of this server, and for what. */
+  readonly aggregator: Aggregator;
   readonly onError: ErrorListener;
 }
 

@@ -4,46 +4,38 @@
  * means is decided behind it.
  */
 import type { RequestAuthenticator, TokenTable } from '../auth/authentication.js';
-import { markAuthorized, withoutMarkup } from '../auth/refusal.js';
+import { withoutMarkup } from '../auth/refusal.js';
 import type { Codec } from '../codec/codec.js';
 import { codecs as everyHandlersCodecs } from '../codec/index.js';
 import { jsonCodec } from '../codec/json.js';
 import { type FlowControl, FlowRejection } from '../flowcontrol/index.js';
 import type { AccessAttributes } from '../kinds/access.js';
-import { deprecationOf } from '../kinds/lifecycle.js';
-import { errors, StatusError } from '../meta/errors.js';
+import type { Aggregation } from '../kinds/apiregistration/reach.js';
+import { StatusError } from '../meta/errors.js';
 import { quote } from '../meta/go-text.js';
-import type { ApiRequest } from '../protocol/request.js';
-import type { ApiResponse } from '../protocol/response.js';
 import { append } from '../util/append.js';
 import { chain, rescue } from '../util/maybe-promise.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import { actingUser, attributesOfRoute, requireAccess } from './access.js';
+import { createAggregator, passOn, remoteOf } from './aggregate/pass-on.js';
 import type { Answer, HttpRequest } from './answer.js';
 import { toResponse } from './answer.js';
-import { withDeadline } from './deadline.js';
-import { type Exchange, envelopeOf, nothingThere, openExchange, refuse, type Setting, withPretty } from './exchange.js';
+import { type Exchange, envelopeOf, openExchange, refuse, type Setting } from './exchange.js';
 import type { ErrorListener } from './failure.js';
 import { toStatusError } from './failure.js';
 import { type Identity, identify } from './identify.js';
 import { metricsOf, sizeOf } from './metrics.js';
-import type { Representation } from './negotiate.js';
-import { offerOf, readPatchType, represent, routerRefusal } from './negotiate.js';
+import { offerOf } from './negotiate.js';
 import { pagesOf } from './pages/index.js';
 import { versionOf } from './pages/version.js';
-import type { ResourceRoute, Route } from './path.js';
+import type { Route } from './path.js';
 import { parsePath } from './path.js';
-import type { Presentation } from './present.js';
-import { present } from './present.js';
-import { asksToWatch, readIncludedObject, readTimeout } from './query.js';
-import { readRequest } from './read-request.js';
+import { asksToWatch, readTimeout } from './query.js';
 import { RecentEvents } from './recent-events.js';
-import { beginRecord, notesOf, recordActing, recordStranger, uriOf } from './record.js';
-import { respondDocument, respondEmpty, respondStream, respondText } from './respond.js';
-import type { Action, ServedResource } from './routes.js';
-import { routeResource } from './routes.js';
+import { beginRecord, recordActing, recordStranger, uriOf } from './record.js';
+import { respondText } from './respond.js';
 import { serveDiscovery, servePage } from './serve-page.js';
-import { eventStream } from './stream.js';
+import { type Circumstances, serveResource } from './serve-resource.js';
 import type { FetchTarget } from './target.js';
 import { type FlowControlOption, flowOf, takeTurn, turnedAway } from './turn.js';
 
@@ -66,6 +58,15 @@ export interface FetchHandlerOptions {
    */
   readonly codecs?: readonly Codec[] | undefined;
   /**
+   * Who answers for versions whose APIService names a Service, by the names of APIServices: a function of this process or
+   * an address. Absent: `fetch` looks for the Service where it would be in a cluster's network.
+   *
+   * @example
+   * const metrics = () => Response.json({ kind: 'NodeMetricsList', items: [] });
+   * const handler = createFetchHandler(cluster, { aggregate: { 'v1beta1.metrics.example.com': metrics } });
+   */
+  readonly aggregate?: Aggregation | undefined;
+  /**
    * Told about errors that no client should see in full: faults of the library, of plugins, of the connection.
    * Absent: they are written to the console.
    */
@@ -83,6 +84,7 @@ export const HANDLER_OPTIONS = [
   'authenticate',
   'flowControl',
   'codecs',
+  'aggregate',
   'onError',
 ] as const satisfies readonly (keyof FetchHandlerOptions)[];
 
@@ -151,6 +153,7 @@ export function createHandler(target: FetchTarget, options: FetchHandlerOptions 
       onError,
     },
     flow,
+    aggregator: createAggregator(target, options.aggregate),
     onError,
   };
   return (request) => handle(setting, request);
@@ -248,6 +251,8 @@ function serveRoute(
   route: Exclude<Route, { type: 'malformed' }>,
   circumstances: Circumstances,
 ): Answer | Promise<Answer> {
+  const remote = remoteOf(exchange, route);
+  if (remote !== undefined) return passOn(exchange, remote, circumstances.user);
   switch (route.type) {
     case 'other':
       return servePage(exchange, route.path);
@@ -262,145 +267,4 @@ function serveRoute(
 function senseless(exchange: Exchange, error: string): Answer {
   const text = withoutMarkup(`Internal Server Error: ${quote(uriOf(exchange.request.url))}: ${error}`);
   return respondText(envelopeOf(exchange), 500, `${text}\n`);
-}
-
-interface Circumstances {
-  readonly watch: boolean;
-  readonly timeout: number | undefined;
-  readonly user: ApiRequest['user'];
-}
-
-function serveResource(
-  exchange: Exchange,
-  route: ResourceRoute,
-  circumstances: Circumstances,
-): Answer | Promise<Answer> {
-  const { request } = exchange;
-  const { target } = exchange.setting;
-  const served = target.resolve(route);
-  if (served === undefined) {
-    // Everything under /api belongs to the core group, whatever version it names.
-    const known = target.hasBuiltIns(route.group);
-    return known ? refuse(exchange, errors.router('NotFound')) : nothingThere(exchange);
-  }
-  const routed = routeResource(served, route, { method: request.method, watch: circumstances.watch });
-  switch (routed.type) {
-    case 'nothing':
-      return nothingThere(exchange);
-    case 'refused': {
-      // The path is there, and only watching is not: whoever reads is told.
-      const isThere = circumstances.watch && request.method === 'GET';
-      const deprecation = isThere ? deprecationOf(served.kind, target.dialect, target.release) : undefined;
-      if (deprecation !== undefined) exchange.warnings.push(deprecation.warning);
-      return refuse(exchange, routed.error, routed.allow);
-    }
-    case 'action':
-      exchange.served = served;
-      exchange.action = routed;
-      return act(exchange, { served, action: routed, ...circumstances });
-  }
-}
-
-interface Task extends Circumstances {
-  readonly served: ServedResource;
-  readonly action: Action;
-}
-
-async function act(exchange: Exchange, task: Task): Promise<Answer> {
-  const { request, query, accept, userAgent } = exchange;
-  const { target, offer } = exchange.setting;
-  const { served, action, user, timeout } = task;
-  const { verb } = action;
-  const { manner } = served.kind;
-
-  // 1. The encodings: of a patch, then of the answer.
-  const contentType = request.headers.get('content-type') ?? '';
-  const patch = verb === 'patch' ? readPatchType(offer, contentType, manner) : undefined;
-  const streams = verb === 'list' || verb === 'watch';
-  const empty =
-    !(request.hasBody ?? request.body !== null) && (verb === 'create' || verb === 'update' || verb === 'patch');
-  const refusal = manner === 'struct' ? routerRefusal(offer, accept, { streams, empty }) : undefined;
-  if (refusal !== undefined) throw refusal;
-  const form = represent(offer, accept, { watch: verb === 'watch', manner });
-
-  // 2. Options and body.
-  const incoming = { request, offer, query, contentType, userAgent, user, served, action, patch };
-  const { clock } = target;
-  const reading = readRequest(incoming);
-  const read = reading instanceof Promise ? await withDeadline(reading, { clock, verb, timeout }) : reading;
-  const notes = notesOf(exchange);
-  const apiRequest = notes === undefined ? read : { ...read, audit: notes };
-  markAuthorized(apiRequest);
-
-  // 3. The answer. What is there at once is not waited for, so that a watch is live before anything else happens.
-  const sent = target.send(apiRequest);
-  if (!(sent instanceof Promise)) return respondTo(exchange, task, { sent, form });
-  return respondTo(exchange, task, {
-    sent: verb === 'watch' ? await sent : await withDeadline(sent, { clock, verb, timeout }),
-    form,
-  });
-}
-
-function respondTo(
-  exchange: Exchange,
-  { served }: Task,
-  result: { readonly sent: ApiResponse; readonly form: Representation },
-): Answer {
-  const { sent, form } = result;
-  const { target, metrics, onError } = exchange.setting;
-  append(exchange.warnings, sent.warnings);
-  const envelope = envelopeOf(exchange);
-  const include = includedIn(exchange, result);
-  const presentation = (): Presentation => ({
-    kind: served.kind,
-    view: form.view,
-    include,
-    nowMs: target.clock.now(),
-    dialect: target.dialect,
-  });
-  if (sent.type === 'object') {
-    if (sent.code === 204) return respondEmpty(envelope, 204);
-    const document = present(sent.object, presentation());
-    exchange.document = document;
-    return respondDocument(envelope, { code: sent.code, document, form: withPretty(exchange, form) });
-  }
-  const { stream } = form.codec;
-  // Nobody will read the events.
-  if (envelope.headOnly || stream === undefined) sent.watch.close();
-  if (stream === undefined) throw errors.internal('this encoding has no streams');
-  const contentType = stream.contentType(target.dialect);
-  if (envelope.headOnly) return respondEmpty(envelope, 200, { 'Content-Type': contentType });
-  const ended = metrics.watchBegan(served, exchange.action);
-  exchange.isStream = true;
-  exchange.ticket?.done();
-  exchange.record?.responseStarted(200);
-  const events = eventStream(sent.watch, {
-    request: exchange.request,
-    codec: stream,
-    presentation,
-    recent: exchange.setting.recent,
-    onError,
-    onEvent: metrics.watchEvents(served),
-    onEnd: () => {
-      ended();
-      exchange.whenEnded?.();
-      exchange.ticket?.ended();
-      exchange.record?.complete();
-    },
-  });
-  return respondStream(envelope, events, contentType);
-}
-
-/** What the rows of a table carry along. Throws 400, and then nobody will read a watch. */
-function includedIn(
-  { query }: Exchange,
-  { sent, form }: { readonly sent: ApiResponse; readonly form: Representation },
-): Presentation['include'] {
-  if (form.view?.kind !== 'Table') return 'None';
-  try {
-    return readIncludedObject(query);
-  } catch (error) {
-    if (sent.type === 'watch') sent.watch.close();
-    throw error;
-  }
 }

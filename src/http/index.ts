@@ -9,6 +9,12 @@ export type {
   TokenTable as Tokens,
 } from '../auth/authentication.js';
 export type { Codec, Encoded, StreamCodec } from '../codec/codec.js';
+export type {
+  AggregatedApi,
+  AggregatedHandler,
+  AggregatedTarget,
+  Aggregation,
+} from '../kinds/apiregistration/reach.js';
 export type { Answer, ByteSource, HttpHeaders, HttpRequest } from './answer.js';
 export type { ErrorListener } from './failure.js';
 export type { FetchHandler, FetchHandlerOptions, Handler } from './handler.js';

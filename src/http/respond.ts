@@ -87,6 +87,15 @@ export function respondStream(envelope: Envelope, body: ByteSource, mediaType: s
   return respond(envelope, { code: 200, body, headers: { 'Content-Type': mediaType } });
 }
 
+/** What somebody else has answered. */
+export function respondForeign(envelope: Envelope, { code, headers, body }: Answer): Answer {
+  const own = respond(envelope, { code, body, headers: {} });
+  const given = new Set(headers.map(([name]) => name.toLowerCase()));
+  // The request is known by one id, and what the other says about caching counts.
+  const kept = own.headers.filter(([name]) => name === 'Audit-Id' || !given.has(name.toLowerCase()));
+  return { ...own, headers: [...kept, ...headers.filter(([name]) => name !== 'audit-id')] };
+}
+
 /** Nothing but a head. */
 export function respondEmpty(envelope: Envelope, code: number, headers: HeaderTable = {}): Answer {
   return respond(envelope, { code, body: null, headers });

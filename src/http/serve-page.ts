@@ -2,6 +2,7 @@
  * Requests outside of the resources: each page is asked in turn.
  */
 import { errors } from '../meta/errors.js';
+import type { MaybePromise } from '../util/maybe-promise.js';
 import type { Answer } from './answer.js';
 import { type Exchange, envelopeOf, nothingThere, refuse, withPretty } from './exchange.js';
 import { type DiscoveryRoute, discoveryPage } from './pages/discovery.js';
@@ -16,8 +17,8 @@ export function servePage(exchange: Exchange, path: string): Answer | Promise<An
   return nothingThere(exchange);
 }
 
-export function serveDiscovery(exchange: Exchange, route: DiscoveryRoute): Answer {
-  const page = discoveryPage(pageRequest(exchange, exchange.path), route);
+export function serveDiscovery(exchange: Exchange, route: DiscoveryRoute): MaybePromise<Answer> {
+  const page = discoveryPage(pageRequest(exchange, exchange.path), route, exchange.setting.aggregator);
   if (page !== undefined) return page;
   const known = route.version !== undefined && exchange.setting.target.hasBuiltIns(route.group ?? '');
   return known ? refuse(exchange, errors.router('NotFound')) : nothingThere(exchange);

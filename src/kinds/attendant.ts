@@ -5,9 +5,10 @@
 import type { Dialect } from '../meta/dialect.js';
 import type { GroupResource } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
-import type { Clock } from '../util/clock.js';
+import type { Clock, Undo } from '../util/clock.js';
 import type { Kind } from './kind.js';
 import type { ObjectReader } from './objects.js';
+import type { ServedKind } from './served-kind.js';
 
 /** What an attendant may see and do. Everything happens at once: nobody else comes in between. */
 export interface AttendedServer {
@@ -32,6 +33,19 @@ export interface AttendedServer {
    * as that manager: the draft is empty then, and what is put in it is all that the manager wants.
    */
   writeStatus(object: ApiObject, change: (draft: DraftObject) => void, appliedBy?: string): void;
+  /**
+   * Makes an object of the attended kind, which has no namespace, as the server itself, past all plugins. Throws what a
+   * client would be told; `manager` owns its fields, the server's own unless given.
+   */
+  create(draft: Readonly<Record<string, unknown>>, manager?: string): void;
+  /** The same for a change of one. */
+  update(object: ApiObject, change: (draft: DraftObject) => void, manager?: string): void;
+  /** Deletes one of them, as a client would. */
+  remove(object: ApiObject): void;
+  /** All kinds that are served, in each version; the same list as long as that does not change. */
+  kinds(): readonly ServedKind[];
+  /** Calls `settle` after so many milliseconds, whatever happens meanwhile. Returns what takes that back. */
+  wake(afterMs: number): Undo;
   /** Begins to delete all objects of a resource. */
   deleteAll(resource: GroupResource): void;
   /** How often objects of a resource have been written: another number, another state. */

@@ -8,6 +8,7 @@ import type { FieldSet } from '../merge/apply/field-set.js';
 import type { Dialect } from '../meta/dialect.js';
 import type { StatusError } from '../meta/errors.js';
 import type { FieldError } from '../meta/field-error.js';
+import type { GroupVersion } from '../meta/gvk.js';
 import type { ApiObject, DeepReadonly, DraftObject } from '../meta/object.js';
 import type { ApiRequest, Preconditions, User, Verb } from '../protocol/request.js';
 import type { ObjectNode } from '../schema/structural.js';
@@ -82,9 +83,10 @@ export interface Kind<
   readonly lifecycle?: Lifecycle;
   /**
    * Objects that are there from the start, whole: without anything that the server gives every object. In their stored
-   * form; another version may say how its own names of what is owned are.
+   * form; another version may say how its own names of what is owned are. `served` tells which versions of which groups
+   * the cluster serves, as clients name them.
    */
-  readonly initial?: (dialect: Dialect, now: string) => readonly InitialObject[];
+  readonly initial?: (dialect: Dialect, now: string, served: () => readonly GroupVersion[]) => readonly InitialObject[];
   /** What a table shows of it; absent: its name and when it was created. */
   readonly columns?: readonly Column[];
   /** The version in which the reference server keeps it, where that is not the one in which we do; clients see a hash. */

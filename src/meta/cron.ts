@@ -5,6 +5,7 @@
  */
 import { DurationError, parseDuration } from './duration.js';
 import { quote } from './go-text.js';
+import { isTimeZone, type Offsets, offsetsIn } from './time-zone.js';
 
 /** A text that is no schedule; the message is what a client is told. */
 export class CronError extends Error {
@@ -52,22 +53,6 @@ export function timeZoneProblem(name: string): string | undefined {
     return 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones';
   }
   return isTimeZone(name) ? undefined : `unknown time zone ${name}`;
-}
-
-/**
- * Whether the IANA database has a zone of exactly that name. Engines take more than that: any case, offsets, zones of
- * their own; a server keeps one file per zone, so there the spelling counts.
- */
-export function isTimeZone(name: string): boolean {
-  if (!ZONE_NAME.test(name) || !isSpelledAsIana(name)) return false;
-  if (name === 'UTC' || name === 'Factory') return true;
-  try {
-    offsetsIn(name);
-    return true;
-  } catch (error) {
-    if (error instanceof RangeError) return false;
-    throw error;
-  }
 }
 
 // Reading
@@ -252,9 +237,6 @@ function wholeSecond(ms: number): number {
   return Math.floor(ms / SECOND) * SECOND;
 }
 
-/** Milliseconds that a zone is ahead of UTC at a time. */
-type Offsets = (ms: number) => number;
-
 /** One unit of the search. `local` is a Date whose UTC getters tell the time on the wall. */
 interface Unit {
   matches(fields: Fields, local: Date): boolean;
@@ -347,52 +329,4 @@ function nextActivation(fields: Fields, afterMs: number, offsets: Offsets): numb
 function fromWall(reading: number, offsets: Offsets): number {
   const guess = reading - offsets(reading);
   return reading - offsets(guess);
-}
-
-// Zones
-
-const ZONE_NAME = /^[A-Za-z0-9._+][-A-Za-z0-9._+]{0,13}(?:\/[A-Za-z0-9._+][-A-Za-z0-9._+]{0,13})*$/;
-
-/** The names without an area, all of them: engines also take abbreviations such as `JST` that the database lacks. */
-const ALONE = new Set(
-  (
-    'CET CST6CDT Cuba EET EST EST5EDT Egypt Eire Factory GB GB-Eire GMT GMT+0 GMT-0 GMT0 Greenwich HST Hongkong Iceland ' +
-    'Iran Israel Jamaica Japan Kwajalein Libya MET MST MST7MDT NZ NZ-CHAT Navajo PRC PST8PDT Poland Portugal ROC ROK ' +
-    'Singapore Turkey UCT UTC Universal W-SU WET Zulu'
-  ).split(' '),
-);
-/** Words inside names that are not simply capitalised. */
-const ODD_WORDS: ReadonlyMap<string, string> = new Map(
-  'of es au ACT NSW LHI US IN GMT UTC UCT McMurdo DumontDUrville EasterIsland DeNoronha BajaNorte BajaSur ComodRivadavia'
-    .split(' ')
-    .map((word) => [word.toLowerCase(), word]),
-);
-
-/** Whether a name is spelled as the database would. Engines fold case, and not all of them tell. */
-function isSpelledAsIana(name: string): boolean {
-  if (!name.includes('/')) return ALONE.has(name);
-  const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
-  // The one name of an area that the database has dropped and engines have not.
-  if (name === 'US/Pacific-New') return false;
-  return name === name.toLowerCase().replace(/[a-z]+/g, (word) => ODD_WORDS.get(word) ?? capital(word));
-}
-
-// In this language and with these parts: month, day, year, hour, minute, second, all in digits.
-const DATE = { year: 'numeric', month: 'numeric', day: 'numeric' } as const;
-const TIME = { hour: 'numeric', minute: 'numeric', second: 'numeric', hourCycle: 'h23' } as const;
-
-/** Making a formatter costs about thirty uses of it; the database bounds how many there can be. */
-const formatters = new Map<string, Intl.DateTimeFormat>();
-
-/** Throws a RangeError for a zone the engine does not know. */
-function offsetsIn(zone: string): Offsets {
-  if (zone === 'UTC' || zone === 'Factory') return () => 0;
-  const wall = formatters.get(zone) ?? new Intl.DateTimeFormat('en-US', { ...DATE, ...TIME, timeZone: zone });
-  formatters.set(zone, wall);
-  return (ms) => {
-    const [month = 1, day = 1, year = 1970, hour = 0, minute = 0, second = 0] = (
-      wall.format(ms).match(/\d+/g) ?? []
-    ).map(Number);
-    return Date.UTC(year, month - 1, day, hour, minute, second) - wholeSecond(ms);
-  };
 }

@@ -9,6 +9,7 @@ import { protobuf } from '../codec/protobuf/index.js';
 import { createHandler } from '../http/handler.js';
 import type { FetchTarget } from '../http/target.js';
 import type { FlowControlOption } from '../http/turn.js';
+import type { Aggregation } from '../kinds/apiregistration/reach.js';
 import { ClientGone } from './incoming-request.js';
 import { createListener, type Listener, type ListenerOptions } from './listener.js';
 import { logLine } from './request-log.js';
@@ -24,6 +25,8 @@ export interface AttachOptions {
   readonly log?: boolean | ((line: string) => void) | undefined;
   /** Encodings besides JSON and YAML; unless said otherwise all there are, because kubectl sends some of its bodies so. */
   readonly codecs?: readonly Codec[] | undefined;
+  /** Who answers for versions whose APIService names a Service; see the handler. */
+  readonly aggregate?: Aggregation | undefined;
   /** Told about errors that no client should see in full; absent: they are written to the console. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
@@ -35,6 +38,7 @@ export const ATTACH_OPTIONS = [
   'flowControl',
   'log',
   'codecs',
+  'aggregate',
   'onError',
 ] as const satisfies readonly (keyof AttachOptions)[];
 
@@ -72,7 +76,7 @@ export function attachCluster(server: Server, cluster: FetchTarget, options: Att
 
 /** What answers for the cluster, before it is known which server asks. Throws TypeError for tokens of another shape. */
 export function listenerFor(cluster: FetchTarget, options: AttachOptions & Whereabouts): Listener {
-  const { tokens, authenticate, flowControl, origin, peerOf } = options;
+  const { tokens, authenticate, flowControl, aggregate, origin, peerOf } = options;
   const onError = options.onError ?? ((error: unknown) => console.error(error));
   const log = options.log === true ? (line: string) => console.error(line) : options.log || undefined;
   const handler = createHandler(cluster, {
@@ -80,6 +84,7 @@ export function listenerFor(cluster: FetchTarget, options: AttachOptions & Where
     ...(tokens === undefined ? {} : { tokens }),
     ...(authenticate === undefined ? {} : { authenticate }),
     ...(flowControl === undefined ? {} : { flowControl }),
+    ...(aggregate === undefined ? {} : { aggregate }),
     // That a client leaves is its own affair.
     onError: (error) => (error instanceof ClientGone ? undefined : onError(error)),
   });

@@ -11,16 +11,34 @@ import type { Verb } from '../protocol/request.js';
 import { encodeBase64 } from '../util/base64.js';
 import { sha256 } from '../util/sha256.js';
 
-interface VersionEntry {
+export interface VersionEntry {
   readonly groupVersion: string;
   readonly version: string;
 }
 
 /** A group and the versions in which it is served, the preferred one first. */
-interface GroupEntry {
+export interface GroupEntry {
   readonly name: string;
   readonly versions: readonly VersionEntry[];
   readonly preferredVersion: VersionEntry | undefined;
+}
+
+/** What {@link discoveryList} makes. */
+export interface DiscoveryDocument {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly metadata: object;
+  readonly items: readonly {
+    readonly metadata: { readonly name?: string; readonly creationTimestamp: null };
+    readonly versions: readonly DiscoveryVersion[];
+  }[];
+}
+
+export interface DiscoveryVersion {
+  readonly version: string;
+  readonly resources?: readonly unknown[];
+  /** Stale: who answers for it cannot be reached. */
+  readonly freshness: 'Current' | 'Stale';
 }
 
 interface ResourceEntry {
@@ -67,7 +85,11 @@ export function resourceList(served: readonly ServedKind[], gv: GroupVersion): o
 }
 
 /** `/api` and `/apis` in one document each, with everything below them. */
-export function discoveryList(served: readonly ServedKind[], dialect: Dialect, root: 'api' | 'apis'): object {
+export function discoveryList(
+  served: readonly ServedKind[],
+  dialect: Dialect,
+  root: 'api' | 'apis',
+): DiscoveryDocument {
   const groups = root === 'api' ? [''] : groupNames(served, dialect);
   return {
     kind: 'APIGroupDiscoveryList',
@@ -108,7 +130,7 @@ export function versionsOf(served: readonly ServedKind[], group: string): Versio
     .map((gv) => ({ groupVersion: apiVersionOf(gv), version: gv.version }));
 }
 
-function groupEntry(served: readonly ServedKind[], name: string): GroupEntry {
+export function groupEntry(served: readonly ServedKind[], name: string): GroupEntry {
   const versions = versionsOf(served, name);
   return { name, versions, preferredVersion: versions[0] };
 }

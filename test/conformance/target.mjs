@@ -7,6 +7,7 @@ import { cbor } from '../../dist/codec/cbor/index.js';
 import { protobuf } from '../../dist/codec/protobuf/index.js';
 import { createFetchHandler } from '../../dist/http/index.js';
 import { createCluster, systemClock } from '../../dist/index.js';
+import { lifecycleCluster } from './lifecycle-target.mjs';
 
 export const tokens = {
   'admin-token': { user: 'admin', uid: '1', groups: ['system:masters'] },
@@ -63,14 +64,14 @@ export function recordedCluster() {
 }
 
 export default async function makeTarget() {
-  const { cluster, asked, answered } = recordedCluster();
+  const { cluster, asked, answered } = process.env.CONTROLLERS === '1' ? await lifecycleCluster() : recordedCluster();
   const handle = createFetchHandler(cluster, {
     tokens,
     codecs: [protobuf, cbor],
     onError: (error) => console.error(error),
   });
   return async (request) => {
-    asked();
+    await asked();
     // On its way through a socket a request gets the name of the program that sends it.
     if (!request.headers.has('user-agent')) request.headers.set('user-agent', 'node');
     try {

@@ -47,7 +47,11 @@ export function examplesInSources(): Example[] {
 /** The example goes into a block of its own, where it may declare names that are given outside. */
 function wrap(code: string, names: ReadonlyMap<string, string>): string {
   const words = new Set(code.match(/[A-Za-z_$][\w$]*/g));
-  const imports = [...names].flatMap(([name, from]) => (words.has(name) ? [`import { ${name} } from '${from}';`] : []));
+  // What is given goes before what is exported under the same name.
+  const isGiven = (name: string) => GIVEN.includes(`declare const ${name}:`);
+  const imports = [...names].flatMap(([name, from]) =>
+    words.has(name) && !isGiven(name) ? [`import { ${name} } from '${from}';`] : [],
+  );
   const zod = words.has('z') ? ["import * as z from 'zod';"] : [];
   return [...imports, ...zod, GIVEN, `{\n${code}\n}`, 'export {};'].join('\n');
 }

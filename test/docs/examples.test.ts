@@ -24,6 +24,8 @@ const EXPECTED: Readonly<Record<string, string>> = {
   '10-definitions.mjs': 'refused: spec.size: Invalid value: "object": a cache has less than 64Gi',
   '11-access.mjs': 'it lacks: list pods in namespace "default"',
   '12-admission.mjs': 'the plugin: pods "web" is forbidden: it is to be kept',
+  '13-own-controller.mjs': 'shop has 3 replicas behind 3 addresses',
+  '14-rollout.mjs': 'stuck: ProgressDeadlineExceeded; CrashLoopBackOff after 5 restarts',
 };
 
 const folder = join(root, 'examples');

@@ -62,8 +62,10 @@ export interface ControllerContext {
    * A queue of keys. Before a key is handled, the informers of this controller know everything it has written.
    *
    * @example
-   * const queue = context.queue(async (key) => { … });
-   * context.informer(Job).onKey((key) => queue.add(key));
+   * runControllers(cluster, [{ name: 'teller', needs: [Job], start(context) {
+   *   const queue = context.queue(async (key) => console.log(key));
+   *   context.informer(Job).onKey((key) => queue.add(key));
+   * } }]);
    */
   queue(reconcile: Reconcile, options?: QueueOptions): WorkQueue;
   /** Called at the end, in reverse order. */
@@ -77,4 +79,6 @@ export interface QueueOptions {
   readonly name?: string;
   readonly workers?: number;
   readonly backoff?: Backoff;
+  /** False: a key may be handled before the informers know what the controller has written. True unless given. */
+  readonly waitsForOwnWrites?: boolean;
 }

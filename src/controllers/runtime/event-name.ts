@@ -2,9 +2,9 @@
  * Names of events: the object they are about and the moment, in nanoseconds.
  */
 import { dnsSubdomainProblems } from '../../meta/names.js';
-import type { ApiObject } from '../../meta/object.js';
 import type { Clock } from '../../util/clock.js';
 import type { Ids } from '../../util/ids.js';
+import type { AnyObject, HasMetadata } from './owners.js';
 
 /** Events about cluster-scoped objects live here. */
 export const EVENT_NAMESPACE = 'default';
@@ -22,7 +22,7 @@ export class EventNames {
     this.#ids = ids;
   }
 
-  next({ metadata }: Pick<ApiObject, 'metadata'>): string {
+  next({ metadata }: HasMetadata): string {
     const now = BigInt(Math.floor(this.#clock.now())) * NANOS_PER_MS;
     this.#last = now > this.#last ? now : this.#last + 1n;
     const name = `${metadata.name}.${this.#last.toString(16)}`;
@@ -32,7 +32,7 @@ export class EventNames {
 }
 
 /** What an event says about which object it is about. */
-export function referenceTo({ apiVersion, kind, metadata }: ApiObject): {
+export function referenceTo({ apiVersion, kind, metadata }: AnyObject): {
   kind: string;
   namespace?: string;
   name: string;

@@ -6,19 +6,19 @@
 import { strategicPatch } from '../../client/patches.js';
 import { type EventInput, Event as SeriesEvent } from '../../kinds/events/v1/event.js';
 import { StatusError } from '../../meta/errors.js';
-import type { ApiObject } from '../../meta/object.js';
 import { formatMicroTime } from '../../meta/time.js';
 import type { ControllerContext } from './controller.js';
 import { EVENT_NAMESPACE, EventNames, referenceTo } from './event-name.js';
 import type { EventType } from './events.js';
+import type { AnyObject } from './owners.js';
 import type { Again, WorkQueue } from './work-queue.js';
 
 /** Something that happened. */
 export interface Occurrence {
   /** The object that it happened to. */
-  readonly regarding: ApiObject;
+  readonly regarding: AnyObject;
   /** Another object that has to do with it. */
-  readonly related?: ApiObject | undefined;
+  readonly related?: AnyObject | undefined;
   readonly type: EventType;
   /** Why, in one CamelCase word. */
   readonly reason: string;
@@ -49,7 +49,7 @@ const BACKOFF = { firstMs: 10_000, longestMs: 10_000 } as const;
 interface Series {
   readonly namespace: string;
   readonly event: EventInput;
-  readonly regarding: ApiObject;
+  readonly regarding: AnyObject;
   name: string;
   /** How often it happened. */
   count: number;
@@ -64,10 +64,10 @@ interface Series {
  * A recorder of events with series, for the controller that asks: to be called in its `start`.
  *
  * @example
- * const controller: Controller = {
+ * runControllers(cluster, [{
  *   name: 'greeter', needs: [],
  *   start(context) { const events = eventRecorder(context, { controller: 'example.com/greeter' }); },
- * };
+ * }]);
  */
 export function eventRecorder(context: ControllerContext, options: SeriesRecorderOptions = {}): SeriesRecorder {
   return new Recorder(context, options);

@@ -7,13 +7,13 @@ import type { Client } from '../../client/client.js';
 import { strategicPatch } from '../../client/patches.js';
 import { CoreEvent } from '../../kinds/core/v1/event.js';
 import { StatusError } from '../../meta/errors.js';
-import type { ApiObject } from '../../meta/object.js';
 import { formatTime } from '../../meta/time.js';
 import type { Activity } from '../../util/activity.js';
 import type { Clock } from '../../util/clock.js';
 import type { Ids } from '../../util/ids.js';
 import { EventCorrelator } from './event-correlation.js';
 import { EVENT_NAMESPACE, EventNames, referenceTo } from './event-name.js';
+import type { AnyObject } from './owners.js';
 
 export type EventType = 'Normal' | 'Warning';
 
@@ -22,7 +22,7 @@ export interface EventRecorder {
    * Notes that something happened to an object. Returns at once. Equal events are counted on one object; of many about
    * one object some are combined, and the rest is dropped, as the reference does.
    */
-  record(about: ApiObject, type: EventType, reason: string, message: string): void;
+  record(about: AnyObject, type: EventType, reason: string, message: string): void;
 }
 
 export interface EventRecorderOptions {
@@ -44,7 +44,7 @@ export interface ClosableRecorder extends EventRecorder, Activity {
 const NAME_ATTEMPTS = 10;
 
 interface Occurrence {
-  readonly about: ApiObject;
+  readonly about: AnyObject;
   readonly type: EventType;
   readonly reason: string;
   readonly message: string;
@@ -70,7 +70,7 @@ class Recorder implements ClosableRecorder {
     this.#names = new EventNames(options.clock, options.ids);
   }
 
-  record(about: ApiObject, type: EventType, reason: string, message: string): void {
+  record(about: AnyObject, type: EventType, reason: string, message: string): void {
     if (this.#isClosed) return;
     const occurrence: Occurrence = { about, type, reason, message, time: formatTime(this.#options.clock.now()) };
     this.#pending++;

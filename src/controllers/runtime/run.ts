@@ -8,6 +8,7 @@ import type { ClientDefaults } from '../../client/options.js';
 import type { Kind } from '../../kinds/kind.js';
 import { formatTime } from '../../meta/time.js';
 import type { User } from '../../protocol/request.js';
+import type { Transport } from '../../protocol/transport.js';
 import { onAbort } from '../../util/abort.js';
 import { Activities, type RestOptions, untilAtRest } from '../../util/activity.js';
 import type { Undo } from '../../util/clock.js';
@@ -15,8 +16,10 @@ import { randomIds } from '../../util/ids.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import type { Controller, ControllerContext, QueueOptions } from './controller.js';
 import { createEventRecorder } from './events.js';
+import type { Candidate, LeaderElection } from './leader-election.js';
 import { OwnWrites, resourceKey } from './own-writes.js';
 import { SharedInformer } from './shared-informer.js';
+import { Traffic } from './traffic.js';
 import { type Reconcile, WorkQueue } from './work-queue.js';
 
 export interface RunOptions {
@@ -29,16 +32,24 @@ export interface RunOptions {
   readonly fieldManager?: string | undefined;
   /** What passes between a change and the look at it: a test may hold controllers back. A turn of the event loop unless given. */
   readonly pace?: (() => Promise<void>) | undefined;
+  /** Controllers work only while this candidate leads: they start when it is elected and end when it leads no more. */
+  readonly leaderElection?: LeaderElection | undefined;
   /** Told of everything that goes wrong and is tried again. Absent: nobody is; objects carry conditions and events. */
   readonly onError?: ((error: unknown, about: string) => void) | undefined;
 }
 
-const RUN_OPTIONS = ['accounts', 'fieldManager', 'pace', 'onError'] as const satisfies readonly (keyof RunOptions)[];
+const RUN_OPTIONS = [
+  'accounts',
+  'fieldManager',
+  'pace',
+  'leaderElection',
+  'onError',
+] as const satisfies readonly (keyof RunOptions)[];
 const MANAGER = 'kube-controller-manager';
 
 /** Controllers at work. */
 export interface RunningControllers extends AsyncDisposable {
-  /** Resolves when each has seen all there is and has begun to work. */
+  /** Resolves when each has seen all there is and has begun to work; in an election, when that is so for the first time. */
   readonly ready: Promise<void>;
   /** Resolves when there is nothing left to do that needs no passing of time; see `cluster.settle()`. */
   settle(options?: RestOptions): Promise<void>;
@@ -50,7 +61,7 @@ export interface RunningControllers extends AsyncDisposable {
  * Starts controllers beside a cluster, or against whatever a transport leads to.
  *
  * @example
- * await using running = runControllers(cluster, [garbageCollector(), namespaces()]);
+ * await using running = runControllers(cluster, [garbageCollector(), cronJobs()]);
  * await cluster.settle();
  */
 export function runControllers(
@@ -59,7 +70,7 @@ export function runControllers(
   options: RunOptions = {},
 ): RunningControllers {
   refuseUnknownOptions('runControllers', options, RUN_OPTIONS);
-  return new Run(host, controllers, options);
+  return start(host, controllers, options);
 }
 
 /**
@@ -67,11 +78,71 @@ export function runControllers(
  * restore, and end with it.
  *
  * @example
- * const cluster = createCluster({ controllers: controllers([garbageCollector(), namespaces()]) });
+ * const cluster = createCluster({ controllers: controllers([garbageCollector(), cronJobs()]) });
  */
 export function controllers(list: readonly Controller[], options: RunOptions = {}): Companion {
   refuseUnknownOptions('controllers', options, RUN_OPTIONS);
-  return (host) => new Run(host, list, options);
+  return (host) => start(host, list, options);
+}
+
+function start(host: Host, list: readonly Controller[], options: RunOptions): RunningControllers {
+  const { leaderElection } = options;
+  return leaderElection === undefined
+    ? new Run(host, list, options)
+    : new ElectedRun(leaderElection, host, () => new Run(host, list, options), options);
+}
+
+/** Runs as long as its candidate leads, and again when it is elected again. */
+class ElectedRun implements RunningControllers {
+  readonly ready: Promise<void>;
+  readonly #candidate: Candidate;
+  readonly #host: Host;
+  #run: RunningControllers | undefined;
+  #isClosed = false;
+
+  constructor(election: LeaderElection, host: Host, begin: () => RunningControllers, options: RunOptions) {
+    this.#host = host;
+    let isReady = (_ready: Promise<void>): void => undefined;
+    this.ready = new Promise((resolve) => {
+      isReady = resolve;
+    });
+    this.ready.catch(() => undefined);
+    const onError = (error: unknown) => {
+      if (!this.#isClosed) options.onError?.(error, `the election of ${election.name}`);
+    };
+    this.#candidate = election.campaign(host, {
+      onStartedLeading: () => {
+        try {
+          this.#run = begin();
+          isReady(this.#run.ready);
+        } catch (error) {
+          isReady(Promise.reject(error));
+          onError(error);
+        }
+      },
+      onStoppedLeading: () => {
+        this.#run?.close();
+        this.#run = undefined;
+      },
+      onError,
+    });
+  }
+
+  settle(options?: RestOptions): Promise<void> {
+    if (this.#run !== undefined) return this.#run.settle(options);
+    return untilAtRest(this.#host.activities ?? new Activities(), options, () => this.#host.clock.runDue?.());
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    // It tells that it stopped leading, and so ends the run, before it gives the lease back.
+    void this.#candidate.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+    await this.#candidate.close();
+  }
 }
 
 class Run implements RunningControllers {
@@ -79,6 +150,9 @@ class Run implements RunningControllers {
   readonly #host: Host;
   readonly #options: RunOptions;
   readonly #activities: Activities;
+  readonly #traffic = new Traffic();
+  /** The host's, with what is on its way counted. */
+  readonly #transport: Transport;
   readonly #informers = new Map<string, SharedInformer<Kind>>();
   readonly #undos: Undo[] = [];
   #isClosed = false;
@@ -87,12 +161,25 @@ class Run implements RunningControllers {
     this.#host = host;
     this.#options = options;
     this.#activities = host.activities ?? new Activities();
+    this.#transport = this.#traffic.over(host);
     const runnable = list.filter((controller) => isRunnable(host, controller));
     checkNames(runnable);
-    this.ready = Promise.all(runnable.map((controller) => this.#start(controller))).then(() => undefined);
+    this.#undos.push(this.#activities.add(this.#traffic));
+    const starts: Promise<void>[] = [];
+    try {
+      for (const controller of runnable) starts.push(this.#start(controller));
+    } catch (error) {
+      // One that cannot be set up is a mistake of whoever wrote it: nobody is left half started.
+      this.close();
+      for (const each of starts) each.catch(() => undefined);
+      throw error;
+    }
+    this.ready = Promise.all(starts).then(() => undefined);
     // Whoever awaits it sees the rejection; whoever never looks must not be ended by it.
     this.ready.catch(() => undefined);
-    const leave = host.clock.join?.(() => this.settle());
+    const leave = host.clock.join?.(() =>
+      this.#traffic.untilStill(this.#activities, host.clock, () => this.settle({ timeoutMs: 0 })),
+    );
     if (leave !== undefined) this.#undos.push(leave);
     this.#undos.push(onAbort(host.closing, () => this.close()));
   }
@@ -112,22 +199,30 @@ class Run implements RunningControllers {
     this.close();
   }
 
-  async #start(controller: Controller): Promise<void> {
+  /** Sets it up within the call; resolves when it works. */
+  #start(controller: Controller): Promise<void> {
     const host = this.#host;
     const { name } = controller;
     const report = (error: unknown, about: string) => {
       if (!this.#isClosed) this.#options.onError?.(error, `${name}: ${about}`);
     };
-    const writes = new OwnWrites();
-    const client = createClient({ transport: writes.over(host), ...clientDefaults(controller, this.#options) });
+    const writes = new OwnWrites(name);
+    const transport = writes.over(this.#transport);
+    const client = createClient({ transport, ...clientDefaults(controller, this.#options) });
     const informers: SharedInformer<Kind>[] = [];
     const queues: WorkQueue[] = [];
     let isStarted = false;
     const local = isLocal(host) ? host : undefined;
     const ids = host.ids ?? randomIds;
     const component = controller.component ?? name;
-    const events = createEventRecorder({ client, clock: host.clock, component, report });
-    this.#undos.push(this.#activities.add(events));
+    const events = createEventRecorder({ client, clock: host.clock, ids, component, report });
+    this.#undos.push(
+      () => events.close(),
+      this.#activities.add(events),
+      () => writes.close(),
+    );
+    // In this process, deliveries are known to the cluster.
+    if (local === undefined) this.#undos.push(this.#activities.add(writes));
     const context: ControllerContext = {
       name,
       client,
@@ -157,7 +252,7 @@ class Run implements RunningControllers {
           backoff: options.backoff,
           pace: this.#options.pace,
           reconcile: async (key) => {
-            if (!writes.isSeen()) await writes.seen();
+            if (options.waitsForOwnWrites !== false && !writes.isSeen()) await writes.seen();
             return reconcile(key);
           },
           onError: (error, key) => report(error, key),
@@ -171,16 +266,18 @@ class Run implements RunningControllers {
       report,
     };
     controller.start(context);
-    await Promise.all(informers.map(({ synced }) => synced));
-    isStarted = true;
-    for (const queue of queues) queue.open();
+    return Promise.all(informers.map(({ synced }) => synced)).then(() => {
+      if (this.#isClosed) return;
+      isStarted = true;
+      for (const queue of queues) queue.open();
+    });
   }
 
   #informer(kind: Kind): SharedInformer<Kind> {
     const key = resourceKey(resourceOf(this.#host, kind));
     const known = this.#informers.get(key);
     if (known !== undefined) return known;
-    const client = createClient({ transport: this.#host });
+    const client = createClient({ transport: this.#transport });
     const informer = new SharedInformer<Kind>(client, kind, (error) => {
       if (!this.#isClosed) this.#options.onError?.(error, `the informer of ${key}`);
     });

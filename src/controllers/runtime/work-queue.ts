@@ -48,6 +48,8 @@ export class WorkQueue implements Activity {
   readonly #backoff: Backoff;
   /** In the order in which they will be handled. */
   readonly #waiting = new Set<string>();
+  /** Those of them whose turn has come. */
+  readonly #turn = new Set<string>();
   readonly #running = new Set<string>();
   /** Added while they were being handled. */
   readonly #dirty = new Set<string>();
@@ -75,7 +77,7 @@ export class WorkQueue implements Activity {
   add(key: string): void {
     if (this.#isClosed) return;
     if (this.#running.has(key)) this.#dirty.add(key);
-    else this.#waiting.add(key);
+    else if (!this.#turn.has(key)) this.#waiting.add(key);
     this.#schedule();
   }
 
@@ -108,15 +110,19 @@ export class WorkQueue implements Activity {
     this.#timer?.undo();
     this.#timer = undefined;
     this.#waiting.clear();
+    this.#turn.clear();
     this.#dirty.clear();
     this.#dueOf.clear();
   }
 
   isBusy(): boolean {
     if (this.#isClosed) return false;
-    return (
-      this.#waiting.size > 0 || this.#running.size > 0 || (this.#timer?.due ?? Infinity) <= this.#options.clock.now()
-    );
+    if (this.#waiting.size > 0 || this.#turn.size > 0 || this.#running.size > 0) return true;
+    if (this.#timer === undefined || this.#timer.due > this.#options.clock.now()) return false;
+    // Its time has come, also where the time of day has jumped ahead of the timers: nobody should wait for those.
+    this.#timer.undo();
+    this.#onTimer();
+    return this.#waiting.size > 0;
   }
 
   busyWith(): readonly string[] {
@@ -124,7 +130,7 @@ export class WorkQueue implements Activity {
     const { name } = this.#options;
     return [
       ...[...this.#running].map((key) => `${name} is working on ${key}`),
-      ...[...this.#waiting].map((key) => `${name} will look at ${key}`),
+      ...[...this.#turn, ...this.#waiting].map((key) => `${name} will look at ${key}`),
     ];
   }
 
@@ -137,22 +143,28 @@ export class WorkQueue implements Activity {
     });
   }
 
+  /** What waits now is this turn's work; what is added from here on is the next one's. */
   #startWorkers(): void {
-    const { workers = 1 } = this.#options;
-    for (let free = workers - this.#running.size; free > 0 && this.#waiting.size > 0; free--) void this.#work();
+    const free = (this.#options.workers ?? 1) - this.#running.size;
+    if (free <= 0 || this.#isClosed) return;
+    for (const key of this.#waiting) this.#turn.add(key);
+    this.#waiting.clear();
+    // Each takes its first key within the call, so the size is asked once.
+    const count = Math.min(free, this.#turn.size);
+    for (let each = 0; each < count; each++) void this.#work();
   }
 
-  /** One worker: goes on until nothing waits. */
+  /** One worker: goes on until the turn's work is done. */
   async #work(): Promise<void> {
-    for (const key of this.#waiting) {
+    for (const key of this.#turn) {
       if (this.#isClosed) return;
-      this.#waiting.delete(key);
+      this.#turn.delete(key);
       this.#running.add(key);
       await this.#handle(key);
       this.#running.delete(key);
-      // What changed while it was looked at may be there in a moment only.
       if (this.#dirty.delete(key)) this.add(key);
     }
+    this.#schedule();
   }
 
   async #handle(key: string): Promise<void> {

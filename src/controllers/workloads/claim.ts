@@ -17,6 +17,8 @@ export interface Claim<AnyKind extends Kind> {
   readonly selector: LabelSelector;
   /** Everything in the owner's namespace that might be its own. */
   readonly candidates: readonly ObjectOf<AnyKind>[];
+  /** What it takes besides the selector to be the owner's own. */
+  readonly fits?: (candidate: ObjectOf<AnyKind>) => boolean;
   /** Whether an orphan may be adopted; absent: every one that matches. */
   readonly adoptable?: (candidate: ObjectOf<AnyKind>) => boolean;
   /** Reads the owner once more: it may have been deleted, or replaced, since it was seen. Asked before the first adoption. */
@@ -27,13 +29,13 @@ export interface Claim<AnyKind extends Kind> {
 
 /** The owner's own, after adoptions and releases. Rejects when one of those failed. */
 export async function claim<AnyKind extends Kind>(about: Claim<AnyKind>): Promise<ObjectOf<AnyKind>[]> {
-  const { owner, selector, candidates, adoptable = () => true } = about;
+  const { owner, selector, candidates, fits = () => true, adoptable = () => true } = about;
   const mine: ObjectOf<AnyKind>[] = [];
   let mayAdopt: boolean | undefined;
   for (const candidate of candidates) {
     const { metadata } = candidate as ApiObject;
     const controller = controllerOf(candidate as ApiObject);
-    const matches = matchesLabels(selector, metadata.labels);
+    const matches = matchesLabels(selector, metadata.labels) && fits(candidate);
     if (controller !== undefined) {
       if (controller.uid !== owner.metadata.uid) continue;
       if (matches) mine.push(candidate);

@@ -30,6 +30,20 @@ export function msUntilAvailable(pod: StoredPod, minReadySeconds: number, nowMs:
   return Math.max(0, timeToMs(since) + minReadySeconds * 1000 - nowMs);
 }
 
+/** How long until the next of the ready pods is available; undefined: there is none that will be. */
+export function msUntilNextAvailable(
+  pods: readonly StoredPod[],
+  minReadySeconds: number,
+  nowMs: number,
+): number | undefined {
+  let next = Infinity;
+  for (const pod of pods) {
+    const ms = isPodReady(pod) ? msUntilAvailable(pod, minReadySeconds, nowMs) : 0;
+    if (ms > 0) next = Math.min(next, ms);
+  }
+  return next === Infinity ? undefined : next;
+}
+
 /** Succeeded or Failed: it never runs again. */
 export function isPodFinished({ status }: StoredPod): boolean {
   return status.phase === 'Succeeded' || status.phase === 'Failed';

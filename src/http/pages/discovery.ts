@@ -4,9 +4,19 @@
 
 import { serviceGroup } from '../../meta/dialect.js';
 import { errors } from '../../meta/errors.js';
-import { coreVersions, discoveryList, groupDocument, groupList, resourceList } from '../../registry/discovery.js';
+import {
+  coreVersions,
+  type DiscoveryDocument,
+  discoveryList,
+  groupDocument,
+  groupList,
+  resourceList,
+} from '../../registry/discovery.js';
+import type { MaybePromise } from '../../util/maybe-promise.js';
 import { sha256Tag } from '../../util/sha256.js';
 import { parseAccept } from '../accept.js';
+import { listedGroup, listedGroups, withRemote } from '../aggregate/documents.js';
+import type { Aggregator } from '../aggregate/pass-on.js';
 import type { Answer } from '../answer.js';
 import { type Offer, type Representation, represent, routerRefusal } from '../negotiate.js';
 import { respondBody, respondDocument, respondEmpty, respondError } from '../respond.js';
@@ -19,16 +29,22 @@ export interface DiscoveryRoute {
 }
 
 /** Undefined: there is no such group. */
-export function discoveryPage(request: PageRequest, { group, version }: DiscoveryRoute): Answer | undefined {
+export function discoveryPage(
+  request: PageRequest,
+  { group, version }: DiscoveryRoute,
+  aggregator: Aggregator,
+): MaybePromise<Answer> | undefined {
   const { kinds, dialect, offers } = request;
-  if (group === undefined)
-    return aggregated(request, 'apis') ?? plain(request, groupList(kinds, dialect), offers.groups);
+  if (group === undefined) return allGroups(request, aggregator);
   if (group === '' && version === undefined) {
     const refusal = refuseAtRouter(request, offers.groups);
-    return refusal ?? aggregated(request, 'api') ?? plain(request, coreVersions(kinds, request.host), offers.groups);
+    if (refusal !== undefined) return refusal;
+    const form = aggregatedForm(request, offers.groups);
+    if (form !== undefined) return whole(request, form, ownDocument(kinds, 'api', dialect));
+    return plain(request, coreVersions(kinds, request.host), offers.groups);
   }
   if (version === undefined) {
-    const document = groupDocument(kinds, group);
+    const document = listedGroup(aggregator.apis, group) ?? groupDocument(kinds, group);
     return document === undefined ? undefined : plain(request, document, offers.groups);
   }
   const document = resourceList(kinds, { group, version });
@@ -61,14 +77,33 @@ function plain(request: PageRequest, document: object, offer: Offer): Answer {
   return respondDocument(request.envelope, { code: 200, document, form });
 }
 
+function allGroups(request: PageRequest, { apis, discovery }: Aggregator): MaybePromise<Answer> {
+  const { kinds, dialect, offers } = request;
+  const form = aggregatedForm(request, offers.groups);
+  if (form === undefined) {
+    return plain(request, listedGroups(apis, kinds, dialect) ?? groupList(kinds, dialect), offers.groups);
+  }
+  const own = ownDocument(kinds, 'apis', dialect);
+  // Who answers for the core group is asked for by another path.
+  const remotes = apis.remotes().filter(({ api }) => api.group !== '');
+  if (remotes.length === 0) return whole(request, form, own);
+  const asked = remotes.map(async (remote) => ({ service: remote.service, discovery: await discovery.of(remote) }));
+  return Promise.all(asked).then((remote) => {
+    const document = withRemote(own.document, remote, dialect);
+    return whole(request, form, { document, tag: sha256Tag(JSON.stringify(document)) });
+  });
+}
+
+interface Tagged {
+  readonly document: DiscoveryDocument;
+  readonly tag: string;
+}
+
 /** Everything at once, for clients that know of it. */
-function aggregated(request: PageRequest, root: 'api' | 'apis'): Answer | undefined {
-  const { dialect, kinds, offers, envelope, headers } = request;
+function whole(request: PageRequest, form: Representation, { document, tag }: Tagged): Answer {
+  const { dialect, envelope, headers } = request;
   const group = dialect.group(serviceGroup('apidiscovery'));
-  const form = aggregatedForm(request.accept, group, offers.groups);
-  if (form === undefined) return undefined;
-  const document = aggregatedDocument(kinds, root, dialect);
-  const etag = `"${aggregatedTag(kinds, root, dialect)}"`;
+  const etag = `"${tag}"`;
   const shared = { ETag: etag, Vary: 'Accept', 'Cache-Control': 'public' };
   if (headers.get('if-none-match') === etag) return respondEmpty(envelope, 304, shared);
   return respondBody(envelope, {
@@ -78,13 +113,14 @@ function aggregated(request: PageRequest, root: 'api' | 'apis'): Answer | undefi
   });
 }
 
-const aggregatedDocument = oncePerKinds((kinds, root: 'api' | 'apis', dialect) => discoveryList(kinds, dialect, root));
-const aggregatedTag = oncePerKinds((kinds, root: 'api' | 'apis', dialect) =>
-  sha256Tag(JSON.stringify(aggregatedDocument(kinds, root, dialect))),
-);
+const ownDocument = oncePerKinds((kinds, root: 'api' | 'apis', dialect): Tagged => {
+  const document = discoveryList(kinds, dialect, root);
+  return { document, tag: sha256Tag(JSON.stringify(document)) };
+});
 
 /** The encoding, when the best clause that can be met at all is one for the whole document. */
-function aggregatedForm(accept: string, group: string, offer: Offer): Representation | undefined {
+function aggregatedForm({ accept, dialect }: PageRequest, offer: Offer): Representation | undefined {
+  const group = dialect.group(serviceGroup('apidiscovery'));
   for (const { type, subtype, parameters } of parseAccept(accept)) {
     const [as, g, v] = ['as', 'g', 'v'].map((name) => parameters.get(name));
     const format = offer.formats.find(({ mediaType }) => mediaType === `${type}/${subtype}` || subtype === '*');

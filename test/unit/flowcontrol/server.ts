@@ -19,7 +19,7 @@ export function flowServer(
   const dialect = options.dialect ?? kubernetesDialect;
   const seed = (kind: typeof FlowSchema | typeof PriorityLevelConfiguration): Objects =>
     Object.fromEntries(
-      (kind.initial?.(dialect, '') ?? []).map(({ metadata: { name }, spec }) => [
+      (kind.initial?.(dialect, '', () => []) ?? []).map(({ metadata: { name }, spec }) => [
         name,
         { metadata: { name, uid: `${kind.kind} ${name}` }, spec },
       ]),

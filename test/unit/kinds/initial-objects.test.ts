@@ -9,8 +9,14 @@ import { readFieldsV1 } from '../../../src/merge/apply/fields-v1.js';
 import { orchDialect } from '../../../src/meta/dialect.js';
 import { decode } from '../../../src/schema/decode.js';
 
+const served = () => [
+  { group: '', version: 'v1' },
+  { group: 'apps', version: 'v1' },
+  { group: 'example.com', version: 'v1beta1' },
+];
+
 const cases = builtInKinds.flatMap((kind) =>
-  (kind.initial?.(orchDialect, '2030-01-01T00:00:00Z') ?? []).map((object) => ({
+  (kind.initial?.(orchDialect, '2030-01-01T00:00:00Z', served) ?? []).map((object) => ({
     kind,
     object,
     name: object.metadata.name,

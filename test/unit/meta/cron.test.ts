@@ -1,6 +1,7 @@
 /** Schedules: every outcome of the real implementation, its behaviour around clock changes, and the names of zones. */
 import { describe, expect, test } from 'vitest';
-import { CronError, cronProblem, isTimeZone, parseCron, timeZoneProblem } from '../../../src/meta/cron.js';
+import { CronError, cronProblem, parseCron, timeZoneProblem } from '../../../src/meta/cron.js';
+import { isTimeZone } from '../../../src/meta/time-zone.js';
 import { hasVectors, readVectors, vectorSuite } from './vectors.js';
 
 interface CronVector {

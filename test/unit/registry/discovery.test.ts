@@ -101,7 +101,7 @@ describe('resources', () => {
 
 describe('everything at once', () => {
   test('names the kinds of a version without repeating it', () => {
-    const list = discoveryList(kubernetes, kubernetesDialect, 'apis') as {
+    const list = discoveryList(kubernetes, kubernetesDialect, 'apis') as unknown as {
       apiVersion: string;
       items: { metadata: { name?: string }; versions: { resources: { resource: string }[] }[] }[];
     };
@@ -120,7 +120,7 @@ describe('everything at once', () => {
   });
 
   test('the core group has no name', () => {
-    const { items } = discoveryList(kinds, orchDialect, 'api') as { items: { metadata: object }[] };
+    const { items } = discoveryList(kinds, orchDialect, 'api');
     expect(items).toHaveLength(1);
     expect(items[0]?.metadata).toEqual({ creationTimestamp: null });
   });

@@ -1,6 +1,6 @@
 /**
  * APIService: who answers for a version of a group, this server or a Service, and where the version stands in
- * discovery. Requests are not passed on to Services; see docs/fidelity.md.
+ * discovery. Every version that a cluster serves has one. Requests are passed on by `http/aggregate/`.
  */
 
 import * as z from 'zod';
@@ -27,14 +27,17 @@ import type { Kind, NameRule, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import { conditionParts } from '../../shared/types.js';
+import { attendApiServices } from './attend.js';
+import { datedCondition, LOCAL } from './availability.js';
+import { initialApiServices } from './initial.js';
 
 const serviceReferenceShape = () => ({
   namespace: optional(z.string()),
   name: optional(z.string()),
   port: defaultedPointer(int32(), 443),
 });
-interface ServiceReference extends Output<typeof serviceReferenceShape> {}
-interface ServiceReferenceInput extends Input<typeof serviceReferenceShape> {}
+export interface ServiceReference extends Output<typeof serviceReferenceShape> {}
+export interface ServiceReferenceInput extends Input<typeof serviceReferenceShape> {}
 const serviceReference: Type<ServiceReference, ServiceReferenceInput> = type('ServiceReference', serviceReferenceShape);
 
 const apiServiceSpecShape = () => ({
@@ -84,6 +87,8 @@ export const APIService: Kind<APIService, APIServiceInput, 'Cluster', 'status'> 
     textColumn('Available', 'Whether requests can be answered now.', availableCell),
     ageColumn,
   ],
+  initial: initialApiServices,
+  attend: attendApiServices,
   body: shape,
   strategy: {
     nameRule: segmentName,
@@ -114,10 +119,7 @@ function availableCell(object: ApiObject): string {
 function markLocalAvailable(draft: DraftObject, { now }: WriteContext): void {
   const service = draft as unknown as APIService;
   if (service.spec.service !== undefined) return;
-  const message = 'Local APIServices are always available';
-  service.status = {
-    conditions: [{ type: 'Available', status: 'True', lastTransitionTime: now, reason: 'Local', message }],
-  };
+  service.status = { conditions: [datedCondition(LOCAL, now)] };
 }
 
 const MAX_GROUP_PRIORITY = 20_000;

@@ -14,9 +14,19 @@ import type { FlowSchemaCondition } from './flow-schema/schema.js';
 /** Which of both kinds must exist. */
 const MANDATORY = ['exempt', 'catch-all'];
 
-const PRODUCER = 'api-priority-and-fairness-config-producer-v1';
+/** Makes them. */
+export const PRODUCER = 'api-priority-and-fairness-config-producer-v1';
 /** Reports conditions. */
 export const CONSUMER = 'api-priority-and-fairness-config-consumer-v1';
+
+export function isMandatory(name: string): boolean {
+  return MANDATORY.includes(name);
+}
+
+/** The annotation that says whether the server may put a spec right. */
+export function updateAnnotation(dialect: Dialect): string {
+  return dialect.subkey('apf', 'autoupdate-spec');
+}
 
 /** All objects of one kind, the mandatory ones first. */
 export function bootstrapObjects<Spec>(
@@ -33,7 +43,7 @@ export function bootstrapMetadata(
   dialect: Dialect,
   about: { readonly spec: FieldSet; readonly isReported: boolean },
 ): InitialObject['metadata'] {
-  const annotation = dialect.subkey('apf', 'autoupdate-spec');
+  const annotation = updateAnnotation(dialect);
   const annotations: FieldSet = { '.': LEAF, [fieldElement(annotation)]: LEAF };
   const parts = ['lastTransitionTime', 'message', 'reason', 'status', 'type'];
   return {

@@ -30,6 +30,8 @@ import { priorityLevelColumns } from './columns.js';
 import { validateConditions } from './conditions.js';
 import { pointerDump } from './pointer-dump.js';
 import { mandatoryLevel, ownedLevelSpec, suggestedLevels } from './priority-level-bootstrap.js';
+import { PRIORITY_LEVELS } from './resources.js';
+import { keepUp } from './upkeep.js';
 
 const queuingConfigurationShape = () => ({
   queues: defaulted(int32(), 64),
@@ -121,6 +123,11 @@ export const PriorityLevelConfiguration: Kind<
       spec,
       status: {},
     })),
+  attend: (server) =>
+    keepUp(server, {
+      resource: PRIORITY_LEVELS,
+      specs: () => bootstrapObjects(mandatoryLevel, suggestedLevels()),
+    }),
   body: shape,
   strategy: { generation: specGeneration, statusApart: true, revalidatesOnUpdate: true, validate },
   subresources: { status: statusSubresource({ metadata: 'kept', validateUpdate: validateStatus }) },

@@ -199,3 +199,10 @@ selinux-warning-controller
  get,list,watch - pods
  get,list,watch storage~ csidrivers
 `;
+
+/** The same for the one that there is only where migrations are served. */
+export const MIGRATOR_ROLE_TABLE = `
+storage-version-migrator-controller
+ create,list,patch,watch * *
+ update storagemigration~ storageversionmigrations/status
+`;

@@ -8,11 +8,11 @@ import { fieldElement } from '../../../merge/apply/path-element.js';
 import { type Dialect, SERVER_MANAGER, serviceGroup } from '../../../meta/dialect.js';
 import { deepFreeze } from '../../../util/json.js';
 import type { AccessRule } from '../../access.js';
-import type { InitialObject } from '../../kind.js';
+import type { InitialObject, Kind } from '../../kind.js';
 import { RBAC_GROUP } from '../role-rules.js';
 import { BINDING_TABLES, CLUSTER_BINDING_TABLE } from './binding-tables.js';
 import { CLUSTER_ROLE_TABLE } from './cluster-roles.js';
-import { CONTROLLER_ROLE_TABLE } from './controller-roles.js';
+import { CONTROLLER_ROLE_TABLE, MIGRATOR_ROLE_TABLE } from './controller-roles.js';
 import { ROLE_TABLES } from './namespace-roles.js';
 
 const CONTROLLER = 'system:controller:';
@@ -40,6 +40,29 @@ export const initialClusterRoles = oncePerDialect((dialect) => {
   return [...people, ...aggregated, ...controllers];
 });
 
+/** Roles of controllers that not every cluster has work for. */
+const migratorRoles = oncePerDialect((dialect) =>
+  roles(MIGRATOR_ROLE_TABLE, dialect).map(([name, rules]) => {
+    const body = { rules };
+    return { metadata: metadata(dialect, CONTROLLER + name, { body }), ...body };
+  }),
+);
+
+/** The rights of a migrator are there where there is something to migrate by. */
+function withMigrator(
+  always: (dialect: Dialect) => readonly InitialObject[],
+  migrator: (dialect: Dialect) => readonly InitialObject[],
+): NonNullable<Kind['initial']> {
+  return (dialect, _now, served) => {
+    const group = dialect.group(serviceGroup('storagemigration'));
+    const isServed = served().some((gv) => gv.group === group);
+    return isServed ? [...always(dialect), ...migrator(dialect)] : always(dialect);
+  };
+}
+
+/** All roles, as far as the cluster serves what they are about. */
+export const clusterRolesFor: NonNullable<Kind['initial']> = withMigrator(initialClusterRoles, migratorRoles);
+
 export const initialRoles = oncePerDialect((dialect) =>
   ROLE_TABLES.flatMap(([namespace, table]) =>
     roles(table, dialect).map(([name, rules]) => {
@@ -56,6 +79,17 @@ export const initialClusterRoleBindings = oncePerDialect((dialect) => {
   const lines = [...linesOf(CLUSTER_BINDING_TABLE), ...controllers];
   return lines.map((line) => binding(line, 'ClusterRole', { dialect }));
 });
+
+const migratorBindings = oncePerDialect((dialect) =>
+  roles(MIGRATOR_ROLE_TABLE, dialect).map(([name]) =>
+    binding(`${CONTROLLER}${name} ServiceAccount=${name}`, 'ClusterRole', { dialect }),
+  ),
+);
+
+export const clusterRoleBindingsFor: NonNullable<Kind['initial']> = withMigrator(
+  initialClusterRoleBindings,
+  migratorBindings,
+);
 
 export const initialRoleBindings = oncePerDialect((dialect) =>
   BINDING_TABLES.flatMap(([namespace, table]) =>

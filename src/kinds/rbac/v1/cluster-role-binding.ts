@@ -5,7 +5,7 @@ import { serviceGroup } from '../../../meta/dialect.js';
 import type { Input, Output } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
-import { initialClusterRoleBindings } from '../bootstrap/objects.js';
+import { clusterRoleBindingsFor } from '../bootstrap/objects.js';
 import { bindingShape, bindingStrategy } from './binding.js';
 import { bindingColumns } from './columns.js';
 
@@ -19,5 +19,5 @@ export const ClusterRoleBinding: Kind<ClusterRoleBinding, ClusterRoleBindingInpu
   columns: bindingColumns,
   body: bindingShape,
   strategy: bindingStrategy({ roleKinds: ['ClusterRole'], isNamespaced: false }),
-  initial: initialClusterRoleBindings,
+  initial: clusterRoleBindingsFor,
 });

@@ -17,7 +17,7 @@ import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kin
 import type { Kind } from '../../kind.js';
 import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { labelSelector } from '../../shared/types.js';
-import { initialClusterRoles } from '../bootstrap/objects.js';
+import { clusterRolesFor } from '../bootstrap/objects.js';
 import { permitRole } from '../escalation.js';
 import { roleColumns } from './columns.js';
 import { policyRule, rbacName, validatePolicyRules } from './policy-rule.js';
@@ -54,7 +54,7 @@ export const ClusterRole: Kind<ClusterRole, ClusterRoleInput, 'Cluster', never> 
     },
     permit: permitRole('clusterroles'),
   },
-  initial: initialClusterRoles,
+  initial: clusterRolesFor,
 });
 
 function validate(object: ApiObject, options: { allowInvalidValues?: boolean }): FieldError[] {

@@ -101,7 +101,9 @@ describe('an API service', () => {
 
   test('has a status that says yes, no or perhaps', async () => {
     const services = testCluster().api(APIService);
-    const created = await services.create({ metadata: { name: 'v1.example.com' }, spec: remote });
+    await services.create({ metadata: { name: 'v1.example.com' }, spec: remote });
+    // Its Service is missing, which has been noted by now.
+    const created = await services.get('v1.example.com');
     const put = (status: string) =>
       services.status.update('v1.example.com', {
         ...created,

@@ -231,7 +231,10 @@ function transitionProblems({ spec, status, live, changed }: Comparison): FieldE
   if (completionTime !== undefined && live.status.completionTime !== undefined && changed('completionTime')) {
     problems.push(invalid('status.completionTime', dumpTime(completionTime), 'field is immutable'));
   }
-  if (live.status.startTime !== undefined && changed('startTime') && spec.suspend !== true) {
+  // A Job that goes on after a suspension starts anew. The reference's first patches of this release refused that too,
+  // and could resume no Job that had run before.
+  const isResumed = isTrue(live.status, 'Suspended') && !isTrue(status, 'Suspended') && status.startTime !== undefined;
+  if (live.status.startTime !== undefined && changed('startTime') && spec.suspend !== true && !isResumed) {
     problems.push(required('status.startTime', 'startTime cannot be removed for unsuspended job'));
   }
   return problems;

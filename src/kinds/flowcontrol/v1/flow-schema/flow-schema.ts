@@ -13,6 +13,8 @@ import { specGeneration, statusSubresource } from '../../../shared/strategies.js
 import { bootstrapMetadata, bootstrapObjects, danglingCondition } from '../bootstrap.js';
 import { flowSchemaColumns } from '../columns.js';
 import { validateConditions } from '../conditions.js';
+import { FLOW_SCHEMAS } from '../resources.js';
+import { keepUp } from '../upkeep.js';
 import { attendFlowSchemas } from './attend.js';
 import { mandatoryFlow, suggestedFlows } from './bootstrap.js';
 import { fixedSpecProblems } from './fixed.js';
@@ -34,7 +36,19 @@ export const FlowSchema: Kind<FlowSchema, FlowSchemaInput, 'Cluster', 'status'> 
       spec,
       status: { conditions: [danglingCondition(spec.priorityLevelConfiguration.name, true, now)] },
     })),
-  attend: attendFlowSchemas,
+  attend: (server) => {
+    const dangling = attendFlowSchemas(server);
+    const upkeep = keepUp(server, {
+      resource: FLOW_SCHEMAS,
+      specs: (dialect) => bootstrapObjects(mandatoryFlow, suggestedFlows(dialect)),
+    });
+    return {
+      settle() {
+        upkeep.settle();
+        dangling.settle();
+      },
+    };
+  },
   body: flowSchemaShape,
   strategy: {
     generation: specGeneration,

@@ -1,0 +1,291 @@
+/**
+ * A certificate authority for tests: its key is made by the platform's cryptography, and what it signs is written here by
+ * hand, because the libraries for it are dear to load. Who trusts its certificate trusts what it signs.
+ */
+import { DerReader, TAG } from '../../meta/der.js';
+import { firstPemBlock } from '../../meta/pem.js';
+import { encodeBase64 } from '../../util/base64.js';
+import { systemClock } from '../../util/clock.js';
+import { randomIds, subtleCrypto } from '../../util/ids.js';
+import { refuseUnknownOptions } from '../../util/options.js';
+import { bitList, type UsageExtensions } from './usages.js';
+import * as der from './write-der.js';
+
+/** What becomes of a request. */
+export interface CertificateTemplate extends UsageExtensions {
+  /** Whole elements. */
+  readonly subject: Uint8Array;
+  readonly publicKey: Uint8Array;
+  readonly dnsNames?: readonly string[];
+  readonly emailAddresses?: readonly string[];
+  readonly ipAddresses?: readonly Uint8Array[];
+  readonly uris?: readonly string[];
+  /** In milliseconds since the epoch. */
+  readonly notBefore: number;
+  readonly notAfter: number;
+  /** Hexadecimal digits; unique for this authority. */
+  readonly serial: string;
+}
+
+/** Signs certificates. */
+export interface CertificateAuthority {
+  /** Its own certificate, in PEM: what clients and servers have to trust. */
+  readonly certificate: string;
+  /** When that ends, in milliseconds since the epoch. */
+  readonly notAfter: number;
+  /** A certificate in PEM. */
+  issue(template: CertificateTemplate): Promise<string>;
+}
+
+export interface CertificateAuthorityOptions {
+  /** The name of a new authority; `orchplane-ca` unless given. */
+  readonly commonName?: string | undefined;
+  /** An authority that exists: its certificate and its key, both in PEM, the key as PKCS #8 (`BEGIN PRIVATE KEY`). */
+  readonly from?: { readonly certificate: string; readonly privateKey: string } | undefined;
+  /** The moment from which on a new one is good, in milliseconds since the epoch; now, unless given. */
+  readonly now?: number | undefined;
+}
+
+const TEN_YEARS_MS = 10 * 365 * 24 * 3_600_000;
+const HOUR_MS = 3_600_000;
+
+const OID = {
+  commonName: '550403',
+  keyUsage: '551d0f',
+  extendedKeyUsage: '551d25',
+  basicConstraints: '551d13',
+  subjectKeyId: '551d0e',
+  authorityKeyId: '551d23',
+  subjectAltName: '551d11',
+  rsa: '2a864886f70d010101',
+} as const;
+
+/** Positions in the list of key usages. */
+const DIGITAL_SIGNATURE = 0;
+const KEY_ENCIPHERMENT = 2;
+const CERT_SIGN = 5;
+
+/**
+ * Makes an authority, or takes one that exists.
+ *
+ * @example
+ * const authority = await createCertificateAuthority({ commonName: 'test' });
+ * const cluster = createCluster({ controllers: controllers([certificateSigning({ authority })]) });
+ */
+export async function createCertificateAuthority(
+  options: CertificateAuthorityOptions = {},
+): Promise<CertificateAuthority> {
+  refuseUnknownOptions('createCertificateAuthority', options, ['commonName', 'from', 'now']);
+  const subtle = subtleCrypto();
+  if (subtle === undefined)
+    throw new TypeError('orchplane: certificates need cryptography, which this page does not have');
+  const { commonName = 'orchplane-ca', from, now = systemClock.now() } = options;
+  if (from !== undefined) return importAuthority(subtle, from);
+  const keys = await subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign', 'verify']);
+  const publicKey = new Uint8Array(await subtle.exportKey('spki', keys.publicKey));
+  const name = der.sequence(
+    der.element(TAG.set, der.sequence(der.oid(OID.commonName), der.text(TAG.utf8, commonName))),
+  );
+  const signer: Signer = { subtle, key: keys.privateKey, scheme: ecdsa('SHA-256', 32), name };
+  const keyId = await keyIdOf(subtle, publicKey);
+  const notAfter = wholeSeconds(now + TEN_YEARS_MS);
+  const usages = bitList(new Set([DIGITAL_SIGNATURE, KEY_ENCIPHERMENT, CERT_SIGN]));
+  const certificate = await sign(signer, {
+    subject: name,
+    publicKey,
+    notBefore: now - HOUR_MS,
+    notAfter,
+    serial: randomIds.uid(),
+    extensions: [
+      extension(OID.keyUsage, usages, { critical: true }),
+      extension(OID.basicConstraints, der.sequence(der.element(TAG.boolean, Uint8Array.of(0xff))), { critical: true }),
+      extension(OID.subjectKeyId, der.octetString(keyId)),
+    ],
+  });
+  return authorityOf(signer, { certificate, notAfter, keyId });
+}
+
+/** How a key signs, and how that is said. */
+interface Scheme {
+  readonly algorithm: Uint8Array;
+  readonly how: EcdsaParams | Algorithm;
+  /** From what the platform returns to what stands in certificates. */
+  readonly written: (signature: Uint8Array) => Uint8Array;
+}
+
+interface Signer {
+  readonly subtle: SubtleCrypto;
+  readonly key: CryptoKey;
+  readonly scheme: Scheme;
+  /** Who signs: a whole element. */
+  readonly name: Uint8Array;
+}
+
+interface Own {
+  readonly certificate: string;
+  readonly notAfter: number;
+  readonly keyId: Uint8Array | undefined;
+}
+
+function authorityOf(signer: Signer, { certificate, notAfter, keyId }: Own): CertificateAuthority {
+  return {
+    certificate,
+    notAfter,
+    issue: (template) => {
+      const { keyUsage, extendedKeyUsage } = template;
+      const names = namesOf(template);
+      const isNameless = template.subject.length <= 2;
+      return sign(signer, {
+        ...template,
+        extensions: [
+          ...(keyUsage === undefined ? [] : [extension(OID.keyUsage, keyUsage, { critical: true })]),
+          ...(extendedKeyUsage === undefined ? [] : [extension(OID.extendedKeyUsage, extendedKeyUsage)]),
+          extension(OID.basicConstraints, der.sequence(), { critical: true }),
+          ...(keyId === undefined ? [] : [extension(OID.authorityKeyId, der.sequence(der.element(0x80, keyId)))]),
+          ...(names.length === 0
+            ? []
+            : [extension(OID.subjectAltName, der.sequence(...names), { critical: isNameless })]),
+        ],
+      });
+    },
+  };
+}
+
+function namesOf({
+  dnsNames = [],
+  emailAddresses = [],
+  ipAddresses = [],
+  uris = [],
+}: CertificateTemplate): Uint8Array[] {
+  return [
+    ...dnsNames.map((name) => der.text(0x82, name)),
+    ...emailAddresses.map((address) => der.text(0x81, address)),
+    ...ipAddresses.map((address) => der.element(0x87, address)),
+    ...uris.map((uri) => der.text(0x86, uri)),
+  ];
+}
+
+function extension(type: string, value: Uint8Array, { critical = false } = {}): Uint8Array {
+  const mark = critical ? [der.element(TAG.boolean, Uint8Array.of(0xff))] : [];
+  return der.sequence(der.oid(type), ...mark, der.octetString(value));
+}
+
+interface ToSign extends Pick<CertificateTemplate, 'subject' | 'publicKey' | 'notBefore' | 'notAfter' | 'serial'> {
+  readonly extensions: readonly Uint8Array[];
+}
+
+async function sign({ subtle, key, scheme, name }: Signer, template: ToSign): Promise<string> {
+  const { subject, publicKey, notBefore, notAfter, serial, extensions } = template;
+  const body = der.sequence(
+    // Version 3.
+    der.element(TAG.context0, der.integer(Uint8Array.of(2))),
+    der.integer(der.fromHex(serial.replaceAll('-', ''))),
+    scheme.algorithm,
+    name,
+    der.sequence(der.time(notBefore), der.time(notAfter)),
+    subject,
+    publicKey,
+    der.element(TAG.context3, der.sequence(...extensions)),
+  );
+  const signature = scheme.written(new Uint8Array(await subtle.sign(scheme.how, key, body)));
+  return toPem(der.sequence(body, scheme.algorithm, der.bitString(signature)));
+}
+
+function toPem(bytes: Uint8Array): string {
+  const lines = encodeBase64(bytes).match(/.{1,64}/g) ?? [];
+  return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;
+}
+
+function ecdsa(hash: 'SHA-256' | 'SHA-384', size: number): Scheme {
+  const identifier = hash === 'SHA-256' ? '2a8648ce3d040302' : '2a8648ce3d040303';
+  return {
+    algorithm: der.sequence(der.oid(identifier)),
+    how: { name: 'ECDSA', hash },
+    written: (raw) => der.sequence(der.integer(raw.subarray(0, size)), der.integer(raw.subarray(size))),
+  };
+}
+
+const RSA: Scheme = {
+  // The parameters of this one are an explicit nothing.
+  algorithm: der.sequence(der.oid('2a864886f70d01010b'), Uint8Array.of(5, 0)),
+  how: { name: 'RSASSA-PKCS1-v1_5' },
+  written: (signature) => signature,
+};
+
+async function importAuthority(
+  subtle: SubtleCrypto,
+  { certificate, privateKey }: { readonly certificate: string; readonly privateKey: string },
+): Promise<CertificateAuthority> {
+  const [shown, secret] = [firstPemBlock(certificate), firstPemBlock(privateKey)];
+  if (shown?.type !== 'CERTIFICATE' || secret?.type !== 'PRIVATE KEY') {
+    throw new TypeError('orchplane: an authority is a certificate and a key (PKCS #8), both in PEM');
+  }
+  const info = new DerReader(secret.bytes).sequence();
+  info.integer();
+  const algorithm = info.sequence();
+  const isRsa = algorithm.oid() === OID.rsa;
+  const isWide = !isRsa && algorithm.oid() === '2b81040022';
+  const scheme = isRsa ? RSA : isWide ? ecdsa('SHA-384', 48) : ecdsa('SHA-256', 32);
+  const how = isRsa
+    ? { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
+    : { name: 'ECDSA', namedCurve: isWide ? 'P-384' : 'P-256' };
+  const key = await subtle.importKey('pkcs8', new Uint8Array(secret.bytes), how, false, ['sign']);
+  const { subject, notAfter, keyId } = readOwn(shown.bytes);
+  return authorityOf({ subtle, key, scheme, name: subject }, { certificate, notAfter, keyId });
+}
+
+/** When a certificate ends, in milliseconds since the epoch. */
+export function endOf(bytes: Uint8Array): number {
+  return readOwn(bytes).notAfter;
+}
+
+/** What certificates that it signs have to say about the signer. */
+function readOwn(bytes: Uint8Array): { subject: Uint8Array; notAfter: number; keyId: Uint8Array | undefined } {
+  const body = new DerReader(bytes).sequence().sequence();
+  if (body.has(TAG.context0)) body.any();
+  body.integer();
+  body.sequence();
+  body.sequence();
+  const validity = body.sequence();
+  validity.any();
+  const end = validity.any();
+  const { rest } = body;
+  body.sequence();
+  const subject = rest.subarray(0, rest.length - body.rest.length);
+  body.sequence();
+  let keyId: Uint8Array | undefined;
+  body.each(() => {
+    const { tag, content } = body.any();
+    if (tag !== TAG.context3) return;
+    const extensions = content.sequence();
+    extensions.each(() => {
+      const one = extensions.sequence();
+      const type = one.oid();
+      if (one.has(TAG.boolean)) one.boolean();
+      const value = one.element(TAG.octetString);
+      if (type === OID.subjectKeyId) keyId = value.element(TAG.octetString).bytes;
+    });
+  });
+  return { subject, notAfter: readTime(end.tag, end.content.bytes), keyId };
+}
+
+function readTime(tag: number, bytes: Uint8Array): number {
+  const text = new TextDecoder().decode(bytes);
+  const short = tag === TAG.utcTime;
+  const year = Number(text.slice(0, short ? 2 : 4));
+  const [month = 1, day = 1, hour = 0, minute = 0, second = 0] = (text.slice(short ? 2 : 4).match(/\d\d/g) ?? []).map(
+    Number,
+  );
+  return Date.UTC(short ? year + (year < 50 ? 2000 : 1900) : year, month - 1, day, hour, minute, second);
+}
+
+/** The fingerprint of the key itself, without what is said about it. */
+async function keyIdOf(subtle: SubtleCrypto, publicKey: Uint8Array): Promise<Uint8Array> {
+  const info = new DerReader(publicKey).sequence();
+  info.sequence();
+  return new Uint8Array(await subtle.digest('SHA-1', new Uint8Array(info.bitString())));
+}
+
+function wholeSeconds(ms: number): number {
+  return Math.floor(ms / 1000) * 1000;
+}

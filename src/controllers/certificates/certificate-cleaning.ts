@@ -1,0 +1,81 @@
+/**
+ * Takes away CertificateSigningRequests that are of no use any more: answered an hour ago, expired, or not answered for a
+ * day. One that is approved and waits for its certificate stays.
+ */
+import type { Stored } from '../../client/api.js';
+import { CertificateSigningRequest } from '../../kinds/certificates/v1/certificate-signing-request/certificate-signing-request.js';
+import { DerError } from '../../meta/der.js';
+import { StatusError } from '../../meta/errors.js';
+import { firstPemBlock } from '../../meta/pem.js';
+import { timeToMs } from '../../meta/time.js';
+import { decodeBase64Text } from '../../util/base64.js';
+import type { Controller } from '../runtime/controller.js';
+import { endOf } from './authority.js';
+
+const ANSWERED_MS = 3_600_000;
+const PENDING_MS = 24 * 3_600_000;
+
+/**
+ * Deletes old certificate signing requests.
+ *
+ * @example
+ * const cluster = createCluster({ controllers: controllers([certificateCleaning()]) });
+ */
+export function certificateCleaning(): Controller {
+  return {
+    name: 'certificatesigningrequest-cleaner-controller',
+    account: 'certificate-controller',
+    needs: [CertificateSigningRequest],
+    start(context) {
+      const requests = context.informer(CertificateSigningRequest);
+
+      const queue = context.queue(async (name) => {
+        const csr = requests.at(name);
+        if (csr === undefined || csr.metadata.deletionTimestamp !== undefined) return undefined;
+        const end = Math.min(...endsOf(csr));
+        const now = context.clock.now();
+        // Older than that, not as old.
+        if (now <= end) return end === Infinity ? undefined : { requeueAfterMs: end - now + 1 };
+        try {
+          await context.client
+            .api(CertificateSigningRequest)
+            .delete(name, { preconditions: { uid: csr.metadata.uid } });
+        } catch (error) {
+          // Somebody else took it away, or made another one of that name.
+          if (!StatusError.is(error, 'NotFound') && !StatusError.is(error, 'Conflict')) throw error;
+        }
+        return undefined;
+      });
+
+      requests.onKey((name, { type }) => {
+        if (type === 'DELETED') queue.cancelDelay(name);
+        else queue.add(name);
+      });
+    },
+  };
+}
+
+/** The moments at which it stops to be of use, each for its own reason. */
+function endsOf({ metadata, status }: Stored<typeof CertificateSigningRequest>): readonly number[] {
+  const { conditions = [], certificate = '' } = status;
+  if (conditions.length === 0) return [timeToMs(metadata.creationTimestamp) + PENDING_MS];
+  const ends = [Infinity];
+  for (const { type, lastUpdateTime } of conditions) {
+    const isAnswer = type === 'Denied' || type === 'Failed' || (type === 'Approved' && certificate !== '');
+    if (isAnswer && typeof lastUpdateTime === 'string') ends.push(timeToMs(lastUpdateTime) + ANSWERED_MS);
+    if (type === 'Approved' && certificate !== '') ends.push(certificateEnd(certificate));
+  }
+  return ends;
+}
+
+function certificateEnd(base64: string): number {
+  const block = firstPemBlock(decodeBase64Text(base64));
+  if (block === undefined) return Infinity;
+  try {
+    return endOf(block.bytes);
+  } catch (error) {
+    // What cannot be read does not end.
+    if (error instanceof DerError) return Infinity;
+    throw error;
+  }
+}

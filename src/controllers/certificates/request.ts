@@ -1,0 +1,151 @@
+/**
+ * A PKCS#10 request as a signer sees it: who asks, for which names, with which key, and whether it is really theirs.
+ */
+import { DerError, DerReader, hex, TAG } from '../../meta/der.js';
+import { firstPemBlock } from '../../meta/pem.js';
+import { readCertificateRequest } from '../../meta/x509.js';
+import { decodeBase64Text } from '../../util/base64.js';
+import { type Bytes, concat } from './write-der.js';
+
+export interface SigningRequest {
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+  readonly dnsNames: readonly string[];
+  readonly emailAddresses: readonly string[];
+  readonly uris: readonly string[];
+  /** 4 or 16 bytes each. */
+  readonly ipAddresses: readonly Uint8Array[];
+  /** Whole elements, as they were sent. */
+  readonly subject: Uint8Array;
+  readonly publicKey: Uint8Array;
+  /** What is signed, how, and with what outcome. */
+  readonly signed: { readonly body: Uint8Array; readonly algorithm: string; readonly signature: Uint8Array };
+}
+
+const OID = {
+  rsa: '2a864886f70d010101',
+  ed25519: '2b6570',
+  extensionRequest: '2a864886f70d01090e',
+  subjectAltName: '551d11',
+} as const;
+
+/** Kinds of names, by tag. */
+const EMAIL = 0x81;
+const DNS = 0x82;
+const URI = 0x86;
+const IP = 0x87;
+
+/** Reads `spec.request`. Throws an Error when it is none. */
+export function readSigningRequest(base64: string): SigningRequest {
+  const block = firstPemBlock(decodeBase64Text(base64));
+  if (block?.type !== 'CERTIFICATE REQUEST') throw new Error('PEM block type must be CERTIFICATE REQUEST');
+  const facts = readCertificateRequest(block.bytes);
+  if (facts === undefined) throw new Error('the request is malformed');
+  const outer = new DerReader(block.bytes).only(TAG.sequence);
+  const body = whole(outer);
+  const inner = new DerReader(body).sequence();
+  inner.integer();
+  const subject = whole(inner);
+  const publicKey = whole(inner);
+  const names = namesIn(inner.element(TAG.context0));
+  const algorithm = outer.sequence().oid();
+  const of = (tag: number) => names.filter((name) => name.tag === tag).map(({ content }) => content.bytes);
+  const texts = (tag: number) => of(tag).map((bytes) => new TextDecoder().decode(bytes));
+  return {
+    ...facts,
+    dnsNames: texts(DNS),
+    emailAddresses: texts(EMAIL),
+    uris: texts(URI),
+    ipAddresses: of(IP),
+    subject,
+    publicKey,
+    signed: { body, algorithm, signature: outer.bitString() },
+  };
+}
+
+/** The next element with its tag and length. */
+function whole(reader: DerReader): Uint8Array {
+  const { rest } = reader;
+  reader.any();
+  return rest.subarray(0, rest.length - reader.rest.length);
+}
+
+function namesIn(attributes: DerReader): { readonly tag: number; readonly content: DerReader }[] {
+  const names: { tag: number; content: DerReader }[] = [];
+  attributes.each(() => {
+    const attribute = attributes.sequence();
+    if (attribute.oid() !== OID.extensionRequest) return;
+    const extensions = attribute.element(TAG.set).sequence();
+    extensions.each(() => {
+      const extension = extensions.sequence();
+      const type = extension.oid();
+      if (extension.has(TAG.boolean)) extension.boolean();
+      const value = extension.element(TAG.octetString);
+      if (type !== OID.subjectAltName) return;
+      const list = value.sequence();
+      list.each(() => void names.push(list.any()));
+    });
+  });
+  return names;
+}
+
+/** How keys are written, and signatures made with them, by the algorithm's identifier. */
+const HASHES: ReadonlyMap<string, string> = new Map([
+  ['2a864886f70d01010b', 'SHA-256'],
+  ['2a864886f70d01010c', 'SHA-384'],
+  ['2a864886f70d01010d', 'SHA-512'],
+  ['2a8648ce3d040302', 'SHA-256'],
+  ['2a8648ce3d040303', 'SHA-384'],
+  ['2a8648ce3d040304', 'SHA-512'],
+]);
+
+const CURVES: ReadonlyMap<string, { readonly name: string; readonly size: number }> = new Map([
+  ['2a8648ce3d030107', { name: 'P-256', size: 32 }],
+  ['2b81040022', { name: 'P-384', size: 48 }],
+  ['2b81040023', { name: 'P-521', size: 66 }],
+]);
+
+/** Whether who asks has the key. Throws for algorithms that the platform does not know. */
+export async function isSignedByItsKey({ publicKey, signed }: SigningRequest, subtle: SubtleCrypto): Promise<boolean> {
+  const { body, algorithm, signature } = signed;
+  const description = new DerReader(publicKey).sequence().sequence();
+  const type = description.oid();
+  const key = (how: RsaHashedImportParams | EcKeyImportParams | Algorithm) =>
+    subtle.importKey('spki', copy(publicKey), how, false, ['verify']);
+  if (type === OID.ed25519) {
+    return subtle.verify({ name: 'Ed25519' }, await key({ name: 'Ed25519' }), copy(signature), copy(body));
+  }
+  const hash = HASHES.get(algorithm);
+  if (hash === undefined) throw new Error(`the signature's algorithm ${algorithm} is not known`);
+  if (type === OID.rsa) {
+    const how = { name: 'RSASSA-PKCS1-v1_5', hash };
+    return subtle.verify(how, await key(how), copy(signature), copy(body));
+  }
+  const curve = CURVES.get(description.oid());
+  if (curve === undefined) throw new Error('the curve of the key is not known');
+  const raw = rawSignature(signature, curve.size);
+  if (raw === undefined) return false;
+  return subtle.verify({ name: 'ECDSA', hash }, await key({ name: 'ECDSA', namedCurve: curve.name }), raw, copy(body));
+}
+
+/** Two numbers of fixed length, one behind the other, is how the platform writes what is a sequence elsewhere. */
+function rawSignature(signature: Uint8Array, size: number): Bytes | undefined {
+  try {
+    const numbers = new DerReader(signature).only(TAG.sequence);
+    const parts = [numbers.integer(), numbers.integer()].map((number) => {
+      const digits = hex(number).replace(/^(00)+/, '');
+      if (digits.length > 2 * size) throw new DerError();
+      return Uint8Array.from({ length: size }, (_, index) =>
+        Number.parseInt(digits.padStart(2 * size, '0').slice(2 * index, 2 * index + 2), 16),
+      );
+    });
+    return concat(parts);
+  } catch (error) {
+    if (error instanceof DerError) return undefined;
+    throw error;
+  }
+}
+
+function copy(bytes: Uint8Array): Bytes {
+  return new Uint8Array(bytes);
+}

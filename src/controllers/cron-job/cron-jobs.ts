@@ -1,0 +1,281 @@
+/**
+ * CronJobs: a Job whenever the schedule says so. One look at a CronJob removes Jobs that are history, notes which of its
+ * Jobs have ended, and starts the run that is due; the next look is when the next run is.
+ */
+import { CronJob, type CronJobStatus } from '../../kinds/batch/v1/cron-job.js';
+import { Job } from '../../kinds/batch/v1/job/job.js';
+import { CronError, type CronSchedule } from '../../meta/cron.js';
+import { StatusError } from '../../meta/errors.js';
+import { quote } from '../../meta/go-text.js';
+import { formatTime } from '../../meta/time.js';
+import { isTimeZone } from '../../meta/time-zone.js';
+import { copyJson, deepEqual } from '../../util/json.js';
+import type { Controller, ControllerContext } from '../runtime/controller.js';
+import type { EventType } from '../runtime/events.js';
+import { controllerOf, isControlledBy } from '../runtime/owners.js';
+import { keyOf, type SharedInformer } from '../runtime/shared-informer.js';
+import type { Again, WorkQueue } from '../runtime/work-queue.js';
+import { endOf, type StoredJob } from '../workloads/job/picture.js';
+import { isNamespaceGoing, messageOf } from '../workloads/new-pod.js';
+import { lastDue, ScheduleError, type StoredCronJob, untilNext } from './due.js';
+import { historyBeyondLimits } from './history.js';
+import { jobFor, jobNameAt, referenceTo } from './new-job.js';
+import { namesZone, Schedules } from './schedules.js';
+
+const WORKERS = 5;
+
+/**
+ * @example
+ * const cluster = createCluster({ controllers: controllers([cronJobs(), jobs()]) });
+ */
+export function cronJobs(): Controller {
+  return {
+    name: 'cronjob-controller',
+    account: 'cronjob-controller',
+    needs: [CronJob, Job],
+    start: (context) => new CronJobs(context).start(),
+  };
+}
+
+/** One look: what it sees, and the status it will leave. */
+interface Look {
+  readonly cronJob: StoredCronJob;
+  readonly jobs: readonly StoredJob[];
+  /** A draft. */
+  readonly status: CronJobStatus;
+  readonly nowMs: number;
+}
+
+class CronJobs {
+  readonly #context: ControllerContext;
+  readonly #cronJobs: SharedInformer<typeof CronJob>;
+  readonly #jobs: SharedInformer<typeof Job>;
+  readonly #queue: WorkQueue;
+  readonly #schedules = new Schedules();
+
+  constructor(context: ControllerContext) {
+    this.#context = context;
+    this.#cronJobs = context.informer(CronJob);
+    this.#jobs = context.informer(Job);
+    this.#queue = context.queue((key) => this.#look(key), { workers: WORKERS });
+  }
+
+  start(): void {
+    this.#cronJobs.onKey((key, event) => {
+      if (event.type === 'MODIFIED' && isRescheduled(event.previous, event.object)) this.#reschedule(key, event.object);
+      else this.#queue.add(key);
+    });
+    this.#jobs.subscribe((event) => {
+      this.#wake(event.object);
+      if (event.type === 'MODIFIED') this.#wake(event.previous);
+    });
+  }
+
+  #wake(job: StoredJob): void {
+    const controller = controllerOf(job);
+    if (controller?.kind !== CronJob.kind) return;
+    const cronJob = this.#cronJobs.get(controller.name, job.metadata.namespace);
+    if (cronJob?.metadata.uid === controller.uid) this.#queue.add(keyOf(cronJob));
+  }
+
+  /** Runs that a new schedule would have had in the past are not made up for. */
+  #reschedule(key: string, cronJob: StoredCronJob): void {
+    try {
+      this.#queue.addAfter(key, untilNext(cronJob, this.#schedules.of(cronJob.spec), this.#context.clock.now()));
+    } catch (error) {
+      if (!(error instanceof CronError || error instanceof ScheduleError)) throw error;
+      // The look tells what is wrong with it.
+      this.#queue.add(key);
+    }
+  }
+
+  async #look(key: string): Promise<Again | undefined> {
+    const cronJob = this.#cronJobs.at(key);
+    if (cronJob === undefined) return undefined;
+    const { name, namespace, uid } = cronJob.metadata;
+    const status = copyJson(cronJob.status) as CronJobStatus;
+    const look: Look = { cronJob, jobs: this.#jobs.controlledBy(uid), status, nowMs: this.#context.clock.now() };
+    for (const job of historyBeyondLimits(cronJob, look.jobs)) await this.#delete(look, job);
+
+    let requeueAfterMs: number | undefined;
+    let failure: { readonly error: unknown } | undefined;
+    try {
+      await this.#followJobs(look);
+      requeueAfterMs = await this.#run(look);
+    } catch (error) {
+      failure = { error };
+    }
+    if (status.active?.length === 0) delete status.active;
+    if (!deepEqual(status, cronJob.status)) {
+      await this.#context.client.api(CronJob, namespace).status.update(name, { ...cronJob, status });
+    }
+    if (failure !== undefined) throw failure.error;
+    return { requeueAfterMs };
+  }
+
+  /** Notes what has become of its Jobs. */
+  async #followJobs(look: Look): Promise<void> {
+    const { cronJob, jobs, status } = look;
+    const uids = new Set<string>();
+    const active = new Set(status.active?.map(({ uid }) => uid));
+    for (const job of jobs) {
+      const { name, uid } = job.metadata;
+      uids.add(uid);
+      const end = endOf(job);
+      const isActive = active.has(uid);
+      if (end === undefined) {
+        if (isActive) continue;
+        const message = `Saw a job that the controller did not create or forgot: ${name}`;
+        this.#tell(cronJob, 'Warning', 'UnexpectedJob', message);
+        continue;
+      }
+      if (isActive) {
+        forget(status, uid);
+        this.#tell(cronJob, 'Normal', 'SawCompletedJob', `Saw completed job: ${name}, condition: ${end.type}`);
+      }
+      if (end.type === 'Complete') noteSuccess(status, job);
+    }
+    for (const { name = '', namespace, uid = '' } of status.active ?? []) {
+      if (uids.has(uid)) continue;
+      // Perhaps only its owner was taken from it.
+      if ((await this.#context.client.api(Job, namespace).find(name)) !== undefined) continue;
+      this.#tell(cronJob, 'Normal', 'MissingJob', `Active job went missing: ${name}`);
+      forget(status, uid);
+    }
+  }
+
+  /** Starts the run that is due, unless something stands against it. The time until the next one. */
+  async #run(look: Look): Promise<number | undefined> {
+    const { cronJob, status, nowMs } = look;
+    const { metadata, spec } = cronJob;
+    if (metadata.deletionTimestamp !== undefined) return undefined;
+    const schedule = this.#scheduleOf(cronJob);
+    if (schedule === undefined) return undefined;
+    let dueMs: number | undefined;
+    let waitMs: number;
+    try {
+      const { startingDeadlineSeconds: deadlineSeconds } = spec;
+      const due = lastDue(cronJob, schedule, { nowMs, deadlineSeconds });
+      dueMs = due.timeMs;
+      if (dueMs !== undefined && due.isOneOfMany) this.#tell(cronJob, 'Warning', 'TooManyMissedTimes', TOO_MANY);
+      waitMs = untilNext(cronJob, schedule, nowMs);
+    } catch (error) {
+      if (!(error instanceof ScheduleError)) throw error;
+      this.#tell(cronJob, 'Warning', 'InvalidSchedule', `invalid schedule: ${spec.schedule} : ${error.message}`);
+      return undefined;
+    }
+    if (dueMs === undefined || isHandled(look, dueMs)) return waitMs;
+    if (spec.concurrencyPolicy === 'Forbid' && (status.active ?? []).length > 0) {
+      this.#tell(cronJob, 'Normal', 'JobAlreadyActive', FORBIDDEN);
+      return waitMs;
+    }
+    if (spec.concurrencyPolicy === 'Replace') await this.#replaceActive(look);
+    const job = await this.#start(look, dueMs);
+    if (job === undefined) return undefined;
+    status.active = [...(status.active ?? []), referenceTo(job)];
+    status.lastScheduleTime = formatTime(dueMs);
+    return waitMs;
+  }
+
+  /** Undefined where it makes no Jobs, now or ever; events tell why. */
+  #scheduleOf(cronJob: StoredCronJob): CronSchedule | undefined {
+    const { schedule, suspend, timeZone } = cronJob.spec;
+    if (timeZone !== undefined && !isTimeZone(timeZone)) {
+      const message = `invalid timeZone: ${quote(timeZone)}: unknown time zone ${timeZone}`;
+      this.#tell(cronJob, 'Warning', 'UnknownTimeZone', message);
+      return undefined;
+    }
+    if (suspend === true) return undefined;
+    if (namesZone(cronJob.spec)) {
+      const page = `https://${this.#context.dialect.domain}/docs/concepts/workloads/controllers/cron-jobs/`;
+      const problem = `CRON_TZ or TZ used in schedule ${quote(schedule)} is not officially supported`;
+      this.#tell(cronJob, 'Warning', 'UnsupportedSchedule', `${problem}, see ${page} for more details`);
+    }
+    try {
+      return this.#schedules.of(cronJob.spec);
+    } catch (error) {
+      if (!(error instanceof CronError)) throw error;
+      const message = `unparseable schedule: ${quote(schedule)} : ${error.message}`;
+      this.#tell(cronJob, 'Warning', 'UnparseableSchedule', message);
+      return undefined;
+    }
+  }
+
+  async #replaceActive(look: Look): Promise<void> {
+    const { cronJob, status } = look;
+    for (const { name = '', namespace } of status.active ?? []) {
+      let job: StoredJob;
+      try {
+        job = await this.#context.client.api(Job, namespace).get(name);
+      } catch (error) {
+        this.#tell(cronJob, 'Warning', 'FailedGet', `Get job: ${messageOf(error)}`);
+        throw error;
+      }
+      await this.#delete(look, job, { mustGo: true });
+    }
+  }
+
+  /** The Job of a run; undefined where there is nothing to note, because the name is taken by something else. */
+  async #start({ cronJob, status }: Look, dueMs: number): Promise<StoredJob | undefined> {
+    const { client, dialect } = this.#context;
+    const api = client.api(Job, cronJob.metadata.namespace);
+    const input = jobFor(cronJob, { dueMs, dialect });
+    try {
+      const job = await api.create(input);
+      this.#tell(cronJob, 'Normal', 'SuccessfulCreate', `Created job ${job.metadata.name}`);
+      return job;
+    } catch (error) {
+      if (isNamespaceGoing(error)) return undefined;
+      if (!StatusError.is(error, 'AlreadyExists')) {
+        this.#tell(cronJob, 'Warning', 'FailedCreate', `Error creating job: ${messageOf(error)}`);
+        throw error;
+      }
+    }
+    // Made before, and not noted: the status could not be written, or was restored.
+    const existing = await api.get(input.metadata.name);
+    if (!isControlledBy(existing, cronJob)) return undefined;
+    return status.active?.some(({ uid }) => uid === existing.metadata.uid) ? undefined : existing;
+  }
+
+  async #delete({ cronJob, status }: Look, job: StoredJob, { mustGo = false } = {}): Promise<void> {
+    const { name, namespace, uid } = job.metadata;
+    try {
+      await this.#context.client.api(Job, namespace).delete(name, { propagation: 'Background' });
+    } catch (error) {
+      if (!StatusError.is(error, 'NotFound')) {
+        this.#tell(cronJob, 'Warning', 'FailedDelete', `Deleted job: ${messageOf(error)}`);
+        if (mustGo) throw error;
+        return;
+      }
+    }
+    forget(status, uid);
+    this.#tell(cronJob, 'Normal', 'SuccessfulDelete', `Deleted job ${name}`);
+  }
+
+  #tell(cronJob: StoredCronJob, type: EventType, reason: string, message: string): void {
+    this.#context.events.record(cronJob, type, reason, message);
+  }
+}
+
+const TOO_MANY = 'too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew';
+const FORBIDDEN = 'Not starting job because prior execution is running and concurrency policy is Forbid';
+
+function isRescheduled({ spec: before }: StoredCronJob, { spec: now }: StoredCronJob): boolean {
+  return before.schedule !== now.schedule || before.timeZone !== now.timeZone;
+}
+
+function isHandled({ cronJob, status }: Look, dueMs: number): boolean {
+  const name = jobNameAt(cronJob, dueMs);
+  if (status.lastScheduleTime === formatTime(dueMs)) return true;
+  return status.active?.some((job) => job.name === name && job.namespace === cronJob.metadata.namespace) ?? false;
+}
+
+function forget(status: CronJobStatus, uid: string): void {
+  if (status.active !== undefined) status.active = status.active.filter((reference) => reference.uid !== uid);
+}
+
+function noteSuccess(status: CronJobStatus, job: StoredJob): void {
+  const { completionTime = '' } = job.status;
+  // Stored times are all spelled alike, so that their order is that of their texts.
+  if (completionTime > (status.lastSuccessfulTime ?? '')) status.lastSuccessfulTime = completionTime;
+}

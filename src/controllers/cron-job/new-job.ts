@@ -1,0 +1,46 @@
+/**
+ * The Job of one run.
+ */
+import type { JobInput } from '../../kinds/batch/v1/job/job.js';
+import type { ObjectReference } from '../../kinds/shared/types.js';
+import type { Dialect } from '../../meta/dialect.js';
+import type { DeepReadonly } from '../../meta/object.js';
+import { formatInZone } from '../../meta/time-zone.js';
+import { controllerReference } from '../runtime/owners.js';
+import type { StoredJob } from '../workloads/job/picture.js';
+import type { StoredCronJob } from './due.js';
+
+const MINUTE = 60_000;
+
+/** Each run has one name, so that none is started twice. */
+export function jobNameAt({ metadata }: StoredCronJob, dueMs: number): string {
+  return `${metadata.name}-${Math.floor(dueMs / MINUTE)}`;
+}
+
+type NamedJobInput = DeepReadonly<JobInput> & { readonly metadata: { readonly name: string } };
+
+export function jobFor(
+  cronJob: StoredCronJob,
+  { dueMs, dialect }: { readonly dueMs: number; readonly dialect: Dialect },
+): NamedJobInput {
+  const { jobTemplate, timeZone = 'UTC' } = cronJob.spec;
+  const { labels, annotations } = jobTemplate.metadata;
+  return {
+    metadata: {
+      name: jobNameAt(cronJob, dueMs),
+      ...(labels === undefined ? {} : { labels }),
+      annotations: {
+        ...annotations,
+        [dialect.subkey('batch', 'cronjob-scheduled-timestamp')]: formatInZone(dueMs, timeZone),
+      },
+      ownerReferences: [controllerReference(cronJob)],
+    },
+    spec: jobTemplate.spec,
+  };
+}
+
+/** How a status names a Job that is at work. */
+export function referenceTo({ apiVersion, kind, metadata }: StoredJob): ObjectReference {
+  const { name, namespace = '', uid, resourceVersion } = metadata;
+  return { apiVersion, kind, namespace, name, uid, resourceVersion };
+}

@@ -1,0 +1,142 @@
+/**
+ * How many pods there should be of those that a disruption budget is about: what their controllers were asked for, each
+ * counted once. Pods without a controller are nobody's promise, and do not count.
+ */
+import { Deployment } from '../../kinds/apps/v1/deployment.js';
+import { ReplicaSet } from '../../kinds/apps/v1/replica-set.js';
+import { StatefulSet } from '../../kinds/apps/v1/stateful-set/stateful-set.js';
+import { ReplicationController } from '../../kinds/core/v1/replication-controller.js';
+import type { Kind } from '../../kinds/kind.js';
+import type { ServedKind } from '../../kinds/served-kind.js';
+import { StatusError } from '../../meta/errors.js';
+import { quote } from '../../meta/go-text.js';
+import { parseApiVersion, qualifiedResource } from '../../meta/gvk.js';
+import type { OwnerReference } from '../../meta/object.js';
+import type { ControllerContext } from '../runtime/controller.js';
+import { controllerOf, type HasMetadata } from '../runtime/owners.js';
+import type { SharedInformer } from '../runtime/shared-informer.js';
+import type { StoredPod } from '../workloads/pod-state.js';
+
+export interface ExpectedPods {
+  readonly count: number;
+  /** Names of pods that no controller vouches for. */
+  readonly unmanaged: readonly string[];
+}
+
+interface Scaled {
+  readonly uid: string;
+  readonly replicas: number;
+}
+
+type Reference = Readonly<OwnerReference>;
+
+/** What a workload with a number of replicas has in common with the others. */
+interface Replicated extends HasMetadata {
+  readonly spec: { readonly replicas?: number | undefined };
+}
+
+export class PodExpectations {
+  readonly #context: ControllerContext;
+  readonly #replicaSets: SharedInformer<typeof ReplicaSet> | undefined;
+  readonly #deployments: SharedInformer<typeof Deployment> | undefined;
+  readonly #statefulSets: SharedInformer<typeof StatefulSet> | undefined;
+  readonly #replicationControllers: SharedInformer<typeof ReplicationController> | undefined;
+
+  constructor(context: ControllerContext) {
+    const informerOf = <AnyKind extends Kind>(kind: AnyKind) =>
+      context.serves(kind) ? context.informer(kind) : undefined;
+    this.#context = context;
+    this.#replicaSets = informerOf(ReplicaSet);
+    this.#deployments = informerOf(Deployment);
+    this.#statefulSets = informerOf(StatefulSet);
+    this.#replicationControllers = informerOf(ReplicationController);
+  }
+
+  /** Rejects when it cannot be told, with the reason as message. */
+  async of(pods: readonly StoredPod[]): Promise<ExpectedPods> {
+    const replicas = new Map<string, number>();
+    const unmanaged: string[] = [];
+    // Pods of one ReplicaSet of a Deployment all lead to the Deployment: one way is enough.
+    const asked = new Set<string>();
+    for (const pod of pods) {
+      const reference = controllerOf(pod);
+      if (reference === undefined) unmanaged.push(pod.metadata.name);
+      else if (!asked.has(reference.uid)) {
+        asked.add(reference.uid);
+        const scaled = this.#known(reference, pod) ?? (await this.#throughScale(reference, pod));
+        if (scaled === undefined) throw new Error(`found no controllers for pod ${quote(pod.metadata.name)}`);
+        replicas.set(scaled.uid, scaled.replicas);
+      }
+    }
+    return { count: [...replicas.values()].reduce((sum, count) => sum + count, 0), unmanaged };
+  }
+
+  /** A controller of the kinds that are known by heart. */
+  #known(reference: Reference, { metadata }: StoredPod): Scaled | undefined {
+    const { namespace } = metadata;
+    if (isOf(reference, 'ReplicationController', [''])) {
+      return scaledBy(this.#replicationControllers, reference, namespace);
+    }
+    if (isOf(reference, 'StatefulSet', ['apps'])) return scaledBy(this.#statefulSets, reference, namespace);
+    if (!isOf(reference, 'ReplicaSet', ['apps', 'extensions'])) return undefined;
+    const set = foundBy(this.#replicaSets, reference, namespace);
+    const above = set === undefined ? undefined : controllerOf(set);
+    if (above?.kind !== 'Deployment') return scaledBy(this.#replicaSets, reference, namespace);
+    // A ReplicaSet of a Deployment is no promise of its own.
+    return isOf(above, 'Deployment', ['apps', 'extensions'])
+      ? scaledBy(this.#deployments, above, namespace)
+      : undefined;
+  }
+
+  /** A controller of any other kind, as far as it can be scaled. */
+  async #throughScale(reference: Reference, { metadata }: StoredPod): Promise<Scaled | undefined> {
+    const served = this.#servedKind(reference);
+    if (served.kind.subresources['scale'] === undefined) {
+      throw new Error(`${qualifiedResource(served.gvr)} does not implement the scale subresource`);
+    }
+    // At that path all kinds are alike; which one it is the types need not know.
+    const scalable = served.kind as typeof StatefulSet;
+    try {
+      const scale = await this.#context.client
+        .api(scalable, metadata.namespace)
+        .subresource('scale')
+        .get(reference.name);
+      if (scale.metadata.uid !== reference.uid) return undefined;
+      return { uid: reference.uid, replicas: scale.spec.replicas ?? 0 };
+    } catch (error) {
+      if (StatusError.is(error, 'NotFound')) return undefined;
+      throw error;
+    }
+  }
+
+  #servedKind({ apiVersion, kind }: Reference): ServedKind {
+    const named = parseApiVersion(apiVersion);
+    const served = this.#context
+      .kinds()
+      .find(({ gvk }) => gvk.group === named?.group && gvk.version === named.version && gvk.kind === kind);
+    if (served === undefined) throw new Error(`no matches for kind ${quote(kind)} in version ${quote(apiVersion)}`);
+    return served;
+  }
+}
+
+function isOf({ apiVersion, kind }: Reference, expected: string, groups: readonly string[]): boolean {
+  return kind === expected && groups.includes(parseApiVersion(apiVersion)?.group ?? '?');
+}
+
+function foundBy(
+  informer: SharedInformer<Kind> | undefined,
+  { name, uid }: Reference,
+  namespace: string | undefined,
+): Replicated | undefined {
+  const found = informer?.get(name, namespace) as Replicated | undefined;
+  return found?.metadata.uid === uid ? found : undefined;
+}
+
+function scaledBy(
+  informer: SharedInformer<Kind> | undefined,
+  reference: Reference,
+  namespace: string | undefined,
+): Scaled | undefined {
+  const found = foundBy(informer, reference, namespace);
+  return found === undefined ? undefined : { uid: found.metadata.uid, replicas: found.spec.replicas ?? 1 };
+}

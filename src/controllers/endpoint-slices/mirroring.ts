@@ -1,0 +1,116 @@
+/**
+ * EndpointSlices for Endpoints that somebody wrote by hand: those of services without a selector.
+ */
+import { Endpoints } from '../../kinds/core/v1/endpoints.js';
+import { Service } from '../../kinds/core/v1/service/service.js';
+import { EndpointSlice } from '../../kinds/discovery/v1/endpoint-slice.js';
+import { leaderAnnotation, manager } from '../endpoints/names.js';
+import type { Controller } from '../runtime/controller.js';
+import { type MirrorNeeds, mirrorNeeds, type StoredEndpoints } from './mirrored-slices.js';
+import { OwnSlices } from './own-slices.js';
+import { writeSlices } from './write-slices.js';
+
+export interface EndpointSliceMirroringOptions {
+  /** How many addresses of a subset are mirrored; 1000 unless given. */
+  readonly maxEndpointsPerSubset?: number | undefined;
+}
+
+const MANAGER = 'endpointslicemirroring-controller';
+const MOST_PER_SUBSET = 1000;
+const BACKOFF = { firstMs: 1000, longestMs: 100_000 };
+
+/**
+ * Mirrors Endpoints of services without a selector into EndpointSlices.
+ *
+ * @example
+ * const cluster = createCluster({ controllers: controllers([endpointSliceMirroring()]) });
+ */
+export function endpointSliceMirroring(options: EndpointSliceMirroringOptions = {}): Controller {
+  const { maxEndpointsPerSubset = MOST_PER_SUBSET } = options;
+  if (
+    !Number.isInteger(maxEndpointsPerSubset) ||
+    maxEndpointsPerSubset < 1 ||
+    maxEndpointsPerSubset > MOST_PER_SUBSET
+  ) {
+    throw new TypeError(`orchplane: maxEndpointsPerSubset must be a whole number from 1 to ${MOST_PER_SUBSET}`);
+  }
+  return {
+    name: 'endpointslice-mirroring-controller',
+    account: 'endpointslicemirroring-controller',
+    component: 'endpoint-slice-mirroring-controller',
+    needs: [Service, Endpoints, EndpointSlice],
+    start(context) {
+      const { client, dialect, events } = context;
+      const services = context.informer(Service);
+      const all = context.informer(Endpoints);
+      const own = manager(dialect, MANAGER);
+      const slices = new OwnSlices(context.informer(EndpointSlice), {
+        dialect,
+        manager: own,
+        onChange: (key) => queue.add(key),
+      });
+      const isMirrorable = ({ metadata }: StoredEndpoints): boolean =>
+        metadata.labels?.[dialect.subkey('endpointslice', 'skip-mirror')] !== 'true' &&
+        metadata.annotations?.[leaderAnnotation(dialect)] === undefined;
+
+      const queue = context.queue(
+        async (key) => {
+          const endpoints = all.at(key);
+          const service = services.at(key);
+          const existing = slices.of(key);
+          const isWanted =
+            endpoints !== undefined &&
+            isMirrorable(endpoints) &&
+            service !== undefined &&
+            service.spec.selector === undefined;
+          if (!isWanted) {
+            const [slice] = existing;
+            const owner = endpoints ?? slice;
+            if (owner === undefined) return;
+            await writeSlices({
+              client,
+              key,
+              slices,
+              owner,
+              changes: { create: [], update: [], remove: [...existing] },
+            });
+            return;
+          }
+          const needs = mirrorNeeds({
+            endpoints,
+            existing,
+            maxEndpoints: maxEndpointsPerSubset,
+            dialect,
+            manager: own,
+          });
+          tell(endpoints, needs);
+          await writeSlices({ client, key, slices, owner: endpoints, changes: needs.changes });
+        },
+        { workers: 5, backoff: BACKOFF },
+      );
+
+      const tell = (endpoints: StoredEndpoints, { invalid, skipped }: MirrorNeeds): void => {
+        if (invalid > 0) {
+          const text = `Skipped ${invalid} invalid IP addresses when mirroring to EndpointSlices`;
+          events.record(endpoints, 'Warning', 'InvalidIPAddress', text);
+        }
+        if (skipped > invalid) {
+          const text =
+            `A max of ${maxEndpointsPerSubset} addresses can be mirrored to EndpointSlices per Endpoints subset. ` +
+            `${skipped} addresses were skipped`;
+          events.record(endpoints, 'Warning', 'TooManyAddressesToMirror', text);
+        }
+      };
+
+      services.onKey((key, event) => {
+        const isWithout = event.object.spec.selector === undefined;
+        const isWanted =
+          event.type === 'MODIFIED' ? isWithout !== (event.previous.spec.selector === undefined) : isWithout;
+        if (isWanted) queue.add(key);
+      });
+      all.onKey((key, event) => {
+        if (isMirrorable(event.object) || (event.type === 'MODIFIED' && isMirrorable(event.previous))) queue.add(key);
+      });
+    },
+  };
+}

@@ -1,0 +1,237 @@
+/**
+ * Endpoints: for each service with a selector, the addresses of its pods in the old form, under the service's name.
+ */
+import { Endpoints, type EndpointsInput } from '../../kinds/core/v1/endpoints.js';
+import { Pod } from '../../kinds/core/v1/pod/pod.js';
+import { Service } from '../../kinds/core/v1/service/service.js';
+import type { ObjectOf } from '../../kinds/kind.js';
+import type { Dialect } from '../../meta/dialect.js';
+import { StatusError } from '../../meta/errors.js';
+import type { Labels } from '../../meta/labels.js';
+import type { ApiObject, DeepReadonly } from '../../meta/object.js';
+import { deepEqual } from '../../util/json.js';
+import type { Controller, ControllerContext } from '../runtime/controller.js';
+import { keyOf, splitKey } from '../runtime/shared-informer.js';
+import { isPodReady, type StoredPod } from '../workloads/pod-state.js';
+import { headlessLabel, leaderAnnotation, triggerTimeAnnotation } from './names.js';
+import {
+  hostnameWithin,
+  isHeadless,
+  isSelecting,
+  mayBeEndpoint,
+  podAddresses,
+  podServices,
+  portNumber,
+  type StoredService,
+} from './pod-services.js';
+import { isNamespaceTerminating } from './refusals.js';
+import { type Address, type Placed, type Subset, subsetsOf } from './repack.js';
+import { TriggerTimes } from './trigger-times.js';
+import { countAddresses, MAX_ADDRESSES, truncateSubsets } from './truncate.js';
+
+type StoredEndpoints = ObjectOf<typeof Endpoints>;
+
+const COMPONENT = 'endpoint-controller';
+/** The look that is taken once, at the start: no service has an empty name. */
+const LEFTOVERS = '';
+
+/**
+ * Keeps the Endpoints of services with a selector, and deletes those of services that are gone.
+ *
+ * @example
+ * const cluster = createCluster({ controllers: controllers([endpoints()]) });
+ */
+export function endpoints(): Controller {
+  return {
+    name: 'endpoints-controller',
+    account: 'endpoint-controller',
+    component: COMPONENT,
+    needs: [Service, Pod, Endpoints],
+    start(context) {
+      const services = context.informer(Service);
+      const pods = context.informer(Pod);
+      const all = context.informer(Endpoints);
+      const selected = podServices(pods, services);
+      const times = new TriggerTimes();
+
+      const queue = context.queue(
+        async (key) => {
+          if (key === LEFTOVERS) {
+            for (const { metadata } of all.list())
+              if (!isLeaderRecord(metadata, context.dialect)) queue.add(keyOf({ metadata }));
+            return;
+          }
+          const service = services.at(key);
+          const current = all.at(key);
+          if (service === undefined) {
+            times.forget(key);
+            if (current !== undefined) await remove(context, key);
+            return;
+          }
+          if (!isSelecting(service)) return;
+          const behind = selected.podsOf(service);
+          const trigger = times.next(key, service, behind);
+          const subsets = subsetsOf(placedPods(service, behind));
+          if (current !== undefined && isUpToDate(current, subsets, service, context.dialect)) return;
+          await write(context, service, current, { subsets, trigger });
+        },
+        { workers: 5 },
+      );
+
+      queue.add(LEFTOVERS);
+      services.onKey((key) => queue.add(key));
+      pods.subscribe((event) => {
+        for (const key of selected.touchedBy(event)) queue.add(key);
+      });
+      all.onKey((key, { type }) => {
+        if (type === 'DELETED') queue.add(key);
+      });
+    },
+  };
+}
+
+function* placedPods(service: StoredService, pods: readonly StoredPod[]): Iterable<Placed> {
+  const { publishNotReadyAddresses = false, ports = [] } = service.spec;
+  for (const pod of pods) {
+    if (!mayBeEndpoint(pod, { evenTerminating: publishNotReadyAddresses })) continue;
+    const address = addressOf(pod, service);
+    if (address === undefined) continue;
+    const isReady = publishNotReadyAddresses || isPodReady(pod);
+    if (ports.length === 0 && service.spec.clusterIP === 'None') yield { address, port: undefined, isReady };
+    for (const servicePort of ports) {
+      const number = portNumber(pod, servicePort);
+      if (number === undefined) continue;
+      const { name = '', protocol, appProtocol } = servicePort;
+      const port = {
+        ...(name === '' ? {} : { name }),
+        port: number,
+        protocol,
+        ...(appProtocol === undefined ? {} : { appProtocol }),
+      };
+      yield { address, port, isReady };
+    }
+  }
+}
+
+/** Undefined: the pod has no address of the service's first family. */
+function addressOf(pod: StoredPod, service: StoredService): Address | undefined {
+  const family = service.spec.ipFamilies?.[0] ?? 'IPv4';
+  const ip = podAddresses(pod).find((candidate) => candidate.family === family)?.text;
+  if (ip === undefined) return undefined;
+  const { name, namespace = '', uid } = pod.metadata;
+  const hostname = hostnameWithin(pod, service);
+  return {
+    ip,
+    ...(hostname === undefined ? {} : { hostname }),
+    // A pod that is nowhere yet makes the whole object invalid, as it does for the reference.
+    nodeName: pod.spec.nodeName ?? '',
+    targetRef: { kind: 'Pod', namespace, name, uid },
+  };
+}
+
+function isUpToDate(
+  current: StoredEndpoints,
+  subsets: readonly Subset[],
+  service: StoredService,
+  dialect: Dialect,
+): boolean {
+  const { annotations = {}, labels = {} } = current.metadata;
+  const reserved = [headlessLabel(dialect), managedByLabel(dialect)];
+  const own = Object.entries(labels).filter(([key]) => !reserved.includes(key));
+  const wanted = service.metadata.labels ?? {};
+  const isOver = countAddresses(current.subsets ?? []) > MAX_ADDRESSES;
+  return (
+    deepEqual(current.subsets ?? [], subsets) &&
+    labels[managedByLabel(dialect)] === COMPONENT &&
+    own.length === Object.keys(wanted).length &&
+    own.every(([key, value]) => wanted[key] === value) &&
+    !isOver &&
+    annotations[overCapacityAnnotation(dialect)] === undefined
+  );
+}
+
+interface Wanted {
+  readonly subsets: readonly Subset[];
+  readonly trigger: string | undefined;
+}
+
+async function write(
+  { client, dialect, events }: ControllerContext,
+  service: StoredService,
+  current: StoredEndpoints | undefined,
+  { subsets, trigger }: Wanted,
+): Promise<void> {
+  const { name, namespace = '' } = service.metadata;
+  const fitting = truncateSubsets(subsets);
+  const kept = { ...current?.metadata.annotations };
+  delete kept[triggerTimeAnnotation(dialect)];
+  delete kept[overCapacityAnnotation(dialect)];
+  const annotations = {
+    ...kept,
+    ...(trigger === undefined ? {} : { [triggerTimeAnnotation(dialect)]: trigger }),
+    ...(fitting === subsets ? {} : { [overCapacityAnnotation(dialect)]: 'truncated' }),
+  };
+  const { annotations: _old, ...metadata } = current?.metadata ?? { name, namespace };
+  const object: DeepReadonly<EndpointsInput> & { readonly metadata: { readonly name: string } } = {
+    metadata: {
+      ...metadata,
+      labels: labelsFor(service, dialect),
+      ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+    },
+    ...(fitting.length === 0 ? {} : { subsets: fitting }),
+  };
+  const api = client.api(Endpoints, namespace);
+  try {
+    await (current === undefined ? api.create(object) : api.update(object));
+  } catch (error) {
+    if (current === undefined && isNamespaceTerminating(error)) return;
+    const message = error instanceof Error ? error.message : String(error);
+    if (current === undefined) {
+      const text = `Failed to create endpoint for service ${namespace}/${name}: ${message}`;
+      events.record(neverMade(name), 'Warning', 'FailedToCreateEndpoint', text);
+    } else {
+      const text = `Failed to update endpoint ${namespace}/${name}: ${message}`;
+      events.record(current, 'Warning', 'FailedToUpdateEndpoint', text);
+    }
+    throw error;
+  }
+}
+
+/** What could not be made has neither a uid nor, for the reference, a namespace: its events are in `default`. */
+function neverMade(name: string): ApiObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Endpoints',
+    metadata: { name, uid: '', resourceVersion: '', creationTimestamp: '' },
+  };
+}
+
+async function remove({ client }: ControllerContext, key: string): Promise<void> {
+  const { name, namespace } = splitKey(key);
+  try {
+    await client.api(Endpoints, namespace).delete(name);
+  } catch (error) {
+    if (!StatusError.is(error, 'NotFound')) throw error;
+  }
+}
+
+function labelsFor(service: StoredService, dialect: Dialect): Labels {
+  const labels = { ...service.metadata.labels };
+  delete labels[headlessLabel(dialect)];
+  if (isHeadless(service)) labels[headlessLabel(dialect)] = '';
+  labels[managedByLabel(dialect)] = COMPONENT;
+  return labels;
+}
+
+function isLeaderRecord({ annotations }: StoredEndpoints['metadata'], dialect: Dialect): boolean {
+  return annotations?.[leaderAnnotation(dialect)] !== undefined;
+}
+
+/** Who writes Endpoints. */
+function managedByLabel(dialect: Dialect): string {
+  return dialect.subkey('endpoints', 'managed-by');
+}
+
+function overCapacityAnnotation(dialect: Dialect): string {
+  return dialect.subkey('endpoints', 'over-capacity');
+}

@@ -1,0 +1,68 @@
+/**
+ * Events do not stay: an hour after one was last written it is gone. The reference leaves that to its store; here it is a
+ * look at the clock like any other.
+ */
+import { CoreEvent } from '../kinds/core/v1/event.js';
+import type { ObjectOf } from '../kinds/kind.js';
+import { StatusError } from '../meta/errors.js';
+import { timeToMs } from '../meta/time.js';
+import type { Controller } from './runtime/controller.js';
+import { splitKey } from './runtime/shared-informer.js';
+
+export interface EventTtlOptions {
+  /** How long an event stays after it was last written; an hour unless given. */
+  readonly ttlMs?: number | undefined;
+}
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * Deletes Events that nobody has written for a while. Those of both APIs are the same objects.
+ *
+ * @example
+ * const cluster = createCluster({ controllers: controllers([eventTtl({ ttlMs: 600_000 })]) });
+ */
+export function eventTtl({ ttlMs = HOUR_MS }: EventTtlOptions = {}): Controller {
+  if (!(ttlMs > 0)) throw new TypeError('orchplane: ttlMs must be greater than 0');
+  return {
+    name: 'event-ttl',
+    // No account: the reference's store does this, and it asks nobody.
+    needs: [CoreEvent],
+    start({ client, clock, informer, queue: createQueue }) {
+      const events = informer(CoreEvent);
+      const writtenMs = new Map<string, number>();
+
+      const queue = createQueue(async (key) => {
+        const event = events.at(key);
+        if (event === undefined) return undefined;
+        const leftMs = (writtenMs.get(key) ?? 0) + ttlMs - clock.now();
+        if (leftMs > 0) return { requeueAfterMs: leftMs };
+        const { name, namespace } = splitKey(key);
+        const { uid, resourceVersion } = event.metadata;
+        try {
+          await client.api(CoreEvent, namespace).delete(name, { preconditions: { uid, resourceVersion } });
+        } catch (error) {
+          if (!StatusError.is(error, 'NotFound')) throw error;
+        }
+        return undefined;
+      });
+
+      events.onKey((key, { type, object }) => {
+        if (type === 'DELETED') {
+          writtenMs.delete(key);
+          queue.cancelDelay(key);
+          return;
+        }
+        const written = type === 'ADDED' ? lastWritten(object) : clock.now();
+        writtenMs.set(key, written);
+        queue.addAfter(key, written + ttlMs - clock.now());
+      });
+    },
+  };
+}
+
+/** What an object tells about itself: it may have been there before anybody looked. */
+function lastWritten({ metadata }: ObjectOf<typeof CoreEvent>): number {
+  const times = (metadata.managedFields ?? []).flatMap(({ time }) => (time === undefined ? [] : [timeToMs(time)]));
+  return Math.max(timeToMs(metadata.creationTimestamp), ...times);
+}

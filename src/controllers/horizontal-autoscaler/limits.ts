@@ -1,0 +1,190 @@
+/**
+ * How far and how fast the number of replicas may go: bounds, windows that a recommendation must outlast, and policies on
+ * the rate of change. What was recommended and done before is kept here, per autoscaler.
+ */
+import type {
+  HorizontalPodAutoscalerBehavior,
+  ScalingRules,
+} from '../../kinds/autoscaling/v2/horizontal-pod-autoscaler/schema.js';
+import type { DeepReadonly } from '../../meta/object.js';
+
+export type Behavior = DeepReadonly<HorizontalPodAutoscalerBehavior>;
+type Rules = DeepReadonly<ScalingRules>;
+
+/** What one autoscaler recommended and did. */
+export interface ScalingHistory {
+  readonly recommendations: Stamped[];
+  readonly ups: Stamped[];
+  readonly downs: Stamped[];
+}
+
+interface Stamped {
+  count: number;
+  atMs: number;
+}
+
+export interface Wish {
+  readonly current: number;
+  readonly desired: number;
+  readonly min: number;
+  readonly max: number;
+  readonly nowMs: number;
+  /** How long a lower recommendation waits where no behavior says so. */
+  readonly downscaleWindowMs: number;
+}
+
+export interface Reason {
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface Limited {
+  readonly replicas: number;
+  readonly ableToScale: Reason;
+  readonly isLimited: boolean;
+  readonly limit: Reason;
+}
+
+const READY: Reason = { reason: 'ReadyForNewScale', message: 'recommended size matches current size' };
+const DOWN_STABILIZED: Reason = {
+  reason: 'ScaleDownStabilized',
+  message: 'recent recommendations were higher than current one, applying the highest recent recommendation',
+};
+const UP_STABILIZED: Reason = {
+  reason: 'ScaleUpStabilized',
+  message: 'recent recommendations were lower than current one, applying the lowest recent recommendation',
+};
+const WITHIN: Reason = {
+  reason: 'DesiredWithinRange',
+  message: 'the desired count is within the acceptable range',
+};
+const TOO_MANY: Reason = {
+  reason: 'TooManyReplicas',
+  message: 'the desired replica count is more than the maximum replica count',
+};
+const TOO_FEW: Reason = {
+  reason: 'TooFewReplicas',
+  message: 'the desired replica count is less than the minimum replica count',
+};
+const UP_TOO_FAST: Reason = {
+  reason: 'ScaleUpLimit',
+  message: 'the desired replica count is increasing faster than the maximum scale rate',
+};
+const DOWN_TOO_FAST: Reason = {
+  reason: 'ScaleDownLimit',
+  message: 'the desired replica count is decreasing faster than the maximum scale rate',
+};
+
+export function newHistory(current: number, nowMs: number): ScalingHistory {
+  return { recommendations: [{ count: current, atMs: nowMs }], ups: [], downs: [] };
+}
+
+/** What may be done of what is wished, and why not all of it. */
+export function limited(wish: Wish, behavior: Behavior | undefined, history: ScalingHistory): Limited {
+  return behavior === undefined ? withoutBehavior(wish, history) : withBehavior(wish, behavior, history);
+}
+
+/** Notes a change that was made, for policies on the rate. */
+export function noteScaling(
+  history: ScalingHistory,
+  behavior: Behavior | undefined,
+  { from, to, nowMs }: { readonly from: number; readonly to: number; readonly nowMs: number },
+): void {
+  if (behavior === undefined) return;
+  const isUp = to > from;
+  const rules = isUp ? behavior.scaleUp : behavior.scaleDown;
+  const longest = Math.max(0, ...(rules?.policies ?? []).map(({ periodSeconds }) => periodSeconds * 1000));
+  replaceOld(isUp ? history.ups : history.downs, { count: Math.abs(to - from), atMs: nowMs }, nowMs - longest);
+}
+
+function withoutBehavior(wish: Wish, history: ScalingHistory): Limited {
+  const { current, desired, min, max, nowMs, downscaleWindowMs } = wish;
+  const cutoff = nowMs - downscaleWindowMs;
+  const recent = history.recommendations.filter(({ atMs }) => atMs >= cutoff);
+  const stable = Math.max(desired, ...recent.map(({ count }) => count));
+  replaceOld(history.recommendations, { count: desired, atMs: nowMs }, cutoff);
+  const ableToScale = stable === desired ? READY : DOWN_STABILIZED;
+  // Twice as many at once at most, or four.
+  const rateLimit = Math.max(2 * current, 4);
+  const top = Math.min(max, rateLimit);
+  if (stable < min) return { replicas: min, ableToScale, isLimited: true, limit: TOO_FEW };
+  if (stable > top) {
+    return { replicas: top, ableToScale, isLimited: true, limit: max > rateLimit ? UP_TOO_FAST : TOO_MANY };
+  }
+  return { replicas: stable, ableToScale, isLimited: false, limit: WITHIN };
+}
+
+function withBehavior(wish: Wish, behavior: Behavior, history: ScalingHistory): Limited {
+  const { current, desired, min, max, nowMs } = wish;
+  const { scaleUp = {}, scaleDown = {} } = behavior;
+  const stable = stabilized(wish, behavior, history);
+  const stabilizedBy = desired >= current ? UP_STABILIZED : DOWN_STABILIZED;
+  const ableToScale = stable === desired ? READY : stabilizedBy;
+  if (stable > current) {
+    const rateLimit = Math.max(current, upLimit(current, scaleUp, { history, nowMs }));
+    const top = Math.min(max, rateLimit);
+    if (stable > top) {
+      return { replicas: top, ableToScale, isLimited: true, limit: max > rateLimit ? UP_TOO_FAST : TOO_MANY };
+    }
+  }
+  if (stable < current) {
+    const rateLimit = Math.min(current, downLimit(current, scaleDown, { history, nowMs }));
+    const bottom = Math.max(min, rateLimit);
+    if (stable < bottom) {
+      return { replicas: bottom, ableToScale, isLimited: true, limit: min < rateLimit ? DOWN_TOO_FAST : TOO_FEW };
+    }
+  }
+  return { replicas: stable, ableToScale, isLimited: false, limit: WITHIN };
+}
+
+/** The recommendation as far as all within the window of its direction agree. */
+function stabilized(wish: Wish, { scaleUp, scaleDown }: Behavior, { recommendations }: ScalingHistory): number {
+  const { current, desired, nowMs, downscaleWindowMs } = wish;
+  const upCutoff = nowMs - (scaleUp?.stabilizationWindowSeconds ?? 0) * 1000;
+  const downSeconds = scaleDown?.stabilizationWindowSeconds;
+  const downCutoff = nowMs - (downSeconds === undefined ? downscaleWindowMs : downSeconds * 1000);
+  const since = (cutoff: number) => recommendations.filter(({ atMs }) => atMs > cutoff).map(({ count }) => count);
+  const lowest = Math.min(desired, ...since(upCutoff));
+  const highest = Math.max(desired, ...since(downCutoff));
+  replaceOld(recommendations, { count: desired, atMs: nowMs }, Math.min(upCutoff, downCutoff));
+  return Math.min(Math.max(current, lowest), highest);
+}
+
+interface Past {
+  readonly history: ScalingHistory;
+  readonly nowMs: number;
+}
+
+function upLimit(current: number, { selectPolicy, policies = [] }: Rules, past: Past): number {
+  if (selectPolicy === 'Disabled') return current;
+  const limits = policies.map(({ type, value, periodSeconds }) => {
+    const start = periodStart(current, periodSeconds, past);
+    // Rounded up: a share of few pods must not mean none.
+    return type === 'Pods' ? start + value : Math.ceil(start * (1 + value / 100));
+  });
+  return selectPolicy === 'Min' ? Math.min(...limits) : Math.max(...limits);
+}
+
+function downLimit(current: number, { selectPolicy, policies = [] }: Rules, past: Past): number {
+  if (selectPolicy === 'Disabled') return current;
+  const limits = policies.map(({ type, value, periodSeconds }) => {
+    const start = periodStart(current, periodSeconds, past);
+    return type === 'Pods' ? start - value : Math.trunc(start * (1 - value / 100));
+  });
+  return selectPolicy === 'Min' ? Math.max(...limits) : Math.min(...limits);
+}
+
+/** How many replicas there were when the period began. */
+function periodStart(current: number, periodSeconds: number, { history, nowMs }: Past): number {
+  const cutoff = nowMs - periodSeconds * 1000;
+  const changed = (list: readonly Stamped[]) =>
+    list.reduce((sum, { count, atMs }) => (atMs > cutoff ? sum + count : sum), 0);
+  return current - changed(history.ups) + changed(history.downs);
+}
+
+/** Puts an entry in the place of the last one that is too old to count, so that lists stay short. */
+function replaceOld(list: Stamped[], entry: Stamped, cutoff: number): void {
+  const old = list.findLastIndex(({ atMs }) => atMs < cutoff);
+  if (old < 0) list.push(entry);
+  else list[old] = entry;
+}

@@ -1,0 +1,167 @@
+/**
+ * Where an autoscaler's numbers come from: a function that a program gives, or the metrics API if the cluster serves it.
+ */
+import type { Client } from '../../client/client.js';
+import type { Kind } from '../../kinds/kind.js';
+import { type Dialect, serviceGroup } from '../../meta/dialect.js';
+import type { LabelSelectorObject } from '../../meta/labels.js';
+import type { ApiObject } from '../../meta/object.js';
+import { Quantity } from '../../meta/quantity.js';
+import { timeToMs } from '../../meta/time.js';
+import { isRecord } from '../../util/json.js';
+import type { MaybePromise } from '../../util/maybe-promise.js';
+import type { ControllerContext } from '../runtime/controller.js';
+
+/** What is asked. Selectors of pods are texts, as in a request. */
+export type MetricQuery =
+  | {
+      readonly type: 'resource';
+      readonly namespace: string;
+      readonly selector: string;
+      /** `cpu`, `memory`, … */
+      readonly resource: string;
+      /** Only of the container of this name; absent: of the whole pod. */
+      readonly container?: string;
+    }
+  | {
+      readonly type: 'pods';
+      readonly namespace: string;
+      readonly selector: string;
+      readonly metric: string;
+      readonly metricSelector?: LabelSelectorObject;
+    }
+  | {
+      readonly type: 'object';
+      readonly namespace: string;
+      readonly object: { readonly apiVersion?: string; readonly kind: string; readonly name: string };
+      readonly metric: string;
+      readonly metricSelector?: LabelSelectorObject;
+    }
+  | {
+      readonly type: 'external';
+      readonly namespace: string;
+      readonly metric: string;
+      readonly metricSelector?: LabelSelectorObject;
+    };
+
+export interface MetricSample {
+  /** The pod that it is about, for metrics of pods. */
+  readonly pod?: string;
+  /** A number, or a quantity such as `250m` or `1Gi`. */
+  readonly value: number | string;
+  /** When it was measured; now unless given. */
+  readonly atMs?: number;
+  /** Over how much time; 60 s unless given. */
+  readonly windowMs?: number;
+}
+
+/** Answers a query; undefined: such metrics are not served here. What it throws becomes the reason why there is no scaling. */
+export type MetricsSource = (query: MetricQuery) => MaybePromise<readonly MetricSample[] | undefined>;
+
+/** A sample in thousandths, which is what targets are compared in. */
+export interface Measured {
+  readonly milli: number;
+  readonly atMs: number;
+  readonly windowMs: number;
+}
+
+const DEFAULT_WINDOW_MS = 60_000;
+
+/** Samples that are there, at least one. Rejects with the reference's words for what is missing. */
+export async function samplesOf(
+  source: MetricsSource,
+  query: MetricQuery,
+  dialect: Dialect,
+): Promise<readonly MetricSample[]> {
+  const api = API_OF[query.type];
+  let samples: readonly MetricSample[] | undefined;
+  try {
+    samples = await source(query);
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    throw new Error(`unable to fetch metrics from ${api} metrics API: ${text}`, { cause: error });
+  }
+  if (samples === undefined)
+    throw new Error(`unable to fetch metrics from ${api} metrics API: ${missing(query, dialect)}`);
+  if (samples.length === 0) throw new Error(`no metrics returned from ${api} metrics API`);
+  return samples;
+}
+
+/** The samples of pods by name. Of those that tell of none, nothing can be made. */
+export function byPod(samples: readonly MetricSample[], nowMs: number): Map<string, Measured> {
+  const found = new Map<string, Measured>();
+  for (const sample of samples) {
+    if (sample.pod === undefined) throw new Error('a sample does not say which pod it is about');
+    found.set(sample.pod, {
+      milli: milliOf(sample.value),
+      atMs: sample.atMs ?? nowMs,
+      windowMs: sample.windowMs ?? DEFAULT_WINDOW_MS,
+    });
+  }
+  return found;
+}
+
+export function milliOf(value: number | string): number {
+  return Number((typeof value === 'number' ? Quantity.fromNumber(value) : Quantity.parse(value)).milliValue());
+}
+
+const API_OF = { resource: 'resource', pods: 'custom', object: 'custom', external: 'external' } as const;
+
+function missing(query: MetricQuery, dialect: Dialect): string {
+  if (query.type === 'pods' || query.type === 'object') {
+    return `no custom metrics API (${dialect.group(serviceGroup('custom.metrics'))}) registered`;
+  }
+  const what =
+    query.type === 'resource'
+      ? `pods.${dialect.group(serviceGroup('metrics'))}`
+      : `${query.metric}.${dialect.group(serviceGroup('external.metrics'))}`;
+  return `the server could not find the requested resource (get ${what})`;
+}
+
+/** The metrics API of the cluster: usage of pods, from the objects of that group, if it is served. */
+export function metricsApi({ client, dialect, host }: ControllerContext): MetricsSource {
+  const group = dialect.group(serviceGroup('metrics'));
+  return async (query) => {
+    if (query.type !== 'resource') return undefined;
+    const served = host
+      ?.kinds()
+      .find(({ gvr, namespaced }) => gvr.group === group && gvr.resource === 'pods' && namespaced);
+    if (served === undefined) return undefined;
+    const items = await listed(client, served.kind, query);
+    const samples = items.flatMap((item) => usageIn(item, query) ?? []);
+    // Items without the resource are there all the same: what lacks is the usage, not the API.
+    return items.length > 0 && samples.length === 0 ? NOTHING_USED : samples;
+  };
+}
+
+/** About no pod that exists. */
+const NOTHING_USED: readonly MetricSample[] = [{ pod: '', value: 0 }];
+
+async function listed(
+  client: Client,
+  kind: Kind,
+  { namespace, selector }: { readonly namespace: string; readonly selector: string },
+): Promise<readonly ApiObject[]> {
+  // A kind that is only known to be namespaced says nothing about its objects.
+  const api = client.api(kind as Kind<ApiObject, ApiObject, 'Namespaced'>, namespace);
+  return (await api.list({ labels: selector })).items;
+}
+
+function usageIn(item: ApiObject, query: MetricQuery & { readonly type: 'resource' }): MetricSample | undefined {
+  const containers = Array.isArray(item['containers']) ? item['containers'].filter(isRecord) : [];
+  const counted =
+    query.container === undefined ? containers : containers.filter(({ name }) => name === query.container).slice(0, 1);
+  let milli = 0;
+  for (const { usage } of counted) {
+    const value = isRecord(usage) ? usage[query.resource] : undefined;
+    if (typeof value !== 'string' && typeof value !== 'number') return undefined;
+    milli += milliOf(value);
+  }
+  if (counted.length === 0) return undefined;
+  const { timestamp } = item;
+  return {
+    pod: item.metadata.name,
+    value: `${milli}m`,
+    ...(typeof timestamp === 'string' ? { atMs: timeToMs(timestamp) } : {}),
+  };
+}

@@ -1,0 +1,47 @@
+/**
+ * What an autoscaler scales: the `/scale` of whatever its reference names.
+ */
+import type { SubresourceApi } from '../../client/api.js';
+import { Deployment } from '../../kinds/apps/v1/deployment.js';
+import { ReplicaSet } from '../../kinds/apps/v1/replica-set.js';
+import { StatefulSet } from '../../kinds/apps/v1/stateful-set/stateful-set.js';
+import type { Scale } from '../../kinds/autoscaling/v1/scale.js';
+import { ReplicationController } from '../../kinds/core/v1/replication-controller.js';
+import type { Kind } from '../../kinds/kind.js';
+import type { ApiObject } from '../../meta/object.js';
+import type { ControllerContext } from '../runtime/controller.js';
+
+export interface TargetReference {
+  readonly apiVersion?: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
+export type ScaleApi = SubresourceApi<typeof Scale>;
+type Scalable = Kind<ApiObject, ApiObject, 'Namespaced', 'scale'>;
+
+/** Where nobody can say what a server serves, these are. */
+const KNOWN: readonly Kind[] = [Deployment, ReplicaSet, StatefulSet, ReplicationController];
+
+/** The `/scale` of the referenced objects in a namespace. Throws with the reference's words if there is none. */
+export function scalesOf(
+  { client, dialect, host }: ControllerContext,
+  { apiVersion = '', kind }: TargetReference,
+  namespace: string,
+): ScaleApi {
+  const parts = apiVersion.split('/');
+  if (parts.length > 2) throw new Error(`unexpected GroupVersion string: ${apiVersion}`);
+  const group = parts.length === 2 ? (parts[0] ?? '') : '';
+  const candidates = (host?.kinds().map((served) => served.kind) ?? KNOWN).filter(
+    (candidate) => candidate.kind === kind && dialect.group(candidate.group) === group,
+  );
+  if (candidates.length === 0)
+    throw new Error(`no matches for kind ${JSON.stringify(kind)} in group ${JSON.stringify(group)}`);
+  const scalable = candidates.find(isScalable);
+  if (scalable === undefined) throw new Error('the server could not find the requested resource');
+  return client.api(scalable, namespace).subresource('scale');
+}
+
+function isScalable(kind: Kind): kind is Scalable {
+  return kind.scope === 'Namespaced' && Object.hasOwn(kind.subresources, 'scale');
+}

@@ -1,0 +1,368 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+/**
+ * Leader election on a Lease, by the rules of the reference's clients: whoever holds the lease renews it; who does not
+ * watches, by its own clock, how long it has stayed as it is, and takes it once that is longer than the holder promised.
+ * Clocks need not agree, they only have to run equally fast. All waiting is in a queue on the host's clock.
+ */
+import type { Stored } from '../../client/api.js';
+import { type Client, createClient } from '../../client/client.js';
+import type { Host } from '../../client/host.js';
+import { Lease, type LeaseSpecInput } from '../../kinds/coordination/v1/lease.js';
+import { StatusError } from '../../meta/errors.js';
+import { formatMicroTime } from '../../meta/time.js';
+import { onAbort } from '../../util/abort.js';
+import { Activities, untilAtRest } from '../../util/activity.js';
+import type { Undo } from '../../util/clock.js';
+import { randomIds } from '../../util/ids.js';
+import { refuseUnknownOptions } from '../../util/options.js';
+import { createEventRecorder } from './events.js';
+import { Traffic } from './traffic.js';
+import { type Again, WorkQueue } from './work-queue.js';
+
+export interface LeaderElectionOptions {
+  /** Of the Lease. */
+  readonly name: string;
+  /** Where the Lease is; `kube-system` unless given. */
+  readonly namespace?: string | undefined;
+  /** Who this candidate is. No two may share one; absent: a fresh one for each campaign. */
+  readonly identity?: string | undefined;
+  /** How long others wait before they take the lease; whole seconds, 15 s unless given. */
+  readonly leaseDurationMs?: number | undefined;
+  /** How long a leader tries to renew before it stops leading; 10 s unless given. */
+  readonly renewDeadlineMs?: number | undefined;
+  /** What passes between attempts; 2 s unless given. Those who do not lead wait up to 2.2 times as long, by chance. */
+  readonly retryPeriodMs?: number | undefined;
+  /** Whether a leader that is closed gives the lease back, so that others need not wait; true unless given. */
+  readonly releaseOnClose?: boolean | undefined;
+  /** Whether an Event tells who leads; false unless given. */
+  readonly events?: boolean | undefined;
+}
+
+const OPTIONS = [
+  'name',
+  'namespace',
+  'identity',
+  'leaseDurationMs',
+  'renewDeadlineMs',
+  'retryPeriodMs',
+  'releaseOnClose',
+  'events',
+] as const satisfies readonly (keyof LeaderElectionOptions)[];
+
+/** What a candidate is told. None of these may throw. */
+export interface LeaderCallbacks {
+  readonly onStartedLeading?: (() => void) | undefined;
+  /** Only after it has led. Whatever must have a single leader has to end within this call. */
+  readonly onStoppedLeading?: (() => void) | undefined;
+  /** Who leads now, this candidate included, whenever that is somebody else than before. */
+  readonly onNewLeader?: ((identity: string) => void) | undefined;
+  /** Told of attempts that failed; others come. */
+  readonly onError?: ((error: unknown) => void) | undefined;
+}
+
+/** An election; for `runControllers`, or to stand in on one's own. */
+export interface LeaderElection {
+  readonly name: string;
+  readonly namespace: string;
+  /** Stands as a candidate, again and again, until it is closed. */
+  campaign(host: Host, callbacks?: LeaderCallbacks): Candidate;
+}
+
+export interface Candidate extends AsyncDisposable {
+  readonly identity: string;
+  readonly isLeader: boolean;
+  /** Who was last seen to lead; empty: nobody. */
+  readonly leader: string;
+  /** Stops leading at once, and gives the lease back. Resolves when that is done. */
+  close(): Promise<void>;
+}
+
+/** How much longer than the period a candidate may wait, as a part of it. */
+const JITTER = 1.2;
+const TRY = 'lease';
+const DEADLINE = 'deadline';
+
+/**
+ * An election for a Lease. Throws TypeError for times that cannot work.
+ *
+ * @example
+ * const election = leaderElection({ name: 'greeter', identity: 'a' });
+ * await using candidate = election.campaign(cluster, { onStartedLeading: () => console.log('leading') });
+ */
+export function leaderElection(options: LeaderElectionOptions): LeaderElection {
+  refuseUnknownOptions('leaderElection', options, OPTIONS);
+  const settings: Settings = {
+    name: options.name,
+    namespace: options.namespace ?? 'kube-system',
+    identity: options.identity,
+    leaseDurationMs: options.leaseDurationMs ?? 15_000,
+    renewDeadlineMs: options.renewDeadlineMs ?? 10_000,
+    retryPeriodMs: options.retryPeriodMs ?? 2_000,
+    releaseOnClose: options.releaseOnClose ?? true,
+    events: options.events ?? false,
+  };
+  checkSettings(settings);
+  const { name, namespace } = settings;
+  return { name, namespace, campaign: (host, callbacks = {}) => new Campaign(host, settings, callbacks) };
+}
+
+interface Settings {
+  readonly name: string;
+  readonly namespace: string;
+  readonly identity: string | undefined;
+  readonly leaseDurationMs: number;
+  readonly renewDeadlineMs: number;
+  readonly retryPeriodMs: number;
+  readonly releaseOnClose: boolean;
+  readonly events: boolean;
+}
+
+function checkSettings({ name, identity, leaseDurationMs, renewDeadlineMs, retryPeriodMs }: Settings): void {
+  const refuse = (why: string): never => {
+    throw new TypeError(`orchplane: leaderElection: ${why}`);
+  };
+  if (name === '') refuse('a lease needs a name');
+  if (identity === '') refuse('an identity is not empty');
+  if (!(leaseDurationMs >= 1_000)) refuse('leaseDurationMs is at least 1000: leases count in seconds');
+  if (!(leaseDurationMs > renewDeadlineMs)) refuse('leaseDurationMs must be greater than renewDeadlineMs');
+  if (!(retryPeriodMs > 0)) refuse('retryPeriodMs must be greater than zero');
+  if (!(renewDeadlineMs > JITTER * retryPeriodMs))
+    refuse(`renewDeadlineMs must be more than ${JITTER} × retryPeriodMs`);
+}
+
+type StoredLease = Stored<typeof Lease>;
+
+/** The lease as it was last seen, and since when by this candidate's clock. */
+interface Observed {
+  readonly lease: StoredLease;
+  readonly sinceMs: number;
+}
+
+class Campaign implements Candidate {
+  readonly identity: string;
+  readonly #host: Host;
+  readonly #settings: Settings;
+  readonly #callbacks: LeaderCallbacks;
+  readonly #client: Client;
+  readonly #queue: WorkQueue;
+  readonly #events: ReturnType<typeof createEventRecorder>;
+  readonly #undos: Undo[] = [];
+  #observed: Observed | undefined;
+  #reported = '';
+  #isLeading = false;
+  /** Until when a leader may try to renew; the last success plus the deadline. */
+  #deadlineMs = 0;
+  /** Ends requests of a term that is over. */
+  #term = new AbortController();
+  #closing: Promise<void> | undefined;
+
+  constructor(host: Host, settings: Settings, callbacks: LeaderCallbacks) {
+    this.#host = host;
+    this.#settings = settings;
+    this.#callbacks = callbacks;
+    const ids = host.ids ?? randomIds;
+    this.identity = settings.identity ?? `orchplane_${ids.uid()}`;
+    const traffic = new Traffic();
+    this.#client = createClient({ transport: traffic.over(host) });
+    const report = (error: unknown) => callbacks.onError?.(error);
+    this.#events = createEventRecorder({
+      client: this.#client,
+      clock: host.clock,
+      ids,
+      component: settings.name,
+      report,
+    });
+    this.#queue = new WorkQueue({
+      name: `the election of ${settings.name}`,
+      clock: host.clock,
+      // An attempt that hangs must not keep the deadline from being seen.
+      workers: 2,
+      reconcile: (key) => (key === DEADLINE ? this.#onDeadline() : this.#attempt()),
+      onError: report,
+    });
+    const activities = host.activities ?? new Activities();
+    const atRest = () => untilAtRest(activities, { timeoutMs: 0 });
+    const leave = host.clock.join?.(() => traffic.untilStill(activities, host.clock, atRest));
+    if (leave !== undefined) this.#undos.push(leave);
+    this.#undos.push(
+      activities.add(this.#queue),
+      activities.add(this.#events),
+      () => this.#queue.close(),
+      onAbort(host.closing, () => void this.close()),
+    );
+    this.#queue.add(TRY);
+    this.#queue.open();
+  }
+
+  get isLeader(): boolean {
+    return this.#isLeading;
+  }
+
+  get leader(): string {
+    return this.#observed?.lease.spec.holderIdentity ?? '';
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #end(): Promise<void> {
+    for (const undo of this.#undos.splice(0)) undo();
+    const isReachable = this.#host.closing?.aborted !== true;
+    const mayRelease = this.#isLeading && this.#settings.releaseOnClose && isReachable;
+    if (!isReachable) this.#events.close();
+    this.#stopLeading();
+    if (!mayRelease) return;
+    try {
+      await this.#release();
+    } catch (error) {
+      // Somebody else has it by now, or nobody can be reached: then it runs out by itself.
+      this.#callbacks.onError?.(error);
+    }
+  }
+
+  async #attempt(): Promise<Again> {
+    const { retryPeriodMs, renewDeadlineMs, leaseDurationMs } = this.#settings;
+    const { signal } = this.#term;
+    const startedMs = this.#host.clock.now();
+    const isWon = await this.#acquireOrRenew(signal);
+    // It was over before the answer came: what it says is about a term that has ended.
+    if (this.#closing !== undefined || signal.aborted) return { requeueAfterMs: retryPeriodMs };
+    if (isWon) {
+      // Never longer than others wait.
+      const termMs = Math.min(retryPeriodMs + renewDeadlineMs, Math.floor(leaseDurationMs / 1_000) * 1_000);
+      this.#deadlineMs = startedMs + termMs;
+      this.#queue.cancelDelay(DEADLINE);
+      this.#queue.addAfter(DEADLINE, this.#deadlineMs - this.#host.clock.now());
+      this.#startLeading();
+    }
+    this.#reportLeader();
+    if (this.#isLeading) return { requeueAfterMs: retryPeriodMs };
+    const random = (this.#host.ids ?? randomIds).random();
+    return { requeueAfterMs: retryPeriodMs * (1 + random * JITTER) };
+  }
+
+  async #onDeadline(): Promise<Again | undefined> {
+    if (!this.#isLeading) return undefined;
+    const leftMs = this.#deadlineMs - this.#host.clock.now();
+    if (leftMs > 0) return { requeueAfterMs: leftMs };
+    this.#stopLeading();
+    return undefined;
+  }
+
+  async #acquireOrRenew(signal: AbortSignal): Promise<boolean> {
+    try {
+      return await this.#tryOnce(signal);
+    } catch (error) {
+      // The end of a term is no failure.
+      if (!signal.aborted) this.#callbacks.onError?.(error);
+      return false;
+    }
+  }
+
+  async #tryOnce(signal: AbortSignal): Promise<boolean> {
+    const leases = this.#client.api(Lease, this.#settings.namespace);
+    const { name, namespace } = this.#settings;
+    const now = formatMicroTime(this.#host.clock.now());
+    // 1. A leader takes it that nothing has changed since its last renewal.
+    const held = this.#observed;
+    if (held !== undefined && this.#isHeldByUs(held.lease) && this.#isValid(held)) {
+      try {
+        const spec = this.#specOf(now, held.lease);
+        this.#observe(await leases.update({ ...held.lease, spec }, { signal }));
+        return true;
+      } catch (error) {
+        // Something has: look what.
+        if (!StatusError.is(error, 'Conflict') && !StatusError.is(error, 'NotFound')) throw error;
+      }
+    }
+    // 2. What is there now.
+    const found = await leases.find(name, { signal });
+    if (found === undefined) {
+      this.#observe(await leases.create({ metadata: { name, namespace }, spec: this.#specOf(now) }, { signal }));
+      return true;
+    }
+    // 3. Time counts from when it was first seen to be as it is.
+    if (this.#observed === undefined || recordOf(this.#observed.lease) !== recordOf(found)) this.#observe(found);
+    const observed: Observed = { lease: found, sinceMs: this.#observed?.sinceMs ?? this.#host.clock.now() };
+    if ((found.spec.holderIdentity ?? '') !== '' && !this.#isHeldByUs(found) && this.#isValid(observed)) return false;
+    // 4. It is ours, or nobody's, or its holder is late.
+    this.#observe(await leases.update({ ...found, spec: this.#specOf(now, found) }, { signal }));
+    return true;
+  }
+
+  #observe(lease: StoredLease): void {
+    this.#observed = { lease, sinceMs: this.#host.clock.now() };
+  }
+
+  #isHeldByUs({ spec }: StoredLease): boolean {
+    return spec.holderIdentity === this.identity;
+  }
+
+  #isValid({ lease, sinceMs }: Observed): boolean {
+    return sinceMs + (lease.spec.leaseDurationSeconds ?? 0) * 1_000 > this.#host.clock.now();
+  }
+
+  /** The lease as this candidate holds it: anew, or as before but for the time. */
+  #specOf(now: string, before?: StoredLease): LeaseSpecInput {
+    const isRenewal = before !== undefined && this.#isHeldByUs(before);
+    const transitions = before?.spec.leaseTransitions ?? 0;
+    return {
+      holderIdentity: this.identity,
+      leaseDurationSeconds: Math.floor(this.#settings.leaseDurationMs / 1_000),
+      acquireTime: isRenewal ? (before.spec.acquireTime ?? now) : now,
+      renewTime: now,
+      leaseTransitions: before === undefined || isRenewal ? transitions : transitions + 1,
+    };
+  }
+
+  #startLeading(): void {
+    if (this.#isLeading) return;
+    this.#isLeading = true;
+    this.#tell('became leader');
+    this.#callbacks.onStartedLeading?.();
+  }
+
+  #stopLeading(): void {
+    this.#term.abort();
+    this.#term = new AbortController();
+    this.#queue.cancelDelay(DEADLINE);
+    if (!this.#isLeading) return;
+    this.#isLeading = false;
+    this.#tell('stopped leading');
+    this.#callbacks.onStoppedLeading?.();
+  }
+
+  #reportLeader(): void {
+    if (this.leader === this.#reported) return;
+    this.#reported = this.leader;
+    if (this.leader !== '') this.#callbacks.onNewLeader?.(this.leader);
+  }
+
+  /** As if nobody held it, and for a second only. */
+  async #release(): Promise<void> {
+    const lease = this.#observed?.lease;
+    if (lease === undefined || !this.#isHeldByUs(lease)) return;
+    const now = formatMicroTime(this.#host.clock.now());
+    const leaseTransitions = lease.spec.leaseTransitions ?? 0;
+    const spec = { holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now, leaseTransitions };
+    this.#observe(await this.#client.api(Lease, this.#settings.namespace).update({ ...lease, spec }));
+  }
+
+  #tell(what: string): void {
+    if (!this.#settings.events || this.#observed === undefined) return;
+    const { apiVersion, kind, metadata } = this.#observed.lease;
+    this.#events.record({ apiVersion, kind, metadata }, 'Normal', 'LeaderElection', `${this.identity} ${what}`);
+  }
+}
+
+/** What makes two looks at a lease the same. */
+function recordOf({ spec }: StoredLease): string {
+  const { holderIdentity, leaseDurationSeconds, acquireTime, renewTime, leaseTransitions } = spec;
+  return JSON.stringify([holderIdentity, leaseDurationSeconds, acquireTime, renewTime, leaseTransitions]);
+}

@@ -1,0 +1,172 @@
+/**
+ * Secrets that hold a token of a service account: whoever makes one of that type, with the account's name in an
+ * annotation, finds the token in it. The secret goes with its account, and the token with the secret.
+ */
+import type { Stored } from '../client/api.js';
+import type { Client } from '../client/client.js';
+import { Secret } from '../kinds/core/v1/secret.js';
+import { ServiceAccount } from '../kinds/core/v1/service-account.js';
+import type { Dialect } from '../meta/dialect.js';
+import { StatusError } from '../meta/errors.js';
+import { encodeBase64Text } from '../util/base64.js';
+import { invariant } from '../util/invariant.js';
+import { refuseUnknownOptions } from '../util/options.js';
+import { PLACEHOLDER_CERTIFICATE } from './root-certificate-text.js';
+import type { Controller, ControllerContext } from './runtime/controller.js';
+import { keyOf } from './runtime/shared-informer.js';
+
+export interface ServiceAccountTokensOptions {
+  /** The certificates that stand beside the token, as PEM text. Absent: those of `rootCertificates()`. */
+  readonly certificate?: string | undefined;
+}
+
+const OPTIONS = ['certificate'] as const satisfies readonly (keyof ServiceAccountTokensOptions)[];
+
+/** The longest that can be asked for, 136 years: such a token is to last as long as its secret. */
+const TOKEN_SECONDS = 2 ** 32;
+
+type TokenSecret = Stored<typeof Secret>;
+type Account = Stored<typeof ServiceAccount>;
+
+/**
+ * Fills in the tokens of service-account-token secrets, and deletes those secrets whose account is gone.
+ *
+ * @example
+ * const cluster = createCluster({ controllers: controllers([serviceAccounts(), serviceAccountTokens()]) });
+ */
+export function serviceAccountTokens(options: ServiceAccountTokensOptions = {}): Controller {
+  refuseUnknownOptions('serviceAccountTokens', options, OPTIONS);
+  const certificate = encodeBase64Text(options.certificate ?? PLACEHOLDER_CERTIFICATE);
+  return {
+    name: 'serviceaccount-token-controller',
+    // It has none: to hand out tokens is for whoever runs the controllers.
+    needs: [Secret, ServiceAccount],
+    start(context) {
+      const { dialect } = context;
+      const type = dialect.key('service-account-token');
+      const accounts = context.informer(ServiceAccount);
+      const secrets = context.informer(Secret);
+      const secretsOfAccount = secrets.index('service-account', (secret) =>
+        secret.type === type ? [`${secret.metadata.namespace}/${accountName(secret, dialect)}`] : [],
+      );
+
+      const tokens = context.queue(async (key) => {
+        const secret = secrets.at(key);
+        if (secret?.type !== type) return;
+        const { namespace = '' } = secret.metadata;
+        const account = accounts.get(accountName(secret, dialect), namespace);
+        if (account !== undefined && isOf(secret, account, dialect)) await fill(secret, account, context, certificate);
+        else if (!(await existsAfterAll(secret, context))) await remove(secret, context);
+      });
+      const references = context.queue((key) => dropReference(key, context), { name: 'references' });
+
+      secrets.onKey((key, event) => {
+        const { object } = event;
+        if (object.type !== type) return;
+        if (event.type !== 'DELETED') {
+          tokens.add(key);
+          return;
+        }
+        const account = accounts.get(accountName(object, dialect), object.metadata.namespace);
+        if (account?.secrets?.some(({ name }) => name === object.metadata.name)) {
+          references.add(`${keyOf(account)}/${object.metadata.name}`);
+        }
+      });
+      accounts.onKey((key) => {
+        for (const { metadata } of secretsOfAccount(key)) tokens.add(keyOf({ metadata }));
+      });
+    },
+  };
+}
+
+function accountName({ metadata }: TokenSecret, dialect: Dialect): string {
+  return metadata.annotations?.[dialect.key('service-account.name')] ?? '';
+}
+
+/** Without a uid the name is enough; the uid is filled in with the token. */
+function isOf({ metadata }: TokenSecret, account: Account, dialect: Dialect): boolean {
+  const uid = metadata.annotations?.[dialect.key('service-account.uid')] ?? '';
+  return uid === '' || uid === account.metadata.uid;
+}
+
+/** An account may have been made a moment ago: before a secret is deleted for want of one, the server is asked. */
+async function existsAfterAll(secret: TokenSecret, { client, dialect }: ControllerContext): Promise<boolean> {
+  const name = accountName(secret, dialect);
+  if (name === '') return false;
+  const account = await client.api(ServiceAccount, secret.metadata.namespace).find(name);
+  return account !== undefined && isOf(secret, account, dialect);
+}
+
+async function remove({ metadata }: TokenSecret, { client }: ControllerContext): Promise<void> {
+  const { name, namespace, uid } = metadata;
+  try {
+    await client.api(Secret, namespace).delete(name, { preconditions: { uid } });
+  } catch (error) {
+    // It is gone, or another one has its name by now.
+    if (!StatusError.is(error, 'NotFound') && !StatusError.is(error, 'Conflict')) throw error;
+  }
+}
+
+async function fill(
+  secret: TokenSecret,
+  account: Account,
+  { client, dialect }: ControllerContext,
+  certificate: string,
+): Promise<void> {
+  const { data = {}, metadata } = secret;
+  const { namespace = '' } = metadata;
+  const hasCertificate = data['ca.crt'] === certificate;
+  const { namespace: saidNamespace = '', token = '' } = data;
+  if (hasCertificate && saidNamespace !== '' && token !== '') return;
+  const filled = {
+    ...data,
+    'ca.crt': certificate,
+    namespace: saidNamespace === '' ? encodeBase64Text(namespace) : saidNamespace,
+    token: token === '' ? encodeBase64Text(await issue(secret, account, client)) : token,
+  };
+  const annotations = {
+    ...metadata.annotations,
+    [dialect.key('service-account.name')]: account.metadata.name,
+    [dialect.key('service-account.uid')]: account.metadata.uid,
+  };
+  try {
+    await client.api(Secret, namespace).update({ ...secret, metadata: { ...metadata, annotations }, data: filled });
+  } catch (error) {
+    // Whoever has changed it meanwhile has it looked at again.
+    const isOvertaken = StatusError.is(error, 'NotFound') || StatusError.is(error, 'Conflict');
+    if (!isOvertaken) throw error;
+  }
+}
+
+/** A token that ends with the secret. */
+async function issue({ metadata }: TokenSecret, account: Account, client: Client): Promise<string> {
+  const { name, namespace, uid } = metadata;
+  const request = await client
+    .api(ServiceAccount, namespace)
+    .subresource('token')
+    .create(account.metadata.name, {
+      spec: {
+        audiences: [],
+        expirationSeconds: TOKEN_SECONDS,
+        boundObjectRef: { kind: 'Secret', apiVersion: 'v1', name, uid },
+      },
+    });
+  invariant('spec' in request, 'a request for a token is answered with one');
+  return request.status.token;
+}
+
+/** An account names no secret that is gone. */
+async function dropReference(key: string, { client }: ControllerContext): Promise<void> {
+  const [namespace = '', name = '', secret = ''] = key.split('/');
+  const api = client.api(ServiceAccount, namespace);
+  const account = await api.find(name);
+  const { secrets = [] } = account ?? {};
+  const kept = secrets.filter((reference) => reference.name !== secret);
+  if (account === undefined || kept.length === secrets.length) return;
+  if ((await client.api(Secret, namespace).find(secret)) !== undefined) return;
+  try {
+    await api.update({ ...account, secrets: kept });
+  } catch (error) {
+    if (!StatusError.is(error, 'NotFound')) throw error;
+  }
+}

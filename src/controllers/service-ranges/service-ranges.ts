@@ -1,0 +1,146 @@
+/**
+ * ServiceCIDRs: ready as soon as they are there, and kept from going while addresses in them are in use.
+ */
+import { strategicPatch } from '../../client/patches.js';
+import { IPAddress } from '../../kinds/networking/v1/ip-address.js';
+import { ServiceCIDR } from '../../kinds/networking/v1/service-cidr.js';
+import { type Dialect, SERVICE_NAME, serviceGroup } from '../../meta/dialect.js';
+import { StatusError } from '../../meta/errors.js';
+import { timeToMs } from '../../meta/time.js';
+import type { Controller, ControllerContext } from '../runtime/controller.js';
+import { isAllocated, isCovered, rangesAround, type StoredRange } from './ranges.js';
+
+export interface ServiceRangesOptions {
+  /**
+   * How long a range that nothing holds stays before it goes; 0 unless given. The reference waits 10 s, so that all of its
+   * servers have noticed that it gives no more addresses.
+   */
+  readonly deletionDelayMs?: number | undefined;
+}
+
+const NAME = 'service-cidr-controller';
+
+/**
+ * Makes ServiceCIDRs ready and protects those that are in use.
+ *
+ * @example
+ * const cluster = createCluster({ controllers: controllers([serviceRanges()]) });
+ */
+export function serviceRanges({ deletionDelayMs = 0 }: ServiceRangesOptions = {}): Controller {
+  return {
+    name: NAME,
+    account: 'service-cidrs-controller',
+    component: NAME,
+    needs: [ServiceCIDR, IPAddress],
+    start(context) {
+      const { clock, dialect } = context;
+      const ranges = context.informer(ServiceCIDR);
+      const addresses = context.informer(IPAddress);
+
+      const isInUse = (range: StoredRange): boolean => {
+        const all = ranges.list();
+        if (isCovered(range, all)) return false;
+        return addresses.list().some(({ metadata }) => {
+          if (!isAllocated(metadata.labels, dialect)) return false;
+          const around = rangesAround(all, metadata.name);
+          return around.length === 1 && around[0]?.metadata.name === range.metadata.name;
+        });
+      };
+
+      const queue = context.queue(async (key) => {
+        const range = ranges.at(key);
+        if (range === undefined) return undefined;
+        const { deletionTimestamp } = range.metadata;
+        if (deletionTimestamp === undefined) {
+          await protect(context, range);
+          await setReady(context, range, READY);
+          return undefined;
+        }
+        if (isInUse(range)) {
+          await setReady(context, range, IN_USE);
+          return undefined;
+        }
+        const leftMs = timeToMs(deletionTimestamp) + deletionDelayMs - clock.now();
+        if (leftMs > 0) return { requeueAfterMs: leftMs };
+        await release(context, range);
+        return undefined;
+      });
+
+      ranges.onKey((key) => {
+        queue.add(key);
+        // A range that is new may hold what another one was kept for.
+        for (const { metadata } of ranges.list())
+          if (metadata.deletionTimestamp !== undefined) queue.add(metadata.name);
+      });
+      addresses.subscribe(({ type, object: { metadata } }) => {
+        if (type === 'MODIFIED' || !isAllocated(metadata.labels, dialect)) return;
+        for (const range of rangesAround(ranges.list(), metadata.name)) queue.add(range.metadata.name);
+      });
+    },
+  };
+}
+
+interface Readiness {
+  readonly status: 'True' | 'False';
+  readonly reason?: string;
+  readonly message: string;
+}
+
+const READY: Readiness = { status: 'True', message: `${SERVICE_NAME} Service CIDR is ready` };
+const IN_USE: Readiness = {
+  status: 'False',
+  reason: 'Terminating',
+  message: 'There are still IPAddresses referencing the ServiceCIDR, please remove them or create a new ServiceCIDR',
+};
+
+async function setReady(context: ControllerContext, range: StoredRange, wanted: Readiness): Promise<void> {
+  const { client, events } = context;
+  const before = range.status.conditions?.find(({ type }) => type === 'Ready');
+  const isSame =
+    before?.status === wanted.status &&
+    before.message === wanted.message &&
+    (before.reason ?? '') === (wanted.reason ?? '');
+  if (isSame) return;
+  const condition = { type: 'Ready', ...wanted, lastTransitionTime: context.now() };
+  const { name } = range.metadata;
+  try {
+    await client
+      .with({ fieldManager: NAME })
+      .api(ServiceCIDR)
+      .status.apply(name, { status: { conditions: [condition] } }, { force: true });
+  } catch (error) {
+    if (StatusError.is(error, 'NotFound')) return;
+    if (wanted.status === 'True') {
+      const text = 'The ServiceCIDR Status can not be set to Ready=True';
+      events.record(range, 'Warning', `${SERVICE_NAME}ServiceCIDRError`, text);
+    }
+    throw error;
+  }
+}
+
+async function protect(context: ControllerContext, range: StoredRange): Promise<void> {
+  const finalizer = finalizerIn(context.dialect);
+  if (range.metadata.finalizers?.includes(finalizer)) return;
+  const api = context.client.api(ServiceCIDR);
+  await ignoringAbsence(api.patch(range.metadata.name, strategicPatch({ metadata: { finalizers: [finalizer] } })));
+}
+
+async function release(context: ControllerContext, range: StoredRange): Promise<void> {
+  const finalizer = finalizerIn(context.dialect);
+  if (!range.metadata.finalizers?.includes(finalizer)) return;
+  const api = context.client.api(ServiceCIDR);
+  const metadata = { '$deleteFromPrimitiveList/finalizers': [finalizer] };
+  await ignoringAbsence(api.patch(range.metadata.name, strategicPatch({ metadata })));
+}
+
+async function ignoringAbsence(write: Promise<unknown>): Promise<void> {
+  try {
+    await write;
+  } catch (error) {
+    if (!StatusError.is(error, 'NotFound')) throw error;
+  }
+}
+
+function finalizerIn(dialect: Dialect): string {
+  return `${dialect.group(serviceGroup('networking'))}/service-cidr-finalizer`;
+}

@@ -1,0 +1,100 @@
+/**
+ * In place of kubelets: a node of which nothing is known becomes ready, with an address and room for pods.
+ */
+import { Node, type NodeInput } from '../../kinds/core/v1/node/node.js';
+import type { NodeConditionInput } from '../../kinds/core/v1/node/schema.js';
+import type { Taint } from '../../kinds/shared/taints.js';
+import type { Dialect } from '../../meta/dialect.js';
+import type { StoredNode } from '../workloads/daemon-set/placement.js';
+import { KUBELET } from './pod-selection.js';
+import { type Delay, type Stage, stage } from './stage.js';
+
+export interface NodeStagesOptions {
+  /** How long a node takes; 0 unless given. */
+  readonly afterMs?: Delay | undefined;
+}
+
+/** What a node has, unless it says otherwise. */
+const CAPACITY = { cpu: '32', memory: '256Gi', 'ephemeral-storage': '1Ti', pods: '110' };
+
+/**
+ * Nodes without a Ready condition get one; nodes that have one, whatever it says, keep it. From those that are ready the
+ * taint goes that the server puts on every new node.
+ *
+ * @example
+ * stages([...readyPods(), ...nodeStages({ afterMs: 30_000 })]);
+ */
+export function nodeStages({ afterMs = 0 }: NodeStagesOptions = {}): readonly Stage[] {
+  return [
+    stage({
+      name: 'ready',
+      kind: Node,
+      optional: true,
+      fieldManager: KUBELET,
+      when: { conditions: { Ready: null } },
+      after: afterMs,
+      set: (node, { now }) => ({
+        status: {
+          ...(node.status.capacity === undefined ? { capacity: CAPACITY } : {}),
+          ...(node.status.allocatable === undefined ? { allocatable: node.status.capacity ?? CAPACITY } : {}),
+          conditions: [...othersOf(node), ...conditions(now())],
+          ...(node.status.addresses === undefined ? { addresses: addressesOf(node.metadata.name) } : {}),
+        },
+      }),
+    }),
+    stage({
+      name: 'untainted',
+      kind: Node,
+      optional: true,
+      when: (node, { dialect }) => isReady(node) && (node.spec.taints ?? []).some(isNewcomers(dialect)),
+      set: ({ spec }, { dialect }) => ({
+        spec: { taints: (spec.taints ?? []).filter((taint) => !isNewcomers(dialect)(taint)) },
+      }),
+    }),
+  ];
+}
+
+function isReady({ status }: StoredNode): boolean {
+  return status.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
+}
+
+function isNewcomers(dialect: Dialect): (taint: Taint) => boolean {
+  return ({ key, effect }) => key === dialect.subkey('node', 'not-ready') && effect === 'NoSchedule';
+}
+
+/** A node that is ready from the start. */
+export function readyNode(name: string, dialect: Dialect, now: string): NodeInput {
+  return {
+    metadata: { name, labels: { [dialect.key('hostname')]: name, [dialect.key('os')]: 'linux' } },
+    status: { capacity: CAPACITY, allocatable: CAPACITY, conditions: conditions(now), addresses: addressesOf(name) },
+  };
+}
+
+function conditions(now: string): NodeConditionInput[] {
+  const pressures = [
+    ['MemoryPressure', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'],
+    ['DiskPressure', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'],
+    ['PIDPressure', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'],
+  ] as const;
+  const times = { lastHeartbeatTime: now, lastTransitionTime: now };
+  return [
+    ...pressures.map(([type, reason, message]) => ({ type, status: 'False' as const, ...times, reason, message })),
+    { type: 'Ready', status: 'True', ...times, reason: 'KubeletReady', message: 'kubelet is posting ready status' },
+  ];
+}
+
+function othersOf({ status }: StoredNode) {
+  const own = new Set<string>(conditions('').map(({ type }) => type));
+  return (status.conditions ?? []).filter(({ type }) => !own.has(String(type)));
+}
+
+/** The same for the same name: 172.16.0.0/12 has room for a million. */
+function addressesOf(name: string) {
+  let hash = 0;
+  for (const letter of name) hash = (Math.imul(hash, 31) + (letter.codePointAt(0) ?? 0)) >>> 0;
+  const address = `172.${16 + ((hash >>> 16) & 15)}.${(hash >>> 8) & 255}.${hash & 255}`;
+  return [
+    { type: 'InternalIP', address },
+    { type: 'Hostname', address: name },
+  ];
+}

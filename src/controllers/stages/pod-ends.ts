@@ -1,0 +1,302 @@
+/**
+ * What can happen to pods beside becoming ready: they take their time, come to an end, crash again and again, or are
+ * evicted. Put before `readyPods()`, each for the pods that its selection names.
+ */
+import { Pod } from '../../kinds/core/v1/pod/pod.js';
+import type { ContainerStatusInput, PodStatusInput } from '../../kinds/core/v1/pod/status.js';
+import { refuseUnknownOptions } from '../../util/options.js';
+import { podCondition, type StoredPod } from '../workloads/pod-state.js';
+import {
+  containerIdOf,
+  containerStatus,
+  creatingStatus,
+  endedStatus,
+  podConditions,
+  runningStatus,
+  statusNamed,
+} from './pod-parts.js';
+import { KUBELET, livePods, type PodSelection, placeOf } from './pod-selection.js';
+import { type Delay, type Stage, type StageRule, stage } from './stage.js';
+
+const SELECTION = ['namespace', 'labels'] as const;
+
+/** On a pod: the exit code of its containers, and how long they run; they go before what a stage says. */
+const EXIT_CODE = 'orchplane/exit-code';
+const RUN_MS = 'orchplane/run-ms';
+
+export interface SlowStart extends PodSelection {
+  /** How long images are pulled; 0 unless given. */
+  readonly pullMs?: Delay | undefined;
+  /** How long a container that runs is not ready; 0 unless given. `Infinity`: it never is. */
+  readonly startMs?: Delay | undefined;
+}
+
+/**
+ * Pods that take their time: containers are being created, then run, then are ready.
+ *
+ * @example
+ * stages([...slowStart({ labels: { app: 'db' }, pullMs: { min: 1_000, max: 3_000 }, startMs: 500 }), ...readyPods()]);
+ */
+export function slowStart(options: SlowStart = {}): readonly Stage[] {
+  refuseUnknownOptions('slowStart', options, [...SELECTION, 'pullMs', 'startMs']);
+  const { pullMs = 0, startMs = 0 } = options;
+  const isLive = livePods(options);
+  const isPending = (pod: StoredPod) => (pod.status.phase ?? 'Pending') === 'Pending' && isLive(pod);
+  const isReadyAtOnce = startMs === 0;
+  return [
+    podStage({
+      name: 'creating',
+      when: (pod) => isPending(pod) && pod.status.containerStatuses === undefined,
+      set: (pod, context) => ({ status: creatingStatus(pod, placeOf(pod, context), context.now()) }),
+    }),
+    podStage({
+      name: 'running',
+      when: isPending,
+      after: pullMs,
+      set: (pod, context) => ({ status: runningStatus(pod, placeOf(pod, context), context.now(), isReadyAtOnce) }),
+    }),
+    podStage({
+      name: 'ready',
+      when: (pod) => isLive(pod) && pod.status.phase === 'Running' && isStarting(pod),
+      after: startMs,
+      set: (pod, { now }) => ({
+        status: {
+          conditions: podConditions(pod, { hasSandbox: true, isInitialized: true, unready: [] }, now()),
+          containerStatuses: (pod.status.containerStatuses ?? []).map((status) => ({ ...status, ready: true })),
+        },
+      }),
+    }),
+  ];
+}
+
+/** All run for the first time, and are not ready. */
+function isStarting({ status }: StoredPod): boolean {
+  const all = status.containerStatuses ?? [];
+  return (
+    all.some(({ ready }) => !ready) &&
+    all.every(({ state, restartCount }) => state.running !== undefined && restartCount === 0)
+  );
+}
+
+export interface Completion extends PodSelection {
+  /** How long containers run; 0 unless given. The annotation `orchplane/run-ms` of a pod goes before it. */
+  readonly afterMs?: Delay | undefined;
+  /** 0 unless given. The annotation `orchplane/exit-code` of a pod goes before it. */
+  readonly exitCode?: number | ((pod: StoredPod) => number) | undefined;
+  /** Only pods that this accepts. */
+  readonly where?: ((pod: StoredPod) => boolean) | undefined;
+}
+
+/**
+ * Pods whose containers end: the pod has succeeded or failed. Where the policy is to restart what fails, they are
+ * restarted; pods whose policy is Always are left alone.
+ *
+ * @example
+ * stages([...completes({ labels: { 'job-name': 'flaky' }, afterMs: 5_000, exitCode: 3 }), ...readyPods()]);
+ */
+export function completes(options: Completion = {}): readonly Stage[] {
+  refuseUnknownOptions('completes', options, [...SELECTION, 'afterMs', 'exitCode', 'where']);
+  const { afterMs = 0, exitCode = 0, where = () => true } = options;
+  const isLive = livePods(options);
+  const isAbout = (pod: StoredPod) => (pod.spec.restartPolicy ?? 'Always') !== 'Always' && isLive(pod) && where(pod);
+  const codeOf = (pod: StoredPod) =>
+    numberAt(pod, EXIT_CODE) ?? (typeof exitCode === 'function' ? exitCode(pod) : exitCode);
+  return [
+    podStage({
+      name: 'completed',
+      when: (pod) => isAbout(pod) && isRunning(pod),
+      after: (pod) => numberAt(pod, RUN_MS) ?? afterMs,
+      set: (pod, { now }) => ({
+        status: afterExit(pod, { exitCode: codeOf(pod), restarts: restartsOf(pod) }, now()),
+      }),
+    }),
+    restarts(isAbout),
+  ];
+}
+
+export interface CrashLoop extends PodSelection {
+  /** How long containers run, and are ready, before they crash. 0: they never become ready; that is so unless given. */
+  readonly afterMs?: Delay | undefined;
+  /** 1 unless given. */
+  readonly exitCode?: number | undefined;
+  /** After so many crashes they run on; never unless given. */
+  readonly times?: number | undefined;
+}
+
+/**
+ * Pods whose containers crash, again and again: each restart is waited for twice as long, from 10 s to 5 min.
+ *
+ * @example
+ * stages([...crashLoop({ labels: { app: 'bad' }, afterMs: 1_000, times: 3 }), ...readyPods()]);
+ */
+export function crashLoop(options: CrashLoop = {}): readonly Stage[] {
+  refuseUnknownOptions('crashLoop', options, [...SELECTION, 'afterMs', 'exitCode', 'times']);
+  const { afterMs = 0, exitCode = 1, times = Infinity } = options;
+  if (exitCode === 0) throw new TypeError('orchplane: crashLoop: a crash has an exit code other than 0');
+  const isLive = livePods(options);
+  const crashes = (pod: StoredPod, restarts: number) => isLive(pod) && restarts < times;
+  const event = (pod: StoredPod) => ({ type: 'Warning', reason: 'BackOff', message: backOffEvent(pod) }) as const;
+  const atOnce = [
+    podStage({
+      name: 'crashed at once',
+      when: (pod) => (pod.status.phase ?? 'Pending') === 'Pending' && crashes(pod, 0),
+      set: (pod, context) => {
+        const started = runningStatus(pod, placeOf(pod, context), context.now(), false);
+        return { status: { ...started, ...afterExit(pod, { exitCode, restarts: 0 }, context.now()) } };
+      },
+      event,
+    }),
+    podStage({
+      name: 'crashed again',
+      when: (pod) => isBackingOff(pod) && crashes(pod, restartsOf(pod) + 1),
+      after: (pod) => backOffMs(restartsOf(pod)),
+      set: (pod, { now }) => ({ status: afterExit(pod, { exitCode, restarts: restartsOf(pod) + 1 }, now()) }),
+      event,
+    }),
+  ];
+  return [
+    ...(afterMs === 0 ? atOnce : []),
+    podStage({
+      name: 'crashed',
+      when: (pod) => isRunning(pod) && crashes(pod, restartsOf(pod)),
+      after: afterMs,
+      set: (pod, { now }) => ({ status: afterExit(pod, { exitCode, restarts: restartsOf(pod) }, now()) }),
+      event,
+    }),
+    restarts(isLive),
+  ];
+}
+
+export interface Evicted extends PodSelection {
+  readonly afterMs?: Delay | undefined;
+  /** What the pod says about it. */
+  readonly message?: string | undefined;
+}
+
+/**
+ * Pods that their node throws out: they have failed, with the reason Evicted.
+ *
+ * @example
+ * stages([...evicted({ labels: { tier: 'batch' }, afterMs: 60_000 }), ...readyPods()]);
+ */
+export function evicted(options: Evicted = {}): readonly Stage[] {
+  refuseUnknownOptions('evicted', options, [...SELECTION, 'afterMs', 'message']);
+  const { afterMs = 0, message = 'The node was low on resource: memory.' } = options;
+  const isLive = livePods(options);
+  return [
+    podStage({
+      name: 'evicted',
+      when: (pod) => isLive(pod) && isRunning(pod),
+      after: afterMs,
+      set: (pod, { now }) => ({ status: evictedStatus(pod, message, now()) }),
+      event: { type: 'Warning', reason: 'Evicted', message },
+    }),
+  ];
+}
+
+function podStage(rule: Omit<StageRule<typeof Pod>, 'kind'>): Stage {
+  return stage({ kind: Pod, optional: true, fieldManager: KUBELET, ...rule });
+}
+
+/** What waits for its restart is restarted. */
+function restarts(isAbout: (pod: StoredPod) => boolean): Stage {
+  return podStage({
+    name: 'restarted',
+    when: (pod) => isAbout(pod) && isBackingOff(pod),
+    after: (pod) => backOffMs(restartsOf(pod)),
+    set: (pod, { now }) => ({
+      status: {
+        phase: 'Running',
+        conditions: podConditions(pod, { hasSandbox: true, isInitialized: true, unready: [] }, now()),
+        containerStatuses: pod.spec.containers.map((container) => {
+          const before = statusNamed(pod, container.name);
+          if (before?.state.running !== undefined) return { ...before };
+          const running = { state: { running: { startedAt: now() } }, isReady: true };
+          const status = containerStatus(pod, container, { ...running, restarts: (before?.restartCount ?? 0) + 1 });
+          return { ...status, lastState: { ...before?.lastState } };
+        }),
+      },
+    }),
+  });
+}
+
+/** How containers ended, and how often they had been restarted by then. */
+interface Exit {
+  readonly exitCode: number;
+  readonly restarts: number;
+}
+
+/** The status after all containers have ended: final, or waiting for the restart that the policy asks for. */
+function afterExit(pod: StoredPod, { exitCode, restarts: restartCount }: Exit, now: string): PodStatusInput {
+  const policy = pod.spec.restartPolicy ?? 'Always';
+  if (policy === 'Never' || (policy === 'OnFailure' && exitCode === 0)) return endedStatus(pod, exitCode, now);
+  const unready = pod.spec.containers.map(({ name }) => name);
+  return {
+    phase: 'Running',
+    conditions: podConditions(pod, { hasSandbox: true, isInitialized: true, unready }, now),
+    containerStatuses: pod.spec.containers.map((container): ContainerStatusInput => {
+      const startedAt = statusNamed(pod, container.name)?.state.running?.startedAt ?? now;
+      const waiting = { reason: 'CrashLoopBackOff', message: backOffMessage(pod, container.name, restartCount) };
+      const status = containerStatus(pod, container, { state: { waiting }, isReady: false, restarts: restartCount });
+      const containerID = containerIdOf(pod, container.name, restartCount);
+      const reason = exitCode === 0 ? 'Completed' : 'Error';
+      return { ...status, lastState: { terminated: { exitCode, reason, startedAt, finishedAt: now, containerID } } };
+    }),
+  };
+}
+
+function evictedStatus(pod: StoredPod, message: string, now: string): PodStatusInput {
+  const status = endedStatus(pod, 137, now);
+  const disruption = {
+    type: 'DisruptionTarget',
+    status: 'True',
+    lastProbeTime: null,
+    lastTransitionTime: now,
+    reason: 'TerminationByKubelet',
+    message,
+  } as const;
+  const others = (status.conditions ?? []).filter(({ type }) => type !== disruption.type);
+  return { ...status, reason: 'Evicted', message, conditions: [disruption, ...others] };
+}
+
+function isRunning(pod: StoredPod): boolean {
+  const all = pod.status.containerStatuses ?? [];
+  return (
+    pod.status.phase === 'Running' &&
+    podCondition(pod, 'ContainersReady')?.status === 'True' &&
+    all.every(({ state }) => state.running !== undefined)
+  );
+}
+
+function isBackingOff({ status }: StoredPod): boolean {
+  return (status.containerStatuses ?? []).some(({ state }) => state.waiting?.reason === 'CrashLoopBackOff');
+}
+
+function restartsOf({ status }: StoredPod): number {
+  return Math.max(0, ...(status.containerStatuses ?? []).map(({ restartCount }) => restartCount));
+}
+
+function backOffMs(restarts: number): number {
+  return Math.min(300_000, 10_000 * 2 ** restarts);
+}
+
+/** As durations are printed there: 10s, 2m40s. */
+function backOffText(restarts: number): string {
+  const seconds = backOffMs(restarts) / 1_000;
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
+}
+
+function backOffMessage({ metadata }: StoredPod, container: string, restarts: number): string {
+  const pod = `${metadata.name}_${metadata.namespace}(${metadata.uid})`;
+  return `back-off ${backOffText(restarts)} restarting failed container=${container} pod=${pod}`;
+}
+
+function backOffEvent({ metadata, spec }: StoredPod): string {
+  const pod = `${metadata.name}_${metadata.namespace}(${metadata.uid})`;
+  return `Back-off restarting failed container ${spec.containers[0]?.name ?? ''} in pod ${pod}`;
+}
+
+function numberAt({ metadata }: StoredPod, annotation: string): number | undefined {
+  const text = metadata.annotations?.[annotation];
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
+}

@@ -1,0 +1,214 @@
+/**
+ * The parts of a pod's status as a kubelet writes them, from the pod itself: pure functions, put together by the stages.
+ */
+import type {
+  ContainerStateInput,
+  ContainerStatusInput,
+  PodConditionInput,
+  PodStatusInput,
+} from '../../kinds/core/v1/pod/status.js';
+import { sha256Tag } from '../../util/sha256.js';
+import { podCondition, type StoredPod } from '../workloads/pod-state.js';
+
+/** Where a pod is on the network. */
+export interface PodPlace {
+  readonly podIP: string;
+  readonly hostIP: string;
+}
+
+type Container = Pick<NonNullable<StoredPod['spec']['containers']>[number], 'name' | 'image'>;
+
+/** How a pod is: what its conditions say, in the order in which a kubelet writes them. */
+export interface PodSigns {
+  readonly hasSandbox: boolean;
+  readonly isInitialized: boolean;
+  /** Names of containers that are not ready. */
+  readonly unready: readonly string[];
+  /** The pod has ended; conditions then say so as their reason. */
+  readonly ended?: 'Succeeded' | 'Failed' | undefined;
+}
+
+/** All containers run, and are ready or not yet. */
+export function runningStatus(pod: StoredPod, place: PodPlace, now: string, isReady = true): PodStatusInput {
+  const { containers, initContainers = [] } = pod.spec;
+  const running: ContainerStateInput = { running: { startedAt: now } };
+  const unready = isReady ? [] : containers.map(({ name }) => name);
+  return {
+    phase: 'Running',
+    conditions: podConditions(pod, { hasSandbox: true, isInitialized: true, unready }, now),
+    ...placed(place),
+    startTime: pod.status.startTime ?? now,
+    ...(initContainers.length === 0
+      ? {}
+      : {
+          initContainerStatuses: initContainers.map((container) =>
+            container.restartPolicy === 'Always'
+              ? containerStatus(pod, container, { state: running, isReady: true, restarts: 0 })
+              : containerStatus(pod, container, { state: terminated(0, now, now), isReady: true, restarts: 0 }),
+          ),
+        }),
+    containerStatuses: containers.map((container) =>
+      containerStatus(pod, container, { state: running, isReady, restarts: 0 }),
+    ),
+  };
+}
+
+/** On its node, and its images are on their way. */
+export function creatingStatus(pod: StoredPod, { hostIP }: PodPlace, now: string): PodStatusInput {
+  const { containers, initContainers = [] } = pod.spec;
+  const waitingFor = (reason: string): ContainerStateInput => ({ waiting: { reason } });
+  const statusOf = (container: Container, reason: string): ContainerStatusInput => ({
+    name: container.name,
+    state: waitingFor(reason),
+    lastState: {},
+    ready: false,
+    restartCount: 0,
+    image: container.image ?? '',
+    imageID: '',
+    started: false,
+  });
+  const hasInit = initContainers.length > 0;
+  const unready = containers.map(({ name }) => name);
+  return {
+    phase: 'Pending',
+    conditions: podConditions(pod, { hasSandbox: false, isInitialized: !hasInit, unready }, now),
+    hostIP,
+    hostIPs: [{ ip: hostIP }],
+    startTime: pod.status.startTime ?? now,
+    ...(hasInit ? { initContainerStatuses: initContainers.map((each) => statusOf(each, 'PodInitializing')) } : {}),
+    containerStatuses: containers.map((each) => statusOf(each, hasInit ? 'PodInitializing' : 'ContainerCreating')),
+  };
+}
+
+/** Containers that ran have ended with this exit code; what had ended before stays. */
+export function endedStatus(pod: StoredPod, exitCode: number, now: string): PodStatusInput {
+  const phase = exitCode === 0 ? 'Succeeded' : 'Failed';
+  const { containers } = pod.spec;
+  return {
+    phase,
+    conditions: podConditions(pod, { hasSandbox: false, isInitialized: true, unready: [], ended: phase }, now),
+    startTime: pod.status.startTime ?? now,
+    containerStatuses: containers.map((container) => {
+      const before = statusNamed(pod, container.name);
+      const startedAt = before?.state.running?.startedAt ?? now;
+      const state = before?.state.terminated !== undefined ? before.state : terminated(exitCode, startedAt, now);
+      return { ...containerStatus(pod, container, { state, isReady: false, restarts: before?.restartCount ?? 0 }) };
+    }),
+  };
+}
+
+/** A container as it is, in the words of a status. */
+export function containerStatus(
+  pod: StoredPod,
+  container: Container,
+  { state, isReady, restarts }: { state: ContainerStateInput; isReady: boolean; restarts: number },
+): ContainerStatusInput {
+  const image = container.image ?? '';
+  const containerID = containerIdOf(pod, container.name, restarts);
+  const ended = state.terminated;
+  return {
+    name: container.name,
+    state: ended === undefined ? state : { terminated: { ...ended, containerID: ended.containerID ?? containerID } },
+    lastState: {},
+    ready: isReady,
+    restartCount: restarts,
+    image,
+    imageID: `${repositoryOf(image)}@sha256:${digest(image)}`,
+    containerID,
+    started: state.running !== undefined,
+  };
+}
+
+export function containerIdOf({ metadata }: StoredPod, container: string, restarts: number): string {
+  return `containerd://${digest(`${metadata.uid}/${container}/${restarts}`)}`;
+}
+
+export function statusNamed({ status }: StoredPod, name: string) {
+  return status.containerStatuses?.find((each) => each.name === name);
+}
+
+export function terminated(exitCode: number, startedAt: string | null, finishedAt: string): ContainerStateInput {
+  return { terminated: { exitCode, reason: exitCode === 0 ? 'Completed' : 'Error', startedAt, finishedAt } };
+}
+
+/**
+ * The conditions of a kubelet, after those of others, which stay as they are. One whose status stays the same keeps the
+ * time of its last change.
+ */
+export function podConditions(pod: StoredPod, signs: PodSigns, now: string): PodConditionInput[] {
+  const { unready, ended } = signs;
+  const why = notReadyReason(signs);
+  const gates = unready.length === 0 && ended === undefined ? unmetGates(pod) : [];
+  const own: PodConditionInput[] = [
+    { type: 'PodReadyToStartContainers', status: truth(signs.hasSandbox) },
+    {
+      type: 'Initialized',
+      status: truth(signs.isInitialized),
+      ...(ended === 'Succeeded' ? { reason: 'PodCompleted' } : {}),
+      ...(signs.isInitialized ? {} : notInitialized(pod)),
+    },
+    {
+      type: 'Ready',
+      status: truth(why === undefined && gates.length === 0),
+      ...(why ?? (gates.length === 0 ? {} : { reason: 'ReadinessGatesNotReady', message: gatesMessage(gates) })),
+    },
+    { type: 'ContainersReady', status: truth(why === undefined), ...why },
+    { type: 'PodScheduled', status: 'True' },
+  ];
+  const types = new Set(own.map(({ type }) => type));
+  const foreign = (pod.status.conditions ?? []).filter(({ type }) => !types.has(type));
+  return [
+    ...foreign.map((condition) => ({ ...condition })),
+    ...own.map((condition) => {
+      const before = podCondition(pod, condition.type);
+      const since = before?.status === condition.status ? (before.lastTransitionTime ?? now) : now;
+      return { ...condition, lastProbeTime: null, lastTransitionTime: since };
+    }),
+  ];
+}
+
+/** Gates that keep a pod from being ready although its containers are. */
+export function unmetGates(pod: StoredPod): readonly string[] {
+  return (pod.spec.readinessGates ?? []).flatMap(({ conditionType }) => {
+    const condition = podCondition(pod, conditionType);
+    if (condition === undefined)
+      return [`corresponding condition of pod readiness gate "${conditionType}" does not exist.`];
+    if (condition.status === 'True') return [];
+    return [`the status of pod readiness gate "${conditionType}" is not "True", but ${condition.status}`];
+  });
+}
+
+function gatesMessage(gates: readonly string[]): string {
+  return gates.join(', ');
+}
+
+function notReadyReason({ unready, ended }: PodSigns): { reason: string; message?: string } | undefined {
+  if (ended === 'Succeeded') return { reason: 'PodCompleted' };
+  if (ended === 'Failed') return { reason: 'PodFailed' };
+  if (unready.length === 0) return undefined;
+  return { reason: 'ContainersNotReady', message: `containers with unready status: [${unready.join(' ')}]` };
+}
+
+function notInitialized({ spec }: StoredPod): { reason: string; message: string } {
+  const names = (spec.initContainers ?? []).map(({ name }) => name).join(' ');
+  return { reason: 'ContainersNotInitialized', message: `containers with incomplete status: [${names}]` };
+}
+
+function placed({ podIP, hostIP }: PodPlace): Pick<PodStatusInput, 'hostIP' | 'hostIPs' | 'podIP' | 'podIPs'> {
+  return { hostIP, hostIPs: [{ ip: hostIP }], podIP, podIPs: [{ ip: podIP }] };
+}
+
+function truth(value: boolean): 'True' | 'False' {
+  return value ? 'True' : 'False';
+}
+
+/** An image without its tag and digest. */
+function repositoryOf(image: string): string {
+  const bare = image.split('@', 1)[0] ?? image;
+  const colon = bare.lastIndexOf(':');
+  return colon > bare.lastIndexOf('/') ? bare.slice(0, colon) : bare;
+}
+
+function digest(text: string): string {
+  return sha256Tag(text).toLowerCase();
+}

@@ -1,0 +1,82 @@
+/**
+ * In place of a scheduler: which node a pod goes to. Asked are the node's readiness, its taints, and the pod's node
+ * selector and required node affinity. Not asked: what a node has room for, where other pods are, and preferences. Nodes
+ * that fit take turns.
+ */
+import { Node } from '../../kinds/core/v1/node/node.js';
+import type { Taint } from '../../kinds/shared/taints.js';
+import type { Dialect } from '../../meta/dialect.js';
+import type { SharedInformer } from '../runtime/shared-informer.js';
+import { matchesTerm, type StoredNode, tolerates } from '../workloads/daemon-set/placement.js';
+import type { StoredPod } from '../workloads/pod-state.js';
+import type { StageContext } from './stage.js';
+
+/** `isMissing`: there is no node at all, so one is made up. */
+export type Placed = { readonly nodeName: string; readonly isMissing?: boolean } | { readonly message: string };
+
+/** Finds places for pods. One for each run of controllers. */
+export class Scheduler {
+  readonly #nodes: SharedInformer<typeof Node> | undefined;
+  readonly #dialect: Dialect;
+  #turn = 0;
+
+  constructor({ informer, serves, dialect }: StageContext) {
+    this.#nodes = serves(Node) ? informer(Node) : undefined;
+    this.#dialect = dialect;
+  }
+
+  /** `elsewhere` is where pods go in a cluster that has no node at all; false: nowhere. */
+  place(pod: StoredPod, elsewhere: string | false): Placed {
+    const nodes = this.#nodes?.list() ?? [];
+    if (nodes.length === 0) {
+      if (elsewhere === false) return { message: 'no nodes available to schedule pods' };
+      return { nodeName: elsewhere, isMissing: this.#nodes !== undefined };
+    }
+    const reasons = new Map<string, number>();
+    const fitting = nodes.filter((node) => {
+      const reason = whyNot(pod, node, this.#dialect);
+      if (reason !== undefined) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+      return reason === undefined;
+    });
+    const node = fitting[this.#turn++ % Math.max(1, fitting.length)];
+    if (node !== undefined) return { nodeName: node.metadata.name };
+    const texts = [...reasons].map(([reason, count]) => `${count} ${reason}`).sort();
+    return { message: `0/${nodes.length} nodes are available: ${texts.join(', ')}.` };
+  }
+
+  /** Where a node is reached; a node of which nothing is known has an address all the same. */
+  addressOf(nodeName: string): string {
+    const node = this.#nodes?.get(nodeName);
+    return node?.status.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '10.0.0.1';
+  }
+}
+
+/** Why the pod cannot go to the node, in the words of a scheduler. */
+function whyNot({ spec }: StoredPod, node: StoredNode, dialect: Dialect): string | undefined {
+  const { name, labels = {} } = node.metadata;
+  const { nodeSelector = {}, affinity, tolerations = [] } = spec;
+  const notReady = dialect.subkey('node', 'not-ready');
+  // Whether a node is ready its condition says; the taint may be there a moment longer.
+  const taints: readonly Taint[] = [
+    ...(node.spec.unschedulable === true
+      ? [{ key: dialect.subkey('node', 'unschedulable'), effect: 'NoSchedule' }]
+      : []),
+    ...(isReady(node) ? [] : [{ key: notReady, effect: 'NoSchedule' }]),
+    ...(node.spec.taints ?? []).filter(({ key, effect }) => key !== notReady || effect === 'NoExecute'),
+  ];
+  const taint = taints.find(
+    (each) => each.effect !== 'PreferNoSchedule' && !tolerations.some((toleration) => tolerates(toleration, each)),
+  );
+  if (taint !== undefined) {
+    if (node.spec.unschedulable === true && taint === taints[0]) return 'node(s) were unschedulable';
+    return `node(s) had untolerated taint {${taint.key}: ${taint.value ?? ''}}`;
+  }
+  const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
+  const isSelected = Object.entries(nodeSelector).every(([key, value]) => labels[key] === value);
+  if (isSelected && (terms === undefined || terms.some((term) => matchesTerm(term, name, labels)))) return undefined;
+  return "node(s) didn't match Pod's node affinity/selector";
+}
+
+function isReady({ status }: StoredNode): boolean {
+  return status.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
+}

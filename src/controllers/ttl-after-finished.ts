@@ -1,0 +1,55 @@
+/**
+ * Finished Jobs that say how long they are of use go when that time is over, and their pods before them.
+ */
+import { Job } from '../kinds/batch/v1/job/job.js';
+import { StatusError } from '../meta/errors.js';
+import { timeToMs } from '../meta/time.js';
+import type { Controller } from './runtime/controller.js';
+import { splitKey } from './runtime/shared-informer.js';
+import { endOf, type StoredJob } from './workloads/job/picture.js';
+
+/**
+ * @example
+ * const cluster = createCluster({ controllers: controllers([jobs(), ttlAfterFinished()]) });
+ */
+export function ttlAfterFinished(): Controller {
+  return {
+    name: 'ttl-after-finished-controller',
+    account: 'ttl-after-finished-controller',
+    needs: [Job],
+    start(context) {
+      const jobs = context.informer(Job);
+
+      const queue = context.queue(async (key) => {
+        const { name, namespace } = splitKey(key);
+        const seen = jobs.at(key);
+        const leftMs = seen === undefined ? undefined : timeLeft(seen, context.clock.now());
+        if (leftMs === undefined || leftMs > 0) return { requeueAfterMs: leftMs };
+        // The time may have been extended a moment ago.
+        const job = await context.client.api(Job, namespace).find(name);
+        const stillMs = job === undefined ? undefined : timeLeft(job, context.clock.now());
+        if (job === undefined || stillMs === undefined || stillMs > 0) return { requeueAfterMs: stillMs };
+        try {
+          const preconditions = { uid: job.metadata.uid };
+          await context.client.api(Job, namespace).delete(name, { propagation: 'Foreground', preconditions });
+        } catch (error) {
+          if (!StatusError.is(error, 'NotFound')) throw error;
+        }
+        return {};
+      });
+
+      jobs.onKey((key, { type, object }) => {
+        if (type !== 'DELETED' && timeLeft(object, context.clock.now()) !== undefined) queue.add(key);
+      });
+    },
+  };
+}
+
+/** What is left of a finished Job's time; undefined where it has none, is not finished, or is going. */
+function timeLeft({ metadata, spec, status }: StoredJob, nowMs: number): number | undefined {
+  const { ttlSecondsAfterFinished: ttl } = spec;
+  if (ttl === undefined || metadata.deletionTimestamp !== undefined) return undefined;
+  const since = endOf({ status })?.lastTransitionTime;
+  if (since === undefined || since === null) return undefined;
+  return Math.max(0, timeToMs(since) + ttl * 1000 - nowMs);
+}

@@ -1,0 +1,158 @@
+/**
+ * The writes by which a volume and a claim become each other's, or no longer are. Each changes nothing that is as it
+ * should be, and returns the object as it is afterwards.
+ */
+import type { Client } from '../../client/client.js';
+import { PersistentVolume } from '../../kinds/core/v1/persistent-volume.js';
+import { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
+import { Quantity } from '../../meta/quantity.js';
+import { deepEqual, own } from '../../util/json.js';
+import type { EventRecorder, EventType } from '../runtime/events.js';
+import { annotationOf, capacityOf, isBoundTo, type MatchTerms, sizeOf } from './matching.js';
+import type { StoredClaim, StoredVolume } from './objects.js';
+
+type VolumePhase = StoredVolume['status']['phase'];
+type ClaimPhase = StoredClaim['status']['phase'];
+
+/** What an object's end, or its failure, is told with. */
+export interface Told {
+  readonly type: EventType;
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface BindingOptions {
+  readonly client: Client;
+  readonly events: EventRecorder;
+  readonly terms: MatchTerms;
+}
+
+export class Binding {
+  readonly #client: Client;
+  readonly #events: EventRecorder;
+  readonly #terms: MatchTerms;
+
+  constructor({ client, events, terms }: BindingOptions) {
+    this.#client = client;
+    this.#events = events;
+    this.#terms = terms;
+  }
+
+  /** Volume first, so that no other claim can take it: its claim, its phase, then the claim's volume and its phase. */
+  async bind(volume: StoredVolume, claim: StoredClaim): Promise<void> {
+    const claimed = await this.#bindVolume(volume, claim);
+    const bound = await this.setVolumePhase(claimed, 'Bound');
+    const named = await this.#bindClaim(claim, bound);
+    await this.setClaimStatus(named, 'Bound', bound);
+  }
+
+  /** A volume that the controller chose is free again; one that was reserved stays so, for whoever comes under that name. */
+  async unbind(volume: StoredVolume): Promise<void> {
+    const { boundByController } = this.#terms.names;
+    const { claimRef, ...unclaimed } = volume.spec;
+    const isOurs = annotationOf(volume, boundByController) !== undefined;
+    const { uid: _uid, ...reserved } = claimRef ?? {};
+    const next = isOurs
+      ? { ...volume, metadata: withoutAnnotation(volume.metadata, boundByController), spec: unclaimed }
+      : { ...volume, spec: { ...volume.spec, claimRef: reserved } };
+    const freed = await this.#client.api(PersistentVolume).update(next);
+    await this.setVolumePhase(freed, 'Available');
+  }
+
+  async setVolumePhase(volume: StoredVolume, phase: VolumePhase, told?: Told): Promise<StoredVolume> {
+    if (volume.status.phase === phase) return volume;
+    const { message: _message, ...status } = volume.status;
+    const updated = await this.#client.api(PersistentVolume).status.update(volume.metadata.name, {
+      ...volume,
+      status: { ...status, phase, ...(told === undefined ? {} : { message: told.message }) },
+    });
+    if (told !== undefined) this.#events.record(updated, told.type, told.reason, told.message);
+    return updated;
+  }
+
+  /** Without a volume the claim has neither capacity nor modes. */
+  async setClaimStatus(claim: StoredClaim, phase: ClaimPhase, volume?: StoredVolume): Promise<StoredClaim> {
+    const status = this.#claimStatus(claim, phase, volume);
+    if (deepEqual(status, claim.status)) return claim;
+    const { name, namespace } = claim.metadata;
+    return this.#client.api(PersistentVolumeClaim, namespace).status.update(name, { ...claim, status });
+  }
+
+  /** The same, said aloud; a claim in that phase already is left alone. */
+  async loseClaim(claim: StoredClaim, told: Told): Promise<void> {
+    if (claim.status.phase === 'Lost') return;
+    const updated = await this.setClaimStatus(claim, 'Lost');
+    this.#events.record(updated, told.type, told.reason, told.message);
+  }
+
+  #claimStatus({ status }: StoredClaim, phase: ClaimPhase, volume: StoredVolume | undefined): StoredClaim['status'] {
+    const { accessModes: _modes, capacity, currentVolumeAttributesClassName: attributes, ...rest } = status;
+    if (volume === undefined) return { ...rest, phase };
+    const { accessModes, volumeAttributesClassName } = volume.spec;
+    const becomes = status.phase !== phase;
+    const size = becomes ? this.#sizeFor(status, volume) : capacity;
+    const isNew = status.phase === 'Pending' && phase === 'Bound';
+    const given = isNew && this.#terms.features?.enabled('VolumeAttributesClass') === true;
+    const current = given ? volumeAttributesClassName : attributes;
+    return {
+      ...rest,
+      phase,
+      ...(accessModes === undefined ? {} : { accessModes }),
+      ...(size === undefined ? {} : { capacity: size }),
+      ...(current === undefined ? {} : { currentVolumeAttributesClassName: current }),
+    };
+  }
+
+  #sizeFor({ capacity }: StoredClaim['status'], volume: StoredVolume): StoredClaim['status']['capacity'] {
+    const size = capacityOf(volume);
+    if (size === undefined) throw new Error(`PersistentVolume "${volume.metadata.name}" is without a storage capacity`);
+    const before = annotationOf(volume, this.#terms.names.preResizeCapacity);
+    if (before !== undefined) {
+      return { ...capacity, storage: Quantity.tryParse(before).ok ? before : size };
+    }
+    const known = own(capacity ?? {}, 'storage');
+    return known !== undefined && sizeOf(known).equals(sizeOf(size)) ? capacity : volume.spec.capacity;
+  }
+
+  async #bindVolume(volume: StoredVolume, claim: StoredClaim): Promise<StoredVolume> {
+    const { claimRef } = volume.spec;
+    const { name, namespace = '', uid, resourceVersion } = claim.metadata;
+    const isChosen = !isBoundTo(volume, claim);
+    const isNamed = claimRef?.name === name && claimRef.namespace === namespace && claimRef.uid === uid;
+    const { boundByController } = this.#terms.names;
+    const isMarked = !isChosen || annotationOf(volume, boundByController) !== undefined;
+    if (isNamed && isMarked) return volume;
+    const reference = { kind: 'PersistentVolumeClaim', apiVersion: 'v1', namespace, name, uid, resourceVersion };
+    return this.#client.api(PersistentVolume).update({
+      ...volume,
+      metadata: isMarked ? volume.metadata : withAnnotations(volume.metadata, { [boundByController]: 'yes' }),
+      spec: isNamed ? volume.spec : { ...volume.spec, claimRef: reference },
+    });
+  }
+
+  async #bindClaim(claim: StoredClaim, volume: StoredVolume): Promise<StoredClaim> {
+    const { bindCompleted, boundByController } = this.#terms.names;
+    const isChosen = claim.spec.volumeName !== volume.metadata.name;
+    const marks: Record<string, string> = {};
+    if (isChosen && annotationOf(claim, boundByController) === undefined) marks[boundByController] = 'yes';
+    if (annotationOf(claim, bindCompleted) === undefined) marks[bindCompleted] = 'yes';
+    if (!isChosen && Object.keys(marks).length === 0) return claim;
+    return this.#client.api(PersistentVolumeClaim, claim.metadata.namespace).update({
+      ...claim,
+      metadata: withAnnotations(claim.metadata, marks),
+      spec: { ...claim.spec, volumeName: volume.metadata.name },
+    });
+  }
+}
+
+type Metadata = StoredVolume['metadata'];
+
+export function withAnnotations(metadata: Metadata, marks: Readonly<Record<string, string>>): Metadata {
+  return { ...metadata, annotations: { ...metadata.annotations, ...marks } };
+}
+
+export function withoutAnnotation(metadata: Metadata, name: string): Metadata {
+  const { annotations = {}, ...rest } = metadata;
+  const kept = Object.fromEntries(Object.entries(annotations).filter(([key]) => key !== name));
+  return Object.keys(kept).length === 0 ? rest : { ...rest, annotations: kept };
+}

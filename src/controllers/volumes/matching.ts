@@ -1,0 +1,100 @@
+/**
+ * Whether a volume and a claim go together. Pure.
+ */
+import type { FeatureGates } from '../../kinds/feature-gates.js';
+import { Quantity } from '../../meta/quantity.js';
+import { own } from '../../util/json.js';
+import type { VolumeNames } from './names.js';
+import type { StoredClaim, StoredVolume } from './objects.js';
+
+/** What matching depends on besides the two. */
+export interface MatchTerms {
+  readonly names: VolumeNames;
+  readonly features: FeatureGates | undefined;
+}
+
+type Annotated = Pick<StoredVolume | StoredClaim, 'metadata'>;
+
+export function annotationOf({ metadata }: Annotated, name: string): string | undefined {
+  return own(metadata.annotations ?? {}, name);
+}
+
+/** The class of a claim: empty when it wants none, or has none yet. */
+export function classOfClaim(claim: StoredClaim, { betaStorageClass }: VolumeNames): string {
+  return annotationOf(claim, betaStorageClass) ?? claim.spec.storageClassName ?? '';
+}
+
+/** Whether a claim says anything about its class, if only that it wants none. */
+export function hasClass(claim: StoredClaim, { betaStorageClass }: VolumeNames): boolean {
+  return annotationOf(claim, betaStorageClass) !== undefined || claim.spec.storageClassName !== undefined;
+}
+
+export function classOfVolume(volume: StoredVolume, { betaStorageClass }: VolumeNames): string {
+  return annotationOf(volume, betaStorageClass) ?? volume.spec.storageClassName ?? '';
+}
+
+/** The key of the claim that a volume refers to. */
+export function claimKeyOf({ spec }: StoredVolume): string | undefined {
+  return spec.claimRef === undefined ? undefined : `${spec.claimRef.namespace}/${spec.claimRef.name}`;
+}
+
+/** Whether a volume refers to this claim: by name and, once that is known, by uid. */
+export function isBoundTo({ spec }: StoredVolume, { metadata }: StoredClaim): boolean {
+  const { claimRef } = spec;
+  if (claimRef?.name !== metadata.name || claimRef.namespace !== metadata.namespace) return false;
+  return (claimRef.uid ?? '') === '' || claimRef.uid === metadata.uid;
+}
+
+const sizes = new Map<string, Quantity>();
+const MOST_SIZES = 1_000;
+
+/** The same few sizes are compared again and again. */
+export function sizeOf(text: string | undefined): Quantity {
+  if (text === undefined) return Quantity.zero;
+  let size = sizes.get(text);
+  if (size === undefined) {
+    if (sizes.size >= MOST_SIZES) sizes.clear();
+    size = Quantity.parse(text);
+    sizes.set(text, size);
+  }
+  return size;
+}
+
+export function capacityOf({ spec }: StoredVolume): string | undefined {
+  return own(spec.capacity ?? {}, 'storage');
+}
+
+export function requestOf({ spec }: StoredClaim): Quantity {
+  return sizeOf(own(spec.resources.requests ?? {}, 'storage'));
+}
+
+export function sameVolumeMode(claim: StoredClaim, volume: StoredVolume): boolean {
+  return (claim.spec.volumeMode ?? 'Filesystem') === (volume.spec.volumeMode ?? 'Filesystem');
+}
+
+export function sameAttributes(claim: StoredClaim, volume: StoredVolume, { features }: MatchTerms): boolean {
+  const [wanted, given] = [claim.spec.volumeAttributesClassName ?? '', volume.spec.volumeAttributesClassName ?? ''];
+  return features?.enabled('VolumeAttributesClass') === true ? wanted === given : wanted === '' && given === '';
+}
+
+function offersModes(claim: StoredClaim, volume: StoredVolume): boolean {
+  return (claim.spec.accessModes ?? []).every((mode) => (volume.spec.accessModes ?? []).includes(mode));
+}
+
+/** Why a claim cannot have the volume that it names, in words; undefined when it can. */
+export function mismatch(volume: StoredVolume, claim: StoredClaim, terms: MatchTerms): string | undefined {
+  const { names, features } = terms;
+  if (volume.metadata.deletionTimestamp !== undefined) {
+    return `the volume is marked for deletion "${volume.metadata.name}"`;
+  }
+  if (sizeOf(capacityOf(volume)).cmp(requestOf(claim)) < 0) return 'requested PV is too small';
+  if (classOfVolume(volume, names) !== classOfClaim(claim, names)) return 'storageClassName does not match';
+  if (!sameAttributes(claim, volume, terms)) {
+    return features?.enabled('VolumeAttributesClass') === true
+      ? 'volumeAttributesClassName does not match'
+      : 'volumeAttributesClassName is not supported when the feature-gate VolumeAttributesClass is disabled';
+  }
+  if (!sameVolumeMode(claim, volume)) return 'incompatible volumeMode';
+  if (!offersModes(claim, volume)) return 'incompatible accessMode';
+  return undefined;
+}

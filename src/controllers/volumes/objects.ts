@@ -1,0 +1,13 @@
+/**
+ * The objects that this folder is about, as the server hands them out.
+ */
+import type { Stored } from '../../client/api.js';
+import type { PersistentVolume } from '../../kinds/core/v1/persistent-volume.js';
+import type { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
+import type { Pod } from '../../kinds/core/v1/pod/pod.js';
+import type { StorageClass } from '../../kinds/storage/v1/storage-class.js';
+
+export type StoredVolume = Stored<typeof PersistentVolume>;
+export type StoredClaim = Stored<typeof PersistentVolumeClaim>;
+export type StoredPod = Stored<typeof Pod>;
+export type StoredClass = Stored<typeof StorageClass>;

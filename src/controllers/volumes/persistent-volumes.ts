@@ -1,0 +1,157 @@
+/**
+ * Brings claims and volumes together: a claim gets the smallest free volume that fits, or the one it names, or the one that
+ * was kept for it; a volume whose claim is gone is kept, emptied or removed, as its policy says. spec: PersistentVolume
+ *
+ * Volumes and claims share one queue with one worker: a binding changes both, and must not be disturbed by another one.
+ */
+import { PersistentVolume } from '../../kinds/core/v1/persistent-volume.js';
+import { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
+import { Pod } from '../../kinds/core/v1/pod/pod.js';
+import { StorageClass } from '../../kinds/storage/v1/storage-class.js';
+import type { Controller, ControllerContext } from '../runtime/controller.js';
+import { keyOf, type Lookup, type SharedInformer } from '../runtime/shared-informer.js';
+import type { WorkQueue } from '../runtime/work-queue.js';
+import { Binding } from './binding.js';
+import { ClaimLook } from './claim-look.js';
+import { annotationOf, claimKeyOf, classOfClaim, classOfVolume, hasClass, type MatchTerms } from './matching.js';
+import { volumeNames } from './names.js';
+import type { StoredClaim } from './objects.js';
+import { claimKeysOf, podsByClaim } from './pod-claims.js';
+import { VolumeIndex } from './volume-index.js';
+import { VolumeLook } from './volume-look.js';
+
+/**
+ * Binds PersistentVolumeClaims to PersistentVolumes. It makes no volumes: see `volumeProvisioner()`.
+ *
+ * @example
+ * const cluster = createCluster({ controllers: controllers([persistentVolumes(), claimProtection()]) });
+ */
+export function persistentVolumes(): Controller {
+  return {
+    name: 'persistentvolume-binder-controller',
+    account: 'persistent-volume-binder',
+    component: 'persistentvolume-controller',
+    needs: [PersistentVolume, PersistentVolumeClaim, StorageClass, Pod],
+    start: (context) => new Binder(context).start(),
+  };
+}
+
+/** Keys of the queue say what they are about. */
+const CLAIM = 'claim ';
+const VOLUME = 'volume ';
+/** Claims of a class that wait for a volume. */
+const CLASS = 'class ';
+/** Files claims that have no class and might still be given one. */
+const UNDECIDED = '?';
+
+class Binder {
+  readonly #context: ControllerContext;
+  readonly #terms: MatchTerms;
+  readonly #volumes: SharedInformer<typeof PersistentVolume>;
+  readonly #claims: SharedInformer<typeof PersistentVolumeClaim>;
+  readonly #classes: SharedInformer<typeof StorageClass>;
+  readonly #index: VolumeIndex;
+  readonly #waiting: Lookup<StoredClaim>;
+  readonly #naming: Lookup<StoredClaim>;
+  readonly #claimLook: ClaimLook;
+  readonly #volumeLook: VolumeLook;
+  readonly #queue: WorkQueue;
+
+  constructor(context: ControllerContext) {
+    const names = volumeNames(context.dialect);
+    this.#context = context;
+    this.#terms = { names, features: context.features };
+    this.#volumes = context.informer(PersistentVolume);
+    this.#claims = context.informer(PersistentVolumeClaim);
+    this.#classes = context.informer(StorageClass);
+    this.#index = new VolumeIndex(this.#terms);
+    this.#waiting = this.#claims.index('class of unbound claims', (claim) => {
+      if (annotationOf(claim, names.bindCompleted) !== undefined || claim.spec.volumeName !== undefined) return [];
+      const className = `=${classOfClaim(claim, names)}`;
+      return hasClass(claim, names) ? [className] : [className, UNDECIDED];
+    });
+    this.#naming = this.#claims.index('volume that it names', ({ spec }) =>
+      spec.volumeName === undefined ? [] : [spec.volumeName],
+    );
+    const shared = {
+      context,
+      terms: this.#terms,
+      binding: new Binding({ client: context.client, events: context.events, terms: this.#terms }),
+      volumes: this.#volumes,
+      claims: this.#claims,
+      pods: podsByClaim(context),
+    };
+    this.#claimLook = new ClaimLook({ ...shared, classes: this.#classes, index: this.#index });
+    this.#volumeLook = new VolumeLook({ ...shared, onClaim: (key) => this.#queue.add(CLAIM + key) });
+    this.#queue = context.queue((key) => this.#look(key));
+  }
+
+  start(): void {
+    this.#volumes.onKey((name, event) => {
+      if (event.type !== 'ADDED') this.#index.remove(event.previous);
+      const { object } = event;
+      const claims = [claimKeyOf(object), event.type === 'MODIFIED' ? claimKeyOf(event.previous) : undefined];
+      const isClaimChanged = event.type !== 'MODIFIED' || claims[0] !== claims[1];
+      for (const key of claims) if (isClaimChanged && key !== undefined) this.#queue.add(CLAIM + key);
+      for (const claim of this.#naming(name)) {
+        if (isClaimChanged || claim.status.phase !== 'Bound') this.#queue.add(CLAIM + keyOf(claim));
+      }
+      if (event.type === 'DELETED') return;
+      this.#index.add(object);
+      this.#queue.add(VOLUME + name);
+      if (claims[0] === undefined && object.status.phase === 'Available') {
+        this.#queue.add(CLASS + classOfVolume(object, this.#terms.names));
+      }
+    });
+    this.#claims.onKey((key, event) => {
+      const { object } = event;
+      if (event.type === 'DELETED') this.#claimLook.forget(key);
+      else {
+        this.#claimLook.noteChange(key);
+        this.#queue.add(CLAIM + key);
+      }
+      if (event.type === 'MODIFIED' && event.previous.spec.volumeName === object.spec.volumeName) return;
+      for (const { metadata } of this.#index.ofClaim(key)) this.#queue.add(VOLUME + metadata.name);
+      if (object.spec.volumeName !== undefined) this.#queue.add(VOLUME + object.spec.volumeName);
+    });
+    this.#classes.onKey((name, { type }) => {
+      if (type === 'DELETED') return;
+      for (const claim of this.#waiting(`=${name}`)) this.#queue.add(CLAIM + keyOf(claim));
+      for (const claim of this.#waiting(UNDECIDED)) this.#queue.add(CLAIM + keyOf(claim));
+    });
+    this.#context.informer(Pod).subscribe(({ object }) => {
+      for (const key of claimKeysOf(object)) this.#onPod(key);
+    });
+  }
+
+  /** A claim that waits for its first pod says so; a volume is emptied only when nobody uses it. */
+  #onPod(key: string): void {
+    if (this.#claims.at(key)?.status.phase === 'Pending') this.#queue.add(CLAIM + key);
+    for (const { metadata, status } of this.#index.ofClaim(key)) {
+      if (status.phase === 'Released') this.#queue.add(VOLUME + metadata.name);
+    }
+  }
+
+  async #look(key: string): Promise<void> {
+    if (key.startsWith(CLAIM)) {
+      const claim = this.#claims.at(key.slice(CLAIM.length));
+      if (claim !== undefined) await this.#claimLook.look(claim);
+    } else if (key.startsWith(VOLUME)) {
+      const volume = this.#volumes.at(key.slice(VOLUME.length));
+      if (volume !== undefined) await this.#volumeLook.look(volume);
+    } else {
+      this.#offer(key.slice(CLASS.length));
+    }
+  }
+
+  /** There is a free volume of a class: whoever waits for one is looked at, but no more than can be served. */
+  #offer(className: string): void {
+    let free = this.#index.countFree(className);
+    for (const claim of this.#waiting(`=${className}`)) {
+      if (free === 0) return;
+      if (this.#claimLook.bestFor(claim) === undefined) continue;
+      this.#queue.add(CLAIM + keyOf(claim));
+      free--;
+    }
+  }
+}

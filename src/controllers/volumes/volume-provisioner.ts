@@ -1,0 +1,150 @@
+/**
+ * Plays the provisioners of storage classes: makes a volume for each claim that waits for one of them, and takes it away
+ * when the claim is gone. There is no storage behind these volumes.
+ */
+import type { Sent } from '../../client/api.js';
+import { PersistentVolume } from '../../kinds/core/v1/persistent-volume.js';
+import { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
+import { Pod } from '../../kinds/core/v1/pod/pod.js';
+import { StorageClass } from '../../kinds/storage/v1/storage-class.js';
+import { StatusError } from '../../meta/errors.js';
+import { refuseUnknownOptions } from '../../util/options.js';
+import type { Controller } from '../runtime/controller.js';
+import { keyOf } from '../runtime/shared-informer.js';
+import { annotationOf, classOfClaim } from './matching.js';
+import { type VolumeNames, volumeNames } from './names.js';
+import type { StoredClaim, StoredClass, StoredVolume } from './objects.js';
+import { claimKeysOf, podsByClaim } from './pod-claims.js';
+
+export interface VolumeProvisionerOptions {
+  /** Names of provisioners, as storage classes have them. */
+  readonly provisioners: readonly string[];
+}
+
+/**
+ * Makes volumes for the classes of the given provisioners. A class that waits for the first consumer gets them when that
+ * has a node, or when the claim says which it will be.
+ *
+ * @example
+ * const cluster = createCluster({
+ *   controllers: controllers([persistentVolumes(), volumeProvisioner({ provisioners: ['example.com/disk'] })]),
+ * });
+ */
+export function volumeProvisioner(options: VolumeProvisionerOptions): Controller {
+  refuseUnknownOptions('volumeProvisioner', options, ['provisioners']);
+  const provisioners = new Set(options.provisioners);
+  return {
+    name: 'volume-provisioner',
+    needs: [PersistentVolume, PersistentVolumeClaim, StorageClass, Pod],
+    start(context) {
+      if (provisioners.size === 0) return;
+      const names = volumeNames(context.dialect);
+      const volumes = context.informer(PersistentVolume);
+      const claims = context.informer(PersistentVolumeClaim);
+      const classes = context.informer(StorageClass);
+      const podsOf = podsByClaim(context);
+
+      const isAwaited = (claim: StoredClaim, storageClass: StoredClass): boolean => {
+        if (storageClass.volumeBindingMode !== 'WaitForFirstConsumer') return true;
+        if (annotationOf(claim, names.selectedNode) !== undefined) return true;
+        return podsOf(keyOf(claim)).some(({ spec }) => (spec.nodeName ?? '') !== '');
+      };
+
+      const making = context.queue(
+        async (key) => {
+          const claim = claims.at(key);
+          if (claim === undefined || claim.spec.volumeName !== undefined) return;
+          const storageClass = classes.at(classOfClaim(claim, names));
+          if (storageClass === undefined || !provisioners.has(storageClass.provisioner)) return;
+          const name = `pvc-${claim.metadata.uid}`;
+          if (!isAwaited(claim, storageClass) || volumes.at(name) !== undefined) return;
+          const about = `External provisioner is provisioning volume for claim "${key}"`;
+          context.events.record(claim, 'Normal', 'Provisioning', about);
+          try {
+            await context.client.api(PersistentVolume).create(volumeFor(claim, storageClass, names));
+          } catch (error) {
+            if (StatusError.is(error, 'AlreadyExists')) return;
+            const why = error instanceof StatusError ? error.message : String(error);
+            const message = `failed to provision volume with StorageClass "${storageClass.metadata.name}": ${why}`;
+            context.events.record(claim, 'Warning', 'ProvisioningFailed', message);
+            throw error;
+          }
+          context.events.record(claim, 'Normal', 'ProvisioningSucceeded', `Successfully provisioned volume ${name}`);
+        },
+        { name: 'making' },
+      );
+
+      const removing = context.queue(
+        async (name) => {
+          const volume = volumes.at(name);
+          if (volume === undefined || !isDue(volume, provisioners, names)) return;
+          try {
+            const { uid } = volume.metadata;
+            await context.client.api(PersistentVolume).delete(name, { preconditions: { uid } });
+          } catch (error) {
+            // Somebody else took it away.
+            if (!StatusError.is(error, 'NotFound')) throw error;
+          }
+        },
+        { name: 'removing' },
+      );
+
+      const waiting = claims.index('class of claims without a volume', (claim) =>
+        claim.spec.volumeName === undefined ? [`=${classOfClaim(claim, names)}`] : [],
+      );
+      claims.onKey((key, { type, object }) => {
+        if (type !== 'DELETED' && object.spec.volumeName === undefined) making.add(key);
+      });
+      classes.onKey((name, { type }) => {
+        if (type !== 'DELETED') for (const claim of waiting(`=${name}`)) making.add(keyOf(claim));
+      });
+      context.informer(Pod).subscribe(({ type, object }) => {
+        if (type === 'DELETED' || (object.spec.nodeName ?? '') === '') return;
+        for (const key of claimKeysOf(object)) if (claims.at(key)?.spec.volumeName === undefined) making.add(key);
+      });
+      volumes.onKey((name, { type, object }) => {
+        if (type !== 'DELETED' && isDue(object, provisioners, names)) removing.add(name);
+      });
+    },
+  };
+}
+
+/** Its claim is gone, and it was made to go with that. */
+function isDue(volume: StoredVolume, provisioners: ReadonlySet<string>, { provisionedBy }: VolumeNames): boolean {
+  const { metadata, spec, status } = volume;
+  if (status.phase !== 'Released' || spec.persistentVolumeReclaimPolicy !== 'Delete') return false;
+  return metadata.deletionTimestamp === undefined && provisioners.has(annotationOf(volume, provisionedBy) ?? '');
+}
+
+function volumeFor(claim: StoredClaim, storageClass: StoredClass, names: VolumeNames): Sent<typeof PersistentVolume> {
+  const { uid, namespace = '', resourceVersion } = claim.metadata;
+  const { accessModes, resources, volumeMode, volumeAttributesClassName } = claim.spec;
+  const name = `pvc-${uid}`;
+  const { provisioner, reclaimPolicy = 'Delete', mountOptions } = storageClass;
+  return {
+    metadata: { name, annotations: { [names.provisionedBy]: provisioner } },
+    spec: {
+      capacity: { storage: resources.requests?.['storage'] ?? '0' },
+      ...(accessModes === undefined ? {} : { accessModes }),
+      ...(volumeMode === undefined ? {} : { volumeMode }),
+      ...(mountOptions === undefined ? {} : { mountOptions }),
+      ...(volumeAttributesClassName === undefined ? {} : { volumeAttributesClassName }),
+      persistentVolumeReclaimPolicy: reclaimPolicy,
+      storageClassName: storageClass.metadata.name,
+      claimRef: {
+        kind: 'PersistentVolumeClaim',
+        apiVersion: 'v1',
+        namespace,
+        name: claim.metadata.name,
+        uid,
+        resourceVersion,
+      },
+      csi: { driver: driverOf(provisioner), volumeHandle: name },
+    },
+  };
+}
+
+/** Drivers have plain domain names; provisioners may have a path behind theirs. */
+function driverOf(provisioner: string): string {
+  return provisioner.replaceAll('/', '.').replaceAll('_', '-');
+}

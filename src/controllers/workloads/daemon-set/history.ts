@@ -1,0 +1,144 @@
+/**
+ * The history of a DaemonSet: the revision that its template is, and those that it was.
+ */
+
+import { mergePatch } from '../../../client/patches.js';
+import { ControllerRevision } from '../../../kinds/apps/v1/controller-revision.js';
+import { DaemonSet } from '../../../kinds/apps/v1/daemon-set.js';
+import { Pod } from '../../../kinds/core/v1/pod/pod.js';
+import { StatusError } from '../../../meta/errors.js';
+import { labelSelectorFromObject } from '../../../meta/labels.js';
+import type { ControllerContext } from '../../runtime/controller.js';
+import { controllerReference } from '../../runtime/owners.js';
+import type { SharedInformer } from '../../runtime/shared-informer.js';
+import { claim } from '../claim.js';
+import type { StoredPod } from '../pod-state.js';
+import { isSameData, REVISION_LABEL, revisionData, type StoredRevision } from '../revisions.js';
+import { type Orphans, orphans } from '../selecting.js';
+import { nameHash } from '../template-hash.js';
+import type { StoredDaemonSet } from './placement.js';
+
+export interface DaemonHistory {
+  /** What pods of the present template carry as their revision. */
+  readonly hash: string;
+  readonly old: readonly StoredRevision[];
+}
+
+export class History {
+  readonly #context: ControllerContext;
+  readonly #revisions: SharedInformer<typeof ControllerRevision>;
+  readonly #orphans: Orphans<StoredRevision>;
+
+  constructor(context: ControllerContext) {
+    this.#context = context;
+    this.#revisions = context.informer(ControllerRevision);
+    this.#orphans = orphans(this.#revisions);
+  }
+
+  /** Undefined: the name of the new revision is taken, and the next look will try another one. */
+  async of(set: StoredDaemonSet, podsOf: () => Promise<readonly StoredPod[]>): Promise<DaemonHistory | undefined> {
+    const data = revisionData(set.spec.template);
+    const all = await this.#labelled(await this.#claimed(set));
+    const old = all.filter((revision) => !isSameData(revision.data, data));
+    const next = Math.max(0, ...old.map(({ revision }) => revision)) + 1;
+    const equal = all.filter((revision) => !old.includes(revision));
+    const present = equal.length === 0 ? await this.#create(set, data, next) : await this.#newest(equal, podsOf);
+    if (present === undefined) return undefined;
+    if (present.revision < next) await this.#api(present).update({ ...present, revision: next });
+    return { hash: hashOf(present), old };
+  }
+
+  /** Deletes the oldest of those that no pod is of, as far as there are more than the set wants to keep. */
+  async truncate(set: StoredDaemonSet, old: readonly StoredRevision[], pods: readonly StoredPod[]): Promise<void> {
+    const excess = old.length - (set.spec.revisionHistoryLimit ?? 0);
+    if (excess <= 0) return;
+    const used = new Set(pods.map(({ metadata }) => metadata.labels?.[REVISION_LABEL]));
+    const unused = old.filter((revision) => !used.has(hashOf(revision)));
+    const oldestFirst = unused.sort((left, right) => left.revision - right.revision);
+    for (const revision of oldestFirst.slice(0, excess)) await this.#delete(revision);
+  }
+
+  #claimed(set: StoredDaemonSet): Promise<StoredRevision[]> {
+    const { client } = this.#context;
+    const { name, namespace, uid } = set.metadata;
+    return claim({
+      client,
+      kind: ControllerRevision,
+      owner: set,
+      selector: labelSelectorFromObject(set.spec.selector),
+      candidates: [...this.#revisions.controlledBy(uid), ...this.#orphans(namespace ?? '', set.spec.selector)],
+      ownerNow: () => client.api(DaemonSet, namespace).find(name),
+    });
+  }
+
+  /** Those that do not say what they are called get their own name for it. */
+  async #labelled(revisions: readonly StoredRevision[]): Promise<StoredRevision[]> {
+    const labelled: StoredRevision[] = [];
+    for (const revision of revisions) {
+      const { metadata } = revision;
+      if (metadata.labels?.[REVISION_LABEL] !== undefined) labelled.push(revision);
+      else {
+        const labels = { ...metadata.labels, [REVISION_LABEL]: metadata.name };
+        labelled.push(await this.#api(revision).update({ ...revision, metadata: { ...metadata, labels } }));
+      }
+    }
+    return labelled;
+  }
+
+  /** Of several that hold the same one is kept, and the pods of the others become its own. */
+  async #newest(
+    equal: readonly StoredRevision[],
+    podsOf: () => Promise<readonly StoredPod[]>,
+  ): Promise<StoredRevision | undefined> {
+    const [first, ...others] = [...equal].sort((left, right) => right.revision - left.revision);
+    if (first === undefined || others.length === 0) return first;
+    const hash = hashOf(first);
+    for (const { metadata } of await podsOf()) {
+      if (metadata.labels?.[REVISION_LABEL] === hash) continue;
+      const pods = this.#context.client.api(Pod, metadata.namespace);
+      await pods.patch(metadata.name, mergePatch({ metadata: { labels: { [REVISION_LABEL]: hash } } }));
+    }
+    for (const other of others) await this.#delete(other);
+    return first;
+  }
+
+  async #create(set: StoredDaemonSet, data: unknown, revision: number): Promise<StoredRevision | undefined> {
+    const { name, namespace, annotations } = set.metadata;
+    const hash = nameHash(set.spec.template, set.status.collisionCount);
+    const api = this.#context.client.api(ControllerRevision, namespace);
+    const metadata = {
+      name: `${name}-${hash}`,
+      ...(namespace === undefined ? {} : { namespace }),
+      labels: { ...set.spec.template.metadata?.labels, [REVISION_LABEL]: hash },
+      ...(annotations === undefined ? {} : { annotations: { ...annotations } }),
+      ownerReferences: [controllerReference(set)],
+    };
+    try {
+      return await api.create({ metadata, data, revision });
+    } catch (error) {
+      if (!StatusError.is(error, 'AlreadyExists')) throw error;
+    }
+    const there = await api.get(metadata.name);
+    if (isSameData(there.data, data)) return there;
+    // Counted in the status, from where the next look takes it.
+    const status = { ...set.status, collisionCount: (set.status.collisionCount ?? 0) + 1 };
+    await this.#context.client.api(DaemonSet, namespace).status.update(name, { ...set, status });
+    return undefined;
+  }
+
+  async #delete(revision: StoredRevision): Promise<void> {
+    try {
+      await this.#api(revision).delete(revision.metadata.name);
+    } catch (error) {
+      if (!StatusError.is(error, 'NotFound')) throw error;
+    }
+  }
+
+  #api({ metadata }: StoredRevision) {
+    return this.#context.client.api(ControllerRevision, metadata.namespace);
+  }
+}
+
+function hashOf({ metadata }: StoredRevision): string {
+  return metadata.labels?.[REVISION_LABEL] ?? '';
+}

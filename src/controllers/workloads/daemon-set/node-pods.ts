@@ -1,0 +1,72 @@
+/**
+ * The pods of a DaemonSet by the node that they are on or meant for, and what is asked about them.
+ */
+import { scaleIntOrString } from '../../../meta/int-or-string.js';
+import { isPodFinished, isTerminating, type StoredPod } from '../pod-state.js';
+import { REVISION_LABEL } from '../revisions.js';
+import { type StoredDaemonSet, targetNode } from './placement.js';
+
+export type NodePods = ReadonlyMap<string, readonly StoredPod[]>;
+
+/** Those that have finished and are going count as gone. */
+export function podsByNode(pods: readonly StoredPod[]): Map<string, StoredPod[]> {
+  const byNode = new Map<string, StoredPod[]>();
+  for (const pod of pods) {
+    if (isPodFinished(pod) && isTerminating(pod)) continue;
+    const node = targetNode(pod);
+    if (node === undefined) continue;
+    const there = byNode.get(node);
+    if (there === undefined) byNode.set(node, [pod]);
+    else there.push(pod);
+  }
+  return byNode;
+}
+
+/** Those that are bound first, then the older ones. */
+export function oldestFirst(pods: readonly StoredPod[]): StoredPod[] {
+  return [...pods].sort(
+    (left, right) =>
+      Number(isBound(right)) - Number(isBound(left)) ||
+      compare(left.metadata.creationTimestamp, right.metadata.creationTimestamp) ||
+      compare(left.metadata.name, right.metadata.name),
+  );
+}
+
+export function isBound({ spec }: StoredPod): boolean {
+  return spec.nodeName !== undefined && spec.nodeName !== '';
+}
+
+const GENERATION_ANNOTATION = 'deprecated.daemonset.template.generation';
+const GENERATION_LABEL = 'pod-template-generation';
+
+/** The label of the template's generation, as former releases had it; none where the set does not say. */
+export function generationLabel({ metadata }: StoredDaemonSet): Record<string, string> {
+  const generation = metadata.annotations?.[GENERATION_ANNOTATION];
+  if (generation === undefined || !/^[+-]?[0-9]+$/.test(generation)) return {};
+  return { [GENERATION_LABEL]: String(BigInt(generation.replace(/^\+/, ''))) };
+}
+
+/** Whether a pod is of the present template. */
+export function isUpToDate(set: StoredDaemonSet, pod: StoredPod, hash: string): boolean {
+  const { labels = {} } = pod.metadata;
+  const generation = generationLabel(set)[GENERATION_LABEL];
+  return labels[REVISION_LABEL] === hash || (generation !== undefined && labels[GENERATION_LABEL] === generation);
+}
+
+/** How many pods more than wanted an update may make. */
+export function surgeOf({ spec }: StoredDaemonSet, wanted: number): number {
+  const { type, rollingUpdate } = spec.updateStrategy;
+  if (type !== 'RollingUpdate') return 0;
+  return scaleIntOrString(rollingUpdate?.maxSurge ?? 0, { total: wanted, round: 'up' });
+}
+
+/** How many pods may be missing during an update. */
+export function unavailableOf({ spec }: StoredDaemonSet, wanted: number): number {
+  const { type, rollingUpdate } = spec.updateStrategy;
+  if (type !== 'RollingUpdate') return 0;
+  return scaleIntOrString(rollingUpdate?.maxUnavailable ?? 0, { total: wanted, round: 'up' });
+}
+
+function compare(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}

@@ -1,0 +1,152 @@
+/**
+ * Which nodes a DaemonSet's pods belong on. The rules are those of a scheduler, as far as they are about the node alone:
+ * its name, its labels and its taints. What a node has room for is not asked.
+ */
+import type { DaemonSet } from '../../../kinds/apps/v1/daemon-set.js';
+import type { Node } from '../../../kinds/core/v1/node/node.js';
+import type { PodInput } from '../../../kinds/core/v1/pod/pod.js';
+import type { ObjectOf } from '../../../kinds/kind.js';
+import type { NodeSelectorRequirement, NodeSelectorTerm } from '../../../kinds/shared/node-selector.js';
+import type { Taint } from '../../../kinds/shared/taints.js';
+import type { Toleration } from '../../../kinds/shared/tolerations.js';
+import type { Dialect } from '../../../meta/dialect.js';
+import type { Labels } from '../../../meta/labels.js';
+import type { StoredPod } from '../pod-state.js';
+
+export type StoredDaemonSet = ObjectOf<typeof DaemonSet>;
+export type StoredNode = ObjectOf<typeof Node>;
+
+export interface Placement {
+  /** A pod belongs there. */
+  readonly shouldRun: boolean;
+  /** One that is there may stay: what keeps pods away does not always drive them out. */
+  readonly mayStay: boolean;
+}
+
+const NOWHERE: Placement = Object.freeze({ shouldRun: false, mayStay: false });
+const ANYTIME: Placement = Object.freeze({ shouldRun: true, mayStay: true });
+
+export function placementOn(node: StoredNode, { spec }: StoredDaemonSet, dialect: Dialect): Placement {
+  const { nodeName, nodeSelector, affinity, tolerations, hostNetwork } = spec.template.spec ?? {};
+  const { name, labels = {} } = node.metadata;
+  if (nodeName !== undefined && nodeName !== '' && nodeName !== name) return NOWHERE;
+  if (!Object.entries(nodeSelector ?? {}).every(([key, value]) => labels[key] === value)) return NOWHERE;
+  const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  if (required !== undefined && !required.nodeSelectorTerms.some((term) => matchesTerm(term, name, labels))) {
+    return NOWHERE;
+  }
+  const { taints = [] } = node.spec;
+  if (taints.length === 0) return ANYTIME;
+  const tolerated = withDaemonTolerations(tolerations ?? [], { hostNetwork, dialect });
+  const bad = taints.filter((taint) => !tolerated.some((each) => tolerates(each, taint)));
+  const mayStay = !bad.some(({ effect }) => effect === 'NoExecute');
+  return { shouldRun: mayStay && !bad.some(({ effect }) => effect === 'NoSchedule'), mayStay };
+}
+
+/** All requirements must hold; a term that requires nothing matches nothing. */
+export function matchesTerm(
+  { matchExpressions = [], matchFields = [] }: NodeSelectorTerm,
+  name: string,
+  labels: Labels,
+): boolean {
+  if (matchExpressions.length + matchFields.length === 0) return false;
+  const fields = { 'metadata.name': name };
+  return (
+    matchExpressions.every((requirement) => isMet(requirement, labels)) &&
+    matchFields.every((requirement) => isMet(requirement, fields))
+  );
+}
+
+function isMet({ key = '', operator, values = [] }: NodeSelectorRequirement, labels: Labels): boolean {
+  const value = labels[key];
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values.includes(value);
+    case 'NotIn':
+      return value === undefined || !values.includes(value);
+    case 'Exists':
+      return value !== undefined;
+    case 'DoesNotExist':
+      return value === undefined;
+    case 'Gt':
+      return isInteger(value) && isInteger(values[0]) && BigInt(value) > BigInt(values[0]);
+    case 'Lt':
+      return isInteger(value) && isInteger(values[0]) && BigInt(value) < BigInt(values[0]);
+    default:
+      return false;
+  }
+}
+
+function isInteger(text: string | undefined): text is string {
+  return text !== undefined && /^-?[0-9]+$/.test(text);
+}
+
+export function tolerates({ key = '', operator = '', value = '', effect = '' }: Toleration, taint: Taint): boolean {
+  if (effect !== '' && effect !== taint.effect) return false;
+  if (key !== '' && key !== taint.key) return false;
+  if (operator === 'Exists') return true;
+  return (operator === 'Equal' || operator === '') && value === (taint.value ?? '');
+}
+
+/** What is wrong with a node and what that does to others; the pods of a DaemonSet bear it. */
+const BORNE = [
+  ['not-ready', 'NoExecute'],
+  ['unreachable', 'NoExecute'],
+  ['disk-pressure', 'NoSchedule'],
+  ['memory-pressure', 'NoSchedule'],
+  ['pid-pressure', 'NoSchedule'],
+  ['unschedulable', 'NoSchedule'],
+] as const;
+
+export interface DaemonTolerations {
+  /** A pod on the network of its node does not need the pods' network. */
+  readonly hostNetwork?: boolean | undefined;
+  readonly dialect: Dialect;
+}
+
+/** The template's tolerations with those that every DaemonSet's pods have. */
+export function withDaemonTolerations<T extends Toleration>(
+  tolerations: readonly T[],
+  { hostNetwork, dialect }: DaemonTolerations,
+): (T | DaemonToleration)[] {
+  const borne = [...BORNE, ...(hostNetwork === true ? [['network-unavailable', 'NoSchedule'] as const] : [])];
+  const all: (T | DaemonToleration)[] = [...tolerations];
+  for (const [what, effect] of borne) {
+    const toleration: DaemonToleration = { key: dialect.subkey('node', what), operator: 'Exists', effect };
+    const place = all.findIndex((each) => isSameButSeconds(each, toleration));
+    // One that lasts a while only is replaced by one that lasts.
+    if (place < 0) all.push(toleration);
+    else all[place] = toleration;
+  }
+  return all;
+}
+
+interface DaemonToleration {
+  key: string;
+  operator: 'Exists';
+  effect: 'NoExecute' | 'NoSchedule';
+}
+
+function isSameButSeconds({ key, operator, effect, value = '' }: Toleration, other: DaemonToleration): boolean {
+  return key === other.key && operator === other.operator && effect === other.effect && value === '';
+}
+
+type PodAffinity = NonNullable<NonNullable<PodInput['spec']>['affinity']>;
+
+/** The affinity of a pod that belongs on this node, whatever else the template requires of nodes. */
+export function affinityTo(affinity: PodAffinity | undefined, node: string): PodAffinity {
+  const matchFields = [{ key: 'metadata.name', operator: 'In' as const, values: [node] }];
+  const required = { nodeSelectorTerms: [{ matchFields }] };
+  const nodeAffinity = { ...affinity?.nodeAffinity, requiredDuringSchedulingIgnoredDuringExecution: required };
+  return { ...affinity, nodeAffinity };
+}
+
+/** The node that a pod is on, or is meant for; undefined: it says of none. */
+export function targetNode({ spec }: StoredPod): string | undefined {
+  if (spec.nodeName !== undefined && spec.nodeName !== '') return spec.nodeName;
+  const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  const byName = (required?.nodeSelectorTerms ?? [])
+    .flatMap(({ matchFields = [] }) => matchFields)
+    .find(({ key, operator }) => key === 'metadata.name' && operator === 'In');
+  return byName?.values?.length === 1 ? byName.values[0] : undefined;
+}

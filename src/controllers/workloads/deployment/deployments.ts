@@ -1,0 +1,95 @@
+/**
+ * The controller of Deployment: one ReplicaSet for each template, and an orderly way from one to the next.
+ */
+import { Deployment } from '../../../kinds/apps/v1/deployment.js';
+import { ReplicaSet } from '../../../kinds/apps/v1/replica-set.js';
+import { Pod } from '../../../kinds/core/v1/pod/pod.js';
+import type { Kind, ObjectOf } from '../../../kinds/kind.js';
+import { labelSelectorFromObject } from '../../../meta/labels.js';
+import type { Controller, ControllerContext } from '../../runtime/controller.js';
+import { controllerOf, type HasMetadata } from '../../runtime/owners.js';
+import { keyOf, type SharedInformer } from '../../runtime/shared-informer.js';
+import { claim } from '../claim.js';
+import { follow } from '../follow.js';
+import type { StoredPod } from '../pod-state.js';
+import { orphans } from '../selecting.js';
+import { annotationKeys } from './annotations.js';
+import type { StoredDeployment } from './bounds.js';
+import type { Surroundings } from './own-sets.js';
+import { Rollout } from './rollout.js';
+
+const WORKERS = 5;
+
+/**
+ * Rolls out Deployments. Their ReplicaSets need the controller of those to have pods.
+ *
+ * @example
+ * const cluster = createCluster({ controllers: controllers([deployments(), replicaSets()]) });
+ */
+export function deployments(): Controller {
+  return {
+    name: 'deployment-controller',
+    account: 'deployment-controller',
+    needs: [Deployment, ReplicaSet, Pod],
+    start,
+  };
+}
+
+function start(context: ControllerContext): void {
+  const all = context.informer(Deployment);
+  const sets = context.informer(ReplicaSet);
+  const pods = context.informer(Pod);
+  const orphanSets = orphans(sets);
+  const around: Surroundings = {
+    context,
+    pods,
+    keys: annotationKeys(context.dialect),
+    tellsTerminating: context.features?.enabled('DeploymentReplicaSetTerminatingReplicas') ?? false,
+  };
+
+  const queue = context.queue(
+    async (key) => {
+      const deployment = all.at(key);
+      // What waits is worked out anew.
+      queue.cancelDelay(key);
+      if (deployment === undefined) return undefined;
+      const { name, namespace = '', uid } = deployment.metadata;
+      const { selector } = deployment.spec;
+      const own = await claim({
+        client: context.client,
+        kind: ReplicaSet,
+        owner: deployment,
+        selector: labelSelectorFromObject(selector),
+        candidates: [...sets.controlledBy(uid), ...orphanSets(namespace, selector)],
+        ownerNow: () => context.client.api(Deployment, namespace).find(name),
+      });
+      return new Rollout(around, deployment, own).run();
+    },
+    { workers: WORKERS },
+  );
+
+  all.onKey((key) => queue.add(key));
+  follow({ owners: all, dependents: sets, selectorOf: ({ spec }) => spec.selector, queue });
+  // Who waits for the last old pod to go.
+  pods.subscribe(({ type, object }) => {
+    if (type !== 'DELETED') return;
+    const deployment = deploymentOfPod(object);
+    if (deployment?.spec.strategy.type === 'Recreate') queue.add(keyOf(deployment));
+  });
+
+  function deploymentOfPod(pod: StoredPod): StoredDeployment | undefined {
+    const set = controllerAmong(sets, pod);
+    return set === undefined ? undefined : controllerAmong(all, set);
+  }
+}
+
+/** The controller of an object, if it is of this kind and still the same. */
+function controllerAmong<AnyKind extends Kind>(
+  owners: SharedInformer<AnyKind>,
+  object: HasMetadata,
+): ObjectOf<AnyKind> | undefined {
+  const controller = controllerOf(object);
+  if (controller?.kind !== owners.kind.kind) return undefined;
+  const owner = owners.get(controller.name, object.metadata.namespace);
+  return (owner as HasMetadata | undefined)?.metadata.uid === controller.uid ? owner : undefined;
+}

@@ -1,0 +1,343 @@
+/**
+ * One look at a Deployment: moves its ReplicaSets a step towards its template and its size. What is to be written on the
+ * Deployment itself is collected and written once, at the end.
+ */
+import { Deployment } from '../../../kinds/apps/v1/deployment.js';
+import { ReplicaSet } from '../../../kinds/apps/v1/replica-set.js';
+import { StatusError } from '../../../meta/errors.js';
+import { deepEqual } from '../../../util/json.js';
+import { controllerReference, isControlledBy } from '../../runtime/owners.js';
+import type { Again } from '../../runtime/work-queue.js';
+import { isNamespaceGoing, messageOf } from '../new-pod.js';
+import { isTerminating } from '../pod-state.js';
+import { nameHash } from '../template-hash.js';
+import { annotationsOf, countIn, newSetAnnotations, revisionOf, wholeNumber } from './annotations.js';
+import type { StoredDeployment } from './bounds.js';
+import { type Conditions, conditionIn, conditionNow, withCondition } from './conditions.js';
+import { OwnSets, type Surroundings } from './own-sets.js';
+import { proportions } from './proportions.js';
+import {
+  activeAmong,
+  availableOf,
+  HASH_LABEL,
+  type StoredReplicaSet,
+  sameTemplate,
+  wantedBy,
+} from './replica-set-list.js';
+import { rollback, rollbackTarget } from './rollback.js';
+import {
+  type DeploymentStatus,
+  hasDeadline,
+  isComplete,
+  msUntilJudged,
+  plainStatus,
+  rolloutStatus,
+  type Seen,
+} from './status.js';
+
+/** How a status is to be worked out; `none`: not at all, the Deployment has become another. */
+type Judgement = 'rollout' | 'plain' | 'none';
+
+export class Rollout {
+  readonly #around: Surroundings;
+  readonly #deployment: StoredDeployment;
+  readonly #sets: OwnSets;
+  #conditions: Conditions;
+  #collisionCount: number | undefined;
+  #revision: string | undefined;
+
+  constructor(around: Surroundings, deployment: StoredDeployment, sets: readonly StoredReplicaSet[]) {
+    this.#around = around;
+    this.#deployment = deployment;
+    this.#sets = new OwnSets(around, deployment, sets);
+    this.#conditions = deployment.status.conditions ?? [];
+    this.#collisionCount = deployment.status.collisionCount;
+    this.#revision = annotationsOf(deployment)[around.keys.revision];
+  }
+
+  async run(): Promise<Again | undefined> {
+    let judgement: Judgement;
+    try {
+      judgement = await this.#act();
+    } catch (error) {
+      await this.#tellSoFar();
+      if (isNamespaceGoing(error)) return undefined;
+      throw error;
+    }
+    return this.#conclude(judgement);
+  }
+
+  async #act(): Promise<Judgement> {
+    const { spec } = this.#deployment;
+    if (!isTerminating(this.#deployment)) this.#notePause();
+    await this.#syncNewest();
+    if (isTerminating(this.#deployment)) return 'plain';
+    if (spec.paused === true) {
+      await this.#resize();
+      if (rollbackTarget(this.#deployment, this.#around.keys) === undefined) await this.#sets.cleanUp();
+      return 'plain';
+    }
+    const target = rollbackTarget(this.#deployment, this.#around.keys);
+    if (target !== undefined) {
+      const sets = [...this.#sets.old, await this.#ensureNewest()];
+      await rollback(this.#around, this.#deployment, { sets, target });
+      return 'none';
+    }
+    if (this.#isResized()) {
+      await this.#resize();
+      return 'plain';
+    }
+    if (spec.strategy.type === 'Recreate') await this.#recreate();
+    else await this.#roll();
+    return 'rollout';
+  }
+
+  async #conclude(judgement: Judgement): Promise<Again | undefined> {
+    if (judgement === 'none') return undefined;
+    const seen = this.#seen();
+    const status = judgement === 'plain' ? plainStatus(seen) : rolloutStatus(seen);
+    await this.#write(status);
+    return judgement === 'plain' ? undefined : { requeueAfterMs: msUntilJudged(seen, status) };
+  }
+
+  #seen(): Seen {
+    const { context, tellsTerminating } = this.#around;
+    return {
+      deployment: this.#deployment,
+      bounds: this.#sets.bounds,
+      conditions: this.#conditions,
+      collisionCount: this.#collisionCount,
+      sets: this.#sets.all(),
+      newSet: this.#sets.newest,
+      tellsTerminating,
+      nowMs: context.clock.now(),
+      now: context.now(),
+    };
+  }
+
+  /** What went wrong is told even so: a template that cannot be used, a name that is taken. */
+  async #tellSoFar(): Promise<void> {
+    const status = {
+      ...this.#deployment.status,
+      ...(this.#conditions.length > 0 && { conditions: this.#conditions }),
+      ...(this.#collisionCount !== undefined && { collisionCount: this.#collisionCount }),
+    };
+    try {
+      await this.#write(status);
+    } catch (error) {
+      // The failure that led here is the one that counts.
+      this.#around.context.report(error, `status of Deployment ${this.#deployment.metadata.name}`);
+    }
+  }
+
+  /** Writes status and revision, unless they are so already. */
+  async #write(status: DeploymentStatus): Promise<void> {
+    const { context, keys } = this.#around;
+    const { metadata } = this.#deployment;
+    const isSameRevision = metadata.annotations?.[keys.revision] === this.#revision;
+    if (isSameRevision && deepEqual(status, this.#deployment.status)) return;
+    const annotations = {
+      ...metadata.annotations,
+      ...(this.#revision !== undefined && { [keys.revision]: this.#revision }),
+    };
+    const next = { ...this.#deployment, metadata: isSameRevision ? metadata : { ...metadata, annotations }, status };
+    await context.client.api(Deployment, metadata.namespace).status.update(metadata.name, next);
+  }
+
+  #progressing(status: 'True' | 'False' | 'Unknown', reason: string, message: string): void {
+    const { context } = this.#around;
+    const condition = conditionNow('Progressing', status, { reason, message, now: context.now() });
+    this.#conditions = withCondition(this.#conditions, condition);
+  }
+
+  /** A pause stops the clock of the deadline, and its end starts it anew. */
+  #notePause(): void {
+    if (!hasDeadline(this.#deployment)) return;
+    const reason = conditionIn(this.#conditions, 'Progressing')?.reason;
+    if (reason === 'ProgressDeadlineExceeded') return;
+    const isPaused = this.#deployment.spec.paused === true;
+    if (isPaused && reason !== 'DeploymentPaused') {
+      this.#progressing('Unknown', 'DeploymentPaused', 'Deployment is paused');
+    } else if (!isPaused && reason === 'DeploymentPaused') {
+      this.#progressing('Unknown', 'DeploymentResumed', 'Deployment is resumed');
+    }
+  }
+
+  /** The newest ReplicaSet has the highest revision, the Deployment's annotations and its patience. */
+  async #syncNewest(): Promise<void> {
+    const set = this.#sets.newest;
+    if (set === undefined) return;
+    const { keys } = this.#around;
+    const { minReadySeconds = 0 } = this.#deployment.spec;
+    const current = annotationsOf(set);
+    const annotations = newSetAnnotations(current, {
+      keys,
+      deployment: this.#deployment,
+      revision: this.#nextRevision(),
+    });
+    if (annotations !== current || (set.spec.minReadySeconds ?? 0) !== minReadySeconds) {
+      const spec = { ...set.spec, minReadySeconds };
+      await this.#sets.update({ ...set, metadata: { ...set.metadata, annotations }, spec });
+    }
+    this.#revision = annotations[keys.revision] ?? '';
+    if (hasDeadline(this.#deployment) && conditionIn(this.#conditions, 'Progressing') === undefined) {
+      this.#progressing('True', 'FoundNewReplicaSet', `Found new replica set "${set.metadata.name}"`);
+    }
+  }
+
+  #nextRevision(): number {
+    const { keys } = this.#around;
+    return Math.max(0, ...this.#sets.old.map((set) => revisionOf(set, keys) ?? 0)) + 1;
+  }
+
+  async #ensureNewest(): Promise<StoredReplicaSet> {
+    const set = this.#sets.newest ?? (await this.#createNewest());
+    this.#sets.addNewest(set);
+    return set;
+  }
+
+  async #createNewest(): Promise<StoredReplicaSet> {
+    const { context, keys } = this.#around;
+    const deployment = this.#deployment;
+    const { metadata, spec } = deployment;
+    const hash = nameHash(spec.template, this.#collisionCount);
+    const name = `${metadata.name}-${hash}`;
+    const labels = { ...spec.template.metadata?.labels, [HASH_LABEL]: hash };
+    const revision = this.#nextRevision();
+    const replicas = this.#roomForNew(0);
+    const api = context.client.api(ReplicaSet, metadata.namespace);
+    try {
+      const created = await api.create({
+        metadata: {
+          name,
+          ...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
+          labels,
+          annotations: { ...newSetAnnotations({}, { keys, deployment, revision }), ...this.#sets.sizeAnnotations() },
+          ownerReferences: [controllerReference(deployment)],
+        },
+        spec: {
+          replicas,
+          ...(spec.minReadySeconds !== undefined && { minReadySeconds: spec.minReadySeconds }),
+          selector: { ...spec.selector, matchLabels: { ...spec.selector.matchLabels, [HASH_LABEL]: hash } },
+          template: { ...spec.template, metadata: { ...spec.template.metadata, labels } },
+        },
+      });
+      if (replicas > 0) this.#sets.recordScaling(name, 0, replicas);
+      if (hasDeadline(deployment))
+        this.#progressing('True', 'NewReplicaSetCreated', `Created new replica set "${name}"`);
+      this.#revision = String(revision);
+      return created;
+    } catch (error) {
+      if (isNamespaceGoing(error)) throw error;
+      if (StatusError.is(error, 'AlreadyExists')) {
+        const taken = await api.find(name);
+        if (
+          taken !== undefined &&
+          isControlledBy(taken, deployment) &&
+          sameTemplate(taken.spec.template, spec.template)
+        ) {
+          this.#revision = String(revision);
+          return taken;
+        }
+        // Another has the name. The next look tries the next one.
+        this.#collisionCount = (this.#collisionCount ?? 0) + 1;
+        throw error;
+      }
+      const message = `Failed to create new replica set "${name}": ${messageOf(error)}`;
+      if (hasDeadline(deployment)) this.#progressing('False', 'ReplicaSetCreateError', message);
+      context.events.record(deployment, 'Warning', 'ReplicaSetCreateError', message);
+      throw error;
+    }
+  }
+
+  /** How large a newest ReplicaSet of that size may become now. */
+  #roomForNew(size: number): number {
+    const { replicas, strategy } = this.#deployment.spec;
+    if (strategy.type === 'Recreate') return replicas;
+    const room = replicas + this.#sets.bounds.maxSurge - wantedBy(this.#sets.old) - size;
+    return room <= 0 ? size : size + Math.min(room, replicas - size);
+  }
+
+  /** Whether the Deployment's size is not the one that its ReplicaSets were sized for. */
+  #isResized(): boolean {
+    const { keys } = this.#around;
+    return activeAmong(this.#sets.all()).some((set) => {
+      const desired = countIn(annotationsOf(set)[keys.desired]);
+      return desired !== undefined && desired !== this.#deployment.spec.replicas;
+    });
+  }
+
+  /** Gives each ReplicaSet its part of the size, without going on with the rollout. */
+  async #resize(): Promise<void> {
+    const { keys } = this.#around;
+    const { replicas, strategy } = this.#deployment.spec;
+    const active = activeAmong(this.#sets.all());
+    const only =
+      active.length === 0 ? (this.#sets.newest ?? this.#sets.old.at(-1)) : active.length === 1 ? active[0] : undefined;
+    if (only !== undefined) {
+      await this.#sets.scale(only, replicas);
+      return;
+    }
+    const { newest } = this.#sets;
+    if (newest !== undefined && this.#isSaturated(newest)) {
+      for (const set of activeAmong(this.#sets.old)) await this.#sets.scale(set, 0);
+      return;
+    }
+    if (strategy.type !== 'RollingUpdate') return;
+    const about = { deployment: this.#deployment, bounds: this.#sets.bounds, keys };
+    for (const { set, size } of proportions(active, about)) await this.#sets.resize(set, size);
+  }
+
+  #isSaturated(set: StoredReplicaSet): boolean {
+    const { replicas } = this.#deployment.spec;
+    return (
+      set.spec.replicas === replicas &&
+      wholeNumber(annotationsOf(set)[this.#around.keys.desired]) === replicas &&
+      (set.status.availableReplicas ?? 0) === replicas
+    );
+  }
+
+  /** A rolling update: up as far as the surge allows, then down as far as enough pods stay available. */
+  async #roll(): Promise<void> {
+    const set = await this.#ensureNewest();
+    const { replicas } = this.#deployment.spec;
+    const size = set.spec.replicas > replicas ? replicas : this.#roomForNew(set.spec.replicas);
+    if (await this.#sets.scale(set, size)) return;
+    if (await this.#shrinkOld(set)) return;
+    if (isComplete(this.#deployment, this.#deployment.status)) await this.#sets.cleanUp();
+  }
+
+  async #shrinkOld(newSet: StoredReplicaSet): Promise<boolean> {
+    const minAvailable = this.#deployment.spec.replicas - this.#sets.bounds.maxUnavailable;
+    const newUnavailable = newSet.spec.replicas - (newSet.status.availableReplicas ?? 0);
+    const most = wantedBy(this.#sets.all()) - minAvailable - newUnavailable;
+    if (wantedBy(this.#sets.old) === 0 || most <= 0) return false;
+
+    // Pods that are of no use go first: they would only stand in the way.
+    let useless = most;
+    for (const set of activeAmong(this.#sets.old)) {
+      const count = Math.min(useless, set.spec.replicas - (set.status.availableReplicas ?? 0));
+      if (count <= 0) continue;
+      await this.#sets.scale(set, set.spec.replicas - count);
+      useless -= count;
+    }
+    let spare = availableOf(this.#sets.all()) - minAvailable;
+    const isAnySpare = spare > 0;
+    for (const set of activeAmong(this.#sets.old)) {
+      const count = Math.min(spare, set.spec.replicas);
+      if (count <= 0) break;
+      await this.#sets.scale(set, set.spec.replicas - count);
+      spare -= count;
+    }
+    return useless < most || isAnySpare;
+  }
+
+  /** No new pod before the last old one is gone. */
+  async #recreate(): Promise<void> {
+    const active = activeAmong(this.#sets.old);
+    for (const set of active) await this.#sets.scale(set, 0);
+    if (active.length > 0 || this.#sets.isOldRunning()) return;
+    await this.#sets.scale(await this.#ensureNewest(), this.#deployment.spec.replicas);
+    if (isComplete(this.#deployment, this.#deployment.status)) await this.#sets.cleanUp();
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * How long a Job waits before it makes another pod after one failed: 10 s, twice as long after each further failure, ten
+ * minutes at most. Counted from when the pod failed, on the cluster's clock.
+ */
+import { timeToMs } from '../../../meta/time.js';
+import { podCondition, type StoredPod } from '../pod-state.js';
+
+const FIRST_MS = 10_000;
+const LONGEST_MS = 600_000;
+
+/** Failures since the last success, and when the last of them was. */
+export interface FailureRun {
+  readonly failures: number;
+  readonly lastMs: number;
+}
+
+export const NO_FAILURES: FailureRun = { failures: 0, lastMs: 0 };
+
+/** The run after pods have finished that were not counted so far. A success ends it. */
+export function continueRun(
+  run: FailureRun,
+  succeeded: readonly StoredPod[],
+  failed: readonly StoredPod[],
+): FailureRun {
+  const lastSuccess = Math.max(...succeeded.map(finishedAt), -Infinity);
+  const since = failed.map(finishedAt).filter((failedAt) => failedAt > lastSuccess);
+  const before = succeeded.length > 0 ? NO_FAILURES : run;
+  if (since.length === 0) return before;
+  return { failures: before.failures + since.length, lastMs: Math.max(...since) };
+}
+
+/** What is left of the wait after so many failures; 0: none. */
+export function backoffLeft({ failures, lastMs }: FailureRun, nowMs: number): number {
+  if (failures === 0) return 0;
+  const wait = Math.min(FIRST_MS * 2 ** (failures - 1), LONGEST_MS);
+  return Math.max(0, lastMs + wait - nowMs);
+}
+
+/** When a pod finished, as well as its status tells. */
+export function finishedAt(pod: StoredPod): number {
+  const fromContainers = containersFinishedAt(pod);
+  if (fromContainers !== undefined) return fromContainers;
+  const { lastTransitionTime, status } = podCondition(pod, 'Ready') ?? {};
+  if (status === 'False' && lastTransitionTime != null) return timeToMs(lastTransitionTime);
+  const { creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds = 0 } = pod.metadata;
+  if (deletionTimestamp !== undefined) return timeToMs(deletionTimestamp) - deletionGracePeriodSeconds * 1000;
+  return timeToMs(creationTimestamp);
+}
+
+/** The end of the last container. Init containers count only where they go on beside the others. */
+function containersFinishedAt({ spec, status }: StoredPod): number | undefined {
+  const sidecars = new Set(
+    spec.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name),
+  );
+  const statuses = [
+    ...(status.containerStatuses ?? []),
+    ...(status.initContainerStatuses ?? []).filter(({ name }) => sidecars.has(name)),
+  ];
+  let last: number | undefined;
+  for (const { state } of statuses) {
+    const end = state?.terminated?.finishedAt;
+    if (end == null) return undefined;
+    last = Math.max(last ?? -Infinity, timeToMs(end));
+  }
+  return last;
+}

@@ -1,0 +1,129 @@
+/**
+ * Which pods go first when there are too many: those that do least. What decides, in this order: without a node before
+ * with one, pending before unknown before running, not ready before ready, cheap before dear by annotation, many on a
+ * node before few, ready for a short time before long, restarted often before seldom, young before old.
+ *
+ * Times are compared by their order of magnitude, so that pods of about the same age go in no particular order: the
+ * youngest are not always the ones whose zone filled up last.
+ */
+import type { Dialect } from '../../../meta/dialect.js';
+import { timeToMs } from '../../../meta/time.js';
+import { isPodActive, podCondition, type StoredPod } from '../pod-state.js';
+
+export interface Excess {
+  readonly pods: readonly StoredPod[];
+  /** How many have to go. */
+  readonly count: number;
+  /** Pods of the same application: those of every ReplicaSet with the same controller. */
+  readonly related: readonly StoredPod[];
+  readonly nowMs: number;
+  readonly dialect: Dialect;
+}
+
+/** The pods that have to go. */
+export function podsToDelete({ pods, count, related, nowMs, dialect }: Excess): readonly StoredPod[] {
+  if (count >= pods.length) return pods;
+  const onNode = new Map<string, number>();
+  for (const pod of related) {
+    if (isPodActive(pod)) onNode.set(nodeOf(pod), (onNode.get(nodeOf(pod)) ?? 0) + 1);
+  }
+  const costKey = dialect.subkey('controller', 'pod-deletion-cost');
+  const ranked = pods.map((pod): Ranked => {
+    const ready = podCondition(pod, 'Ready');
+    const isReady = ready?.status === 'True';
+    return {
+      pod,
+      hasNode: Number(nodeOf(pod) !== ''),
+      phase: PHASES[pod.status.phase ?? ''] ?? 0,
+      isReady: Number(isReady),
+      cost: deletionCost(pod.metadata.annotations?.[costKey]),
+      colocated: onNode.get(nodeOf(pod)) ?? 0,
+      readyTime: isReady ? timeOf(ready.lastTransitionTime) : undefined,
+      restarts: restartsOf(pod),
+      sidecarRestarts: sidecarRestartsOf(pod),
+      created: timeOf(pod.metadata.creationTimestamp),
+    };
+  });
+  // Where nothing tells two apart, the one that came later goes.
+  ranked.reverse().sort((a, b) => compare(a, b, nowMs));
+  return ranked.slice(0, count).map(({ pod }) => pod);
+}
+
+interface Ranked {
+  readonly pod: StoredPod;
+  readonly hasNode: number;
+  readonly phase: number;
+  readonly isReady: number;
+  readonly cost: number;
+  /** Related pods on the same node. */
+  readonly colocated: number;
+  readonly readyTime: number | undefined;
+  readonly restarts: number;
+  readonly sidecarRestarts: number;
+  readonly created: number | undefined;
+}
+
+const PHASES: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 };
+
+function compare(a: Ranked, b: Ranked, nowMs: number): number {
+  return (
+    a.hasNode - b.hasNode ||
+    a.phase - b.phase ||
+    a.isReady - b.isReady ||
+    a.cost - b.cost ||
+    b.colocated - a.colocated ||
+    (a.isReady === 1 ? youngerFirst(a, b, { a: a.readyTime, b: b.readyTime, nowMs }) : 0) ||
+    b.restarts - a.restarts ||
+    b.sidecarRestarts - a.sidecarRestarts ||
+    youngerFirst(a, b, { a: a.created, b: b.created, nowMs })
+  );
+}
+
+interface Times {
+  readonly a: number | undefined;
+  readonly b: number | undefined;
+  readonly nowMs: number;
+}
+
+/** No time counts as the latest. Times that differ little are told apart by uid. */
+function youngerFirst(a: Ranked, b: Ranked, times: Times): number {
+  if (times.a === times.b) return 0;
+  if (times.a === undefined || times.b === undefined) return times.a === undefined ? -1 : 1;
+  const magnitudes = magnitude(times.nowMs - times.a) - magnitude(times.nowMs - times.b);
+  return magnitudes || (a.pod.metadata.uid < b.pod.metadata.uid ? -1 : 1);
+}
+
+const NANOS_PER_MS = 1e6;
+
+function magnitude(ageMs: number): number {
+  return ageMs > 0 ? Math.trunc(Math.log2(ageMs * NANOS_PER_MS)) : -1;
+}
+
+const INT32 = 2 ** 31;
+
+/** What does not look like a plain integer of 32 bits counts as none. */
+function deletionCost(text: string | undefined): number {
+  if (text === undefined || !/^(0|-[0-9]+|[1-9][0-9]*)$/.test(text)) return 0;
+  const cost = Number(text);
+  return cost >= -INT32 && cost < INT32 ? cost : 0;
+}
+
+function nodeOf({ spec }: StoredPod): string {
+  return spec.nodeName ?? '';
+}
+
+function timeOf(text: string | null | undefined): number | undefined {
+  return text === undefined || text === null ? undefined : timeToMs(text);
+}
+
+function restartsOf({ status }: StoredPod): number {
+  return Math.max(0, ...(status.containerStatuses ?? []).map(({ restartCount }) => restartCount));
+}
+
+function sidecarRestartsOf({ spec, status }: StoredPod): number {
+  const sidecars = new Set<string>();
+  for (const { name, restartPolicy } of spec.initContainers ?? []) if (restartPolicy === 'Always') sidecars.add(name);
+  if (sidecars.size === 0) return 0;
+  const statuses = (status.initContainerStatuses ?? []).filter(({ name }) => sidecars.has(name));
+  return Math.max(0, ...statuses.map(({ restartCount }) => restartCount));
+}

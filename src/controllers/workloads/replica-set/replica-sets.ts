@@ -1,0 +1,66 @@
+/**
+ * The controllers of ReplicaSet and of ReplicationController: as many pods as were asked for, no more and no fewer.
+ */
+import { ReplicaSet } from '../../../kinds/apps/v1/replica-set.js';
+import { Pod } from '../../../kinds/core/v1/pod/pod.js';
+import { ReplicationController } from '../../../kinds/core/v1/replication-controller.js';
+import type { Controller } from '../../runtime/controller.js';
+import { keepReplicas, type ReplicaKind } from './keeper.js';
+
+/**
+ * Keeps the pods of ReplicaSets.
+ *
+ * @example
+ * const cluster = createCluster({ controllers: controllers([replicaSets()]) });
+ */
+export function replicaSets(): Controller {
+  return {
+    name: 'replicaset-controller',
+    account: 'replicaset-controller',
+    needs: [ReplicaSet, Pod],
+    start: (context) => keepReplicas(context, replicaSetKind),
+  };
+}
+
+/**
+ * Keeps the pods of ReplicationControllers.
+ *
+ * @example
+ * const cluster = createCluster({ controllers: controllers([replicationControllers()]) });
+ */
+export function replicationControllers(): Controller {
+  return {
+    name: 'replicationcontroller-controller',
+    account: 'replication-controller',
+    component: 'replication-controller',
+    needs: [ReplicationController, Pod],
+    start: (context) => keepReplicas(context, replicationControllerKind),
+  };
+}
+
+const replicaSetKind: ReplicaKind<typeof ReplicaSet> = {
+  kind: ReplicaSet,
+  tellsTerminating: true,
+  read: (object) => {
+    const { replicas, minReadySeconds = 0, selector, template } = object.spec;
+    return { object, replicas, minReadySeconds, selector, template, status: object.status };
+  },
+  find: ({ client }, { metadata }) => client.api(ReplicaSet, metadata.namespace).find(metadata.name),
+  writeStatus: ({ client }, object, status) =>
+    client.api(ReplicaSet, object.metadata.namespace).status.update(object.metadata.name, { ...object, status }),
+};
+
+const replicationControllerKind: ReplicaKind<typeof ReplicationController> = {
+  kind: ReplicationController,
+  tellsTerminating: false,
+  read: (object) => {
+    const { replicas, minReadySeconds = 0, selector = {}, template = {} } = object.spec;
+    return { object, replicas, minReadySeconds, selector: { matchLabels: selector }, template, status: object.status };
+  },
+  find: ({ client }, { metadata }) => client.api(ReplicationController, metadata.namespace).find(metadata.name),
+  writeStatus: ({ client }, object, status) =>
+    client.api(ReplicationController, object.metadata.namespace).status.update(object.metadata.name, {
+      ...object,
+      status,
+    }),
+};

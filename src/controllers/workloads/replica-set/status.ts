@@ -1,0 +1,75 @@
+/**
+ * The status of what keeps a number of pods: ReplicaSet and ReplicationController have the same.
+ */
+import type { ReplicaSet } from '../../../kinds/apps/v1/replica-set.js';
+import type { ObjectOf } from '../../../kinds/kind.js';
+import { labelSelectorFrom, matchesLabels } from '../../../meta/labels.js';
+import { messageOf } from '../new-pod.js';
+import { isPodReady, msUntilAvailable, type StoredPod } from '../pod-state.js';
+
+export type ReplicaStatus = ObjectOf<typeof ReplicaSet>['status'];
+
+const FAILURE = 'ReplicaFailure';
+
+export interface Observed {
+  readonly status: ReplicaStatus;
+  readonly generation: number | undefined;
+  readonly templateLabels: Readonly<Record<string, string>>;
+  readonly minReadySeconds: number;
+  /** Pods that are neither finished nor going away. */
+  readonly active: readonly StoredPod[];
+  /** Pods on their way out; undefined where that is not told. */
+  readonly terminating: number | undefined;
+  /** What went wrong when there were too many pods, or too few. */
+  readonly failure?: { readonly error: unknown; readonly tooMany: boolean } | undefined;
+  readonly nowMs: number;
+  readonly now: string;
+}
+
+export interface NextStatus {
+  readonly status: ReplicaStatus;
+  /** When a pod that is ready will have been so for long enough. */
+  readonly nextAvailableMs: number | undefined;
+}
+
+/** The status that follows from the pods. Counts of nothing are left out, as they are in what is stored. */
+export function replicaStatus(observed: Observed): NextStatus {
+  const { active, minReadySeconds, nowMs } = observed;
+  const template = labelSelectorFrom(observed.templateLabels);
+  let labeled = 0;
+  let ready = 0;
+  let available = 0;
+  let next = Infinity;
+  for (const pod of active) {
+    if (matchesLabels(template, pod.metadata.labels)) labeled++;
+    if (!isPodReady(pod)) continue;
+    ready++;
+    const wait = msUntilAvailable(pod, minReadySeconds, nowMs);
+    if (wait === 0) available++;
+    else next = Math.min(next, wait);
+  }
+  const conditions = conditionsOf(observed);
+  return {
+    status: {
+      replicas: active.length,
+      ...(labeled > 0 && { fullyLabeledReplicas: labeled }),
+      ...(ready > 0 && { readyReplicas: ready }),
+      ...(available > 0 && { availableReplicas: available }),
+      ...(observed.terminating !== undefined && { terminatingReplicas: observed.terminating }),
+      ...(observed.generation !== undefined && { observedGeneration: observed.generation }),
+      ...(conditions.length > 0 && { conditions }),
+    },
+    nextAvailableMs: next === Infinity ? undefined : next,
+  };
+}
+
+/** A failure is told once, with its first message, until everything went well. */
+function conditionsOf({ status, failure, now }: Observed): NonNullable<ReplicaStatus['conditions']> {
+  const { conditions = [] } = status;
+  const isTold = conditions.some(({ type }) => type === FAILURE);
+  if (failure === undefined) return isTold ? conditions.filter(({ type }) => type !== FAILURE) : conditions;
+  if (isTold) return conditions;
+  const reason = failure.tooMany ? 'FailedDelete' : 'FailedCreate';
+  const message = `${failure.tooMany ? 'unable to delete pods: ' : ''}${messageOf(failure.error)}`;
+  return [...conditions, { type: FAILURE, status: 'True', lastTransitionTime: now, reason, message }];
+}

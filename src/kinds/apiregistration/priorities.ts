@@ -1,0 +1,92 @@
+/**
+ * Where each version of a built-in group stands in discovery, as the reference server has it. Whatever else is served
+ * comes after all of them.
+ */
+import { compareVersions } from '../../meta/api-version.js';
+import { type Dialect, serviceGroup } from '../../meta/dialect.js';
+import type { GroupVersion } from '../../meta/gvk.js';
+
+export interface VersionPriority {
+  /** Of the group: higher comes first. */
+  readonly group: number;
+  /** Of the version within it. */
+  readonly version: number;
+}
+
+/** Of custom kinds, and of kinds that a user brings. */
+export const CUSTOM_PRIORITY: VersionPriority = { group: 1000, version: 100 };
+
+/** The group that APIServices themselves are in. It has no APIService, and stands before all that have. */
+export const REGISTRATION_GROUP: string = serviceGroup('apiregistration');
+
+/** Groups by their priority, versions by theirs. */
+const TABLE: readonly (readonly [group: string, priority: number, versions: Readonly<Record<string, number>>])[] = [
+  ['', 18_000, { v1: 1 }],
+  ['apps', 17_800, { v1: 15 }],
+  [serviceGroup('events'), 17_750, { v1: 15, v1beta1: 5 }],
+  [serviceGroup('authentication'), 17_700, { v1: 15, v1beta1: 9, v1alpha1: 1 }],
+  [serviceGroup('authorization'), 17_600, { v1: 15 }],
+  ['autoscaling', 17_500, { v2: 30, v1: 15, v2beta1: 9, v2beta2: 1 }],
+  ['batch', 17_400, { v1: 15, v1beta1: 9 }],
+  [serviceGroup('certificates'), 17_300, { v1: 15, v1beta1: 9, v1alpha1: 1 }],
+  [serviceGroup('networking'), 17_200, { v1: 15, v1beta1: 9, v1alpha1: 1 }],
+  ['policy', 17_100, { v1: 15, v1beta1: 9 }],
+  [serviceGroup('rbac.authorization'), 17_000, { v1: 15 }],
+  [serviceGroup('storage'), 16_800, { v1: 15, v1beta1: 9, v1alpha1: 1 }],
+  [serviceGroup('admissionregistration'), 16_700, { v1: 15, v1beta1: 12, v1alpha1: 9 }],
+  [serviceGroup('apiextensions'), 16_700, { v1: 15 }],
+  [serviceGroup('scheduling'), 16_600, { v1: 15 }],
+  [serviceGroup('coordination'), 16_500, { v1: 15, v1beta1: 13, v1alpha2: 12 }],
+  [serviceGroup('node'), 16_300, { v1: 15, v1beta1: 9, v1alpha1: 1 }],
+  [serviceGroup('discovery'), 16_200, { v1: 15, v1beta1: 12 }],
+  [serviceGroup('resource'), 16_200, { v1beta2: 15, v1beta1: 9, v1alpha3: 1 }],
+  [serviceGroup('flowcontrol.apiserver'), 16_100, { v1: 21, v1beta3: 18, v1beta2: 15, v1beta1: 12 }],
+  [serviceGroup('internal.apiserver'), 16_000, { v1alpha1: 9 }],
+  [serviceGroup('storagemigration'), 15_800, { v1alpha1: 9 }],
+];
+
+const REGISTRATION_PRIORITY: VersionPriority = { group: 20_001, version: 0 };
+
+type Table = ReadonlyMap<string, (typeof TABLE)[number]>;
+const tables = new Map<Dialect, Table>();
+
+/** By the names of groups as clients see them. */
+function tableOf(dialect: Dialect): Table {
+  let table = tables.get(dialect);
+  if (table === undefined) {
+    table = new Map(TABLE.map((row) => [dialect.group(row[0]), row]));
+    tables.set(dialect, table);
+  }
+  return table;
+}
+
+/** What a built-in version of a group, named as clients name it, is given; undefined for all others. */
+export function builtInPriority({ group, version }: GroupVersion, dialect: Dialect): VersionPriority | undefined {
+  const row = tableOf(dialect).get(group);
+  if (row === undefined || !Object.hasOwn(row[2], version)) return undefined;
+  return { group: row[1], version: row[2][version] ?? 0 };
+}
+
+/** The same for whatever is served here. */
+export function priorityOf(gv: GroupVersion, dialect: Dialect): VersionPriority {
+  if (gv.group === dialect.group(REGISTRATION_GROUP)) return REGISTRATION_PRIORITY;
+  // Versions of former releases are in the place of their group.
+  const group = tableOf(dialect).get(gv.group)?.[1] ?? CUSTOM_PRIORITY.group;
+  return builtInPriority(gv, dialect) ?? { group, version: 0 };
+}
+
+/** The place of a group: the higher, the earlier. */
+export function groupPriority(group: string, dialect: Dialect): number {
+  return priorityOf({ group, version: '' }, dialect).group;
+}
+
+/** Versions of one group in the order of discovery. */
+export function compareByPriority(left: GroupVersion, right: GroupVersion, dialect: Dialect): number {
+  const higher = priorityOf(right, dialect).version - priorityOf(left, dialect).version;
+  return higher !== 0 ? higher : compareVersions(left.version, right.version);
+}
+
+/** `v1.apps`, and `v1.` for the core group. */
+export function apiServiceName({ group, version }: GroupVersion): string {
+  return `${version}.${group}`;
+}

@@ -1,0 +1,82 @@
+/**
+ * The APIServices of a new cluster: one for each version of a group that it serves, but for the group that APIServices
+ * themselves are in.
+ */
+import { type FieldSet, LEAF, setOfFields } from '../../../merge/apply/field-set.js';
+import { fieldElement } from '../../../merge/apply/path-element.js';
+import { type Dialect, SERVER_MANAGER } from '../../../meta/dialect.js';
+import type { GroupVersion } from '../../../meta/gvk.js';
+import type { InitialObject } from '../../kind.js';
+import { apiServiceName, builtInPriority, CUSTOM_PRIORITY, REGISTRATION_GROUP } from '../priorities.js';
+import type { APIServiceSpec } from './api-service.js';
+import { datedCondition, LOCAL } from './availability.js';
+
+/** `onstart`: made once, and then the user's. `true`: kept as it is for as long as the version is served. */
+export type Managed = 'onstart' | 'true';
+
+/** The label that says so. */
+export function managedLabel(dialect: Dialect): string {
+  return dialect.subkey('kube-aggregator', 'automanaged');
+}
+
+/** What the server wants to have for a version that it serves itself; undefined: nothing. */
+export interface WantedService {
+  readonly name: string;
+  readonly managed: Managed;
+  readonly spec: APIServiceSpec;
+}
+
+export function wantedService(gv: GroupVersion, dialect: Dialect): WantedService | undefined {
+  const { group, version } = gv;
+  if (group === dialect.group(REGISTRATION_GROUP)) return undefined;
+  const builtIn = builtInPriority(gv, dialect);
+  const priority = builtIn ?? CUSTOM_PRIORITY;
+  return {
+    name: apiServiceName(gv),
+    managed: builtIn === undefined ? 'true' : 'onstart',
+    spec: {
+      ...(group === '' ? {} : { group }),
+      version,
+      groupPriorityMinimum: priority.group,
+      versionPriority: priority.version,
+    },
+  };
+}
+
+/** Those of the last second: many clusters begin in one, and share them. */
+const lastMade = new Map<Dialect, { readonly now: string; readonly byName: Map<string, InitialObject> }>();
+
+export function initialApiServices(
+  dialect: Dialect,
+  now: string,
+  served: () => readonly GroupVersion[],
+): readonly InitialObject[] {
+  let made = lastMade.get(dialect);
+  if (made?.now !== now) {
+    made = { now, byName: new Map() };
+    lastMade.set(dialect, made);
+  }
+  const { byName } = made;
+  return served().flatMap((gv) => {
+    const name = apiServiceName(gv);
+    let object = byName.get(name);
+    if (object === undefined) {
+      const wanted = wantedService(gv, dialect);
+      if (wanted === undefined) return [];
+      object = initialObject(wanted, dialect, now);
+      byName.set(name, object);
+    }
+    return [object];
+  });
+}
+
+function initialObject({ name, managed, spec }: WantedService, dialect: Dialect, now: string): InitialObject {
+  const label = managedLabel(dialect);
+  const labels: FieldSet = { '.': LEAF, [fieldElement(label)]: LEAF };
+  const fields: FieldSet = { 'f:metadata': { 'f:labels': labels }, 'f:spec': setOfFields(Object.keys(spec).sort()) };
+  return {
+    metadata: { name, labels: { [label]: managed }, managers: [{ manager: SERVER_MANAGER, fields }] },
+    spec,
+    status: { conditions: [datedCondition(LOCAL, now)] },
+  };
+}

@@ -1,0 +1,99 @@
+/**
+ * The flows and levels that every cluster starts with come back: a minute after one of them is gone, or has another spec
+ * than it should. Users may have the suggested ones as they like by an annotation that says so; what is left over of
+ * those that were suggested once goes. The reference server looks every minute; here a look is taken a minute after
+ * something is found to be amiss.
+ */
+import type { Dialect } from '../../../meta/dialect.js';
+import type { GroupResource } from '../../../meta/gvk.js';
+import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import type { Undo } from '../../../util/clock.js';
+import { deepEqual } from '../../../util/json.js';
+import type { Attendant, AttendedServer } from '../../attendant.js';
+import { isMandatory, PRODUCER, updateAnnotation } from './bootstrap.js';
+
+const PATIENCE_MS = 60_000;
+
+/** What there should be of one kind. */
+export interface Bootstrap {
+  readonly resource: GroupResource;
+  specs(dialect: Dialect): readonly (readonly [name: string, spec: object])[];
+}
+
+export function keepUp(server: AttendedServer, { resource, specs }: Bootstrap): Attendant {
+  let wanted: ReadonlyMap<string, object> | undefined;
+  let seen = -1;
+  let waiting: { readonly dueMs: number; readonly undo: Undo } | undefined;
+
+  const repairs = (): readonly (() => void)[] => {
+    const present = new Map(server.objects.list(resource).map((object) => [object.metadata.name, object]));
+    // A cluster that is still being made has none; it will get them all at once.
+    if (present.size === 0 && seen === -1) return [];
+    const annotation = updateAnnotation(server.dialect);
+    wanted ??= new Map(specs(server.dialect));
+    const should = wanted;
+    const missing = [...should].filter(([name]) => !present.has(name));
+    const changes = [...present].flatMap(([name, object]) => {
+      const spec = should.get(name);
+      if (spec !== undefined) return revision({ object, spec, annotation }, server);
+      const isLeftOver = parseBool(object.metadata.annotations?.[annotation]) === true;
+      return isLeftOver ? [() => server.remove(object)] : [];
+    });
+    const creations = missing.map(([name, spec]) => () => {
+      server.create({ metadata: { name, annotations: { [annotation]: 'true' } }, spec }, PRODUCER);
+    });
+    return [...creations, ...changes];
+  };
+
+  return {
+    settle() {
+      const now = server.clock.now();
+      const isDue = waiting !== undefined && waiting.dueMs <= now;
+      if (!isDue && server.changes(resource) === seen) return;
+      // What an older release calls these objects' fields is for the release to say.
+      if (!isServedAsKept(server, resource)) return;
+      const needed = repairs();
+      if (isDue) {
+        waiting = undefined;
+        for (const repair of needed) repair();
+      } else if (needed.length === 0) {
+        waiting?.undo();
+        waiting = undefined;
+      } else waiting ??= { dueMs: now + PATIENCE_MS, undo: server.wake(PATIENCE_MS) };
+      seen = server.changes(resource);
+    },
+  };
+}
+
+function isServedAsKept({ kinds, dialect }: AttendedServer, { group, resource }: GroupResource): boolean {
+  const served = dialect.group(group);
+  return kinds().some(({ gvr }) => gvr.resource === resource && gvr.group === served && gvr.version === 'v1');
+}
+
+function revision(
+  about: { readonly object: ApiObject; readonly spec: object; readonly annotation: string },
+  server: AttendedServer,
+): readonly (() => void)[] {
+  const { object, spec, annotation } = about;
+  const { name, annotations, generation } = object.metadata;
+  const said = parseBool(annotations?.[annotation]);
+  // Who says nothing and has changed nothing will not mind.
+  const isKept = isMandatory(name) || (said ?? generation === 1);
+  const isOther = isKept && !deepEqual(object['spec'], spec);
+  if (!isOther && said === isKept) return [];
+  const change = (draft: DraftObject): void => {
+    if (isOther) draft['spec'] = spec;
+    if (said !== isKept) draft.metadata.annotations = { ...draft.metadata.annotations, [annotation]: String(isKept) };
+  };
+  return [() => server.update(object, change, PRODUCER)];
+}
+
+const TRUE = ['1', 't', 'T', 'TRUE', 'true', 'True'];
+const FALSE = ['0', 'f', 'F', 'FALSE', 'false', 'False'];
+
+/** Undefined: neither. */
+function parseBool(text: string | undefined): boolean | undefined {
+  if (text === undefined) return undefined;
+  if (TRUE.includes(text)) return true;
+  return FALSE.includes(text) ? false : undefined;
+}

@@ -1,0 +1,131 @@
+/**
+ * Types of orchplane/controllers: what a controller's own code is given, and what must not compile. Files of this name are
+ * not run.
+ */
+import { type DynamicKind, defineKind, status } from 'orchplane';
+import {
+  type Controller,
+  type ControllerContext,
+  completes,
+  crashLoop,
+  defineController,
+  type LeaderElection,
+  leaderElection,
+  readyPods,
+  type SharedInformer,
+  type Stage,
+  stage,
+  stages,
+  watching,
+} from 'orchplane/controllers';
+import { ConfigMap, Namespace, Pod, Secret } from 'orchplane/kinds';
+import { expectTypeOf } from 'vitest';
+import * as z from 'zod';
+
+const Site = defineKind({
+  apiVersion: 'example.com/v1',
+  kind: 'Site',
+  scope: 'Namespaced',
+  body: { spec: z.object({ pages: z.array(z.string()) }), status: z.object({ published: z.number() }).optional() },
+  subresources: { status },
+});
+declare const Dynamic: DynamicKind;
+declare const context: ControllerContext;
+
+// A controller is typed by its kind.
+const sites = defineController({
+  name: 'sites',
+  kind: Site,
+  owns: [ConfigMap],
+  watches: [
+    watching(Secret, (secret, { informer }) => {
+      expectTypeOf(secret.data).toEqualTypeOf<Readonly<Record<string, string>> | undefined>();
+      expectTypeOf(informer(Site)).toEqualTypeOf<SharedInformer<typeof Site>>();
+      return informer(Site).list(secret.metadata.namespace);
+    }),
+    watching(Namespace, ({ metadata }) => [{ name: 'home', namespace: metadata.name }, 'team/home']),
+    watching(Namespace, () => undefined),
+  ],
+  where: (site) => site.spec.pages.length > 0,
+  finalizer: {
+    name: 'example.com/site',
+    cleanup: (site) => {
+      expectTypeOf(site.spec.pages).toEqualTypeOf<readonly string[]>();
+    },
+  },
+  onError: (error, { object, failures }) => {
+    expectTypeOf(error).toEqualTypeOf<unknown>();
+    expectTypeOf(object.spec.pages).toEqualTypeOf<readonly string[]>();
+    expectTypeOf(failures).toEqualTypeOf<number>();
+    return { requeueAfterMs: 1_000 };
+  },
+  async reconcile(site, { client, informer, owned, event, requeue, now }) {
+    expectTypeOf(site.status).toEqualTypeOf<{ readonly published: number } | undefined>();
+    expectTypeOf(owned(ConfigMap)[0]?.metadata.name).toEqualTypeOf<string | undefined>();
+    expectTypeOf(informer(ConfigMap)).toEqualTypeOf<SharedInformer<typeof ConfigMap>>();
+    expectTypeOf(now()).toEqualTypeOf<string>();
+    event('Normal', 'Seen', 'hello');
+    requeue(site);
+    requeue('team/home', 5_000);
+    await client.api(Site, site.metadata.namespace).status.edit(site.metadata.name, (draft) => {
+      draft.status = { published: 1 };
+    });
+    // @ts-expect-error what was read is not to be changed
+    site.spec.pages.push('x');
+    // @ts-expect-error no such field
+    site.spec.colour;
+    // @ts-expect-error events are normal or warnings
+    event('Bad', 'Seen', 'hello');
+    return { requeueAfterMs: 60_000 };
+  },
+});
+expectTypeOf(sites).toEqualTypeOf<Controller>();
+
+// Kinds of definitions promise no more than every object has.
+defineController({
+  name: 'dynamic',
+  kind: Dynamic,
+  reconcile: (object) => {
+    expectTypeOf(object.metadata.name).toEqualTypeOf<string>();
+    expectTypeOf(object['spec']).toEqualTypeOf<unknown>();
+  },
+});
+
+// Mistakes
+// @ts-expect-error it has to be about something
+defineController({ name: 'x', reconcile: () => undefined });
+// @ts-expect-error a kind is a value
+defineController({ name: 'x', kind: 'Pod', reconcile: () => undefined });
+// @ts-expect-error what a reconciliation returns is nothing, or when to look again
+defineController({ name: 'x', kind: Pod, reconcile: () => 5 });
+// @ts-expect-error a mapping tells which objects
+watching(Secret, () => [5]);
+
+// Stages are typed by their kind.
+expectTypeOf(
+  stage({
+    name: 'published',
+    kind: Site,
+    when: (site) => site.status === undefined,
+    after: { min: 1, max: 2 },
+    set: ({ spec }) => ({ status: { published: spec.pages.length } }),
+  }),
+).toEqualTypeOf<Stage>();
+stage({ name: 'x', kind: Site, set: { status: { published: 1 } } });
+stage({ name: 'x', kind: Site, set: { status: null } });
+// @ts-expect-error a value of the wrong type
+stage({ name: 'x', kind: Site, set: { status: { published: 'many' } } });
+// @ts-expect-error a condition is True, False or Unknown
+stage({ name: 'x', kind: Site, when: { conditions: { Ready: 'Yes' } } });
+expectTypeOf(
+  stages([...crashLoop(), ...completes({ exitCode: (pod) => pod.spec.containers.length }), ...readyPods()]),
+).toEqualTypeOf<Controller>();
+
+// Elections
+expectTypeOf(leaderElection({ name: 'x' })).toEqualTypeOf<LeaderElection>();
+// @ts-expect-error an election is for a lease, which has a name
+leaderElection({ identity: 'me' });
+
+// The context of a controller in general
+expectTypeOf(context.informer(Pod)).toEqualTypeOf<SharedInformer<typeof Pod>>();
+expectTypeOf(context.informer(Pod).get('a', 'b')?.spec.nodeName).toEqualTypeOf<string | undefined>();

@@ -1,0 +1,414 @@
+/** Certificate signing requests: who approves, who signs, what becomes of old ones. */
+import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
+import {
+  certificateApproval,
+  certificateCleaning,
+  certificateSigning,
+  controllers,
+  createCertificateAuthority,
+} from 'orchplane/controllers';
+import { CertificateSigningRequest, ClusterRole, ClusterRoleBinding } from 'orchplane/kinds';
+import { type TestCluster, type TestClusterOptions, testCluster } from 'orchplane/testing';
+import { afterEach, describe, expect, test } from 'vitest';
+import { signers } from '../../../src/controllers/certificates/signers.js';
+import { orchDialect } from '../../../src/meta/dialect.js';
+import { type Keys, type RequestParts, requestFor } from './certificate-requests.js';
+
+let cluster: TestCluster;
+afterEach(async () => {
+  await cluster.close();
+});
+
+const HOUR = 3_600_000;
+const CLIENT = ['digital signature', 'key encipherment', 'client auth'];
+const SERVING = ['digital signature', 'key encipherment', 'server auth'];
+const NODE = { commonName: 'system:node:n1', organizations: ['system:nodes'] };
+
+async function ask(signer: string, usages: readonly string[], parts: RequestParts, more: object = {}): Promise<string> {
+  const { pem } = await requestFor(parts);
+  await cluster.api(CertificateSigningRequest).create({
+    metadata: { name: 'r' },
+    spec: { request: btoa(pem), signerName: signer.includes('/') ? signer : `orch.io/${signer}`, usages, ...more },
+  } as never);
+  return pem;
+}
+
+async function answer(type: 'Approved' | 'Denied'): Promise<void> {
+  await cluster
+    .api(CertificateSigningRequest)
+    .subresource('approval')
+    .edit('r', (draft) => {
+      draft.status = { conditions: [{ type, status: 'True', reason: 'Test', message: 'm' }] } as never;
+    });
+  await cluster.settle();
+}
+
+const found = () => cluster.api(CertificateSigningRequest).find('r');
+const conditions = async () => (await found())?.status.conditions ?? [];
+const issued = async () => {
+  const text = (await found())?.status.certificate;
+  return text === undefined ? undefined : new X509Certificate(atob(text));
+};
+
+describe('signing', () => {
+  const start = async (options: Parameters<typeof certificateSigning>[0] = {}) => {
+    cluster = testCluster({ controllers: controllers([certificateSigning(options)]) });
+    await cluster.settle();
+  };
+
+  test.each<Keys>(['P-256', 'P-384', 'RSA', 'Ed25519'])(
+    'an approved request with a key of %s is signed',
+    async (keys) => {
+      const authority = await createCertificateAuthority({ commonName: 'test-ca' });
+      await start({ authority });
+      await ask('kube-apiserver-client', CLIENT, { commonName: 'alice', organizations: ['dev', 'ops'], keys });
+      await cluster.settle();
+      expect(await issued()).toBeUndefined();
+      await answer('Approved');
+      const certificate = await issued();
+      const root = new X509Certificate(authority.certificate);
+      expect(certificate?.verify(root.publicKey)).toBe(true);
+      expect(certificate?.checkIssued(root)).toBe(true);
+      expect(certificate?.subject).toBe('O=dev\nO=ops\nCN=alice');
+      expect(certificate?.issuer).toBe('CN=test-ca');
+      expect(certificate?.ca).toBe(false);
+      expect(certificate?.keyUsage).toEqual(['1.3.6.1.5.5.7.3.2']);
+      expect(root.ca).toBe(true);
+      expect(root.verify(root.publicKey)).toBe(true);
+    },
+  );
+
+  test('names are kept, and the key is that of the request', async () => {
+    await start();
+    const parts = { ...NODE, dnsNames: ['n1.example.com'], ipAddresses: ['10.0.0.1'] };
+    const { pem, publicKey } = await requestFor(parts);
+    await cluster.api(CertificateSigningRequest).create({
+      metadata: { name: 'r' },
+      spec: { request: btoa(pem), signerName: 'orch.io/kubelet-serving', usages: SERVING },
+    } as never);
+    await answer('Approved');
+    const certificate = await issued();
+    expect(certificate?.subjectAltName).toBe('DNS:n1.example.com, IP Address:10.0.0.1');
+    const wanted = createPublicKey({ key: Buffer.from(publicKey), format: 'der', type: 'spki' });
+    expect(certificate?.publicKey.equals(wanted)).toBe(true);
+  });
+
+  test.each([
+    ['a year without a wish', undefined, 365 * 24 * HOUR - 5 * 60_000],
+    ['as long as is wished for', 24 * 3600, 24 * HOUR - 5 * 60_000],
+    ['short ones to their end', 3600, HOUR],
+    ['ten minutes at least', 600, 600_000],
+    ['a year at most', 2_000_000_000, 365 * 24 * HOUR - 5 * 60_000],
+  ])('it is good for %s', async (_, expirationSeconds, validMs) => {
+    await start();
+    await ask('kube-apiserver-client', CLIENT, { commonName: 'alice' }, { expirationSeconds });
+    await answer('Approved');
+    const now = cluster.clock.now();
+    const certificate = await issued();
+    expect(Date.parse(certificate?.validFrom ?? '')).toBe(now - 5 * 60_000);
+    expect(Date.parse(certificate?.validTo ?? '')).toBe(now + validMs);
+  });
+
+  test('it never outlives its signer', async () => {
+    const authority = await createCertificateAuthority();
+    const end = 2_000_000_000_000;
+    await start({ authority: { ...authority, notAfter: end } });
+    await cluster.clock.advance(end - HOUR - cluster.clock.now());
+    await ask('kube-apiserver-client', CLIENT, { commonName: 'alice' });
+    await answer('Approved');
+    expect(Date.parse((await issued())?.validTo ?? '')).toBe(end);
+    await cluster.api(CertificateSigningRequest).delete('r');
+    await cluster.clock.advance(HOUR);
+    await ask('kube-apiserver-client', CLIENT, { commonName: 'alice' });
+    await answer('Approved');
+    expect(await issued()).toBeUndefined();
+  });
+
+  const serving = { ...NODE, dnsNames: ['n1'] };
+  test.each<[string, string, readonly string[], RequestParts, string]>([
+    [
+      'an unwanted usage',
+      'kube-apiserver-client',
+      [...CLIENT, 'server auth'],
+      { commonName: 'a' },
+      'invalid usage for client certificate: server auth',
+    ],
+    [
+      'no client usage',
+      'kube-apiserver-client',
+      ['digital signature'],
+      { commonName: 'a' },
+      'missing required usage for client certificate: client auth',
+    ],
+    [
+      'no node',
+      'kube-apiserver-client-kubelet',
+      CLIENT,
+      { commonName: 'a', organizations: ['dev'] },
+      'subject organization is not system:nodes',
+    ],
+    [
+      'no name of a node',
+      'kube-apiserver-client-kubelet',
+      CLIENT,
+      { ...NODE, commonName: 'n1' },
+      'subject common name does not begin with system:node:',
+    ],
+    [
+      'a DNS name',
+      'kube-apiserver-client-kubelet',
+      CLIENT,
+      { ...NODE, dnsNames: ['a'] },
+      'DNS subjectAltNames are not allowed',
+    ],
+    [
+      'an address',
+      'kube-apiserver-client-kubelet',
+      CLIENT,
+      { ...NODE, ipAddresses: ['1.2.3.4'] },
+      'IP subjectAltNames are not allowed',
+    ],
+    [
+      'a mail address',
+      'kube-apiserver-client-kubelet',
+      CLIENT,
+      { ...NODE, emailAddresses: ['a@b'] },
+      'Email subjectAltNames are not allowed',
+    ],
+    [
+      'a URI',
+      'kube-apiserver-client-kubelet',
+      CLIENT,
+      { ...NODE, uris: ['x:y'] },
+      'URI subjectAltNames are not allowed',
+    ],
+    [
+      'usages of a server',
+      'kube-apiserver-client-kubelet',
+      SERVING,
+      NODE,
+      'usages did not match [client auth digital signature key encipherment]',
+    ],
+    ['no name to serve', 'kubelet-serving', SERVING, NODE, 'DNS or IP subjectAltName is required'],
+    [
+      'a server with a mail address',
+      'kubelet-serving',
+      SERVING,
+      { ...serving, emailAddresses: ['a@b'] },
+      'Email subjectAltNames are not allowed',
+    ],
+    [
+      'a server with a URI',
+      'kubelet-serving',
+      SERVING,
+      { ...serving, uris: ['x:y'] },
+      'URI subjectAltNames are not allowed',
+    ],
+    [
+      'usages of a client',
+      'kubelet-serving',
+      CLIENT,
+      serving,
+      'usages did not match [digital signature key encipherment server auth]',
+    ],
+    [
+      'a server that is no node',
+      'kubelet-serving',
+      SERVING,
+      { ...serving, commonName: 'n1' },
+      'subject common name does not begin with system:node:',
+    ],
+  ])('a request with %s fails', async (_, signer, usages, parts, message) => {
+    await start();
+    await ask(signer, usages, parts);
+    await answer('Approved');
+    const [, failed] = await conditions();
+    expect(failed).toMatchObject({ type: 'Failed', status: 'True', reason: 'SignerValidationFailure', message });
+    expect(await issued()).toBeUndefined();
+    const { resourceVersion } = (await found())?.metadata ?? {};
+    await cluster.clock.advance(60_000);
+    expect((await found())?.metadata.resourceVersion).toBe(resourceVersion);
+  });
+
+  test.each([
+    ['kube-apiserver-client-kubelet', ['digital signature', 'client auth'], NODE],
+    ['kubelet-serving', ['digital signature', 'server auth'], serving],
+  ])('%s signs what is as it should be', async (signer, usages, parts) => {
+    await start();
+    await ask(signer, usages, parts);
+    await answer('Approved');
+    expect((await issued())?.subject).toContain(`CN=${parts.commonName}`);
+  });
+
+  test('the signer of old asks for nothing', () => {
+    expect(signers(orchDialect).get('orch.io/legacy-unknown')?.({} as never, ['any'])).toBeUndefined();
+  });
+
+  test('requests to others, and requests that were denied, are left alone', async () => {
+    await start();
+    await ask('example.com/signer', CLIENT, { commonName: 'a' });
+    await answer('Approved');
+    expect((await found())?.status.certificate).toBeUndefined();
+    await cluster.api(CertificateSigningRequest).delete('r');
+    await ask('kube-apiserver-client', CLIENT, { commonName: 'a' });
+    await answer('Denied');
+    expect((await found())?.status.certificate).toBeUndefined();
+  });
+
+  test('a request with a wrong signature is never signed', async () => {
+    await start();
+    await ask('kube-apiserver-client', CLIENT, { commonName: 'a', isForged: true });
+    await answer('Approved');
+    expect((await found())?.status.certificate).toBeUndefined();
+    expect(await conditions()).toHaveLength(1);
+  });
+
+  test('an authority that exists signs as well', async () => {
+    const keys = await crypto.subtle.generateKey(
+      { name: 'RSASSA-PKCS1-v1_5', modulusLength: 2048, publicExponent: Uint8Array.of(1, 0, 1), hash: 'SHA-256' },
+      true,
+      ['sign', 'verify'],
+    );
+    const secret = createPrivateKey({
+      key: Buffer.from(await crypto.subtle.exportKey('pkcs8', keys.privateKey)),
+      format: 'der',
+      type: 'pkcs8',
+    });
+    const spki = new Uint8Array(await crypto.subtle.exportKey('spki', keys.publicKey));
+    const first = await createCertificateAuthority({ commonName: 'root' });
+    const { pem } = await requestFor({ commonName: 'sub' });
+    expect(pem).toContain('REQUEST');
+    // Its certificate: for the key that was just made, signed by another one.
+    const certificate = await first.issue({
+      subject: Buffer.from('300e310c300a06035504030c03737562', 'hex'),
+      publicKey: spki,
+      notBefore: Date.now() - HOUR,
+      notAfter: Date.now() + 20 * 365 * 24 * HOUR,
+      serial: '01',
+    });
+    const privateKey = secret.export({ format: 'pem', type: 'pkcs8' }) as string;
+    const authority = await createCertificateAuthority({ from: { certificate, privateKey } });
+    await start({ authority });
+    await ask('kube-apiserver-client', CLIENT, { commonName: 'alice' });
+    await answer('Approved');
+    const leaf = await issued();
+    expect(leaf?.issuer).toBe('CN=sub');
+    expect(leaf?.verify(createPublicKey(secret))).toBe(true);
+  });
+});
+
+describe('approval', () => {
+  const options = (): TestClusterOptions => ({ controllers: controllers([certificateApproval()]) });
+  const CSRS = 'certificatesigningrequests';
+
+  async function allow(user: string, ...resources: string[]): Promise<void> {
+    const name = resources.join('-').replaceAll('/', '-');
+    const rules = [{ apiGroups: ['certificates.orch.io'], resources, verbs: ['create'] }];
+    const apiGroup = 'rbac.authorization.orch.io';
+    await cluster.api(ClusterRole).create({ metadata: { name }, rules });
+    await cluster.api(ClusterRoleBinding).create({
+      metadata: { name },
+      roleRef: { apiGroup, kind: 'ClusterRole', name },
+      subjects: [{ apiGroup, kind: 'User', name: user }],
+    });
+  }
+
+  async function askAs(user: string, may: readonly string[], parts: RequestParts = NODE): Promise<void> {
+    await allow(user, CSRS, ...may);
+    const { pem } = await requestFor(parts);
+    const signerName = 'orch.io/kube-apiserver-client-kubelet';
+    await cluster
+      .with({ as: { user, groups: ['system:authenticated'] } })
+      .api(CertificateSigningRequest)
+      .create({ metadata: { name: 'r' }, spec: { request: btoa(pem), signerName, usages: CLIENT } } as never);
+    await cluster.settle();
+  }
+
+  test('who may make nodes gets their certificates', async () => {
+    cluster = testCluster(options());
+    await askAs('bootstrapper', [`${CSRS}/nodeclient`]);
+    expect(await conditions()).toMatchObject([
+      {
+        type: 'Approved',
+        status: 'True',
+        reason: 'AutoApproved',
+        message: 'Auto approving kubelet client certificate after SubjectAccessReview.',
+      },
+    ]);
+  });
+
+  test('a node renews its own', async () => {
+    cluster = testCluster(options());
+    await askAs('system:node:n1', [`${CSRS}/selfnodeclient`]);
+    expect((await conditions())[0]?.message).toBe(
+      'Auto approving self kubelet client certificate after SubjectAccessReview.',
+    );
+  });
+
+  test('who may not has to wait, until the roles say something else', async () => {
+    cluster = testCluster(options());
+    await askAs('bootstrapper', [`${CSRS}/selfnodeclient`]);
+    expect(await conditions()).toEqual([]);
+    await allow('bootstrapper', `${CSRS}/nodeclient`);
+    await cluster.clock.advance(60_000);
+    expect((await conditions())[0]?.reason).toBe('AutoApproved');
+  });
+
+  test('what is no client certificate of a node is for people to decide', async () => {
+    cluster = testCluster(options());
+    await askAs('bootstrapper', [`${CSRS}/nodeclient`], { commonName: 'alice' });
+    expect(await conditions()).toEqual([]);
+  });
+});
+
+describe('cleaning', () => {
+  const start = async () => {
+    cluster = testCluster({ controllers: controllers([certificateSigning(), certificateCleaning()]) });
+    await cluster.settle();
+  };
+
+  test('a request that nobody answers goes after a day', async () => {
+    await start();
+    await ask('example.com/signer', CLIENT, { commonName: 'a' });
+    await cluster.clock.advance(24 * HOUR);
+    expect(await found()).toBeDefined();
+    await cluster.clock.advance(1_000);
+    expect(await found()).toBeUndefined();
+  });
+
+  test.each(['Approved', 'Denied'] as const)('one that is %s goes after an hour', async (type) => {
+    await start();
+    await ask('kube-apiserver-client', CLIENT, { commonName: 'a' });
+    await answer(type);
+    await cluster.clock.advance(HOUR);
+    expect(await found()).toBeDefined();
+    await cluster.clock.advance(1_000);
+    expect(await found()).toBeUndefined();
+  });
+
+  test('one that failed goes after an hour', async () => {
+    await start();
+    await ask('kube-apiserver-client', ['any'], { commonName: 'a' });
+    await answer('Approved');
+    await cluster.clock.advance(HOUR + 1_000);
+    expect(await found()).toBeUndefined();
+  });
+
+  test('one with a certificate goes when that ends, if that is earlier', async () => {
+    await start();
+    await ask('kube-apiserver-client', CLIENT, { commonName: 'a' }, { expirationSeconds: 600 });
+    await answer('Approved');
+    await cluster.clock.advance(600_000);
+    expect(await found()).toBeDefined();
+    await cluster.clock.advance(1_000);
+    expect(await found()).toBeUndefined();
+  });
+
+  test('one that is approved and waits for its certificate stays', async () => {
+    await start();
+    await ask('example.com/signer', CLIENT, { commonName: 'a' });
+    await answer('Approved');
+    await cluster.clock.advance(100 * HOUR);
+    expect(await found()).toBeDefined();
+  });
+});

@@ -1,0 +1,340 @@
+/** When CronJobs make Jobs, and what becomes of them. */
+import { defineAdmission } from 'orchplane';
+import { CronJob, Job, Namespace } from 'orchplane/kinds';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CronWorld } from './cron-world.js';
+import { template } from './job-world.js';
+
+let world: CronWorld;
+let refuseCreates = false;
+let refuseDeletes = false;
+beforeEach(() => {
+  [refuseCreates, refuseDeletes] = [false, false];
+  const gate = defineAdmission({
+    name: 'Gate',
+    kind: Job,
+    on: ['CREATE', 'DELETE'],
+    validate: ({ operation }) => ((operation === 'CREATE' ? refuseCreates : refuseDeletes) ? 'not now' : undefined),
+  });
+  world = new CronWorld('2030-01-01T00:00:00Z', gate);
+});
+afterEach(() => world.close());
+
+const cronJobs = () => world.cluster.api(CronJob);
+const jobs = () => world.cluster.api(Job);
+
+describe('a run', () => {
+  test('makes a Job of the template at the time, with a name that tells it', async () => {
+    await world.make('*/15 * * * *', {
+      jobTemplate: {
+        metadata: { labels: { from: 'cron' }, annotations: { note: 'x' } },
+        spec: { template: template(), backoffLimit: 3 },
+      },
+    });
+    await world.advance(14);
+    expect(await world.jobs()).toEqual([]);
+    await world.advance(1);
+    const [job, ...others] = await world.jobs();
+    expect(others).toEqual([]);
+    const { uid } = (await cronJobs().get('c')).metadata;
+    expect(job?.metadata).toMatchObject({
+      name: `c-${Date.parse('2030-01-01T00:15:00Z') / 60_000}`,
+      creationTimestamp: '2030-01-01T00:15:00Z',
+      annotations: { note: 'x', 'batch.orch.io/cronjob-scheduled-timestamp': '2030-01-01T00:15:00Z' },
+      ownerReferences: [
+        { apiVersion: 'batch/v1', kind: 'CronJob', name: 'c', uid, controller: true, blockOwnerDeletion: true },
+      ],
+    });
+    expect(job?.metadata.labels).toEqual({ from: 'cron' });
+    expect(job?.spec).toMatchObject({ backoffLimit: 3, parallelism: 1 });
+    expect(await world.status()).toEqual({
+      active: [
+        {
+          apiVersion: 'batch/v1',
+          kind: 'Job',
+          namespace: 'default',
+          name: job?.metadata.name,
+          uid: job?.metadata.uid,
+          resourceVersion: job?.metadata.resourceVersion,
+        },
+      ],
+      lastScheduleTime: '2030-01-01T00:15:00Z',
+    });
+    expect(await world.events()).toEqual([`SuccessfulCreate: Created job ${job?.metadata.name}`]);
+  });
+
+  test('Jobs may overlap unless something is said against it', async () => {
+    await world.make('* * * * *');
+    await world.advance(3);
+    expect(await world.runs()).toEqual(['2030-01-01T00:01', '2030-01-01T00:02', '2030-01-01T00:03']);
+    expect(await world.active()).toHaveLength(3);
+  });
+
+  test('status and managers are written as the reference writes them', async () => {
+    await world.make('* * * * *');
+    await world.advance(1);
+    const { metadata } = await cronJobs().get('c');
+    const entries = metadata.managedFields?.map(({ manager, subresource }) => [manager, subresource]);
+    expect(entries).toContainEqual(['kube-controller-manager', 'status']);
+  });
+
+  test('a name that is taken by another Job is left alone', async () => {
+    const name = `c-${Date.parse('2030-01-01T00:01:00Z') / 60_000}`;
+    await jobs().create({ metadata: { name }, spec: { template: template() } });
+    await world.make('* * * * *');
+    await world.advance(1);
+    expect(await world.status()).toEqual({});
+    await world.advance(1);
+    expect(await world.events('Warning')).toEqual([]);
+  });
+
+  test('a Job that was made but not noted is noted', async () => {
+    await world.make('* * * * *', { suspend: true });
+    const { metadata } = await cronJobs().get('c');
+    const owner = { apiVersion: 'batch/v1', kind: 'CronJob', name: 'c', uid: metadata.uid, controller: true };
+    const name = `c-${Date.parse('2030-01-01T00:01:00Z') / 60_000}`;
+    await jobs().create({ metadata: { name, ownerReferences: [owner] }, spec: { template: template() } });
+    await world.change({ suspend: false });
+    await world.advance(1);
+    expect(await world.active()).toEqual([name]);
+    expect(await world.events('Normal')).toEqual([]);
+  });
+
+  test('what is refused is told and tried again', async () => {
+    refuseCreates = true;
+    await world.make('*/10 * * * *');
+    await world.advance(10);
+    expect((await world.events('Warning'))[0]).toMatch(/^FailedCreate: Error creating job: .*not now/);
+    expect(world.complaints.length).toBeGreaterThan(0);
+    expect(await world.status()).toEqual({});
+    refuseCreates = false;
+    await world.advance(1);
+    expect(await world.runs()).toEqual(['2030-01-01T00:10']);
+  });
+
+  test('in a namespace that is going nothing is made, and nothing told', async () => {
+    await world.cluster.api(Namespace).create({ metadata: { name: 'old' } });
+    const jobTemplate = { spec: { template: template() } };
+    await world.cluster
+      .api(CronJob, 'old')
+      .create({ metadata: { name: 'c' }, spec: { schedule: '* * * * *', jobTemplate } });
+    await world.cluster.api(Namespace).delete('old');
+    await world.advance(3);
+    expect(world.complaints).toEqual([]);
+    expect(await world.cluster.api(Job, 'old').list()).toMatchObject({ items: [] });
+  });
+
+  test('a CronJob that is going makes no more', async () => {
+    await world.make('* * * * *');
+    await cronJobs().patch('c', { type: 'merge', merge: { metadata: { finalizers: ['example.com/slow'] } } });
+    await cronJobs().delete('c');
+    await world.advance(5);
+    expect(await world.jobs()).toEqual([]);
+  });
+});
+
+describe('missed runs', () => {
+  test('of those missed while suspended the last is made up for, at once', async () => {
+    await world.make('*/10 * * * *', { suspend: true });
+    await world.advance(45);
+    expect(await world.jobs()).toEqual([]);
+    await world.change({ suspend: false });
+    expect(await world.runs()).toEqual(['2030-01-01T00:40']);
+    expect(await world.events('Warning')).toEqual([]);
+    await world.advance(5);
+    expect(await world.runs()).toEqual(['2030-01-01T00:40', '2030-01-01T00:50']);
+  });
+
+  test('more than a hundred are told', async () => {
+    await world.make('* * * * *', { suspend: true });
+    await world.advance(102);
+    await world.change({ suspend: false });
+    expect(await world.runs()).toEqual(['2030-01-01T01:42']);
+    expect(await world.events('Warning')).toEqual([
+      'TooManyMissedTimes: too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew',
+    ]);
+  });
+
+  test('exactly a hundred are not', async () => {
+    await world.make('* * * * *', { suspend: true });
+    await world.advance(100);
+    await world.change({ suspend: false });
+    expect(await world.runs()).toEqual(['2030-01-01T01:40']);
+    expect(await world.events('Warning')).toEqual([]);
+  });
+
+  test('years are not counted up run by run', async () => {
+    await world.make('* * * * *', { suspend: true });
+    await world.clock.advance(10 * 365 * 86_400_000);
+    const start = performance.now();
+    await world.change({ suspend: false });
+    expect(await world.runs()).toEqual(['2039-12-30T00:00']);
+    expect(performance.now() - start).toBeLessThan(1_000);
+  });
+
+  test.each([
+    { startingDeadlineSeconds: 120, runs: [] },
+    { startingDeadlineSeconds: 301, runs: ['2030-01-01T00:40'] },
+    { startingDeadlineSeconds: 600, runs: ['2030-01-01T00:40'] },
+  ])('with $startingDeadlineSeconds s for a late start: $runs', async ({ startingDeadlineSeconds, runs }) => {
+    await world.make('*/10 * * * *', { suspend: true, startingDeadlineSeconds });
+    await world.advance(45);
+    await world.change({ suspend: false });
+    expect(await world.runs()).toEqual(runs);
+    await world.advance(5);
+    expect(await world.runs()).toEqual([...runs, '2030-01-01T00:50']);
+  });
+
+  test('a new schedule does not make up for times before it', async () => {
+    await world.make('0 12 * * *');
+    await world.advance(90);
+    await world.change({ schedule: '0 * * * *' });
+    expect(await world.jobs()).toEqual([]);
+    await world.advance(30);
+    expect(await world.runs()).toEqual(['2030-01-01T02:00']);
+  });
+
+  test('the last run is remembered, not the last look', async () => {
+    await world.make('0 * * * *');
+    await world.advance(60);
+    await world.change({ suspend: true });
+    await world.advance(59);
+    await world.change({ suspend: false });
+    expect(await world.runs()).toEqual(['2030-01-01T01:00']);
+  });
+});
+
+describe('concurrency', () => {
+  test('Forbid: no run as long as one is active, and the last one missed when it has ended', async () => {
+    await world.make('*/10 * * * *', { concurrencyPolicy: 'Forbid' });
+    await world.advance(25);
+    expect(await world.runs()).toEqual(['2030-01-01T00:10']);
+    expect(await world.events()).toContain(
+      'JobAlreadyActive: Not starting job because prior execution is running and concurrency policy is Forbid',
+    );
+    expect((await world.status()).lastScheduleTime).toBe('2030-01-01T00:10:00Z');
+    await world.finish((await world.active())[0] ?? '');
+    expect(await world.runs()).toEqual(['2030-01-01T00:10', '2030-01-01T00:20']);
+  });
+
+  test('Replace: the active one goes', async () => {
+    await world.make('*/10 * * * *', { concurrencyPolicy: 'Replace' });
+    await world.advance(20);
+    expect(await world.runs()).toEqual(['2030-01-01T00:20']);
+    expect(await world.active()).toHaveLength(1);
+    const first = `c-${Date.parse('2030-01-01T00:10:00Z') / 60_000}`;
+    expect(await world.events()).toContain(`SuccessfulDelete: Deleted job ${first}`);
+    expect((await world.events()).filter((event) => event.startsWith('MissingJob'))).toEqual([]);
+  });
+
+  test('Replace: without the old one gone there is no new one', async () => {
+    await world.make('*/10 * * * *', { concurrencyPolicy: 'Replace' });
+    await world.advance(15);
+    refuseDeletes = true;
+    await world.advance(5);
+    expect(await world.runs()).toEqual(['2030-01-01T00:10']);
+    expect((await world.events('Warning'))[0]).toMatch(/^FailedDelete: Deleted job: .*not now/);
+    refuseDeletes = false;
+    await world.advance(1);
+    expect(await world.runs()).toEqual(['2030-01-01T00:20']);
+  });
+});
+
+describe('Jobs that end', () => {
+  test.each(['Complete', 'Failed'] as const)('%s: it is no longer active, and an event says so', async (type) => {
+    await world.make('*/10 * * * *');
+    await world.advance(10);
+    const [name = ''] = await world.active();
+    await world.advance(2);
+    await world.finish(name, type);
+    expect(await world.active()).toEqual([]);
+    expect((await world.status()).lastSuccessfulTime).toBe(type === 'Complete' ? '2030-01-01T00:12:00Z' : undefined);
+    expect(await world.events()).toContain(`SawCompletedJob: Saw completed job: ${name}, condition: ${type}`);
+  });
+
+  test('the last success is the latest, in whatever order they end', async () => {
+    await world.make('*/10 * * * *', { successfulJobsHistoryLimit: 10 });
+    await world.advance(20);
+    const [first = '', second = ''] = await world.active();
+    await world.finish(second);
+    expect((await world.status()).lastSuccessfulTime).toBe('2030-01-01T00:20:00Z');
+    await world.advance(5);
+    await world.finish(first);
+    expect((await world.status()).lastSuccessfulTime).toBe('2030-01-01T00:25:00Z');
+  });
+
+  test('history is kept as far as the limits say, per outcome', async () => {
+    await world.make('*/10 * * * *', { successfulJobsHistoryLimit: 2, failedJobsHistoryLimit: 1 });
+    for (const type of ['Complete', 'Failed', 'Complete', 'Failed', 'Complete'] as const) {
+      await world.advance(10);
+      for (const name of await world.active()) await world.finish(name ?? '', type);
+    }
+    expect(await world.runs()).toEqual(['2030-01-01T00:30', '2030-01-01T00:40', '2030-01-01T00:50']);
+    const deleted = (await world.events()).filter((event) => event.startsWith('SuccessfulDelete'));
+    expect(deleted).toHaveLength(2);
+    await world.change({ successfulJobsHistoryLimit: 0, failedJobsHistoryLimit: 0 });
+    expect(await world.jobs()).toEqual([]);
+  });
+
+  test('what cannot be deleted is told, and stops nothing', async () => {
+    await world.make('*/10 * * * *', { successfulJobsHistoryLimit: 0 });
+    await world.advance(10);
+    refuseDeletes = true;
+    await world.finish((await world.active())[0] ?? '');
+    expect((await world.events('Warning'))[0]).toMatch(/^FailedDelete: Deleted job: .*not now/);
+    await world.advance(10);
+    expect(await world.runs()).toEqual(['2030-01-01T00:10', '2030-01-01T00:20']);
+  });
+
+  test('a Job that somebody deleted is missed', async () => {
+    await world.make('*/10 * * * *');
+    await world.advance(10);
+    const [name = ''] = await world.active();
+    await jobs().delete(name, { propagation: 'Background' });
+    expect(await world.active()).toEqual([]);
+    expect(await world.events()).toContain(`MissingJob: Active job went missing: ${name}`);
+    await world.advance(9);
+    expect(await world.jobs()).toEqual([]);
+  });
+
+  test('a Job that somebody made in its name is unexpected, and a success all the same', async () => {
+    await world.make('0 0 29 2 *');
+    const { metadata } = await cronJobs().get('c');
+    const owner = { apiVersion: 'batch/v1', kind: 'CronJob', name: 'c', uid: metadata.uid, controller: true };
+    await jobs().create({ metadata: { name: 'by-hand', ownerReferences: [owner] }, spec: { template: template() } });
+    expect(await world.events('Warning')).toEqual([
+      'UnexpectedJob: Saw a job that the controller did not create or forgot: by-hand',
+    ]);
+    await world.finish('by-hand');
+    expect(await world.status()).toEqual({ lastSuccessfulTime: '2030-01-01T00:00:00Z' });
+  });
+});
+
+describe('schedules', () => {
+  test('a time zone counts, and stands in the annotation', async () => {
+    await world.make('30 9 * * *', { timeZone: 'Asia/Kolkata' });
+    await world.advance(24 * 60);
+    const [job] = await world.jobs();
+    expect(await world.runs()).toEqual(['2030-01-01T04:00']);
+    expect(job?.metadata.annotations).toMatchObject({
+      'batch.orch.io/cronjob-scheduled-timestamp': '2030-01-01T09:30:00+05:30',
+    });
+  });
+
+  test('one that never comes is invalid', async () => {
+    await world.make('0 0 31 2 *');
+    expect(await world.events('Warning')).toEqual([
+      'InvalidSchedule: invalid schedule: 0 0 31 2 * : time difference between two schedules is less than 1 second',
+    ]);
+    await world.change({ schedule: '* * * * *' });
+    await world.advance(1);
+    expect(await world.jobs()).toHaveLength(1);
+  });
+
+  test('macros are schedules', async () => {
+    await world.make('@hourly');
+    await world.make('@every 90m', {}, 'e');
+    await world.advance(120);
+    expect(await world.runs()).toEqual(['2030-01-01T01:00', '2030-01-01T02:00', '2030-01-01T01:30']);
+  });
+});

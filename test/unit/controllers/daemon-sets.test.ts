@@ -1,0 +1,346 @@
+/** DaemonSets: a pod for each node that it belongs on, updates, history, and what the status says. */
+import { daemonSets } from 'orchplane/controllers';
+import { ControllerRevision, DaemonSet, type DaemonSetInput, Node, Pod } from 'orchplane/kinds';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { selector, template, WorkloadWorld } from './workload-world.js';
+
+let world: WorkloadWorld;
+beforeEach(() => {
+  world = new WorkloadWorld([daemonSets()]);
+});
+afterEach(() => world.close());
+
+async function make(spec: Partial<NonNullable<DaemonSetInput['spec']>> = {}) {
+  await world.cluster
+    .api(DaemonSet)
+    .create({ metadata: { name: 'ds' }, spec: { selector, template: template(), ...spec } });
+  await world.cluster.settle();
+}
+
+async function change(spec: object) {
+  await world.cluster.api(DaemonSet).patch('ds', { type: 'merge', merge: { spec } });
+  await world.cluster.settle();
+}
+
+async function status() {
+  await world.cluster.settle();
+  return (await world.cluster.api(DaemonSet).get('ds')).status;
+}
+
+type StoredPod = Awaited<ReturnType<typeof world.pods>>[number];
+
+function nodeOf({ spec }: StoredPod) {
+  const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  return spec.nodeName ?? required?.nodeSelectorTerms[0]?.matchFields?.[0]?.values?.[0] ?? '?';
+}
+
+/** The nodes that pods are on or meant for, each with the pod's image. */
+async function placed() {
+  return (await world.pods()).map((pod) => `${nodeOf(pod)} ${pod.spec.containers[0]?.image}`).sort();
+}
+
+async function podOn(node: string, image?: string) {
+  const found = (await world.pods()).filter(
+    (pod) => nodeOf(pod) === node && (image === undefined || pod.spec.containers[0]?.image === image),
+  );
+  expect(found).toHaveLength(1);
+  return found[0]?.metadata.name ?? '';
+}
+
+describe('pods', () => {
+  test('are meant for a node by name, bear what is wrong with it, and say of which revision they are', async () => {
+    await world.node('a');
+    await make();
+    const [pod, ...others] = await world.pods();
+    expect(others).toEqual([]);
+    const [revision] = await world.revisions();
+    expect(pod?.metadata).toMatchObject({
+      generateName: 'ds-',
+      labels: {
+        app: 'x',
+        'pod-template-generation': '1',
+        'controller-revision-hash': revision?.metadata.labels?.['controller-revision-hash'],
+      },
+      ownerReferences: [{ kind: 'DaemonSet', name: 'ds', controller: true }],
+    });
+    expect(pod?.spec.nodeName).toBeUndefined();
+    expect(pod?.spec.affinity).toEqual({
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['a'] }] }],
+        },
+      },
+    });
+    expect(pod?.spec.tolerations?.map(({ key, effect }) => `${key} ${effect}`)).toEqual([
+      'node.orch.io/not-ready NoExecute',
+      'node.orch.io/unreachable NoExecute',
+      'node.orch.io/disk-pressure NoSchedule',
+      'node.orch.io/memory-pressure NoSchedule',
+      'node.orch.io/pid-pressure NoSchedule',
+      'node.orch.io/unschedulable NoSchedule',
+    ]);
+    expect(await world.events()).toEqual([`SuccessfulCreate: Created pod: ${pod?.metadata.name}`]);
+    expect(await status()).toEqual({
+      observedGeneration: 1,
+      desiredNumberScheduled: 1,
+      currentNumberScheduled: 1,
+      updatedNumberScheduled: 1,
+      numberMisscheduled: 0,
+      numberReady: 0,
+      numberUnavailable: 1,
+    });
+    expect(world.complaints).toEqual([]);
+  });
+
+  test('come with new nodes, in any number', async () => {
+    await make();
+    expect(await status()).toMatchObject({ observedGeneration: 1, desiredNumberScheduled: 0 });
+    for (let n = 0; n < 20; n++) await world.cluster.api(Node).create({ metadata: { name: `n${n}` } });
+    await world.cluster.settle();
+    // New nodes are not ready, and DaemonSets do not bear that they take no pods yet.
+    expect(await placed()).toEqual([]);
+    for (let n = 0; n < 20; n++) {
+      await world.cluster.api(Node).patch(`n${n}`, { type: 'merge', merge: { spec: { taints: null } } });
+    }
+    expect(await placed()).toHaveLength(20);
+    expect(await status()).toMatchObject({ desiredNumberScheduled: 20, currentNumberScheduled: 20 });
+  });
+
+  test('that are ready count, and are available when they have been so for long enough', async () => {
+    await world.node('a');
+    await make({ minReadySeconds: 5 });
+    await world.run(await podOn('a'));
+    expect(await status()).toMatchObject({ numberReady: 1, numberUnavailable: 1 });
+    await world.advance(5);
+    const { numberAvailable, numberUnavailable } = await status();
+    expect([numberAvailable, numberUnavailable]).toEqual([1, undefined]);
+  });
+
+  test('that went or finished are replaced; those that fail again and again later and later', async () => {
+    await world.node('a');
+    await make();
+    await world.remove(await podOn('a'));
+    expect(await placed()).toEqual(['a i:1']);
+
+    await world.setStatus(await podOn('a'), { phase: 'Succeeded' });
+    expect((await world.pods())[0]?.status.phase).toBe('Pending');
+
+    const fail = async () => {
+      const pod = await podOn('a');
+      await world.setStatus(pod, { phase: 'Failed' });
+      return async () => (await podOn('a')) !== pod;
+    };
+    expect(await (await fail())()).toBe(true);
+    const second = await fail();
+    expect(await second()).toBe(false);
+    await world.advance(1);
+    expect(await second()).toBe(true);
+    const third = await fail();
+    await world.advance(1);
+    expect(await third()).toBe(false);
+    await world.advance(1);
+    expect(await third()).toBe(true);
+    expect(await world.events({ type: 'Warning' })).toHaveLength(3);
+    expect((await world.events({ type: 'Warning' }))[0]).toMatch(
+      /^FailedDaemonPod: Found failed daemon pod default\/ds-\S+ on node a, will try to kill it$/,
+    );
+    expect((await world.events()).some((event) => event.startsWith('SucceededDaemonPod: Found succeeded'))).toBe(true);
+  });
+
+  test('that match are adopted, those that match no longer are released', async () => {
+    await world.node('a');
+    await world.cluster.api(Pod).create({
+      metadata: { name: 'p', labels: { app: 'x' } },
+      spec: { nodeName: 'a', containers: [{ name: 'c', image: 'i:0' }] },
+    });
+    await make({ updateStrategy: { type: 'OnDelete' } });
+    expect(await placed()).toEqual(['a i:0']);
+    expect((await world.pod('p')).metadata.ownerReferences).toMatchObject([{ kind: 'DaemonSet', name: 'ds' }]);
+    await world.cluster.api(Pod).patch('p', { type: 'merge', merge: { metadata: { labels: { app: 'y' } } } });
+    expect((await world.pod('p')).metadata.ownerReferences).toBeUndefined();
+    expect(await placed()).toEqual(['a i:0', 'a i:1']);
+  });
+
+  test('of one node beyond the first go, the one that is bound stays', async () => {
+    await world.node('a');
+    await make();
+    const meant = await podOn('a');
+    const labels = (await world.pod(meant)).metadata.labels ?? {};
+    await world.cluster.api(Pod).create({
+      metadata: { name: 'bound', labels },
+      spec: { nodeName: 'a', containers: [{ name: 'c', image: 'i:1' }] },
+    });
+    expect(await world.podNames()).toEqual(['bound']);
+  });
+
+  test('a set that is going away makes nothing', async () => {
+    await world.cluster
+      .api(DaemonSet)
+      .create({ metadata: { name: 'ds', finalizers: ['example.com/hold'] }, spec: { selector, template: template() } });
+    await world.cluster.api(DaemonSet).delete('ds');
+    await world.node('a');
+    expect(await placed()).toEqual([]);
+  });
+
+  test('a refused pod is told in an event, and the status tells what is missing', async () => {
+    await world.node('a');
+    await make({ template: template('i:1', { priorityClassName: 'missing' }) });
+    expect(await world.events({ type: 'Warning' })).toEqual([
+      'FailedCreate: Error creating: pods "ds-" is forbidden: no PriorityClass with name missing was found',
+    ]);
+    expect(await status()).toMatchObject({
+      observedGeneration: 1,
+      desiredNumberScheduled: 1,
+      currentNumberScheduled: 0,
+    });
+    expect(world.complaints.length).toBeGreaterThan(0);
+  });
+});
+
+describe('nodes', () => {
+  test('a node that ceases to fit loses what is bound to it; what is merely meant for it stays', async () => {
+    await world.node('a', { labels: { disk: 'ssd' } });
+    await world.node('b', { labels: { disk: 'ssd' } });
+    await world.node('c', { labels: { disk: 'hdd' } });
+    await make({ template: template('i:1', { nodeSelector: { disk: 'ssd' }, terminationGracePeriodSeconds: 0 }) });
+    expect(await placed()).toEqual(['a i:1', 'b i:1']);
+    await world.bind(await podOn('a'), 'a');
+    await world.cluster.api(Node).patch('b', { type: 'merge', merge: { metadata: { labels: { disk: 'hdd' } } } });
+    expect(await placed()).toEqual(['a i:1', 'b i:1']);
+    await world.cluster.api(Node).patch('a', { type: 'merge', merge: { metadata: { labels: { disk: 'hdd' } } } });
+    expect(await placed()).toEqual([]);
+    expect(await status()).toMatchObject({ desiredNumberScheduled: 0, numberMisscheduled: 0 });
+  });
+
+  test('a taint that keeps pods away lets those stay that are there; one that drives out does not', async () => {
+    await world.node('a');
+    await make();
+    await world.bind(await podOn('a'), 'a');
+    const taint = (effect: string) =>
+      world.cluster.api(Node).patch('a', {
+        type: 'merge',
+        merge: { spec: { taints: [{ key: 'k', value: 'v', effect: effect as 'NoSchedule' }] } },
+      });
+    await taint('NoSchedule');
+    await world.setStatus(await podOn('a'), { phase: 'Running' });
+    expect(await placed()).toEqual(['a i:1']);
+    expect(await status()).toMatchObject({ desiredNumberScheduled: 0, numberMisscheduled: 1 });
+    await world.cluster.api(Node).patch('a', { type: 'merge', merge: { spec: { taints: null } } });
+    expect(await status()).toMatchObject({ desiredNumberScheduled: 1, numberMisscheduled: 0 });
+    await taint('NoExecute');
+    const [pod] = await world.pods();
+    expect(pod?.metadata.deletionTimestamp).toBeDefined();
+  });
+
+  test('a pod that is meant for a node that is gone goes with the next look', async () => {
+    await world.node('a');
+    await make();
+    await world.cluster.api(Node).delete('a');
+    await change({ minReadySeconds: 1 });
+    expect(await placed()).toEqual([]);
+    expect(await status()).toMatchObject({ desiredNumberScheduled: 0, currentNumberScheduled: 0 });
+  });
+});
+
+describe('rolling updates', () => {
+  async function running(count: number, rollingUpdate: object, spec: object = {}) {
+    for (let n = 0; n < count; n++) await world.node(`n${n}`);
+    await make({ updateStrategy: { type: 'RollingUpdate', rollingUpdate }, ...spec });
+    await world.run(...(await world.podNames()));
+  }
+  const count = async (image: string) => (await placed()).filter((each) => each.endsWith(image)).length;
+
+  test('replace as many as may be missing', async () => {
+    await running(4, { maxUnavailable: '50%' });
+    await change({ template: template('i:2') });
+    expect([await count('i:1'), await count('i:2')]).toEqual([2, 2]);
+    expect(await status()).toMatchObject({ updatedNumberScheduled: 2, numberAvailable: 2, observedGeneration: 2 });
+    const [first] = (await world.pods()).filter(({ spec }) => spec.containers[0]?.image === 'i:2');
+    await world.run(first?.metadata.name ?? '');
+    expect([await count('i:1'), await count('i:2')]).toEqual([1, 3]);
+  });
+
+  test('replace what is not available anyway at once', async () => {
+    await running(3, { maxUnavailable: 1 });
+    for (const node of ['n0', 'n1']) await world.stop(await podOn(node));
+    await change({ template: template('i:2') });
+    expect(await placed()).toEqual(['n0 i:2', 'n1 i:2', 'n2 i:1']);
+  });
+
+  test('with a surge make the new pod first', async () => {
+    await running(2, { maxSurge: 1, maxUnavailable: 0 });
+    await change({ template: template('i:2') });
+    expect([await count('i:1'), await count('i:2')]).toEqual([2, 1]);
+    const fresh = async () => (await world.pods()).filter(({ spec }) => spec.containers[0]?.image === 'i:2');
+    await world.run((await fresh())[0]?.metadata.name ?? '');
+    expect([await count('i:1'), await count('i:2')]).toEqual([1, 2]);
+    await world.run(...(await fresh()).map(({ metadata }) => metadata.name));
+    expect(await placed()).toEqual(['n0 i:2', 'n1 i:2']);
+  });
+
+  test('with a surge wait until the new pod has been ready for long enough', async () => {
+    await running(1, { maxSurge: 1, maxUnavailable: 0 }, { minReadySeconds: 10 });
+    await world.advance(10);
+    await change({ template: template('i:2') });
+    await world.run(await podOn('n0', 'i:2'));
+    expect(await placed()).toEqual(['n0 i:1', 'n0 i:2']);
+    await world.advance(10);
+    expect(await placed()).toEqual(['n0 i:2']);
+  });
+
+  test('OnDelete: only what goes by itself comes back new', async () => {
+    await world.node('a');
+    await make({ updateStrategy: { type: 'OnDelete' } });
+    await change({ template: template('i:2') });
+    expect(await placed()).toEqual(['a i:1']);
+    expect((await status()).updatedNumberScheduled).toBeUndefined();
+    await world.remove(await podOn('a'));
+    expect(await placed()).toEqual(['a i:2']);
+  });
+});
+
+describe('history', () => {
+  test('each template has a revision; one that comes back is the newest again', async () => {
+    await make();
+    await change({ template: template('i:2') });
+    await change({ template: template('i:1') });
+    const revisions = await world.revisions();
+    expect(revisions.map(({ revision }) => revision)).toEqual([2, 3]);
+    expect(revisions[1]).toMatchObject({
+      metadata: { labels: { app: 'x' }, annotations: { 'deprecated.daemonset.template.generation': '1' } },
+      data: { spec: { template: { $patch: 'replace', spec: { containers: [{ image: 'i:1' }] } } } },
+    });
+  });
+
+  test('as many old ones are kept as the set wants, and those that pods are of', async () => {
+    await world.node('a');
+    await make({ revisionHistoryLimit: 1, updateStrategy: { type: 'OnDelete' } });
+    for (const image of ['i:2', 'i:3', 'i:4', 'i:5']) await change({ template: template(image) });
+    expect((await world.revisions()).map(({ revision }) => revision)).toEqual([1, 5]);
+  });
+
+  test('a name that is taken by something else is told apart by a count in the status', async () => {
+    await make();
+    const [first] = await world.revisions();
+    const name = first?.metadata.name ?? '';
+    await world.cluster.api(DaemonSet).delete('ds');
+    await world.cluster.api(ControllerRevision).delete(name);
+    await world.cluster.api(ControllerRevision).create({ metadata: { name }, data: { a: 1 }, revision: 1 });
+    await make();
+    expect((await status()).collisionCount).toBe(1);
+    expect((await world.revisions()).map(({ metadata }) => metadata.name)).not.toEqual([name]);
+    expect(world.complaints).toEqual([]);
+  });
+
+  test('of two that hold the same one stays, and takes over the pods of the other', async () => {
+    await world.node('a');
+    await make();
+    const [first] = await world.revisions();
+    const labels = { app: 'x', 'controller-revision-hash': 'twin' };
+    await world.cluster
+      .api(ControllerRevision)
+      .create({ metadata: { name: 'twin', labels }, data: first?.data, revision: 7 });
+    expect((await world.revisions()).map(({ metadata }) => metadata.name)).toEqual(['twin']);
+    expect((await world.pods())[0]?.metadata.labels).toMatchObject(labels);
+  });
+});

@@ -1,0 +1,442 @@
+/**
+ * Controllers written the small way: what calls them, what they see, and that they run against any transport.
+ */
+import { createClient, defineKind, errors, status } from 'orchplane';
+import {
+  controllerReference,
+  controllers,
+  defineController,
+  type ReconcileContext,
+  runControllers,
+  watching,
+} from 'orchplane/controllers';
+import { createFetchHandler, httpTransport } from 'orchplane/http';
+import { ConfigMap, CoreEvent, Namespace, Secret } from 'orchplane/kinds';
+import { type TestCluster, testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+
+const Site = defineKind({
+  apiVersion: 'example.com/v1',
+  kind: 'Site',
+  scope: 'Namespaced',
+  body: {
+    spec: z.object({ pages: z.array(z.string()), theme: z.string().optional() }),
+    status: z.object({ published: z.number() }).optional(),
+  },
+  subresources: { status },
+});
+
+/** One ConfigMap for each page, and none besides. */
+const sites = defineController({
+  name: 'sites',
+  kind: Site,
+  owns: [ConfigMap],
+  watches: [
+    watching(Secret, ({ metadata }, { informer }) =>
+      informer(Site)
+        .list(metadata.namespace)
+        .filter(({ spec }) => spec.theme === metadata.name),
+    ),
+  ],
+  async reconcile(site, { client, owned, informer }) {
+    const { namespace } = site.metadata;
+    const maps = client.api(ConfigMap, namespace);
+    const pages = owned(ConfigMap);
+    const theme = site.spec.theme === undefined ? undefined : informer(Secret).get(site.spec.theme, namespace);
+    const colour = theme?.metadata.annotations?.['colour'] ?? 'none';
+    for (const page of site.spec.pages) {
+      const known = pages.find(({ data }) => data?.['page'] === page);
+      if (known === undefined) {
+        await maps.create({
+          metadata: { generateName: `${site.metadata.name}-`, ownerReferences: [controllerReference(site)] },
+          data: { page, colour },
+        });
+      } else if (known.data?.['colour'] !== colour) {
+        await maps.edit(known.metadata.name, (draft) => {
+          draft.data = { page, colour };
+        });
+      }
+    }
+    for (const { data, metadata } of pages) {
+      if (!site.spec.pages.includes(data?.['page'] ?? '')) await maps.delete(metadata.name);
+    }
+    if (site.status?.published !== site.spec.pages.length) {
+      await client.api(Site, namespace).status.edit(site.metadata.name, (draft) => {
+        draft.status = { published: site.spec.pages.length };
+      });
+    }
+  },
+});
+
+function withSites() {
+  const failures: string[] = [];
+  const cluster = testCluster();
+  cluster.install(Site);
+  const running = runControllers(cluster, [sites], { onError: (error, about) => failures.push(`${about}: ${error}`) });
+  return { cluster, running, failures };
+}
+
+async function pagesOf(cluster: TestCluster) {
+  const { items } = await cluster.api(ConfigMap).list();
+  return items
+    .flatMap(({ data }) => (data?.['page'] === undefined ? [] : [`${data['page']} ${data['colour']}`]))
+    .sort();
+}
+
+const home = (pages: string[], theme?: string) => ({
+  metadata: { name: 'home' },
+  spec: { pages, ...(theme === undefined ? {} : { theme }) },
+});
+
+test('children follow their owner, and come back when somebody takes them away', async () => {
+  const { cluster, failures } = withSites();
+  await cluster.api(Site).create(home(['a', 'b']));
+  await cluster.settle();
+  expect(await pagesOf(cluster)).toEqual(['a none', 'b none']);
+  expect((await cluster.api(Site).get('home')).status).toEqual({ published: 2 });
+
+  await cluster.api(Site).edit('home', (draft) => {
+    draft.spec.pages = ['b', 'c', 'd'];
+  });
+  await cluster.settle();
+  expect(await pagesOf(cluster)).toEqual(['b none', 'c none', 'd none']);
+
+  await cluster.api(ConfigMap).deleteCollection();
+  await cluster.settle();
+  expect(await pagesOf(cluster)).toEqual(['b none', 'c none', 'd none']);
+  expect(failures).toEqual([]);
+  await cluster.close();
+  expect(cluster.clock.pending).toBe(0);
+});
+
+test('a change to what is watched concerns the objects that the mapping names', async () => {
+  const { cluster } = withSites();
+  await cluster.api(Site).create(home(['a'], 'dark'));
+  await cluster.settle();
+  await cluster.api(Secret).create({ metadata: { name: 'dark', annotations: { colour: 'black' } } });
+  await cluster.api(Secret).create({ metadata: { name: 'light', annotations: { colour: 'white' } } });
+  await cluster.settle();
+  expect(await pagesOf(cluster)).toEqual(['a black']);
+  await cluster.api(Secret).delete('dark');
+  await cluster.settle();
+  expect(await pagesOf(cluster)).toEqual(['a none']);
+});
+
+test('an owner of the same name and another kind is none of ours', async () => {
+  const looks: string[] = [];
+  const counting = defineController({
+    name: 'counting',
+    kind: Namespace,
+    owns: [ConfigMap],
+    reconcile: ({ metadata }) => void looks.push(metadata.name),
+  });
+  await using cluster = testCluster({ controllers: controllers([counting]) });
+  await cluster.settle();
+  looks.length = 0;
+  const other = { apiVersion: 'example.com/v1', kind: 'Namespace', name: 'default', uid: 'x', controller: true };
+  await cluster.api(ConfigMap).create({ metadata: { name: 'a', ownerReferences: [other] } });
+  await cluster.settle();
+  expect(looks).toEqual([]);
+  const { metadata } = await cluster.api(Namespace).get('default');
+  const owner = { apiVersion: 'v1', kind: 'Namespace', name: 'default', uid: metadata.uid, controller: true };
+  await cluster.api(ConfigMap).create({ metadata: { name: 'b', ownerReferences: [owner] } });
+  await cluster.settle();
+  expect(looks).toEqual(['default']);
+});
+
+describe('a finalizer', () => {
+  function held(cleanup: (name: string, context: ReconcileContext) => Promise<void> = async () => undefined) {
+    const log: string[] = [];
+    const controller = defineController({
+      name: 'held',
+      kind: ConfigMap,
+      labels: { held: 'yes' },
+      finalizer: {
+        name: 'example.com/held',
+        cleanup: async ({ metadata }, context) => {
+          log.push(`cleanup ${metadata.name}`);
+          await cleanup(metadata.name, context);
+        },
+      },
+      reconcile: ({ metadata }) => void log.push(`reconcile ${metadata.name} ${metadata.finalizers?.join()}`),
+      backoff: { firstMs: 1_000, longestMs: 1_000 },
+    });
+    const cluster = testCluster({ controllers: controllers([controller]) });
+    return { cluster, log, configMaps: cluster.api(ConfigMap) };
+  }
+
+  test('is put on before the first reconciliation, and beside those of others', async () => {
+    const { cluster, log, configMaps } = held();
+    await configMaps.create({ metadata: { name: 'a', labels: { held: 'yes' }, finalizers: ['example.com/other'] } });
+    await configMaps.create({ metadata: { name: 'free' } });
+    await cluster.settle();
+    expect(log).toEqual(['reconcile a example.com/other,example.com/held']);
+    expect((await configMaps.get('free')).metadata.finalizers).toBeUndefined();
+  });
+
+  test('keeps an object until its cleanup has succeeded', async () => {
+    let broken = true;
+    const { cluster, log, configMaps } = held(async () => {
+      if (broken) throw new Error('the disk is busy');
+    });
+    await configMaps.create({ metadata: { name: 'a', labels: { held: 'yes' } } });
+    await cluster.settle();
+    await configMaps.delete('a');
+    await cluster.settle();
+    expect((await configMaps.get('a')).metadata.deletionTimestamp).toBeDefined();
+    expect(log.slice(1)).toEqual(['cleanup a']);
+    broken = false;
+    await cluster.clock.advance(1_000);
+    expect(await configMaps.find('a')).toBeUndefined();
+    expect(log.slice(1)).toEqual(['cleanup a', 'cleanup a']);
+  });
+
+  test('is taken off also where the object is no longer selected', async () => {
+    const { cluster, log, configMaps } = held();
+    await configMaps.create({ metadata: { name: 'a', labels: { held: 'yes' } } });
+    await cluster.settle();
+    await configMaps.edit('a', (draft) => {
+      draft.metadata.labels = {};
+    });
+    await configMaps.delete('a');
+    await cluster.settle();
+    expect(await configMaps.find('a')).toBeUndefined();
+    expect(log.at(-1)).toBe('cleanup a');
+  });
+
+  test('of one who loses a race is put on all the same', async () => {
+    const { cluster, log, configMaps } = held();
+    let conflicts = 2;
+    cluster.use((request, next) => {
+      if (request.verb === 'patch' && conflicts-- > 0)
+        throw errors.conflict({ group: '', resource: 'configmaps' }, 'a', 'x');
+      return next();
+    });
+    await configMaps.create({ metadata: { name: 'a', labels: { held: 'yes' } } });
+    await cluster.settle();
+    expect(log).toEqual(['reconcile a example.com/held']);
+  });
+});
+
+describe('which objects', () => {
+  test('namespace, labels and a predicate select; what leaves the selection is told as gone', async () => {
+    const log: string[] = [];
+    const picky = defineController({
+      name: 'picky',
+      kind: ConfigMap,
+      namespace: 'default',
+      labels: 'tier in (a, b)',
+      where: ({ data }) => data?.['off'] === undefined,
+      reconcile: ({ metadata }) => void log.push(`+${metadata.name}`),
+      onGone: ({ name, namespace }) => void log.push(`-${namespace}/${name}`),
+    });
+    await using cluster = testCluster({ controllers: controllers([picky]) });
+    const maps = cluster.api(ConfigMap);
+    await maps.create({ metadata: { name: 'one', labels: { tier: 'a' } } });
+    await maps.create({ metadata: { name: 'two', labels: { tier: 'c' } } });
+    await maps.create({ metadata: { name: 'three', labels: { tier: 'b' } }, data: { off: '1' } });
+    await cluster.api(ConfigMap, 'kube-public').create({ metadata: { name: 'four', labels: { tier: 'a' } } });
+    await cluster.settle();
+    expect(log).toEqual(['+one']);
+    await maps.edit('one', (draft) => {
+      draft.metadata.labels = {};
+    });
+    await maps.edit('three', (draft) => {
+      draft.data = {};
+    });
+    await cluster.settle();
+    expect(log).toEqual(['+one', '-default/one', '+three']);
+    await maps.delete('three');
+    await maps.delete('two');
+    await cluster.settle();
+    expect(log).toEqual(['+one', '-default/one', '+three', '-default/three']);
+  });
+
+  test('objects that are being deleted are left alone unless asked for', async () => {
+    const seen: string[] = [];
+    const plain = defineController({
+      name: 'plain',
+      kind: ConfigMap,
+      namespace: 'default',
+      reconcile: ({ metadata }) => void seen.push(metadata.deletionTimestamp === undefined ? 'live' : 'dying'),
+    });
+    const curious = defineController({
+      name: 'curious',
+      kind: ConfigMap,
+      namespace: 'default',
+      whileDeleting: true,
+      reconcile: ({ metadata }) => void seen.push(metadata.deletionTimestamp === undefined ? 'LIVE' : 'DYING'),
+    });
+    await using cluster = testCluster({ controllers: controllers([plain, curious]) });
+    await cluster.api(ConfigMap).create({ metadata: { name: 'a', finalizers: ['example.com/x'] } });
+    await cluster.settle();
+    await cluster.api(ConfigMap).delete('a');
+    await cluster.settle();
+    expect([...seen].sort()).toEqual(['DYING', 'LIVE', 'live']);
+  });
+});
+
+describe('time and errors', () => {
+  test('a reconciliation comes back when it asks to, and others can be asked for', async () => {
+    const looks: string[] = [];
+    const clockwork = defineController({
+      name: 'clockwork',
+      kind: ConfigMap,
+      namespace: 'default',
+      reconcile: ({ metadata }, { requeue, now }) => {
+        looks.push(`${metadata.name} ${now().slice(11, 19)}`);
+        if (metadata.name === 'a' && looks.length === 1) requeue({ name: 'b', namespace: 'default' }, 5_000);
+        return metadata.name === 'a' && looks.length < 4 ? { requeueAfterMs: 60_000 } : undefined;
+      },
+    });
+    await using cluster = testCluster({ controllers: controllers([clockwork]) });
+    await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+    await cluster.settle();
+    await cluster.api(ConfigMap).create({ metadata: { name: 'b' } });
+    await cluster.clock.advance(200_000);
+    expect(looks).toEqual(['a 00:00:00', 'b 00:00:00', 'b 00:00:05', 'a 00:01:00']);
+  });
+
+  test('the error policy decides when to try again, and is told how often it failed', async () => {
+    const told: string[] = [];
+    const attempts: number[] = [];
+    const unlucky = defineController({
+      name: 'unlucky',
+      kind: ConfigMap,
+      namespace: 'default',
+      reconcile: (_object, { clock }) => {
+        attempts.push(clock.now());
+        throw new Error('no luck');
+      },
+      onError: (_error, { object, failures }) => {
+        told.push(`${object.metadata.name} ${failures}`);
+        return failures < 3 ? { requeueAfterMs: 7_000 } : { requeueAfterMs: Infinity };
+      },
+    });
+    const reported: string[] = [];
+    await using cluster = testCluster({
+      controllers: controllers([unlucky], {
+        onError: (error, about) => reported.push(`${about} ${(error as Error).message}`),
+      }),
+    });
+    await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+    await cluster.clock.advance(60_000);
+    expect(told).toEqual(['a 1', 'a 2', 'a 3']);
+    expect(attempts.map((at) => at - (attempts[0] ?? 0))).toEqual([0, 7_000, 14_000]);
+    expect(reported).toEqual(Array(3).fill('unlucky: default/a no luck'));
+  });
+
+  test('events are about the object and carry the name of the controller', async () => {
+    const teller = defineController({
+      name: 'teller',
+      kind: ConfigMap,
+      namespace: 'default',
+      reconcile: (_object, { event }) => event('Warning', 'Odd', 'something is odd'),
+    });
+    await using cluster = testCluster({ controllers: controllers([teller]) });
+    await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+    await cluster.settle();
+    const [event] = (await cluster.api(CoreEvent).list()).items;
+    expect(event).toMatchObject({
+      involvedObject: { kind: 'ConfigMap', name: 'a', namespace: 'default' },
+      type: 'Warning',
+      reason: 'Odd',
+      message: 'something is odd',
+      source: { component: 'teller' },
+    });
+  });
+
+  test('an informer of a kind that the definition does not name is an error that says what to do', async () => {
+    const told: string[] = [];
+    const careless = defineController({
+      name: 'careless',
+      kind: ConfigMap,
+      namespace: 'default',
+      reconcile: (_object, { informer }) => void informer(Secret).list(),
+    });
+    await using cluster = testCluster({
+      controllers: controllers([careless], { onError: (error) => told.push((error as Error).message) }),
+    });
+    await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+    await cluster.settle();
+    expect(told).toEqual([
+      'orchplane: the controller careless has no informer of Secret; name the kind in owns, watches or reads',
+    ]);
+  });
+
+  test('a misspelt part of a definition is refused', () => {
+    // @ts-expect-error no such option
+    expect(() => defineController({ name: 'x', kind: ConfigMap, reconcile: () => undefined, own: [] })).toThrow(
+      /defineController has no option "own"/,
+    );
+  });
+});
+
+describe('everywhere', () => {
+  test('over HTTP, as in process', async () => {
+    const cluster = testCluster();
+    cluster.install(Site);
+    const handler = createFetchHandler(cluster);
+    const transport = httpTransport({
+      baseUrl: 'http://cluster.example',
+      fetch: (request) => handler(request),
+      clock: cluster.clock,
+    });
+    const failures: string[] = [];
+    const running = runControllers(transport, [sites], {
+      onError: (error, about) => failures.push(`${about}: ${error}`),
+    });
+    await running.ready;
+    const far = createClient({ transport }).api(Site);
+    await far.create(home(['a', 'b']));
+    await far.waitFor('home', (site) => site?.status?.published === 2);
+    await running.settle();
+    expect(await pagesOf(cluster)).toEqual(['a none', 'b none']);
+    await far.edit('home', (draft) => {
+      draft.spec.pages = ['c'];
+    });
+    await far.waitFor('home', (site) => site?.status?.published === 1);
+    await running.settle();
+    expect(await pagesOf(cluster)).toEqual(['c none']);
+    expect(failures).toEqual([]);
+    running.close();
+    await cluster.close();
+    expect(cluster.clock.pending).toBe(0);
+  });
+
+  test('for kinds of definitions', async () => {
+    await using cluster = testCluster();
+    const [Gadget] = await cluster.installYaml(`
+apiVersion: apiextensions.orch.io/v1
+kind: CustomResourceDefinition
+metadata: { name: gadgets.example.com }
+spec:
+  group: example.com
+  scope: Namespaced
+  names: { plural: gadgets, singular: gadget, kind: Gadget }
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: { status: {} }
+    schema: { openAPIV3Schema: { type: object, x-orch-preserve-unknown-fields: true } }
+`);
+    if (Gadget === undefined) throw new Error('no kind');
+    const seen: unknown[] = [];
+    const gadgets = defineController({
+      name: 'gadgets',
+      kind: Gadget,
+      finalizer: { name: 'example.com/gadget', cleanup: ({ metadata }) => void seen.push(`bye ${metadata.name}`) },
+      reconcile: (gadget) => void seen.push(gadget['spec']),
+    });
+    await using running = runControllers(cluster, [gadgets]);
+    await cluster.api(Gadget).create({ metadata: { name: 'a' }, spec: { size: 3 } });
+    await running.settle();
+    expect(seen).toEqual([{ size: 3 }]);
+    await cluster.api(Gadget).delete('a');
+    await running.settle();
+    expect(seen).toEqual([{ size: 3 }, 'bye a']);
+    expect(await cluster.api(Gadget).find('a')).toBeUndefined();
+  });
+});

@@ -1,0 +1,420 @@
+/**
+ * Endpoints of services with a selector.
+ */
+
+import { endpoints, runControllers } from 'orchplane/controllers';
+import { ConfigMap, Endpoints, Namespace, Pod, Service } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import { md5 } from '../../../src/controllers/endpoints/md5.js';
+import { sortSlicePorts, sortSubsetPorts } from '../../../src/controllers/endpoints/port-order.js';
+import { placedIn, type Subset, subsetsOf } from '../../../src/controllers/endpoints/repack.js';
+import { truncateSubsets } from '../../../src/controllers/endpoints/truncate.js';
+import { type PodSetup, type Serving, serving } from './serving.js';
+
+async function found({ cluster }: Serving, name = 'svc') {
+  await cluster.settle();
+  return cluster.api(Endpoints).find(name);
+}
+
+/** `ready|not ready:ports` of each subset. */
+function shape(subsets: readonly Subset[] = []): string[] {
+  const ips = (list: readonly { readonly ip: string }[] = []) => list.map(({ ip }) => ip).join(' ');
+  return subsets.map(
+    ({ addresses, notReadyAddresses, ports = [] }) =>
+      `${ips(addresses)}|${ips(notReadyAddresses)}:${ports.map(({ port }) => port).join(' ')}`,
+  );
+}
+
+describe('which pods', () => {
+  const table: readonly [string, PodSetup, readonly string[], { readonly publishNotReadyAddresses?: boolean }?][] = [
+    ['a ready pod is an address', { ip: '10.1.0.1' }, ['10.1.0.1|:80']],
+    ['one that is not ready is told apart', { ip: '10.1.0.1', ready: false }, ['|10.1.0.1:80']],
+    ['without an address it is none', {}, []],
+    ['a finished one is none', { ip: '10.1.0.1', phase: 'Succeeded' }, []],
+    ['a failed one is none', { ip: '10.1.0.1', phase: 'Failed' }, []],
+    ['of another family only it is none', { ip: 'fd00::1' }, []],
+    ['of two families the first counts', { ips: ['fd00::1', '10.1.0.1'] }, ['10.1.0.1|:80']],
+    ['other labels, other services', { ip: '10.1.0.1', labels: { app: 'y' } }, []],
+    [
+      'who wants all of them has them as ready',
+      { ip: '10.1.0.1', ready: false },
+      ['10.1.0.1|:80'],
+      { publishNotReadyAddresses: true },
+    ],
+  ];
+  test.each(table)('%s', async (_name, setup, expected, spec = {}) => {
+    const self = await serving([endpoints()]);
+    await self.service('svc', spec);
+    await self.pod('a', setup);
+    expect(shape((await found(self))?.subsets)).toEqual(expected);
+    expect(self.failures).toEqual([]);
+  });
+
+  test('a pod that terminates is no address, unless all are wanted', async () => {
+    const self = await serving([endpoints()]);
+    await self.service('svc');
+    await self.service('all', { publishNotReadyAddresses: true });
+    await self.pod('a', { ip: '10.1.0.1' });
+    expect(shape((await found(self))?.subsets)).toEqual(['10.1.0.1|:80']);
+    await self.cluster.api(Pod).delete('a');
+    expect(shape((await found(self))?.subsets)).toEqual([]);
+    expect(shape((await found(self, 'all'))?.subsets)).toEqual(['10.1.0.1|:80']);
+    await self.cluster.api(Pod).delete('a', { gracePeriodSeconds: 0 });
+    expect(shape((await found(self, 'all'))?.subsets)).toEqual([]);
+  });
+
+  test('a pod that finishes while it counts as ready keeps its address until the service is looked at', async () => {
+    const self = await serving([endpoints()]);
+    await self.service('svc');
+    await self.pod('a', { ip: '10.1.0.1' });
+    await found(self);
+    await self.status('a', { ip: '10.1.0.1', phase: 'Succeeded' });
+    expect(shape((await found(self))?.subsets)).toEqual(['10.1.0.1|:80']);
+    await self.cluster.api(Service).edit('svc', (service) => {
+      service.metadata.labels = { l: 'new' };
+    });
+    expect(shape((await found(self))?.subsets)).toEqual([]);
+  });
+
+  test('labels of pods and the selector decide at any time', async () => {
+    const self = await serving([endpoints()]);
+    await self.service('svc');
+    await self.pod('a', { ip: '10.1.0.1', labels: { app: 'y', tier: 'b' } });
+    expect(shape((await found(self))?.subsets)).toEqual([]);
+    await self.cluster.api(Pod).edit('a', (pod) => {
+      pod.metadata.labels = { app: 'x' };
+    });
+    expect(shape((await found(self))?.subsets)).toEqual(['10.1.0.1|:80']);
+    await self.cluster.api(Service).edit('svc', (service) => {
+      service.spec.selector = { app: 'x', tier: 'b' };
+    });
+    expect(shape((await found(self))?.subsets)).toEqual([]);
+  });
+});
+
+describe('ports', () => {
+  test('are numbers, or names of ports of containers; what a pod has not, it is not at', async () => {
+    const self = await serving([endpoints()]);
+    await self.service('svc', {
+      ports: [
+        { name: 'web', port: 80, targetPort: 'http' },
+        { name: 'side', port: 81, targetPort: 'side' },
+        { name: 'none', port: 82, targetPort: 'absent' },
+        { name: 'udp', port: 83, targetPort: 'http', protocol: 'UDP' },
+      ],
+    });
+    const container = (name: string, port: string, containerPort: number) => ({
+      name,
+      image: 'i:1',
+      ports: [{ name: port, containerPort }],
+    });
+    await self.pod('a', {
+      ip: '10.1.0.1',
+      spec: {
+        containers: [container('c', 'http', 8080)],
+        initContainers: [{ ...container('s', 'side', 9090), restartPolicy: 'Always' }],
+      },
+    });
+    await self.pod('b', { ip: '10.1.0.2', spec: { containers: [container('c', 'http', 8080)] } });
+    const subsets = (await found(self))?.subsets ?? [];
+    expect(new Set(shape(subsets))).toEqual(new Set(['10.1.0.1 10.1.0.2|:8080', '10.1.0.1|:9090']));
+  });
+
+  test('without any a headless service has addresses alone', async () => {
+    const self = await serving([endpoints()]);
+    await self.cluster.api(Service).create({
+      metadata: { name: 'svc' },
+      spec: { clusterIP: 'None', selector: { app: 'x' } },
+    });
+    await self.pod('a', { ip: '10.1.0.1' });
+    expect((await found(self))?.subsets).toMatchObject([{ addresses: [{ ip: '10.1.0.1' }] }]);
+    expect((await found(self))?.subsets?.[0]).not.toHaveProperty('ports');
+  });
+
+  test('stand in the order of the reference server', () => {
+    const names = ['a', 'b', 'c', 'http', 'https', 'metrics', 'dns', 'admin'];
+    const ports = names.map((name, index) => ({
+      name,
+      port: 80 + index,
+      protocol: index % 2 === 0 ? 'TCP' : 'UDP',
+      ...(index % 3 === 0 ? { appProtocol: 'example.com/dns' } : {}),
+    }));
+    const order = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name).join(' ');
+    expect(order(sortSubsetPorts(ports))).toBe('a http metrics https admin b c dns');
+    expect(order(sortSlicePorts(ports))).toBe('dns admin http https b c a metrics');
+  });
+
+  test.each([
+    ['', 'd41d8cd98f00b204e9800998ecf8427e'],
+    ['abc', '900150983cd24fb0d6963f7d28e17f72'],
+    [
+      '12345678901234567890123456789012345678901234567890123456789012345678901234567890',
+      '57edf4a22be3c955ac49da2e2107b67a',
+    ],
+    ['ü€', '692010ce814aec196e81dfdd38d997ba'],
+  ])('md5 of %j', (text, hash) => {
+    expect(md5(text)).toBe(hash);
+  });
+});
+
+describe('the object', () => {
+  test.each(['orch', 'kubernetes'] as const)(
+    'has labels, annotation and references in the %s dialect',
+    async (dialect) => {
+      const domain = dialect === 'orch' ? 'orch.io' : 'kubernetes.io';
+      const self = await serving([endpoints()], { dialect });
+      await self.service('svc', {}, { l: '1' });
+      await self.service('addressed', { clusterIP: '10.0.1.1' });
+      await self.pod('a', { ip: '010.001.000.001', spec: { hostname: 'host', subdomain: 'svc' } });
+      const uid = (await self.cluster.api(Pod).get('a')).metadata.uid;
+      const object = await found(self);
+      expect(object?.metadata.labels).toEqual({
+        l: '1',
+        [`endpoints.${domain}/managed-by`]: 'endpoint-controller',
+        [`service.${domain}/headless`]: '',
+      });
+      expect(object?.metadata.annotations).toEqual({
+        [`endpoints.${domain}/last-change-trigger-time`]: '2030-01-01T00:00:00Z',
+      });
+      expect(object?.subsets).toEqual([
+        {
+          addresses: [
+            {
+              ip: '10.1.0.1',
+              hostname: 'host',
+              nodeName: 'n1',
+              targetRef: { kind: 'Pod', namespace: 'default', name: 'a', uid },
+            },
+          ],
+          ports: [{ port: 80, protocol: 'TCP' }],
+        },
+      ]);
+      expect((await found(self, 'addressed'))?.metadata.labels).toEqual({
+        [`endpoints.${domain}/managed-by`]: 'endpoint-controller',
+      });
+    },
+  );
+
+  test('tells when the change began that it shows, and keeps what others annotated', async () => {
+    const self = await serving([endpoints()]);
+    const key = 'endpoints.orch.io/last-change-trigger-time';
+    await self.service('svc');
+    await found(self);
+    await self.cluster.clock.advance(60_000);
+    await self.pod('a', { ip: '10.1.0.1', readySince: '2030-01-01T00:00:30Z' });
+    expect((await found(self))?.metadata.annotations).toEqual({ [key]: '2030-01-01T00:00:30Z' });
+    await self.cluster.api(Endpoints).edit('svc', (object) => {
+      object.metadata.annotations = { ...object.metadata.annotations, note: 'mine' };
+    });
+    // Nothing that has a time of its own has changed.
+    await self.status('a', { ip: '10.1.0.2', readySince: '2030-01-01T00:00:30Z' });
+    expect((await found(self))?.metadata.annotations).toEqual({ note: 'mine' });
+  });
+
+  test('is made again when it was deleted, and put right when the service is looked at', async () => {
+    const self = await serving([endpoints()]);
+    await self.service('svc');
+    await found(self);
+    await self.cluster.api(Endpoints).delete('svc');
+    expect(await found(self)).toBeDefined();
+    await self.cluster.api(Endpoints).edit('svc', (object) => {
+      object.metadata.labels = { l: 'wrong' };
+    });
+    await self.pod('a', { ip: '10.1.0.1' });
+    expect((await found(self))?.metadata.labels).not.toHaveProperty('l');
+  });
+
+  test('is not written when nothing changes', async () => {
+    const self = await serving([endpoints()]);
+    await self.service('svc');
+    await self.pod('a', { ip: '10.1.0.1' });
+    const before = await found(self);
+    await self.cluster.api(Service).edit('svc', (service) => {
+      service.metadata.annotations = { note: 'n' };
+    });
+    expect((await found(self))?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
+  });
+
+  test('goes with its service; stays when the service merely stops selecting', async () => {
+    const self = await serving([endpoints()]);
+    for (const name of ['gone', 'bare', 'alias']) await self.service(name);
+    await self.pod('a', { ip: '10.1.0.1' });
+    await found(self);
+    await self.cluster.api(Service).delete('gone');
+    await self.cluster.api(Service).edit('bare', (service) => {
+      delete service.spec.selector;
+    });
+    await self.cluster.api(Service).edit('alias', (service) => {
+      Object.assign(service.spec, { type: 'ExternalName', externalName: 'example.com' });
+      delete service.spec.clusterIP;
+      delete service.spec.clusterIPs;
+    });
+    expect(await found(self, 'gone')).toBeUndefined();
+    await self.cluster.api(Pod).delete('a', { gracePeriodSeconds: 0 });
+    expect(shape((await found(self, 'bare'))?.subsets)).toEqual(['10.1.0.1|:80']);
+    expect(shape((await found(self, 'alias'))?.subsets)).toEqual(['10.1.0.1|:80']);
+  });
+
+  test('services without a selector are their users’ affair', async () => {
+    const self = await serving([endpoints()]);
+    await self.cluster
+      .api(Service)
+      .create({ metadata: { name: 'svc' }, spec: { clusterIP: 'None', ports: [{ port: 80 }] } });
+    expect(await found(self)).toBeUndefined();
+    await self.cluster
+      .api(Endpoints)
+      .create({ metadata: { name: 'svc' }, subsets: [{ addresses: [{ ip: '10.2.0.1' }] }] });
+    expect(shape((await found(self))?.subsets)).toEqual(['10.2.0.1|:']);
+  });
+
+  test('what was left behind is cleared away at the start, but no record of a leader', async () => {
+    const cluster = testCluster();
+    const api = cluster.api(Endpoints);
+    await api.create({ metadata: { name: 'left' } });
+    await api.create({ metadata: { name: 'leader', annotations: { 'control-plane.alpha.orch.io/leader': '{}' } } });
+    await using running = runControllers(cluster, [endpoints()]);
+    await running.ready;
+    await cluster.settle();
+    expect((await api.list()).items.map(({ metadata }) => metadata.name)).toEqual(['leader']);
+    await api.create({ metadata: { name: 'later' } });
+    await cluster.settle();
+    expect(await api.find('later')).toBeDefined();
+  });
+});
+
+describe('refusals', () => {
+  test('a pod on no node makes the object invalid: an event tells, and it is tried again', async () => {
+    const self = await serving([endpoints()]);
+    await self.pod('a', { ip: '10.1.0.1', node: undefined });
+    await self.service('svc');
+    expect(await found(self)).toBeUndefined();
+    expect((await self.events())[0]).toContain(
+      'Warning FailedToCreateEndpoint Failed to create endpoint for service default/svc: Endpoints "svc" is invalid',
+    );
+    expect(self.failures.length).toBeGreaterThan(0);
+    await self.cluster.api(Pod).delete('a', { gracePeriodSeconds: 0 });
+    expect(await found(self)).toBeDefined();
+  });
+
+  test('where there is one already, it stays as it is', async () => {
+    const self = await serving([endpoints()]);
+    await self.service('svc');
+    await self.pod('a', { ip: '10.1.0.1' });
+    await found(self);
+    await self.pod('b', { ip: '10.1.0.2', node: undefined });
+    expect(shape((await found(self))?.subsets)).toEqual(['10.1.0.1|:80']);
+    expect((await self.events())[0]).toContain(
+      'Warning FailedToUpdateEndpoint Failed to update endpoint default/svc: ',
+    );
+  });
+});
+
+describe('subsets', () => {
+  test('addresses and ports are brought together', () => {
+    const port = (number: number) => ({ port: number, protocol: 'TCP' as const });
+    const subsets: Subset[] = [
+      { addresses: [{ ip: '1.1.1.2' }, { ip: '1.1.1.1' }], ports: [port(80)] },
+      { addresses: [{ ip: '1.1.1.1' }], notReadyAddresses: [{ ip: '1.1.1.2' }], ports: [port(81)] },
+      { addresses: [{ ip: '1.1.1.1' }, { ip: '1.1.1.2' }], ports: [port(82)] },
+      { addresses: [{ ip: '1.1.1.3' }], notReadyAddresses: [{ ip: '1.1.1.3' }], ports: [port(83)] },
+    ];
+    const packed = shape(subsetsOf(placedIn(subsets)));
+    expect(packed.map((text) => text.split(':')[0]).sort()).toEqual([
+      '1.1.1.1 1.1.1.2|',
+      '1.1.1.1|1.1.1.2',
+      '|1.1.1.3',
+    ]);
+    expect(shape(subsetsOf(placedIn(subsetsOf(placedIn(subsets)))))).toEqual(packed);
+  });
+
+  const addresses = (count: number, from = 0) =>
+    Array.from({ length: count }, (_, index) => ({ ip: `10.${from}.${Math.floor(index / 250)}.${index % 250}` }));
+  test.each([
+    ['all fit', [[600, 400]], [[600, 400]]],
+    ['ready ones first', [[600, 600]], [[600, 400]]],
+    ['ready ones alone', [[1200, 5]], [[1000, 0]]],
+    [
+      'in proportion',
+      [
+        [900, 0],
+        [300, 0],
+      ],
+      [
+        [750, 0],
+        [250, 0],
+      ],
+    ],
+    [
+      'rounded up, the last goes short',
+      [
+        [700, 0],
+        [700, 0],
+        [700, 0],
+      ],
+      [
+        [334, 0],
+        [334, 0],
+        [332, 0],
+      ],
+    ],
+    [
+      'the rest in proportion',
+      [
+        [500, 500],
+        [300, 500],
+      ],
+      [
+        [500, 100],
+        [300, 100],
+      ],
+    ],
+  ] as const)('a thousand addresses at most: %s', (_name, before, after) => {
+    const subsets = before.map(([ready, not], index) => ({
+      ...(ready > 0 ? { addresses: addresses(ready, index) } : {}),
+      ...(not > 0 ? { notReadyAddresses: addresses(not, 100 + index) } : {}),
+    }));
+    const kept = truncateSubsets(subsets);
+    const counts = kept.map((subset) => [subset.addresses?.length ?? 0, subset.notReadyAddresses?.length ?? 0]);
+    expect(counts).toEqual(after);
+    expect(kept === subsets).toBe(_name === 'all fit');
+  });
+
+  test('what was cut is annotated so', async () => {
+    const self = await serving([endpoints()]);
+    await self.service('svc', { ports: [{ port: 80 }] });
+    const pods = self.cluster.api(Pod);
+    for (let index = 0; index < 1001; index++) {
+      const name = `p${index}`;
+      await pods.create({
+        metadata: { name, labels: { app: 'x' } },
+        spec: { nodeName: 'n1', containers: [{ name: 'c', image: 'i' }] },
+      });
+      const ip = `10.1.${Math.floor(index / 250)}.${index % 250}`;
+      const conditions = [{ type: 'Ready', status: 'True' } as const];
+      await pods.status.patch(name, { type: 'merge', merge: { status: { podIP: ip, podIPs: [{ ip }], conditions } } });
+    }
+    const object = await found(self);
+    expect(object?.subsets?.[0]?.addresses).toHaveLength(1000);
+    expect(object?.metadata.annotations).toMatchObject({ 'endpoints.orch.io/over-capacity': 'truncated' });
+    await pods.delete('p0', { gracePeriodSeconds: 0 });
+    expect((await found(self))?.metadata.annotations ?? {}).not.toHaveProperty(['endpoints.orch.io/over-capacity']);
+  });
+});
+
+test('in a namespace that goes nothing is made, and nothing is complained about', async () => {
+  const self = await serving([endpoints()]);
+  const { cluster } = self;
+  await cluster.api(Namespace).create({ metadata: { name: 'going' } });
+  await cluster.api(ConfigMap, 'going').create({ metadata: { name: 'hold', finalizers: ['example.com/hold'] } });
+  await cluster.api(Service, 'going').create({
+    metadata: { name: 'svc' },
+    spec: { clusterIP: 'None', selector: { app: 'x' }, ports: [{ port: 80 }] },
+  });
+  await cluster.settle();
+  await cluster.api(Namespace).delete('going');
+  await cluster.api(Endpoints, 'going').delete('svc');
+  await cluster.settle();
+  expect(await cluster.api(Endpoints, 'going').find('svc')).toBeUndefined();
+  expect(self.failures).toEqual([]);
+});

@@ -1,0 +1,180 @@
+/** Whose pods are whose: selectors, adoption, orphans, Jobs that others manage; and requests that are refused. */
+import { defineAdmission } from 'orchplane';
+import { Job, Namespace, Pod } from 'orchplane/kinds';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { FINALIZER, JobWorld, template } from './job-world.js';
+
+let world: JobWorld;
+let refuseCreates: boolean;
+let refuseDeletes: boolean;
+beforeEach(() => {
+  [refuseCreates, refuseDeletes] = [false, false];
+  const gate = defineAdmission({
+    name: 'Gate',
+    kind: Pod,
+    on: ['CREATE', 'DELETE'],
+    validate: ({ operation }) => ((operation === 'CREATE' ? refuseCreates : refuseDeletes) ? 'not now' : undefined),
+  });
+  world = new JobWorld(gate);
+});
+afterEach(() => world.close());
+
+const bySelector = { manualSelector: true, selector: { matchLabels: { app: 'x' } } };
+const makePod = (metadata: object) =>
+  world.cluster.api(Pod).create({ metadata: { name: 'stray', ...metadata }, spec: template().spec });
+
+describe('adoption', () => {
+  test('a pod that fits and has no owner becomes the Job’s, and is tracked', async () => {
+    await makePod({ labels: { app: 'x' } });
+    await world.make({ ...bySelector });
+    const [pod, ...others] = await world.pods();
+    expect(others).toEqual([]);
+    expect(pod?.metadata).toMatchObject({ name: 'stray', finalizers: [FINALIZER] });
+    expect(pod?.metadata.ownerReferences).toMatchObject([{ kind: 'Job', name: 'j', controller: true }]);
+    expect(await world.status()).toMatchObject({ active: 1 });
+    await world.end('Succeeded');
+    expect(await world.status()).toMatchObject({ succeeded: 1 });
+  });
+
+  test('a pod that comes later is adopted too, and one of the two goes', async () => {
+    await world.make({ ...bySelector });
+    await makePod({ labels: { app: 'x' } });
+    expect(await world.active()).toHaveLength(1);
+    expect(await world.status()).toMatchObject({ active: 1 });
+  });
+
+  test('a pod that fits no longer is released, and replaced', async () => {
+    await world.make({ ...bySelector });
+    const [pod] = await world.pods();
+    const name = pod?.metadata.name ?? '';
+    await world.cluster.api(Pod).patch(name, { type: 'merge', merge: { metadata: { labels: { app: 'y' } } } });
+    await world.cluster.settle();
+    const released = await world.cluster.api(Pod).get(name);
+    expect(released.metadata.ownerReferences).toBeUndefined();
+    // Nobody will ever count it.
+    expect(released.metadata.finalizers).toBeUndefined();
+    expect(await world.active()).toHaveLength(2);
+    expect(await world.status()).toMatchObject({ active: 1 });
+  });
+
+  test('pods of somebody else are left alone', async () => {
+    const owner = { apiVersion: 'example.com/v1', kind: 'Thing', name: 't', uid: 'u', controller: true };
+    await makePod({ labels: { app: 'x' }, ownerReferences: [owner] });
+    await world.make({ ...bySelector });
+    expect(await world.pods()).toHaveLength(2);
+    expect((await world.cluster.api(Pod).get('stray')).metadata.ownerReferences).toEqual([owner]);
+  });
+});
+
+describe('pods that nobody counts', () => {
+  test('a tracked pod without an owner loses its finalizer', async () => {
+    await makePod({ finalizers: [FINALIZER, 'example.com/mine'] });
+    await world.cluster.settle();
+    expect((await world.cluster.api(Pod).get('stray')).metadata.finalizers).toEqual(['example.com/mine']);
+  });
+
+  test('so do those of a Job that is gone, or going', async () => {
+    await world.make({ parallelism: 2, completions: 2 });
+    const job = await world.job();
+    await world.cluster.api(Job).delete('j', { propagation: 'Background' });
+    expect((await world.pods()).map(({ metadata }) => metadata.finalizers)).toEqual([undefined, undefined]);
+    expect(job.metadata.finalizers).toBeUndefined();
+
+    await world.make({}, { name: 'k', finalizers: ['example.com/slow'] });
+    await world.cluster.api(Job).delete('k');
+    const [pod] = (await world.pods()).filter(({ metadata }) => metadata.name.startsWith('k-'));
+    expect(pod?.metadata.finalizers).toBeUndefined();
+    expect(await world.status('k')).toMatchObject({ active: 1 });
+  });
+
+  test('a Job that is going gets no new pods', async () => {
+    await world.make({ backoffLimit: 5 }, { name: 'j', finalizers: ['example.com/slow'] });
+    await world.cluster.api(Job).delete('j');
+    await world.end('Failed');
+    await world.advance(3600);
+    expect(await world.active()).toEqual([]);
+    expect(await world.conditions()).toEqual([]);
+  });
+});
+
+describe('managed by others', () => {
+  test('a Job with another manager is not touched', async () => {
+    await world.make({ managedBy: 'example.com/queue' });
+    expect(await world.pods()).toEqual([]);
+    expect(await world.status()).toEqual({});
+  });
+
+  test('its tracked pods are its manager’s affair', async () => {
+    await world.make({ managedBy: 'example.com/queue' });
+    const { metadata } = await world.job();
+    const owner = { apiVersion: 'batch/v1', kind: 'Job', name: 'j', uid: metadata.uid, controller: true };
+    await makePod({ ownerReferences: [owner], finalizers: [FINALIZER] });
+    await world.cluster.settle();
+    expect((await world.cluster.api(Pod).get('stray')).metadata.finalizers).toEqual([FINALIZER]);
+  });
+
+  test('the controller’s own name is no other manager', async () => {
+    await world.make({ managedBy: 'orch.io/job-controller' });
+    expect(await world.pods()).toHaveLength(1);
+  });
+});
+
+describe('requests that are refused', () => {
+  test('a refused pod is told, and tried again, later and later', async () => {
+    refuseCreates = true;
+    await world.make({ parallelism: 4, completions: 4 });
+    const [event] = await world.events('Warning');
+    expect(event).toMatch(/^FailedCreate: Error creating: .*not now/);
+    expect((await world.status()).active).toBeUndefined();
+    expect(await world.status()).toMatchObject({ startTime: '2030-01-01T00:00:00Z', ready: 0 });
+    // The first look writes the start, which brings the second: waits are of 1, 4, 8, 16 seconds.
+    const waits: number[] = [];
+    for (let second = 1; waits.length < 4; second++) {
+      const before = world.complaints.length;
+      await world.advance(1);
+      if (world.complaints.length > before) waits.push(second);
+    }
+    expect(waits).toEqual([1, 5, 13, 29]);
+    refuseCreates = false;
+    await world.advance(60);
+    expect(await world.status()).toMatchObject({ active: 4 });
+  });
+
+  test('a Job whose pods cannot be deleted has not failed yet', async () => {
+    refuseDeletes = true;
+    await world.make({ activeDeadlineSeconds: 10 });
+    await world.advance(10);
+    expect(await world.conditions()).toEqual([]);
+    expect(await world.status()).toMatchObject({ active: 1 });
+    expect((await world.events('Warning'))[0]).toMatch(/^FailedDelete: Error deleting: .*not now/);
+    refuseDeletes = false;
+    await world.advance(60);
+    expect(await world.conditions()).toEqual(['FailureTarget=True DeadlineExceeded', 'Failed=True DeadlineExceeded']);
+  });
+
+  test('in a namespace that is going there is nothing to tell', async () => {
+    await world.cluster.api(Namespace).create({ metadata: { name: 'old' } });
+    const jobs = world.cluster.api(Job, 'old');
+    await jobs.create({ metadata: { name: 'j' }, spec: { template: template(), suspend: true } });
+    await world.cluster.settle();
+    await world.cluster.api(Namespace).delete('old');
+    await jobs.patch('j', { type: 'merge', merge: { spec: { suspend: false } } });
+    await world.cluster.settle();
+    expect(await world.events('Warning')).toEqual([]);
+    // Not even the event about it can be written.
+    expect(world.complaints).toEqual([expect.stringContaining('event Resumed about Job j')]);
+  });
+});
+
+test('both dialects have their own names for the marks', async () => {
+  const { controllers, jobs } = await import('orchplane/controllers');
+  const { testCluster } = await import('orchplane/testing');
+  const cluster = testCluster({ dialect: 'kubernetes', controllers: controllers([jobs()]) });
+  const spec = { template: template(), completionMode: 'Indexed' as const, completions: 1 };
+  await cluster.api(Job).create({ metadata: { name: 'j' }, spec });
+  await cluster.settle();
+  const [pod] = (await cluster.api(Pod).list()).items;
+  expect(pod?.metadata.finalizers).toEqual(['batch.kubernetes.io/job-tracking']);
+  expect(pod?.metadata.annotations).toEqual({ 'batch.kubernetes.io/job-completion-index': '0' });
+  await cluster.close();
+});

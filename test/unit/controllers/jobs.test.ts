@@ -1,0 +1,371 @@
+/** Jobs without indexes: how many pods there are, how finished ones are counted, how a Job ends. */
+import { Job, Pod } from 'orchplane/kinds';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { exited, FINALIZER, JobWorld, template } from './job-world.js';
+
+let world: JobWorld;
+beforeEach(() => {
+  world = new JobWorld();
+});
+afterEach(() => world.close());
+
+describe('pods', () => {
+  test('a Job without numbers runs one pod to completion', async () => {
+    await world.make();
+    const [pod, ...others] = await world.pods();
+    expect(others).toEqual([]);
+    const { uid } = (await world.job()).metadata;
+    expect(pod?.metadata).toMatchObject({
+      generateName: 'j-',
+      finalizers: [FINALIZER],
+      labels: {
+        app: 'x',
+        'batch.orch.io/controller-uid': uid,
+        'batch.orch.io/job-name': 'j',
+        'controller-uid': uid,
+        'job-name': 'j',
+      },
+      ownerReferences: [
+        { apiVersion: 'batch/v1', kind: 'Job', name: 'j', uid, controller: true, blockOwnerDeletion: true },
+      ],
+    });
+    expect(await world.status()).toEqual({
+      startTime: '2030-01-01T00:00:00Z',
+      active: 1,
+      ready: 0,
+      terminating: 0,
+      uncountedTerminatedPods: {},
+    });
+    expect(await world.events()).toEqual([`SuccessfulCreate: Created pod: ${pod?.metadata.name}`]);
+  });
+
+  test('the finalizer of a template that has it already is not doubled', async () => {
+    await world.make({ template: { ...template(), metadata: { finalizers: [FINALIZER, 'example.com/mine'] } } });
+    expect((await world.pods())[0]?.metadata.finalizers).toEqual([FINALIZER, 'example.com/mine']);
+  });
+
+  test.each([
+    { parallelism: 2, completions: 3, active: [2, 2, 1, 0] },
+    { parallelism: 5, completions: 2, active: [2, 1, 0] },
+    { parallelism: 1, completions: 2, active: [1, 1, 0] },
+    { parallelism: 0, completions: 2, active: [0] },
+    { parallelism: 1, completions: 0, active: [0] },
+  ])('$parallelism at once, $completions in all: $active', async ({ parallelism, completions, active }) => {
+    await world.make({ parallelism, completions });
+    const seen: number[] = [];
+    for (let done = 0; done < active.length; done++) {
+      const pods = await world.active();
+      seen.push(pods.length);
+      if (pods[0] !== undefined) await world.setStatus(pods[0].metadata.name, { phase: 'Succeeded' });
+    }
+    expect(seen).toEqual(active);
+  });
+
+  test('without a number of completions the first success lets the others finish and starts no more', async () => {
+    await world.make({ parallelism: 3 });
+    const [first, second, third] = await world.pods();
+    await world.setStatus(first?.metadata.name ?? '', { phase: 'Succeeded' });
+    expect(await world.status()).toMatchObject({ active: 2, succeeded: 1 });
+    await world.setStatus(second?.metadata.name ?? '', { phase: 'Failed' });
+    expect(await world.active()).toHaveLength(1);
+    expect(await world.conditions()).toEqual([]);
+    await world.setStatus(third?.metadata.name ?? '', { phase: 'Succeeded' });
+    expect(await world.conditions()).toEqual([
+      'SuccessCriteriaMet=True CompletionsReached',
+      'Complete=True CompletionsReached',
+    ]);
+  });
+
+  test('a smaller parallelism removes pods that do least, without counting them as failures', async () => {
+    await world.make({ parallelism: 3, completions: 5 });
+    const [running] = await world.pods();
+    await world.setStatus(running?.metadata.name ?? '', { phase: 'Running' });
+    await world.cluster.api(Job).patch('j', { type: 'merge', merge: { spec: { parallelism: 1 } } });
+    expect((await world.pods()).map(({ metadata }) => metadata.name)).toEqual([running?.metadata.name]);
+    expect(await world.status()).toMatchObject({ active: 1, terminating: 0 });
+    expect((await world.status()).failed).toBeUndefined();
+    expect((await world.events()).filter((event) => event.startsWith('SuccessfulDelete'))).toHaveLength(2);
+  });
+
+  test('ready pods are counted', async () => {
+    await world.make({ parallelism: 2, completions: 2 });
+    const [pod] = await world.pods();
+    await world.setStatus(pod?.metadata.name ?? '', {
+      phase: 'Running',
+      conditions: [{ type: 'Ready', status: 'True' }],
+    });
+    expect(await world.status()).toMatchObject({ active: 2, ready: 1 });
+  });
+
+  test('five hundred pods are made at once, and the rest with the next look', async () => {
+    await world.make({ parallelism: 700, completions: 700 });
+    expect(await world.pods()).toHaveLength(700);
+    expect(await world.status()).toMatchObject({ active: 700 });
+  });
+});
+
+describe('counting', () => {
+  test('finished pods are counted once, lose their finalizer and stay', async () => {
+    await world.make({ parallelism: 2, completions: 2 });
+    await world.end('Succeeded');
+    expect(await world.status()).toEqual({
+      startTime: '2030-01-01T00:00:00Z',
+      completionTime: '2030-01-01T00:00:00Z',
+      succeeded: 2,
+      ready: 0,
+      terminating: 0,
+      uncountedTerminatedPods: {},
+      conditions: ['SuccessCriteriaMet', 'Complete'].map((type) => ({
+        type,
+        status: 'True',
+        lastProbeTime: '2030-01-01T00:00:00Z',
+        lastTransitionTime: '2030-01-01T00:00:00Z',
+        reason: 'CompletionsReached',
+        message: 'Reached expected number of succeeded pods',
+      })),
+    });
+    const pods = await world.pods();
+    expect(pods.map(({ metadata }) => metadata.finalizers)).toEqual([undefined, undefined]);
+    expect(await world.events()).toContain('Completed: Job completed');
+  });
+
+  test('the status names a pod before its finalizer goes, and counts it after', async () => {
+    await world.make();
+    const [pod] = await world.pods();
+    const watch = world.cluster.api(Job).watch();
+    await world.setStatus(pod?.metadata.name ?? '', { phase: 'Succeeded' });
+    const seen: unknown[] = [];
+    for await (const event of watch) {
+      if (event.type !== 'MODIFIED') continue;
+      const { uncountedTerminatedPods, succeeded, conditions = [] } = event.object.status;
+      seen.push([uncountedTerminatedPods?.succeeded, succeeded, conditions.map(({ type }) => type)]);
+      if (conditions.length === 2) break;
+    }
+    expect(seen).toEqual([
+      [[pod?.metadata.uid], undefined, ['SuccessCriteriaMet']],
+      [undefined, 1, ['SuccessCriteriaMet', 'Complete']],
+    ]);
+  });
+
+  test('what was named and lost its finalizer before it was counted is counted by the next look', async () => {
+    await world.make({ completions: 3 });
+    const [pod] = await world.pods();
+    const job = await world.job();
+    await world.cluster.api(Job).status.update('j', {
+      ...job,
+      status: { ...job.status, uncountedTerminatedPods: { succeeded: ['gone-1'], failed: ['gone-2'] } },
+    });
+    expect(await world.status()).toMatchObject({ succeeded: 1, failed: 1, active: 1 });
+    expect((await world.status()).uncountedTerminatedPods).toEqual({});
+    expect(pod).toBeDefined();
+  });
+
+  test('a pod that disappears while it is tracked is a failure', async () => {
+    await world.make();
+    const [pod] = await world.pods();
+    await world.cluster.api(Pod).delete(pod?.metadata.name ?? '', { gracePeriodSeconds: 0 });
+    expect(await world.status()).toMatchObject({ failed: 1 });
+    expect(await world.pods()).toEqual([]);
+    await world.advance(10);
+    expect(await world.status()).toMatchObject({ failed: 1, active: 1 });
+  });
+
+  test('more successes than asked for are told', async () => {
+    await world.make();
+    const job = await world.job();
+    await world.cluster.api(Job).status.update('j', { ...job, status: { ...job.status, succeeded: 2 } });
+    expect(await world.conditions()).toContain('Complete=True CompletionsReached');
+    expect(await world.events('Warning')).toEqual([
+      'TooManySucceededPods: Too many succeeded pods running after completion count reached',
+    ]);
+  });
+
+  test('hundreds of pods that finish together are counted in pieces, and all of them', async () => {
+    await world.make({ parallelism: 600, completions: 600 });
+    await Promise.all(
+      (await world.pods()).map(({ metadata }) =>
+        world.cluster
+          .api(Pod)
+          .status.patch(metadata.name, { type: 'merge', merge: { status: { phase: 'Succeeded' } } }),
+      ),
+    );
+    expect(await world.status()).toMatchObject({ succeeded: 600, uncountedTerminatedPods: {} });
+    expect(await world.conditions()).toContain('Complete=True CompletionsReached');
+    expect((await world.pods()).filter(({ metadata }) => metadata.finalizers !== undefined)).toEqual([]);
+  });
+});
+
+describe('failures', () => {
+  test('a failed pod is replaced after 10 s, the next after 20 s, at most 10 min after it failed', async () => {
+    await world.make({ backoffLimit: 100 });
+    const waits: number[] = [];
+    for (let failure = 0; failure < 9; failure++) {
+      const now = new Date(world.cluster.clock.now()).toISOString();
+      const [pod] = await world.active();
+      await world.setStatus(pod?.metadata.name ?? '', { phase: 'Failed', ...exited(1, { finishedAt: now }) });
+      let seconds = 0;
+      while ((await world.active()).length === 0) {
+        await world.advance(5);
+        seconds += 5;
+      }
+      waits.push(seconds);
+    }
+    expect(waits).toEqual([10, 20, 40, 80, 160, 320, 600, 600, 600]);
+  });
+
+  test('a success ends the run of failures', async () => {
+    await world.make({ completions: 5, backoffLimit: 10 });
+    for (const phase of ['Failed', 'Failed', 'Succeeded', 'Failed']) {
+      const [pod] = await world.active();
+      const finishedAt = new Date(world.cluster.clock.now()).toISOString();
+      await world.setStatus(pod?.metadata.name ?? '', { phase, ...exited(Number(phase === 'Failed'), { finishedAt }) });
+      await world.advance(phase === 'Succeeded' ? 0 : 20);
+    }
+    expect(await world.active()).toHaveLength(1);
+    expect(await world.status()).toMatchObject({ failed: 3, succeeded: 1 });
+  });
+
+  test('beyond the limit the Job has failed, and no pod is left', async () => {
+    await world.make({ backoffLimit: 1, parallelism: 2, completions: 2 });
+    await world.end('Failed');
+    expect(await world.conditions()).toEqual([
+      'FailureTarget=True BackoffLimitExceeded',
+      'Failed=True BackoffLimitExceeded',
+    ]);
+    const { conditions, failed, completionTime } = await world.status();
+    expect(conditions?.[1]?.message).toBe('Job has reached the specified backoff limit');
+    expect([failed, completionTime]).toEqual([2, undefined]);
+    expect(await world.events('Warning')).toEqual([
+      'BackoffLimitExceeded: Job has reached the specified backoff limit',
+    ]);
+  });
+
+  test('active pods of a failed Job are deleted and count as failures', async () => {
+    await world.make({ backoffLimit: 0, parallelism: 3, completions: 3 });
+    const [pod] = await world.pods();
+    await world.setStatus(pod?.metadata.name ?? '', { phase: 'Failed' });
+    expect((await world.pods()).map(({ metadata }) => metadata.name)).toEqual([pod?.metadata.name]);
+    expect(await world.status()).toMatchObject({ failed: 3, terminating: 0 });
+    expect(await world.conditions()).toContain('Failed=True BackoffLimitExceeded');
+  });
+
+  test.each([
+    { backoffLimit: 0, restarts: 1, fails: true },
+    { backoffLimit: 2, restarts: 1, fails: false },
+    { backoffLimit: 2, restarts: 2, fails: true },
+  ])('restarts in place: $restarts with a limit of $backoffLimit, fails: $fails', async (given) => {
+    await world.make({ backoffLimit: given.backoffLimit, template: template({ restartPolicy: 'OnFailure' }) });
+    const [pod] = await world.pods();
+    const container = { name: 'c', image: 'i:1', imageID: '', ready: true, restartCount: given.restarts };
+    await world.setStatus(pod?.metadata.name ?? '', { phase: 'Running', containerStatuses: [container] });
+    expect((await world.conditions()).includes('Failed=True BackoffLimitExceeded')).toBe(given.fails);
+  });
+
+  test('a Job that runs too long fails when its time is over', async () => {
+    await world.make({ activeDeadlineSeconds: 90 });
+    await world.advance(89);
+    expect(await world.conditions()).toEqual([]);
+    await world.advance(1);
+    expect(await world.conditions()).toEqual(['FailureTarget=True DeadlineExceeded', 'Failed=True DeadlineExceeded']);
+    expect((await world.status()).conditions?.[0]?.message).toBe('Job was active longer than specified deadline');
+    expect(await world.pods()).toEqual([]);
+  });
+
+  test('a deadline that is brought forward counts at once', async () => {
+    await world.make({ activeDeadlineSeconds: 900 });
+    await world.advance(60);
+    await world.cluster.api(Job).patch('j', { type: 'merge', merge: { spec: { activeDeadlineSeconds: 30 } } });
+    expect(await world.conditions()).toContain('Failed=True DeadlineExceeded');
+  });
+
+  test('a Job ends only when its last pod has gone', async () => {
+    await world.make({ activeDeadlineSeconds: 10 });
+    const [pod] = await world.pods();
+    await world.cluster.api(Pod).patch(pod?.metadata.name ?? '', {
+      type: 'merge',
+      merge: { metadata: { finalizers: [FINALIZER, 'example.com/slow'] } },
+    });
+    await world.advance(10);
+    expect(await world.conditions()).toEqual(['FailureTarget=True DeadlineExceeded']);
+    expect(await world.status()).toMatchObject({ terminating: 1, failed: 1 });
+    await world.cluster.api(Pod).patch(pod?.metadata.name ?? '', {
+      type: 'merge',
+      merge: { metadata: { finalizers: null } },
+    });
+    expect(await world.conditions()).toEqual(['FailureTarget=True DeadlineExceeded', 'Failed=True DeadlineExceeded']);
+    expect(await world.status()).toMatchObject({ terminating: 0, failed: 1 });
+  });
+
+  test('with TerminatingOrFailed a pod that goes is replaced at once, with Failed when it has gone', async () => {
+    for (const podReplacementPolicy of ['TerminatingOrFailed', 'Failed'] as const) {
+      const name = podReplacementPolicy.toLowerCase();
+      await world.make({ podReplacementPolicy }, { name });
+      const pod = (await world.pods()).find(({ metadata }) => metadata.name.startsWith(`${name}-`));
+      const podName = pod?.metadata.name ?? '';
+      await world.cluster.api(Pod).patch(podName, {
+        type: 'merge',
+        merge: { metadata: { finalizers: [FINALIZER, 'example.com/slow'] } },
+      });
+      await world.cluster.api(Pod).delete(podName);
+      await world.advance(60);
+      const { active = 0, terminating } = await world.status(name);
+      expect([podReplacementPolicy, active, terminating]).toEqual([
+        podReplacementPolicy,
+        podReplacementPolicy === 'Failed' ? 0 : 1,
+        1,
+      ]);
+    }
+  });
+});
+
+describe('suspension', () => {
+  test('a Job that begins suspended has no start and no pods until it goes on', async () => {
+    await world.make({ suspend: true, parallelism: 2, completions: 2 });
+    expect(await world.pods()).toEqual([]);
+    expect(await world.conditions()).toEqual(['Suspended=True JobSuspended']);
+    expect((await world.status()).startTime).toBeUndefined();
+    await world.advance(60);
+    await world.cluster.api(Job).patch('j', { type: 'merge', merge: { spec: { suspend: false } } });
+    expect(await world.conditions()).toEqual(['Suspended=False JobResumed']);
+    expect(await world.status()).toMatchObject({ startTime: '2030-01-01T00:01:00Z', active: 2 });
+    expect((await world.events()).filter((event) => !event.includes('pod'))).toEqual([
+      'Suspended: Job suspended',
+      'Resumed: Job resumed',
+    ]);
+  });
+
+  test('suspending removes all pods, ready or not, and fails none', async () => {
+    await world.make({ parallelism: 2, completions: 4 });
+    await world.cluster.api(Job).patch('j', { type: 'merge', merge: { spec: { suspend: true } } });
+    expect(await world.pods()).toEqual([]);
+    expect(await world.status()).toMatchObject({ ready: 0, terminating: 0 });
+    expect((await world.status()).failed).toBeUndefined();
+    expect((await world.status()).active).toBeUndefined();
+  });
+
+  test('a Job that had run before starts anew, and so does its deadline', async () => {
+    await world.make({ activeDeadlineSeconds: 100 });
+    await world.advance(20);
+    await world.cluster.api(Job).patch('j', { type: 'merge', merge: { spec: { suspend: true } } });
+    expect((await world.status()).startTime).toBe('2030-01-01T00:00:00Z');
+    await world.advance(30);
+    await world.cluster.api(Job).patch('j', { type: 'merge', merge: { spec: { suspend: false } } });
+    expect(await world.status()).toMatchObject({ startTime: '2030-01-01T00:00:50Z', active: 1 });
+    await world.advance(99);
+    expect(await world.conditions()).toEqual(['Suspended=False JobResumed']);
+    await world.advance(1);
+    expect(await world.conditions()).toContain('Failed=True DeadlineExceeded');
+    expect(world.complaints).toEqual([]);
+  });
+
+  test('the deadline does not run while a Job is suspended', async () => {
+    await world.make({ suspend: true, activeDeadlineSeconds: 30 });
+    await world.advance(120);
+    expect(await world.conditions()).toEqual(['Suspended=True JobSuspended']);
+    await world.cluster.api(Job).patch('j', { type: 'merge', merge: { spec: { suspend: false } } });
+    await world.advance(29);
+    expect(await world.conditions()).toEqual(['Suspended=False JobResumed']);
+    await world.advance(1);
+    expect(await world.conditions()).toContain('Failed=True DeadlineExceeded');
+  });
+});

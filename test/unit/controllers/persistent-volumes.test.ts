@@ -1,0 +1,422 @@
+/** How claims and volumes find each other, and what becomes of them. */
+import { PersistentVolume, PersistentVolumeClaim, StorageClass } from 'orchplane/kinds';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { MARKS, VolumesSetting } from './volumes-setting.js';
+
+let at: VolumesSetting;
+beforeEach(() => {
+  at = new VolumesSetting();
+});
+afterEach(async () => {
+  await at.cluster.close();
+});
+
+describe('binding', () => {
+  test('volume and claim refer to each other, say who did it, and have the phase and the size', async () => {
+    await at.volume('v', '2Gi');
+    await at.settle();
+    expect(await at.volumePhase('v')).toBe('Available');
+    const { metadata } = await at.claim('c', '1Gi');
+    expect(await at.given('c')).toBe('v');
+    const [volume, claim] = [await at.findVolume('v'), await at.findClaim('c')];
+    expect(volume?.spec.claimRef).toEqual({
+      kind: 'PersistentVolumeClaim',
+      apiVersion: 'v1',
+      namespace: 'default',
+      name: 'c',
+      uid: metadata.uid,
+      resourceVersion: metadata.resourceVersion,
+    });
+    expect(volume?.metadata.annotations).toEqual({ [MARKS.byController]: 'yes' });
+    expect(volume?.status.phase).toBe('Bound');
+    expect(claim?.metadata.annotations).toEqual({ [MARKS.completed]: 'yes', [MARKS.byController]: 'yes' });
+    expect(claim?.status).toEqual({ phase: 'Bound', accessModes: ['ReadWriteOnce'], capacity: { storage: '2Gi' } });
+  });
+
+  test('it does not matter who came first', async () => {
+    await at.claim('c');
+    await at.settle();
+    expect(await at.claimPhase('c')).toBe('Pending');
+    await at.volume('v');
+    expect(await at.given('c')).toBe('v');
+  });
+
+  test('the smallest that is large enough is taken', async () => {
+    for (const [name, size] of Object.entries({ big: '10Gi', small: '1Gi', mid: '2Gi' })) await at.volume(name, size);
+    await at.claim('c', '1500Mi');
+    expect(await at.given('c')).toBe('mid');
+    await at.claim('d', '1500Mi');
+    expect(await at.given('d')).toBe('big');
+    await at.claim('e', '1500Mi');
+    expect(await at.given('e')).toBeUndefined();
+  });
+
+  test('the one with the fewest ways of access that are enough is taken', async () => {
+    await at.volume('all', '1Gi', { accessModes: ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany'] });
+    await at.volume('two', '5Gi', { accessModes: ['ReadOnlyMany', 'ReadWriteOnce'] });
+    await at.claim('c', '1Gi', { accessModes: ['ReadWriteOnce', 'ReadOnlyMany'] });
+    expect(await at.given('c')).toBe('two');
+    await at.claim('d', '1Gi', { accessModes: ['ReadWriteOncePod'] });
+    expect(await at.given('d')).toBeUndefined();
+  });
+
+  test.each<[string, object, object]>([
+    ['class', { storageClassName: 'fast' }, {}],
+    ['class, where one has none', { storageClassName: '' }, {}],
+    ['mode', {}, { volumeMode: 'Block' }],
+    ['label', {}, { selector: { matchLabels: { tier: 'gold' } } }],
+  ])('a volume with another %s is not taken', async (_, ofVolume, ofClaim) => {
+    await at.volume('v', '1Gi', ofVolume);
+    await at.claim('c', '1Gi', ofClaim);
+    expect(await at.given('c')).toBeUndefined();
+    expect(await at.volumePhase('v')).toBe('Available');
+  });
+
+  test('labels can be asked for', async () => {
+    await at.volume('plain');
+    await at.volume('gold', '5Gi', {}, { labels: { tier: 'gold' } });
+    const selector = { matchExpressions: [{ key: 'tier', operator: 'In', values: ['gold', 'silver'] }] };
+    await at.claim('c', '1Gi', { selector });
+    expect(await at.given('c')).toBe('gold');
+  });
+
+  test('a volume that is being deleted is not taken', async () => {
+    await at.volume('v', '1Gi', {}, { finalizers: ['example.com/hold'] });
+    await at.settle();
+    await at.cluster.api(PersistentVolume).delete('v');
+    await at.claim('c');
+    expect(await at.given('c')).toBeUndefined();
+  });
+
+  test('claims without a class get a volume without one, and say so when there is none', async () => {
+    await at.claim('c', '1Gi', { storageClassName: '' });
+    expect(await at.said('c')).toEqual([
+      ['FailedBinding', 'no persistent volumes available for this claim and no storage class is set'],
+    ]);
+    await at.volume('v', '1Gi', { storageClassName: undefined });
+    expect(await at.given('c')).toBe('v');
+  });
+
+  test('a hundred claims share a hundred volumes, each its own', async () => {
+    const names = Array.from({ length: 100 }, (_, index) => `n${index}`);
+    await Promise.all([...names.map((name) => at.claim(name)), ...names.map((name) => at.volume(name))]);
+    await at.settle();
+    const { items } = await at.cluster.api(PersistentVolumeClaim).list();
+    expect(items.every(({ status }) => status.phase === 'Bound')).toBe(true);
+    expect(new Set(items.map(({ spec }) => spec.volumeName)).size).toBe(100);
+    const volumes = (await at.cluster.api(PersistentVolume).list()).items;
+    expect(volumes.map(({ status }) => status.phase)).toEqual(Array.from({ length: 100 }, () => 'Bound'));
+  });
+});
+
+describe('reserved', () => {
+  test('a volume for a claim waits for it, and is taken before others that fit better', async () => {
+    await at.volume('kept', '9Gi', { claimRef: { namespace: 'default', name: 'c' } });
+    await at.volume('fits', '1Gi');
+    await at.settle();
+    expect(await at.volumePhase('kept')).toBe('Available');
+    await at.claim('other', '5Gi');
+    expect(await at.given('other')).toBeUndefined();
+    const { metadata } = await at.claim('c');
+    expect(await at.given('c')).toBe('kept');
+    const volume = await at.findVolume('kept');
+    expect(volume?.spec.claimRef?.uid).toBe(metadata.uid);
+    expect(volume?.metadata.annotations).toBeUndefined();
+  });
+
+  test('a claim that names its volume gets it, and was not bound by the controller', async () => {
+    await at.volume('small');
+    await at.volume('named', '9Gi');
+    await at.claim('c', '1Gi', { volumeName: 'named' });
+    await at.settle();
+    expect(await at.claimPhase('c')).toBe('Bound');
+    expect((await at.findClaim('c'))?.metadata.annotations).toEqual({ [MARKS.completed]: 'yes' });
+    expect((await at.findVolume('named'))?.metadata.annotations).toEqual({ [MARKS.byController]: 'yes' });
+    expect(await at.volumePhase('small')).toBe('Available');
+  });
+
+  test('it waits for a volume that is not there yet', async () => {
+    await at.claim('c', '1Gi', { volumeName: 'later' });
+    await at.settle();
+    expect(await at.claimPhase('c')).toBe('Pending');
+    await at.volume('later');
+    await at.settle();
+    expect(await at.claimPhase('c')).toBe('Bound');
+  });
+
+  test.each<[string, object, object, string]>([
+    ['too small', { capacity: { storage: '1Mi' } }, {}, 'requested PV is too small'],
+    ['of another class', { storageClassName: 'fast' }, {}, 'storageClassName does not match'],
+    ['of another mode', {}, { volumeMode: 'Block' }, 'incompatible volumeMode'],
+    ['not accessible', { accessModes: ['ReadOnlyMany'] }, {}, 'incompatible accessMode'],
+  ])('it says why it cannot have one that is %s', async (_, ofVolume, ofClaim, why) => {
+    await at.volume('v', '1Gi', ofVolume);
+    await at.claim('c', '1Gi', { volumeName: 'v', ...ofClaim });
+    expect(await at.said('c')).toEqual([['VolumeMismatch', `Cannot bind to requested volume "v": ${why}`]]);
+    expect(await at.claimPhase('c')).toBe('Pending');
+    expect(await at.volumePhase('v')).toBe('Available');
+  });
+
+  test('it cannot have one that belongs to another claim', async () => {
+    await at.volume('v');
+    await at.claim('a');
+    expect(await at.given('a')).toBe('v');
+    await at.claim('b', '1Gi', { volumeName: 'v' });
+    expect(await at.said('b')).toEqual([['FailedBinding', 'volume "v" already bound to a different claim.']]);
+    expect(await at.claimPhase('b')).toBe('Pending');
+  });
+
+  test('a claim of the same name is not the same claim', async () => {
+    await at.volume('v', '1Gi', { claimRef: { namespace: 'default', name: 'c', uid: 'another' } });
+    await at.settle();
+    expect(await at.volumePhase('v')).toBe('Released');
+    await at.claim('c');
+    expect(await at.given('c')).toBeUndefined();
+  });
+});
+
+describe('the end', () => {
+  const bound = async (spec: object, source?: object) => {
+    if (source === undefined) await at.volume('v', '1Gi', spec);
+    else await at.plainVolume('v', source, spec);
+    await at.claim('c');
+    expect(await at.given('c')).toBe('v');
+  };
+  const dropClaim = async () => {
+    await at.cluster.api(PersistentVolumeClaim).delete('c');
+    await at.settle();
+    expect(await at.findClaim('c')).toBeUndefined();
+  };
+
+  test('a volume that is kept is released, and nobody else gets it', async () => {
+    await bound({});
+    await dropClaim();
+    expect(await at.volumePhase('v')).toBe('Released');
+    await at.claim('c');
+    expect(await at.given('c')).toBeUndefined();
+  });
+
+  test('who takes the reference off gives it free again', async () => {
+    await bound({});
+    await dropClaim();
+    await at.cluster.api(PersistentVolume).edit('v', (draft) => {
+      delete draft.spec.claimRef;
+    });
+    await at.settle();
+    expect(await at.volumePhase('v')).toBe('Available');
+    await at.claim('d');
+    expect(await at.given('d')).toBe('v');
+  });
+
+  test('a volume of a driver outside is left to that', async () => {
+    await bound({ persistentVolumeReclaimPolicy: 'Delete' });
+    await dropClaim();
+    expect(await at.volumePhase('v')).toBe('Released');
+  });
+
+  const fc = { fc: { targetWWNs: ['a'], lun: 1 } };
+  test.each<[string, object, string]>([
+    [
+      'a path of a node',
+      { hostPath: { path: '/data' } },
+      'host_path deleter only supports /tmp/.+ but received provided /data',
+    ],
+    [
+      'a share',
+      { nfs: { server: 's', path: '/p' } },
+      'error getting deleter volume plugin for volume "v": no deletable volume plugin matched',
+    ],
+    ['something else', fc, 'error getting deleter volume plugin for volume "v": no volume plugin matched'],
+  ])('%s cannot be deleted, and says why', async (_, source, message) => {
+    await bound({ persistentVolumeReclaimPolicy: 'Delete' }, source);
+    await dropClaim();
+    expect((await at.findVolume('v'))?.status).toMatchObject({ phase: 'Failed', message });
+    expect(await at.said('v')).toEqual([['VolumeFailedDelete', message]]);
+  });
+
+  test('a path for the while goes with its claim', async () => {
+    await bound({ persistentVolumeReclaimPolicy: 'Delete' }, { hostPath: { path: '/tmp/x' } });
+    await dropClaim();
+    expect(await at.findVolume('v')).toBeUndefined();
+  });
+
+  test('a volume that can be emptied is free for the next one', async () => {
+    await bound({ persistentVolumeReclaimPolicy: 'Recycle' }, { nfs: { server: 's', path: '/p' } });
+    await dropClaim();
+    expect(await at.said('v')).toEqual([['VolumeRecycled', 'Volume recycled']]);
+    const volume = await at.findVolume('v');
+    expect(volume?.status.phase).toBe('Available');
+    expect(volume?.spec.claimRef).toBeUndefined();
+    expect(volume?.metadata.annotations).toBeUndefined();
+  });
+
+  test('one that cannot has failed', async () => {
+    await bound({ persistentVolumeReclaimPolicy: 'Recycle' }, fc);
+    await dropClaim();
+    const message = 'No recycler plugin found for the volume!';
+    expect((await at.findVolume('v'))?.status).toMatchObject({ phase: 'Failed', message });
+    expect(await at.said('v')).toEqual([['VolumeFailedRecycle', message]]);
+  });
+
+  test('a claim whose volume is gone is lost, and stays so', async () => {
+    await bound({});
+    await at.cluster.api(PersistentVolume).delete('v');
+    await at.cluster.api(PersistentVolume).edit('v', (draft) => {
+      draft.metadata.finalizers = [];
+    });
+    await at.settle();
+    expect((await at.findClaim('c'))?.status).toEqual({ phase: 'Lost' });
+    expect(await at.said('c')).toEqual([
+      ['ClaimLost', 'Bound claim has lost its PersistentVolume. Data on the volume is lost!'],
+    ]);
+    await at.volume('w');
+    expect(await at.given('c')).toBe('v');
+    expect(await at.claimPhase('c')).toBe('Lost');
+  });
+
+  test('a claim whose volume was given to another is bound incorrectly', async () => {
+    await bound({});
+    await at.claim('d', '1Gi', { volumeName: 'v' }, { annotations: { [MARKS.completed]: 'yes' } });
+    expect(await at.said('d')).toEqual([
+      ['ClaimMisbound', 'Two claims are bound to the same volume, this one is bound incorrectly'],
+    ]);
+    expect(await at.claimPhase('d')).toBe('Lost');
+  });
+});
+
+describe('classes', () => {
+  test('a class that does not exist is said to be missing', async () => {
+    await at.claim('c', '1Gi', { storageClassName: 'none' });
+    expect(await at.said('c')).toEqual([['ProvisioningFailed', 'storageclass.storage.orch.io "none" not found']]);
+    await at.storageClass('none');
+    await at.settle();
+    expect((await at.findClaim('c'))?.metadata.annotations).toMatchObject({ [MARKS.provisioner]: 'example.com/other' });
+  });
+
+  test('a provisioner is asked by annotation', async () => {
+    await at.storageClass('slow');
+    await at.claim('c');
+    const [reason, message] = (await at.said('c'))[0] ?? [];
+    expect(reason).toBe('ExternalProvisioning');
+    expect(message).toMatch(/^Waiting for a volume .* external provisioner 'example.com\/other' or manually/);
+    expect((await at.findClaim('c'))?.metadata.annotations).toEqual({
+      [MARKS.betaProvisioner]: 'example.com/other',
+      [MARKS.provisioner]: 'example.com/other',
+    });
+  });
+
+  test.each([
+    ['no-provisioner', 'no volume plugin matched name: orch.io/no-provisioner'],
+    ['nfs', 'no provisionable volume plugin matched'],
+    ['host-path', 'Failed to create provisioner: provisioning in volume plugin "orch.io/host-path" is disabled'],
+  ])('the built-in %s makes none', async (name, message) => {
+    await at.storageClass('slow', { provisioner: `orch.io/${name}` });
+    await at.claim('c');
+    expect(await at.said('c')).toEqual([['ProvisioningFailed', message]]);
+  });
+
+  test('drivers outside do what was built in once', async () => {
+    await at.storageClass('slow', { provisioner: 'orch.io/aws-ebs' });
+    await at.claim('c');
+    await at.settle();
+    expect((await at.findClaim('c'))?.metadata.annotations).toMatchObject({ [MARKS.provisioner]: 'ebs.csi.aws.com' });
+  });
+
+  test('a class may wait for the first consumer', async () => {
+    await at.storageClass('slow', { volumeBindingMode: 'WaitForFirstConsumer' });
+    await at.volume('v');
+    await at.claim('c');
+    expect(await at.given('c')).toBeUndefined();
+    await at.pod('p', 'c');
+    await at.settle();
+    await at.pod('q', 'c');
+    expect(await at.said('c')).toEqual([
+      ['WaitForFirstConsumer', 'waiting for first consumer to be created before binding'],
+      ['WaitForPodScheduled', 'waiting for pod p to be scheduled'],
+      ['WaitForPodScheduled', 'waiting for pods p,q to be scheduled'],
+    ]);
+    expect(await at.claimPhase('c')).toBe('Pending');
+    // Who plays the scheduler reserves the volume.
+    await at.cluster.api(PersistentVolume).edit('v', (draft) => {
+      draft.spec.claimRef = { namespace: 'default', name: 'c' };
+    });
+    expect(await at.given('c')).toBe('v');
+  });
+
+  test('a claim without a class gets the default one, when there is one', async () => {
+    await at.claim('c', '1Gi', { storageClassName: undefined });
+    await at.settle();
+    await at.storageClass('old', {}, { annotations: { [MARKS.isDefault]: 'true' } });
+    await at.settle();
+    expect((await at.findClaim('c'))?.spec.storageClassName).toBe('old');
+  });
+
+  test('of several default classes the newest counts', async () => {
+    await at.storageClass('older', {}, { annotations: { [MARKS.isDefault]: 'true' } });
+    await at.cluster.clock.advance(1_000);
+    const mark = { annotations: { [MARKS.isDefault]: 'true' } };
+    await at.storageClass('newer-b', {}, mark);
+    await at.storageClass('newer-a', {}, mark);
+    await at.claim('c', '1Gi', { storageClassName: undefined });
+    await at.settle();
+    expect((await at.findClaim('c'))?.spec.storageClassName).toBe('newer-a');
+  });
+});
+
+describe('provisioned', () => {
+  const wanted = async (more: object = {}) => {
+    await at.storageClass('slow', { provisioner: 'example.com/disk', mountOptions: ['ro'], ...more });
+    return at.claim('c', '3Gi');
+  };
+
+  test('a claim of a class that is played gets a volume of its own', async () => {
+    const { metadata } = await wanted();
+    expect(await at.given('c')).toBe(`pvc-${metadata.uid}`);
+    expect(await at.claimPhase('c')).toBe('Bound');
+    const volume = await at.findVolume(`pvc-${metadata.uid}`);
+    expect(volume?.spec).toMatchObject({
+      capacity: { storage: '3Gi' },
+      accessModes: ['ReadWriteOnce'],
+      persistentVolumeReclaimPolicy: 'Delete',
+      storageClassName: 'slow',
+      mountOptions: ['ro'],
+    });
+    expect(volume?.metadata.annotations).toEqual({ [MARKS.provisionedBy]: 'example.com/disk' });
+    expect((await at.said('c')).map(([reason]) => reason)).toEqual(
+      expect.arrayContaining(['Provisioning', 'ProvisioningSucceeded']),
+    );
+  });
+
+  test('it goes with its claim', async () => {
+    const { metadata } = await wanted();
+    await at.settle();
+    await at.cluster.api(PersistentVolumeClaim).delete('c');
+    await at.settle();
+    expect(await at.findVolume(`pvc-${metadata.uid}`)).toBeUndefined();
+  });
+
+  test('it stays where the class says so', async () => {
+    const { metadata } = await wanted({ reclaimPolicy: 'Retain' });
+    await at.settle();
+    await at.cluster.api(PersistentVolumeClaim).delete('c');
+    await at.settle();
+    expect(await at.volumePhase(`pvc-${metadata.uid}`)).toBe('Released');
+  });
+
+  test('a claim that waits for a consumer gets it when that has a node', async () => {
+    await wanted({ volumeBindingMode: 'WaitForFirstConsumer' });
+    await at.pod('p', 'c');
+    expect(await at.given('c')).toBeUndefined();
+    await at.pod('q', 'c', { nodeName: 'n' });
+    await at.settle();
+    expect(await at.claimPhase('c')).toBe('Bound');
+  });
+
+  test('a class that comes later serves those who wait', async () => {
+    await at.claim('c');
+    await at.settle();
+    await at.cluster.api(StorageClass).create({ metadata: { name: 'slow' }, provisioner: 'example.com/disk' });
+    await at.settle();
+    expect(await at.claimPhase('c')).toBe('Bound');
+  });
+});

@@ -1,0 +1,149 @@
+/** Pods that nobody else ends. */
+import { type PodCollectorOptions, podCollector } from 'orchplane/controllers';
+import { Node, Pod } from 'orchplane/kinds';
+import { afterEach, describe, expect, test } from 'vitest';
+import { WorkloadWorld } from './workload-world.js';
+
+let world: WorkloadWorld;
+afterEach(() => world.close());
+
+function start(options?: PodCollectorOptions) {
+  world = new WorkloadWorld([podCollector(options)]);
+}
+
+async function make(name: string, spec: object = {}, metadata: object = {}) {
+  await world.cluster
+    .api(Pod)
+    .create({ metadata: { name, ...metadata }, spec: { containers: [{ name: 'c', image: 'i' }], ...spec } });
+  await world.cluster.settle();
+}
+
+const HOLD = ['example.com/hold'];
+
+describe('pods that were never put anywhere', () => {
+  test('are marked as failed when they are to go and somebody holds them', async () => {
+    start();
+    await make('p', {}, { finalizers: HOLD });
+    await world.advance(100);
+    expect((await world.pod('p')).status.phase).toBe('Pending');
+    await world.remove('p');
+    await world.advance(2.9);
+    expect((await world.pod('p')).status.phase).toBe('Pending');
+    await world.advance(0.1);
+    const { status, metadata } = await world.pod('p');
+    expect(status.phase).toBe('Failed');
+    expect(status.conditions).toBeUndefined();
+    expect(metadata.deletionGracePeriodSeconds).toBe(0);
+    await world.cluster.api(Pod).patch('p', { type: 'merge', merge: { metadata: { finalizers: null } } });
+    expect(await world.podNames()).toEqual([]);
+    expect(world.complaints).toEqual([]);
+  });
+
+  test('keep a phase in which they have ended', async () => {
+    start({ unscheduledMs: 0 });
+    await make('p', {}, { finalizers: HOLD });
+    await world.setStatus('p', { phase: 'Succeeded' });
+    await world.remove('p');
+    expect((await world.pod('p')).status.phase).toBe('Succeeded');
+  });
+});
+
+describe('pods of nodes that are gone', () => {
+  test('fail and go, after the node had time to come back', async () => {
+    start();
+    await world.node('a');
+    await make('p', { nodeName: 'a' }, { finalizers: HOLD });
+    await make('other');
+    await world.setStatus('p', { phase: 'Running' });
+    await world.cluster.api(Node).delete('a');
+    await world.advance(39);
+    expect((await world.pod('p')).status.phase).toBe('Running');
+    await world.advance(1);
+    const { metadata, status } = await world.pod('p');
+    expect(metadata.deletionTimestamp).toBeDefined();
+    expect(status.phase).toBe('Failed');
+    expect(status.conditions).toMatchObject([
+      {
+        type: 'DisruptionTarget',
+        status: 'True',
+        reason: 'DeletionByPodGC',
+        message: 'PodGC: node no longer exists',
+        lastTransitionTime: '2030-01-01T00:00:40Z',
+      },
+    ]);
+    await world.cluster.api(Pod).patch('p', { type: 'merge', merge: { metadata: { finalizers: null } } });
+    expect(await world.podNames()).toEqual(['other']);
+    expect(world.complaints).toEqual([]);
+  });
+
+  test('stay when it comes back in time', async () => {
+    start();
+    await world.node('a');
+    await make('p', { nodeName: 'a' });
+    await world.cluster.api(Node).delete('a');
+    await world.advance(30);
+    await world.node('a');
+    await world.advance(60);
+    expect(await world.podNames()).toEqual(['p']);
+    await world.cluster.api(Node).delete('a');
+    await world.advance(39);
+    expect(await world.podNames()).toEqual(['p']);
+    await world.advance(1);
+    expect(await world.podNames()).toEqual([]);
+  });
+
+  test('that never were there count as gone', async () => {
+    start({ missingNodeMs: 5_000 });
+    await make('p', { nodeName: 'nowhere' });
+    await world.advance(5);
+    expect(await world.podNames()).toEqual([]);
+  });
+});
+
+test('pods that are to go on a node that is out of service go at once', async () => {
+  start();
+  await world.node('a');
+  await make('p', { nodeName: 'a' });
+  await make('q', { nodeName: 'a' });
+  await world.remove('p');
+  expect(await world.podNames()).toEqual(['p', 'q']);
+  const taints = [{ key: 'node.orch.io/out-of-service', effect: 'NoExecute' as const }];
+  await world.cluster.api(Node).patch('a', { type: 'merge', merge: { spec: { taints } } });
+  expect(await world.podNames()).toEqual(['q']);
+  await world.remove('q');
+  expect(await world.podNames()).toEqual([]);
+});
+
+test('pods that are to go on a node that is ready are its own affair, whatever it says', async () => {
+  start();
+  const taints = [{ key: 'node.orch.io/out-of-service', effect: 'NoExecute' as const }];
+  await world.node('a', { taints });
+  await world.cluster
+    .api(Node)
+    .status.patch('a', { type: 'merge', merge: { status: { conditions: [{ type: 'Ready', status: 'True' }] } } });
+  await make('p', { nodeName: 'a' });
+  await world.remove('p');
+  await world.advance(10);
+  expect(await world.podNames()).toEqual(['p']);
+});
+
+test('of finished pods the oldest go when there are too many, the evicted first', async () => {
+  start({ terminatedPods: 2 });
+  for (const name of ['d', 'c', 'b', 'a']) {
+    await make(name);
+    await world.advance(1);
+  }
+  await make('running');
+  await world.setStatus('d', { phase: 'Succeeded' });
+  await world.setStatus('b', { phase: 'Failed', reason: 'Evicted' });
+  expect(await world.podNames()).toEqual(['a', 'b', 'c', 'd', 'running']);
+  await world.setStatus('c', { phase: 'Failed' });
+  expect(await world.podNames()).toEqual(['a', 'c', 'd', 'running']);
+  await world.setStatus('a', { phase: 'Succeeded' });
+  expect(await world.podNames()).toEqual(['a', 'c', 'running']);
+});
+
+test('options that do not exist are refused', () => {
+  start();
+  expect(() => podCollector({ terminated: 1 } as never)).toThrow('terminated');
+});

@@ -1,0 +1,321 @@
+/** ReplicaSets and ReplicationControllers: as many pods as were asked for, whose they are, and what the status says. */
+import { replicaSets, replicationControllers } from 'orchplane/controllers';
+import {
+  Pod,
+  ReplicaSet,
+  type ReplicaSetInput,
+  ReplicationController,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+} from 'orchplane/kinds';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { selector, template, WorkloadWorld } from './workload-world.js';
+
+type Spec = Partial<NonNullable<ReplicaSetInput['spec']>>;
+
+let world: WorkloadWorld;
+beforeEach(() => {
+  world = new WorkloadWorld([replicaSets(), replicationControllers()]);
+});
+afterEach(() => world.close());
+
+async function make(spec: Spec = {}, metadata: ReplicaSetInput['metadata'] = { name: 'r' }) {
+  await world.cluster
+    .api(ReplicaSet)
+    .create({ metadata, spec: { replicas: 2, selector, template: template(), ...spec } });
+  await world.cluster.settle();
+}
+
+async function change(spec: object) {
+  await world.cluster.api(ReplicaSet).patch('r', { type: 'merge', merge: { spec } });
+  await world.cluster.settle();
+}
+
+async function status(name = 'r') {
+  await world.cluster.settle();
+  return (await world.cluster.api(ReplicaSet).get(name)).status;
+}
+
+async function stray(name: string, more: object = {}) {
+  const { metadata, spec } = template();
+  await world.cluster.api(Pod).create({ metadata: { name, ...metadata, ...more }, spec });
+}
+
+describe('a ReplicaSet', () => {
+  test('has as many pods as it asks for, made of its template', async () => {
+    await make();
+    const pods = await world.pods();
+    expect(pods).toHaveLength(2);
+    const { uid } = (await world.cluster.api(ReplicaSet).get('r')).metadata;
+    for (const pod of pods) {
+      expect(pod.metadata).toMatchObject({ generateName: 'r-', labels: { app: 'x' } });
+      expect(pod.metadata.ownerReferences).toEqual([
+        { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid, controller: true, blockOwnerDeletion: true },
+      ]);
+      expect(pod.metadata.managedFields?.map(({ manager }) => manager)).toEqual(['kube-controller-manager']);
+      expect(pod.spec.containers[0]?.image).toBe('i:1');
+    }
+    expect(await status()).toEqual({ replicas: 2, fullyLabeledReplicas: 2, observedGeneration: 1 });
+    expect(world.complaints).toEqual([]);
+  });
+
+  test('tells of each pod that it makes or deletes', async () => {
+    await make({ replicas: 1 });
+    const [name] = await world.podNames();
+    await change({ replicas: 0 });
+    expect(await world.events()).toEqual([
+      `SuccessfulCreate: Created pod: ${name}`,
+      `SuccessfulDelete: Deleted pod: ${name}`,
+    ]);
+    expect(await status()).toEqual({ replicas: 0, observedGeneration: 2 });
+  });
+
+  test('replaces a pod that is deleted, and one that is finished', async () => {
+    await make({ replicas: 1 });
+    const [first = ''] = await world.podNames();
+    await world.remove(first);
+    const [second = ''] = await world.podNames();
+    expect(second).not.toBe(first);
+    await world.setStatus(second, { phase: 'Failed' });
+    const pods = await world.pods();
+    expect(pods.map(({ status }) => status.phase).sort()).toEqual(['Failed', 'Pending']);
+    expect((await status()).replicas).toBe(1);
+  });
+
+  test('does not count a pod that is going away, and does not wait for it', async () => {
+    await world.node('n');
+    await make({ replicas: 1 });
+    const [name = ''] = await world.podNames();
+    await world.bind(name, 'n');
+    await world.remove(name);
+    expect(await world.podNames()).toHaveLength(2);
+    expect(await status()).toEqual({ replicas: 1, fullyLabeledReplicas: 1, observedGeneration: 1 });
+  });
+
+  test('counts ready pods, and fully labelled ones', async () => {
+    await make({ template: { ...template(), metadata: { labels: { app: 'x', tier: 'a' } } } });
+    const [a = '', b = ''] = await world.podNames();
+    await world.run(a);
+    await world.cluster.api(Pod).patch(b, { type: 'merge', merge: { metadata: { labels: { tier: 'b' } } } });
+    expect(await status()).toEqual({
+      replicas: 2,
+      fullyLabeledReplicas: 1,
+      readyReplicas: 1,
+      availableReplicas: 1,
+      observedGeneration: 1,
+    });
+    await world.stop(a);
+    expect(await status()).toEqual({ replicas: 2, fullyLabeledReplicas: 1, observedGeneration: 1 });
+  });
+
+  test('writes no status that is the same', async () => {
+    await make();
+    const before = await world.cluster.api(ReplicaSet).get('r');
+    const [name = ''] = await world.podNames();
+    await world.cluster.api(Pod).patch(name, { type: 'merge', merge: { metadata: { annotations: { note: 'n' } } } });
+    await world.cluster.settle();
+    expect((await world.cluster.api(ReplicaSet).get('r')).metadata.resourceVersion).toBe(
+      before.metadata.resourceVersion,
+    );
+  });
+
+  test('that is being deleted makes nothing and deletes nothing', async () => {
+    await make({}, { name: 'r', finalizers: ['test/keep'] });
+    await world.cluster.api(ReplicaSet).delete('r');
+    await change({ replicas: 5 });
+    expect(await world.podNames()).toHaveLength(2);
+    expect((await status()).observedGeneration).toBe(3);
+  });
+
+  test('of more pods than are made at once makes them all', async () => {
+    await make({ replicas: 510 });
+    expect(await world.podNames()).toHaveLength(510);
+    await change({ replicas: 0 });
+    expect(await world.podNames()).toHaveLength(0);
+    expect((await status()).replicas).toBe(0);
+  });
+});
+
+describe('minReadySeconds', () => {
+  test('a ready pod is available when it has been ready for that long', async () => {
+    await make({ replicas: 1, minReadySeconds: 10 });
+    await world.run(...(await world.podNames()));
+    expect(await status()).toMatchObject({ readyReplicas: 1 });
+    expect(await status()).not.toHaveProperty('availableReplicas');
+    await world.advance(9);
+    expect(await status()).not.toHaveProperty('availableReplicas');
+    await world.advance(1);
+    expect(await status()).toMatchObject({ readyReplicas: 1, availableReplicas: 1 });
+  });
+
+  test('each pod has its own time', async () => {
+    await make({ replicas: 2, minReadySeconds: 10 });
+    const [a = '', b = ''] = await world.podNames();
+    await world.run(a);
+    await world.advance(6);
+    await world.run(b);
+    await world.advance(4);
+    expect(await status()).toMatchObject({ readyReplicas: 2, availableReplicas: 1 });
+    await world.advance(6);
+    expect(await status()).toMatchObject({ readyReplicas: 2, availableReplicas: 2 });
+  });
+
+  test('a pod of which nobody knows since when it is ready never is', async () => {
+    await make({ replicas: 1, minReadySeconds: 1 });
+    const [name = ''] = await world.podNames();
+    await world.setStatus(name, { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] });
+    await world.advance(60);
+    expect(await status()).not.toHaveProperty('availableReplicas');
+  });
+});
+
+describe('ownership', () => {
+  test('orphans that match are adopted', async () => {
+    await stray('a');
+    await stray('b', { labels: { app: 'y' } });
+    await make({ replicas: 2 });
+    const pods = await world.pods();
+    const owned = pods
+      .filter(({ metadata }) => metadata.ownerReferences !== undefined)
+      .map(({ metadata }) => metadata.name);
+    expect(owned).toHaveLength(2);
+    expect(owned).toContain('a');
+    expect(pods).toHaveLength(3);
+  });
+
+  test('an orphan that comes later is adopted, and one too many goes', async () => {
+    await make({ replicas: 1 });
+    await stray('later');
+    expect(await world.podNames()).toHaveLength(1);
+    expect((await world.events()).at(-1)).toMatch(/^SuccessfulDelete: /);
+  });
+
+  test('a pod whose labels match no longer is released and replaced', async () => {
+    await make({ replicas: 1 });
+    const [name = ''] = await world.podNames();
+    await world.cluster.api(Pod).patch(name, { type: 'merge', merge: { metadata: { labels: { app: 'y' } } } });
+    expect(await world.podNames()).toHaveLength(2);
+    expect((await world.pod(name)).metadata).not.toHaveProperty('ownerReferences');
+    expect((await status()).replicas).toBe(1);
+  });
+
+  test('a pod of another controller is left alone', async () => {
+    const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'other', uid: 'u', controller: true };
+    await stray('a', { ownerReferences: [owner] });
+    await make({ replicas: 1 });
+    expect((await world.pod('a')).metadata.ownerReferences).toEqual([owner]);
+    expect(await world.podNames()).toHaveLength(2);
+  });
+
+  test('a finished orphan is not adopted', async () => {
+    await stray('done');
+    await world.setStatus('done', { phase: 'Succeeded' });
+    await make({ replicas: 1 });
+    expect((await world.pod('done')).metadata).not.toHaveProperty('ownerReferences');
+  });
+
+  test('selectors by expression find their orphans too', async () => {
+    await stray('a');
+    await make({ replicas: 1, selector: { matchExpressions: [{ key: 'app', operator: 'In', values: ['x', 'y'] }] } });
+    expect(await world.podNames()).toEqual(['a']);
+  });
+});
+
+describe('failures', () => {
+  async function refusePods(expression: string) {
+    await world.cluster.api(ValidatingAdmissionPolicy).create({
+      metadata: { name: 'p' },
+      spec: {
+        matchConstraints: {
+          resourceRules: [
+            { apiGroups: [''], apiVersions: ['v1'], resources: ['pods'], operations: ['CREATE', 'DELETE'] },
+          ],
+        },
+        validations: [{ expression, message: 'no such pods' }],
+      },
+    });
+    await world.cluster
+      .api(ValidatingAdmissionPolicyBinding)
+      .create({ metadata: { name: 'b' }, spec: { policyName: 'p', validationActions: ['Deny'] } });
+    await world.advance(1);
+  }
+
+  test('a pod that is refused is told in a condition and an event, and tried again', async () => {
+    await refusePods('false');
+    await make({ replicas: 5 });
+    const { conditions = [], replicas } = await status();
+    expect(replicas).toBe(0);
+    expect(conditions).toEqual([
+      expect.objectContaining({ type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate' }),
+    ]);
+    expect(conditions[0]?.message).toContain('no such pods');
+    // One of five was tried, and one more when the status had changed.
+    const told = await world.events({ type: 'Warning' });
+    expect(told[0]).toBe(`FailedCreate: Error creating: ${conditions[0]?.message}`);
+    expect(told).toHaveLength(2);
+    await world.cluster.api(ValidatingAdmissionPolicyBinding).delete('b');
+    await world.advance(10);
+    expect(await world.podNames()).toHaveLength(5);
+    expect(await status()).toEqual({ replicas: 5, fullyLabeledReplicas: 5, observedGeneration: 1 });
+  });
+
+  test('a pod that cannot be deleted is told as well', async () => {
+    await make({ replicas: 1 });
+    await refusePods("request.operation != 'DELETE'");
+    await change({ replicas: 0 });
+    const [condition] = (await status()).conditions ?? [];
+    expect(condition).toMatchObject({ type: 'ReplicaFailure', reason: 'FailedDelete' });
+    expect(condition?.message).toMatch(/^unable to delete pods: pods "r-[^"]+" is forbidden: /);
+    expect((await world.events({ type: 'Warning' }))[0]).toMatch(/^FailedDelete: Error deleting: /);
+    await world.cluster.api(ValidatingAdmissionPolicyBinding).delete('b');
+    await world.advance(10);
+    expect(await world.podNames()).toEqual([]);
+    expect(await status()).toEqual({ replicas: 0, observedGeneration: 2 });
+  });
+});
+
+describe('a ReplicationController', () => {
+  test('does the same in its own name', async () => {
+    const api = world.cluster.api(ReplicationController);
+    await api.create({ metadata: { name: 'rc' }, spec: { replicas: 2, selector: { app: 'x' }, template: template() } });
+    const pods = await world.pods();
+    expect(pods.map(({ metadata }) => metadata.ownerReferences?.[0])).toEqual(
+      pods.map(() => expect.objectContaining({ apiVersion: 'v1', kind: 'ReplicationController', name: 'rc' })),
+    );
+    await world.run(pods[0]?.metadata.name ?? '');
+    expect((await api.get('rc')).status).toEqual({
+      replicas: 2,
+      fullyLabeledReplicas: 2,
+      readyReplicas: 1,
+      availableReplicas: 1,
+      observedGeneration: 1,
+    });
+    await api.patch('rc', { type: 'merge', merge: { spec: { replicas: 1 } } });
+    expect(await world.podNames()).toEqual([pods[0]?.metadata.name]);
+  });
+});
+
+describe('terminatingReplicas', () => {
+  test('is told only where the gate is on, and by ReplicaSets only', async () => {
+    await world.close();
+    world = new WorkloadWorld([replicaSets(), replicationControllers()], {
+      featureGates: { DeploymentReplicaSetTerminatingReplicas: true },
+    });
+    await world.node('n');
+    await make({ replicas: 1 });
+    expect(await status()).toMatchObject({ replicas: 1, terminatingReplicas: 0 });
+    const [name = ''] = await world.podNames();
+    await world.bind(name, 'n');
+    await world.remove(name);
+    expect(await status()).toMatchObject({ replicas: 1, terminatingReplicas: 1 });
+    const api = world.cluster.api(ReplicationController);
+    const labels = { app: 'rc' };
+    await api.create({
+      metadata: { name: 'rc' },
+      spec: { replicas: 1, selector: labels, template: { ...template(), metadata: { labels } } },
+    });
+    await world.cluster.settle();
+    expect((await api.get('rc')).status).toEqual({ replicas: 1, fullyLabeledReplicas: 1, observedGeneration: 1 });
+    expect(world.complaints).toEqual([]);
+  });
+});

@@ -1,0 +1,221 @@
+/** What the status of a quota says, and when it is counted anew. */
+import { defineKind } from 'orchplane';
+import { controllers, resourceQuotas } from 'orchplane/controllers';
+import { ConfigMap, CustomResourceDefinition, Pod, ResourceQuota, Secret, Service } from 'orchplane/kinds';
+import { type TestCluster, testCluster } from 'orchplane/testing';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+let cluster: TestCluster;
+beforeEach(() => {
+  cluster = testCluster({ controllers: controllers([resourceQuotas()]) });
+});
+afterEach(async () => {
+  await cluster.close();
+});
+
+const makeQuota = async (hard: Record<string, string>, more: object = {}) => {
+  await cluster.api(ResourceQuota).create({ metadata: { name: 'q' }, spec: { hard, ...more } });
+  await cluster.settle();
+};
+const status = async () => (await cluster.api(ResourceQuota).get('q')).status;
+const used = async () => {
+  await cluster.settle();
+  return (await status()).used;
+};
+const map = (name: string) => cluster.api(ConfigMap).create({ metadata: { name } });
+const pod = (name: string, spec: object = {}) =>
+  cluster.api(Pod).create({
+    metadata: { name },
+    spec: { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu: '250m' } } }], ...spec },
+  } as never);
+
+test('a new quota says what there is already', async () => {
+  await map('a');
+  await map('b');
+  await makeQuota({ configmaps: '1', 'count/secrets': '5' });
+  expect(await status()).toEqual({
+    hard: { configmaps: '1', 'count/secrets': '5' },
+    used: { configmaps: '2', 'count/secrets': '0' },
+  });
+});
+
+test('the controller writes under its manager, through status', async () => {
+  await makeQuota({ configmaps: '1' });
+  const { metadata } = await cluster.api(ResourceQuota).get('q');
+  const entries = metadata.managedFields?.map(({ manager, operation, subresource }) => [
+    manager,
+    operation,
+    subresource,
+  ]);
+  expect(entries).toContainEqual(['kube-controller-manager', 'Update', 'status']);
+});
+
+test('what is deleted is given back at once', async () => {
+  await makeQuota({ configmaps: '2' });
+  await map('a');
+  await map('b');
+  await expect(map('c')).rejects.toThrow('exceeded quota');
+  await cluster.api(ConfigMap).delete('a');
+  expect(await used()).toEqual({ configmaps: '1' });
+  await map('c');
+  expect(await used()).toEqual({ configmaps: '2' });
+});
+
+test('a pod that is over gives back what it needed, and still counts as an object', async () => {
+  await makeQuota({ pods: '5', 'requests.cpu': '2', 'count/pods': '5' });
+  await pod('a');
+  expect(await used()).toEqual({ 'count/pods': '1', pods: '1', 'requests.cpu': '250m' });
+  await cluster.api(Pod).status.edit('a', (draft) => {
+    draft.status = { phase: 'Succeeded' } as never;
+  });
+  expect(await used()).toEqual({ 'count/pods': '1', pods: '0', 'requests.cpu': '0' });
+});
+
+test('a service that becomes another gives back what the first one took', async () => {
+  await makeQuota({ 'services.nodeports': '3', services: '3' });
+  const ports = [{ port: 80 }];
+  await cluster.api(Service).create({ metadata: { name: 's' }, spec: { type: 'NodePort', ports } });
+  expect(await used()).toEqual({ services: '1', 'services.nodeports': '1' });
+  await cluster.api(Service).edit('s', (draft) => {
+    draft.spec.type = 'ClusterIP';
+    draft.spec.ports = ports as never;
+  });
+  expect(await used()).toEqual({ services: '1', 'services.nodeports': '0' });
+});
+
+test('a pod that is given a deadline moves from one scope to the other', async () => {
+  await makeQuota({ pods: '5' }, { scopes: ['NotTerminating'] });
+  await pod('a');
+  expect(await used()).toEqual({ pods: '1' });
+  await cluster.api(Pod).edit('a', (draft) => {
+    draft.spec.activeDeadlineSeconds = 5;
+  });
+  expect(await used()).toEqual({ pods: '0' });
+});
+
+test('a changed spec is counted anew, and forgets what it is no longer about', async () => {
+  await makeQuota({ configmaps: '5' });
+  await map('a');
+  await cluster.api(ResourceQuota).edit('q', (draft) => {
+    draft.spec.hard = { secrets: '7' };
+  });
+  expect(await used()).toEqual({ secrets: '0' });
+  expect((await status()).hard).toEqual({ secrets: '7' });
+});
+
+test('a status by hand is believed until everything is counted again', async () => {
+  await makeQuota({ configmaps: '3', secrets: '1' });
+  await cluster.api(ResourceQuota).status.edit('q', (draft) => {
+    draft.status = { hard: { configmaps: '9', secrets: '1' }, used: { configmaps: '2', secrets: '0' } };
+  });
+  await map('a');
+  expect(await used()).toEqual({ configmaps: '3', secrets: '0' });
+  await cluster.clock.advance(4 * 60_000);
+  expect(await used()).toEqual({ configmaps: '3', secrets: '0' });
+  await cluster.clock.advance(60_000);
+  expect(await status()).toEqual({ hard: { configmaps: '3', secrets: '1' }, used: { configmaps: '1', secrets: '0' } });
+});
+
+test('how long it is believed is an option', async () => {
+  await cluster.close();
+  cluster = testCluster({ controllers: controllers([resourceQuotas({ resyncMs: 1_000 })]) });
+  await makeQuota({ configmaps: '3' });
+  await cluster.api(ResourceQuota).status.edit('q', (draft) => {
+    draft.status = { hard: { configmaps: '3' }, used: { configmaps: '2' } };
+  });
+  await cluster.clock.advance(1_000);
+  expect(await used()).toEqual({ configmaps: '0' });
+});
+
+test('nothing is written when nothing changes', async () => {
+  await map('a');
+  await makeQuota({ configmaps: '3' });
+  const { resourceVersion } = (await cluster.api(ResourceQuota).get('q')).metadata;
+  await cluster.api(ConfigMap).edit('a', (draft) => {
+    draft.data = { k: 'v' };
+  });
+  await cluster.clock.advance(20 * 60_000);
+  expect((await cluster.api(ResourceQuota).get('q')).metadata.resourceVersion).toBe(resourceVersion);
+});
+
+test('a deletion of something else leaves the status alone', async () => {
+  await makeQuota({ configmaps: '3' });
+  await cluster.api(ResourceQuota).status.edit('q', (draft) => {
+    draft.status = { hard: { configmaps: '3' }, used: { configmaps: '2' } };
+  });
+  await cluster.api(Secret).create({ metadata: { name: 's' } });
+  await cluster.api(Secret).delete('s');
+  expect(await used()).toEqual({ configmaps: '2' });
+});
+
+const widgets = {
+  metadata: { name: 'widgets.example.com' },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced' as const,
+    names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+  },
+};
+const Widget = defineKind({ apiVersion: 'example.com/v1', kind: 'Widget', scope: 'Namespaced', body: {} });
+
+test('objects of a kind that comes later are counted from then on, until it goes', async () => {
+  await makeQuota({ 'count/widgets.example.com': '2', configmaps: '5' });
+  expect((await status()).used).toEqual({ configmaps: '0' });
+  for (let round = 0; round < 2; round++) {
+    await cluster.api(CustomResourceDefinition).create(widgets);
+    await cluster.settle();
+    await cluster.api(Widget).create({ metadata: { name: 'a' } });
+    await cluster.api(Widget).create({ metadata: { name: 'b' } });
+    await expect(cluster.api(Widget).create({ metadata: { name: 'c' } })).rejects.toThrow('exceeded quota');
+    await cluster.api(Widget).delete('a');
+    expect(await used()).toEqual({ configmaps: '0', 'count/widgets.example.com': '1' });
+    await cluster.api(Widget).delete('b');
+    await cluster.api(CustomResourceDefinition).delete('widgets.example.com');
+    expect(await used()).toEqual({ configmaps: '0', 'count/widgets.example.com': '0' });
+    await cluster.clock.advance(20 * 60_000);
+  }
+});
+
+test('thousands of objects that go one after another cost no more than a few', async () => {
+  const makeMaps = (from: number, to: number) =>
+    Promise.all(Array.from({ length: to - from }, (_, index) => map(`m-${from + index}`)));
+  await makeQuota({ configmaps: '1M' });
+  await makeMaps(0, 2_101);
+  expect(await used()).toEqual({ configmaps: '2101' });
+  // Each deletion is looked at: where every look counted all there is, that would be half a million objects.
+  for (let i = 0; i < 250; i++) {
+    await cluster.api(ConfigMap).delete(`m-${i}`);
+    if (i % 50 === 1) expect(await used()).toEqual({ configmaps: String(2_100 - i) });
+  }
+  await cluster.api(ConfigMap).deleteCollection({});
+  expect(await used()).toEqual({ configmaps: '0' });
+});
+
+test('a pod whose time to go is over counts no more, as soon as there is a look', async () => {
+  await makeQuota({ pods: '5', configmaps: '5' });
+  await pod('a', { nodeName: 'n' });
+  await map('m');
+  await cluster.api(Pod).delete('a', { gracePeriodSeconds: 10 });
+  expect(await used()).toEqual({ configmaps: '1', pods: '1' });
+  await cluster.clock.advance(20_001);
+  expect(await used()).toEqual({ configmaps: '1', pods: '1' });
+  await cluster.api(ConfigMap).delete('m');
+  expect(await used()).toEqual({ configmaps: '0', pods: '0' });
+});
+
+test('several quotas of a namespace are counted each in its scope, those of others not at all', async () => {
+  await cluster.api(ResourceQuota).create({
+    metadata: { name: 'effort' },
+    spec: { hard: { pods: '9' }, scopes: ['BestEffort'] },
+  });
+  await makeQuota({ pods: '9' });
+  await pod('a');
+  await cluster.api(Pod).create({ metadata: { name: 'b' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
+  await cluster.settle();
+  expect((await cluster.api(ResourceQuota).get('effort')).status.used).toEqual({ pods: '1' });
+  expect(await used()).toEqual({ pods: '2' });
+  await cluster.api(Pod).delete('b', { gracePeriodSeconds: 0 });
+  expect(await used()).toEqual({ pods: '1' });
+  expect((await cluster.api(ResourceQuota).get('effort')).status.used).toEqual({ pods: '0' });
+});

@@ -1,0 +1,82 @@
+/** Names of revisions: the same as a running server gives, and their order. */
+import { describe, expect, test } from 'vitest';
+import {
+  inRevisionOrder,
+  isSameData,
+  revisionData,
+  revisionHash,
+  revisionName,
+  type StoredRevision,
+  templateOf,
+} from '../../../src/controllers/workloads/revisions.js';
+
+/** A template as the server completes it. */
+const template = (image: string) => ({
+  spec: {
+    containers: [
+      {
+        name: 'c',
+        image,
+        resources: {},
+        terminationMessagePath: '/dev/termination-log',
+        terminationMessagePolicy: 'File',
+        imagePullPolicy: 'IfNotPresent' as const,
+      },
+    ],
+    restartPolicy: 'Always' as const,
+    terminationGracePeriodSeconds: 30,
+    dnsPolicy: 'ClusterFirst' as const,
+    automountServiceAccountToken: false,
+    securityContext: {},
+    schedulerName: 'default-scheduler',
+  },
+  metadata: { labels: { app: 'x' }, creationTimestamp: null },
+});
+
+describe('hashes', () => {
+  test.each([
+    { data: revisionData(template('i:1') as never), hash: '766d467744' },
+    { data: revisionData(template('i:2') as never), hash: '5bf644f8b5' },
+    { data: JSON.parse(String.raw`{"b":1,"a":"<é&>\u2028 \u0001\b\f\t\"\\/"}`), hash: '5cdf5896c6' },
+    { data: { spec: { template: { x: [1, 2.5, 1e21], ключ: '日本', $patch: 'replace' } } }, hash: '7cc8d56976' },
+  ])('$hash is what a running server gives', ({ data, hash }) => {
+    expect(revisionHash(data, 0)).toBe(hash);
+  });
+
+  test('a count tells collisions apart', () => {
+    const data = { a: 1 };
+    expect(new Set([0, 1, 2].map((collisions) => revisionHash(data, collisions))).size).toBe(3);
+  });
+
+  test('a long name leaves room for the hash', () => {
+    expect(revisionName('a'.repeat(253), '766d467744')).toBe(`${'a'.repeat(223)}-766d467744`);
+  });
+});
+
+describe('data', () => {
+  test('holds the template, and gives it back', () => {
+    const data = revisionData(template('i:1') as never);
+    expect(templateOf({ data })).toEqual(template('i:1'));
+    expect(templateOf({ data: { other: 1 } })).toBeUndefined();
+    expect(templateOf({ data: undefined })).toBeUndefined();
+  });
+
+  test('is the same for a template whose keys are in another order, and is compared as text', () => {
+    const { metadata, spec } = template('i:1');
+    const turned = revisionData({ metadata, spec } as never);
+    expect(isSameData(revisionData(template('i:1') as never), turned)).toBe(true);
+    expect(isSameData({ a: 1, b: 2 }, { b: 2, a: 1 })).toBe(false);
+  });
+});
+
+test('revisions are in order of their number, then of their age, then of their name', () => {
+  const revision = (number: number, creationTimestamp: string, name: string) =>
+    ({ revision: number, metadata: { name, creationTimestamp } }) as StoredRevision;
+  const all = [
+    revision(2, '2030-01-01T00:00:00Z', 'e'),
+    revision(1, '2030-01-01T00:00:01Z', 'd'),
+    revision(1, '2030-01-01T00:00:00Z', 'c'),
+    revision(1, '2030-01-01T00:00:00Z', 'b'),
+  ];
+  expect(inRevisionOrder(all).map(({ metadata }) => metadata.name)).toEqual(['b', 'c', 'd', 'e']);
+});

@@ -1,0 +1,279 @@
+/**
+ * Events: how many objects become of many events, and what stands in them.
+ */
+import {
+  type Controller,
+  type ControllerContext,
+  eventRecorder,
+  runControllers,
+  type SeriesRecorder,
+} from 'orchplane/controllers';
+import { ConfigMap, CoreEvent, Event, Namespace } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+
+async function recording() {
+  const cluster = testCluster();
+  const failures: string[] = [];
+  const contexts: ControllerContext[] = [];
+  const recorders: SeriesRecorder[] = [];
+  const controllerOf = (name: string): Controller => ({
+    name,
+    needs: [],
+    start(context) {
+      contexts.push(context);
+      recorders.push(eventRecorder(context, { controller: 'example.com/recorder', instance: `${name}-0` }));
+    },
+  });
+  const running = runControllers(cluster, [controllerOf('one'), controllerOf('two')], {
+    onError: (error, about) => failures.push(`${about}: ${(error as Error).message}`),
+  });
+  await running.ready;
+  const map = await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+  const [one, two] = contexts;
+  const [series] = recorders;
+  if (one === undefined || two === undefined || series === undefined) throw new Error('not started');
+  const list = async () => {
+    await cluster.settle();
+    return (await cluster.api(CoreEvent).list()).items;
+  };
+  return { cluster, running, failures, map, one, two, series, list };
+}
+
+describe('of the core group', () => {
+  test('an event has everything that the reference writes', async () => {
+    const { one, map, list } = await recording();
+    one.events.record(map, 'Normal', 'Made', 'it was made');
+    const [event] = await list();
+    expect(event).toMatchObject({
+      metadata: { namespace: 'default', name: expect.stringMatching(/^a\.[0-9a-f]{16}$/) },
+      involvedObject: {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        namespace: 'default',
+        name: 'a',
+        uid: map.metadata.uid,
+        resourceVersion: map.metadata.resourceVersion,
+      },
+      type: 'Normal',
+      reason: 'Made',
+      message: 'it was made',
+      count: 1,
+      firstTimestamp: '2030-01-01T00:00:00Z',
+      lastTimestamp: '2030-01-01T00:00:00Z',
+      source: { component: 'one' },
+      reportingComponent: 'one',
+    });
+  });
+
+  test('equal events are one object that counts, also after the object has changed', async () => {
+    const { cluster, one, map, list } = await recording();
+    one.events.record(map, 'Normal', 'Made', 'it was made');
+    await cluster.clock.advance(5_000);
+    const changed = await cluster.api(ConfigMap).edit('a', (draft) => {
+      draft.data = { b: 'c' };
+    });
+    one.events.record(changed, 'Normal', 'Made', 'it was made');
+    one.events.record(changed, 'Normal', 'Made', 'it was made');
+    const items = await list();
+    expect(items).toHaveLength(1);
+    expect(items[0]).toMatchObject({
+      count: 3,
+      firstTimestamp: '2030-01-01T00:00:00Z',
+      lastTimestamp: '2030-01-01T00:00:05Z',
+    });
+  });
+
+  test('events of two who write in the same moment do not meet', async () => {
+    const { one, two, map, list, failures } = await recording();
+    one.events.record(map, 'Normal', 'Made', 'one');
+    two.events.record(map, 'Normal', 'Made', 'two');
+    one.events.record(map, 'Normal', 'Used', 'one');
+    expect((await list()).map(({ message }) => message).sort()).toEqual(['one', 'one', 'two']);
+    expect(failures).toEqual([]);
+  });
+
+  test('the tenth of events that differ in their message only, and those after it, are combined', async () => {
+    const { one, map, list } = await recording();
+    for (let nth = 1; nth <= 14; nth++) one.events.record(map, 'Warning', 'Failed', `attempt ${nth}`);
+    const items = await list();
+    expect(items).toHaveLength(10);
+    const combined = items.filter(({ message }) => message?.startsWith('(combined'));
+    expect(combined).toHaveLength(1);
+    expect(combined[0]).toMatchObject({ message: '(combined from similar events): attempt 14', count: 5 });
+  });
+
+  test('ten minutes without one, and they are told apart again', async () => {
+    const { cluster, one, map, list } = await recording();
+    for (let nth = 1; nth <= 9; nth++) one.events.record(map, 'Warning', 'Failed', `attempt ${nth}`);
+    await cluster.clock.advance(600_001);
+    one.events.record(map, 'Warning', 'Failed', 'attempt 10');
+    expect((await list()).map(({ message }) => message)).toContain('attempt 10');
+  });
+
+  test('more than 25 about one object are dropped, but for one every five minutes', async () => {
+    const { cluster, one, map, list } = await recording();
+    const total = async () => (await list()).reduce((sum, { count }) => sum + (count ?? 0), 0);
+    for (let nth = 0; nth < 100; nth++) one.events.record(map, 'Warning', `Reason${nth % 4}`, 'again');
+    expect(await total()).toBe(25);
+    // Another object, and another type, are counted on their own.
+    const other = await cluster.api(ConfigMap).create({ metadata: { name: 'b' } });
+    one.events.record(other, 'Warning', 'Reason0', 'again');
+    one.events.record(map, 'Normal', 'Reason0', 'again');
+    expect(await total()).toBe(27);
+    await cluster.clock.advance(299_999);
+    one.events.record(map, 'Warning', 'Reason0', 'again');
+    expect(await total()).toBe(27);
+    await cluster.clock.advance(1);
+    one.events.record(map, 'Warning', 'Reason0', 'again');
+    one.events.record(map, 'Warning', 'Reason0', 'again');
+    expect(await total()).toBe(28);
+  });
+
+  test('an event that was deleted meanwhile is written anew and goes on counting', async () => {
+    const { cluster, one, map, list } = await recording();
+    one.events.record(map, 'Normal', 'Made', 'it was made');
+    await list();
+    await cluster.api(CoreEvent).deleteCollection();
+    one.events.record(map, 'Normal', 'Made', 'it was made');
+    expect((await list()).map(({ count }) => count)).toEqual([2]);
+  });
+
+  test('about cluster-scoped objects they live in the default namespace; names that no event may have are replaced', async () => {
+    const { cluster, one, list } = await recording();
+    const namespace = await cluster.api(Namespace).get('kube-system');
+    one.events.record(namespace, 'Normal', 'Seen', 'hello');
+    one.events.record(
+      { ...namespace, metadata: { ...namespace.metadata, name: 'system:x' } },
+      'Normal',
+      'Seen',
+      'hello',
+    );
+    const items = await list();
+    expect(items.map(({ involvedObject }) => [involvedObject.name, involvedObject.namespace])).toEqual(
+      expect.arrayContaining([
+        ['kube-system', undefined],
+        ['system:x', undefined],
+      ]),
+    );
+    expect(items).toHaveLength(2);
+  });
+
+  test('one that cannot be written is reported, and nobody waits for it', async () => {
+    const { cluster, one, map, failures, list } = await recording();
+    using _refuse = cluster.use((request, next) => {
+      if (request.resource.resource === 'events' && request.verb === 'create') throw new Error('full');
+      return next();
+    });
+    one.events.record(map, 'Normal', 'Made', 'it was made');
+    expect(await list()).toEqual([]);
+    expect(failures).toEqual(['one: event Made about ConfigMap a: full']);
+  });
+});
+
+describe('with series', () => {
+  const told = { type: 'Normal', reason: 'Greeted', action: 'Greeting', note: 'hello' } as const;
+
+  async function events(cluster: Awaited<ReturnType<typeof recording>>['cluster']) {
+    await cluster.settle();
+    return (await cluster.api(Event).list()).items;
+  }
+
+  test('the first is an event without a series', async () => {
+    const { cluster, series, map } = await recording();
+    const related = await cluster.api(Namespace).get('default');
+    series.record({ ...told, regarding: map, related });
+    const [event] = await events(cluster);
+    expect(event).toMatchObject({
+      metadata: { namespace: 'default', name: expect.stringMatching(/^a\.[0-9a-f]{16}$/) },
+      eventTime: '2030-01-01T00:00:00.000000Z',
+      reportingController: 'example.com/recorder',
+      reportingInstance: 'one-0',
+      action: 'Greeting',
+      reason: 'Greeted',
+      regarding: { kind: 'ConfigMap', name: 'a', uid: map.metadata.uid },
+      related: { kind: 'Namespace', name: 'default' },
+      note: 'hello',
+      type: 'Normal',
+    });
+    expect(event?.series).toBeUndefined();
+  });
+
+  test('the second begins a series, the others wait for its heartbeat or its end', async () => {
+    const { cluster, series, map } = await recording();
+    const record = () => series.record({ ...told, regarding: map, note: `hello at ${cluster.clock.now()}` });
+    record();
+    await cluster.clock.advance(1_000);
+    record();
+    expect((await events(cluster)).map((event) => event.series)).toEqual([
+      { count: 2, lastObservedTime: '2030-01-01T00:00:01.000000Z' },
+    ]);
+    // One a minute: the series never comes to its end.
+    for (let minute = 1; minute <= 29; minute++) {
+      await cluster.clock.advance(60_000);
+      record();
+    }
+    expect((await events(cluster))[0]?.series?.count).toBe(2);
+    await cluster.clock.advance(60_000);
+    expect((await events(cluster))[0]?.series).toEqual({ count: 31, lastObservedTime: '2030-01-01T00:29:01.000000Z' });
+    record();
+    record();
+    await cluster.clock.advance(359_999);
+    expect((await events(cluster))[0]?.series?.count).toBe(31);
+    await cluster.clock.advance(1);
+    expect((await events(cluster))[0]?.series).toEqual({ count: 33, lastObservedTime: '2030-01-01T00:30:01.000000Z' });
+    // It is over: the next one is an event of its own.
+    record();
+    expect(await events(cluster)).toHaveLength(2);
+    expect(await events(cluster)).toHaveLength(2);
+  });
+
+  test('a single event is forgotten after six minutes, and leaves no timer', async () => {
+    const { cluster, series, map } = await recording();
+    const before = cluster.clock.pending;
+    series.record({ ...told, regarding: map });
+    await cluster.settle();
+    expect(cluster.clock.pending).toBe(before + 1);
+    await cluster.clock.advance(360_000);
+    expect(cluster.clock.pending).toBe(before);
+    series.record({ ...told, regarding: map });
+    expect(await events(cluster)).toHaveLength(2);
+    await cluster.close();
+    expect(cluster.clock.pending).toBe(0);
+  });
+
+  test('another action, reason or object is another event', async () => {
+    const { cluster, series, map } = await recording();
+    series.record({ ...told, regarding: map });
+    series.record({ ...told, regarding: map, action: 'Waving' });
+    series.record({ ...told, regarding: map, reason: 'Seen' });
+    series.record({ ...told, regarding: await cluster.api(Namespace).get('default') });
+    expect(await events(cluster)).toHaveLength(4);
+  });
+
+  test('a series whose event was deleted is written anew', async () => {
+    const { cluster, series, map } = await recording();
+    series.record({ ...told, regarding: map });
+    await cluster.settle();
+    await cluster.api(Event).deleteCollection();
+    series.record({ ...told, regarding: map });
+    expect((await events(cluster)).map((event) => event.series?.count)).toEqual([2]);
+  });
+
+  test('what the server refuses is reported once; what did not reach it is tried again', async () => {
+    const { cluster, series, map, failures } = await recording();
+    series.record({ ...told, regarding: map, note: 'x'.repeat(2_000) });
+    expect(await events(cluster)).toEqual([]);
+    expect(failures).toHaveLength(1);
+    expect(failures[0]).toMatch(/^one: event Greeted about a: /);
+    let failing = 1;
+    using _down = cluster.use((request, next) => {
+      if (request.resource.resource === 'events' && request.verb === 'create' && failing-- > 0) throw new Error('down');
+      return next();
+    });
+    series.record({ ...told, regarding: map });
+    expect(await events(cluster)).toEqual([]);
+    await cluster.clock.advance(10_000);
+    expect(await events(cluster)).toHaveLength(1);
+  });
+});

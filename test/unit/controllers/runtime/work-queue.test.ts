@@ -1,0 +1,235 @@
+/**
+ * The queue of a controller: one look per key at a time, batches, delays and backoff on the clock that it is given.
+ */
+import { errors } from 'orchplane';
+import { type Again, type Reconcile, WorkQueue, type WorkQueueOptions } from 'orchplane/controllers';
+import { fakeClock } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import { nextTurn } from '../../../../src/util/clock.js';
+
+function queueOf(reconcile: Reconcile, options: Partial<WorkQueueOptions> = {}) {
+  const clock = fakeClock();
+  const failures: string[] = [];
+  const onError = (error: unknown, key: string) => failures.push(`${key}: ${(error as Error).message}`);
+  const queue = new WorkQueue({ name: 'test', clock, reconcile, onError, ...options });
+  const rest = async () => {
+    for (let turn = 0; turn < 50; turn++) await nextTurn();
+  };
+  return { clock, queue, failures, rest };
+}
+
+/** A promise that the test settles. */
+function gate() {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open, opened };
+}
+
+describe('keys', () => {
+  test('that are added together are handled once each, in the order of their addition', async () => {
+    const seen: string[] = [];
+    const { queue, rest } = queueOf(async (key) => void seen.push(key));
+    queue.open();
+    for (const key of ['b', 'a', 'b', 'c', 'a']) queue.add(key);
+    expect(seen).toEqual([]);
+    await rest();
+    expect(seen).toEqual(['b', 'a', 'c']);
+  });
+
+  test('wait until the queue is opened', async () => {
+    const seen: string[] = [];
+    const { queue, rest } = queueOf(async (key) => void seen.push(key));
+    queue.add('a');
+    await rest();
+    expect(seen).toEqual([]);
+    expect(queue.busyWith()).toEqual(['test will look at a']);
+    queue.open();
+    await rest();
+    expect(seen).toEqual(['a']);
+    expect(queue.isBusy()).toBe(false);
+  });
+
+  test('that change while they are looked at are looked at again, never twice at once', async () => {
+    const first = gate();
+    const log: string[] = [];
+    const { queue, rest } = queueOf(
+      async (key) => {
+        log.push(`begin ${key}`);
+        if (log.length === 1) await first.opened;
+        log.push(`end ${key}`);
+      },
+      { workers: 4 },
+    );
+    queue.open();
+    queue.add('a');
+    await rest();
+    queue.add('a');
+    queue.add('a');
+    await rest();
+    expect(log).toEqual(['begin a']);
+    expect(queue.busyWith()).toEqual(['test is working on a']);
+    first.open();
+    await rest();
+    expect(log).toEqual(['begin a', 'end a', 'begin a', 'end a']);
+  });
+
+  test.each([
+    [1, 1],
+    [2, 2],
+    [8, 5],
+  ])('are handled by %i workers: %i of five at once', async (workers, expected) => {
+    const hold = gate();
+    let running = 0;
+    let most = 0;
+    const { queue, rest } = queueOf(
+      async () => {
+        most = Math.max(most, ++running);
+        await hold.opened;
+        running--;
+      },
+      { workers },
+    );
+    queue.open();
+    for (const key of ['a', 'b', 'c', 'd', 'e']) queue.add(key);
+    await rest();
+    expect(most).toBe(expected);
+    hold.open();
+    await rest();
+    expect(running).toBe(0);
+    expect(queue.isBusy()).toBe(false);
+  });
+});
+
+describe('delays', () => {
+  test('a look asks for another, which comes at its time and not before', async () => {
+    const seen: number[] = [];
+    const { clock, queue, rest } = queueOf(async (): Promise<Again> => {
+      seen.push(clock.now());
+      return seen.length < 3 ? { requeueAfterMs: 1_000 } : {};
+    });
+    const start = clock.now();
+    queue.open();
+    queue.add('a');
+    await rest();
+    await clock.advance(999);
+    expect(seen).toEqual([start]);
+    await clock.advance(1);
+    await rest();
+    await clock.advance(5_000);
+    await rest();
+    expect(seen.map((each) => each - start)).toEqual([0, 1_000, 2_000]);
+    expect(clock.pending).toBe(0);
+  });
+
+  test('of two delays the earlier counts, and one can be taken back', async () => {
+    const seen: string[] = [];
+    const { clock, queue, rest } = queueOf(async (key) => void seen.push(key));
+    queue.open();
+    queue.addAfter('a', 3_000);
+    queue.addAfter('a', 1_000);
+    queue.addAfter('a', 2_000);
+    queue.addAfter('b', 500);
+    queue.cancelDelay('b');
+    queue.addAfter('c', 0);
+    await rest();
+    expect(seen).toEqual(['c']);
+    await clock.advance(1_000);
+    await rest();
+    expect(seen).toEqual(['c', 'a']);
+    await clock.advance(10_000);
+    await rest();
+    expect(seen).toEqual(['c', 'a']);
+  });
+
+  test('Infinity means never, and what is no number is a mistake', async () => {
+    const { clock, queue, failures, rest } = queueOf(async () => ({ requeueAfterMs: Number.NaN }));
+    queue.open();
+    queue.addAfter('a', Infinity);
+    expect(clock.pending).toBe(0);
+    expect(() => queue.addAfter('a', Number.NaN)).toThrow(TypeError);
+    queue.add('a');
+    await rest();
+    expect(failures).toEqual(['a: orchplane: test: a cannot wait for NaN ms']);
+  });
+});
+
+describe('failures', () => {
+  test('are reported, and tried again later and later; a success starts over', async () => {
+    const seen: number[] = [];
+    let fails = true;
+    const { clock, queue, failures, rest } = queueOf(
+      async () => {
+        seen.push(clock.now());
+        if (fails) throw new Error('broken');
+      },
+      { backoff: { firstMs: 100, longestMs: 350 } },
+    );
+    const start = clock.now();
+    queue.open();
+    queue.add('a');
+    for (let step = 0; step < 190; step++) {
+      await rest();
+      await clock.advance(5);
+    }
+    expect(seen.map((each) => each - start)).toEqual([0, 100, 300, 650]);
+    expect(failures).toHaveLength(4);
+    expect(failures[0]).toBe('a: broken');
+    fails = false;
+    await clock.advance(350);
+    await rest();
+    expect(seen).toHaveLength(5);
+    expect(clock.pending).toBe(0);
+  });
+
+  test('a lost race is no failure at first: it is tried again at once', async () => {
+    let looks = 0;
+    const { clock, queue, failures, rest } = queueOf(async () => {
+      if (++looks <= 3) throw errors.conflict({ group: '', resource: 'pods' }, 'a', 'changed');
+    });
+    queue.open();
+    queue.add('a');
+    await rest();
+    expect(looks).toBe(4);
+    expect(failures).toEqual([]);
+    expect(clock.pending).toBe(0);
+  });
+
+  test('races that are lost for ever are failures like any other', async () => {
+    let looks = 0;
+    const { queue, failures, rest } = queueOf(async () => {
+      looks++;
+      throw errors.conflict({ group: '', resource: 'pods' }, 'a', 'changed');
+    });
+    queue.open();
+    queue.add('a');
+    await rest();
+    expect(looks).toBe(6);
+    expect(failures).toHaveLength(1);
+  });
+});
+
+describe('the end', () => {
+  test('leaves no timer, and what was under way changes nothing any more', async () => {
+    const hold = gate();
+    const { clock, queue, failures, rest } = queueOf(async () => {
+      await hold.opened;
+      throw new Error('too late to matter');
+    });
+    queue.open();
+    queue.add('a');
+    queue.addAfter('b', 1_000);
+    await rest();
+    expect(clock.pending).toBe(1);
+    queue.close();
+    hold.open();
+    await rest();
+    queue.add('c');
+    queue.addAfter('d', 5);
+    expect(clock.pending).toBe(0);
+    expect(failures).toEqual([]);
+    expect(queue.isBusy()).toBe(false);
+    expect(queue.busyWith()).toEqual([]);
+  });
+});

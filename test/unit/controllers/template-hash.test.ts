@@ -1,0 +1,107 @@
+/** Hashes of pod templates, against those of the reference implementation. */
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { nameHash } from '../../../src/controllers/workloads/template-hash.js';
+
+const WIRE = new URL('../../../../shared/vectors/wire/apps.v1.Deployment.json', import.meta.url);
+
+const container = {
+  name: 'c',
+  image: 'i:1',
+  resources: {},
+  terminationMessagePath: '/dev/termination-log',
+  terminationMessagePolicy: 'File',
+  imagePullPolicy: 'IfNotPresent',
+};
+
+const ORDINARY = {
+  metadata: { creationTimestamp: null, labels: { app: 'x', v: '1' } },
+  spec: {
+    containers: [container],
+    restartPolicy: 'Always',
+    terminationGracePeriodSeconds: 30,
+    dnsPolicy: 'ClusterFirst',
+    automountServiceAccountToken: false,
+    securityContext: {},
+    schedulerName: 'default-scheduler',
+  },
+};
+
+const MANIFOLD = {
+  metadata: { annotations: { b: '2', a: '1' }, finalizers: ['x/y'] },
+  spec: {
+    containers: [
+      {
+        name: 'c',
+        env: [{ name: 'Ü', value: 'ä€𝄞' }],
+        livenessProbe: { httpGet: { port: 80 } },
+        readinessProbe: { tcpSocket: { port: 'http' } },
+      },
+    ],
+    volumes: [
+      { name: 'v', emptyDir: {} },
+      { name: 'w', configMap: { name: 'm' } },
+    ],
+  },
+};
+
+const withCpu = (cpu: string) => ({
+  metadata: {},
+  spec: { containers: [{ name: 'c', resources: { limits: { cpu } } }] },
+});
+
+test.each([
+  ['as most are', ORDINARY, 'c7969d79c'],
+  ['with nothing in it', { metadata: {}, spec: { containers: [] } }, '6f75fc469d'],
+  ['with empty lists and maps', { metadata: { labels: {} }, spec: { containers: [], volumes: [] } }, '6f75fc469d'],
+  ['with many things in it', MANIFOLD, '74c954c7f5'],
+  ['with a time', { metadata: { creationTimestamp: '2024-01-02T03:04:05Z' }, spec: { containers: [] } }, '7f7fb67584'],
+])('a template %s', (_what, template, hash) => {
+  expect(nameHash(template)).toBe(hash);
+});
+
+test.each([
+  ['0', '7b95d7b764'],
+  ['1', '9564bcc44'],
+  ['500m', '5df4cff78f'],
+  ['0.5', '5df4cff78f'],
+  ['1500', '787f4f5f7b'],
+  ['1k', '74b7b7bcd8'],
+  ['10G', '85966989d'],
+  ['100u', '665489b8d6'],
+  ['-1', '86dbb4dd4'],
+  ['2e3', '7f5987dc98'],
+  ['1Ki', '86b67c4784'],
+  ['1Gi', '5db74b94d8'],
+  ['128Mi', '8696645cc9'],
+  ['100Ti', 'f758568d5'],
+  ['12345678901234567890', '56cb45656b'],
+])('a quantity of %s', (cpu, hash) => {
+  expect(nameHash(withCpu(cpu))).toBe(hash);
+});
+
+test.each([
+  [0, '679f49bb9d'],
+  [1, '7f69c5f4f5'],
+  [300, '7894c7b9bf'],
+])('after %d collisions', (collisions, hash) => {
+  expect(nameHash({}, collisions)).toBe(hash);
+});
+
+test('the order of fields does not matter', () => {
+  const { metadata, spec } = ORDINARY;
+  expect(nameHash({ spec: Object.fromEntries(Object.entries(spec).reverse()), metadata })).toBe(nameHash(ORDINARY));
+});
+
+describe.skipIf(!existsSync(WIRE))(
+  'a template with every field (skipped without the vectors beside the repository)',
+  () => {
+    test('has its hash', () => {
+      // What is noted of managers is not printed here.
+      const text = readFileSync(WIRE, 'utf8');
+      const withoutManagers = (key: string, value: unknown) => (key === 'managedFields' ? undefined : value);
+      const { spec } = JSON.parse(text, withoutManagers) as { readonly spec: { readonly template: unknown } };
+      expect(nameHash(spec.template)).toBe('6d795f45d4');
+    });
+  },
+);

@@ -1,0 +1,153 @@
+/** Claims and volumes are not taken away while they are used; the claims of ephemeral volumes come and go with pods. */
+import { PersistentVolume, PersistentVolumeClaim, Pod } from 'orchplane/kinds';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { VolumesSetting } from './volumes-setting.js';
+
+let at: VolumesSetting;
+beforeEach(() => {
+  at = new VolumesSetting();
+});
+afterEach(async () => {
+  await at.cluster.close();
+});
+
+const dropClaim = async (name: string) => {
+  await at.cluster.api(PersistentVolumeClaim).delete(name);
+  await at.settle();
+};
+const dropPod = async (name: string) => {
+  await at.cluster.api(Pod).delete(name, { gracePeriodSeconds: 0 });
+  await at.settle();
+};
+
+describe('claims', () => {
+  test('one that nobody uses goes at once', async () => {
+    await at.claim('c');
+    await dropClaim('c');
+    expect(await at.findClaim('c')).toBeUndefined();
+  });
+
+  test('one that a pod on a node uses waits for the last of them', async () => {
+    await at.claim('c');
+    await at.pod('p', 'c', { nodeName: 'n' });
+    await at.pod('q', 'c', { nodeName: 'n' });
+    await dropClaim('c');
+    expect((await at.findClaim('c'))?.metadata.finalizers).toEqual(['orch.io/pvc-protection']);
+    await dropPod('p');
+    expect(await at.findClaim('c')).toBeDefined();
+    await dropPod('q');
+    expect(await at.findClaim('c')).toBeUndefined();
+  });
+
+  test('pods without a node do not count, pods that are over do', async () => {
+    await at.claim('c');
+    await at.claim('d');
+    await at.pod('p', 'c');
+    await at.pod('q', 'd', { nodeName: 'n' });
+    await at.cluster.api(Pod).status.edit('q', (draft) => {
+      draft.status = { phase: 'Succeeded' } as never;
+    });
+    await dropClaim('c');
+    await dropClaim('d');
+    expect(await at.findClaim('c')).toBeUndefined();
+    expect(await at.findClaim('d')).toBeDefined();
+    await dropPod('q');
+    expect(await at.findClaim('d')).toBeUndefined();
+  });
+
+  test('the finalizer comes back where it is missing', async () => {
+    await at.claim('c');
+    await at.settle();
+    await at.cluster.api(PersistentVolumeClaim).edit('c', (draft) => {
+      draft.metadata.finalizers = ['example.com/mine'];
+    });
+    await at.settle();
+    expect((await at.findClaim('c'))?.metadata.finalizers).toEqual(['example.com/mine', 'orch.io/pvc-protection']);
+  });
+
+  test('other finalizers are left to others', async () => {
+    await at.claim('c', '1Gi', {}, { finalizers: ['example.com/mine'] });
+    await dropClaim('c');
+    expect((await at.findClaim('c'))?.metadata.finalizers).toEqual(['example.com/mine']);
+  });
+});
+
+describe('volumes', () => {
+  test('a free one goes at once', async () => {
+    await at.volume('v');
+    await at.settle();
+    await at.cluster.api(PersistentVolume).delete('v');
+    await at.settle();
+    expect(await at.findVolume('v')).toBeUndefined();
+  });
+
+  test('a bound one goes with its claim', async () => {
+    await at.volume('v');
+    await at.claim('c');
+    await at.settle();
+    await at.cluster.api(PersistentVolume).delete('v');
+    await at.settle();
+    expect((await at.findVolume('v'))?.metadata.finalizers).toEqual(['orch.io/pv-protection']);
+    expect(await at.claimPhase('c')).toBe('Bound');
+    await dropClaim('c');
+    expect(await at.findVolume('v')).toBeUndefined();
+  });
+});
+
+describe('ephemeral volumes', () => {
+  const template = {
+    metadata: { labels: { l: 'e' }, annotations: { a: 'b' } },
+    spec: { accessModes: ['ReadWriteOnce'], storageClassName: 'slow', resources: { requests: { storage: '1Gi' } } },
+  };
+  const volumes = [{ name: 'v', ephemeral: { volumeClaimTemplate: template } }];
+
+  test('a pod gets a claim of its own, as its template says', async () => {
+    const { metadata } = await at.pod('p', '', { volumes });
+    await at.settle();
+    const claim = await at.findClaim('p-v');
+    expect(claim?.metadata).toMatchObject({
+      labels: { l: 'e' },
+      annotations: expect.objectContaining({ a: 'b' }),
+      ownerReferences: [
+        { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: metadata.uid, controller: true, blockOwnerDeletion: true },
+      ],
+    });
+    expect(claim?.spec).toMatchObject(template.spec);
+  });
+
+  test('the claim goes with the pod', async () => {
+    await at.pod('p', '', { volumes, nodeName: 'n' });
+    await at.settle();
+    expect(await at.findClaim('p-v')).toBeDefined();
+    await dropPod('p');
+    expect(await at.findClaim('p-v')).toBeUndefined();
+  });
+
+  test('a claim that is taken away comes back', async () => {
+    await at.pod('p', '', { volumes });
+    await at.settle();
+    const before = (await at.findClaim('p-v'))?.metadata.uid;
+    await dropClaim('p-v');
+    const after = (await at.findClaim('p-v'))?.metadata.uid;
+    expect(after).toBeDefined();
+    expect(after).not.toBe(before);
+  });
+
+  test('a claim of that name that is not its own is not used', async () => {
+    await at.claim('p-v');
+    await at.pod('p', '', { volumes });
+    expect(await at.said('p')).toEqual([
+      ['FailedBinding', 'ephemeral volume v: PVC default/p-v was not created for pod default/p (pod is not owner)'],
+    ]);
+    expect((await at.findClaim('p-v'))?.metadata.ownerReferences).toBeUndefined();
+    // Once it is gone, the pod gets its own.
+    await dropClaim('p-v');
+    expect((await at.findClaim('p-v'))?.metadata.ownerReferences).toHaveLength(1);
+  });
+
+  test('its volume is bound as any other', async () => {
+    await at.volume('disk');
+    await at.pod('p', '', { volumes });
+    expect(await at.given('p-v')).toBe('disk');
+  });
+});

@@ -1,0 +1,315 @@
+/** Versions for which somebody else answers. */
+import { apiServices, controllers } from 'orchplane/controllers';
+import { type Aggregation, createFetchHandler } from 'orchplane/http';
+import { APIService, ClusterRole, ClusterRoleBinding, Service } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+
+const NAME = 'v1.metrics.example.com';
+const BASE = 'http://c.local';
+const ALL_GROUPS = 'application/json;g=apidiscovery.orch.io;v=v2;as=APIGroupDiscoveryList';
+const RESOURCES = [
+  { name: 'nodes', singularName: 'node', namespaced: false, kind: 'NodeMetrics', verbs: ['get', 'list'] },
+  { name: 'nodes/status', singularName: '', namespaced: false, kind: '', verbs: ['get'] },
+];
+
+const TOKENS = {
+  root: { user: 'root', groups: ['system:masters'] },
+  alice: { user: 'alice', uid: '7', groups: ['dev', 'ops'], extra: { 'example.com/Scope%': ['a', 'b'] } },
+};
+
+interface World {
+  readonly cluster: ReturnType<typeof testCluster>;
+  /** As root, unless the headers say otherwise. */
+  ask(path: string, init?: RequestInit): Promise<Response>;
+}
+
+async function world(
+  aggregate: Aggregation | undefined,
+  options: { service?: boolean; group?: string } = {},
+): Promise<World> {
+  const { service = true, group = 'metrics.example.com' } = options;
+  const cluster = testCluster();
+  if (service) {
+    await cluster.api(Service).create({
+      metadata: { name: 'metrics' },
+      spec: { type: 'ExternalName', externalName: 'metrics.example.com' },
+    });
+  }
+  // Users may hand over what a cluster serves itself.
+  if (group === 'apps') await cluster.api(APIService).delete('v1.apps');
+  await cluster.api(APIService).create({
+    metadata: { name: `v1.${group}` },
+    spec: {
+      group,
+      version: 'v1',
+      groupPriorityMinimum: 2000,
+      versionPriority: 10,
+      service: { namespace: 'default', name: 'metrics' },
+    },
+  });
+  const handler = createFetchHandler(cluster, { aggregate, tokens: TOKENS });
+  return {
+    cluster,
+    ask: (path, init = {}) => {
+      const headers = { authorization: 'Bearer root', ...(init.headers as Record<string, string> | undefined) };
+      return handler(new Request(`${BASE}${path}`, { ...init, headers }));
+    },
+  };
+}
+
+afterEach(() => vi.unstubAllGlobals());
+
+describe('a request for a version of somebody else', () => {
+  test('is passed on as it came, without what is for this server only', async () => {
+    let seen: Request | undefined;
+    const { ask } = await world({
+      [NAME]: (request) => {
+        seen = request;
+        return Response.json({ kind: 'NodeMetrics' }, { status: 201, headers: { 'x-own': 'yes' } });
+      },
+    });
+    const response = await ask('/apis/metrics.example.com/v1/nodes/a%20b?pretty=1&x=%2F', {
+      method: 'POST',
+      body: '{"a":1}',
+      headers: {
+        'content-type': 'application/json',
+        'x-remote-user': 'forged',
+        'x-remote-extra-y': 'forged',
+        accept: 'a/b',
+      },
+    });
+    expect(response.status).toBe(201);
+    expect(await response.json()).toEqual({ kind: 'NodeMetrics' });
+    expect(response.headers.get('x-own')).toBe('yes');
+    expect(seen?.method).toBe('POST');
+    expect(seen?.url).toBe('https://metrics.default.svc/apis/metrics.example.com/v1/nodes/a%20b?pretty=1&x=%2F');
+    expect(await seen?.text()).toBe('{"a":1}');
+    const header = (name: string) => seen?.headers.get(name);
+    expect(header('authorization')).toBeNull();
+    expect(header('x-remote-user')).toBe('root');
+    expect(header('x-remote-extra-y')).toBeNull();
+    expect(header('accept')).toBe('a/b');
+    expect(header('x-forwarded-host')).toBe('c.local');
+    expect(header('x-forwarded-uri')).toBe('/apis/metrics.example.com/v1/nodes/a%20b');
+    expect(header('audit-id')).toBe(response.headers.get('audit-id'));
+  });
+
+  test('tells who asks, whole', async () => {
+    const seen: Headers[] = [];
+    const { ask, cluster } = await world({
+      [NAME]: ({ headers }) => {
+        seen.push(headers);
+        return new Response();
+      },
+    });
+    const rules = [{ apiGroups: ['metrics.example.com'], resources: ['nodes'], verbs: ['list'] }];
+    await cluster.api(ClusterRole).create({ metadata: { name: 'm' }, rules });
+    await cluster.api(ClusterRoleBinding).create({
+      metadata: { name: 'm' },
+      roleRef: { apiGroup: 'rbac.authorization.orch.io', kind: 'ClusterRole', name: 'm' },
+      subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.orch.io', name: 'alice' }],
+    });
+    const path = '/apis/metrics.example.com/v1/nodes';
+    expect((await ask(path, { headers: { authorization: 'Bearer alice' } })).status).toBe(200);
+    expect((await ask(path, { headers: { 'impersonate-user': 'alice' } })).status).toBe(200);
+    const told = seen.map((headers) => [...headers].filter(([name]) => /^(x-remote|impersonate)/.test(name)));
+    expect(told).toEqual([
+      [
+        ['x-remote-extra-example.com%2fscope%25', 'a, b'],
+        ['x-remote-group', 'dev, ops, system:authenticated'],
+        ['x-remote-uid', '7'],
+        ['x-remote-user', 'alice'],
+      ],
+      [
+        ['x-remote-group', 'system:authenticated'],
+        ['x-remote-user', 'alice'],
+      ],
+    ]);
+  });
+
+  test('is refused here when who asks may not', async () => {
+    let asked = 0;
+    const { ask } = await world({
+      [NAME]: () => {
+        asked++;
+        return new Response();
+      },
+    });
+    const response = await ask('/apis/metrics.example.com/v1/nodes', { headers: { authorization: 'Bearer alice' } });
+    expect(response.status).toBe(403);
+    expect(asked).toBe(0);
+  });
+
+  test('is answered while the answer is still being made', async () => {
+    let more: ReadableStreamDefaultController<Uint8Array> | undefined;
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        more = controller;
+      },
+    });
+    const { ask } = await world({ [NAME]: () => new Response(body) });
+    const response = await ask('/apis/metrics.example.com/v1/nodes?watch=1');
+    const reader = response.body?.getReader();
+    more?.enqueue(new TextEncoder().encode('one'));
+    expect(new TextDecoder().decode((await reader?.read())?.value)).toBe('one');
+    more?.close();
+    expect((await reader?.read())?.done).toBe(true);
+  });
+
+  test('takes the place of what is served here', async () => {
+    const { ask } = await world(() => () => new Response('elsewhere'), { group: 'own.example.com' });
+    expect(await (await ask('/apis/own.example.com/v1')).text()).toBe('elsewhere');
+    expect((await ask('/apis/own.example.com/v2')).status).toBe(404);
+    expect((await ask('/apis/apps/v1')).status).toBe(200);
+  });
+
+  test('over the network: without encodings that were undone on the way, redirections as they are', async () => {
+    const seen: [string, RequestInit][] = [];
+    vi.stubGlobal('fetch', async (url: string, init: RequestInit) => {
+      seen.push([url, init]);
+      return new Response('text', { status: 307, headers: { location: '/x', 'content-encoding': 'gzip' } });
+    });
+    const { ask } = await world({ [NAME]: 'https://10.0.0.7:6443/' });
+    const response = await ask('/apis/metrics.example.com/v1/nodes');
+    expect(response.status).toBe(307);
+    expect(response.headers.get('location')).toBe('/x');
+    expect(response.headers.get('content-encoding')).toBeNull();
+    expect(seen[0]?.[0]).toBe('https://10.0.0.7:6443/apis/metrics.example.com/v1/nodes');
+    expect(seen[0]?.[1].redirect).toBe('manual');
+  });
+});
+
+describe('who cannot be reached', () => {
+  test('is unavailable', async () => {
+    const { ask } = await world({ [NAME]: () => new Response() }, { service: false });
+    for (const path of ['/apis/metrics.example.com/v1', '/apis/metrics.example.com/v1/nodes']) {
+      const response = await ask(path);
+      expect([response.status, await response.text()]).toEqual([503, 'service unavailable\n']);
+      expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    }
+  });
+
+  test('is told as what it is', async () => {
+    const { ask } = await world({
+      [NAME]: () => {
+        throw new Error('connection refused');
+      },
+    });
+    const response = await ask('/apis/metrics.example.com/v1/nodes');
+    expect([response.status, await response.text()]).toEqual([
+      503,
+      'error trying to reach service: connection refused\n',
+    ]);
+  });
+});
+
+describe('discovery', () => {
+  const legacy = (request: Request) => {
+    if (new URL(request.url).pathname === '/apis') return new Response('no', { status: 404 });
+    return Response.json({ kind: 'APIResourceList', groupVersion: 'metrics.example.com/v1', resources: RESOURCES });
+  };
+  const remoteIn = async (response: Response) => {
+    const { items } = (await response.json()) as { items: { metadata: { name: string }; versions: unknown[] }[] };
+    return items
+      .map(({ metadata, versions }) => ({ name: metadata.name, versions }))
+      .find(({ name }) => name === 'metrics.example.com');
+  };
+
+  test('lists the group where its priority puts it', async () => {
+    const { ask } = await world({ [NAME]: legacy });
+    const { groups } = (await (await ask('/apis')).json()) as { groups: { name: string }[] };
+    expect(groups[0]?.name).toBe('apiregistration.orch.io');
+    expect(groups.at(-1)).toEqual({
+      name: 'metrics.example.com',
+      versions: [{ groupVersion: 'metrics.example.com/v1', version: 'v1' }],
+      preferredVersion: { groupVersion: 'metrics.example.com/v1', version: 'v1' },
+    });
+    expect(await (await ask('/apis/metrics.example.com')).json()).toEqual({
+      kind: 'APIGroup',
+      apiVersion: 'v1',
+      ...groups.at(-1),
+    });
+  });
+
+  test('has what an older server says about its resources', async () => {
+    const { ask } = await world({ [NAME]: legacy });
+    const response = await ask('/apis', { headers: { accept: ALL_GROUPS } });
+    const etag = response.headers.get('etag') ?? '';
+    expect(await remoteIn(response)).toEqual({
+      name: 'metrics.example.com',
+      versions: [
+        {
+          version: 'v1',
+          resources: [
+            {
+              resource: 'nodes',
+              responseKind: { group: '', version: '', kind: 'NodeMetrics' },
+              scope: 'Cluster',
+              singularResource: 'node',
+              verbs: ['get', 'list'],
+              subresources: [
+                { subresource: 'status', responseKind: { group: '', version: '', kind: '' }, verbs: ['get'] },
+              ],
+            },
+          ],
+          freshness: 'Current',
+        },
+      ],
+    });
+    const again = await ask('/apis', { headers: { accept: ALL_GROUPS, 'if-none-match': etag } });
+    expect(again.status).toBe(304);
+  });
+
+  test('has what a server of today says, which may itself be one of these clusters', async () => {
+    const behind = testCluster({ dialect: 'orch' });
+    const inner = createFetchHandler(behind);
+    const { ask } = await world(() => inner, { group: 'apps' });
+    const { items } = (await (await ask('/apis', { headers: { accept: ALL_GROUPS } })).json()) as {
+      items: { metadata: { name: string }; versions: { resources: unknown[]; freshness: string }[] }[];
+    };
+    const apps = items.find(({ metadata }) => metadata.name === 'apps');
+    expect(apps?.versions[0]?.freshness).toBe('Current');
+    expect(apps?.versions[0]?.resources.length).toBe(5);
+  });
+
+  test('marks as stale what cannot be had', async () => {
+    const { ask } = await world({ [NAME]: legacy }, { service: false });
+    expect(await remoteIn(await ask('/apis', { headers: { accept: ALL_GROUPS } }))).toEqual({
+      name: 'metrics.example.com',
+      versions: [{ version: 'v1', freshness: 'Stale' }],
+    });
+  });
+
+  test('asks once a minute, and does not wait for ever', async () => {
+    let asked = 0;
+    let hangs = false;
+    const { ask, cluster } = await world({
+      [NAME]: (request) => {
+        asked++;
+        return hangs ? new Promise<Response>(() => undefined) : legacy(request);
+      },
+    });
+    const accept = { headers: { accept: ALL_GROUPS } };
+    await ask('/apis', accept);
+    await ask('/apis', accept);
+    expect(asked).toBe(2);
+    await cluster.clock.advance(60_000);
+    hangs = true;
+    const late = ask('/apis', accept);
+    await Promise.resolve();
+    for (let n = 0; n < 10; n++) await cluster.clock.advance(1000);
+    expect(await remoteIn(await late)).toMatchObject({ versions: [{ freshness: 'Stale' }] });
+  });
+});
+
+test('a controller and a handler share who answers', async () => {
+  const aggregate = { [NAME]: () => Response.json({ resources: [] }) };
+  const cluster = testCluster({ controllers: controllers([apiServices({ aggregate })]) });
+  const handler = createFetchHandler(cluster, { aggregate });
+  expect((await handler(new Request(`${BASE}/apis/metrics.example.com`))).status).toBe(404);
+});
+
+test.each([[7], [{ x: 'nowhere' }], [{ x: 1 }]])('a handler refuses %o', (aggregate) => {
+  expect(() => createFetchHandler(testCluster(), { aggregate: aggregate as never })).toThrow('aggregate');
+});
