@@ -70,6 +70,8 @@ export function createInformer<Object, IndexName extends string>(
   return new CachingInformer(endpoint, options);
 }
 
+const ENDED = 'the informer has ended';
+
 interface Subscription<Object> {
   readonly listener: InformerListener<Object>;
   active: boolean;
@@ -212,7 +214,8 @@ class CachingInformer<Object, IndexName extends string> implements Informer<Obje
     this.#offSignal();
     for (const subscription of this.#subscriptions) subscription.active = false;
     this.#subscriptions = [];
-    this.#stop.abort();
+    // A reason of one's own spares the making of an error that nobody sees.
+    this.#stop.abort(ENDED);
     this.#sync.reject(reason);
   }
 

@@ -3,7 +3,7 @@
  * each wait for a finalizer, a rollout of 100 replicas, and a week of runs every five minutes. Next to each a bare loop
  * that puts as many things into a Map and takes them out again.
  */
-import { controllers, defineController, standardControllers } from '../../dist/controllers/index.js';
+import { controllers, defineController, stages, standardControllers } from '../../dist/controllers/index.js';
 import { ConfigMap, CronJob, Deployment, Job, Namespace, Pod } from '../../dist/kinds/index.js';
 import { testCluster } from '../../dist/testing/index.js';
 import { compare, verify } from './measure.mjs';
@@ -39,7 +39,7 @@ const letGo = defineController({
 const namespaceGoes = {
   count: OBJECTS,
   async prepare() {
-    const cluster = testCluster({ controllers: controllers([...standardControllers(), letGo]) });
+    const cluster = testCluster({ controllers: controllers([...standardControllers(), stages(), letGo]) });
     await cluster.api(Namespace).create({ metadata: { name: 'full' } });
     const configMaps = cluster.api(ConfigMap, 'full');
     for (let index = 0; index < OBJECTS; index++) {
@@ -61,7 +61,7 @@ const namespaceGoes = {
 const rollout = {
   count: REPLICAS,
   async prepare() {
-    const cluster = testCluster({ controllers: controllers(standardControllers()) });
+    const cluster = testCluster({ controllers: controllers([...standardControllers(), stages()]) });
     await cluster.api(Deployment).create({
       metadata: { name: 'web' },
       spec: {
@@ -91,7 +91,7 @@ const rollout = {
 const cronWeek = {
   count: RUNS,
   async prepare() {
-    const cluster = testCluster({ controllers: controllers(standardControllers()) });
+    const cluster = testCluster({ controllers: controllers([...standardControllers(), stages()]) });
     const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'run', image: 'run:1' }] } };
     await cluster.api(CronJob).create({
       metadata: { name: 'run' },

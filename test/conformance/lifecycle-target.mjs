@@ -48,10 +48,9 @@ export async function lifecycleCluster() {
     clock,
     dialect: process.env.DIALECT === 'orch' ? 'orch' : 'kubernetes',
     admission: inReferenceOrder([...defaultAdmission, serviceAccount]),
-    controllers: controllers(
-      standardControllers({ stages: false, namespaces: { deletionDelayMs: NAMESPACE_DELETION_DELAY_MS } }),
-      { pace: pass },
-    ),
+    controllers: controllers(standardControllers({ namespaces: { deletionDelayMs: NAMESPACE_DELETION_DELAY_MS } }), {
+      pace: pass,
+    }),
   });
   await makeReadyNode(cluster);
   await clock.advance(1_000);

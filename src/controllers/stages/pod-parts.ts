@@ -7,7 +7,7 @@ import type {
   PodConditionInput,
   PodStatusInput,
 } from '../../kinds/core/v1/pod/status.js';
-import { sha256Tag } from '../../util/sha256.js';
+import { uidFromText } from '../../util/ids.js';
 import { podCondition, type StoredPod } from '../workloads/pod-state.js';
 
 /** Where a pod is on the network. */
@@ -209,6 +209,7 @@ function repositoryOf(image: string): string {
   return colon > bare.lastIndexOf('/') ? bare.slice(0, colon) : bare;
 }
 
+/** 64 digits that follow from a text. They name something that does not exist, so they need not be hard to guess. */
 function digest(text: string): string {
-  return sha256Tag(text).toLowerCase();
+  return `${uidFromText(text)}${uidFromText(`${text} `)}`.replaceAll('-', '');
 }

@@ -207,7 +207,7 @@ export class ClaimLook {
         .api(PersistentVolumeClaim, claim.metadata.namespace)
         .update({ ...claim, metadata: withAnnotations(claim.metadata, marks) });
     } catch (error) {
-      if (error instanceof StatusError && error.reason !== 'Conflict') {
+      if (StatusError.is(error) && error.reason !== 'Conflict') {
         this.#say(claim, 'Warning', 'ProvisioningFailed', `Error saving claim: ${error.message}`);
       }
       throw error;

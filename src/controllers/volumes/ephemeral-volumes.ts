@@ -74,7 +74,7 @@ async function makeClaims(
           spec: template.spec,
         });
       } catch (error) {
-        if (!(error instanceof StatusError)) throw error;
+        if (!StatusError.is(error)) throw error;
         problem = `create PVC ${name}: ${error.message}`;
       }
     }

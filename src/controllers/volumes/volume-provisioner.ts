@@ -64,7 +64,7 @@ export function volumeProvisioner(options: VolumeProvisionerOptions): Controller
             await context.client.api(PersistentVolume).create(volumeFor(claim, storageClass, names));
           } catch (error) {
             if (StatusError.is(error, 'AlreadyExists')) return;
-            const why = error instanceof StatusError ? error.message : String(error);
+            const why = StatusError.is(error) ? error.message : String(error);
             const message = `failed to provision volume with StorageClass "${storageClass.metadata.name}": ${why}`;
             context.events.record(claim, 'Warning', 'ProvisioningFailed', message);
             throw error;

@@ -42,6 +42,8 @@ class ApiServiceAttendant implements Attendant {
   #wanted: ReadonlyMap<string, WantedService> = new Map();
   /** Versions of built-in groups that have had their APIService; what became of it since is up to users. */
   readonly #begun = new Set<string>();
+  readonly #wantedBy = new WeakMap<object, readonly WantedService[]>();
+  readonly #right = new WeakSet<APIService>();
   /** All that do not answer for themselves, or have not always. */
   #judged: readonly APIService[] = [];
 
@@ -63,36 +65,39 @@ class ApiServiceAttendant implements Attendant {
       if (isFirst) this.#begin();
     }
     if (isServedAnew || server.changes(API_SERVICES) !== this.#servicesSeen) {
-      this.#register();
-      this.#judged = this.#services().filter(
+      // What is written here is another reason to come back, which is when the rest is looked at.
+      this.#servicesSeen = server.changes(API_SERVICES);
+      const services = server.objects.list(API_SERVICES) as unknown as readonly APIService[];
+      this.#register(services);
+      this.#judged = services.filter(
         (service) => service.spec.service !== undefined || availableOf(service)?.reason !== LOCAL.reason,
       );
-      this.#servicesSeen = server.changes(API_SERVICES);
       this.#networkSeen = -1;
+      if (server.changes(API_SERVICES) !== this.#servicesSeen) return;
     }
     if (this.#judged.length > 0) this.#judge();
   }
 
-  #services(): readonly APIService[] {
-    return this.#server.objects.list(API_SERVICES) as unknown as readonly APIService[];
-  }
-
   /** By name. */
   #want(kinds: readonly ServedKind[]): ReadonlyMap<string, WantedService> {
-    const { objects, dialect } = this.#server;
-    const versions: GroupVersion[] = kinds.map(({ gvr }) => gvr);
-    const definitions = objects.list(DEFINITIONS) as unknown as readonly CustomResourceDefinition[];
-    for (const { spec } of definitions) {
-      for (const { name, served } of spec.versions) if (served) versions.push({ group: spec.group, version: name });
-    }
     const wanted = new Map<string, WantedService>();
-    const seen = new Set<string>();
-    for (const gv of versions) {
-      const key = `${gv.group}/${gv.version}`;
-      if (seen.has(key)) continue;
-      seen.add(key);
-      const service = wantedService(gv, dialect);
-      if (service !== undefined) wanted.set(service.name, service);
+    for (const kind of kinds) {
+      for (const service of this.#wantedFor(kind, () => [kind.gvr])) wanted.set(service.name, service);
+    }
+    const definitions = this.#server.objects.list(DEFINITIONS) as unknown as readonly CustomResourceDefinition[];
+    for (const definition of definitions) {
+      for (const service of this.#wantedFor(definition, () => versionsOf(definition)))
+        wanted.set(service.name, service);
+    }
+    return wanted;
+  }
+
+  /** Asked again whenever any definition changes, of which there may be thousands: each is worked out once. */
+  #wantedFor(source: object, versions: () => readonly GroupVersion[]): readonly WantedService[] {
+    let wanted = this.#wantedBy.get(source);
+    if (wanted === undefined) {
+      wanted = versions().flatMap((gv) => wantedService(gv, this.#server.dialect) ?? []);
+      this.#wantedBy.set(source, wanted);
     }
     return wanted;
   }
@@ -101,10 +106,9 @@ class ApiServiceAttendant implements Attendant {
     for (const { name, managed } of this.#wanted.values()) if (managed === 'onstart') this.#begun.add(name);
   }
 
-  #register(): void {
-    const { dialect } = this.#server;
-    const label = managedLabel(dialect);
-    const present = new Map(this.#services().map((service) => [service.metadata.name, service]));
+  #register(services: readonly APIService[]): void {
+    const label = managedLabel(this.#server.dialect);
+    const present = new Map(services.map((service) => [service.metadata.name, service]));
     // A cluster that is still being made has none; it will get them all at once.
     if (present.size === 0) return;
     for (const wanted of this.#wanted.values()) {
@@ -113,15 +117,21 @@ class ApiServiceAttendant implements Attendant {
         if (service === undefined && !this.#begun.has(wanted.name)) this.#create(wanted, label);
         this.#begun.add(wanted.name);
       } else if (service === undefined) this.#create(wanted, label);
-      else if (service.metadata.labels?.[label] === 'true' && !deepEqual(service.spec, wanted.spec)) {
-        this.#server.update(service as unknown as ApiObject, (draft) => {
-          draft['spec'] = wanted.spec;
-        });
-      }
+      else if (!this.#right.has(service)) this.#putRight(service, wanted, label);
     }
     for (const service of present.values()) {
       const { name, labels } = service.metadata;
       if (labels?.[label] === 'true' && !this.#wanted.has(name)) this.#server.remove(service as unknown as ApiObject);
+    }
+  }
+
+  #putRight(service: APIService, { spec }: WantedService, label: string): void {
+    // What a version of some name wants is always the same, so that an object that has it is done with.
+    if (service.metadata.labels?.[label] !== 'true' || deepEqual(service.spec, spec)) this.#right.add(service);
+    else {
+      this.#server.update(service as unknown as ApiObject, (draft) => {
+        draft['spec'] = spec;
+      });
     }
   }
 
@@ -159,4 +169,8 @@ class ApiServiceAttendant implements Attendant {
         objects.get({ ...ENDPOINTS, namespace, name }) as unknown as Endpoints | undefined,
     };
   }
+}
+
+function versionsOf({ spec }: CustomResourceDefinition): GroupVersion[] {
+  return spec.versions.flatMap(({ name, served }) => (served ? [{ group: spec.group, version: name }] : []));
 }
