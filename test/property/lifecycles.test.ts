@@ -159,7 +159,10 @@ async function run(cluster: TestCluster, each: Step): Promise<void> {
         }));
       }
       case 'disown':
-        return void (await api(cluster, each.at).patch(each.at.name, mergePatch({ metadata: { ownerReferences: null } })));
+        return void (await api(cluster, each.at).patch(
+          each.at.name,
+          mergePatch({ metadata: { ownerReferences: null } }),
+        ));
       case 'cluster':
         if (each.exists) await cluster.api(PriorityClass).create({ metadata: { name: 'owner' }, value: 1 });
         else await cluster.api(PriorityClass).delete('owner');

@@ -48,11 +48,7 @@ export function endpointSlices({ maxEndpointsPerSlice = 100 }: EndpointSlicesOpt
       const selected = podServices(pods, services);
       const times = new TriggerTimes();
       const own = manager(dialect, MANAGER);
-      const slices = new OwnSlices(context.informer(EndpointSlice), {
-        dialect,
-        manager: own,
-        onChange: (key) => queue.add(key),
-      });
+      const slices = new OwnSlices(context.informer(EndpointSlice), { dialect, manager: own });
       /** Services that lack a pod because its node does not exist, by that node. */
       const waiting = new Map<string, Set<string>>();
 
@@ -102,6 +98,7 @@ export function endpointSlices({ maxEndpointsPerSlice = 100 }: EndpointSlicesOpt
         },
         { workers: 5, backoff: BACKOFF },
       );
+      slices.onChange((key) => queue.add(key));
 
       const annotated = (plan: SlicePlan, trigger: string | undefined): SlicePlan => {
         const { annotations: before, ...metadata } = plan.metadata ?? {};

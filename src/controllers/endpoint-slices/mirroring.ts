@@ -44,11 +44,7 @@ export function endpointSliceMirroring(options: EndpointSliceMirroringOptions = 
       const services = context.informer(Service);
       const all = context.informer(Endpoints);
       const own = manager(dialect, MANAGER);
-      const slices = new OwnSlices(context.informer(EndpointSlice), {
-        dialect,
-        manager: own,
-        onChange: (key) => queue.add(key),
-      });
+      const slices = new OwnSlices(context.informer(EndpointSlice), { dialect, manager: own });
       const isMirrorable = ({ metadata }: StoredEndpoints): boolean =>
         metadata.labels?.[dialect.subkey('endpointslice', 'skip-mirror')] !== 'true' &&
         metadata.annotations?.[leaderAnnotation(dialect)] === undefined;
@@ -88,6 +84,7 @@ export function endpointSliceMirroring(options: EndpointSliceMirroringOptions = 
         },
         { workers: 5, backoff: BACKOFF },
       );
+      slices.onChange((key) => queue.add(key));
 
       const tell = (endpoints: StoredEndpoints, { invalid, skipped }: MirrorNeeds): void => {
         if (invalid > 0) {

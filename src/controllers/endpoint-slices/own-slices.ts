@@ -13,17 +13,17 @@ export interface OwnSlicesOptions {
   readonly dialect: Dialect;
   /** What the label holds that tells who writes slices. */
   readonly manager: string;
-  /** Told the key of a service whose slices somebody else has touched. */
-  readonly onChange: (key: string) => void;
 }
 
 export class OwnSlices {
   readonly #options: OwnSlicesOptions;
+  readonly #slices: SharedInformer<typeof EndpointSlice>;
   readonly #byService: Lookup<StoredSlice>;
   /** The version last written of each slice that is there, by uid; absent: somebody else's. */
   readonly #written = new Map<string, string>();
   /** What was told of services while their slices were being written: whose write it was is known afterwards. */
   readonly #writing = new Map<string, InformerEvent<StoredSlice>[]>();
+  #listener: (key: string) => void = () => undefined;
 
   constructor(slices: SharedInformer<typeof EndpointSlice>, options: OwnSlicesOptions) {
     this.#options = options;
@@ -31,7 +31,16 @@ export class OwnSlices {
       const service = this.#isOwn(slice) ? this.#serviceOf(slice) : undefined;
       return service === undefined ? [] : [service];
     });
-    slices.subscribe((event) => this.#take(event));
+    this.#slices = slices;
+  }
+
+  /**
+   * Tells from now on of services whose slices have changed by another hand; first of those that have any. To be called
+   * when the queue is there that is told: what there is already is told within the call.
+   */
+  onChange(listener: (key: string) => void): void {
+    this.#listener = listener;
+    this.#slices.subscribe((event) => this.#take(event));
   }
 
   /** The controller's own slices of a service. */
@@ -70,7 +79,7 @@ export class OwnSlices {
     const keys = new Set([this.#serviceOf(object), this.#serviceOf(previous)]);
     // Another's slice of the same service, now as before.
     if (keys.size === 1 && !this.#isOwn(object) && !this.#isOwn(previous)) return;
-    for (const key of keys) if (key !== undefined) this.#options.onChange(key);
+    for (const key of keys) if (key !== undefined) this.#listener(key);
   }
 
   /** Notes that a slice is going by the controller's own hand. */

@@ -125,16 +125,25 @@ describe('settle', () => {
     const held = new Promise<void>((resolve) => {
       release = resolve;
     });
+    let begin = (): void => undefined;
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
     const stuck: Controller = {
       name: 'stuck',
       needs: [ConfigMap],
       start(context) {
-        const queue = context.queue(() => held, { name: 'maps' });
+        const look = () => {
+          begin();
+          return held;
+        };
+        const queue = context.queue(look, { name: 'maps' });
         context.informer(ConfigMap).onKey((key) => queue.add(key));
       },
     };
     await using cluster = testCluster({ controllers: controllers([stuck]) });
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+    await begun;
     await expect(cluster.settle({ timeoutMs: 20 })).rejects.toThrow(
       /not at rest after 20 ms; still busy: stuck \(maps\) is working on default\/a/,
     );

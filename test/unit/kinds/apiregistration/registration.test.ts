@@ -55,7 +55,12 @@ describe('a new cluster', () => {
   });
 
   test('has those that it was given kinds for', async () => {
-    const Thing = defineKind({ apiVersion: 'things.example.com/v1', kind: 'Thing', scope: 'Namespaced', body: { spec: z.object({}) } });
+    const Thing = defineKind({
+      apiVersion: 'things.example.com/v1',
+      kind: 'Thing',
+      scope: 'Namespaced',
+      body: { spec: z.object({}) },
+    });
     const cluster = createCluster({ kinds: [APIService, Deployment, Thing] });
     const { items } = await cluster.api(APIService).list();
     const shown = items.map(({ metadata, spec }) => [metadata.name, metadata.labels?.[LABEL], spec.versionPriority]);
@@ -67,7 +72,12 @@ describe('a new cluster', () => {
   });
 
   test('gets one more with each kind that is installed in a version that it did not have', async () => {
-    const Thing = defineKind({ apiVersion: 'things.example.com/v1', kind: 'Thing', scope: 'Namespaced', body: { spec: z.object({}) } });
+    const Thing = defineKind({
+      apiVersion: 'things.example.com/v1',
+      kind: 'Thing',
+      scope: 'Namespaced',
+      body: { spec: z.object({}) },
+    });
     const cluster = createCluster({ kinds: [APIService] });
     cluster.install(Thing);
     cluster.install(Deployment);
