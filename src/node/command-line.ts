@@ -23,7 +23,11 @@ export interface ServeSettings {
   readonly log: boolean;
   readonly featureGates: FeatureGateSettings;
   readonly runtimeConfig: string | undefined;
+  readonly controllers: ServedControllers;
 }
+
+/** `standard`: all there are. `ready`: these, and pods become ready. */
+export type ServedControllers = 'none' | 'standard' | 'ready';
 
 /** A command line that cannot be followed; the message is one line. */
 export class UsageError extends Error {
@@ -46,6 +50,7 @@ Options of serve
   --tls                  HTTPS with a certificate made up at the start, as without this option
   --token T              the bearer token of the administrator; a random one unless given
   --anonymous            ask nobody for a token
+  --controllers WHICH    none; standard: all there are; ready: these, and every pod becomes ready. None unless given
   --log                  a line for every request
   --feature-gates LIST   A=true,B=false
   --runtime-config LIST  api/all=true, GROUP/VERSION=true, …
@@ -64,6 +69,7 @@ const OPTIONS = {
   token: { type: 'string' },
   anonymous: { type: 'boolean' },
   log: { type: 'boolean' },
+  controllers: { type: 'string' },
   'feature-gates': { type: 'string', multiple: true },
   'runtime-config': { type: 'string', multiple: true },
 } as const;
@@ -100,6 +106,7 @@ export function parseCommandLine(words: readonly string[]): Command {
       token: values.token,
       anonymous: values.anonymous === true,
       log: values.log === true,
+      controllers: readControllers(values.controllers ?? 'none'),
       featureGates: readGates((values['feature-gates'] ?? []).join(',')),
       runtimeConfig: values['runtime-config']?.join(','),
     },
@@ -125,6 +132,11 @@ function readPort(text: string): number {
 function readDialect(text: string): DialectName {
   if (text === 'kubernetes' || text === 'orch') return text;
   throw new UsageError(`--dialect takes kubernetes or orch, got "${text}"`);
+}
+
+function readControllers(text: string): ServedControllers {
+  if (text === 'none' || text === 'standard' || text === 'ready') return text;
+  throw new UsageError(`--controllers takes none, standard or ready, got "${text}"`);
 }
 
 function readGates(text: string): FeatureGateSettings {

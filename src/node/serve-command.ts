@@ -4,9 +4,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Companion } from '../client/host.js';
 import type { Cluster } from '../cluster.js';
 import { createCluster } from '../full-cluster.js';
-import { HELP, parseCommandLine, type ServeSettings, UsageError } from './command-line.js';
+import { HELP, parseCommandLine, type ServedControllers, type ServeSettings, UsageError } from './command-line.js';
 import { loadManifests } from './load-manifests.js';
 import { readManifestFiles } from './manifest-files.js';
 import { type ServedCluster, serve } from './serve.js';
@@ -43,6 +44,7 @@ async function runServe(settings: ServeSettings, surroundings: Surroundings): Pr
     dialect,
     featureGates,
     ...(runtimeConfig === undefined ? {} : { runtimeConfig }),
+    controllers: await controllersOf(settings.controllers),
   });
   const loaded = await loadData(cluster, settings.data, surroundings);
   await using folder = settings.kubeconfig === undefined ? await temporaryFolder() : undefined;
@@ -68,6 +70,13 @@ async function runServe(settings: ServeSettings, surroundings: Surroundings): Pr
   }
   await surroundings.stop;
   surroundings.out('\nstopping: watches end, the port is free again\n');
+}
+
+/** Loaded only where they are wanted: they are a third of the program. */
+async function controllersOf(which: ServedControllers): Promise<Companion | undefined> {
+  if (which === 'none') return undefined;
+  const { controllers, stages, standardControllers } = await import('../controllers/index.js');
+  return controllers([...standardControllers(), ...(which === 'ready' ? [stages()] : [])]);
 }
 
 /** How many objects were made. All refusals are told; one is enough not to start. */

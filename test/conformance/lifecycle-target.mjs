@@ -16,7 +16,9 @@ import { fakeClock } from '../../dist/testing/index.js';
 /** The share of recorded pauses that the replayer keeps, and the shortest time without a request that is one. */
 const PAUSES_CUT_TO = Number(optionOf('--wait') ?? 0.02);
 const SHORTEST_PAUSE_MS = 8;
+/** What the recorded server waits before it goes to work. */
 const NAMESPACE_DELETION_DELAY_MS = 5_000;
+const RANGE_DELETION_DELAY_MS = 10_000;
 
 function optionOf(name) {
   const at = process.argv.indexOf(name);
@@ -48,9 +50,15 @@ export async function lifecycleCluster() {
     clock,
     dialect: process.env.DIALECT === 'orch' ? 'orch' : 'kubernetes',
     admission: inReferenceOrder([...defaultAdmission, serviceAccount]),
-    controllers: controllers(standardControllers({ namespaces: { deletionDelayMs: NAMESPACE_DELETION_DELAY_MS } }), {
-      pace: pass,
-    }),
+    controllers: controllers(
+      standardControllers({
+        namespaces: { deletionDelayMs: NAMESPACE_DELETION_DELAY_MS },
+        serviceRanges: { deletionDelayMs: RANGE_DELETION_DELAY_MS },
+      }),
+      {
+        pace: pass,
+      },
+    ),
   });
   await makeReadyNode(cluster);
   await clock.advance(1_000);

@@ -54,7 +54,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // A worker is handed its cluster, as a handler is.
   'service-worker': ['util', 'http'],
   // The command line makes clusters and serves them.
-  node: [...L6, 'manifests', 'http', 'cluster.ts', 'cluster-options.ts', 'full-cluster.ts'],
+  node: [...L6, 'manifests', 'http', 'controllers', 'cluster.ts', 'cluster-options.ts', 'full-cluster.ts'],
   // Loops on the public client only.
   controllers: ['util', 'meta', 'schema', 'merge', 'protocol', 'kinds', 'admission', 'client'],
   // Everything that runs in a browser.
@@ -86,6 +86,7 @@ const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = {
 /** The only imports within one layer. */
 const SAME_LAYER: Readonly<Record<string, string>> = {
   'service-worker → http': 'a service worker is the fetch handler behind a listener',
+  'node → controllers': 'a served cluster may run them',
   'node → http': 'a socket server is the fetch handler behind a listener',
 };
 

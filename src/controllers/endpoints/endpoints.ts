@@ -37,9 +37,6 @@ const LEFTOVERS = '';
 
 /**
  * Keeps the Endpoints of services with a selector, and deletes those of services that are gone.
- *
- * @example
- * const cluster = createCluster({ controllers: controllers([endpoints()]) });
  */
 export function endpoints(): Controller {
   return {

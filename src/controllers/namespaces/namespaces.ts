@@ -33,7 +33,7 @@ const BACKOFF = { firstMs: 5, longestMs: 60_000 };
  * Deletes the content of namespaces that are being deleted, and then lets them go.
  *
  * @example
- * const cluster = createCluster({ controllers: controllers([namespaces()]) });
+ * const cluster = createCluster({ controllers: controllers(standardControllers({ namespaces: { deletionDelayMs: 5_000 } })) });
  */
 export function namespaces(options: NamespacesOptions = {}): Controller {
   refuseUnknownOptions('namespaces', options, OPTIONS);

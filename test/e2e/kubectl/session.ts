@@ -8,7 +8,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Cluster } from 'orchplane';
+import type { Cluster, ClusterOptions } from 'orchplane';
 import { createCluster } from 'orchplane';
 import { Namespace } from 'orchplane/kinds';
 import type { ServedCluster } from 'orchplane/node';
@@ -48,7 +48,11 @@ const TEST_TIMEOUT_MS = 60_000;
 
 type Body = (session: Session) => Promise<void>;
 
-export function kubectlTests(title: string, define: (test: (name: string, body: Body) => void) => void): void {
+export function kubectlTests(
+  title: string,
+  define: (test: (name: string, body: Body) => void) => void,
+  options: ClusterOptions = {},
+): void {
   const binaries = findBinaries();
   if (binaries.length === 0) {
     test.skip(`kubectl ${title}: skipped, because there is no kubectl in PATH`, () => undefined);
@@ -59,7 +63,7 @@ export function kubectlTests(title: string, define: (test: (name: string, body: 
 
   let shared: Shared;
   beforeAll(async () => {
-    shared = await openShared();
+    shared = await openShared(options);
   });
   afterAll(() => shared.close());
 
@@ -103,9 +107,9 @@ interface Shared {
   close(): Promise<void>;
 }
 
-async function openShared(): Promise<Shared> {
+async function openShared(options: ClusterOptions): Promise<Shared> {
   const folder = await mkdtemp(join(tmpdir(), 'orchplane-kubectl-'));
-  const cluster = createCluster({ dialect: 'kubernetes' });
+  const cluster = createCluster({ ...options, dialect: 'kubernetes' });
   const log = createRequestLog();
   const kubeconfig = join(folder, 'kubeconfig');
   const server = await serve(cluster, { tls: true, kubeconfig, log: log.add });
