@@ -281,7 +281,11 @@ function assemble(parts: ClusterParts): Assembled {
   }
 
   function start(): void {
-    companion = parts.controllers?.(whole);
+    const started = parts.controllers?.(whole);
+    if (parts.controllers !== undefined && typeof started?.close !== 'function') {
+      throw new TypeError('orchplane: controllers has to return { close() }; controllers([...]) makes what does');
+    }
+    companion = started;
   }
 
   /** What a client in this process is told about a kind that was forgotten: which one, and what to do. */

@@ -2,6 +2,7 @@
  * The controllers of a whole cluster, each with its ordinary options.
  */
 
+import { refuseUnknownOptions } from '../util/options.js';
 import { type ApiServicesOptions, apiServices } from './api-services/api-services.js';
 import { certificateApproval } from './certificates/certificate-approval.js';
 import { certificateCleaning } from './certificates/certificate-cleaning.js';
@@ -61,24 +62,28 @@ export interface StandardOptions {
   readonly apiServices?: ApiServicesOptions | undefined;
 }
 
+const OPTIONS = [
+  'without',
+  'autoscaling',
+  'serviceRanges',
+  'events',
+  'namespaces',
+  'podCollector',
+  'certificate',
+  'certificateSigning',
+  'provisioners',
+  'apiServices',
+] as const satisfies readonly (keyof StandardOptions)[];
+
 /**
  * Every controller there is, as far as the cluster serves what it needs.
  *
  * @example
  * const cluster = createCluster({ controllers: controllers(standardControllers()) });
  */
-export function standardControllers({
-  without = [],
-  autoscaling,
-  serviceRanges: ranges,
-  events,
-  namespaces: namespacesOptions,
-  podCollector: podCollectorOptions,
-  certificate,
-  certificateSigning: certificateSigningOptions,
-  provisioners = [],
-  apiServices: apiServicesOptions,
-}: StandardOptions = {}): readonly Controller[] {
+export function standardControllers(options: StandardOptions = {}): readonly Controller[] {
+  refuseUnknownOptions('standardControllers', options, OPTIONS);
+  const { without = [], autoscaling, serviceRanges: ranges, events, certificate, provisioners = [] } = options;
   const all: readonly Controller[] = [
     endpoints(),
     endpointSlices(),
@@ -88,7 +93,7 @@ export function standardControllers({
     clusterAddresses(),
     eventTtl(events),
     garbageCollector(),
-    namespaces(namespacesOptions),
+    namespaces(options.namespaces),
     serviceAccounts(),
     serviceAccountTokens({ certificate }),
     rootCertificates({ certificate }),
@@ -107,13 +112,13 @@ export function standardControllers({
     volumeProtection(),
     ephemeralVolumes(),
     volumeProvisioner({ provisioners }),
-    podCollector(podCollectorOptions),
+    podCollector(options.podCollector),
     nodeTtl(),
     disruptionBudgets(),
-    certificateSigning(certificateSigningOptions),
+    certificateSigning(options.certificateSigning),
     certificateApproval(),
     certificateCleaning(),
-    apiServices(apiServicesOptions),
+    apiServices(options.apiServices),
     storageVersionMigrations(),
   ];
   const unknown = without.filter((name) => !all.some((controller) => controller.name === name));

@@ -8,11 +8,13 @@ import type { Webhooks } from '../kinds/attendant.js';
 export interface Plugged {
   readonly admission?: readonly AdmissionPlugin[] | undefined;
   readonly audit?: AuditLog | undefined;
+  /** A function, whatever it starts. */
+  readonly controllers?: unknown;
   readonly webhooks?: Webhooks | undefined;
 }
 
 /** What is not what it should be would fail much later, or never. */
-export function checkPlugged({ admission = [], audit, webhooks }: Plugged): void {
+export function checkPlugged({ admission = [], audit, controllers, webhooks }: Plugged): void {
   if (!Array.isArray(admission)) throw new TypeError('orchplane: admission is a list of plugins');
   for (const plugin of admission as readonly (AdmissionPlugin | undefined)[]) {
     if (typeof plugin === 'object' && typeof plugin?.name === 'string') continue;
@@ -22,6 +24,9 @@ export function checkPlugged({ admission = [], audit, webhooks }: Plugged): void
   if (twice !== undefined) throw new TypeError(`orchplane: admission has the plugin ${twice.name} twice`);
   if (audit !== undefined && typeof audit.begin !== 'function') {
     throw new TypeError('orchplane: audit takes what auditLog() returns');
+  }
+  if (controllers !== undefined && typeof controllers !== 'function') {
+    throw new TypeError('orchplane: controllers takes what controllers([...]) of orchplane/controllers returns');
   }
   const isWebhooks = typeof webhooks === 'function' || typeof webhooks?.resolve === 'function';
   if (webhooks !== undefined && !isWebhooks) {

@@ -68,7 +68,8 @@ function breath(): Promise<void> {
   return new Promise((resolve) => systemClock.after(1, resolve));
 }
 
-function stillBusy(busy: readonly string[], timeoutMs: number): string {
+/** What is said of those who do not come to rest. */
+export function stillBusy(busy: readonly string[], timeoutMs: number): string {
   const named = busy.slice(0, MOST_NAMED).join('; ');
   const rest = busy.length > MOST_NAMED ? `; and ${busy.length - MOST_NAMED} more` : '';
   return `orchplane: not at rest after ${timeoutMs} ms; still busy: ${named === '' ? 'unknown' : named}${rest}`;

@@ -2,6 +2,7 @@
  * CronJobs: a Job whenever the schedule says so. One look at a CronJob removes Jobs that are history, notes which of its
  * Jobs have ended, and starts the run that is due; the next look is when the next run is.
  */
+
 import { CronJob, type CronJobStatus } from '../../kinds/batch/v1/cron-job.js';
 import { Job } from '../../kinds/batch/v1/job/job.js';
 import { CronError, type CronSchedule } from '../../meta/cron.js';
@@ -13,10 +14,10 @@ import { copyJson, deepEqual } from '../../util/json.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
 import type { EventType } from '../runtime/events.js';
 import { controllerOf, isControlledBy } from '../runtime/owners.js';
+import { isNamespaceTerminating, messageOf } from '../runtime/refusals.js';
 import { keyOf, type SharedInformer } from '../runtime/shared-informer.js';
 import type { Again, WorkQueue } from '../runtime/work-queue.js';
 import { endOf, type StoredJob } from '../workloads/job/picture.js';
-import { isNamespaceGoing, messageOf } from '../workloads/new-pod.js';
 import { lastDue, ScheduleError, type StoredCronJob, untilNext } from './due.js';
 import { historyBeyondLimits } from './history.js';
 import { jobFor, jobNameAt, referenceTo } from './new-job.js';
@@ -225,7 +226,7 @@ class CronJobs {
       this.#tell(cronJob, 'Normal', 'SuccessfulCreate', `Created job ${job.metadata.name}`);
       return job;
     } catch (error) {
-      if (isNamespaceGoing(error)) return undefined;
+      if (isNamespaceTerminating(error)) return undefined;
       if (!StatusError.is(error, 'AlreadyExists')) {
         this.#tell(cronJob, 'Warning', 'FailedCreate', `Error creating job: ${messageOf(error)}`);
         throw error;

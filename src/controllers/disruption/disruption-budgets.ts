@@ -2,6 +2,7 @@
  * The controller of PodDisruptionBudgets: tells in their status how many pods can be spared, which is what an eviction asks.
  * Pods that were announced to go and did not are told so no longer.
  */
+
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import { PodDisruptionBudget } from '../../kinds/policy/v1/pod-disruption-budget.js';
 import { StatusError } from '../../meta/errors.js';
@@ -10,9 +11,9 @@ import { scaleIntOrString } from '../../meta/int-or-string.js';
 import { labelSelectorFromObject, matchesLabels } from '../../meta/labels.js';
 import { timeToMs } from '../../meta/time.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
+import { messageOf } from '../runtime/refusals.js';
 import { keyOf, type SharedInformer } from '../runtime/shared-informer.js';
 import type { Again, WorkQueue } from '../runtime/work-queue.js';
-import { messageOf } from '../workloads/new-pod.js';
 import { isPodFinished, isTerminating, podCondition, type StoredPod } from '../workloads/pod-state.js';
 import {
   budgetStatus,

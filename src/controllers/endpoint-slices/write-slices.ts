@@ -5,7 +5,7 @@ import type { Client } from '../../client/client.js';
 import { EndpointSlice } from '../../kinds/discovery/v1/endpoint-slice.js';
 import { StatusError } from '../../meta/errors.js';
 import type { ApiObject } from '../../meta/object.js';
-import { isNamespaceTerminating } from '../endpoints/refusals.js';
+import { isNamespaceTerminating } from '../runtime/refusals.js';
 import type { OwnSlices } from './own-slices.js';
 import { bodyOf, type SliceChanges, type SlicePlan, type StoredSlice } from './slice.js';
 

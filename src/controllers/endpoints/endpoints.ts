@@ -11,6 +11,7 @@ import type { Labels } from '../../meta/labels.js';
 import type { ApiObject, DeepReadonly } from '../../meta/object.js';
 import { deepEqual } from '../../util/json.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
+import { isNamespaceTerminating } from '../runtime/refusals.js';
 import { keyOf, splitKey } from '../runtime/shared-informer.js';
 import { isPodReady, type StoredPod } from '../workloads/pod-state.js';
 import { headlessLabel, leaderAnnotation, triggerTimeAnnotation } from './names.js';
@@ -24,7 +25,6 @@ import {
   portNumber,
   type StoredService,
 } from './pod-services.js';
-import { isNamespaceTerminating } from './refusals.js';
 import { type Address, type Placed, type Subset, subsetsOf } from './repack.js';
 import { TriggerTimes } from './trigger-times.js';
 import { countAddresses, MAX_ADDRESSES, truncateSubsets } from './truncate.js';

@@ -99,7 +99,9 @@ class Scaling {
   forget(key: string): void {
     this.#histories.delete(key);
     const { name, namespace = '' } = splitKey(key);
-    this.#selectors.get(namespace)?.delete(name);
+    const siblings = this.#selectors.get(namespace);
+    siblings?.delete(name);
+    if (siblings?.size === 0) this.#selectors.delete(namespace);
   }
 
   async look(key: string, autoscaler: StoredAutoscaler): Promise<void> {

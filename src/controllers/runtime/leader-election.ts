@@ -11,7 +11,7 @@ import { Lease, type LeaseSpecInput } from '../../kinds/coordination/v1/lease.js
 import { StatusError } from '../../meta/errors.js';
 import { formatMicroTime } from '../../meta/time.js';
 import { onAbort } from '../../util/abort.js';
-import { Activities, untilAtRest } from '../../util/activity.js';
+import { Activities } from '../../util/activity.js';
 import type { Undo } from '../../util/clock.js';
 import { randomIds } from '../../util/ids.js';
 import { refuseUnknownOptions } from '../../util/options.js';
@@ -181,8 +181,7 @@ class Campaign implements Candidate {
       onError: report,
     });
     const activities = host.activities ?? new Activities();
-    const atRest = () => untilAtRest(activities, { timeoutMs: 0 });
-    const leave = host.clock.join?.(() => traffic.untilStill(activities, host.clock, atRest));
+    const leave = host.clock.join?.(() => traffic.untilStill(activities, host.clock));
     if (leave !== undefined) this.#undos.push(leave);
     this.#undos.push(
       activities.add(this.#queue),

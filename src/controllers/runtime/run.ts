@@ -13,6 +13,7 @@ import { onAbort } from '../../util/abort.js';
 import { Activities, type RestOptions, untilAtRest } from '../../util/activity.js';
 import type { Undo } from '../../util/clock.js';
 import { randomIds } from '../../util/ids.js';
+import { isPromise } from '../../util/maybe-promise.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import type { Controller, ControllerContext, QueueOptions } from './controller.js';
 import { createEventRecorder } from './events.js';
@@ -21,6 +22,7 @@ import { OwnWrites, resourceKey } from './own-writes.js';
 import { SharedInformer } from './shared-informer.js';
 import { Traffic } from './traffic.js';
 import { type Reconcile, WorkQueue } from './work-queue.js';
+import { checkControllers, checkFunction, checkHost } from './wrong-use.js';
 
 export interface RunOptions {
   /**
@@ -69,8 +71,9 @@ export function runControllers(
   controllers: readonly Controller[],
   options: RunOptions = {},
 ): RunningControllers {
-  refuseUnknownOptions('runControllers', options, RUN_OPTIONS);
-  return start(host, controllers, options);
+  checkHost('runControllers', host);
+  checkControllers('runControllers', controllers);
+  return start(host, controllers, checkedOptions('runControllers', options));
 }
 
 /**
@@ -81,8 +84,29 @@ export function runControllers(
  * const cluster = createCluster({ controllers: controllers([garbageCollector(), cronJobs()]) });
  */
 export function controllers(list: readonly Controller[], options: RunOptions = {}): Companion {
-  refuseUnknownOptions('controllers', options, RUN_OPTIONS);
-  return (host) => start(host, list, options);
+  checkControllers('controllers', list);
+  const checked = checkedOptions('controllers', options);
+  return (host) => start(host, list, checked);
+}
+
+/** Throws TypeError for those that cannot be meant. */
+function checkedOptions(where: string, options: RunOptions): RunOptions {
+  refuseUnknownOptions(where, options, RUN_OPTIONS);
+  const { accounts = 'shared', pace, onError } = options;
+  if (accounts !== 'own' && accounts !== 'shared')
+    throw new TypeError(`orchplane: ${where}: accounts is "own" or "shared", not ${String(accounts)}`);
+  checkFunction(where, 'pace', pace);
+  checkFunction(where, 'onError', onError);
+  if (onError === undefined) return options;
+  const tell = (error: unknown, about: string): void => {
+    try {
+      onError(error, about);
+    } catch (thrown) {
+      // Whoever listens must not stop the work that it is told of, and has nobody else to hear its own mistake.
+      console.error(`orchplane: ${where}: onError threw when it was told of ${about}:`, thrown);
+    }
+  };
+  return { ...options, onError: tell };
 }
 
 function start(host: Host, list: readonly Controller[], options: RunOptions): RunningControllers {
@@ -163,7 +187,6 @@ class Run implements RunningControllers {
     this.#activities = host.activities ?? new Activities();
     this.#transport = this.#traffic.over(host);
     const runnable = list.filter((controller) => isRunnable(host, controller));
-    checkNames(runnable);
     this.#undos.push(this.#activities.add(this.#traffic));
     const starts: Promise<void>[] = [];
     try {
@@ -177,9 +200,7 @@ class Run implements RunningControllers {
     this.ready = Promise.all(starts).then(() => undefined);
     // Whoever awaits it sees the rejection; whoever never looks must not be ended by it.
     this.ready.catch(() => undefined);
-    const leave = host.clock.join?.(() =>
-      this.#traffic.untilStill(this.#activities, host.clock, () => this.settle({ timeoutMs: 0 })),
-    );
+    const leave = host.clock.join?.(() => this.#traffic.untilStill(this.#activities, host.clock));
     if (leave !== undefined) this.#undos.push(leave);
     this.#undos.push(onAbort(host.closing, () => this.close()));
   }
@@ -191,7 +212,14 @@ class Run implements RunningControllers {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    for (const undo of this.#undos.splice(0).reverse()) undo();
+    for (const undo of this.#undos.splice(0).reverse()) {
+      try {
+        undo();
+      } catch (error) {
+        // Of one that cannot end, the others must not stay behind.
+        this.#options.onError?.(error, 'the end of controllers');
+      }
+    }
     for (const informer of this.#informers.values()) informer.close();
   }
 
@@ -265,7 +293,11 @@ class Run implements RunningControllers {
       onClose: (undo) => void this.#undos.push(undo),
       report,
     };
-    controller.start(context);
+    const started: unknown = controller.start(context);
+    if (isPromise(started)) {
+      started.then(undefined, (error: unknown) => report(error, 'start'));
+      throw new TypeError(`orchplane: the controller ${name} is set up synchronously: its start must return nothing`);
+    }
     return Promise.all(informers.map(({ synced }) => synced)).then(() => {
       if (this.#isClosed) return;
       isStarted = true;
@@ -317,12 +349,4 @@ function isRunnable(host: Host, { name, needs, optional }: Controller): boolean 
   if (optional === true) return false;
   const names = missing.map((kind) => `${kind.kind} (${resourceKey(resourceOf(host, kind))})`).join(', ');
   throw new TypeError(`orchplane: the controller ${name} needs ${names}, which this cluster does not serve`);
-}
-
-function checkNames(list: readonly Controller[]): void {
-  const seen = new Set<string>();
-  for (const { name } of list) {
-    if (seen.has(name)) throw new TypeError(`orchplane: two controllers are named ${name}`);
-    seen.add(name);
-  }
 }

@@ -3,14 +3,18 @@
  * for rest waits for it; and where answers stay away, waiting for them must not keep a clock under test from going on.
  */
 import type { Transport } from '../../protocol/transport.js';
-import type { Activity } from '../../util/activity.js';
+import { type Activity, stillBusy } from '../../util/activity.js';
 import { type Clock, nextTurn, systemClock } from '../../util/clock.js';
 import { isPromise } from '../../util/maybe-promise.js';
 
 /** In-process answers come within a few turns; what takes so long waits for time or for the world outside. */
 const STALLED_TURNS = 200;
 const STALLED_MS = 200;
+/** So much, and it looks as if things moved without end: a whole cluster is set up with less. */
 const LONGEST_WAIT_MS = 10_000;
+const MANY_ANSWERS = 20_000;
+/** Many clusters may share one processor, so that each of them takes long. But nobody waits longer than this. */
+const LONGEST_SHARED_WAIT_MS = 60_000;
 
 export class Traffic implements Activity {
   readonly #underWay = new Map<string, number>();
@@ -50,10 +54,11 @@ export class Traffic implements Activity {
 
   /**
    * Before a clock under test goes on: resolves when the activities are at rest, or when nothing moves any more, because
-   * somebody waits for that very clock. Rejects as `atRest` does when things move without end.
+   * somebody waits for that very clock. Rejects with an Error that names who is busy when things move without end.
    */
-  async untilStill(activities: Activity, clock: Clock, atRest: () => Promise<void>): Promise<void> {
-    const deadline = systemClock.now() + LONGEST_WAIT_MS;
+  async untilStill(activities: Activity, clock: Clock): Promise<void> {
+    const beganMs = systemClock.now();
+    const answeredBefore = this.#answered;
     let answered = this.#answered;
     let sinceMs = systemClock.now();
     for (let turns = 0; ; turns++) {
@@ -70,7 +75,9 @@ export class Traffic implements Activity {
         sinceMs = systemClock.now();
         turns = 0;
       } else if (turns > STALLED_TURNS && systemClock.now() - sinceMs > STALLED_MS) return;
-      if (systemClock.now() > deadline) return atRest();
+      const waitedMs = systemClock.now() - beganMs;
+      const isLate = waitedMs > LONGEST_WAIT_MS && this.#answered - answeredBefore > MANY_ANSWERS;
+      if (isLate || waitedMs > LONGEST_SHARED_WAIT_MS) throw new Error(stillBusy(activities.busyWith(), waitedMs));
     }
   }
 

@@ -42,6 +42,8 @@ export interface Backoff {
 const DEFAULT_BACKOFF: Backoff = { firstMs: 5, longestMs: 1_000_000 };
 /** Somebody else was faster. By the next turn that is known here, so there is nothing to wait for; but not for ever. */
 const PROMPT_RETRIES = 5;
+/** Moments that were overtaken or taken back and may lie about beside those that count. */
+const MOST_STALE = 100;
 
 export class WorkQueue implements Activity {
   readonly #options: WorkQueueOptions;
@@ -55,7 +57,7 @@ export class WorkQueue implements Activity {
   readonly #dirty = new Set<string>();
   readonly #failures = new Map<string, number>();
   readonly #conflicts = new Map<string, number>();
-  readonly #delayed = new Heap<Delayed>((delayed) => delayed.due);
+  #delayed = new Heap<Delayed>(dueOf);
   /** When each delayed key is due; what the heap holds besides has been overtaken. */
   readonly #dueOf = new Map<string, number>();
   #timer: { readonly due: number; readonly undo: Undo } | undefined;
@@ -64,6 +66,9 @@ export class WorkQueue implements Activity {
   #isScheduled = false;
 
   constructor(options: WorkQueueOptions) {
+    const { name, workers = 1 } = options;
+    // Without any, keys would wait for ever, and whoever waits for rest with them.
+    if (!(workers >= 1)) throw new TypeError(`orchplane: ${name}: a queue needs 1 worker at least, not ${workers}`);
     this.#options = options;
     this.#backoff = options.backoff ?? DEFAULT_BACKOFF;
   }
@@ -97,6 +102,7 @@ export class WorkQueue implements Activity {
     if (known !== undefined && known <= due) return;
     this.#dueOf.set(key, due);
     this.#delayed.push({ key, due });
+    if (this.#delayed.size > 2 * this.#dueOf.size + MOST_STALE) this.#dropStale();
     this.#setTimer();
   }
 
@@ -217,6 +223,12 @@ export class WorkQueue implements Activity {
     this.#setTimer();
   }
 
+  /** A key that is put off again and again, each time for years, would leave all those moments behind. */
+  #dropStale(): void {
+    this.#delayed = new Heap<Delayed>(dueOf);
+    for (const [key, due] of this.#dueOf) this.#delayed.push({ key, due });
+  }
+
   /** The first delayed key that has not been overtaken by an earlier moment or taken back. */
   #nextDelayed(): Delayed | undefined {
     for (let next = this.#delayed.peek(); next !== undefined; next = this.#delayed.peek()) {
@@ -230,4 +242,8 @@ export class WorkQueue implements Activity {
 interface Delayed {
   readonly key: string;
   readonly due: number;
+}
+
+function dueOf({ due }: Delayed): number {
+  return due;
 }

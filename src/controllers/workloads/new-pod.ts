@@ -1,6 +1,7 @@
 /**
  * Pods made from the template of their controller.
  */
+
 import type { Client } from '../../client/client.js';
 import { Pod, type PodInput } from '../../kinds/core/v1/pod/pod.js';
 import { StatusError } from '../../meta/errors.js';
@@ -8,6 +9,7 @@ import type { DeepReadonly, OwnerReference } from '../../meta/object.js';
 import { copyJson } from '../../util/json.js';
 import type { EventRecorder } from '../runtime/events.js';
 import { type AnyObject, controllerReference } from '../runtime/owners.js';
+import { isNamespaceTerminating, messageOf } from '../runtime/refusals.js';
 import type { StoredPod } from './pod-state.js';
 
 /** The part of a workload that its pods are made of. */
@@ -47,7 +49,7 @@ export interface PodControl {
 
 /**
  * Makes a pod and tells about it in an event on its owner. Rejects when it is refused, with an event unless the whole
- * namespace is going away: see {@link isNamespaceGoing}.
+ * namespace is going away: see {@link isNamespaceTerminating}.
  */
 export async function createPod({ client, events }: PodControl, pod: PodInput, owner: AnyObject): Promise<StoredPod> {
   try {
@@ -55,7 +57,7 @@ export async function createPod({ client, events }: PodControl, pod: PodInput, o
     events.record(owner, 'Normal', 'SuccessfulCreate', `Created pod: ${created.metadata.name}`);
     return created;
   } catch (error) {
-    if (!isNamespaceGoing(error)) {
+    if (!isNamespaceTerminating(error)) {
       events.record(owner, 'Warning', 'FailedCreate', `Error creating: ${messageOf(error)}`);
     }
     throw error;
@@ -76,14 +78,4 @@ export async function deletePod({ client, events }: PodControl, pod: StoredPod, 
     events.record(owner, 'Warning', 'FailedDelete', `Error deleting: ${messageOf(error)}`);
     throw error;
   }
-}
-
-/** Nothing new is let into a namespace that is going away: there is no use in trying again. */
-export function isNamespaceGoing(error: unknown): boolean {
-  if (!StatusError.is(error)) return false;
-  return error.status.details?.causes?.some(({ reason }) => reason === 'NamespaceTerminating') ?? false;
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -21,12 +21,13 @@ describe('the command line', () => {
       log: false,
       featureGates: {},
       runtimeConfig: undefined,
+      controllers: 'none',
     });
   });
 
   test('takes every option', () => {
     const words =
-      '--port 8080 --host ::1 --dialect orch --data a --data b --kubeconfig k --no-tls --token t --log --feature-gates A=true,B=False --runtime-config api/all=true --runtime-config v1=false c';
+      '--port 8080 --host ::1 --dialect orch --data a --data b --kubeconfig k --no-tls --token t --log --controllers ready --feature-gates A=true,B=False --runtime-config api/all=true --runtime-config v1=false c';
     expect(settingsOf(...words.split(' '))).toEqual({
       port: 8080,
       host: '::1',
@@ -39,6 +40,7 @@ describe('the command line', () => {
       log: true,
       featureGates: { A: true, B: false },
       runtimeConfig: 'api/all=true,v1=false',
+      controllers: 'ready',
     });
     expect(settingsOf('--anonymous', '--tls')).toMatchObject({ anonymous: true, tls: true });
   });

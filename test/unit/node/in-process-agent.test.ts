@@ -80,7 +80,7 @@ describe('an agent without a port', () => {
   test('refuses options that it does not have, and tokens without users', () => {
     const misspelt = { token: 'secret' } as InProcessAgentOptions;
     expect(() => createInProcessAgent(createCluster(), misspelt)).toThrow(
-      'createInProcessAgent has no option "token"; it has tokens, authenticate, flowControl, log, codecs, onError',
+      'createInProcessAgent has no option "token"; it has tokens, authenticate, flowControl, log, codecs, aggregate, onError',
     );
     const shapeless = { tokens: { secret: 'alice' } } as unknown as InProcessAgentOptions;
     expect(() => createInProcessAgent(createCluster(), shapeless)).toThrow(TypeError);

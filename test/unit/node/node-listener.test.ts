@@ -98,7 +98,7 @@ describe('createNodeListener', () => {
   test('refuses options that it does not have, and tokens without users', () => {
     const misspelt = { port: 80 } as NodeListenerOptions;
     expect(() => createNodeListener(createCluster(), misspelt)).toThrow(
-      'createNodeListener has no option "port"; it has tokens, authenticate, flowControl, log, codecs, onError',
+      'createNodeListener has no option "port"; it has tokens, authenticate, flowControl, log, codecs, aggregate, onError',
     );
     const shapeless = { tokens: { secret: 'alice' } } as unknown as NodeListenerOptions;
     expect(() => createNodeListener(createCluster(), shapeless)).toThrow(TypeError);

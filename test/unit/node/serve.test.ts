@@ -69,7 +69,7 @@ describe('options', () => {
   test('that are not there are refused, and so are tokens without users', async () => {
     const cluster = createCluster();
     await expect(serve(cluster, { annonymous: true } as ServeOptions)).rejects.toThrow(
-      'serve has no option "annonymous"; it has port, host, tls, clientCa, token, anonymous, kubeconfig, tokens, authenticate, flowControl, log, codecs, onError',
+      'serve has no option "annonymous"; it has port, host, tls, clientCa, token, anonymous, kubeconfig, tokens, authenticate, flowControl, log, codecs, aggregate, onError',
     );
     const shapeless = { tokens: { secret: 'alice' } } as unknown as ServeOptions;
     await expect(serve(cluster, shapeless)).rejects.toThrow(TypeError);

@@ -2,6 +2,7 @@
  * The controller of DaemonSets: one pod on each node that they belong on. A pod is meant for its node by an affinity to the
  * node's name; binding it there is a scheduler's task.
  */
+
 import { ControllerRevision } from '../../../kinds/apps/v1/controller-revision.js';
 import { DaemonSet } from '../../../kinds/apps/v1/daemon-set.js';
 import { Node } from '../../../kinds/core/v1/node/node.js';
@@ -10,11 +11,12 @@ import { labelSelectorFromObject, matchesLabels } from '../../../meta/labels.js'
 import { deepEqual } from '../../../util/json.js';
 import type { Controller, ControllerContext } from '../../runtime/controller.js';
 import { controllerOf } from '../../runtime/owners.js';
+import { isNamespaceTerminating } from '../../runtime/refusals.js';
 import { keyOf, type Lookup, type SharedInformer } from '../../runtime/shared-informer.js';
 import type { Again, WorkQueue } from '../../runtime/work-queue.js';
 import { claim } from '../claim.js';
 import { follow } from '../follow.js';
-import { createPod, deletePod, isNamespaceGoing, podFromTemplate } from '../new-pod.js';
+import { createPod, deletePod, podFromTemplate } from '../new-pod.js';
 import { isTerminating, msUntilNextAvailable, type StoredPod } from '../pod-state.js';
 import { REVISION_LABEL } from '../revisions.js';
 import { type Orphans, orphans } from '../selecting.js';
@@ -201,7 +203,7 @@ class DaemonSets {
       try {
         await createPod(this.#context, this.#newPod(set, node, hash), set);
       } catch (error) {
-        if (!isNamespaceGoing(error)) throw error;
+        if (!isNamespaceTerminating(error)) throw error;
       }
     });
     const removal = allOf(remove.slice(0, BURST).map((pod) => deletePod(this.#context, pod, set)));

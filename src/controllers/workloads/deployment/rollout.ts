@@ -2,13 +2,14 @@
  * One look at a Deployment: moves its ReplicaSets a step towards its template and its size. What is to be written on the
  * Deployment itself is collected and written once, at the end.
  */
+
 import { Deployment } from '../../../kinds/apps/v1/deployment.js';
 import { ReplicaSet } from '../../../kinds/apps/v1/replica-set.js';
 import { StatusError } from '../../../meta/errors.js';
 import { deepEqual } from '../../../util/json.js';
 import { controllerReference, isControlledBy } from '../../runtime/owners.js';
+import { isNamespaceTerminating, messageOf } from '../../runtime/refusals.js';
 import type { Again } from '../../runtime/work-queue.js';
-import { isNamespaceGoing, messageOf } from '../new-pod.js';
 import { isTerminating } from '../pod-state.js';
 import { nameHash } from '../template-hash.js';
 import { annotationsOf, countIn, newSetAnnotations, revisionOf, wholeNumber } from './annotations.js';
@@ -61,7 +62,7 @@ export class Rollout {
       judgement = await this.#act();
     } catch (error) {
       await this.#tellSoFar();
-      if (isNamespaceGoing(error)) return undefined;
+      if (isNamespaceTerminating(error)) return undefined;
       throw error;
     }
     return this.#conclude(judgement);
@@ -228,7 +229,7 @@ export class Rollout {
       this.#revision = String(revision);
       return created;
     } catch (error) {
-      if (isNamespaceGoing(error)) throw error;
+      if (isNamespaceTerminating(error)) throw error;
       if (StatusError.is(error, 'AlreadyExists')) {
         const taken = await api.find(name);
         if (

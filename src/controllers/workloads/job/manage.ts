@@ -2,8 +2,10 @@
  * Makes the pods that a Job needs and removes those it does not. What it returns is what there will be then; the status
  * is written by `track.ts`.
  */
+
 import type { PodInput } from '../../../kinds/core/v1/pod/pod.js';
-import { createPod, deletePod, isNamespaceGoing } from '../new-pod.js';
+import { isNamespaceTerminating } from '../../runtime/refusals.js';
+import { createPod, deletePod } from '../new-pod.js';
 import { isPodReady, isTerminating, type StoredPod } from '../pod-state.js';
 import { backoffLeft, finishedAt } from './backoff.js';
 import type { JobControl } from './control.js';
@@ -120,7 +122,7 @@ async function createEach(control: JobControl, { job }: Picture, drafts: readonl
     const refused = results.filter((result) => result.status === 'rejected').map(({ reason }) => reason);
     count += results.length - refused.length;
     if (refused.length > 0) {
-      const error: unknown = refused.find((reason) => !isNamespaceGoing(reason));
+      const error: unknown = refused.find((reason) => !isNamespaceTerminating(reason));
       return error === undefined ? { count } : { count, failure: { error } };
     }
     from += size;

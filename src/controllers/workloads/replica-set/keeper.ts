@@ -10,11 +10,12 @@ import { deepEqual } from '../../../util/json.js';
 import type { ControllerContext } from '../../runtime/controller.js';
 import type { AnyObject } from '../../runtime/owners.js';
 import { controllerOf } from '../../runtime/owners.js';
+import { isNamespaceTerminating } from '../../runtime/refusals.js';
 import type { SharedInformer } from '../../runtime/shared-informer.js';
 import type { Again, WorkQueue } from '../../runtime/work-queue.js';
 import { claim } from '../claim.js';
 import { follow } from '../follow.js';
-import { createPod, deletePod, isNamespaceGoing, type PodTemplateLike, podFromTemplate } from '../new-pod.js';
+import { createPod, deletePod, type PodTemplateLike, podFromTemplate } from '../new-pod.js';
 import { isPodActive, isPodFinished, isTerminating, type StoredPod } from '../pod-state.js';
 import { type Orphans, orphans } from '../selecting.js';
 import { allOf, slowStart } from '../slow-start.js';
@@ -94,7 +95,7 @@ class Keeper<AnyKind extends Kind> {
         if (excess < 0) await this.#create(keeper, Math.min(-excess, BURST));
         else await this.#delete(keeper, active, Math.min(excess, BURST));
       } catch (error) {
-        if (!isNamespaceGoing(error)) failure = { error, tooMany: excess > 0 };
+        if (!isNamespaceTerminating(error)) failure = { error, tooMany: excess > 0 };
       }
     }
 

@@ -1,10 +1,11 @@
 /**
  * The status of what keeps a number of pods: ReplicaSet and ReplicationController have the same.
  */
+
 import type { ReplicaSet } from '../../../kinds/apps/v1/replica-set.js';
 import type { ObjectOf } from '../../../kinds/kind.js';
 import { labelSelectorFrom, matchesLabels } from '../../../meta/labels.js';
-import { messageOf } from '../new-pod.js';
+import { messageOf } from '../../runtime/refusals.js';
 import { isPodReady, msUntilAvailable, type StoredPod } from '../pod-state.js';
 
 export type ReplicaStatus = ObjectOf<typeof ReplicaSet>['status'];

@@ -8,6 +8,7 @@
  *   Delete      Retain        nobody                               the pod
  *   Delete      Delete        the set                              the pod
  */
+
 import {
   PersistentVolumeClaim,
   type PersistentVolumeClaimInput,
@@ -18,9 +19,8 @@ import type { OwnerReference } from '../../../meta/object.js';
 import { copyJson } from '../../../util/json.js';
 import type { ControllerContext } from '../../runtime/controller.js';
 import { type AnyObject, controllerReference } from '../../runtime/owners.js';
-import { isNamespaceTerminating } from '../../runtime/refusals.js';
+import { isNamespaceTerminating, messageOf } from '../../runtime/refusals.js';
 import type { SharedInformer } from '../../runtime/shared-informer.js';
-import { messageOf } from '../new-pod.js';
 import type { StoredPod } from '../pod-state.js';
 import { claimName, isAskedFor, ordinalOf, type StoredSet } from './pods.js';
 

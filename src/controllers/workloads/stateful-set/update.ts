@@ -2,12 +2,13 @@
  * One look at a StatefulSet: the pods that are missing are made, those that are too many go, and those of an old revision
  * are replaced; in order where the set wants order, each only when the one before it is ready.
  */
+
 import { Pod, type PodInput } from '../../../kinds/core/v1/pod/pod.js';
 import { StatusError } from '../../../meta/errors.js';
 import { scaleIntOrString } from '../../../meta/int-or-string.js';
 import type { ControllerContext } from '../../runtime/controller.js';
-import { isNamespaceTerminating } from '../../runtime/refusals.js';
-import { messageOf, type PodTemplateLike } from '../new-pod.js';
+import { isNamespaceTerminating, messageOf } from '../../runtime/refusals.js';
+import type { PodTemplateLike } from '../new-pod.js';
 import { isPodAvailable, isPodFinished, isTerminating, type StoredPod } from '../pod-state.js';
 import { templateOf } from '../revisions.js';
 import { slowStart } from '../slow-start.js';
