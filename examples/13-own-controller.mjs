@@ -55,16 +55,21 @@ const sites = defineController({
     const metadata = { name, ownerReferences: [controllerReference(site)] };
     const settings = site.spec.settings && informer(ConfigMap).get(site.spec.settings, namespace);
     const image = `web:${settings?.data?.version ?? 'latest'}`;
-    // Apply says what this controller wants and leaves the rest to others; what is so already is not written.
-    await client.api(Deployment, namespace).apply({
-      metadata,
-      spec: {
-        replicas: site.spec.replicas,
-        selector: { matchLabels: labels },
-        template: { metadata: { labels }, spec: { containers: [{ name: 'web', image }] } },
+    // Apply says what this controller wants and leaves the rest to others; what is so already is not written. Forced, it
+    // takes back what somebody else has set in its place.
+    await client.api(Deployment, namespace).apply(
+      {
+        metadata,
+        spec: {
+          replicas: site.spec.replicas,
+          selector: { matchLabels: labels },
+          template: { metadata: { labels }, spec: { containers: [{ name: 'web', image }] } },
+        },
       },
-    });
-    await client.api(Service, namespace).apply({ metadata, spec: { selector: labels, ports: [{ port: 80 }] } });
+      { force: true },
+    );
+    const service = { metadata, spec: { selector: labels, ports: [{ port: 80 }] } };
+    await client.api(Service, namespace).apply(service, { force: true });
 
     const [deployment] = owned(Deployment);
     const ready = deployment?.status.readyReplicas ?? 0;

@@ -3,11 +3,13 @@
  * about one of them. Informers, keys, finalizers and retries are seen to here; what a controller is in general stands in
  * `runtime/controller.ts`.
  */
+
 import { jsonPatch } from '../client/patches.js';
 import { type LabelsOption, labelSelectorText } from '../client/selectors.js';
 import type { Kind, ObjectOf } from '../kinds/kind.js';
 import { StatusError } from '../meta/errors.js';
 import { everything, matchesLabels, parseLabelSelector } from '../meta/labels.js';
+import { qualifiedNameProblems } from '../meta/names.js';
 import type { ApiObject } from '../meta/object.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import { refuseUnknownOptions } from '../util/options.js';
@@ -152,6 +154,7 @@ export function watching<AnyKind extends Kind>(
  */
 export function defineController<Primary extends Kind>(definition: ControllerDefinition<Primary>): Controller {
   refuseUnknownOptions('defineController', definition, DEFINITION);
+  checkDefinition(definition);
   const { name, account, kind, owns = [], watches = [], reads = [], optional } = definition;
   const needs = [...new Set<Kind>([kind, ...owns, ...watches.map((watch) => watch.kind), ...reads])];
   return {
@@ -161,6 +164,17 @@ export function defineController<Primary extends Kind>(definition: ControllerDef
     optional,
     start: (context) => new Loop(context, definition, needs).start(),
   };
+}
+
+/** What would otherwise be noticed with the first object only. */
+function checkDefinition({ name, kind, reconcile, finalizer }: ControllerDefinition<Kind>): void {
+  const wrong = (what: string) => new TypeError(`orchplane: defineController: ${what}`);
+  if (typeof name !== 'string' || name === '') throw wrong('a controller has a name');
+  if (typeof (kind as Partial<Kind> | undefined)?.names?.plural !== 'string') throw wrong(`${name} has no kind`);
+  if (typeof reconcile !== 'function') throw wrong(`${name} has no function reconcile`);
+  const problems = finalizer === undefined ? [] : qualifiedNameProblems(finalizer.name);
+  if (problems.length > 0)
+    throw wrong(`${name}: "${finalizer?.name}" is no name of a finalizer: ${problems.join('; ')}`);
 }
 
 class Loop<Primary extends Kind> {
@@ -204,9 +218,11 @@ class Loop<Primary extends Kind> {
   #follow({ kind, keysOf }: Watching): void {
     const context: WatchContext = { informer: (other) => this.#informer(other) };
     this.#context.informer(kind).subscribe((event) => {
-      for (const key of keysOf(event.object, context)) this.#queue.add(key);
+      for (const key of keysOf(event.object, context))
+        this.#queue.add(placedKey(key, this.#definition.kind, event.object));
       if (event.type !== 'MODIFIED') return;
-      for (const key of keysOf(event.previous, context)) this.#queue.add(key);
+      for (const key of keysOf(event.previous, context))
+        this.#queue.add(placedKey(key, this.#definition.kind, event.previous));
     });
   }
 
@@ -332,6 +348,12 @@ function selectionOf<Primary extends Kind>(
     if (namespace !== undefined && metadata.namespace !== namespace) return false;
     return matchesLabels(selector, metadata.labels) && where(object);
   };
+}
+
+/** A name alone is one of the namespace of the object that told it, where its kind lives in namespaces. */
+export function placedKey(key: string, { scope }: Kind, teller: unknown): string {
+  const { namespace } = metaOf(teller).metadata;
+  return scope === 'Cluster' || namespace === undefined || key.includes('/') ? key : `${namespace}/${key}`;
 }
 
 function keyOfWhich(which: Which): string {

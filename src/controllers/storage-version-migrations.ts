@@ -37,6 +37,7 @@ export function storageVersionMigrations(): Controller {
   return {
     name: NAME,
     account: NAME,
+    local: true,
     needs: [StorageVersionMigration],
     start(context) {
       const migrations = context.informer(StorageVersionMigration);

@@ -146,8 +146,15 @@ function banner({ settings, served, kubeconfig, loaded, version }: Started): str
     '',
     ...[...kubectl, curl].map((line) => `  ${line}`),
     '',
-    'Nothing runs behind the API: pods stay Pending, rollouts do not proceed, deleted namespaces stay Terminating.',
+    BEHIND[settings.controllers],
     'Ctrl-C ends it, and all that is in it.',
     '',
   ].join('\n');
 }
+
+/** What is to be expected of what stands behind the API. */
+const BEHIND: Readonly<Record<ServedControllers, string>> = {
+  none: 'Nothing runs behind the API (--controllers): pods stay Pending, deleted namespaces stay Terminating.',
+  standard: 'Controllers run; pods stay Pending (--controllers ready makes them ready).',
+  ready: 'Controllers run, and every pod becomes ready; nothing runs in it.',
+};

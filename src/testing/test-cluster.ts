@@ -13,14 +13,18 @@ export interface TestCluster extends FullCluster {
 }
 
 /** Everything but the clock, which is the test's. */
-export type TestClusterOptions = Omit<ClusterOptions, 'clock'>;
+export interface TestClusterOptions extends Omit<ClusterOptions, 'clock'> {
+  /** The time at which it starts, in milliseconds since the epoch; the first moment of 2030 unless given. */
+  readonly now?: number | undefined;
+}
 
 /**
  * @example
  * const cluster = testCluster();
  * await cluster.clock.advance(60_000);
  */
-export function testCluster(options: TestClusterOptions = {}): TestCluster {
-  const cluster = createCluster({ ids: sequentialIds(), ...options, clock: fakeClock() });
+export function testCluster({ now, ...options }: TestClusterOptions = {}): TestCluster {
+  const clock = fakeClock(now === undefined ? {} : { now });
+  const cluster = createCluster({ ids: sequentialIds(), ...options, clock });
   return cluster as TestCluster;
 }

@@ -57,6 +57,8 @@ export async function lifecycleCluster() {
       }),
       {
         pace: pass,
+        // What is refused here was refused there, and is tried again.
+        onError: () => undefined,
       },
     ),
   });

@@ -24,6 +24,7 @@ export function garbageCollector(): Controller {
   return {
     name: 'garbage-collector-controller',
     account: 'generic-garbage-collector',
+    local: true,
     needs: [],
     start: (context) => new Collection(context).start(),
   };

@@ -43,10 +43,9 @@ export function namespaces(options: NamespacesOptions = {}): Controller {
   return {
     name: 'namespace-controller',
     account: 'namespace-controller',
+    local: true,
     needs: [Namespace],
     start(context) {
-      // Throws at once where nobody can tell what a namespace may hold.
-      context.kinds();
       const isPrompt = deletionDelayMs === 0;
       const queue = context.queue((name) => look(name, context, isPrompt ? remaining : undefined), {
         workers: WORKERS,

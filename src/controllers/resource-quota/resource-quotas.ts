@@ -43,6 +43,7 @@ export function resourceQuotas({ resyncMs = RESYNC_MS }: ResourceQuotasOptions =
   return {
     name: 'resourcequota-controller',
     account: 'resourcequota-controller',
+    local: true,
     needs: [ResourceQuota],
     start: (context) => new Counter(context, resyncMs).start(),
   };

@@ -27,7 +27,9 @@ export interface Controller {
   readonly component?: string | undefined;
   /** Kinds it cannot do without. */
   readonly needs: readonly Kind[];
-  /** Runs only where all it needs is served; otherwise that is an error. */
+  /** It asks the cluster which kinds there are, and so runs only beside one of this process. */
+  readonly local?: boolean | undefined;
+  /** Left out where it cannot run, or what it needs is not served; otherwise that is an error. */
   readonly optional?: boolean | undefined;
   /**
    * Sets it up: informers and queues are asked for here, synchronously. Queues begin to work when every informer that was

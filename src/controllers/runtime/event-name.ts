@@ -16,15 +16,28 @@ export class EventNames {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #ids: Pick<Ids, 'uid'>;
   #last = 0n;
+  /** How far the next name is from the last, after names that were taken. */
+  #step = 1n;
 
   constructor(clock: Pick<Clock, 'now'>, ids: Pick<Ids, 'uid'>) {
     this.#clock = clock;
     this.#ids = ids;
   }
 
+  /**
+   * A name for what could not be written under the one before, because that is taken: by another who writes about the
+   * same object in the same moment, or in the past that a fork shares. There may be many of those, so each attempt goes
+   * twice as far as the one before.
+   */
+  another(about: HasMetadata, attempt: number): string {
+    this.#step = 2n ** BigInt(attempt);
+    return this.next(about);
+  }
+
   next({ metadata }: HasMetadata): string {
     const now = BigInt(Math.floor(this.#clock.now())) * NANOS_PER_MS;
-    this.#last = now > this.#last ? now : this.#last + 1n;
+    this.#last = now > this.#last ? now : this.#last + this.#step;
+    this.#step = 1n;
     const name = `${metadata.name}.${this.#last.toString(16)}`;
     // Objects of some kinds have names that no event may have (roles with a colon).
     return dnsSubdomainProblems(name).length === 0 ? name : this.#ids.uid();

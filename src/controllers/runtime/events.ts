@@ -14,6 +14,7 @@ import type { Ids } from '../../util/ids.js';
 import { EventCorrelator } from './event-correlation.js';
 import { EVENT_NAMESPACE, EventNames, referenceTo } from './event-name.js';
 import type { AnyObject } from './owners.js';
+import { isNamespaceTerminating } from './refusals.js';
 
 export type EventType = 'Normal' | 'Warning';
 
@@ -31,6 +32,8 @@ export interface EventRecorderOptions {
   readonly ids: Ids;
   /** In whose name. */
   readonly component: string;
+  /** Whether there are events at all: a cluster may serve a few kinds only. Absent: there are. */
+  readonly served?: (() => boolean) | undefined;
   /** Told of events that could not be written. */
   readonly report: (error: unknown, about: string) => void;
 }
@@ -71,7 +74,7 @@ class Recorder implements ClosableRecorder {
   }
 
   record(about: AnyObject, type: EventType, reason: string, message: string): void {
-    if (this.#isClosed) return;
+    if (this.#isClosed || this.#options.served?.() === false) return;
     const occurrence: Occurrence = { about, type, reason, message, time: formatTime(this.#options.clock.now()) };
     this.#pending++;
     // One after another, so that the second of two equal events finds the first.
@@ -95,6 +98,8 @@ class Recorder implements ClosableRecorder {
       if (!this.#isClosed) await this.#write(occurrence);
     } catch (error) {
       const { reason, about } = occurrence;
+      // Nothing is told any more where everything goes.
+      if (isNamespaceTerminating(error)) return;
       this.#options.report(error, `event ${reason} about ${about.kind} ${about.metadata.name}`);
     } finally {
       this.#pending--;
@@ -142,7 +147,7 @@ class Recorder implements ClosableRecorder {
   ): Promise<string> {
     const { client, component } = this.#options;
     for (let attempt = 1; ; attempt++) {
-      const name = this.#names.next(about);
+      const name = attempt === 1 ? this.#names.next(about) : this.#names.another(about, attempt);
       try {
         await client.api(CoreEvent, namespace).create({
           metadata: { name, namespace },

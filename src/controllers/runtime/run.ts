@@ -5,7 +5,9 @@
 import { createClient } from '../../client/client.js';
 import type { Companion, Host, LocalHost } from '../../client/host.js';
 import type { ClientDefaults } from '../../client/options.js';
+import { CoreEvent } from '../../kinds/core/v1/event.js';
 import type { Kind } from '../../kinds/kind.js';
+import { StatusError } from '../../meta/errors.js';
 import { formatTime } from '../../meta/time.js';
 import type { User } from '../../protocol/request.js';
 import type { Transport } from '../../protocol/transport.js';
@@ -19,6 +21,7 @@ import type { Controller, ControllerContext, QueueOptions } from './controller.j
 import { createEventRecorder } from './events.js';
 import type { Candidate, LeaderElection } from './leader-election.js';
 import { OwnWrites, resourceKey } from './own-writes.js';
+import { messageOf } from './refusals.js';
 import { SharedInformer } from './shared-informer.js';
 import { Traffic } from './traffic.js';
 import { type Reconcile, WorkQueue } from './work-queue.js';
@@ -36,7 +39,7 @@ export interface RunOptions {
   readonly pace?: (() => Promise<void>) | undefined;
   /** Controllers work only while this candidate leads: they start when it is elected and end when it leads no more. */
   readonly leaderElection?: LeaderElection | undefined;
-  /** Told of everything that goes wrong and is tried again. Absent: nobody is; objects carry conditions and events. */
+  /** Told of everything that goes wrong and is tried again. Absent: it is printed to the console, each failure once. */
   readonly onError?: ((error: unknown, about: string) => void) | undefined;
 }
 
@@ -56,7 +59,7 @@ export interface RunningControllers extends AsyncDisposable {
   /** Resolves when there is nothing left to do that needs no passing of time; see `cluster.settle()`. */
   settle(options?: RestOptions): Promise<void>;
   /** Ends them; no timer and no watch is left behind. Again: does nothing. */
-  close(): void;
+  close(): Promise<void>;
 }
 
 /**
@@ -97,7 +100,7 @@ function checkedOptions(where: string, options: RunOptions): RunOptions {
     throw new TypeError(`orchplane: ${where}: accounts is "own" or "shared", not ${String(accounts)}`);
   checkFunction(where, 'pace', pace);
   checkFunction(where, 'onError', onError);
-  if (onError === undefined) return options;
+  if (onError === undefined) return { ...options, onError: printer() };
   const tell = (error: unknown, about: string): void => {
     try {
       onError(error, about);
@@ -107,6 +110,22 @@ function checkedOptions(where: string, options: RunOptions): RunOptions {
     }
   };
   return { ...options, onError: tell };
+}
+
+const MOST_REMEMBERED = 1_000;
+
+/** Prints each failure once: what is tried again fails in the same words. */
+function printer(): (error: unknown, about: string) => void {
+  const printed = new Set<string>();
+  return (error, about) => {
+    const text = `${about}: ${messageOf(error)}`;
+    if (printed.has(text)) return;
+    if (printed.size >= MOST_REMEMBERED) printed.clear();
+    printed.add(text);
+    // Refusals say it all; anything else is somebody's mistake, and its place is worth knowing.
+    if (StatusError.is(error)) console.error(`orchplane: ${text}`);
+    else console.error(`orchplane: ${about}:`, error);
+  };
 }
 
 function start(host: Host, list: readonly Controller[], options: RunOptions): RunningControllers {
@@ -145,7 +164,7 @@ class ElectedRun implements RunningControllers {
         }
       },
       onStoppedLeading: () => {
-        this.#run?.close();
+        void this.#run?.close();
         this.#run = undefined;
       },
       onError,
@@ -157,15 +176,14 @@ class ElectedRun implements RunningControllers {
     return untilAtRest(this.#host.activities ?? new Activities(), options, () => this.#host.clock.runDue?.());
   }
 
-  close(): void {
+  close(): Promise<void> {
     this.#isClosed = true;
     // It tells that it stopped leading, and so ends the run, before it gives the lease back.
-    void this.#candidate.close();
+    return this.#candidate.close();
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.close();
-    await this.#candidate.close();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 }
 
@@ -193,7 +211,7 @@ class Run implements RunningControllers {
       for (const controller of runnable) starts.push(this.#start(controller));
     } catch (error) {
       // One that cannot be set up is a mistake of whoever wrote it: nobody is left half started.
-      this.close();
+      void this.close();
       for (const each of starts) each.catch(() => undefined);
       throw error;
     }
@@ -202,14 +220,14 @@ class Run implements RunningControllers {
     this.ready.catch(() => undefined);
     const leave = host.clock.join?.(() => this.#traffic.untilStill(this.#activities, host.clock));
     if (leave !== undefined) this.#undos.push(leave);
-    this.#undos.push(onAbort(host.closing, () => this.close()));
+    this.#undos.push(onAbort(host.closing, () => void this.close()));
   }
 
   settle(options?: RestOptions): Promise<void> {
     return untilAtRest(this.#activities, options, () => this.#host.clock.runDue?.());
   }
 
-  close(): void {
+  async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     for (const undo of this.#undos.splice(0).reverse()) {
@@ -223,8 +241,8 @@ class Run implements RunningControllers {
     for (const informer of this.#informers.values()) informer.close();
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.close();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   /** Sets it up within the call; resolves when it works. */
@@ -243,7 +261,8 @@ class Run implements RunningControllers {
     const local = isLocal(host) ? host : undefined;
     const ids = host.ids ?? randomIds;
     const component = controller.component ?? name;
-    const events = createEventRecorder({ client, clock: host.clock, ids, component, report });
+    const served = () => serves(host, CoreEvent);
+    const events = createEventRecorder({ client, clock: host.clock, ids, component, served, report });
     this.#undos.push(
       () => events.close(),
       this.#activities.add(events),
@@ -343,7 +362,11 @@ function isLocal(host: Host): host is LocalHost {
   return host.kinds !== undefined && host.resolve !== undefined && host.activities !== undefined;
 }
 
-function isRunnable(host: Host, { name, needs, optional }: Controller): boolean {
+function isRunnable(host: Host, { name, needs, optional, local }: Controller): boolean {
+  if (local === true && !isLocal(host)) {
+    if (optional === true) return false;
+    throw new TypeError(`orchplane: the controller ${name} needs a cluster in this process`);
+  }
   const missing = needs.filter((kind) => !serves(host, kind));
   if (missing.length === 0) return true;
   if (optional === true) return false;

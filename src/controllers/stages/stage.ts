@@ -3,9 +3,11 @@
  * and what becomes of them then. Stages stand in for whatever would act on objects outside of a control plane: a
  * scheduler, a kubelet, a cloud. `stages.ts` carries them out; the other files here are stages that are ready to use.
  */
+
 import type { MergePatchBody } from '../../client/patches.js';
 import type { LabelsOption } from '../../client/selectors.js';
 import type { InputDraftOf, Kind, ObjectOf } from '../../kinds/kind.js';
+import { refuseUnknownOptions } from '../../util/options.js';
 import type { Watching } from '../define-controller.js';
 import type { ControllerContext } from '../runtime/controller.js';
 import type { EventType } from '../runtime/events.js';
@@ -108,6 +110,7 @@ export interface Stage {
  * });
  */
 export function stage<AnyKind extends Kind>(rule: StageRule<AnyKind>): Stage {
+  checkRule(rule);
   const { when = {}, after = 0, set, run, event } = rule;
   // Objects come from an informer of the rule's own kind.
   const typed = (object: AnyObject) => object as unknown as ObjectOf<AnyKind>;
@@ -133,4 +136,30 @@ export function stage<AnyKind extends Kind>(rule: StageRule<AnyKind>): Stage {
     run: async (object, context) => run?.(typed(object), context),
     eventOf: (object) => (typeof event === 'function' ? event(typed(object)) : event),
   };
+}
+
+const SELECTOR = [
+  'namespace',
+  'labels',
+  'annotations',
+  'fields',
+  'conditions',
+  'deleting',
+  'finalizers',
+] as const satisfies readonly (keyof StageSelector)[];
+
+/** A word that is misspelt would otherwise hold for every object. */
+function checkRule(rule: StageRule<Kind>): void {
+  const { name, when, after, set, run, event } = rule;
+  const wrong = (what: string) => new TypeError(`orchplane: the stage ${String(name)} ${what}`);
+  if (typeof name !== 'string' || name === '') throw new TypeError('orchplane: a stage has a name');
+  if (when !== undefined && typeof when !== 'function')
+    refuseUnknownOptions(`when of the stage ${name}`, when, SELECTOR);
+  if (typeof after === 'object' && !(after.min >= 0 && after.min <= after.max)) {
+    throw wrong(`waits for a time from min to max, not from ${after.min} to ${after.max}`);
+  }
+  if (typeof after === 'number' && !(after >= 0)) throw wrong(`cannot wait for ${after} ms`);
+  if (set === undefined && run === undefined && event === undefined && rule.delete !== true) {
+    throw wrong('does nothing: it needs set, run, event or delete');
+  }
 }

@@ -8,6 +8,7 @@ import { applyMergePatch } from '../../merge/merge-patch.js';
 import { StatusError } from '../../meta/errors.js';
 import { deepEqual, isRecord, own } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
+import { placedKey } from '../define-controller.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
 import type { AnyObject } from '../runtime/owners.js';
 import type { SharedInformer } from '../runtime/shared-informer.js';
@@ -33,6 +34,12 @@ export function stages(
 ): Controller {
   refuseUnknownOptions('stages', options, ['name']);
   const byKind = new Map<Kind, Stage[]>();
+  if (!Array.isArray(rules)) throw new TypeError('orchplane: stages takes a list of stages');
+  for (const [at, rule] of rules.entries()) {
+    if (typeof (rule as Partial<Stage> | undefined)?.matches === 'function') continue;
+    const hint = Array.isArray(rule) ? 'a list has to be spread (...readyPods())' : 'stages are made by stage()';
+    throw new TypeError(`orchplane: stages: what stands at ${at} is no stage: ${hint}`);
+  }
   for (const rule of rules) byKind.set(rule.kind, [...(byKind.get(rule.kind) ?? []), rule]);
   for (const list of byKind.values()) checkNames(list);
   return {
@@ -98,7 +105,8 @@ class Stager {
     for (const { kind, keysOf } of watches) {
       if (!this.#context.serves(kind)) continue;
       this.#context.informer(kind).subscribe((event) => {
-        for (const key of keysOf(event.object, this.#context)) {
+        for (const told of keysOf(event.object, this.#context)) {
+          const key = placedKey(told, this.#kind, event.object);
           // The world around it has changed, so what was done to it may be done again.
           const done = this.#done.get(key);
           if (done !== undefined) this.#done.set(key, { ...done, version: '' });

@@ -92,8 +92,12 @@ describe('what cannot be meant is refused where it is said', () => {
     ['an unwrapped list', () => create({ controllers: [gc] }), 'controllers takes what controllers([...])'],
     ['no companion', () => create({ controllers: () => undefined }), 'controllers has to return { close() }'],
     ['of the standard set', () => standard({ withot: [] }), 'standardControllers has no option "withot"'],
-    ['no workers', () => run(cluster, [controller((c) => void c.queue(async () => {}, { workers: 0 }))]), '1 worker'],
-    ['an async start', () => run(cluster, [controller(async () => {})]), 'its start must return nothing'],
+    [
+      'no workers',
+      () => run(cluster, [controller((c) => void c.queue(async () => undefined, { workers: 0 }))]),
+      '1 worker',
+    ],
+    ['an async start', () => run(cluster, [controller(async () => undefined)]), 'its start must return nothing'],
   ])('%s', (_what, wrong, message) => {
     expect(wrong).toThrow(TypeError);
     expect(wrong).toThrow(message);

@@ -80,7 +80,7 @@ describe('orchplane', () => {
     const text = await printed(child, /Ctrl-C/);
     expect(text).toMatch(/dialect +kubernetes/);
     expect(text).toMatch(/loaded +1 object from -/);
-    expect(text).toMatch(/^Nothing runs behind the API: /m);
+    expect(text).toMatch(/^Nothing runs behind the API \(--controllers\): /m);
     const url = /address +(\S+)/.exec(text)?.[1] ?? '';
     const kubeconfig = /KUBECONFIG='([^']+)'/.exec(text)?.[1] ?? '';
     expect(existsSync(kubeconfig)).toBe(true);
