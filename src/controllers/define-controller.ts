@@ -4,7 +4,6 @@
  * `runtime/controller.ts`.
  */
 
-import { jsonPatch } from '../client/patches.js';
 import { type LabelsOption, labelSelectorText } from '../client/selectors.js';
 import type { Kind, ObjectOf } from '../kinds/kind.js';
 import { StatusError } from '../meta/errors.js';
@@ -297,15 +296,9 @@ class Loop<Primary extends Kind> {
 
   /** With the version that was seen: a race is a Conflict, and the look is taken again at once. */
   async #setFinalizers(object: ApiObject, change: (names: readonly string[]) => readonly string[]): Promise<void> {
-    const { name, namespace, resourceVersion, finalizers = [] } = object.metadata;
-    const kind: Kind = this.#definition.kind;
-    await this.#context.client.api(kind, namespace).patch(
-      name,
-      jsonPatch([
-        { op: 'replace', path: '/metadata/resourceVersion', value: resourceVersion },
-        { op: 'add', path: '/metadata/finalizers', value: change(finalizers) },
-      ]),
-    );
+    const { metadata } = object;
+    const api = this.#context.client.api(this.#definition.kind as Kind<ApiObject, ApiObject>, metadata.namespace);
+    await api.update({ ...object, metadata: { ...metadata, finalizers: [...change(metadata.finalizers ?? [])] } });
   }
 
   #reconcileContext(object: ApiObject | undefined): ReconcileContext {
