@@ -9,6 +9,9 @@ import type { AnyObject, HasMetadata } from './owners.js';
 /** Events about cluster-scoped objects live here. */
 export const EVENT_NAMESPACE = 'default';
 
+/** So many names are tried; each is further away from the last, so this is far more than ever happens. */
+export const NAME_ATTEMPTS = 10;
+
 const NANOS_PER_MS = 1_000_000n;
 
 /** Gives names, none of them twice. */

@@ -8,7 +8,7 @@ import { type EventInput, Event as SeriesEvent } from '../../kinds/events/v1/eve
 import { StatusError } from '../../meta/errors.js';
 import { formatMicroTime } from '../../meta/time.js';
 import type { ControllerContext } from './controller.js';
-import { EVENT_NAMESPACE, EventNames, referenceTo } from './event-name.js';
+import { EVENT_NAMESPACE, EventNames, NAME_ATTEMPTS, referenceTo } from './event-name.js';
 import type { EventType } from './events.js';
 import type { AnyObject } from './owners.js';
 import type { Again, WorkQueue } from './work-queue.js';
@@ -179,15 +179,14 @@ class Recorder implements SeriesRecorder {
         if (!StatusError.is(error, 'NotFound')) throw error;
       }
     }
-    for (;;) {
+    for (let attempt = 1; ; attempt++) {
       const metadata = { name: current.name, namespace: current.namespace };
       try {
         await api.create({ ...current.event, metadata, ...(series === undefined ? {} : { series }) });
         return;
       } catch (error) {
-        if (!StatusError.is(error, 'AlreadyExists')) throw error;
-        // Somebody else wrote about the same object in the same moment.
-        current.name = this.#names.next(current.regarding);
+        if (attempt >= NAME_ATTEMPTS || !StatusError.is(error, 'AlreadyExists')) throw error;
+        current.name = this.#names.another(current.regarding, attempt);
       }
     }
   }

@@ -12,7 +12,7 @@ import type { Activity } from '../../util/activity.js';
 import type { Clock } from '../../util/clock.js';
 import type { Ids } from '../../util/ids.js';
 import { EventCorrelator } from './event-correlation.js';
-import { EVENT_NAMESPACE, EventNames, referenceTo } from './event-name.js';
+import { EVENT_NAMESPACE, EventNames, NAME_ATTEMPTS, referenceTo } from './event-name.js';
 import type { AnyObject } from './owners.js';
 import { isNamespaceTerminating } from './refusals.js';
 
@@ -42,9 +42,6 @@ export interface EventRecorderOptions {
 export interface ClosableRecorder extends EventRecorder, Activity {
   close(): void;
 }
-
-/** Somebody else may write about the same object in the same moment, under the same name. */
-const NAME_ATTEMPTS = 10;
 
 interface Occurrence {
   readonly about: AnyObject;
