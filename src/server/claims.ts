@@ -30,6 +30,21 @@ export function claimFilter(served: ServedKind, subresource: string): ClaimFilte
   return filter;
 }
 
+const NONE: readonly string[] = Object.freeze([]);
+const unclaimable = new WeakMap<Claimable, readonly string[]>();
+
+/** Whole parts of an object that nobody can own by a write at this address: there is no use in looking at them. */
+export function unclaimableParts(served: ServedKind, subresource: string): readonly string[] {
+  const claimable = claimableAt(served, subresource);
+  if (claimable === undefined || !('except' in claimable)) return NONE;
+  let parts = unclaimable.get(claimable);
+  if (parts === undefined) {
+    parts = claimable.except.filter((path) => !path.includes('.') && path !== 'metadata');
+    unclaimable.set(claimable, parts);
+  }
+  return parts;
+}
+
 const ALL_BUT_STATUS: Claimable = Object.freeze({ except: ['status'] });
 
 function claimableAt({ kind }: ServedKind, subresource: string): Claimable | undefined {

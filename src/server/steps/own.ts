@@ -30,7 +30,7 @@ import { complete } from '../../schema/complete.js';
 import { untouchedFields } from '../../schema/decode.js';
 import type { ObjectNode, Structural } from '../../schema/structural.js';
 import { copyJson, deepEqual } from '../../util/json.js';
-import { claimFilter } from '../claims.js';
+import { claimFilter, unclaimableParts } from '../claims.js';
 import type { WriteJob } from '../job.js';
 import { managerOf } from '../manager-name.js';
 import { present, storedFormOf, toStored } from '../versions.js';
@@ -81,8 +81,21 @@ function updated(draft: DraftObject, before: unknown, managers: Managers, job: W
   const { apiVersion } = served;
   const { subresource = '' } = request;
   const by: ManagerIdentity = { manager: managerOf(request), operation: 'Update', apiVersion, subresource };
-  const [was, is] = [asVersioned(served, before), asVersioned(served, draft)];
+  const [was, is] = [asVersioned(served, before), asVersioned(served, claimed(draft, before, job))];
   return afterUpdate({ before: was, after: is, managers, by, now: moment.now }, versionsOf(job));
+}
+
+/** The draft with all that cannot be owned here as it was before: what is the same is not compared. */
+function claimed(draft: DraftObject, before: unknown, { served, request }: WriteJob): unknown {
+  const parts = unclaimableParts(served, request.subresource ?? '');
+  if (parts.length === 0) return draft;
+  const known = before as Readonly<Record<string, unknown>>;
+  const out: Record<string, unknown> = { ...draft };
+  for (const part of parts) {
+    if (Object.hasOwn(known, part)) out[part] = known[part];
+    else delete out[part];
+  }
+  return out;
 }
 
 export function asVersioned({ apiVersion, schema }: ServedKind, value: unknown): Versioned {
