@@ -24,6 +24,8 @@ export interface ObjectReader {
 /** Objects as they are stored, for those who serve a cluster and are nobody in it. */
 export interface InsideReader {
   readonly objects: ObjectReader;
+  /** Every stored object of every kind, served or not, in no order. */
+  everything(): readonly ApiObject[];
   /** How often objects of a resource have been written: another number, another state. */
   changes(resource: GroupResource): number;
   /** How many objects there are of a resource, named as clients do. */

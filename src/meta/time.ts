@@ -23,6 +23,17 @@ interface Instant {
 const TIME_LAYOUT = ['2006', '-', '01', '-', '02', 'T', '15', ':', '04', ':', '05', 'Z07:00'] as const;
 const MICRO_TIME_LAYOUT = [...TIME_LAYOUT.slice(0, -1), '.000000', 'Z07:00'] as const;
 
+// As this library writes times itself: nearly all that are ever read.
+const CANONICAL = /^[0-9]{4}-(?:0[1-9]|1[0-2])-[0-3][0-9]T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z$/;
+
+/** A day that every month has. */
+function isEarlyDay(day: string): boolean {
+  return day >= '01' && day <= '28';
+}
+
+/** The zero time and what is about it is left to the long way. */
+const FIRST_COMMON = '0002';
+
 /**
  * The canonical text of a Time: fractions are accepted and cut. Throws a TimeError.
  *
@@ -30,6 +41,8 @@ const MICRO_TIME_LAYOUT = [...TIME_LAYOUT.slice(0, -1), '.000000', 'Z07:00'] as 
  * parseTime('2024-05-01T12:00:00.5+02:00') // '2024-05-01T10:00:00Z'
  */
 export function parseTime(text: string): string {
+  // What this library writes itself is what it nearly always reads.
+  if (CANONICAL.test(text) && isEarlyDay(text.slice(8, 10)) && text >= FIRST_COMMON) return text;
   if (knownTimes.has(text)) return text;
   const canonical = printSeconds(readTime(text, TIME_LAYOUT).seconds);
   if (knownTimes.size >= MAX_KNOWN_TIMES) knownTimes.clear();
@@ -57,9 +70,6 @@ export function timeToMs(text: string): number {
   return seconds * 1000 + nanos / 1e6;
 }
 
-// As this library writes times itself: nearly all that are ever read.
-const CANONICAL = /^[0-9]{4}-(?:0[1-9]|1[0-2])-[0-3][0-9]T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z$/;
-
 /** A Time with all its decimals and the zone it was written in (seconds east of UTC); undefined for other texts. */
 export function readInstant(text: string): (Instant & { readonly offset: number }) | undefined {
   try {
@@ -72,8 +82,13 @@ export function readInstant(text: string): (Instant & { readonly offset: number 
 
 /** A Time from milliseconds since the epoch, cut to the second. */
 export function formatTime(ms: number): string {
-  return printSeconds(Math.floor(ms / 1000));
+  const second = Math.floor(ms / 1000);
+  if (second !== lastPrinted.second) lastPrinted = { second, text: printSeconds(second) };
+  return lastPrinted.text;
 }
+
+/** Much is written in the same second. */
+let lastPrinted = { second: 0, text: printSeconds(0) };
 
 /** A MicroTime from milliseconds since the epoch and the microseconds beyond them. */
 export function formatMicroTime(ms: number, micros = 0): string {
@@ -227,6 +242,7 @@ function instantOf(reading: Reading): Instant {
 function printSeconds(seconds: number): string {
   const date = new Date(seconds * 1000);
   const year = date.getUTCFullYear();
+  if (year >= 0 && year <= 9999) return `${date.toISOString().slice(0, 19)}Z`;
   const digits = String(Math.abs(year)).padStart(4, '0');
   return `${year < 0 ? '-' : ''}${digits}${date.toISOString().slice(-20, -5)}Z`;
 }

@@ -25,8 +25,11 @@ export interface Decoded {
   readonly findings: readonly string[];
 }
 
+/** Says of a list or a reusable struct that the library itself has made it, for good: it is taken as it is. */
+export type IsOurs = (value: object, node: ListNode | ObjectNode) => boolean;
+
 /** Decodes a whole object. Throws {@link DecodeError}. */
-export function decode(schema: ObjectNode, body: ParsedBody, isOurs?: (list: object) => boolean): Decoded {
+export function decode(schema: ObjectNode, body: ParsedBody, isOurs?: IsOurs): Decoded {
   const { duplicates } = body;
   const walk: Walk = { duplicates, suspicious: duplicates !== undefined, depth: 0, isOurs };
   const value = decodeWhole(schema, body.value, walk);
@@ -51,8 +54,7 @@ interface Walk {
   suspicious: boolean;
   /** How many objects, maps and lists are open: what goes too deep is refused here, before anything else walks over it. */
   depth: number;
-  /** Says of a list that the library itself has made it, for good: it is taken as it is. */
-  readonly isOurs?: ((list: object) => boolean) | undefined;
+  readonly isOurs?: IsOurs | undefined;
 }
 
 /** Where a value stands, for messages: the nearest struct, and the field names from the top. */
@@ -179,8 +181,9 @@ function decodeNode(node: Structural, given: unknown, place: Place, walk: Walk):
       return decodeMap(node, raw, place, walk, decodeNode);
     case 'list':
       if (!Array.isArray(raw)) throw typeError(raw, place, node.goType);
-      return walk.isOurs?.(raw) === true ? raw : decodeList(node, raw, place, walk);
+      return walk.isOurs?.(raw, node) === true ? raw : decodeList(node, raw, place, walk);
     case 'object':
+      if (node.reusable === true && isRecord(raw) && walk.isOurs?.(raw, node) === true) return raw;
       return node.manner === 'document' ? decodeLoose(node, raw, place, walk) : decodeObject(node, raw, place, walk);
     case 'any':
       return cloneJson(raw, walk.depth);

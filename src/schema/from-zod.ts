@@ -221,6 +221,7 @@ function objectNode(from: Unwrapped, path: string, outer: ObjectNode['manner'] |
     preserveUnknown: from.hint.preserveUnknown ?? def.catchall?._zod.def.type === 'unknown',
     atomic: from.hint.atomic ?? false,
     ...(from.hint.patchStrategy === undefined ? {} : { patchStrategy: from.hint.patchStrategy }),
+    ...(from.hint.reusable === undefined ? {} : { reusable: from.hint.reusable }),
   };
   // Before its fields: one of them may be of the same type.
   if (isShared) structs.set(from.schema, made);

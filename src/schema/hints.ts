@@ -20,6 +20,11 @@ export interface Hint {
   readonly patchStrategy?: string;
   readonly atomic?: boolean;
   readonly preserveUnknown?: boolean;
+  /**
+   * On structs: what was stored once is taken as it is when it comes again. Kinds that hold one fill in and change only
+   * what is not frozen.
+   */
+  readonly reusable?: boolean;
 }
 
 const registry = z.registry<Hint>();

@@ -32,6 +32,8 @@ export interface ObjectNode extends NodeBase {
   readonly atomic: boolean;
   /** Strategic merge patch: `retainKeys`. */
   readonly patchStrategy?: string;
+  /** What was stored once is taken as it is when it comes again; see `reuse.ts`. */
+  readonly reusable?: boolean;
 }
 
 /**

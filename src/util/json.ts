@@ -110,7 +110,8 @@ function sameRecord(left: Record<string, unknown>, right: Record<string, unknown
 /** Freezes a value all the way down and returns it. Parts that are frozen already are taken as frozen throughout. */
 export function deepFreeze<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  for (const key in value) deepFreeze((value as Record<string, unknown>)[key]);
+  if (Array.isArray(value)) for (const item of value) deepFreeze(item);
+  else for (const key in value) deepFreeze((value as Record<string, unknown>)[key]);
   return Object.freeze(value);
 }
 

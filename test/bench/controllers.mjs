@@ -1,7 +1,7 @@
 /**
  * Controllers at work, from the change that starts them until everything is at rest: a namespace with 10,000 objects that
- * each wait for a finalizer, a rollout of 100 replicas, and a week of runs every five minutes. Next to each a bare loop
- * that puts as many things into a Map and takes them out again.
+ * each wait for a finalizer, a rollout of 100 replicas, and a week of runs every five minutes across a change of clocks.
+ * Next to each a bare loop that puts as many things into a Map and takes them out again.
  */
 import { controllers, cronJobs, defineController, stages, standardControllers } from '../../dist/controllers/index.js';
 import { ConfigMap, CronJob, Deployment, Job, Namespace, Pod } from '../../dist/kinds/index.js';
@@ -13,15 +13,18 @@ const OBJECTS = 10_000;
 const REPLICAS = 100;
 const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
 const RUNS = WEEK_MS / 300_000;
+/** Thursday before the clocks of Berlin go back. */
+const BEFORE_WINTER = Date.UTC(2030, 9, 24);
 
 export async function controllersAtWork(settings) {
-  const rounds = { ...settings, rounds: Math.min(settings.rounds, 5), warmups: 1 };
+  const rounds = { ...settings, rounds: Math.min(settings.rounds, 5), warmups: 2 };
   const rows = [];
   // Within one second, 200 ms and one second.
   for (const [name, ours, goal] of [
     [`empty a namespace of ${OBJECTS} objects with finalizers`, namespaceGoes, OBJECTS],
     [`roll out ${REPLICAS} replicas`, rollout, REPLICAS / 0.2],
     ['a week of a CronJob, every five minutes', cronWeek([cronJobs()], 'Replace'), RUNS],
+    ['the same, with Jobs that stay active', cronWeek([cronJobs()], 'Allow'), undefined],
     ['the same, with Jobs and pods that run', cronWeek([...standardControllers(), stages()], 'Allow'), undefined],
   ]) {
     rows.push({
@@ -99,7 +102,7 @@ function cronWeek(list, concurrencyPolicy) {
   return {
     count: RUNS,
     async prepare() {
-      const cluster = testCluster({ controllers: controllers(list) });
+      const cluster = testCluster({ now: BEFORE_WINTER, controllers: controllers(list) });
       const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'run', image: 'run:1' }] } };
       await cluster.api(CronJob).create({
         metadata: { name: 'run' },
@@ -117,7 +120,8 @@ function cronWeek(list, concurrencyPolicy) {
     async check(cluster) {
       const { status } = await cluster.api(CronJob).get('run');
       verify(cluster.clock.now() - Date.parse(status.lastScheduleTime) < 300_000, 'it ran to the end of the week');
-      verify((await cluster.api(Job).list()).items.length <= 5, 'old jobs are cleaned away');
+      const jobs = (await cluster.api(Job).list()).items.length;
+      verify(jobs <= 5 || jobs === RUNS, 'old jobs are cleaned away, or all are there');
       await cluster.close();
     },
   };

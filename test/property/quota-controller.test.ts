@@ -7,11 +7,11 @@ import { controllers, resourceQuotas } from 'orchplane/controllers';
 import { ConfigMap, Pod, ResourceQuota, Service } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { expect, test, vi } from 'vitest';
-import { recalculate } from '../../src/admission/quota/recalculate.js';
 import { featureGates } from '../../src/kinds/feature-gates.js';
 import { orchDialect } from '../../src/meta/dialect.js';
 import type { ApiObject } from '../../src/meta/object.js';
 import { Quantity } from '../../src/meta/quantity.js';
+import { recalculate } from '../fixtures/recalculate-quota.js';
 import fc from './seeded.js';
 
 vi.setConfig({ testTimeout: 120_000 });

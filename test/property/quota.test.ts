@@ -11,12 +11,12 @@ import { expect, test, vi } from 'vitest';
 import { addAmounts, readAmounts } from '../../src/admission/plugins/pod-amounts.js';
 import { growth, toResourceList } from '../../src/admission/quota/arithmetic.js';
 import type { Terms } from '../../src/admission/quota/evaluator.js';
-import { recalculate, usageOf } from '../../src/admission/quota/recalculate.js';
 import type { AdmissionRequest, ClusterView } from '../../src/admission/types.js';
 import { featureGates } from '../../src/kinds/feature-gates.js';
 import { orchDialect } from '../../src/meta/dialect.js';
 import type { ApiObject } from '../../src/meta/object.js';
 import { Quantity } from '../../src/meta/quantity.js';
+import { recalculate, usageOf } from '../fixtures/recalculate-quota.js';
 import fc from './seeded.js';
 
 vi.setConfig({ testTimeout: 120_000 });

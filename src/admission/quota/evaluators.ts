@@ -1,6 +1,7 @@
 /**
  * Which resources quotas are about, and who measures each of them.
  */
+import type { ResourceQuota } from '../../kinds/core/v1/resource-quota.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { serviceGroup } from '../../meta/dialect.js';
 import type { GroupResource } from '../../meta/gvk.js';
@@ -46,6 +47,11 @@ export function evaluatorFor(resource: GroupResource, { dialect, features }: Ter
     return deviceClaimEvaluator;
   }
   return countEvaluator(resource);
+}
+
+/** Whether what a quota is on has anything to do with a resource: who counts need not list the others. */
+export function isAbout(quota: ResourceQuota, resource: GroupResource, terms: Terms): boolean {
+  return evaluatorFor(resource, terms).measured(Object.keys(quota.spec.hard ?? {}), terms).length > 0;
 }
 
 const CORE: ReadonlyMap<string, Evaluator> = new Map([

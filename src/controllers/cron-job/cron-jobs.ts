@@ -10,7 +10,7 @@ import { StatusError } from '../../meta/errors.js';
 import { quote } from '../../meta/go-text.js';
 import { formatTime } from '../../meta/time.js';
 import { isTimeZone } from '../../meta/time-zone.js';
-import { copyJson, deepEqual } from '../../util/json.js';
+import { deepEqual } from '../../util/json.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
 import type { EventType } from '../runtime/events.js';
 import { controllerOf, isControlledBy } from '../runtime/owners.js';
@@ -94,7 +94,8 @@ class CronJobs {
     const cronJob = this.#cronJobs.at(key);
     if (cronJob === undefined) return undefined;
     const { name, namespace, uid } = cronJob.metadata;
-    const status = copyJson(cronJob.status) as CronJobStatus;
+    // Its own fields are replaced, never changed: there may be thousands of active Jobs.
+    const status = { ...cronJob.status } as CronJobStatus;
     const look: Look = { cronJob, jobs: this.#jobs.controlledBy(uid), status, nowMs: this.#context.clock.now() };
     for (const job of historyBeyondLimits(cronJob, look.jobs)) await this.#delete(look, job);
 
@@ -117,6 +118,7 @@ class CronJobs {
   /** Notes what has become of its Jobs. */
   async #followJobs(look: Look): Promise<void> {
     const { cronJob, jobs, status } = look;
+    if (isAllAsNoted(jobs, status)) return;
     const uids = new Set<string>();
     const active = new Set(status.active?.map(({ uid }) => uid));
     for (const job of jobs) {
@@ -260,6 +262,12 @@ class CronJobs {
 
 const TOO_MANY = 'too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew';
 const FORBIDDEN = 'Not starting job because prior execution is running and concurrency policy is Forbid';
+
+/** All of its Jobs are active, and noted in the order in which they came: the common case, and the longest lists. */
+function isAllAsNoted(jobs: readonly StoredJob[], { active = [] }: CronJobStatus): boolean {
+  if (jobs.length !== active.length) return false;
+  return jobs.every((job, index) => job.metadata.uid === active[index]?.uid && endOf(job) === undefined);
+}
 
 function isRescheduled({ spec: before }: StoredCronJob, { spec: now }: StoredCronJob): boolean {
   return before.schedule !== now.schedule || before.timeZone !== now.timeZone;

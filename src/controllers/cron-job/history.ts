@@ -5,11 +5,13 @@ import { endOf, type StoredJob } from '../workloads/job/picture.js';
 import type { StoredCronJob } from './due.js';
 
 export function historyBeyondLimits({ spec }: StoredCronJob, jobs: readonly StoredJob[]): StoredJob[] {
-  const ended = (type: string) => jobs.filter((job) => endOf(job)?.type === type);
-  return [
-    ...beyond(ended('Complete'), spec.successfulJobsHistoryLimit),
-    ...beyond(ended('Failed'), spec.failedJobsHistoryLimit),
-  ];
+  const complete: StoredJob[] = [];
+  const failed: StoredJob[] = [];
+  for (const job of jobs) {
+    const end = endOf(job);
+    if (end !== undefined) (end.type === 'Complete' ? complete : failed).push(job);
+  }
+  return [...beyond(complete, spec.successfulJobsHistoryLimit), ...beyond(failed, spec.failedJobsHistoryLimit)];
 }
 
 function beyond(jobs: readonly StoredJob[], limit = Infinity): readonly StoredJob[] {

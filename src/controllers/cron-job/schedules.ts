@@ -16,12 +16,32 @@ export class Schedules {
     const text = scheduleText(spec);
     let schedule = this.#known.get(text);
     if (schedule === undefined) {
-      schedule = parseCron(text);
+      schedule = remembering(parseCron(text));
       if (this.#known.size >= MOST_KEPT) this.#known.clear();
       this.#known.set(text, schedule);
     }
     return schedule;
   }
+}
+
+/** One look asks for the same few runs several times over, and the next look begins with one of them. */
+const REMEMBERED_RUNS = 4;
+
+function remembering(schedule: CronSchedule): CronSchedule {
+  const nextAfter = new Map<number, number | undefined>();
+  return {
+    next(afterMs, timeZone) {
+      if (timeZone !== undefined) return schedule.next(afterMs, timeZone);
+      if (nextAfter.has(afterMs)) return nextAfter.get(afterMs);
+      const next = schedule.next(afterMs);
+      for (const oldest of nextAfter.keys()) {
+        if (nextAfter.size < REMEMBERED_RUNS) break;
+        nextAfter.delete(oldest);
+      }
+      nextAfter.set(afterMs, next);
+      return next;
+    },
+  };
 }
 
 /** Whether the schedule names its own zone, as was allowed once. */

@@ -5,8 +5,7 @@
  *
  * Kinds are followed only from the moment on at which a quota is about them: without quotas this costs nothing.
  */
-import { isCountable } from '../../admission/quota/evaluators.js';
-import { isAbout } from '../../admission/quota/recalculate.js';
+import { isAbout, isCountable } from '../../admission/quota/evaluators.js';
 import type { Stored } from '../../client/api.js';
 import type { InformerEvent } from '../../client/informer.js';
 import { isNewerOrSame } from '../../client/versions.js';

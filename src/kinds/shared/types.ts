@@ -66,6 +66,13 @@ export const objectReference: Type<ObjectReference, ObjectReferenceInput> = type
   { atomic: true },
 );
 
+/** One of many in a list that grows item by item. */
+export const lastingReference: Type<ObjectReference, ObjectReferenceInput> = type(
+  'ObjectReference',
+  objectReferenceShape,
+  { atomic: true, reusable: true },
+);
+
 const localObjectReferenceShape = () => ({
   name: optional(z.string()),
 });

@@ -125,9 +125,22 @@ function compareSameItems(list: ListNode, before: readonly unknown[], after: rea
   return { added: LEAF, removed: was === undefined ? undefined : everything(list.items, was) };
 }
 
+/** What can be owned inside reusable parts. A part is of one type for good. */
+const inside = new WeakMap<object, FieldSet>();
+
 /** All that comes into being, or goes, with a value: the node itself, and what can be owned below it. */
 function everything(node: Structural, value: unknown): FieldSet {
-  if (hasMembers(node, value)) return everyMember(node, recordOf(value));
+  if (hasMembers(node, value)) {
+    const record = recordOf(value);
+    if (node.type !== 'object' || node.reusable !== true || !Object.isFrozen(record)) return everyMember(node, record);
+    // The same part goes into many objects.
+    let fields = inside.get(record);
+    if (fields === undefined) {
+      fields = everyMember(node, record);
+      inside.set(record, fields);
+    }
+    return fields;
+  }
   if (hasItems(node)) return everyItem(node, listOf(value));
   return LEAF;
 }

@@ -3,6 +3,8 @@
  * restrictions of its zod schema. zod itself tells those, so that no page carries a second reader of zod schemas.
  */
 import * as z from 'zod';
+// By its own name: through the namespace a bundle would get the words of all languages that zod speaks.
+import { $ZodRegistry } from 'zod/v4/core';
 import type { JSONSchemaProps } from '../../kinds/apiextensions/v1/schema/json-schema.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import type { ObjectNode } from '../../schema/structural.js';
@@ -32,7 +34,7 @@ export function ownSchema(
 }
 
 /** Whoever gave a schema an id did not mean to be referred to from here. */
-class WordsAlone extends z.core.$ZodRegistry<z.core.JSONSchemaMeta> {
+class WordsAlone extends $ZodRegistry<z.core.JSONSchemaMeta> {
   override get(schema: z.core.$ZodType): z.core.JSONSchemaMeta | undefined {
     const { id: _, ...words } = z.globalRegistry.get(schema) ?? {};
     return words;

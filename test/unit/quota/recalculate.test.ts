@@ -3,10 +3,11 @@ import { ConfigMap, Pod, ResourceQuota } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { beforeEach, expect, test } from 'vitest';
 import type { Terms } from '../../../src/admission/quota/evaluator.js';
-import { isAbout, recalculate, usageOf } from '../../../src/admission/quota/recalculate.js';
+import { isAbout } from '../../../src/admission/quota/evaluators.js';
 import { featureGates } from '../../../src/kinds/feature-gates.js';
 import { orchDialect } from '../../../src/meta/dialect.js';
 import type { ApiObject } from '../../../src/meta/object.js';
+import { recalculate, usageOf } from '../../fixtures/recalculate-quota.js';
 import { type Amounts, makeQuota, type QuotaOptions } from './setting.js';
 
 let cluster: TestCluster;

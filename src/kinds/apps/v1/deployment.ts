@@ -81,7 +81,9 @@ const deploymentSpecShape = () => ({
 });
 export interface DeploymentSpec extends Output<typeof deploymentSpecShape> {}
 export interface DeploymentSpecInput extends Input<typeof deploymentSpecShape> {}
-const deploymentSpec: Type<DeploymentSpec, DeploymentSpecInput> = type('DeploymentSpec', deploymentSpecShape);
+const deploymentSpec: Type<DeploymentSpec, DeploymentSpecInput> = type('DeploymentSpec', deploymentSpecShape, {
+  reusable: true,
+});
 
 const deploymentConditionShape = () => ({
   type: namedString('v1.DeploymentConditionType'),

@@ -40,7 +40,9 @@ const replicaSetSpecShape = () => ({
 });
 export interface ReplicaSetSpec extends Output<typeof replicaSetSpecShape> {}
 export interface ReplicaSetSpecInput extends Input<typeof replicaSetSpecShape> {}
-const replicaSetSpec: Type<ReplicaSetSpec, ReplicaSetSpecInput> = type('ReplicaSetSpec', replicaSetSpecShape);
+const replicaSetSpec: Type<ReplicaSetSpec, ReplicaSetSpecInput> = type('ReplicaSetSpec', replicaSetSpecShape, {
+  reusable: true,
+});
 
 const replicaSetConditionShape = () => ({
   type: namedString('v1.ReplicaSetConditionType'),

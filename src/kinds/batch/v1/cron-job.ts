@@ -35,7 +35,7 @@ import { templateMeta } from '../../shared/object-meta.js';
 import { podNameWarnings } from '../../shared/pod-name-warnings.js';
 import { dumpLabelSelector } from '../../shared/selector-dump.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
-import { objectReference } from '../../shared/types.js';
+import { lastingReference } from '../../shared/types.js';
 import { type JobSpec, jobSpec } from './job/schema.js';
 import { jobTemplateProblems, nonNegative } from './job/validate.js';
 import { jobSpecWarnings } from './job/warnings.js';
@@ -60,10 +60,10 @@ const cronJobSpecShape = () => ({
 });
 export interface CronJobSpec extends Output<typeof cronJobSpecShape> {}
 export interface CronJobSpecInput extends Input<typeof cronJobSpecShape> {}
-const cronJobSpec: Type<CronJobSpec, CronJobSpecInput> = type('CronJobSpec', cronJobSpecShape);
+const cronJobSpec: Type<CronJobSpec, CronJobSpecInput> = type('CronJobSpec', cronJobSpecShape, { reusable: true });
 
 const cronJobStatusShape = () => ({
-  active: optional(z.array(objectReference())),
+  active: optional(z.array(lastingReference())),
   lastScheduleTime: pointer(time()),
   lastSuccessfulTime: pointer(time()),
 });

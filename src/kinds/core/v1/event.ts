@@ -94,9 +94,11 @@ function eventOf(object: ApiObject): CoreEvent {
 }
 
 function coreProblems(object: ApiObject): FieldError[] {
-  const { involvedObject, eventTime, reportingComponent, message } = eventOf(object);
+  const { involvedObject, eventTime, reportingComponent, reportingInstance, action, reason, message } = eventOf(object);
   return eventProblems(object, {
-    ...eventOf(object),
+    reportingInstance,
+    action,
+    reason,
     about: involvedObject,
     isNew: Boolean(eventTime),
     controller: { field: 'reportingComponent', name: reportingComponent },

@@ -100,7 +100,7 @@ const jobSpecShape = () => ({
 });
 export interface JobSpec extends Output<typeof jobSpecShape> {}
 export interface JobSpecInput extends Input<typeof jobSpecShape> {}
-export const jobSpec: Type<JobSpec, JobSpecInput> = type('JobSpec', jobSpecShape);
+export const jobSpec: Type<JobSpec, JobSpecInput> = type('JobSpec', jobSpecShape, { reusable: true });
 
 const jobConditionShape = () => ({
   type: words<'Suspended' | 'Complete' | 'Failed' | 'FailureTarget' | 'SuccessCriteriaMet'>('v1.JobConditionType'),

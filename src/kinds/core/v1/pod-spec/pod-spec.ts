@@ -140,7 +140,7 @@ const podSpecShape = () => ({
 });
 export interface PodSpec extends Output<typeof podSpecShape> {}
 export interface PodSpecInput extends Input<typeof podSpecShape> {}
-export const podSpec: Type<PodSpec, PodSpecInput> = type('PodSpec', podSpecShape);
+export const podSpec: Type<PodSpec, PodSpecInput> = type('PodSpec', podSpecShape, { reusable: true });
 
 const podTemplateSpecShape = () => ({
   metadata: always(templateMeta()),

@@ -11,14 +11,19 @@ import { annotationErrors } from '../../../shared/annotations.js';
 import { podAnnotationsProblems } from './annotations.js';
 import { podSpecDefaults } from './defaults.js';
 import { dropDisabledPodFields } from './gates.js';
-import type { PodTemplateSpec } from './pod-spec.js';
+import type { PodSpec, PodTemplateSpec } from './pod-spec.js';
 import { type PodRules, podSpecProblems } from './validate.js';
 import { podSpecWarnings } from './warnings.js';
 
 /** Fills in what the schema cannot; changes the template. Called from `strategy.defaults` of every workload. */
 export function podTemplateDefaults(template: PodTemplateSpec): void {
-  podSpecDefaults(template.spec);
+  // What comes from the store has them.
+  if (!Object.isFrozen(template.spec)) podSpecDefaults(template.spec);
 }
+
+/** Specs from the store in which no rule finds anything; and those of which, without annotations, nothing is to be said. */
+const sound = new WeakSet<PodSpec>();
+const quiet = new WeakSet<PodSpec>();
 
 /** Problems of a template that hold for any workload; kinds add their own, on restart policies and selectors. */
 export function podTemplateProblems(path: string, template: PodTemplateSpec, about: PodRules): FieldError[] {
@@ -32,11 +37,20 @@ export function podTemplateProblems(path: string, template: PodTemplateSpec, abo
     ...labelErrors(labels, childPath(path, 'labels')),
     ...annotationErrors(annotations, annotationsAt),
     ...podAnnotationsProblems(annotationsAt, annotations, { spec, dialect }),
-    ...podSpecProblems(childPath(path, 'spec'), spec, about),
+    ...specProblems(childPath(path, 'spec'), spec, about),
     ...((spec.ephemeralContainers ?? []).length === 0
       ? []
       : [forbidden(ephemeral, 'ephemeral containers not allowed in pod template')]),
   ];
+}
+
+/** A template goes into many objects; as long as it is one and the same, one look is enough. */
+function specProblems(path: string, spec: PodSpec, about: PodRules): FieldError[] {
+  if (sound.has(spec)) return [];
+  const problems = podSpecProblems(path, spec, about);
+  // What was there before may excuse some things.
+  if (problems.length === 0 && about.live === undefined && Object.isFrozen(spec)) sound.add(spec);
+  return problems;
 }
 
 /** Takes out what feature gates that are off do not let in; `live` is the template before, if any. Changes the template. */
@@ -45,7 +59,8 @@ export function dropDisabledTemplateFields(
   live: PodTemplateSpec | undefined,
   features: FeatureGates,
 ): void {
-  dropDisabledPodFields(template.spec, live?.spec, features);
+  // What this server has stored has been through this.
+  if (!Object.isFrozen(template.spec)) dropDisabledPodFields(template.spec, live?.spec, features);
 }
 
 /** What a client is told about a template that is accepted all the same. */
@@ -54,6 +69,12 @@ export function podTemplateWarnings(
   template: PodTemplateSpec,
   { dialect }: { readonly dialect: Dialect },
 ): string[] {
-  const annotations = template.metadata?.annotations ?? {};
-  return podSpecWarnings(path, template.spec, { annotations, dialect });
+  const { spec, metadata } = template;
+  const { annotations = NONE } = metadata ?? {};
+  if (annotations === NONE && quiet.has(spec)) return [];
+  const warnings = podSpecWarnings(path, spec, { annotations, dialect });
+  if (warnings.length === 0 && annotations === NONE && Object.isFrozen(spec)) quiet.add(spec);
+  return warnings;
 }
+
+const NONE: Readonly<Record<string, string>> = Object.freeze({});

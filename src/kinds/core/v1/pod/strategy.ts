@@ -39,8 +39,11 @@ export const podStrategy: Partial<Strategy> = {
 
 function defaults(draft: DraftObject): void {
   const { spec, status } = draft as unknown as Pod;
-  podSpecDefaults(spec);
-  podOnlyDefaults(spec);
+  // Beside a status that is written stands the spec from the store, which has them.
+  if (!Object.isFrozen(spec)) {
+    podSpecDefaults(spec);
+    podOnlyDefaults(spec);
+  }
   if (status !== undefined) alignIps(status);
 }
 

@@ -1,0 +1,77 @@
+/**
+ * Parts of stored objects that come back as they were given out: the template that a controller copies into what it
+ * makes, the spec beside a status that is written. They are complete, in order and frozen, so nobody has to read, judge
+ * or copy them again.
+ *
+ * Which types are worth it, and are left alone by the kinds that hold them, says `reusable` in the schema.
+ */
+import { isRecord } from '../util/json.js';
+import type { ObjectNode, Structural } from './structural.js';
+
+/** A way down from an object to a reusable part of it, and what that part is; or to a list of such parts. */
+interface Route {
+  readonly names: readonly string[];
+  readonly node: ObjectNode;
+  readonly isList: boolean;
+}
+
+export class KnownParts {
+  readonly #nodeOf = new WeakMap<object, ObjectNode>();
+
+  /** Is this a part of a stored object, and of that type? */
+  has(part: object, node: Structural): boolean {
+    return this.#nodeOf.get(part) === node;
+  }
+
+  /**
+   * Notes the parts of an object that is about to be stored. What stood in the place of a part before must be known as
+   * well: a part that was let in by rules of another day may stay, but is no example for others.
+   */
+  note(schema: ObjectNode, object: object, live?: object): void {
+    for (const { names, node, isList } of routesOf(schema)) {
+      const part = walk(object, names);
+      const before = live === undefined ? undefined : walk(live, names);
+      if (part === undefined || part === before) continue;
+      if (Array.isArray(part)) {
+        if (isList) for (const item of part) this.#noteItem(item, node);
+      } else if (!this.#nodeOf.has(part) && (before === undefined || this.#nodeOf.has(before))) {
+        this.#nodeOf.set(part, node);
+      }
+    }
+  }
+
+  #noteItem(item: unknown, node: ObjectNode): void {
+    if (isRecord(item) && !this.#nodeOf.has(item)) this.#nodeOf.set(item, node);
+  }
+}
+
+function walk(object: object, names: readonly string[]): object | undefined {
+  let value: unknown = object;
+  for (const name of names) value = isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  return typeof value === 'object' && value !== null ? value : undefined;
+}
+
+export function hasReusableParts(schema: ObjectNode): boolean {
+  return routesOf(schema).length > 0;
+}
+
+const known = new WeakMap<ObjectNode, readonly Route[]>();
+
+function routesOf(schema: ObjectNode): readonly Route[] {
+  let routes = known.get(schema);
+  if (routes === undefined) {
+    routes = [...routesBelow(schema, [])];
+    known.set(schema, routes);
+  }
+  return routes;
+}
+
+/** A list is where a way ends. Types that hold themselves are not followed: no template is inside another. */
+function* routesBelow(node: Structural, names: readonly string[], above: readonly Structural[] = []): Iterable<Route> {
+  if (node.type === 'list' && node.items.type === 'object' && node.items.reusable === true) {
+    yield { names, node: node.items, isList: true };
+  }
+  if (node.type !== 'object' || above.includes(node)) return;
+  if (node.reusable === true) yield { names, node, isList: false };
+  for (const field of node.fields.values()) yield* routesBelow(field.node, [...names, field.name], [...above, node]);
+}

@@ -1,0 +1,190 @@
+/**
+ * Parts of stored objects that come back are taken as they are. Nobody can tell: what is made of them is what would have
+ * been made of a copy.
+ */
+import { describe, expect, test } from 'vitest';
+import { defaultAdmission, defineAdmission } from '../../../src/index.js';
+import {
+  CronJob,
+  DaemonSet,
+  Deployment,
+  Job,
+  Pod,
+  PodTemplate,
+  ReplicaSet,
+  ReplicationController,
+  StatefulSet,
+} from '../../../src/kinds/index.js';
+import { testCluster } from '../../../src/testing/index.js';
+
+const containers = [
+  {
+    name: 'web',
+    image: 'web:1',
+    env: [{ name: 'A', value: 'b' }],
+    resources: { limits: { cpu: '1', memory: '64Mi' } },
+    readinessProbe: { httpGet: { port: 80 } },
+  },
+];
+const selector = { matchLabels: { app: 'web' } };
+const labels = { app: 'web' };
+
+type Template = { metadata: object; spec: object };
+
+/** Of each kind that holds a template: how it is made from one, and where the template stands. */
+const WORKLOADS = [
+  { kind: Deployment, restart: 'Always', spec: (template: Template) => ({ spec: { selector, template } }) },
+  { kind: ReplicaSet, restart: 'Always', spec: (template: Template) => ({ spec: { selector, template } }) },
+  {
+    kind: StatefulSet,
+    restart: 'Always',
+    spec: (template: Template) => ({ spec: { serviceName: 's', selector, template } }),
+  },
+  { kind: DaemonSet, restart: 'Always', spec: (template: Template) => ({ spec: { selector, template } }) },
+  {
+    kind: ReplicationController,
+    restart: 'Always',
+    spec: (template: Template) => ({ spec: { selector: labels, template } }),
+  },
+  { kind: Job, restart: 'Never', spec: (template: Template) => ({ spec: { template } }) },
+  {
+    kind: CronJob,
+    restart: 'Never',
+    spec: (template: Template) => ({ spec: { schedule: '* * * * *', jobTemplate: { spec: { template } } } }),
+  },
+  { kind: PodTemplate, restart: 'Always', spec: (template: Template) => ({ template }) },
+] as const;
+
+function copy<Value>(value: Value): Value {
+  return JSON.parse(JSON.stringify(value)) as Value;
+}
+
+/** A stored PodSpec of a cluster, frozen. */
+async function storedSpec(cluster: ReturnType<typeof testCluster>, restartPolicy: string): Promise<object> {
+  const template = { metadata: { labels }, template: { metadata: { labels }, spec: { containers, restartPolicy } } };
+  const stored = await cluster
+    .api(PodTemplate)
+    .create({ ...template, metadata: { name: `from-${restartPolicy.toLowerCase()}` } } as never);
+  return (stored as unknown as { template: Template }).template.spec;
+}
+
+describe('a template that was stored', () => {
+  for (const { kind, restart, spec } of WORKLOADS) {
+    test(`makes the same ${kind.kind} as a copy of it`, async () => {
+      const cluster = testCluster();
+      const known = await storedSpec(cluster, restart);
+      expect(Object.isFrozen(known)).toBe(true);
+      const before = cluster.fork();
+      const api = cluster.api(kind as typeof Deployment);
+      const made = await api.create({
+        metadata: { name: 'x', labels },
+        ...spec({ metadata: { labels }, spec: known }),
+      } as never);
+      const other = before.api(kind as typeof Deployment);
+      const fromCopy = await other.create({
+        metadata: { name: 'x', labels },
+        ...spec({ metadata: { labels }, spec: copy(known) }),
+      } as never);
+      const ignoringIds = (object: unknown) =>
+        JSON.stringify(object).replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}/g, 'uid');
+      expect(ignoringIds(made)).toBe(ignoringIds(fromCopy));
+      expect(JSON.stringify(made)).toContain(JSON.stringify(known).slice(1, -1));
+    });
+
+    test(`comes back inside a ${kind.kind} that is updated, and beside its status`, async () => {
+      const cluster = testCluster();
+      const known = await storedSpec(cluster, restart);
+      const api = cluster.api(kind as typeof Deployment);
+      const made = await api.create({
+        metadata: { name: 'x', labels },
+        ...spec({ metadata: { labels }, spec: known }),
+      } as never);
+      const updated = await api.update({ ...made, metadata: { ...made.metadata, annotations: { a: 'b' } } });
+      expect(updated.metadata.annotations).toMatchObject({ a: 'b' });
+      expect(updated.spec).toEqual(made.spec);
+      if ((kind as { kind: string }).kind === 'PodTemplate') return;
+      const written = await api.status.update('x', { ...updated });
+      expect(written.spec).toEqual(made.spec);
+      const again = await api.status.update('x', copy({ ...written }));
+      expect(again.spec).toEqual(made.spec);
+    });
+  }
+
+  test('is not copied', async () => {
+    const cluster = testCluster();
+    const known = await storedSpec(cluster, 'Never');
+    const job = await cluster
+      .api(Job)
+      .create({ metadata: { name: 'x' }, spec: { template: { spec: known } } } as never);
+    expect(job.spec.template.spec).toBe(known);
+    const ended = await cluster.api(Job).status.update('x', { ...job, status: { ready: 0, succeeded: 1 } });
+    expect(ended.status.succeeded).toBe(1);
+    expect(ended.spec).toBe(job.spec);
+  });
+
+  test('may be changed by plugins, and is not where it came from', async () => {
+    const requireOther = defineAdmission({
+      name: 'OtherImage',
+      on: ['CREATE'],
+      kind: Job,
+      mutate: (draft) => {
+        const [first] = draft.spec.template.spec.containers;
+        if (first !== undefined) first.image = 'web:2';
+      },
+    });
+    const cluster = testCluster({ admission: [...defaultAdmission, requireOther] });
+    const known = await storedSpec(cluster, 'Never');
+    const job = await cluster
+      .api(Job)
+      .create({ metadata: { name: 'x' }, spec: { template: { spec: known } } } as never);
+    expect(job.spec.template.spec.containers[0]?.image).toBe('web:2');
+    expect((known as Pod['spec']).containers[0]?.image).toBe('web:1');
+  });
+
+  test('of another cluster is read anew: what is behind a gate here does not come in', async () => {
+    const open = testCluster({ featureGates: { InPlacePodVerticalScaling: true } });
+    const closed = testCluster({ featureGates: { InPlacePodVerticalScaling: false } });
+    const resizable = [{ ...containers[0], resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'NotRequired' }] }];
+    const template = { metadata: { labels }, spec: { containers: resizable } };
+    const there = await open.api(Deployment).create({ metadata: { name: 'x' }, spec: { selector, template } } as never);
+    expect(there.spec.template.spec.containers[0]?.resizePolicy).toHaveLength(1);
+    const here = await closed
+      .api(Deployment)
+      .create({ metadata: { name: 'x' }, spec: { selector, template: there.spec.template } } as never);
+    expect(here.spec.template.spec.containers[0]).not.toHaveProperty('resizePolicy');
+  });
+
+  test('is refused where something else belongs, as a copy is', async () => {
+    const cluster = testCluster();
+    const known = await storedSpec(cluster, 'Never');
+    const attempt = (spec: unknown) =>
+      cluster
+        .api(CronJob)
+        .create({ metadata: { name: 'x' }, spec: { schedule: '* * * * *', jobTemplate: { spec } } } as never)
+        .then(
+          () => 'created',
+          (error: Error) => error.message,
+        );
+    const refusal = await attempt(known);
+    expect(refusal).toBe(await attempt(copy(known)));
+    expect(refusal).toContain('spec.jobTemplate.spec.template.spec.containers: Required value');
+  });
+
+  test('is judged by the rules of its new place', async () => {
+    const cluster = testCluster();
+    const known = await storedSpec(cluster, 'Always');
+    const made = cluster.api(Job).create({ metadata: { name: 'x' }, spec: { template: { spec: known } } } as never);
+    await expect(made).rejects.toThrow('spec.template.spec.restartPolicy');
+  });
+
+  test('of a pod gets what only pods have when a pod is made of it', async () => {
+    const cluster = testCluster();
+    const known = await storedSpec(cluster, 'Always');
+    const pod = await cluster.api(Pod).create({ metadata: { name: 'x' }, spec: known } as never);
+    expect(pod.spec.enableServiceLinks).toBe(true);
+    expect(pod.spec.containers[0]?.resources.requests).toEqual({ cpu: '1', memory: '64Mi' });
+    expect(known).not.toHaveProperty('enableServiceLinks');
+    const second = await cluster.api(Pod).create({ metadata: { name: 'y' }, spec: pod.spec } as never);
+    expect(second.spec).toEqual(pod.spec);
+  });
+});
