@@ -30,6 +30,7 @@ import type {
   WriteOptions,
 } from './options.js';
 import type { AppliedBody, Patch } from './patches.js';
+import type { UntilPresent } from './until.js';
 import type { Predicate } from './wait-for.js';
 import type { Watch } from './watch.js';
 
@@ -201,6 +202,7 @@ export interface ObjectApi<AnyKind extends Kind> extends Collection<AnyKind> {
    * @example
    * await configMaps.waitFor('settings', (settings) => settings?.data?.['ready'] === 'yes', { timeoutMs: 5_000 });
    */
+  waitFor(name: string, condition: UntilPresent, options?: WaitForOptions): Promise<Stored<AnyKind>>;
   waitFor<Found extends Stored<AnyKind> | undefined>(
     name: string,
     predicate: (object: Stored<AnyKind> | undefined) => object is Found,

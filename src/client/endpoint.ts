@@ -76,6 +76,8 @@ export class Endpoint {
     if (subresource !== undefined) request.subresource = subresource;
     const user = this.connection.defaults.as;
     if (user !== undefined) request.user = user;
+    const { origin } = this.connection.transport;
+    if (origin !== undefined) request.origin = origin;
     if (signal !== undefined) request.signal = signal;
     return request;
   }

@@ -21,7 +21,7 @@ export interface Host extends Transport {
 }
 
 /** A host of this process. */
-export type LocalHost = Required<Omit<Host, 'closing'>> & Pick<Host, 'closing'>;
+export type LocalHost = Required<Omit<Host, 'closing' | 'origin'>> & Pick<Host, 'closing' | 'origin'>;
 
 /** Starts something beside a cluster; what it returns ends it. Called again for each fork, and after `restore`. */
 export type Companion = (host: LocalHost) => { close(): unknown };

@@ -53,6 +53,7 @@ import {
   patchObject,
   updateObject,
 } from './requests.js';
+import type { UntilPresent } from './until.js';
 import type { Predicate } from './wait-for.js';
 import { waitFor } from './wait-for.js';
 import type { Watch } from './watch.js';
@@ -147,6 +148,7 @@ export class ObjectResource<AnyKind extends Kind> extends CollectionResource<Any
     return endpoint.send(endpoint.request('deletecollection', query, options?.signal));
   }
 
+  waitFor(name: string, condition: UntilPresent, options?: WaitForOptions): Promise<Stored<AnyKind>>;
   waitFor<Found extends Stored<AnyKind> | undefined>(
     name: string,
     predicate: (object: Stored<AnyKind> | undefined) => object is Found,

@@ -4,12 +4,14 @@
  */
 import { errors } from '../meta/errors.js';
 import { onAbort } from '../util/abort.js';
+import { printJson } from '../util/json.js';
 import type { Endpoint } from './endpoint.js';
 import { metaOf } from './object-cache.js';
 import type { WaitForOptions } from './options.js';
 import type { Observer } from './reflector.js';
 import { reflect } from './reflector.js';
 import { fieldSelectorText } from './selectors.js';
+import { isTold } from './told.js';
 
 /** Undefined stands for an object that does not exist. */
 export type Predicate<Object> = (object: Object | undefined) => boolean;
@@ -47,7 +49,7 @@ export function waitFor<Object>(endpoint: Endpoint, wait: Wait<Object>): Promise
 
     if (timeoutMs !== undefined) {
       const timeout = () =>
-        reject(errors.timeout(`${describe(endpoint, wait.name)} within ${timeoutMs} ms; ${lastSeen(seen)}`));
+        reject(errors.timeout(`${describe(endpoint, wait)} within ${timeoutMs} ms; ${lastSeen(seen, predicate)}`));
       const stopTimer = clock.after(timeoutMs, () => finish(timeout));
       onAbort(stop.signal, stopTimer);
     }
@@ -65,11 +67,25 @@ export function waitFor<Object>(endpoint: Endpoint, wait: Wait<Object>): Promise
   });
 }
 
-function describe({ kind, place }: Endpoint, name: string): string {
+function describe({ kind, place }: Endpoint, { name, predicate }: Wait<never>): string {
   const where = place.namespace === undefined ? '' : ` in namespace "${place.namespace}"`;
-  return `${kind.kind} "${name}"${where} did not meet the condition`;
+  const wanted = isTold(predicate) ? `the condition "${predicate.description}"` : 'the condition';
+  return `${kind.kind} "${name}"${where} did not meet ${wanted}`;
 }
 
-function lastSeen(object: unknown): string {
-  return object === undefined ? 'it does not exist' : `last seen at resourceVersion ${metaOf(object).resourceVersion}`;
+/** How much of a status an error shows. */
+const MOST_OF_STATUS = 400;
+
+function lastSeen(object: unknown, predicate: unknown): string {
+  if (object === undefined) return 'it does not exist';
+  const missing = isTold(predicate) ? predicate.missing(object) : undefined;
+  const why = missing === undefined ? '' : `: ${missing}`;
+  return `last seen at resourceVersion ${metaOf(object).resourceVersion}${why}${statusOf(object)}`;
+}
+
+function statusOf(object: unknown): string {
+  const { status } = object as { readonly status?: unknown };
+  if (status === undefined) return '';
+  const text = printJson(status);
+  return `; its status: ${text.length > MOST_OF_STATUS ? `${text.slice(0, MOST_OF_STATUS)} ...` : text}`;
 }

@@ -3,6 +3,7 @@
  */
 import { type Clock, nextTurn, type Undo } from '../util/clock.js';
 import { Heap } from '../util/heap.js';
+import { seededRandom } from './seeded-random.js';
 
 export interface FakeClock extends Clock {
   /**
@@ -12,6 +13,16 @@ export interface FakeClock extends Clock {
   advance(ms: number): Promise<void>;
   /** How many timers are set. */
   readonly pending: number;
+}
+
+export interface FakeClockOptions {
+  /** The time at which it starts, in milliseconds since the epoch; the first moment of 2030 unless given. */
+  readonly now?: number | undefined;
+  /**
+   * Mixes up what happens in one moment, as this number decides: timers that are due together, and the work of controllers.
+   * Absent: everything comes in the order in which it was asked for.
+   */
+  readonly seed?: number | undefined;
 }
 
 interface Timer {
@@ -30,9 +41,10 @@ const START = Date.UTC(2030, 0, 1);
  * const cluster = createCluster({ clock });
  * await clock.advance(5 * 60_000);
  */
-export function fakeClock(options: { readonly now?: number } = {}): FakeClock {
+export function fakeClock(options: FakeClockOptions = {}): FakeClock {
   let now = options.now ?? START;
   let pending = 0;
+  const mixing = options.seed === undefined ? undefined : mixUp(options.seed);
   const timers = new Heap<Timer>((timer) => timer.due);
   /** Whoever works on this clock's time and is waited for. */
   const joined = new Set<() => Promise<void>>();
@@ -41,11 +53,24 @@ export function fakeClock(options: { readonly now?: number } = {}): FakeClock {
     for (let timer = timers.peek(); timer !== undefined && timer.due <= until; timer = timers.peek()) {
       timers.pop();
       if (timer.isOff) continue;
-      timer.isOff = true;
+      const chosen = mixing === undefined ? timer : oneOf(timer, mixing.order);
+      chosen.isOff = true;
       pending--;
-      return timer;
+      return chosen;
     }
     return undefined;
+  }
+
+  /** Any of those that are due at the same moment; the others stay. */
+  function oneOf(first: Timer, order: (due: readonly Timer[]) => readonly Timer[]): Timer {
+    const together = [first];
+    for (let next = timers.peek(); next?.due === first.due; next = timers.peek()) {
+      timers.pop();
+      if (!next.isOff) together.push(next);
+    }
+    const [chosen = first, ...others] = order(together);
+    for (const other of others) timers.push(other);
+    return chosen;
   }
 
   async function rest(): Promise<void> {
@@ -73,10 +98,12 @@ export function fakeClock(options: { readonly now?: number } = {}): FakeClock {
     runDue() {
       for (let timer = takeDue(now); timer !== undefined; timer = takeDue(now)) timer.run();
     },
+    standingAt: (time) => fakeClock({ now: time }),
     join(each) {
       joined.add(each);
       return () => void joined.delete(each);
     },
+    ...(mixing === undefined ? {} : { turn: mixing.turn, order: mixing.order }),
     async advance(ms) {
       if (!(ms >= 0)) throw new RangeError(`orchplane: a clock is advanced by zero or more milliseconds, not by ${ms}`);
       const until = now + ms;
@@ -94,6 +121,20 @@ export function fakeClock(options: { readonly now?: number } = {}): FakeClock {
     get pending() {
       return pending;
     },
+  };
+}
+
+/** Late by so many turns of the event loop at most. */
+const MOST_TURNS = 4;
+
+/** Chance in what happens at one moment; whatever a seed decides it decides again on the next run. */
+function mixUp(seed: number) {
+  const random = seededRandom(seed);
+  return {
+    async turn(): Promise<void> {
+      for (let left = random.below(MOST_TURNS) + 1; left > 0; left--) await nextTurn();
+    },
+    order: <Item>(due: readonly Item[]): readonly Item[] => random.shuffle(due),
   };
 }
 

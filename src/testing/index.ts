@@ -1,6 +1,59 @@
 /**
- * For tests: time and identity under control.
+ * For tests: time and identity under control, faults, a log of requests, seeded runs, and matchers for any test runner.
  */
-export { type FakeClock, fakeClock } from './fake-clock.js';
-export { sequentialIds } from './sequential-ids.js';
+
+export { type UntilAbsent, type UntilCondition, type UntilPresent, until } from '../client/until.js';
+export {
+  type CapturedCluster,
+  type CaptureOptions,
+  captureCluster,
+  captureJson,
+  captureYaml,
+} from './capture.js';
+export { type Diffable, type DiffOptions, diffObjects, type FieldDifference } from './diff-objects.js';
+export { type FakeClock, type FakeClockOptions, fakeClock } from './fake-clock.js';
+export type { Fault } from './faults/fault.js';
+export type { CountMatch, FaultMatch, RequestMatch, TextMatch, VerbMatch, WatchMatch } from './faults/match.js';
+export {
+  conflicting,
+  delaying,
+  droppingResponses,
+  type FaultError,
+  failing,
+  flaky,
+} from './faults/request-faults.js';
+export {
+  cuttingStreams,
+  type EndOptions,
+  expiringWatches,
+  type ReorderOptions,
+  reorderingDeliveries,
+  type StaleCaches,
+  type StaleOptions,
+  staleCaches,
+} from './faults/watch-faults.js';
+export { type FormatDiffOptions, formatDiff } from './format-diff.js';
+export { type FreshForkOptions, freshFork } from './fresh-fork.js';
+export {
+  type Interleaving,
+  InterleavingError,
+  type InterleavingOptions,
+  interleavings,
+  type SeedFailure,
+} from './interleavings.js';
+export { type Ensured, ensure, matchers, type OrchplaneMatchers } from './matchers/index.js';
+export type { ManifestPart } from './matchers/manifest.js';
+export type { ExpectedCondition, OwnedOptions } from './matchers/objects.js';
+export type { MatcherResult } from './matchers/result.js';
+export { parseCapture } from './parse-capture.js';
+export {
+  type LoggedRequest,
+  type RequestFilter,
+  type RequestLog,
+  type RequestOutcome,
+  recordRequests,
+} from './request-log.js';
+export { type SeededRandom, seededRandom } from './seeded-random.js';
+export { type SequentialIds, sequentialIds } from './sequential-ids.js';
 export { type TestCluster, type TestClusterOptions, testCluster } from './test-cluster.js';
+export type { TraceOptions } from './trace.js';

@@ -4,6 +4,12 @@
 import type { Ids } from '../util/ids.js';
 import { NAME_ALPHABET } from '../util/ids.js';
 
+/** Identities that count, and can be counted on from where they are. */
+export interface SequentialIds extends Ids {
+  /** Goes on from here, and this one too: both give the same from now on. */
+  copy(): SequentialIds;
+}
+
 /**
  * Uids count up (`00000000-0000-4000-8000-000000000001`, …), name suffixes too (`bbbbb`, `bbbbc`, …), and `random`
  * goes through the same numbers from one half on.
@@ -11,11 +17,21 @@ import { NAME_ALPHABET } from '../util/ids.js';
  * @example
  * createCluster({ ids: sequentialIds() })
  */
-export function sequentialIds(): Ids {
-  let uids = 0;
-  let suffixes = 0;
-  let randoms = 0;
+export function sequentialIds(): SequentialIds {
+  return counting(0, 0, 0);
+}
+
+/** Whether identities can be copied. */
+export function isSequential(ids: Ids): ids is SequentialIds {
+  return 'copy' in ids;
+}
+
+function counting(uidsBefore: number, suffixesBefore: number, randomsBefore: number): SequentialIds {
+  let uids = uidsBefore;
+  let suffixes = suffixesBefore;
+  let randoms = randomsBefore;
   return {
+    copy: () => counting(uids, suffixes, randoms),
     uid: () => `00000000-0000-4000-8000-${String(++uids).padStart(12, '0')}`,
     suffix(length) {
       let text = '';

@@ -3,6 +3,7 @@
  */
 import type { ClusterOptions, ForkOptions } from '../cluster-options.js';
 import { createCluster, type FullCluster } from '../full-cluster.js';
+import { memoryStorage } from '../storage/memory-storage.js';
 import { type FakeClock, fakeClock } from './fake-clock.js';
 import { sequentialIds } from './sequential-ids.js';
 
@@ -10,21 +11,31 @@ export interface TestCluster extends FullCluster {
   readonly clock: FakeClock;
   /** A fork lives by the same clock unless it is given one. */
   fork(options?: ForkOptions & { readonly clock?: FakeClock }): TestCluster;
+  /** A cluster of the past has a clock of its own, which stands at the time of the version's write. */
+  at(resourceVersion: string, options?: ForkOptions & { readonly clock?: FakeClock }): TestCluster;
 }
 
 /** Everything but the clock, which is the test's. */
 export interface TestClusterOptions extends Omit<ClusterOptions, 'clock'> {
   /** The time at which it starts, in milliseconds since the epoch; the first moment of 2030 unless given. */
   readonly now?: number | undefined;
+  /** Mixes up what happens in one moment, as this number decides; see {@link fakeClock}. */
+  readonly seed?: number | undefined;
 }
 
+/** Events per resource that `history` and `at` reach; watches expire as on any cluster. */
+const KEPT_EVENTS = 100_000;
+
 /**
+ * It remembers much more than other clusters: see `cluster.history` and `cluster.at`.
+ *
  * @example
  * const cluster = testCluster();
  * await cluster.clock.advance(60_000);
  */
-export function testCluster({ now, ...options }: TestClusterOptions = {}): TestCluster {
-  const clock = fakeClock(now === undefined ? {} : { now });
-  const cluster = createCluster({ ids: sequentialIds(), ...options, clock });
+export function testCluster({ now, seed, ...options }: TestClusterOptions = {}): TestCluster {
+  const clock = fakeClock({ now, seed });
+  const storage = { keepEvents: KEPT_EVENTS, ...(options.storage ?? memoryStorage()) };
+  const cluster = createCluster({ ids: sequentialIds(), ...options, storage, clock });
   return cluster as TestCluster;
 }

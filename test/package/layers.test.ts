@@ -17,8 +17,9 @@ const LAYERS: readonly (readonly string[])[] = [
   ['registry', 'auth', 'admission', 'flowcontrol', 'audit', 'metrics'],
   ['server', 'client', 'codec'],
   ['manifests'],
-  ['http', 'service-worker', 'node', 'controllers'],
+  ['http', 'service-worker', 'indexed-db', 'node', 'controllers'],
   ['testing'],
+  ['vitest'],
 ];
 
 const L2 = ['util', 'meta', 'cel', 'schema'];
@@ -53,15 +54,29 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   http: ['util', 'meta', 'schema', 'protocol', 'kinds', 'registry', 'auth', 'flowcontrol', 'audit', 'metrics', 'codec'],
   // A worker is handed its cluster, as a handler is.
   'service-worker': ['util', 'http'],
+  // A journal is handed to a cluster, and knows of none.
+  'indexed-db': ['util', 'meta', 'storage'],
   // The command line makes clusters and serves them.
   node: [...L6, 'manifests', 'http', 'controllers', 'cluster.ts', 'cluster-options.ts', 'full-cluster.ts'],
   // Loops on the public client only.
   controllers: ['util', 'meta', 'schema', 'merge', 'protocol', 'kinds', 'admission', 'client'],
   // Everything that runs in a browser.
-  testing: [...L6, 'http', 'controllers', 'cluster.ts', 'cluster-options.ts', 'full-cluster.ts'],
+  testing: [
+    ...L6,
+    'manifests',
+    'http',
+    'controllers',
+    'cluster-contract.ts',
+    'cluster.ts',
+    'cluster-options.ts',
+    'full-cluster.ts',
+  ],
+  // The same for one test runner.
+  vitest: ['util', 'controllers', 'testing'],
   // The composition root, and the guide over it. HTTP, Node and testing are entries of their own.
   'cluster-options.ts': L6,
-  'cluster.ts': [...L6, 'cluster-options.ts'],
+  'cluster-contract.ts': [...L6, 'cluster-options.ts'],
+  'cluster.ts': [...L6, 'cluster-options.ts', 'cluster-contract.ts'],
   'full-cluster.ts': [
     'kinds',
     'auth',

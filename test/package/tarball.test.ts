@@ -37,7 +37,9 @@ beforeAll(() => {
 describe('the packed package', () => {
   test('holds the built files, the documents and package.json, and nothing else', () => {
     expect(files).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'package.json']));
-    const strangers = files.filter((file) => !/^(dist\/.+|docs\/.+\.md|LICENSE|README\.md|package\.json)$/.test(file));
+    const strangers = files.filter(
+      (file) => !/^(dist\/.+|docs\/.+\.md|LICENSE|README\.md|CHANGELOG\.md|package\.json)$/.test(file),
+    );
     expect(strangers).toEqual([]);
     const unbuilt = files.filter((file) => file.startsWith('dist/') && !/\.(js|js\.map|d\.ts)$/.test(file));
     expect(unbuilt).toEqual([]);

@@ -1,0 +1,43 @@
+/**
+ * What all faults are: middleware that counts how often it struck.
+ */
+import type { ApiRequest } from '../../protocol/request.js';
+import type { ApiResponse } from '../../protocol/response.js';
+import type { Middleware, MiddlewareHost, Next } from '../../server/middleware.js';
+import type { MaybePromise } from '../../util/maybe-promise.js';
+
+/** For `cluster.use`. What it holds back it lets go when it is taken away. */
+export interface Fault extends Middleware {
+  /** How often it struck. A test that is about a fault asserts that it did. */
+  readonly count: number;
+}
+
+export type Strike = () => void;
+
+/** A fault of requests. */
+export function requestFault(
+  handle: (strike: Strike) => (request: ApiRequest, next: Next, host: MiddlewareHost) => MaybePromise<ApiResponse>,
+): Fault {
+  const tally = { count: 0 };
+  const middleware = handle(() => {
+    tally.count++;
+  });
+  return counted((request, next, host) => middleware(request, next, host), tally);
+}
+
+/** A fault of watches: it lets every request pass, and acts on the streams. */
+export function watchFault<More extends object = object>(
+  onWatch: (strike: Strike) => NonNullable<Middleware['onWatch']>,
+  more: More = {} as More,
+): Fault & More {
+  const tally = { count: 0 };
+  const shape = onWatch(() => {
+    tally.count++;
+  });
+  const pass: Middleware = (_request, next) => next();
+  return Object.assign(counted(Object.assign(pass, { onWatch: shape }), tally), more);
+}
+
+function counted(middleware: Middleware, tally: { readonly count: number }): Fault {
+  return Object.defineProperty(middleware, 'count', { get: () => tally.count, enumerable: true }) as Fault;
+}

@@ -1,0 +1,230 @@
+/**
+ * Which requests are meant: the one shape that faults and request logs share. The static parts are compared first, then
+ * `when` is asked; of those that are left, `nth`, `every`, `rate` and `times` pick by count.
+ */
+import type { Kind } from '../../kinds/kind.js';
+import type { Dialect } from '../../meta/dialect.js';
+import type { ApiRequest, Verb } from '../../protocol/request.js';
+import { ADMINISTRATOR } from '../../server/context.js';
+import { managerOf } from '../../server/manager-name.js';
+import { isRecord } from '../../util/json.js';
+import { refuseUnknownOptions } from '../../util/options.js';
+import { seededRandom } from '../seeded-random.js';
+
+/** A verb, or all that read, or all that write. */
+export type VerbMatch = Verb | 'read' | 'write';
+
+/** Exactly this text, or what the expression finds. */
+export type TextMatch = string | RegExp;
+
+/** What a request is like. Everything is optional: nothing at all means every request. */
+export interface RequestMatch {
+  readonly verb?: VerbMatch | readonly VerbMatch[] | undefined;
+  /** In whatever version. */
+  readonly kind?: Kind | readonly Kind[] | undefined;
+  /** `'status'`, `'scale'`, …; `''` for the object itself. Absent: both. */
+  readonly subresource?: string | readonly string[] | undefined;
+  readonly name?: TextMatch | undefined;
+  readonly namespace?: TextMatch | undefined;
+  /** Who asks; the administrator of a local client is `system:admin`. */
+  readonly user?: TextMatch | undefined;
+  /** The field manager of a write. */
+  readonly manager?: TextMatch | undefined;
+  /** `local`, `http`, the name of a controller, or `controllers` for what all of them share: their informers. */
+  readonly source?: TextMatch | undefined;
+  /** Anything else. */
+  readonly when?: ((request: ApiRequest) => boolean) | undefined;
+}
+
+/** Which of those that match. */
+export interface CountMatch {
+  /** The first, or the first and the third: `1`, `[1, 3]`. */
+  readonly nth?: number | readonly number[] | undefined;
+  /** So many at most. */
+  readonly times?: number | undefined;
+  /** Each second, each third, … */
+  readonly every?: number | undefined;
+  /** By chance, from 0 (never) to 1 (always); the same ones on every run with the same `seed`. */
+  readonly rate?: number | undefined;
+  /** 1 unless given. */
+  readonly seed?: number | undefined;
+}
+
+/** The whole shape. */
+export interface FaultMatch extends RequestMatch, CountMatch {}
+
+/** For faults of streams, which are about watches alone. */
+export type WatchMatch = Omit<FaultMatch, 'verb' | 'manager'>;
+
+const REQUEST_PARTS = [
+  'verb',
+  'kind',
+  'subresource',
+  'name',
+  'namespace',
+  'user',
+  'manager',
+  'source',
+  'when',
+] as const satisfies readonly (keyof RequestMatch)[];
+const COUNT_PARTS = ['nth', 'times', 'every', 'rate', 'seed'] as const satisfies readonly (keyof CountMatch)[];
+
+const READS: readonly Verb[] = ['get', 'list', 'watch'];
+const WRITES: readonly Verb[] = ['create', 'update', 'patch', 'delete', 'deletecollection'];
+const VERBS: readonly VerbMatch[] = [...READS, ...WRITES, 'read', 'write'];
+
+export type IsMeant = (request: ApiRequest, dialect: Dialect) => boolean;
+
+/** Throws TypeError for what cannot be meant. `where` is for its message. */
+export function requestMatcher(where: string, match: RequestMatch): IsMeant {
+  checkParts(where, match, REQUEST_PARTS);
+  const verbs = match.verb === undefined ? undefined : verbsOf(where, match.verb);
+  const kinds = match.kind === undefined ? undefined : kindsOf(where, match.kind);
+  const subresources = match.subresource === undefined ? undefined : listOf<string>(match.subresource);
+  const texts = (['name', 'namespace', 'user', 'manager', 'source'] as const).flatMap((part) => {
+    const wanted = match[part];
+    if (wanted === undefined) return [];
+    if (typeof wanted !== 'string' && !(wanted instanceof RegExp))
+      throw wrong(where, `${part} is a text or a regular expression, not ${show(wanted)}`);
+    return [(request: ApiRequest) => isText(wanted, PARTS[part](request))];
+  });
+  const { when } = match;
+  if (when !== undefined && typeof when !== 'function') throw wrong(where, `when is a function, not ${show(when)}`);
+  return (request, dialect) => {
+    if (verbs !== undefined && !verbs.has(request.verb)) return false;
+    if (kinds !== undefined && !kinds.some((kind) => isOf(kind, request, dialect))) return false;
+    if (subresources !== undefined && !subresources.includes(request.subresource ?? '')) return false;
+    return texts.every((isMeant) => isMeant(request)) && (when === undefined || when(request));
+  };
+}
+
+/** The same with a choice among those that match; it counts, so it is asked once for each request. */
+export function faultMatcher(where: string, match: FaultMatch, parts: readonly string[] = FAULT_PARTS): IsMeant {
+  checkParts(where, match, parts);
+  const { nth, times, every, rate, seed, ...request } = match;
+  const isMeant = requestMatcher(where, request);
+  const isPicked = picker(where, { nth, times, every, rate, seed });
+  return (asked, dialect) => isMeant(asked, dialect) && isPicked();
+}
+
+function checkParts(where: string, match: unknown, parts: readonly string[]): void {
+  if (!isRecord(match)) throw wrong(where, `takes an object that says which requests are meant, not ${show(match)}`);
+  refuseUnknownOptions(where, match, parts);
+}
+
+const FAULT_PARTS: readonly string[] = [...REQUEST_PARTS, ...COUNT_PARTS];
+
+/** The same for faults of watches. */
+export function watchMatcher(where: string, match: WatchMatch): IsMeant {
+  const parts = FAULT_PARTS.filter((part) => part !== 'verb' && part !== 'manager');
+  return faultMatcher(where, match, parts);
+}
+
+/** Where a request comes from: see {@link RequestMatch.source}. */
+export function sourceOf({ origin, userAgent }: ApiRequest): string {
+  return origin ?? (userAgent === undefined ? 'local' : 'http');
+}
+
+export function userOf({ user }: ApiRequest): string {
+  return (user ?? ADMINISTRATOR).user;
+}
+
+export function isWrite(verb: Verb): boolean {
+  return WRITES.includes(verb);
+}
+
+const PARTS = {
+  name: ({ name, verb, body }: ApiRequest) => name ?? (verb === 'create' ? nameIn(body) : undefined),
+  namespace: ({ namespace }: ApiRequest) => namespace,
+  user: userOf,
+  manager: (request: ApiRequest) => (isWrite(request.verb) ? managerOf(request) : undefined),
+  source: sourceOf,
+};
+
+/** The name that an object about to be created carries. Bodies that cannot be read name nothing: the server says so. */
+export function nameIn(body: ApiRequest['body'], field: 'name' | 'generateName' = 'name'): string | undefined {
+  let value: unknown;
+  try {
+    value = body?.read().value;
+  } catch {
+    return undefined;
+  }
+  const metadata = isRecord(value) ? value['metadata'] : undefined;
+  const name = isRecord(metadata) ? metadata[field] : undefined;
+  return typeof name === 'string' && name !== '' ? name : undefined;
+}
+
+function picker(where: string, count: CountMatch): () => boolean {
+  const { nth, times = Number.POSITIVE_INFINITY, every = 1, rate, seed = 1 } = count;
+  if (nth !== undefined && (count.times !== undefined || count.every !== undefined || rate !== undefined))
+    throw wrong(where, 'nth names single requests, so it goes with none of times, every and rate');
+  for (const [part, value] of Object.entries({ times, every })) {
+    if (value !== Number.POSITIVE_INFINITY && !isCount(value))
+      throw wrong(where, `${part} is a whole number from 1 on, not ${show(value)}`);
+  }
+  const chosen = nth === undefined ? undefined : listOf<number>(nth);
+  if (chosen !== undefined && (chosen.length === 0 || !chosen.every(isCount)))
+    throw wrong(where, `nth is a whole number from 1 on, or several, not ${show(nth)}`);
+  if (rate !== undefined && !(rate >= 0 && rate <= 1))
+    throw wrong(where, `rate is a number from 0 to 1, not ${show(rate)}`);
+  if (count.seed !== undefined && rate === undefined) throw wrong(where, 'seed goes with rate');
+  const random = seededRandom(seed);
+  let seen = 0;
+  let picked = 0;
+  return () => {
+    seen++;
+    if (chosen !== undefined) return chosen.includes(seen);
+    if (picked >= times || seen % every !== 0) return false;
+    if (rate !== undefined && random.next() >= rate) return false;
+    picked++;
+    return true;
+  };
+}
+
+function isOf(kind: Kind, { resource }: ApiRequest, dialect: Dialect): boolean {
+  return resource.resource === kind.names.plural && resource.group === dialect.group(kind.group);
+}
+
+function isText(wanted: TextMatch, text: string | undefined): boolean {
+  if (text === undefined) return false;
+  // A global expression remembers where it was; `search` does not.
+  return typeof wanted === 'string' ? wanted === text : text.search(wanted) >= 0;
+}
+
+function verbsOf(where: string, verb: VerbMatch | readonly VerbMatch[]): ReadonlySet<Verb> {
+  const verbs = listOf<VerbMatch>(verb);
+  for (const each of verbs) {
+    if (!VERBS.includes(each)) throw wrong(where, `there is no verb ${show(each)}; there are ${VERBS.join(', ')}`);
+  }
+  return new Set(verbs.flatMap((each) => (each === 'read' ? READS : each === 'write' ? WRITES : [each])));
+}
+
+function kindsOf(where: string, kind: Kind | readonly Kind[]): readonly Kind[] {
+  const kinds = listOf<Kind>(kind);
+  for (const each of kinds) {
+    if (isKind(each)) continue;
+    throw wrong(where, `kind is a kind such as Pod of orchplane/kinds, or several, not ${show(each)}`);
+  }
+  return kinds;
+}
+
+function isKind(value: unknown): value is Kind {
+  return isRecord(value) && isRecord(value['names']) && typeof value['names']['plural'] === 'string';
+}
+
+function listOf<Item>(value: Item | readonly Item[]): readonly Item[] {
+  return Array.isArray(value) ? (value as readonly Item[]) : [value as Item];
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) >= 1;
+}
+
+export function wrong(where: string, what: string): TypeError {
+  return new TypeError(`orchplane: ${where}: ${what}`);
+}
+
+export function show(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  return typeof value === 'object' && value !== null ? (Array.isArray(value) ? 'a list' : 'an object') : String(value);
+}

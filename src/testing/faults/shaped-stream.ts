@@ -1,0 +1,191 @@
+/**
+ * A watch with somebody between the server and its reader. It reads the stream behind it as fast as that goes, keeps what
+ * has come in order, and hands on what its shape lets through. A reader sees nothing but an ordinary, slower or shorter
+ * stream.
+ *
+ *   behind   a b c ──► entries   a ready · b held · c ready ──► reader   a      (c waits behind b: order is kept)
+ */
+import type { DivertibleStream, WatchFront, WireEvent } from '../../protocol/watch-event.js';
+import type { MiddlewareHost } from '../../server/middleware.js';
+import type { Activity } from '../../util/activity.js';
+import type { Undo } from '../../util/clock.js';
+
+/** What a fault does with one stream. */
+export interface Shape {
+  /** An event has come. `ready`: hand it on. `coming`: `release` will be called without time passing. `held`: some day. */
+  readonly arrived?: (event: WireEvent, release: () => void) => EntryState;
+  /** Right before an event is handed to the reader; `cut`: it has ended the stream instead. */
+  readonly handing?: () => 'pass' | 'cut';
+  /** The stream is over, for whatever reason. */
+  readonly closed?: () => void;
+}
+
+export type EntryState = 'ready' | 'coming' | 'held';
+
+interface Entry {
+  /** Absent: the end. */
+  readonly event: WireEvent | undefined;
+  state: EntryState;
+}
+
+type Receive = (event: WireEvent | undefined) => void;
+
+/** What the maker of a shape may do with the stream. */
+export interface StreamControl {
+  /** Ends it now, with a last event where one is given. What has not been handed on is lost. */
+  end(last?: WireEvent): void;
+  /** Hands on everything that is held back, and from now on everything at once. */
+  letGo(): void;
+}
+
+/** Puts a shape in front of a watch. */
+export function shapeStream(
+  watch: DivertibleStream,
+  host: MiddlewareHost,
+  shapeOf: (control: StreamControl) => Shape,
+): void {
+  watch.divert((behind) => new ShapedStream(behind, host, shapeOf));
+}
+
+class ShapedStream implements WatchFront, Activity, StreamControl {
+  readonly #behind: WatchFront;
+  readonly #host: MiddlewareHost;
+  readonly #shape: Shape;
+  readonly #leave: Undo;
+  #entries: Entry[] = [];
+  #receive: Receive | undefined;
+  #isFollowed = false;
+  #isPassing = false;
+  #isOver = false;
+
+  constructor(behind: WatchFront, host: MiddlewareHost, shapeOf: (control: StreamControl) => Shape) {
+    this.#behind = behind;
+    this.#host = host;
+    this.#leave = host.activities.add(this);
+    this.#shape = shapeOf(this);
+    this.#pump();
+  }
+
+  take(): WireEvent | undefined {
+    if (this.#receive !== undefined) return undefined;
+    return this.#shift()?.event;
+  }
+
+  read(receive: Receive): void {
+    if (this.#isOver && this.#entries.length === 0) receive(undefined);
+    else {
+      this.#receive = receive;
+      this.#flush();
+    }
+  }
+
+  stopReading(): Receive | undefined {
+    const receive = this.#receive;
+    this.#receive = undefined;
+    return receive;
+  }
+
+  async next(): Promise<IteratorResult<WireEvent, undefined>> {
+    const event = await new Promise<WireEvent | undefined>((resolve) => this.read(resolve));
+    return event === undefined ? { done: true, value: undefined } : { done: false, value: event };
+  }
+
+  follow(): void {
+    this.#isFollowed = true;
+    this.#behind.follow();
+  }
+
+  close(): void {
+    this.end();
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<WireEvent, undefined> {
+    return {
+      next: () => this.next(),
+      return: async () => {
+        this.close();
+        return { done: true, value: undefined };
+      },
+    };
+  }
+
+  end(last?: WireEvent): void {
+    if (this.#isOver) return;
+    this.#over();
+    this.#entries = last === undefined ? [] : [{ event: last, state: 'ready' }];
+    this.#behind.close();
+    this.#flush();
+  }
+
+  letGo(): void {
+    this.#isPassing = true;
+    for (const entry of this.#entries) entry.state = 'ready';
+    this.#flush();
+  }
+
+  isBusy(): boolean {
+    if (!this.#isFollowed || this.#isOver) return false;
+    return this.#entries[0]?.state === 'ready' || this.#entries.some(({ state }) => state === 'coming');
+  }
+
+  busyWith(): readonly string[] {
+    return this.isBusy() ? ['a watch that a fault acts on has events on their way'] : [];
+  }
+
+  /** Reads all there is, then waits for more. */
+  #pump(): void {
+    if (this.#isOver) return;
+    for (let event = this.#behind.take(); event !== undefined; event = this.#behind.take()) this.#arrive(event);
+    if (!this.#isOver) this.#behind.read(this.#onEvent);
+  }
+
+  /** May be called inside a write: what follows from it comes afterwards. */
+  readonly #onEvent = (event: WireEvent | undefined): void => {
+    if (this.#isOver) return;
+    this.#arrive(event);
+    if (event !== undefined) queueMicrotask(() => this.#pump());
+  };
+
+  #arrive(event: WireEvent | undefined): void {
+    const entry: Entry = { event, state: 'ready' };
+    this.#entries.push(entry);
+    if (event !== undefined && !this.#isPassing && this.#shape.arrived !== undefined) {
+      entry.state = this.#shape.arrived(event, () => {
+        entry.state = 'ready';
+        this.#host.activities.move();
+        this.#flush();
+      });
+    }
+    this.#flush();
+  }
+
+  #flush(): void {
+    if (this.#receive === undefined) return;
+    const entry = this.#shift();
+    const isEnd = entry === undefined && this.#isOver && this.#entries.length === 0;
+    if (entry === undefined && !isEnd) return;
+    const receive = this.#receive;
+    this.#receive = undefined;
+    receive?.(entry?.event);
+  }
+
+  /** The next entry that may be handed on. The end is one too. */
+  #shift(): Entry | undefined {
+    const [head] = this.#entries;
+    if (head === undefined || head.state !== 'ready') return undefined;
+    if (head.event === undefined) this.#over();
+    else if (!this.#isOver && !this.#isPassing && this.#shape.handing?.() === 'cut') {
+      // With its last words, if it has some and nobody waits for them.
+      return this.#shift();
+    }
+    this.#entries.shift();
+    return head;
+  }
+
+  #over(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#leave();
+    this.#shape.closed?.();
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * A request log as a text for golden tests: one line for each request, the same on every run, and made to be read in a
+ * diff. Generated names are numbered in the order of their creation, so that one object more does not change every line.
+ *
+ *   create pods default/web-<1> by replicaset-controller → 201
+ *   update deployments.apps/status default/web by deployment-controller → 409 Conflict
+ *   apply configmaps default/settings by local (ci) → 200, no change
+ */
+import type { RequestMatch } from './faults/match.js';
+import { isNoOp, type LoggedRequest } from './request-log.js';
+
+export interface TraceOptions extends RequestMatch {
+  /** Shows the versions of objects: `3 → 4`. */
+  readonly versions?: boolean | undefined;
+  /** Shows when each request was sent. */
+  readonly times?: boolean | undefined;
+}
+
+type Shown = Pick<TraceOptions, 'versions' | 'times'>;
+
+/** The lines of those that are wanted; all of them are looked at, because names are numbered by what came before. */
+export function traceOf(
+  all: readonly LoggedRequest[],
+  isWanted: (request: LoggedRequest) => boolean,
+  shown: Shown,
+): string {
+  const names = new Aliases();
+  const lines = all.map((request) => {
+    names.note(request);
+    return isWanted(request) ? [lineOf(request, names, shown)] : [];
+  });
+  return lines.flat().join('\n');
+}
+
+function lineOf(request: LoggedRequest, names: Aliases, { versions, times }: Shown): string {
+  const parts = [
+    ...(times === true ? [request.time] : []),
+    verbOf(request),
+    request.subresource === undefined ? request.resource : `${request.resource}/${request.subresource}`,
+    placeOf(request, names),
+    ...(request.user === ADMINISTRATOR ? [] : [`as ${request.user}`]),
+    `by ${request.source}${managerOf(request)}`,
+    ...(request.dryRun ? ['(dry run)'] : []),
+    '→',
+    outcomeOf(request),
+    ...(versions === true ? [versionsOf(request)] : []),
+  ];
+  return parts.filter((part) => part !== '').join(' ');
+}
+
+const ADMINISTRATOR = 'system:admin';
+/** What requests of this process are called that name no manager, and what controllers call themselves. */
+const ORDINARY_MANAGERS: readonly string[] = ['orchplane', 'kube-controller-manager'];
+
+function verbOf({ verb, patchType }: LoggedRequest): string {
+  if (patchType === undefined) return verb;
+  return patchType === 'apply' ? 'apply' : `patch(${patchType})`;
+}
+
+function placeOf(request: LoggedRequest, names: Aliases): string {
+  const { namespace, generateName } = request;
+  const name = names.of(request) ?? (generateName === undefined ? undefined : `${generateName}<?>`);
+  if (name === undefined) return namespace === undefined ? '' : `in ${namespace}`;
+  return namespace === undefined ? name : `${namespace}/${name}`;
+}
+
+function managerOf({ manager }: LoggedRequest): string {
+  return manager === undefined || ORDINARY_MANAGERS.includes(manager) ? '' : ` (${manager})`;
+}
+
+function outcomeOf(request: LoggedRequest): string {
+  const { outcome } = request;
+  if (outcome === undefined) return 'under way';
+  const reason = outcome.reason === undefined ? '' : ` ${outcome.reason}`;
+  return `${outcome.code}${reason}${isNoOp(request) ? ', no change' : ''}`;
+}
+
+function versionsOf({ verb, outcome, versionBefore, versionAfter }: LoggedRequest): string {
+  if (outcome === undefined || outcome.code >= 400) return '';
+  const after = versionAfter ?? (verb === 'delete' ? 'gone' : undefined);
+  return after === undefined ? '' : `(${versionBefore ?? 'new'} → ${after})`;
+}
+
+/** What generated names are called in a trace. */
+class Aliases {
+  readonly #counts = new Map<string, number>();
+  readonly #aliases = new Map<string, string>();
+
+  note(request: LoggedRequest): void {
+    const { generateName, name, resource } = request;
+    if (generateName === undefined || name === undefined) return;
+    const prefix = `${resource} ${generateName}`;
+    const count = (this.#counts.get(prefix) ?? 0) + 1;
+    this.#counts.set(prefix, count);
+    this.#aliases.set(keyOf(request, name), `${generateName}<${count}>`);
+  }
+
+  of(request: LoggedRequest): string | undefined {
+    const { name, kind } = request;
+    if (name === undefined) return undefined;
+    // Names of Events end in a moment.
+    if (kind === 'Event') return name.replace(/\.[0-9a-f]{8,}$/, '.<time>');
+    return this.#aliases.get(keyOf(request, name)) ?? name;
+  }
+}
+
+function keyOf({ resource, namespace }: LoggedRequest, name: string): string {
+  return `${resource} ${namespace ?? ''}/${name}`;
+}

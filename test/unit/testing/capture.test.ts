@@ -1,0 +1,223 @@
+/**
+ * captureCluster and its texts, parseCapture, and clusters that begin from one.
+ */
+import { createCluster, ManifestError } from 'orchplane';
+import { ClusterRole, ConfigMap, Namespace, Pod, Secret } from 'orchplane/kinds';
+import { captureCluster, captureJson, captureYaml, parseCapture, testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+
+async function small() {
+  const cluster = testCluster();
+  await cluster.api(Namespace).create({ metadata: { name: 'team' } });
+  await cluster.api(ConfigMap, 'team').create({ metadata: { name: 'web' }, data: { size: 'm', text: 'a\nb\n' } });
+  await cluster.api(Secret).create({ metadata: { name: 'key' }, data: { key: 'c2VjcmV0' } });
+  return cluster;
+}
+
+describe('captureCluster', () => {
+  test('has every object as it is stored, in order, without what nobody has written', async () => {
+    const cluster = await small();
+    const state = captureCluster(cluster);
+    expect(state.resourceVersion).toBe('7');
+    expect(state.objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`)).toEqual([
+      'Namespace /default',
+      'Namespace /kube-node-lease',
+      'Namespace /kube-public',
+      'Namespace /kube-system',
+      'Namespace /team',
+      'Secret default/key',
+      'ConfigMap team/web',
+    ]);
+    expect(state.objects[6]).toBe(await cluster.api(ConfigMap, 'team').get('web'));
+  });
+
+  test('has initial objects that were written, and all of them when asked', async () => {
+    const cluster = await small();
+    await cluster.api(ClusterRole).edit('view', (draft) => {
+      draft.metadata.labels = { ...draft.metadata.labels, mine: 'yes' };
+    });
+    const roles = captureCluster(cluster, { kinds: [ClusterRole] }).objects;
+    expect(roles.map(({ metadata }) => metadata.name)).toEqual(['view']);
+    const { items } = await cluster.api(ClusterRole).list();
+    expect(captureCluster(cluster, { kinds: [ClusterRole], initial: true }).objects).toHaveLength(items.length);
+  });
+
+  test('can be narrowed to kinds and to a namespace', async () => {
+    const cluster = await small();
+    const names = (options: Parameters<typeof captureCluster>[1]) =>
+      captureCluster(cluster, options).objects.map(({ metadata }) => metadata.name);
+    expect(names({ kinds: [Secret, ConfigMap] })).toEqual(['key', 'web']);
+    expect(names({ namespace: 'team' })).toEqual(['team', 'web']);
+    expect(names({ kinds: [ConfigMap], namespace: 'default' })).toEqual([]);
+    expect(() => captureCluster(cluster, { kind: [] } as never)).toThrow(/kind/);
+  });
+});
+
+describe('texts', () => {
+  test('YAML has a version in a comment and one document for each object', async () => {
+    const cluster = await small();
+    const text = captureYaml(cluster, { kinds: [ConfigMap] });
+    expect(text).toBe(`# A cluster captured by orchplane: testCluster({ from: parseCapture(text) }) starts from it.
+# resourceVersion: 7
+---
+apiVersion: v1
+data:
+  size: m
+  text: |
+    a
+    b
+kind: ConfigMap
+metadata:
+  creationTimestamp: "2030-01-01T00:00:00Z"
+  managedFields:
+  - apiVersion: v1
+    fieldsType: FieldsV1
+    fieldsV1:
+      f:data:
+        .: {}
+        f:size: {}
+        f:text: {}
+    manager: orchplane
+    operation: Update
+    time: "2030-01-01T00:00:00Z"
+  name: web
+  namespace: team
+  resourceVersion: "6"
+  uid: 00000000-0000-4000-8000-000000000006
+`);
+    expect(captureYaml(captureCluster(cluster, { kinds: [ConfigMap] }))).toBe(text);
+    expect(() => captureYaml(captureCluster(cluster), { kinds: [] })).toThrow(TypeError);
+  });
+
+  test('YAML and JSON lead back to the same state', async () => {
+    const state = captureCluster(await small());
+    for (const text of [captureYaml(state), captureJson(state), JSON.stringify(state)]) {
+      const parsed = parseCapture(text);
+      expect(parsed).toEqual(state);
+      const copy = testCluster({ from: parsed });
+      expect(captureCluster(copy)).toEqual(state);
+      // Also in the order of fields, which clients see.
+      expect(JSON.stringify(captureCluster(copy))).toBe(JSON.stringify(state));
+    }
+  });
+
+  test('the next write has the next version', async () => {
+    const cluster = testCluster({ from: parseCapture(captureYaml(await small())) });
+    expect((await cluster.api(ConfigMap).create({ metadata: { name: 'next' } })).metadata.resourceVersion).toBe('8');
+  });
+
+  test('what is captured in the past is what was', async () => {
+    const cluster = await small();
+    const then = captureYaml(cluster);
+    await cluster.api(Secret).delete('key');
+    expect(captureYaml(cluster.at('7'))).toBe(then);
+    expect(captureYaml(cluster)).not.toBe(then);
+  });
+});
+
+describe('dumps of kubectl', () => {
+  const pod = `
+  metadata:
+    name: web
+    namespace: default
+    creationTimestamp: "2024-05-01T10:00:00Z"
+    resourceVersion: "812345"
+    uid: 3f0c0d1e-8f5a-4c3e-9a51-0d4f3f1b2a3c
+  spec:
+    containers: [{ image: nginx, name: c }]
+    nodeName: n1
+  status: { phase: Running }
+`;
+  test('a List of kubectl get -o yaml', async () => {
+    const text = `apiVersion: v1
+items:
+- apiVersion: v1
+  kind: Pod${pod}kind: List
+metadata:
+  resourceVersion: ""
+`;
+    const state = parseCapture(text);
+    expect(state.resourceVersion).toBe('812345');
+    const cluster = createCluster({ dialect: 'kubernetes', from: state });
+    const found = await cluster.api(Pod).get('web');
+    expect(found.status?.phase).toBe('Running');
+    expect(found.metadata).toMatchObject({ uid: '3f0c0d1e-8f5a-4c3e-9a51-0d4f3f1b2a3c', resourceVersion: '812345' });
+    expect(Object.keys(found)).toEqual(['kind', 'apiVersion', 'metadata', 'spec', 'status']);
+    expect(Number(cluster.resourceVersion)).toBe(812_345);
+  });
+
+  test('typed lists, JSON, several documents and lists in lists', () => {
+    const item = { metadata: { name: 'a', namespace: 'default', resourceVersion: '7', uid: 'u' } };
+    const typed = { apiVersion: 'v1', kind: 'ConfigMapList', metadata: { resourceVersion: '9' }, items: [item] };
+    const single = { apiVersion: 'v1', kind: 'Secret', metadata: { ...item.metadata, name: 'b' } };
+    const nested = { apiVersion: 'v1', kind: 'List', items: [typed, single] };
+    const kinds = (text: string) => parseCapture(text).objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+    expect(kinds(JSON.stringify(typed))).toEqual(['ConfigMap a']);
+    expect(parseCapture(JSON.stringify(typed)).resourceVersion).toBe('9');
+    expect(kinds(JSON.stringify(nested, undefined, 2))).toEqual(['ConfigMap a', 'Secret b']);
+    expect(kinds(`${JSON.stringify(single)}\n${JSON.stringify(typed)}`)).toEqual(['Secret b', 'ConfigMap a']);
+    expect(kinds(`---\n# nothing\n---\n${JSON.stringify(single)}\n---\n`)).toEqual(['Secret b']);
+    expect(parseCapture('')).toEqual({ resourceVersion: '0', objects: [] });
+  });
+
+  test('what a dump leaves out is filled in, the same each time', () => {
+    const text = `
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: a, namespace: default, resourceVersion: "", selfLink: /x, creationTimestamp: null }
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: b, namespace: default, resourceVersion: "40" }
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: c, namespace: default }
+`;
+    const state = parseCapture(text);
+    expect(parseCapture(text)).toEqual(state);
+    expect(state.resourceVersion).toBe('42');
+    expect(state.objects.map(({ metadata }) => metadata.resourceVersion)).toEqual(['41', '40', '42']);
+    expect(new Set(state.objects.map(({ metadata }) => metadata.uid)).size).toBe(3);
+    expect(state.objects[0]?.metadata).toEqual({
+      name: 'a',
+      namespace: 'default',
+      uid: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      resourceVersion: '41',
+      creationTimestamp: '1970-01-01T00:00:00Z',
+    });
+    expect(testCluster({ from: state }).resourceVersion).toBe('42');
+  });
+
+  test('versions that are too large are numbered anew, in order', () => {
+    const object = (name: string, version: string) =>
+      `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ${name}, namespace: default, resourceVersion: "${version}" }\n`;
+    const text = [object('a', '9007199254740993'), object('b', '12'), object('c', '9007199254740992')].join('---\n');
+    const state = parseCapture(text);
+    expect(state.objects.map(({ metadata }) => metadata.resourceVersion)).toEqual(['3', '1', '2']);
+    expect(state.resourceVersion).toBe('3');
+  });
+
+  test('refuses what is no object, by its place', () => {
+    const wrong: [string, RegExp][] = [
+      ['apiVersion: v1\nkind: ConfigMap\n', /line 1 \(document 1\): ConfigMap has no metadata.name/],
+      ['a: 1\n---\nb: 2\n', /line 1 \(document 1\): apiVersion is missing/],
+      ['apiVersion: v1\nkind: List\nitems: [7]\n', /item 1\): is not an object/],
+      ['apiVersion: v1\nkind: X\nmetadata: { name: x, resourceVersion: x }\n', /decimal text of a number, got "x"/],
+      ['a: [', /line 1/],
+    ];
+    for (const [text, message] of wrong) {
+      expect(() => parseCapture(text)).toThrow(message);
+      expect(() => parseCapture(text)).toThrow(ManifestError);
+    }
+    expect(() => parseCapture(undefined as never)).toThrow(TypeError);
+  });
+
+  test('kinds that are not served are refused by name, with a hint where it is the dialect', () => {
+    const from = parseCapture(
+      'apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: { name: x, namespace: default }\n',
+    );
+    expect(() => testCluster({ from })).toThrow(/Ingress in networking.k8s.io\/v1.*dialect: 'kubernetes'/);
+    expect(testCluster({ from, dialect: 'kubernetes' }).resourceVersion).toBe('4');
+  });
+});
