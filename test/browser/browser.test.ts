@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findChromium } from './chromium.js';
 import type { Outcome, Scenarios } from './pages/check.js';
 import { inPage } from './pages/in-page.js';
+import { journalFirst, journalLater } from './pages/with-journal.js';
 import { prefixFirst, prefixLater } from './pages/with-prefix.js';
 import { afterReload, firstVisit } from './pages/with-worker.js';
 import { type Bundles, bundleScripts, type Site, serveSite } from './site.js';
@@ -64,6 +65,13 @@ describe.skipIf(executablePath === undefined)('in Chromium (skipped where there 
 
   describe('a cluster in a page of an old browser', () => {
     visits([{ go: (visit) => visit.to('/old.html'), scenarios: inPage }], [EVAL_TRIED, WASM_TRIED]);
+  });
+
+  describe('a cluster with a journal', () => {
+    visits([
+      { go: (visit) => visit.to('/journal.html'), scenarios: journalFirst },
+      { go: (visit) => visit.again(), scenarios: journalLater },
+    ]);
   });
 
   describe('a cluster in a service worker', () => {

@@ -16,6 +16,7 @@ const SCRIPTS: Readonly<Record<string, string>> = {
   '/page.js': 'page.ts',
   '/old-browser.js': 'old-browser.ts',
   '/old-page.js': 'old-page.ts',
+  '/journal-page.js': 'journal-page.ts',
   '/worker-page.js': 'worker-page.ts',
   '/worker.js': 'worker.ts',
   '/app/page.js': 'prefix-page.ts',
@@ -25,6 +26,7 @@ const SCRIPTS: Readonly<Record<string, string>> = {
 const PAGES: Readonly<Record<string, readonly string[]>> = {
   '/page.html': ['/page.js'],
   '/old.html': ['/old-browser.js', '/old-page.js'],
+  '/journal.html': ['/journal-page.js'],
   '/worker.html': ['/worker-page.js'],
   '/app/': ['/app/page.js'],
   '/eval.html': ['/eval.js'],

@@ -1,0 +1,67 @@
+/**
+ * The layout. Wide pages show everything at once: the editor, the tree, the object, and a drawer of panels below. Narrow
+ * ones show one of them at a time, behind tabs.
+ */
+import { useEffect, useState } from 'preact/hooks';
+import { Editor } from './editor/editor.js';
+import { ObjectView } from './objects/object-view.js';
+import { Tree } from './objects/tree.js';
+import { panels } from './panels/index.js';
+import { type Session, useSession } from './session/session.js';
+import { Drawer } from './ui/drawer.js';
+import { Header } from './ui/header.js';
+import { Notices } from './ui/notices.js';
+
+interface AppProps {
+  readonly session: Session;
+}
+
+export function App({ session }: AppProps) {
+  const panel = useSession(session, (state) => state.panel);
+  const selected = useSession(session, (state) => state.selected);
+  /** Which part a narrow page shows: one of the three, or `panel`. */
+  const [part, setPart] = useState<'editor' | 'tree' | 'object' | 'panel'>('editor');
+
+  // Whoever selects an object wants to see it; on wide pages nothing moves.
+  useEffect(() => {
+    if (selected !== undefined) setPart((now) => (now === 'tree' ? 'object' : now));
+  }, [selected]);
+
+  return (
+    <div class="app" data-part={part} data-drawer={panel === undefined ? 'closed' : 'open'}>
+      <a class="skip" href="#main">
+        To the editor
+      </a>
+      <Header session={session} />
+      <main id="main">
+        <Editor session={session} />
+        <Tree session={session} />
+        <ObjectView session={session} />
+        <Drawer session={session} />
+      </main>
+      <nav class="parts" aria-label="Parts of the page">
+        {(['editor', 'tree', 'object'] as const).map((each) => (
+          <button type="button" key={each} aria-current={part === each} onClick={() => setPart(each)}>
+            {PARTS[each]}
+          </button>
+        ))}
+        {panels.map(({ id, title }) => (
+          <button
+            type="button"
+            key={id}
+            aria-current={part === 'panel' && panel === id}
+            onClick={() => {
+              session.openPanel(id);
+              setPart('panel');
+            }}
+          >
+            {title}
+          </button>
+        ))}
+      </nav>
+      <Notices session={session} />
+    </div>
+  );
+}
+
+const PARTS = { editor: 'Editor', tree: 'Objects', object: 'Object' } as const;

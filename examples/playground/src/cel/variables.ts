@@ -1,0 +1,24 @@
+/**
+ * The variables of an expression, from YAML.
+ */
+import { yamlBody } from '../../../../src/codec/yaml.js';
+
+export class VariablesError extends Error {
+  override readonly name = 'VariablesError';
+}
+
+/** Throws a VariablesError that says where the text cannot be read. */
+export function readVariables(text: string): Readonly<Record<string, unknown>> {
+  let value: unknown;
+  try {
+    value = yamlBody(text).read().value ?? {};
+  } catch (error) {
+    throw new VariablesError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new VariablesError('the variables are a map: each key is the name of one');
+  }
+  const wrong = Object.keys(value).find((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
+  if (wrong !== undefined) throw new VariablesError(`"${wrong}" cannot be the name of a variable`);
+  return value as Readonly<Record<string, unknown>>;
+}

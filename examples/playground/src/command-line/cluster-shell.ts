@@ -1,0 +1,63 @@
+/**
+ * A Shell for a cluster of this process. The page adds its editor and its log; tests take it as it is.
+ */
+import type { Cluster, User } from 'orchplane';
+import { createFetchHandler } from 'orchplane/http';
+import type { ApplyRequest, Shell } from './command.js';
+import type { Fetch, Identity } from './server.js';
+
+export type PagePart = Partial<Omit<Shell, 'apply' | 'now'>>;
+
+/** `cluster` is asked anew for each line: the page may have put another one in its place. */
+export function clusterShell(cluster: () => Cluster, page: PagePart = {}): Shell {
+  let text = '';
+  let namespace = 'default';
+  return {
+    fetch: clusterFetch(cluster),
+    editorText: () => text,
+    openInEditor(opened) {
+      text = opened;
+    },
+    namespace: () => namespace,
+    setNamespace(chosen) {
+      namespace = chosen;
+    },
+    identity: () => ({}),
+    ...page,
+    now: () => cluster().clock.now(),
+    apply: (documents, request) => applyAs(cluster(), documents, request),
+  };
+}
+
+/** Requests to whatever cluster is the present one. */
+export function clusterFetch(cluster: () => Cluster): Fetch {
+  let known: { readonly cluster: Cluster; readonly handle: Fetch } | undefined;
+  return (request) => {
+    const present = cluster();
+    if (known?.cluster !== present) {
+      const handler = createFetchHandler(present);
+      known = { cluster: present, handle: async (each) => handler(each) };
+    }
+    return known.handle(request);
+  };
+}
+
+/**
+ * Applies as somebody. `applyYaml` speaks as the cluster's own client, so its requests are given another user on their
+ * way; the signal tells them from those of everybody else.
+ */
+async function applyAs(cluster: Cluster, text: string, { identity, ...options }: ApplyRequest) {
+  const { signal } = new AbortController();
+  const user = userOf(identity);
+  if (user === undefined) return cluster.applyYaml(text, { ...options, onError: 'report' });
+  const undo = cluster.use((request, next) => next(request.signal === signal ? { ...request, user } : request));
+  try {
+    return await cluster.applyYaml(text, { ...options, signal, onError: 'report' });
+  } finally {
+    undo();
+  }
+}
+
+export function userOf({ user, groups = [] }: Identity): User | undefined {
+  return user === undefined ? undefined : { user, groups };
+}

@@ -1,0 +1,110 @@
+/**
+ * `apply`: the documents of the editor, applied by the server. There is no apply on the client's side here; without
+ * `--server-side` the same is told in the words of that one (created, configured, unchanged).
+ */
+import type { AppliedManifest } from 'orchplane';
+import { type Command, type CommandContext, DRY_RUN_FLAG, OUTPUT_FLAG } from '../command.js';
+import { isJson, type Json, listAt, textAt } from '../json.js';
+import { type Resource, typeName } from '../resources.js';
+import { ServerError } from '../server.js';
+import { LineError } from '../words.js';
+import { documentText, withoutOwners } from './get.js';
+
+export const apply: Command = {
+  name: 'apply',
+  summary: 'Apply the documents of the editor',
+  usage: '-f - [flags]',
+  flags: {
+    filename: { type: 'text', short: 'f', help: '"-": the text of the editor', values: ['-'] },
+    'field-manager': { type: 'text', help: 'in whose name the fields are held' },
+    'server-side': { type: 'switch', help: 'told as the server does it' },
+    'force-conflicts': { type: 'switch', help: 'take fields away from other managers' },
+    'dry-run': DRY_RUN_FLAG,
+    output: OUTPUT_FLAG,
+  },
+  examples: ['apply -f -', 'apply -f - --server-side --field-manager=ci --force-conflicts'],
+  async run(context) {
+    const text = textOf(context);
+    const { flags, namespace, identity } = context;
+    const isServerSide = flags.isOn('server-side');
+    if (flags.isOn('force-conflicts') && !isServerSide) {
+      throw new LineError('error: --force-conflicts only works with --server-side');
+    }
+    const report = await context.shell.apply(text, {
+      fieldManager: flags.text('field-manager') ?? (isServerSide ? 'kubectl' : 'kubectl-client-side-apply'),
+      force: flags.isOn('force-conflicts'),
+      dryRun: isDryRun(context),
+      namespace,
+      identity,
+    });
+    return tell(context, report, (outcome) => (isServerSide ? 'serverside-applied' : outcome));
+  },
+};
+
+/** What `-f` names: only the editor is at hand. */
+export function textOf({ flags, shell }: CommandContext): string {
+  const file = flags.text('filename');
+  if (file === undefined) throw new LineError('error: must specify one of -f and -k');
+  if (file !== '-') {
+    throw new LineError(
+      `error: the path "${file}" does not exist: there are no files here. "-f -" is the text of the editor`,
+    );
+  }
+  const text = shell.editorText();
+  if (text.trim() === '') throw new LineError('error: no objects passed to apply: the editor is empty');
+  return text;
+}
+
+export function isDryRun({ flags }: CommandContext): boolean {
+  return !['none', undefined].includes(flags.text('dry-run'));
+}
+
+async function tell(
+  context: CommandContext,
+  report: readonly AppliedManifest[],
+  word: (outcome: string) => string,
+): Promise<number> {
+  const resources = await context.resources();
+  const output = context.flags.text('output');
+  const suffix = isDryRun(context) ? ' (server dry run)' : '';
+  let failed = false;
+  for (const each of report) {
+    if (each.outcome === 'failed') {
+      failed = true;
+      context.note(failureText(each.error));
+      continue;
+    }
+    for (const warning of each.warnings) context.note(`Warning: ${warning}`);
+    const resource = resources.ofKind(each.apiVersion, each.kind);
+    const name = `${resource === undefined ? each.kind.toLowerCase() : typeName(resource)}/${each.name}`;
+    if (output === 'yaml' || output === 'json') {
+      context.print(documentText(withoutOwners(each.object as unknown as Json), output));
+    } else {
+      context.print(output === 'name' ? name : `${name} ${word(each.outcome)}${suffix}`);
+    }
+  }
+  return failed ? 1 : 0;
+}
+
+const RESOLVE = `Please review the fields above--they currently have other managers. Here
+are the ways you can resolve this warning:
+* to become the only manager, apply again with --server-side --force-conflicts
+* to leave the fields to the others, take them out of the document
+* to share them, set them to the values that they have`;
+
+function failureText(error: Error): string {
+  const cause: unknown = error.cause;
+  const status = isJson(cause) || cause instanceof Error ? (cause as { status?: unknown }).status : undefined;
+  if (!isJson(status)) return `error: ${error.message}`;
+  const causes = listAt(status, 'details', 'causes').filter(
+    (each) => textAt(each, 'reason') === 'FieldManagerConflict',
+  );
+  if (textAt(status, 'reason') === 'Conflict' && causes.length > 0)
+    return `error: ${textAt(status, 'message')}\n${RESOLVE}`;
+  return new ServerError(status, 0, 'applying "STDIN"').text();
+}
+
+/** What is told of an object that a command has written. */
+export function done(context: CommandContext, resource: Resource, name: string, what: string): void {
+  context.print(`${typeName(resource)}/${name} ${what}${isDryRun(context) ? ' (server dry run)' : ''}`);
+}

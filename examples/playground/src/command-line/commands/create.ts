@@ -1,0 +1,198 @@
+/**
+ * `create`: an object from flags, or those of the editor. Each kind that can be made from flags is an entry of a table.
+ */
+import { type Command, type CommandContext, DRY_RUN_FLAG, OUTPUT_FLAG } from '../command.js';
+import type { Json } from '../json.js';
+import { pathOf } from '../resources.js';
+import { LineError } from '../words.js';
+import { done, isDryRun, textOf } from './apply.js';
+import { documentText, withoutOwners } from './get.js';
+
+/** Flags → the rest of the document. */
+type Maker = (context: CommandContext, name: string) => Json;
+
+const MAKERS: Readonly<Record<string, Maker>> = {
+  namespace: () => ({}),
+  serviceaccount: () => ({}),
+  configmap: ({ flags }) => ({ data: literals(flags.texts('from-literal')) }),
+  secret: ({ flags }) => ({ type: 'Opaque', stringData: literals(flags.texts('from-literal')) }),
+  deployment: deploymentOf,
+  role: ({ flags }) => ({ rules: [ruleOf(flags.texts('verb'), flags.texts('resource'))] }),
+  clusterrole: ({ flags }) => ({ rules: [ruleOf(flags.texts('verb'), flags.texts('resource'))] }),
+  rolebinding: bindingOf,
+  clusterrolebinding: bindingOf,
+};
+
+const SHORT: Readonly<Record<string, string>> = {
+  ns: 'namespace',
+  cm: 'configmap',
+  sa: 'serviceaccount',
+  deploy: 'deployment',
+};
+
+export const create: Command = {
+  name: 'create',
+  summary: 'Make an object from flags, or those of the editor',
+  usage: `(${Object.keys(MAKERS).join(' | ')}) NAME [flags] | -f -`,
+  words: Object.keys(MAKERS),
+  flags: {
+    filename: { type: 'text', short: 'f', help: '"-": the documents of the editor', values: ['-'] },
+    'from-literal': { type: 'texts', help: 'key=value of a configmap or secret' },
+    image: { type: 'texts', help: 'of the containers of a deployment' },
+    replicas: { type: 'text', short: 'r', help: 'of a deployment' },
+    port: { type: 'text', help: 'of the containers of a deployment' },
+    verb: { type: 'texts', help: 'of a role' },
+    resource: { type: 'texts', help: 'of a role: pods, deployments.apps, pods/log' },
+    role: { type: 'text', help: 'that a rolebinding gives' },
+    clusterrole: { type: 'text', help: 'that a binding gives' },
+    user: { type: 'texts', help: 'that a binding is for' },
+    group: { type: 'texts', help: 'that a binding is for' },
+    serviceaccount: { type: 'texts', help: 'that a binding is for: NAMESPACE:NAME' },
+    'field-manager': { type: 'text', help: 'in whose name the fields are held' },
+    'dry-run': DRY_RUN_FLAG,
+    output: OUTPUT_FLAG,
+  },
+  examples: [
+    'create namespace team',
+    'create configmap settings --from-literal=size=m',
+    'create deployment web --image=nginx:1.29 --replicas=3',
+    'create rolebinding readers --clusterrole=view --user=alice',
+  ],
+  async run(context) {
+    if (context.flags.has('filename')) return fromEditor(context);
+    const [word = '', ...rest] = context.args;
+    const type = Object.hasOwn(SHORT, word) ? (SHORT[word] ?? word) : word;
+    const maker = Object.hasOwn(MAKERS, type) ? MAKERS[type] : undefined;
+    if (maker === undefined) {
+      throw new LineError(
+        `error: create makes ${Object.keys(MAKERS).join(', ')}${word === '' ? '' : `, not "${word}"`}; anything else with "create -f -"`,
+      );
+    }
+    const names = type === 'secret' && rest[0] === 'generic' ? rest.slice(1) : rest;
+    const [name, ...more] = names;
+    if (name === undefined || more.length > 0) {
+      throw new LineError(`error: exactly one NAME is required, got ${names.length}`);
+    }
+    const resource = (await context.resources()).one(type);
+    const apiVersion = resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
+    const body = { apiVersion, kind: resource.kind, metadata: { name }, ...maker(context, name) };
+    return write(context, { path: pathOf(resource, { namespace: context.namespace }), body }, (object) => {
+      const output = context.flags.text('output');
+      if (output === 'yaml' || output === 'json') context.print(documentText(withoutOwners(object), output));
+      else done(context, resource, name, 'created');
+    });
+  },
+};
+
+async function write(
+  context: CommandContext,
+  { path, body }: { readonly path: string; readonly body: Json },
+  tell: (object: Json) => void,
+): Promise<number> {
+  // On the client's side nothing is asked: the document is shown as it would be sent.
+  if (context.flags.text('dry-run') === 'client') {
+    tell(body);
+    return 0;
+  }
+  const fieldManager = context.flags.text('field-manager') ?? 'kubectl-create';
+  const query = { fieldManager, fieldValidation: 'Strict', ...(isDryRun(context) ? { dryRun: 'All' } : {}) };
+  tell(await context.server.json({ method: 'POST', path, body, query }));
+  return 0;
+}
+
+/** Objects of a text are told apart by applying them for show; what is there already is refused, as create does. */
+async function fromEditor(context: CommandContext): Promise<number> {
+  const { namespace, identity, shell, flags } = context;
+  const text = textOf(context);
+  const fieldManager = flags.text('field-manager') ?? 'kubectl-create';
+  const request = { fieldManager, force: true, namespace, identity };
+  const resources = await context.resources();
+  let failed = false;
+  const rehearsed = await shell.apply(text, { ...request, dryRun: true });
+  for (const each of rehearsed) {
+    if (each.outcome !== 'configured' && each.outcome !== 'unchanged') continue;
+    const name = resources.ofKind(each.apiVersion, each.kind)?.name ?? each.kind;
+    context.note(
+      `Error from server (AlreadyExists): error when creating "STDIN": ${name} "${each.name}" already exists`,
+    );
+    failed = true;
+  }
+  if (failed) return 1;
+  for (const each of await shell.apply(text, { ...request, dryRun: isDryRun(context) })) {
+    if (each.outcome === 'failed') {
+      failed = true;
+      context.note(`error: ${each.error.message}`);
+      continue;
+    }
+    const resource = (await context.resources()).ofKind(each.apiVersion, each.kind);
+    if (resource === undefined) context.print(`${each.kind.toLowerCase()}/${each.name} created`);
+    else done(context, resource, each.name, 'created');
+  }
+  return failed ? 1 : 0;
+}
+
+function literals(pairs: readonly string[]): Record<string, string> {
+  const data: Record<string, string> = {};
+  for (const pair of pairs) {
+    const equals = pair.indexOf('=');
+    if (equals <= 0) throw new LineError(`error: invalid literal source ${pair}, expected key=value`);
+    data[pair.slice(0, equals)] = pair.slice(equals + 1);
+  }
+  return data;
+}
+
+function deploymentOf({ flags }: CommandContext, name: string): Json {
+  const images = flags.texts('image');
+  if (images.length === 0) throw new LineError('error: required flag(s) "image" not set');
+  const port = flags.text('port');
+  const labels = { app: name };
+  const containers = images.map((image) => ({
+    name: (image.split('/').at(-1) ?? image).split(/[:@]/)[0],
+    image,
+    ...(port === undefined ? {} : { ports: [{ containerPort: Number(port) }] }),
+  }));
+  return {
+    metadata: { name, labels },
+    spec: {
+      replicas: Number(flags.text('replicas') ?? '1'),
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers } },
+    },
+  };
+}
+
+function ruleOf(verbs: readonly string[], words: readonly string[]): Json {
+  if (verbs.length === 0) throw new LineError('error: at least one verb must be specified');
+  if (words.length === 0) throw new LineError('error: one or more resources must be specified');
+  const apart = words.map((word) => {
+    const [type = '', subresource] = word.split('/');
+    const [resource = '', ...group] = type.split('.');
+    return { group: group.join('.'), resource: subresource === undefined ? resource : `${resource}/${subresource}` };
+  });
+  return {
+    apiGroups: [...new Set(apart.map(({ group }) => group))],
+    resources: apart.map(({ resource }) => resource),
+    verbs,
+  };
+}
+
+function bindingOf({ flags, namespace }: CommandContext): Json {
+  const role = flags.text('role');
+  const clusterRole = flags.text('clusterrole');
+  if ((role === undefined) === (clusterRole === undefined)) {
+    throw new LineError('error: exactly one of clusterrole or role must be specified');
+  }
+  const accounts = flags.texts('serviceaccount').map((word) => {
+    const [home = namespace, name] = word.split(':');
+    if (name === undefined) throw new LineError('error: serviceaccount must be <namespace>:<name>');
+    return { kind: 'ServiceAccount', namespace: home, name };
+  });
+  return {
+    roleRef: { kind: role === undefined ? 'ClusterRole' : 'Role', name: role ?? clusterRole },
+    subjects: [
+      ...flags.texts('user').map((name) => ({ kind: 'User', name })),
+      ...flags.texts('group').map((name) => ({ kind: 'Group', name })),
+      ...accounts,
+    ],
+  };
+}

@@ -1,0 +1,36 @@
+/**
+ * Which commands there are, in the order in which help lists them.
+ */
+import type { Command } from '../command.js';
+import { apiResources, apiVersions, config, events, version } from './about.js';
+import { apply } from './apply.js';
+import { auth } from './auth.js';
+import { create } from './create.js';
+import { del } from './delete.js';
+import { describe } from './describe.js';
+import { explain } from './explain.js';
+import { get } from './get.js';
+import { rollout } from './rollout.js';
+import { annotate, edit, label, patch, scale, set } from './write.js';
+
+export const commands: readonly Command[] = [
+  get,
+  describe,
+  explain,
+  events,
+  apply,
+  create,
+  edit,
+  patch,
+  label,
+  annotate,
+  scale,
+  set,
+  rollout,
+  del,
+  auth,
+  apiResources,
+  apiVersions,
+  config,
+  version,
+];

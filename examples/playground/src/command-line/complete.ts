@@ -1,0 +1,125 @@
+/**
+ * What may come next in a line: commands, kinds, names of objects, flags and their values.
+ */
+import { COMMON_FLAGS, type Command, type Shell } from './command.js';
+import { commands } from './commands/index.js';
+import { type FlagRules, readFlags } from './flags.js';
+import { commandNamed, withoutProgram } from './interpreter.js';
+import { listAt, textAt } from './json.js';
+import { pathOf, Resources } from './resources.js';
+import { Server, ServerError } from './server.js';
+import { LineError, splitWords } from './words.js';
+
+export interface Completion {
+  /** The line with everything added that is sure. */
+  readonly line: string;
+  /** What the last word may become; one or none when nothing is left to choose. */
+  readonly candidates: readonly string[];
+}
+
+const MOST = 200;
+
+/** Completes the end of a line. Reads the cluster where it has to; refusals mean that nothing is offered. */
+export async function completeLine(shell: Shell, line: string): Promise<Completion> {
+  const { words, isOpen } = splitWords(line, { lenient: true });
+  const typed = isOpen ? (words.at(-1) ?? '') : '';
+  const before = withoutProgram(isOpen ? words.slice(0, -1) : words);
+  const candidates = (await offered(shell, before, typed))
+    .filter((candidate) => candidate.startsWith(typed))
+    .slice(0, MOST);
+  const common = commonStart(candidates);
+  if (common === undefined || common.length < typed.length) return { line, candidates };
+  const isSure = candidates.length === 1 && !/[=/]$/.test(common);
+  const completed = line.slice(0, line.length - typed.length) + common + (isSure ? ' ' : '');
+  return { line: completed, candidates };
+}
+
+async function offered(shell: Shell, before: readonly string[], typed: string): Promise<readonly string[]> {
+  const [name, ...rest] = before;
+  const names = [...commands.map((command) => command.name), 'help'];
+  if (name === undefined) return names.sort();
+  if (name === 'help') return names.sort();
+  const command = commandNamed(name);
+  if (command === undefined) return [];
+  const rules = { ...COMMON_FLAGS, ...command.flags };
+  try {
+    return await offeredFor({ shell, command, rules }, rest, typed);
+  } catch (error) {
+    // A line that is not finished may be wrong in many ways, and a user may see little.
+    if (error instanceof LineError || error instanceof ServerError) return [];
+    throw error;
+  }
+}
+
+interface Setting {
+  readonly shell: Shell;
+  readonly command: Command;
+  readonly rules: FlagRules;
+}
+
+async function offeredFor(setting: Setting, rest: readonly string[], typed: string): Promise<readonly string[]> {
+  const { shell, command, rules } = setting;
+  const open = flagWithoutValue(rules, rest.at(-1));
+  if (open !== undefined) return valuesOf(setting, open);
+  if (typed.startsWith('--') && typed.includes('=')) {
+    const flag = typed.slice(2, typed.indexOf('='));
+    return (await valuesOf(setting, flag)).map((value) => `--${flag}=${value}`);
+  }
+  if (typed.startsWith('-')) {
+    return Object.entries(rules)
+      .map(([flag, { type }]) => (type === 'switch' ? `--${flag}` : `--${flag}=`))
+      .sort();
+  }
+  const { args, text } = readFlags(rest, rules);
+  if (args.length === 0 && command.words !== undefined) return command.words;
+  if (command.kindAt === undefined || args.length < command.kindAt) return [];
+  const namespace = text('namespace') ?? shell.namespace();
+  const server = new Server(shell.fetch, { identity: shell.identity() });
+  const resources = await Resources.discover(new Server(shell.fetch));
+  const kind = args[command.kindAt];
+  if (args.length === command.kindAt) {
+    if (!typed.includes('/')) return kindNames(resources);
+    const [type = ''] = typed.split('/');
+    return (await objectNames(server, { resources, type, namespace })).map((each) => `${type}/${each}`);
+  }
+  return kind === undefined || kind.includes('/') ? [] : objectNames(server, { resources, type: kind, namespace });
+}
+
+/** The flag that the last word is, if it waits for its value. */
+function flagWithoutValue(rules: FlagRules, word: string | undefined): string | undefined {
+  if (word === undefined || !word.startsWith('-') || word.includes('=')) return undefined;
+  const found = Object.entries(rules).find(([name, { short }]) => word === `--${name}` || word === `-${short}`);
+  if (found === undefined || found[1].type === 'switch' || found[1].alone !== undefined) return undefined;
+  return found[0];
+}
+
+async function valuesOf({ shell, rules }: Setting, flag: string): Promise<readonly string[]> {
+  if (flag !== 'namespace') return Object.hasOwn(rules, flag) ? (rules[flag]?.values ?? []) : [];
+  const list = await new Server(shell.fetch, { identity: shell.identity() }).json({ path: '/api/v1/namespaces' });
+  return listAt(list, 'items').map((item) => textAt(item, 'metadata', 'name'));
+}
+
+function kindNames(resources: Resources): readonly string[] {
+  const listable = resources.preferred().filter(({ verbs }) => verbs.includes('list'));
+  return [...new Set([...listable.map(({ name }) => name), 'all'])].sort();
+}
+
+async function objectNames(
+  server: Server,
+  { resources, type, namespace }: { readonly resources: Resources; readonly type: string; readonly namespace: string },
+): Promise<readonly string[]> {
+  const list = await server.json({ path: pathOf(resources.one(type), { namespace }) });
+  return listAt(list, 'items').map((item) => textAt(item, 'metadata', 'name'));
+}
+
+function commonStart(texts: readonly string[]): string | undefined {
+  const [first, ...others] = texts;
+  if (first === undefined) return undefined;
+  let length = first.length;
+  for (const other of others) {
+    let same = 0;
+    while (same < length && first[same] === other[same]) same++;
+    length = same;
+  }
+  return first.slice(0, length);
+}

@@ -1,0 +1,170 @@
+/**
+ * The server as a command sees it: paths, queries and documents over the same fetch handler that clients elsewhere would
+ * use, and refusals in the words that kubectl has for them.
+ */
+import { at, isJson, type Json, listAt, textAt } from './json.js';
+
+/** Who asks; nobody given: the administrator. */
+export interface Identity {
+  readonly user?: string | undefined;
+  readonly groups?: readonly string[];
+}
+
+export interface Call {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly accept?: string;
+  readonly contentType?: string;
+  /** A document, or text that is one. */
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export type Fetch = (request: Request) => Promise<Response>;
+
+/** What the server refused, with the Status that it sent. */
+export class ServerError extends Error {
+  override readonly name = 'ServerError';
+  readonly status: Json;
+  readonly code: number;
+  /** Set by commands that read from somewhere: `creating "STDIN"`. */
+  readonly doing: string | undefined;
+
+  constructor(status: Json, code: number, doing?: string) {
+    super(textAt(status, 'message'));
+    this.status = status;
+    this.code = code;
+    this.doing = doing;
+  }
+
+  get reason(): string {
+    return textAt(this.status, 'reason');
+  }
+
+  while(doing: string): ServerError {
+    return new ServerError(this.status, this.code, doing);
+  }
+
+  /** As kubectl prints it. */
+  text(): string {
+    if (this.reason === 'Invalid') return this.#invalid();
+    const told = this.doing === undefined ? this.message : `error when ${this.doing}: ${this.message}`;
+    if (this.reason === 'Unauthorized') return `error: You must be logged in to the server (${told})`;
+    return this.reason === '' ? `Error from server: ${told}` : `Error from server (${this.reason}): ${told}`;
+  }
+
+  #invalid(): string {
+    const kind = textAt(this.status, 'details', 'kind');
+    const name = textAt(this.status, 'details', 'name');
+    const causes = listAt(this.status, 'details', 'causes').map((cause) => {
+      const field = textAt(cause, 'field');
+      return field === '' ? textAt(cause, 'message') : `${field}: ${textAt(cause, 'message')}`;
+    });
+    const what = kind === '' && name === '' ? 'The request is invalid' : `The ${kind} "${name}" is invalid`;
+    if (causes.length === 0) return kind === '' && name === '' ? `${what}: ${this.message}` : what;
+    const [first] = causes;
+    return causes.length === 1 ? `${what}: ${first}` : [`${what}: `, ...causes.map((cause) => `* ${cause}`)].join('\n');
+  }
+}
+
+export class Server {
+  readonly #fetch: Fetch;
+  readonly #identity: Identity;
+  /** Told of each warning that comes with an answer. */
+  readonly #onWarning: (warning: string) => void;
+
+  constructor(fetch: Fetch, { identity = {}, onWarning = ignore }: ServerOptions = {}) {
+    this.#fetch = fetch;
+    this.#identity = identity;
+    this.#onWarning = onWarning;
+  }
+
+  /** The same server, asked by somebody else. */
+  as(identity: Identity): Server {
+    return new Server(this.#fetch, { identity, onWarning: this.#onWarning });
+  }
+
+  /** Throws a ServerError unless the answer is a success. */
+  async send(call: Call): Promise<Response> {
+    const { method = 'GET', path, query = {}, accept = 'application/json', body, signal } = call;
+    const url = new URL(path, 'http://cluster');
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
+    const headers = new Headers({ accept });
+    if (body !== undefined) headers.set('content-type', call.contentType ?? 'application/json');
+    if (this.#identity.user !== undefined) headers.set('impersonate-user', this.#identity.user);
+    for (const group of this.#identity.groups ?? []) headers.append('impersonate-group', group);
+    const sent = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+    const response = await this.#fetch(
+      new Request(url, {
+        method,
+        headers,
+        ...(sent === undefined ? {} : { body: sent }),
+        ...(signal ? { signal } : {}),
+      }),
+    );
+    for (const warning of warningsOf(response)) this.#onWarning(warning);
+    if (response.ok) return response;
+    throw new ServerError(await statusOf(response), response.status);
+  }
+
+  async json(call: Call): Promise<Json> {
+    const answer: unknown = await (await this.send(call)).json();
+    return isJson(answer) ? answer : {};
+  }
+
+  /** The documents of a stream, one for each line, until it ends or the signal aborts. */
+  async *lines(call: Call): AsyncGenerator<Json> {
+    const response = await this.send(call);
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    if (reader === undefined) return;
+    let rest = '';
+    try {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return;
+        const parts = (rest + value).split('\n');
+        rest = parts.pop() ?? '';
+        for (const part of parts) {
+          const document: unknown = part === '' ? undefined : JSON.parse(part);
+          if (isJson(document)) yield document;
+        }
+      }
+    } catch (error) {
+      // Whoever ended it knows that it has ended.
+      if (!call.signal?.aborted) throw error;
+    } finally {
+      await reader.cancel().catch(ignore);
+    }
+  }
+}
+
+export interface ServerOptions {
+  readonly identity?: Identity;
+  readonly onWarning?: (warning: string) => void;
+}
+
+/** The Status of an answer; one is made up where a proxy or a fault sent something else. */
+async function statusOf(response: Response): Promise<Json> {
+  const text = await response.text();
+  try {
+    const document: unknown = JSON.parse(text);
+    if (at(document, 'kind') === 'Status' && isJson(document)) return document;
+  } catch {
+    // Not JSON: told as it is, below.
+  }
+  if (response.status === 404) {
+    return { kind: 'Status', message: 'the server could not find the requested resource', reason: 'NotFound' };
+  }
+  return { kind: 'Status', message: text.trim() || response.statusText, reason: '' };
+}
+
+function warningsOf(response: Response): readonly string[] {
+  const header = response.headers.get('warning');
+  if (header === null) return [];
+  return [...header.matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text]) => (text ?? '').replace(/\\(.)/g, '$1'));
+}
+
+function ignore(): void {
+  // Nobody asked to be told.
+}

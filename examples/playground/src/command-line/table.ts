@@ -1,0 +1,71 @@
+/**
+ * Tables as kubectl prints them: headers in capitals, columns three blanks apart, nothing after the last cell. What
+ * the columns are is the server's word; this file only lays them out.
+ */
+import { isJson, type Json, listAt, mapAt, numberAt, textAt } from './json.js';
+
+export interface TableOptions {
+  /** Columns of lower priority too. */
+  readonly wide?: boolean;
+  /** A column with namespaces in front. */
+  readonly withNamespace?: boolean;
+  /** `pod/`, before each name, where several kinds are listed. */
+  readonly prefix?: string | undefined;
+  readonly noHeaders?: boolean;
+  readonly showLabels?: boolean;
+  /** Labels that become columns. */
+  readonly labelColumns?: readonly string[];
+}
+
+/** The cells of a Table answer as texts: the header first unless it is unwanted. */
+export function tableRows(table: Json, options: TableOptions = {}): string[][] {
+  const { wide = false, withNamespace = false, prefix = '', noHeaders = false } = options;
+  const { showLabels = false, labelColumns = [] } = options;
+  const columns = listAt(table, 'columnDefinitions')
+    .map((definition, index) => ({
+      index,
+      name: textAt(definition, 'name'),
+      priority: numberAt(definition, 'priority'),
+    }))
+    .filter(({ priority }) => wide || priority === 0);
+  const rows = listAt(table, 'rows').map((row) => {
+    const cells = listAt(row, 'cells');
+    const metadata = mapAt(row, 'object', 'metadata');
+    const labels = mapAt(metadata, 'labels');
+    const texts = columns.map(({ index }) => cellText(cells[index]));
+    if (prefix !== '' && texts.length > 0) texts[0] = prefix + texts[0];
+    if (withNamespace) texts.unshift(textAt(metadata, 'namespace'));
+    for (const label of labelColumns) texts.push(textAt(labels, label));
+    if (showLabels) texts.push(labelText(labels));
+    return texts;
+  });
+  if (noHeaders) return rows;
+  const headers = columns.map(({ name }) => name.toUpperCase());
+  if (withNamespace) headers.unshift('NAMESPACE');
+  for (const label of labelColumns) headers.push((label.split('/').at(-1) ?? label).toUpperCase());
+  if (showLabels) headers.push('LABELS');
+  return [headers, ...rows];
+}
+
+/** Rows of texts as lines. `widths` of an earlier table keep later rows (of a watch) below its columns. */
+export function layOut(rows: readonly (readonly string[])[], widths: number[] = []): string[] {
+  for (const row of rows) {
+    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length);
+  }
+  return rows.map((row) =>
+    row
+      .map((cell, index) => (index === row.length - 1 ? cell : cell.padEnd((widths[index] ?? 0) + 3)))
+      .join('')
+      .trimEnd(),
+  );
+}
+
+export function labelText(labels: Json): string {
+  const pairs = Object.entries(labels).sort(([left], [right]) => (left < right ? -1 : 1));
+  return pairs.length === 0 ? '<none>' : pairs.map(([key, value]) => `${key}=${String(value)}`).join(',');
+}
+
+function cellText(cell: unknown): string {
+  if (cell === null || cell === undefined) return '<none>';
+  return Array.isArray(cell) || isJson(cell) ? JSON.stringify(cell) : String(cell).replaceAll('\n', ' ');
+}

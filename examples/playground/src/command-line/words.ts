@@ -1,0 +1,48 @@
+/**
+ * A line of text → its words, as a shell splits them: blanks separate, quotes hold together, a backslash takes the next
+ * character as it is. There are no variables, no globs and no pipes; a line that has one of those says so.
+ */
+
+export interface Words {
+  readonly words: readonly string[];
+  /** The last word is not finished: the line ends within it, and completion goes on from there. */
+  readonly isOpen: boolean;
+}
+
+export class LineError extends Error {
+  override readonly name = 'LineError';
+}
+
+/** Splits a line. Throws a LineError where a quote is never closed, unless `lenient` (the line is still being typed). */
+export function splitWords(line: string, { lenient = false } = {}): Words {
+  const words: string[] = [];
+  let word: string | undefined;
+  let quote = '';
+  for (let index = 0; index < line.length; index++) {
+    const character = line[index] as string;
+    if (quote !== '') {
+      if (character === quote) quote = '';
+      else if (character === '\\' && quote === '"' && /["\\$`]/.test(line[index + 1] ?? ''))
+        word = (word ?? '') + line[++index];
+      else word = (word ?? '') + character;
+    } else if (character === '"' || character === "'") {
+      quote = character;
+      word ??= '';
+    } else if (character === '\\' && index + 1 < line.length) {
+      word = (word ?? '') + line[++index];
+    } else if (/\s/.test(character)) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else if (character === '#' && word === undefined) {
+      break;
+    } else {
+      if (/[|;&<>]/.test(character) && !lenient) {
+        throw new LineError(`error: "${character}" is for a shell; there is none here. Quote it to pass it on.`);
+      }
+      word = (word ?? '') + character;
+    }
+  }
+  if (quote !== '' && !lenient) throw new LineError(`error: the quote ${quote} is never closed`);
+  if (word !== undefined) words.push(word);
+  return { words, isOpen: word !== undefined };
+}

@@ -1,0 +1,148 @@
+/**
+ * A conflict, explained: who owns what, what it is now and would be, and the three ways out. Each is a button that does
+ * it: takes the fields, leaves them out of the text, or writes the present values into it.
+ */
+import type { EditorView } from '@codemirror/view';
+import { refText } from '../session/refs.js';
+import type { Session } from '../session/session.js';
+import type { Conflict } from '../session/types.js';
+import { ManagerChip } from '../ui/manager-chip.js';
+import { shortText, valueAt } from '../yaml/paths.js';
+import { documentsOf } from './documents.js';
+import { findPath } from './outline.js';
+import type { Action } from './write.js';
+
+interface CardProps {
+  readonly session: Session;
+  readonly conflict: Conflict;
+  readonly view: EditorView | undefined;
+  readonly run: (action: Action, options?: { readonly force?: boolean }) => void;
+}
+
+interface Row {
+  readonly field: string;
+  readonly owners: readonly string[];
+  readonly now: unknown;
+  readonly wanted: string;
+}
+
+export function ConflictCard({ session, conflict, view, run }: CardProps) {
+  const rows = rowsOf(session, conflict, view);
+  const owners = [...new Set(rows.flatMap((row) => row.owners))];
+  const others = owners.join(', ');
+  const change = (how: 'leave' | 'adopt'): void => {
+    if (view === undefined) return;
+    edit(view, conflict, rows, how);
+    run('apply', { force: false });
+  };
+  return (
+    <section class="conflict" aria-label="Conflict" role="alert">
+      <header>
+        <h3>{`${rows.length === 1 ? 'A field belongs' : 'Fields belong'} to somebody else`}</h3>
+        <button
+          type="button"
+          class="icon"
+          aria-label="Close"
+          onClick={() => session.store.set({ conflict: undefined })}
+        >
+          ×
+        </button>
+      </header>
+      <p>
+        <ManagerChip name={conflict.manager} />{' '}
+        {`applied ${refText(conflict.ref)}, which would change what others care for.`}
+      </p>
+      <table>
+        <thead>
+          <tr>
+            <th>Field</th>
+            <th>Now</th>
+            <th>You want</th>
+            <th>Owner</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ field, now, wanted, owners: names }) => (
+            <tr key={field}>
+              <td>
+                <code>{field}</code>
+              </td>
+              <td>
+                <code>{shortText(now)}</code>
+              </td>
+              <td>
+                <code>{wanted}</code>
+              </td>
+              <td>
+                {names.map((name) => (
+                  <ManagerChip key={name} name={name} />
+                ))}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <div class="ways">
+        <button type="button" onClick={() => run('apply', { force: true })}>
+          <b>Take over</b>
+          <span>{`Force: your value counts, ${others} no longer owns it.`}</span>
+        </button>
+        <button type="button" onClick={() => change('leave')}>
+          <b>Leave it to them</b>
+          <span>{`Drop it from your manifest: ${others} keeps it.`}</span>
+        </button>
+        <button type="button" onClick={() => change('adopt')}>
+          <b>Share</b>
+          <span>Write the present value into your manifest: both own it.</span>
+        </button>
+      </div>
+    </section>
+  );
+}
+
+function rowsOf(session: Session, conflict: Conflict, view: EditorView | undefined): readonly Row[] {
+  const object = session.objectOf(conflict.ref);
+  const root = view === undefined ? undefined : rootOf(view, conflict);
+  const byField = new Map<string, string[]>();
+  for (const { field = '', message = '' } of conflict.causes) {
+    const owner = /conflict with "((?:[^"\\]|\\.)*)"/.exec(message)?.[1] ?? message;
+    byField.set(field, [...(byField.get(field) ?? []), owner]);
+  }
+  return [...byField].map(([field, owners]) => {
+    const { node, whole } = root === undefined ? { node: undefined, whole: false } : findPath(root, field);
+    const wanted =
+      !whole || node === undefined ? '' : (view?.state.sliceDoc(node.from, node.to).replaceAll(/\s+/g, ' ') ?? '');
+    return {
+      field,
+      owners,
+      now: valueAt(object, field),
+      wanted: wanted.length > 60 ? `${wanted.slice(0, 57)}…` : wanted,
+    };
+  });
+}
+
+function rootOf(view: EditorView, { ref }: Conflict) {
+  return documentsOf(view.state).find(({ kind, name }) => kind === ref.kind && name === ref.name)?.root;
+}
+
+/** Changes the text, one field after the other, since each change moves the rest. */
+function edit(view: EditorView, conflict: Conflict, rows: readonly Row[], how: 'leave' | 'adopt'): void {
+  for (const { field, now } of rows) {
+    const root = rootOf(view, conflict);
+    const found = root === undefined ? undefined : findPath(root, field);
+    if (found === undefined || !found.whole) continue;
+    const { entry, node } = found;
+    if (how === 'adopt' && node !== undefined) {
+      view.dispatch({ changes: { from: node.from, to: node.to, insert: JSON.stringify(now) } });
+    } else if (entry !== undefined) {
+      const first = view.state.doc.lineAt(entry.at.from);
+      const last = view.state.doc.lineAt(entry.at.to);
+      const lead = view.state.sliceDoc(first.from, entry.at.from);
+      // Behind a dash the item goes on in the next line, which moves up to it.
+      const isFirst = lead.includes('-');
+      const from = isFirst ? entry.at.from : first.from;
+      const next = Math.min(last.to + 1 + (isFirst ? lead.length : 0), view.state.doc.length);
+      view.dispatch({ changes: { from, to: next } });
+    }
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * What can be done with the text.
+ */
+
+import { type Session, useSession } from '../session/session.js';
+import { Menu } from '../ui/menu.js';
+import { Switch } from '../ui/switch.js';
+import type { Action } from './write.js';
+
+interface BarProps {
+  readonly session: Session;
+  readonly run: (action: Action) => void;
+}
+
+export function EditorBar({ session, run }: BarProps) {
+  const namespace = useSession(session, (state) => state.namespace);
+  const objects = useSession(session, (state) => state.objects);
+  const force = useSession(session, (state) => state.force);
+  const names = [...objects.values()]
+    .filter(({ kind, apiVersion }) => kind === 'Namespace' && apiVersion === 'v1')
+    .map(({ metadata }) => metadata.name);
+  const known = names.includes(namespace) ? names : [namespace, ...names];
+  return (
+    <div class="bar">
+      <h2>Manifest</h2>
+      <label class="field" title="Where documents go that name no namespace">
+        <span class="visually-hidden">Namespace</span>
+        <select value={namespace} onChange={(event) => session.store.set({ namespace: event.currentTarget.value })}>
+          {known.sort().map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <span class="spacer" />
+      <Switch
+        label="Force"
+        isOn={force}
+        set={(isOn) => session.store.set({ force: isOn })}
+        title="Take fields that belong to other managers"
+      />
+      <div class="split">
+        <button
+          type="button"
+          class="primary"
+          onClick={() => run('apply')}
+          title="Server-side apply (Ctrl or ⌘ and Enter)"
+        >
+          Apply
+        </button>
+        <Menu
+          label="More actions"
+          items={[
+            { label: 'Create', hint: 'POST: it must not exist yet', run: () => run('create') },
+            { label: 'Replace', hint: 'PUT: the whole object', run: () => run('replace') },
+            { label: 'Delete', hint: 'DELETE: every object of the text', run: () => run('delete'), tone: 'bad' },
+          ]}
+        />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,122 @@
+/**
+ * What fields there are, and what they are for: the OpenAPI documents of the cluster, fetched when first needed.
+ */
+import type { ServedKind } from 'orchplane';
+import type { Session } from '../session/session.js';
+
+/** As far as the editor reads it. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly allOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly type?: string;
+  readonly format?: string;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema | boolean;
+  readonly items?: Schema;
+  readonly required?: readonly string[];
+  readonly [extension: `x-${string}`]: unknown;
+}
+
+interface OpenApiDocument {
+  readonly components?: { readonly schemas?: Readonly<Record<string, Schema>> };
+}
+
+type KindTag = { readonly group: string; readonly version: string; readonly kind: string };
+
+/** The schema of one kind, with what its references lead to. */
+export class KindSchema {
+  readonly root: Schema;
+  readonly #document: OpenApiDocument;
+
+  constructor(document: OpenApiDocument, root: Schema) {
+    this.#document = document;
+    this.root = root;
+  }
+
+  /** Without references: what stands beside one (a description, a default) goes before what it leads to. */
+  resolved(schema: Schema | undefined): Schema | undefined {
+    if (schema === undefined) return undefined;
+    const { allOf, $ref, ...own } = schema;
+    const reference = $ref ?? (allOf?.length === 1 ? allOf[0]?.$ref : undefined);
+    if (reference === undefined) return schema;
+    const target = this.#document.components?.schemas?.[reference.replace('#/components/schemas/', '')];
+    return { ...this.resolved(target), ...own };
+  }
+
+  /** The schema below a step: a field, or (a number) an item. */
+  below(schema: Schema | undefined, step: string | number): Schema | undefined {
+    const whole = this.resolved(schema);
+    if (whole === undefined) return undefined;
+    if (typeof step === 'number') return this.resolved(whole.items);
+    const field =
+      whole.properties !== undefined && Object.hasOwn(whole.properties, step) ? whole.properties[step] : undefined;
+    if (field !== undefined) return this.resolved(field);
+    return typeof whole.additionalProperties === 'object' ? this.resolved(whole.additionalProperties) : undefined;
+  }
+
+  at(path: readonly (string | number)[]): Schema | undefined {
+    let schema = this.resolved(this.root);
+    for (const step of path) schema = this.below(schema, step);
+    return schema;
+  }
+}
+
+export class Schemas {
+  readonly #session: Session;
+  #kinds: readonly ServedKind[] = [];
+  readonly #documents = new Map<string, Promise<OpenApiDocument>>();
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** undefined: it is not served, or nothing is known about it. */
+  async of(apiVersion: string, kind: string): Promise<KindSchema | undefined> {
+    // Definitions come and go; what was known of their groups is asked for again.
+    const served = this.#session.cluster.kinds();
+    if (served !== this.#kinds) this.#documents.clear();
+    this.#kinds = served;
+    const found = this.#session.kindOf(apiVersion, kind);
+    if (found === undefined) return undefined;
+    const document = await this.#document(apiVersion.includes('/') ? `apis/${apiVersion}` : `api/${apiVersion}`);
+    const tagged = Object.values(document.components?.schemas ?? {}).find((schema) =>
+      tagsOf(schema).some(({ group, version, kind: name }) => {
+        const { gvk } = found;
+        return group === gvk.group && version === gvk.version && name === gvk.kind;
+      }),
+    );
+    return tagged === undefined ? undefined : new KindSchema(document, tagged);
+  }
+
+  #document(path: string): Promise<OpenApiDocument> {
+    const known = this.#documents.get(path);
+    if (known !== undefined) return known;
+    // Everybody may read these, but the page asks on its own account, not as whoever is chosen.
+    const asked = this.#session
+      .ask(`/openapi/v3/${path}`, { as: { user: 'playground', groups: ['system:masters'] } })
+      .then(({ ok, body }) => (ok ? (body as OpenApiDocument) : {}));
+    this.#documents.set(path, asked);
+    return asked;
+  }
+}
+
+function tagsOf(schema: Schema): readonly KindTag[] {
+  const tags = Object.entries(schema).find(([key]) => key.endsWith('-group-version-kind'))?.[1];
+  return Array.isArray(tags) ? (tags as readonly KindTag[]) : [];
+}
+
+/** One word for what may stand there: `string`, `integer`, `[]object`, `map[string]string`. */
+export function typeText(known: KindSchema, schema: Schema | undefined): string {
+  const whole = known.resolved(schema);
+  if (whole === undefined) return '';
+  if (whole.format === 'int-or-string' || whole.oneOf !== undefined) return 'string or number';
+  if (whole.type === 'array') return `[]${typeText(known, whole.items) || 'any'}`;
+  if (whole.type === 'object' && typeof whole.additionalProperties === 'object') {
+    return `map[string]${typeText(known, whole.additionalProperties) || 'any'}`;
+  }
+  return whole.type ?? '';
+}

@@ -1,0 +1,124 @@
+/**
+ * The four things the editor does with its documents: apply, create, replace, delete. Each is one request per document,
+ * as kubectl would send it; what the server says goes to the log, to a notice, or to the conflict that is explained.
+ */
+import type { ApiObject, ServedKind } from 'orchplane';
+import { pathOf, refOf } from '../session/refs.js';
+import type { Answer, Session } from '../session/session.js';
+import type { ObjectRef } from '../session/types.js';
+import type { OutlinedDocument } from './outline.js';
+
+export type Action = 'apply' | 'create' | 'replace' | 'delete';
+
+const DONE: Readonly<Record<Action, string>> = {
+  apply: 'applied',
+  create: 'created',
+  replace: 'replaced',
+  delete: 'deleted',
+};
+
+interface Target {
+  readonly served: ServedKind;
+  readonly namespace: string;
+  readonly document: OutlinedDocument;
+}
+
+/** Carries out an action on every document, in order, up to the first that is refused. Tells whether all went well. */
+export async function carryOut(
+  session: Session,
+  action: Action,
+  documents: readonly OutlinedDocument[],
+  options: { readonly force?: boolean } = {},
+): Promise<boolean> {
+  if (documents.length === 0) {
+    session.notify('info', 'There is nothing in the editor yet');
+    return false;
+  }
+  session.store.set({ conflict: undefined });
+  // What was made last is what others may depend on: they go first.
+  const inOrder = action === 'delete' ? [...documents].reverse() : documents;
+  const done: ApiObject[] = [];
+  for (const document of inOrder) {
+    const { apiVersion = '', kind = '' } = document;
+    const served = session.kindOf(apiVersion, kind);
+    if (served === undefined) {
+      session.notify('bad', `This cluster serves no ${kind || 'kind'} in ${apiVersion || 'no apiVersion'}`);
+      return false;
+    }
+    const target = { served, namespace: document.namespace ?? session.state.namespace, document };
+    const answer = await send(session, action, target, options.force ?? session.state.force);
+    for (const warning of answer.warnings) session.notify('info', warning);
+    if (answer.status !== undefined) {
+      refused(session, action, target, answer);
+      return false;
+    }
+    done.push(answer.body as ApiObject);
+  }
+  tellDone(session, action, done);
+  return true;
+}
+
+async function send(session: Session, action: Action, target: Target, force: boolean): Promise<Answer> {
+  const { served, namespace, document } = target;
+  const { manager } = session.state;
+  const { name, text: body } = document;
+  const query = new URLSearchParams({ fieldManager: manager });
+  const yaml = 'application/yaml';
+  const object = pathOf(served, namespace, name);
+  switch (action) {
+    case 'apply':
+      if (force) query.set('force', 'true');
+      return session.ask(`${object}?${query}`, {
+        method: 'PATCH',
+        body,
+        contentType: 'application/apply-patch+yaml',
+        from: 'editor',
+      });
+    case 'create':
+      query.set('fieldValidation', 'Strict');
+      return session.ask(`${pathOf(served, namespace)}?${query}`, {
+        method: 'POST',
+        body,
+        contentType: yaml,
+        from: 'editor',
+      });
+    case 'replace':
+      query.set('fieldValidation', 'Strict');
+      return session.ask(`${object}?${query}`, { method: 'PUT', body, contentType: yaml, from: 'editor' });
+    case 'delete':
+      return session.ask(`${object}?propagationPolicy=Background`, { method: 'DELETE', from: 'editor' });
+  }
+}
+
+function refused(session: Session, action: Action, { served, namespace, document }: Target, { status }: Answer): void {
+  const { apiVersion = '', kind = '', name = '', text } = document;
+  const causes = status?.details?.causes ?? [];
+  const message = status?.message ?? 'refused';
+  if (causes.some(({ reason }) => reason === 'FieldManagerConflict')) {
+    const ref: ObjectRef = { apiVersion, kind, ...(served.namespaced ? { namespace } : {}), name };
+    const { manager } = session.state;
+    session.store.set({ conflict: { ref, manager, message, causes, text }, selected: ref });
+    return;
+  }
+  session.notify('bad', action === 'apply' || message.includes(name) ? message : `${kind} ${name}: ${message}`);
+}
+
+function tellDone(session: Session, action: Action, done: readonly ApiObject[]): void {
+  const [first] = done;
+  const what =
+    done.length === 1 && first?.metadata !== undefined
+      ? `${first.kind} ${first.metadata.name}`
+      : `${done.length} objects`;
+  session.notify('good', `${first?.kind === 'Status' ? 'Object' : what} ${DONE[action]}`);
+  if (action !== 'delete' && first !== undefined) session.select(refOf(first));
+}
+
+/** Deletes one object, as the present user. */
+export async function deleteObject(session: Session, ref: ObjectRef): Promise<void> {
+  const served = session.kindOf(ref.apiVersion, ref.kind);
+  if (served === undefined) return;
+  const path = `${pathOf(served, ref.namespace, ref.name)}?propagationPolicy=Background`;
+  const { status } = await session.ask(path, { method: 'DELETE', from: 'object view' });
+  if (status === undefined) session.notify('good', `${ref.kind} ${ref.name} deleted`);
+  else session.notify('bad', status.message ?? 'refused');
+}

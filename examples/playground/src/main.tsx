@@ -1,0 +1,15 @@
+/**
+ * The playground: a whole control plane in a page. See `session/session.ts` for what it knows, `app.tsx` for how it looks.
+ */
+import { render } from 'preact';
+import { App } from './app.js';
+import { openers } from './panels/index.js';
+import { Session } from './session/session.js';
+import './ui/style.css';
+
+const root = document.getElementById('app');
+if (root === null) throw new Error('the page has no place for the playground');
+
+const session = new Session();
+render(<App session={session} />, root);
+for (const open of openers) if (await open(session)) break;

@@ -1,0 +1,136 @@
+/**
+ * One object: how it is doing, who owns its fields, and its YAML with the owners in colour.
+ */
+
+import type { ApiObject } from 'orchplane';
+import { useState } from 'preact/hooks';
+import { deleteObject } from '../editor/write.js';
+import { refKey } from '../session/refs.js';
+import { type Session, useSession } from '../session/session.js';
+import { Switch } from '../ui/switch.js';
+import { withoutBookkeeping } from '../yaml/diff.js';
+import { toYaml } from '../yaml/lines.js';
+import { isMap, valueAt } from '../yaml/paths.js';
+import { ageText } from './age.js';
+import { healthOf } from './health.js';
+import { OwnedYaml } from './owned-yaml.js';
+
+export function ObjectView({ session }: { readonly session: Session }) {
+  const selected = useSession(session, (state) => state.selected);
+  const object = useSession(session, (state) =>
+    state.selected === undefined ? undefined : (state.past?.objects ?? state.objects).get(refKey(state.selected)),
+  );
+  if (selected === undefined) {
+    return (
+      <section class="pane object" aria-label="Object">
+        <p class="empty">Select an object to see who owns each of its fields, and how it is doing.</p>
+      </section>
+    );
+  }
+  if (object === undefined) {
+    return (
+      <section class="pane object" aria-label="Object">
+        <p class="empty">{`${selected.kind} ${selected.name} is gone.`}</p>
+      </section>
+    );
+  }
+  return <Known session={session} object={object} />;
+}
+
+function Known({ session, object }: { readonly session: Session; readonly object: ApiObject }) {
+  const { kind, apiVersion, metadata } = object;
+  const { name, namespace } = metadata;
+  const selected = useSession(session, (state) => state.selected);
+  const now = session.cluster.clock.now();
+  const [showsAll, setShowsAll] = useState(false);
+  return (
+    <section class="pane object" aria-label="Object">
+      <div class="object-head">
+        <div>
+          <p class="eyebrow">{`${kind} · ${apiVersion}`}</p>
+          <h2 class="object-name">{name}</h2>
+          <p class="muted facts">
+            {namespace !== undefined && <span>{namespace}</span>}
+            <span>{`${ageText(now, metadata.creationTimestamp)} old`}</span>
+            <span>{`version ${metadata.resourceVersion}`}</span>
+            {metadata.generation !== undefined && <span>{`generation ${metadata.generation}`}</span>}
+          </p>
+        </div>
+        <div class="buttons">
+          <button
+            type="button"
+            onClick={() => session.setText(editable(object))}
+            title="Put it into the editor, without what the server adds"
+          >
+            Edit
+          </button>
+          <button
+            type="button"
+            class="bad"
+            onClick={() => selected !== undefined && void deleteObject(session, selected)}
+          >
+            Delete
+          </button>
+        </div>
+      </div>
+      <HealthBar object={object} />
+      <Conditions object={object} />
+      <OwnedYaml session={session} object={object} showsAll={showsAll} />
+      <Switch
+        label="Show what the server keeps: managedFields, versions, uid"
+        isOn={showsAll}
+        set={setShowsAll}
+        class="foot"
+      />
+    </section>
+  );
+}
+
+function HealthBar({ object }: { readonly object: ApiObject }) {
+  const health = healthOf(object);
+  if (health === undefined) return null;
+  const { tone, text, progress } = health;
+  const cells = progress === undefined ? 0 : Math.min(progress.of, 24);
+  return (
+    <div class={`health ${tone}`} role="status">
+      <span class={`dot ${tone}`} />
+      <b>{text}</b>
+      {progress !== undefined && (
+        <span class="cells" aria-hidden="true">
+          {Array.from({ length: cells }, (_, index) => (
+            <i
+              key={String(index)}
+              class={index < Math.round((progress.done / Math.max(1, progress.of)) * cells) ? 'on' : ''}
+            />
+          ))}
+        </span>
+      )}
+    </div>
+  );
+}
+
+function Conditions({ object }: { readonly object: ApiObject }) {
+  const conditions = valueAt(object, 'status.conditions');
+  if (!Array.isArray(conditions) || conditions.length === 0) return null;
+  return (
+    <ul class="conditions">
+      {conditions.filter(isMap).map(({ type, status, reason, message }) => (
+        <li
+          key={String(type)}
+          class={`chip ${status === 'True' ? 'on' : 'off'}`}
+          title={[reason, message].filter(Boolean).join(': ')}
+        >
+          {`${type}${status === 'True' ? '' : `: ${status}`}`}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** What somebody would have written: no status, nothing that the server has filled into the metadata. */
+function editable(object: ApiObject): string {
+  const { status: _, ...rest } = withoutBookkeeping(object) as ApiObject & { readonly status?: unknown };
+  const { name, namespace, labels, annotations } = rest.metadata;
+  const metadata = { name, namespace, labels, annotations };
+  return toYaml({ ...rest, metadata });
+}

@@ -1,0 +1,34 @@
+/**
+ * Which panels there are, in the order of their tabs, and what else stands in the header.
+ */
+import type { FunctionComponent } from 'preact';
+import { openWithExample } from '../session/first-example.js';
+import type { Session } from '../session/session.js';
+import { openFromAddress, ShareButton } from '../share/share-button.js';
+import { accessPanel } from './access.js';
+import { celPanel } from './cel.js';
+import { commandLinePanel } from './command-line.js';
+import type { Panel, PanelProps } from './panel.js';
+import { requestsPanel } from './requests.js';
+import { scenariosPanel } from './scenarios.js';
+import { timePanel } from './time.js';
+import { watchPanel } from './watch.js';
+
+export const panels: readonly Panel[] = [
+  watchPanel,
+  commandLinePanel,
+  scenariosPanel,
+  timePanel,
+  accessPanel,
+  celPanel,
+  requestsPanel,
+];
+
+/** Small things at the right end of the header, such as the button that shares. */
+export const headerItems: readonly FunctionComponent<PanelProps>[] = [ShareButton];
+
+/** Run once with a new session: reads the address of the page, fills the cluster. The first that returns true ends it. */
+export const openers: readonly ((session: Session) => boolean | Promise<boolean>)[] = [
+  openFromAddress,
+  openWithExample,
+];

@@ -1,0 +1,101 @@
+/**
+ * A kind of one's own, with rules in CEL.
+ */
+import { at } from '../command-line/json.js';
+import { expectThat, type Scenario } from './scenario.js';
+
+const DEFINITION = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: backups.example.com
+spec:
+  group: example.com
+  scope: Namespaced
+  names: { plural: backups, singular: backup, kind: Backup, shortNames: [bk] }
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    additionalPrinterColumns:
+    - { name: Keep, type: integer, jsonPath: .spec.keep }
+    - { name: Target, type: string, jsonPath: .spec.target }
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            required: [target]
+            properties:
+              target: { type: string, maxLength: 100 }
+              keep: { type: integer, minimum: 1, default: 7 }
+              most: { type: integer, default: 30 }
+            x-kubernetes-validations:
+            - rule: self.keep <= self.most
+              message: no more can be kept than most says
+            - rule: self.target == oldSelf.target
+              message: a backup does not move
+`;
+
+const backup = (name: string, spec: string): string => `apiVersion: example.com/v1
+kind: Backup
+metadata:
+  name: ${name}
+spec: ${spec}
+`;
+
+export const rulesOfAKind: Scenario = {
+  id: 'crd-rules',
+  title: 'A kind with rules',
+  summary: 'A CustomResourceDefinition whose rules, written in CEL, compare fields and look back.',
+  steps: [
+    {
+      title: 'A new kind',
+      prose:
+        'A definition teaches the running cluster the kind Backup: fields, defaults, columns for tables, and two rules.',
+      text: DEFINITION,
+      lines: ['apply -f - --server-side', 'explain backup.spec'],
+      async check({ ask }) {
+        return expectThat((await ask('get backups')).code === 0, 'backups should be served');
+      },
+    },
+    {
+      title: 'One that keeps to the rules',
+      prose: 'What is left out is filled in from the defaults. `get` shows the columns of the definition.',
+      text: backup('nightly', '{ target: /data }'),
+      lines: ['apply -f - --server-side', 'get bk'],
+      async check(world) {
+        const found = await world.find('backup/nightly');
+        return expectThat(
+          at(found, 'spec', 'keep') === 7 && at(found, 'spec', 'most') === 30,
+          'keep and most should have defaults',
+        );
+      },
+    },
+    {
+      title: 'One that breaks a rule',
+      prose:
+        'Forty are to be kept, where thirty are the most. The rule compares both fields, and says so in its own words.',
+      text: backup('greedy', '{ target: /data, keep: 40 }'),
+      lines: ['apply -f - --server-side'],
+      async check({ ran: [line] }) {
+        return expectThat(
+          line?.text.includes('no more can be kept than most says') === true,
+          'the rule should refuse it in its own words',
+        );
+      },
+    },
+    {
+      title: 'A rule that looks back',
+      prose:
+        'The second rule compares with what was there before (`oldSelf`). It is asked only when an object changes.',
+      text: backup('nightly', '{ target: /elsewhere }'),
+      lines: ['apply -f - --server-side'],
+      async check(world) {
+        const target = at(await world.find('backup/nightly'), 'spec', 'target');
+        const isRefused = world.ran[0]?.text.includes('a backup does not move') === true;
+        return expectThat(isRefused && target === '/data', 'the change of target should be refused');
+      },
+    },
+  ],
+};

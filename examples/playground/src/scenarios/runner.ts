@@ -1,0 +1,89 @@
+/**
+ * Walks through a scenario in a session: one step at a time, each checked before the next.
+ */
+import { runForText, runLine } from '../command-line/interpreter.js';
+import { sessionShell } from '../command-line/session-shell.js';
+import type { Session } from '../session/session.js';
+import type { Ran, Scenario, Step, World } from './scenario.js';
+
+export type StepOutcome =
+  | { readonly state: 'done'; readonly ran: readonly Ran[] }
+  /** Not as it was said: the reason. */
+  | { readonly state: 'differs'; readonly ran: readonly Ran[]; readonly reason: string };
+
+/** In milliseconds of the machine. */
+const PATIENCE_MS = 12_000;
+const LOOK_AGAIN_MS = 120;
+
+/** A line that waits (`rollout status`) is not waited for longer. */
+const LINE_PATIENCE_MS = 20_000;
+
+export class ScenarioRunner {
+  readonly scenario: Scenario;
+  readonly #session: Session;
+  #next = 0;
+
+  private constructor(session: Session, scenario: Scenario) {
+    this.#session = session;
+    this.scenario = scenario;
+  }
+
+  /** Begins with a new cluster, so that nothing is in the way. */
+  static async begin(session: Session, scenario: Scenario): Promise<ScenarioRunner> {
+    await session.restart({ text: '' });
+    session.store.set({ namespace: 'default' });
+    return new ScenarioRunner(session, scenario);
+  }
+
+  /** Counted from zero; the number of steps when all are done. */
+  get next(): number {
+    return this.#next;
+  }
+
+  get isOver(): boolean {
+    return this.#next >= this.scenario.steps.length;
+  }
+
+  /** Does the next step. One that was not as it was said can be done again. */
+  async step({ patienceMs = PATIENCE_MS } = {}): Promise<StepOutcome> {
+    const step = this.scenario.steps[this.#next];
+    if (step === undefined) throw new Error(`the scenario "${this.scenario.id}" is over`);
+    if (step.text !== undefined) this.#session.setText(step.text);
+    const ran: Ran[] = [];
+    for (const line of step.lines) ran.push(await this.#run(line));
+    const reason = await this.#checked(step, ran, patienceMs);
+    if (reason !== undefined) return { state: 'differs', ran, reason };
+    this.#next += 1;
+    return { state: 'done', ran };
+  }
+
+  async #run(line: string): Promise<Ran> {
+    const texts: string[] = [];
+    const code = await runLine(sessionShell(this.#session, 'scenario'), line, {
+      write: (text) => texts.push(text),
+      signal: AbortSignal.timeout(LINE_PATIENCE_MS),
+    });
+    return { line, code, text: texts.join('\n') };
+  }
+
+  async #checked(step: Step, ran: readonly Ran[], patienceMs: number): Promise<string | undefined> {
+    const ask = async (line: string): Promise<Ran> => {
+      const { code, output, error } = await runForText(sessionShell(this.#session, 'scenario'), line);
+      return { line, code, text: [output, error].filter((text) => text !== '').join('\n') };
+    };
+    const world: World = {
+      ran,
+      ask,
+      async find(word) {
+        const { code, text } = await ask(`get ${word} -o json --show-managed-fields`);
+        return code === 0 ? (JSON.parse(text) as unknown) : undefined;
+      },
+    };
+    const until = performance.now() + patienceMs;
+    for (;;) {
+      const reason = await step.check(world);
+      if (reason === undefined || performance.now() >= until) return reason;
+      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+    }
+  }
+}

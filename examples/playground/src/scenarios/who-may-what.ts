@@ -1,0 +1,73 @@
+/**
+ * What alice may do before and after she is given a role.
+ */
+import { expectThat, type Scenario } from './scenario.js';
+
+export const whoMayWhat: Scenario = {
+  id: 'rbac',
+  title: 'Who may do what',
+  summary: 'alice may do nothing, then read, then a little more; the server says by which rule.',
+  steps: [
+    {
+      title: 'alice may do nothing',
+      prose: 'The user `alice` has a name and no role. Every line can be asked as somebody else with `--as`.',
+      lines: ['get pods --as=alice', 'auth can-i list pods --as=alice'],
+      async check({ ran: [listed, asked] }) {
+        const isRefused = listed?.text.includes('User "alice" cannot list resource "pods"') === true;
+        return expectThat(isRefused && asked?.text === 'no', 'alice should not be allowed to list pods');
+      },
+    },
+    {
+      title: 'A role for reading',
+      prose:
+        'A RoleBinding gives her the role `view`, which every cluster has, in the namespace default. The answer names the binding.',
+      lines: ['create rolebinding readers --clusterrole=view --user=alice', 'auth can-i list pods --as=alice'],
+      async check({ ran: [, asked] }) {
+        const isAllowed =
+          asked?.code === 0 && asked.text.includes('RoleBinding "readers/default" of ClusterRole "view"');
+        return expectThat(isAllowed, 'alice should be allowed, by the binding "readers"');
+      },
+    },
+    {
+      title: 'Only there, only that',
+      prose: 'It goes for one namespace, and `view` leaves out secrets: who reads secrets can become somebody else.',
+      lines: ['get pods -n kube-system --as=alice', 'get secrets --as=alice', 'get configmaps --as=alice'],
+      async check({ ran: [elsewhere, secrets, configMaps] }) {
+        const isLimited = elsewhere?.code === 1 && secrets?.code === 1 && configMaps?.code === 0;
+        return expectThat(isLimited, 'alice should read ConfigMaps here, and neither secrets nor another namespace');
+      },
+    },
+    {
+      title: 'A rule of our own',
+      prose:
+        'A Role adds exactly one thing: restarting Deployments is a patch. She may do that now, and still not delete them.',
+      lines: [
+        'create role restarter --verb=get,patch --resource=deployments.apps',
+        'create rolebinding restarters --role=restarter --user=alice',
+        'create deployment web --image=nginx:1.29',
+        'rollout restart deployment/web --as=alice',
+        'delete deployment web --as=alice',
+      ],
+      async check({ ran }) {
+        const [restarted, deleted] = ran.slice(-2);
+        const isLimited = restarted?.text === 'deployment.apps/web restarted' && deleted?.code === 1;
+        return expectThat(isLimited, 'alice should be able to restart the Deployment, and not to delete it');
+      },
+    },
+    {
+      title: 'Nobody gives what he does not have',
+      prose:
+        'bob may write roles, and nothing else. A role that could read secrets is more than he has himself: the server refuses it.',
+      lines: [
+        'create role role-writer --verb=get,create --resource=roles.rbac.authorization.k8s.io',
+        'create rolebinding role-writers --role=role-writer --user=bob',
+        'create role thief --verb=get --resource=secrets --as=bob',
+      ],
+      async check({ ran }) {
+        const isRefused =
+          ran[2]?.code === 1 && ran[2].text.includes('attempting to grant RBAC permissions not currently held');
+        return expectThat(isRefused, 'bob should be refused');
+      },
+    },
+  ],
+};

@@ -1,0 +1,122 @@
+/**
+ * Informers of everything a cluster serves, gathered into one map and one stream of events.
+ *
+ * What happens in one go is told in one go: listeners hear of it after a short while, not once for each event.
+ */
+import type { ApiObject, Informer, ServedKind } from 'orchplane';
+import type { TestCluster } from 'orchplane/testing';
+import { refKey, refOf } from './refs.js';
+import type { StreamEntry } from './types.js';
+
+/** Long enough for what belongs together, too short to be noticed. */
+const GATHER_MS = 40;
+const LONGEST_STREAM = 600;
+
+export interface FeedState {
+  readonly kinds: readonly ServedKind[];
+  readonly objects: ReadonlyMap<string, ApiObject>;
+  readonly stream: readonly StreamEntry[];
+}
+
+export class Feed {
+  readonly #cluster: TestCluster;
+  readonly #tell: (state: FeedState) => void;
+  readonly #informers = new Map<ServedKind, Informer<ApiObject>>();
+  readonly #objects = new Map<string, ApiObject>();
+  #served: readonly ServedKind[] = [];
+  #kinds: readonly ServedKind[] = [];
+  #stream: readonly StreamEntry[] = [];
+  #fresh: StreamEntry[] = [];
+  #entries = 0;
+  /** What a cluster does while it starts is of no interest to anybody. */
+  #hasBegun = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(cluster: TestCluster, tell: (state: FeedState) => void) {
+    this.#cluster = cluster;
+    this.#tell = tell;
+  }
+
+  /** Follows kinds that have come, forgets those that have gone. Cheap while there is nothing new. */
+  lookAround(): void {
+    const served = this.#cluster.kinds();
+    if (served === this.#served) return;
+    this.#served = served;
+    this.#kinds = shownKinds(served);
+    for (const kind of this.#kinds) if (!this.#informers.has(kind)) this.#follow(kind);
+    for (const [kind, informer] of this.#informers) {
+      if (this.#kinds.includes(kind)) continue;
+      informer.close();
+      this.#informers.delete(kind);
+      for (const [key, object] of this.#objects) {
+        if (object.kind === kind.gvk.kind && object.apiVersion === kind.apiVersion) this.#objects.delete(key);
+      }
+    }
+    this.#soon();
+  }
+
+  /** From now on events are told. */
+  begin(): void {
+    this.#hasBegun = true;
+  }
+
+  clearStream(): void {
+    this.#stream = [];
+    this.#fresh = [];
+    this.#soon();
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    for (const informer of this.#informers.values()) informer.close();
+  }
+
+  #follow(kind: ServedKind): void {
+    const informer = this.#cluster.all(kind.kind).informer() as Informer<ApiObject>;
+    this.#informers.set(kind, informer);
+    // What was there before anybody looked is no event.
+    let isLive = false;
+    void informer.synced.then(
+      () => {
+        isLive = true;
+      },
+      () => undefined, // closed before its first list: nobody is interested any more
+    );
+    // Subscribers hear of changes only; what the first list has brought already is there to be read.
+    for (const object of informer.list()) this.#objects.set(refKey(refOf(object)), object);
+    informer.subscribe(({ type, object, ...rest }) => {
+      const ref = refOf(object);
+      if (type === 'DELETED') this.#objects.delete(refKey(ref));
+      else this.#objects.set(refKey(ref), object);
+      if (isLive && this.#hasBegun) {
+        const previous = 'previous' in rest ? rest.previous : undefined;
+        const at = this.#cluster.clock.now();
+        const entry = { id: ++this.#entries, at, type, ref, object };
+        this.#fresh.push(previous === undefined ? entry : { ...entry, previous });
+      }
+      this.#soon();
+    });
+  }
+
+  #soon(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      if (this.#fresh.length > 0) this.#stream = [...this.#stream, ...this.#fresh].slice(-LONGEST_STREAM);
+      this.#fresh = [];
+      this.#tell({ kinds: this.#kinds, objects: new Map(this.#objects), stream: this.#stream });
+    }, GATHER_MS);
+  }
+}
+
+/** Each stored kind once, in the version in which it is kept, if it can be watched. */
+function shownKinds(served: readonly ServedKind[]): readonly ServedKind[] {
+  const shown = new Map<string, ServedKind>();
+  for (const kind of served) {
+    if (!kind.verbs.includes('watch') || kind.kind.virtual !== undefined) continue;
+    const known = shown.get(kind.storage);
+    if (known === undefined || (known.storedAs !== undefined && kind.storedAs === undefined)) {
+      shown.set(kind.storage, kind);
+    }
+  }
+  return [...shown.values()];
+}

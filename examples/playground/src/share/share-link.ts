@@ -1,0 +1,135 @@
+/**
+ * What is shared ⇄ the fragment of an address. Everything is in the address: no server keeps anything.
+ *
+ *   #s1.<base64url of deflate-raw of JSON>
+ *
+ * The digit is the version of the form. Addresses pass through many hands; what cannot be read is refused with a reason,
+ * before anything in the page has changed.
+ */
+import type { ApiObject } from 'orchplane';
+
+export interface SharedState {
+  /** The text of the editor. */
+  readonly text: string;
+  /** The panel that is open. */
+  readonly panel?: string;
+  /** Absent: only the text is shared. */
+  readonly objects?: readonly ApiObject[];
+  readonly resourceVersion?: string;
+}
+
+export class ShareError extends Error {
+  override readonly name = 'ShareError';
+}
+
+/** Longer addresses are cut by mail programs and chats. Browsers would take more. */
+export const LONGEST_LINK = 32_000;
+
+/** What a link may unfold to: much more than any link of ours does. */
+const LARGEST_STATE = 16_000_000;
+
+const MARK = 's1.';
+
+/** The fragment, without `#`. Throws a ShareError when it would be too long. */
+export async function encodeShare(state: SharedState): Promise<string> {
+  const json = new TextEncoder().encode(JSON.stringify(state));
+  const bytes = await collect(readableOf(json).pipeThrough(new CompressionStream('deflate-raw')));
+  const fragment = MARK + toBase64Url(bytes);
+  if (fragment.length > LONGEST_LINK) {
+    throw new ShareError(
+      `This is too much for an address: ${fragment.length} characters, and ${LONGEST_LINK} fit. Delete some objects, or share the editor's text alone.`,
+    );
+  }
+  return fragment;
+}
+
+/** Undefined when a fragment is nothing of ours. Throws a ShareError that says what is wrong with one that is. */
+export async function decodeShare(fragment: string): Promise<SharedState | undefined> {
+  const bare = fragment.replace(/^#/, '');
+  if (!/^s\d+\./.test(bare)) return undefined;
+  if (!bare.startsWith(MARK)) {
+    throw new ShareError('This link was made by another version of the playground, and cannot be read by this one.');
+  }
+  const bytes = fromBase64Url(bare.slice(MARK.length));
+  let json: Uint8Array;
+  try {
+    json = await collect(readableOf(bytes).pipeThrough(new DecompressionStream('deflate-raw')), LARGEST_STATE);
+  } catch (error) {
+    if (error instanceof ShareError) throw error;
+    throw damaged(error);
+  }
+  return checked(parsed(json));
+}
+
+function damaged(cause?: unknown): ShareError {
+  return new ShareError('This link is damaged: a part of it is missing or was changed on the way.', { cause });
+}
+
+function parsed(json: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(json));
+  } catch (error) {
+    throw damaged(error);
+  }
+}
+
+/** Only what has the shape that encoding gives it. Whether a cluster takes the objects is the cluster's word. */
+function checked(value: unknown): SharedState {
+  if (!isRecord(value) || typeof value['text'] !== 'string') throw damaged();
+  const { text, panel, objects, resourceVersion } = value;
+  if (panel !== undefined && typeof panel !== 'string') throw damaged();
+  if (objects === undefined) return panel === undefined ? { text } : { text, panel };
+  if (!Array.isArray(objects) || !objects.every(isObject) || typeof resourceVersion !== 'string') throw damaged();
+  if (!/^\d{1,15}$/.test(resourceVersion)) throw damaged();
+  return { text, ...(panel === undefined ? {} : { panel }), objects, resourceVersion };
+}
+
+function isObject(value: unknown): value is ApiObject {
+  if (!isRecord(value) || typeof value['apiVersion'] !== 'string' || typeof value['kind'] !== 'string') return false;
+  const { metadata } = value;
+  return isRecord(metadata) && typeof metadata['name'] === 'string';
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function readableOf(bytes: Uint8Array): ReadableStream<Uint8Array<ArrayBuffer>> {
+  return new Blob([new Uint8Array(bytes)]).stream();
+}
+
+async function collect(stream: ReadableStream<Uint8Array>, most = Number.POSITIVE_INFINITY): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  const reader = stream.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    length += value.length;
+    if (length > most) {
+      await reader.cancel();
+      throw new ShareError('This link unfolds to more than the playground takes.');
+    }
+    parts.push(value);
+  }
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+function toBase64Url(bytes: Uint8Array): string {
+  let text = '';
+  // In pieces: a call takes only so many arguments.
+  for (let at = 0; at < bytes.length; at += 8_192) text += String.fromCharCode(...bytes.subarray(at, at + 8_192));
+  return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}
+
+function fromBase64Url(text: string): Uint8Array {
+  if (!/^[A-Za-z0-9_-]*$/.test(text) || text.length % 4 === 1) throw damaged();
+  const bytes = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+  return Uint8Array.from(bytes, (character) => character.charCodeAt(0));
+}

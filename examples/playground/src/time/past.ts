@@ -1,0 +1,117 @@
+/**
+ * Moments of a cluster: how far back they go, what was there, and going on from one of them.
+ */
+import { type ApiObject, StatusError } from 'orchplane';
+import { captureCluster, type TestCluster } from 'orchplane/testing';
+import { makeCluster } from '../session/make-cluster.js';
+import { refKey, refOf } from '../session/refs.js';
+import type { Session } from '../session/session.js';
+import type { ObjectRef, Past } from '../session/types.js';
+
+/** The versions that can be looked at: from the oldest that is remembered to the present one. */
+export interface Span {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Where the last look found the beginning; it only ever moves on. */
+const beginnings = new WeakMap<TestCluster, number>();
+
+export function spanOf(cluster: TestCluster): Span {
+  const last = Number(cluster.resourceVersion);
+  const known = beginnings.get(cluster);
+  if (known !== undefined && known <= last && isRemembered(cluster, known)) return { first: known, last };
+  // What is forgotten is forgotten from the beginning: half of what is in question is decided by each look.
+  let [gone, there] = [0, last];
+  while (there - gone > 1) {
+    const middle = Math.floor((gone + there) / 2);
+    if (isRemembered(cluster, middle)) there = middle;
+    else gone = middle;
+  }
+  beginnings.set(cluster, there);
+  return { first: there, last };
+}
+
+function isRemembered(cluster: TestCluster, version: number): boolean {
+  try {
+    void cluster.at(String(version)).close();
+    return true;
+  } catch (error) {
+    if (StatusError.is(error, 'Expired')) return false;
+    throw error;
+  }
+}
+
+/** Everything that was there right after a version. */
+export function pastAt(cluster: TestCluster, version: number): Past {
+  const then = cluster.at(String(version));
+  const objects = new Map(then.inside.everything().map((object) => [refKey(refOf(object)), object] as const));
+  void then.close();
+  return { resourceVersion: String(version), objects };
+}
+
+/** When a version was written, on the cluster's clock. */
+export function timeAt(cluster: TestCluster, version: number): number {
+  const then = cluster.at(String(version));
+  const time = then.clock.now();
+  void then.close();
+  return time;
+}
+
+export interface Change {
+  readonly version: number;
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly time: number;
+  readonly manager: string | undefined;
+  readonly object: ApiObject;
+  readonly previous: ApiObject | undefined;
+}
+
+/** What happened to one object, oldest first. */
+export function changesOf(cluster: TestCluster, ref: ObjectRef): readonly Change[] {
+  const { apiVersion, kind, name, namespace } = ref;
+  const metadata = namespace === undefined ? { name } : { name, namespace };
+  return cluster.history({ apiVersion, kind, metadata }).map((record) => ({
+    version: Number(record.resourceVersion),
+    type: record.type,
+    time: record.time,
+    manager: record.manager,
+    object: record.object,
+    previous: record.previous,
+  }));
+}
+
+/** The cluster goes back to a moment; what came after it is undone, and controllers go on from there. */
+export function restoreTo(session: Session, version: number): void {
+  const { cluster } = session;
+  const then = cluster.at(String(version));
+  cluster.restore(then.snapshot());
+  void then.close();
+  session.showPast(undefined);
+}
+
+const forkedFrom = new WeakMap<TestCluster, TestCluster>();
+
+/** The page goes on with a cluster that begins at a moment of the present one, which is kept. */
+export function forkAt(session: Session, version: number): void {
+  const { cluster } = session;
+  const then = cluster.at(String(version));
+  const fork = makeCluster(undefined, { from: captureCluster(then), now: then.clock.now() });
+  void then.close();
+  forkedFrom.set(fork, cluster);
+  session.replaceCluster(fork);
+}
+
+/** What the present cluster was forked from, if it was. */
+export function originOf(session: Session): TestCluster | undefined {
+  return forkedFrom.get(session.cluster);
+}
+
+/** Back to what the present cluster was forked from, which has stood still meanwhile. */
+export async function leaveFork(session: Session): Promise<void> {
+  const fork = session.cluster;
+  const origin = forkedFrom.get(fork);
+  if (origin === undefined) return;
+  session.replaceCluster(origin);
+  await fork.close();
+}

@@ -1,0 +1,141 @@
+/**
+ * The example of a service worker, started as a user would start it and used as one would: with a mouse and two tabs.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import process from 'node:process';
+import { createInterface } from 'node:readline';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { requireBuild, root } from '../package/manifest.js';
+import { findChromium } from './chromium.js';
+
+const executablePath = findChromium();
+if (executablePath === undefined) {
+  console.log('The example of a service worker was bundled, but not used: there is no Chromium here (set CHROME_PATH)');
+}
+
+const NOTES = '/cluster/apis/example.com/v1/namespaces/default/notes';
+
+let site: ChildProcess;
+let origin: string;
+
+beforeAll(async () => {
+  requireBuild();
+  site = spawn(process.execPath, [join(root, 'examples/14-service-worker/start.mjs')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  origin = await originOf(site);
+}, 60_000);
+
+afterAll(async () => {
+  if (site.exitCode !== null) return;
+  const ended = once(site, 'exit');
+  site.kill();
+  await ended;
+});
+
+test('the site is a page and two scripts, and knows nothing of clusters', async () => {
+  for (const path of ['/', '/page.js', '/worker.js']) {
+    const response = await fetch(origin + path);
+    expect([path, response.status]).toEqual([path, 200]);
+    expect((await response.text()).length).toBeGreaterThan(100);
+  }
+  expect((await fetch(origin + NOTES)).status).toBe(404);
+});
+
+describe.skipIf(executablePath === undefined)('in Chromium (skipped where there is none)', () => {
+  let browser: Browser;
+  let context: BrowserContext;
+  let first: Page;
+  const errors: string[] = [];
+
+  beforeAll(async () => {
+    browser = await chromium.launch({
+      ...(executablePath === undefined ? {} : { executablePath }),
+      // Containers and root have no sandbox to offer, and the pages are our own.
+      args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    });
+    context = await browser.newContext();
+    first = await open();
+  }, 60_000);
+
+  afterAll(() => browser?.close());
+
+  test('the page shows what the worker made at its start', async () => {
+    await untilNotes(first, ['Open this page in a second tab.']);
+  });
+
+  test('a new note is there, in a second tab too, and the other way round', async () => {
+    await add(first, 'From the first tab');
+    await untilNotes(first, ['From the first tab', 'Open this page in a second tab.']);
+    const second = await open();
+    await untilNotes(second, ['From the first tab', 'Open this page in a second tab.']);
+    await second.getByRole('listitem').filter({ hasText: 'second tab' }).getByRole('button').click();
+    await untilNotes(first, ['From the first tab']);
+    await second.close();
+  });
+
+  test('a change of one object goes through the worker and back', async () => {
+    await first.getByRole('checkbox').check();
+    await first.waitForFunction(
+      async (path) => (await (await fetch(path)).json()).items.every(({ spec }: Note) => spec.done),
+      NOTES,
+    );
+    expect(await first.getByRole('checkbox').isChecked()).toBe(true);
+  });
+
+  test('what the kind forbids is shown as the server words it', async () => {
+    await add(first, 'x'.repeat(201));
+    await first.getByText('spec.text: Too long').waitFor();
+    await untilNotes(first, ['From the first tab']);
+  });
+
+  test('every answer of the cluster came from the worker, and nothing failed but what was refused', () => {
+    expect(errors).toEqual([]);
+  });
+
+  async function open(): Promise<Page> {
+    const page = await context.newPage();
+    page.on('pageerror', (error) => errors.push(error.stack ?? error.message));
+    page.on('console', (message) => {
+      // Browsers put every refusal there.
+      if (message.type() === 'error' && !message.text().includes('422')) errors.push(message.text());
+    });
+    page.on('response', (response) => {
+      if (response.url().includes('/cluster/') && !response.fromServiceWorker()) errors.push(response.url());
+    });
+    await page.goto(origin);
+    return page;
+  }
+
+  async function add(page: Page, text: string): Promise<void> {
+    await page.getByRole('textbox').fill(text);
+    await page.getByRole('button', { name: 'add' }).click();
+  }
+
+  /** Sorted: the names of notes are random, and so is their order. */
+  async function untilNotes(page: Page, texts: readonly string[]): Promise<void> {
+    const shown = async () => (await page.getByRole('listitem').locator('label').allInnerTexts()).map(trimmed).sort();
+    await expect.poll(shown, { timeout: 10_000 }).toEqual([...texts].sort());
+  }
+});
+
+interface Note {
+  readonly spec: { readonly text: string; readonly done: boolean };
+}
+
+function trimmed(text: string): string {
+  return text.trim();
+}
+
+/** The address that the program prints. */
+async function originOf({ stdout }: ChildProcess): Promise<string> {
+  if (stdout === null) throw new Error('nothing can be read');
+  for await (const line of createInterface({ input: stdout })) {
+    const [, address] = /^(http:\/\/127\.0\.0\.1:\d+)\//.exec(line) ?? [];
+    if (address !== undefined) return address;
+  }
+  throw new Error('the example has ended without an address');
+}

@@ -1,0 +1,51 @@
+/**
+ * A page with a journal: the promises of all journals, and that a cluster is still there when the page is loaded again.
+ */
+import { createCluster, StatusError } from 'orchplane';
+import { indexedDbJournal } from 'orchplane/indexed-db';
+import { ConfigMap } from 'orchplane/kinds';
+import { journalCases } from '../../unit/journal/contract.js';
+import { equal, type Scenarios } from './check.js';
+
+const cases = Object.entries(journalCases).map(([name, run], index): [string, () => Promise<void>] => [
+  name,
+  () =>
+    run({
+      open: (size) => indexedDbJournal(`case ${index}`, size === 'small' ? { compactAfter: 40 } : {}),
+    }),
+]);
+
+let open: ReturnType<typeof createCluster> | undefined;
+
+export const journalFirst: Scenarios = {
+  ...Object.fromEntries(cases),
+
+  'a cluster is made that nobody closes': async () => {
+    open = createCluster({ journal: await indexedDbJournal('kept') });
+    const maps = open.api(ConfigMap);
+    for (let i = 0; i < 30; i++) await maps.create({ metadata: { name: `m${i}` }, data: { n: String(i) } });
+    await maps.delete('m7');
+    sessionStorage.setItem('version', open.resourceVersion);
+  },
+
+  'a name is no name': async () => {
+    const refused = await indexedDbJournal('').catch((error: unknown) => error);
+    equal(refused instanceof TypeError, true);
+  },
+};
+
+export const journalLater: Scenarios = {
+  'the cluster is there as it was': async () => {
+    open = createCluster({ journal: await indexedDbJournal('kept') });
+    equal(open.resourceVersion, sessionStorage.getItem('version'));
+    const { items } = await open.api(ConfigMap).list();
+    equal(items.length, 29);
+    equal((await open.api(ConfigMap).get('m29')).data, { n: '29' });
+    const gone = await open
+      .api(ConfigMap)
+      .get('m7')
+      .catch((error: unknown) => error);
+    equal(StatusError.is(gone, 'NotFound'), true);
+    await open.close();
+  },
+};

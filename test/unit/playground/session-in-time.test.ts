@@ -1,0 +1,138 @@
+/**
+ * A session of the playground that is shared, taken back in time, and forked; without a page.
+ */
+import { ConfigMap, Deployment } from 'orchplane/kinds';
+import { afterEach, expect, test } from 'vitest';
+import { Session } from '../../../examples/playground/src/session/session.js';
+import { ShareError } from '../../../examples/playground/src/share/share-link.js';
+import { openShare, shareSession } from '../../../examples/playground/src/share/share-session.js';
+import {
+  changesOf,
+  forkAt,
+  leaveFork,
+  originOf,
+  pastAt,
+  restoreTo,
+  spanOf,
+} from '../../../examples/playground/src/time/past.js';
+
+const open: Session[] = [];
+
+afterEach(async () => {
+  for (const session of open.splice(0)) await session.cluster.close();
+});
+
+function begin(): Session {
+  const session = new Session();
+  session.store.set({ speed: 40 });
+  open.push(session);
+  return session;
+}
+
+const sizes = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default', name: 'sizes' };
+
+async function three(session: Session): Promise<readonly number[]> {
+  const configMaps = session.cluster.with({ fieldManager: 'me' }).api(ConfigMap);
+  const versions: number[] = [];
+  for (const size of ['s', 'm', 'l']) {
+    const { metadata } = await configMaps.apply({ metadata: { name: 'sizes' }, data: { size } });
+    versions.push(Number(metadata.resourceVersion));
+  }
+  return versions;
+}
+
+const sizeNow = async (session: Session) => (await session.cluster.api(ConfigMap).find('sizes'))?.data?.['size'];
+
+test('a link carries the text, the panel and the objects as they are', async () => {
+  const session = begin();
+  await session.cluster.applyYaml(`apiVersion: apps/v1
+kind: Deployment
+metadata: { name: web }
+spec:
+  replicas: 2
+  selector: { matchLabels: { app: web } }
+  template: { metadata: { labels: { app: web } }, spec: { containers: [{ name: web, image: nginx }] } }
+`);
+  await session.cluster.api(Deployment).waitFor('web', (each) => each?.status.readyReplicas === 2);
+  session.setText('a: 1\n');
+  session.openPanel('time');
+  const fragment = await shareSession(session);
+  expect(fragment.length).toBeLessThan(16_000);
+
+  const other = begin();
+  expect(await openShare(other, `#${fragment}`)).toBe(true);
+  expect(other.state).toMatchObject({ text: 'a: 1\n', panel: 'time' });
+  const [here, there] = await Promise.all([session, other].map(({ cluster }) => cluster.api(Deployment).get('web')));
+  expect(there?.metadata.uid).toBe(here?.metadata.uid);
+  expect(there?.status.readyReplicas).toBe(2);
+  // It lives: controllers go on where they were.
+  await other.cluster.api(Deployment).edit('web', (draft) => {
+    draft.spec.replicas = 3;
+  });
+  await other.cluster.api(Deployment).waitFor('web', (each) => each?.status.readyReplicas === 3);
+});
+
+test('a link that cannot be opened changes nothing', async () => {
+  const session = begin();
+  session.setText('mine');
+  const { cluster } = session;
+  expect(await openShare(session, '#elsewhere')).toBe(false);
+  await expect(openShare(session, '#s1.garbage')).rejects.toThrow(ShareError);
+  const strange = {
+    apiVersion: 'example.com/v1',
+    kind: 'Nothing',
+    metadata: { name: 'a', uid: 'b', resourceVersion: '9' },
+  };
+  const { encodeShare } = await import('../../../examples/playground/src/share/share-link.js');
+  const link = await encodeShare({ text: 'theirs', objects: [strange as never], resourceVersion: '9' });
+  await expect(openShare(session, link)).rejects.toThrow(
+    /^The objects of this link cannot be put into a cluster: .*Nothing/,
+  );
+  expect(session.state).toMatchObject({ text: 'mine', cluster });
+  const textAlone = await shareSession(session, { withObjects: false });
+  expect(textAlone.length).toBeLessThan(100);
+});
+
+test('the past can be looked at', async () => {
+  const session = begin();
+  const [first = 0, second = 0, third = 0] = await three(session);
+  const span = spanOf(session.cluster);
+  expect(span.first).toBeLessThanOrEqual(first);
+  expect(span.last).toBeGreaterThanOrEqual(third);
+  const key = '/ConfigMap/default/sizes';
+  expect(pastAt(session.cluster, first - 1).objects.get(key)).toBeUndefined();
+  expect(pastAt(session.cluster, second).objects.get(key)?.['data']).toEqual({ size: 'm' });
+  expect(changesOf(session.cluster, sizes)).toMatchObject([
+    { version: first, type: 'ADDED', manager: 'me' },
+    { version: second, type: 'MODIFIED', object: { data: { size: 'm' } }, previous: { data: { size: 's' } } },
+    { version: third, type: 'MODIFIED' },
+  ]);
+});
+
+test('restoring undoes what came after', async () => {
+  const session = begin();
+  const [, second = 0] = await three(session);
+  session.showPast(pastAt(session.cluster, second));
+  restoreTo(session, second);
+  expect(await sizeNow(session)).toBe('m');
+  expect(session.state.past).toBeUndefined();
+});
+
+test('a fork goes on by itself, and can be left', async () => {
+  const session = begin();
+  const [, second = 0] = await three(session);
+  const origin = session.cluster;
+  forkAt(session, second);
+  expect(session.cluster).not.toBe(origin);
+  expect(originOf(session)).toBe(origin);
+  expect(await sizeNow(session)).toBe('m');
+  // The page sees what was there before it looked.
+  await expect.poll(() => session.objectOf(sizes)?.['data']).toEqual({ size: 'm' });
+  await session.cluster.api(ConfigMap).edit('sizes', (draft) => {
+    draft.data = { size: 'xl' };
+  });
+  await leaveFork(session);
+  expect(session.cluster).toBe(origin);
+  expect(await sizeNow(session)).toBe('l');
+  expect(originOf(session)).toBeUndefined();
+});

@@ -1,0 +1,83 @@
+/**
+ * Links of the playground: what goes in comes out, and what was damaged on the way is refused with a reason.
+ */
+import { deflateRawSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import {
+  decodeShare,
+  encodeShare,
+  LONGEST_LINK,
+  type SharedState,
+  ShareError,
+} from '../../../examples/playground/src/share/share-link.js';
+import fc from '../../property/seeded.js';
+
+const web = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'web', namespace: 'default', uid: 'u' } };
+const state: SharedState = {
+  text: 'a: 1 # ü €\n',
+  panel: 'watch',
+  objects: [web as never],
+  resourceVersion: '12',
+};
+
+const linkOf = (value: unknown) => `s1.${deflateRawSync(JSON.stringify(value)).toString('base64url')}`;
+
+test('what goes in comes out', async () => {
+  const fragment = await encodeShare(state);
+  expect(fragment).toMatch(/^s1\.[A-Za-z0-9_-]+$/);
+  expect(await decodeShare(`#${fragment}`)).toEqual(state);
+  expect(await decodeShare(await encodeShare({ text: '' }))).toEqual({ text: '' });
+});
+
+test('fragments that are nothing of ours are left alone', async () => {
+  for (const fragment of ['', '#', '#top', '#s', 'panel=watch']) expect(await decodeShare(fragment)).toBeUndefined();
+});
+
+test('what is too long is refused before anybody sends it', async () => {
+  // Random letters do not become shorter.
+  let seed = 1;
+  const next = () => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return String.fromCharCode(33 + (seed % 90));
+  };
+  const text = Array.from({ length: LONGEST_LINK }, next).join('');
+  await expect(encodeShare({ text })).rejects.toThrow(
+    /^This is too much for an address: \d+ characters, and 32000 fit\./,
+  );
+});
+
+describe('damaged links', () => {
+  test.each([
+    ['another version', 's2.AAAA', /another version of the playground/],
+    ['letters that are none', 's1.!!!!', /damaged/],
+    ['a length that cannot be', 's1.AAAAA', /damaged/],
+    ['nothing', 's1.', /damaged/],
+    ['no compression', 's1.AAAA', /damaged/],
+    ['no document', linkOf(null), /damaged/],
+    ['no text', linkOf({ panel: 'x' }), /damaged/],
+    ['a panel that is none', linkOf({ text: '', panel: 1 }), /damaged/],
+    ['objects that are none', linkOf({ text: '', objects: [1], resourceVersion: '1' }), /damaged/],
+    [
+      'objects without names',
+      linkOf({ text: '', objects: [{ ...web, metadata: {} }], resourceVersion: '1' }),
+      /damaged/,
+    ],
+    ['a version that is none', linkOf({ text: '', objects: [web], resourceVersion: 'x' }), /damaged/],
+    ['far too much', linkOf({ text: 'a'.repeat(20_000_000) }), /unfolds to more/],
+  ])('%s', async (_name, fragment, message) => {
+    await expect(decodeShare(fragment)).rejects.toThrow(message);
+  });
+
+  test('whatever is cut off or changed: a reason, or a state; never anything else', async () => {
+    const fragment = await encodeShare(state);
+    await fc.assert(
+      fc.asyncProperty(fc.nat(fragment.length - 4), fc.constantFrom('', 'A', '-', '%', 'é'), async (at, put) => {
+        const changed = `s1.${fragment.slice(3, 3 + at)}${put}${put === '' ? '' : fragment.slice(4 + at)}`;
+        const outcome = await decodeShare(changed).catch((error: unknown) => error);
+        const isFine = outcome instanceof ShareError || typeof (outcome as SharedState | undefined)?.text === 'string';
+        expect(isFine, String(outcome)).toBe(true);
+      }),
+      { numRuns: 150 },
+    );
+  });
+});

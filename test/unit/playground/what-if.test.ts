@@ -1,0 +1,80 @@
+/**
+ * The playground's what-if: the cluster's own answers, and the rules behind them.
+ */
+import { testCluster } from 'orchplane/testing';
+import { expect, test } from 'vitest';
+import { accessMatrix, mayHe, VERBS, whoeverIs } from '../../../examples/playground/src/access/what-if.js';
+
+const pods = { group: '', resource: 'pods', namespace: 'default' };
+
+async function put() {
+  const cluster = testCluster({ dialect: 'kubernetes' });
+  await cluster.applyYaml(`
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: { name: readers }
+roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view }
+subjects: [{ kind: Group, name: dev }]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: { name: one-secret }
+rules: [{ apiGroups: [""], resources: [secrets], resourceNames: [mine], verbs: [get] }]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: { name: one-secret }
+roleRef: { apiGroup: rbac.authorization.k8s.io, kind: Role, name: one-secret }
+subjects: [{ kind: ServiceAccount, name: robot, namespace: default }]
+`);
+  return cluster;
+}
+
+test('a user has the groups that the server gives him', () => {
+  expect(whoeverIs('alice', ['dev', ''])).toEqual({ user: 'alice', groups: ['dev', 'system:authenticated'] });
+  expect(whoeverIs('system:serviceaccount:default:robot').groups).toEqual([
+    'system:serviceaccounts',
+    'system:serviceaccounts:default',
+    'system:authenticated',
+  ]);
+  expect(whoeverIs('system:anonymous').groups).toEqual(['system:unauthenticated']);
+});
+
+test('the answer names the binding, the role and the rule', async () => {
+  const cluster = await put();
+  const user = whoeverIs('alice', ['dev']);
+  expect(mayHe(cluster, { user, verb: 'delete', ...pods })).toEqual({ isAllowed: false, reason: '' });
+  const { isAllowed, grant } = mayHe(cluster, { user, verb: 'list', ...pods });
+  expect(isAllowed).toBe(true);
+  expect(grant).toMatchObject({
+    binding: { kind: 'RoleBinding', name: 'readers', namespace: 'default' },
+    role: { kind: 'ClusterRole', name: 'view' },
+    subject: { kind: 'Group', name: 'dev' },
+  });
+  // The role is put together from others; the rule comes from one of those.
+  expect(grant?.rule?.resources).toContain('pods');
+  expect(grant?.rule?.verbs).toEqual(['get', 'list', 'watch']);
+  expect(mayHe(cluster, { user, verb: 'list', ...pods, namespace: 'kube-system' }).isAllowed).toBe(false);
+});
+
+test('names of objects count', async () => {
+  const cluster = await put();
+  const user = whoeverIs('system:serviceaccount:default:robot');
+  const secrets = { user, verb: 'get', group: '', resource: 'secrets', namespace: 'default' };
+  expect(mayHe(cluster, { ...secrets, name: 'other' }).isAllowed).toBe(false);
+  expect(mayHe(cluster, { ...secrets, name: 'mine' }).grant?.rule?.resourceNames).toEqual(['mine']);
+});
+
+test('the matrix has what may be done, and what cannot be asked', async () => {
+  const cluster = await put();
+  const kinds = cluster.kinds().filter(({ gvr }) => ['pods', 'secrets', 'nodes'].includes(gvr.resource));
+  const rows = accessMatrix(cluster, kinds, whoeverIs('alice', ['dev']), 'default');
+  const told = Object.fromEntries(
+    rows.map(({ kind, cells }) => [kind.gvr.resource, VERBS.filter((_, index) => cells[index] === true)]),
+  );
+  expect(told).toEqual({ pods: ['get', 'list', 'watch'], secrets: [], nodes: [] });
+  const reviews = cluster.kinds().filter(({ gvr }) => gvr.resource === 'selfsubjectreviews');
+  expect(accessMatrix(cluster, reviews, whoeverIs('alice'), '')[0]?.cells).toEqual(
+    VERBS.map((verb) => (verb === 'create' ? true : undefined)),
+  );
+});
