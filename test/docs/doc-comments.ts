@@ -16,7 +16,6 @@ export interface Example {
 
 /** What an example may use without a word. */
 const GIVEN = `
-  declare const cluster: import('orchplane').Cluster;
   declare const client: import('orchplane').Client;
   declare const transport: import('orchplane').Transport;
   declare const signal: AbortSignal;
@@ -28,6 +27,22 @@ const GIVEN = `
   declare const pods: import('orchplane').Api<typeof import('orchplane/kinds').Pod>;
   declare const endpoints: import('orchplane').Api<typeof import('orchplane/kinds').Endpoints>;
   declare const quotas: import('orchplane').Api<typeof import('orchplane/kinds').ResourceQuota>;
+  declare const pod: Awaited<ReturnType<typeof pods.get>>;
+`;
+
+const CLUSTER = `
+  declare const cluster: import('orchplane').Cluster;
+`;
+
+/** The same in files that are for tests. */
+const TEST_CLUSTER = `
+  declare const cluster: import('orchplane/testing').TestCluster;
+  declare const seeded: import('orchplane/testing').TestCluster;
+  declare const log: import('orchplane/testing').RequestLog;
+  declare const before: import('orchplane').ApiObject;
+  declare const after: import('orchplane').ApiObject;
+  declare const readFile: typeof import('node:fs/promises').readFile;
+  declare const writeFile: typeof import('node:fs/promises').writeFile;
 `;
 
 export function examplesInSources(): Example[] {
@@ -40,20 +55,24 @@ export function examplesInSources(): Example[] {
     // Declarations are emitted file by file, so what is not public can be had as well.
     const own = `../../dist/${source.path.slice('src/'.length).replace(/\.ts$/, '.js')}`;
     for (const name of exportsOf(source)) if (!names.has(name)) names.set(name, own);
-    return examplesOf(source).map(({ line, code }) => ({ place: `${source.path}:${line}`, text: wrap(code, names) }));
+    const given = GIVEN + (/^src\/(testing|vitest)\//.test(source.path) ? TEST_CLUSTER : CLUSTER);
+    return examplesOf(source).map(({ line, code }) => ({
+      place: `${source.path}:${line}`,
+      text: wrap(code, names, given),
+    }));
   });
 }
 
 /** The example goes into a block of its own, where it may declare names that are given outside. */
-function wrap(code: string, names: ReadonlyMap<string, string>): string {
+function wrap(code: string, names: ReadonlyMap<string, string>, given: string): string {
   const words = new Set(code.match(/[A-Za-z_$][\w$]*/g));
   // What is given goes before what is exported under the same name.
-  const isGiven = (name: string) => GIVEN.includes(`declare const ${name}:`);
+  const isGiven = (name: string) => given.includes(`declare const ${name}:`);
   const imports = [...names].flatMap(([name, from]) =>
     words.has(name) && !isGiven(name) ? [`import { ${name} } from '${from}';`] : [],
   );
   const zod = words.has('z') ? ["import * as z from 'zod';"] : [];
-  return [...imports, ...zod, GIVEN, `{\n${code}\n}`, 'export {};'].join('\n');
+  return [...imports, ...zod, given, `{\n${code}\n}`, 'export {};'].join('\n');
 }
 
 function examplesOf(source: SourceFile): { line: number; code: string }[] {

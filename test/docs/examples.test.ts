@@ -3,7 +3,7 @@
  * assert what they show, so the exit code says whether they are right.
  */
 import { execFile } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
@@ -12,30 +12,55 @@ import { requireBuild, root } from '../package/manifest.js';
 
 /** A line that the reader of each example should see. */
 const EXPECTED: Readonly<Record<string, string>> = {
-  '01-first-cluster.mjs': '404 NotFound: namespaces "nowhere" not found',
-  '02-watch-and-informer.mjs': 'told: ADDED web',
-  '03-own-kind.mjs': 'warnings unknown field "spec.color"',
-  '04-testing-a-controller.mjs': 'ok  a write that loses a race is made again',
-  '05-http.mjs': 'the server is closed',
-  '06-paging-and-history.mjs': 'version 9: c d, 1 to come',
-  '07-pods-and-budgets.mjs': 'web-2 stays: The disruption budget web needs 2 healthy pods and has 3 currently',
-  '08-applying.mjs': 'Apply failed with 1 conflict: conflict with "autoscaler": .spec.replicas',
-  '09-serve.mjs': 'MODIFIED web: 3 replicas',
-  '10-definitions.mjs': 'refused: spec.size: Invalid value: "object": a cache has less than 64Gi',
-  '11-access.mjs': 'it lacks: list pods in namespace "default"',
-  '12-admission.mjs': 'the plugin: pods "web" is forbidden: it is to be kept',
-  '13-own-controller.mjs': 'shop has 3 replicas behind 3 addresses',
-  '14-rollout.mjs': 'stuck: ProgressDeadlineExceeded; CrashLoopBackOff after 5 restarts',
+  '01-quickstart.mjs': '404 NotFound: namespaces "nowhere" not found',
+  '02-apply-and-conflicts.mjs': 'Apply failed with 1 conflict: conflict with "autoscaler": .spec.replicas',
+  '03-watch.mjs': '410 Expired: The resourceVersion for the provided watch is too old.',
+  '04-informer.mjs': 'told: ADDED cart',
+  '05-custom-kind.mjs': 'warnings unknown field "spec.color"',
+  '06-crd-from-yaml.mjs': 'refused: spec.size: Invalid value: "object": a cache has less than 64Gi',
+  '07-controller-with-settle.mjs': 'shop has 3 replicas behind 3 addresses',
+  '08-rbac.mjs': 'it lacks: list pods in namespace "default"',
+  '09-admission.mjs': 'the plugin: pods "web" is forbidden: it is to be kept',
+  '10-http-with-node.mjs': 'the server is closed',
+  '11-hono.mjs': 'DELETE /cluster/api/v1/namespaces/default/configmaps/dark-mode → 403',
+  '12-official-client.mjs': '404 deployments.apps "nothing" not found',
+  '13-worker/main.mjs': 'web has 3 ready replicas',
+  '16-express.mjs': 'ADDED theme: {"colour":"green"}',
+  '17-serve.mjs': 'MODIFIED web: 3 replicas',
+  '18-paging-and-history.mjs': 'version 9: c d, 1 to come',
+  '19-pods-and-budgets.mjs': 'web-2 stays: The disruption budget web needs 2 healthy pods and has 3 currently',
+  '20-rollout.mjs': 'stuck: ProgressDeadlineExceeded; CrashLoopBackOff after 5 restarts',
+  '21-testing-a-controller.mjs': 'ok  a write that loses a race is made again',
 };
 
+/** Those that do not end by themselves, or need more than node, and the tests that run them. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  '14-service-worker': 'test/browser/example.test.ts',
+  '15-vitest-project': 'test/docs/vitest-project.test.ts',
+};
+
+/** Neither numbered nor a lesson. */
+const OTHERS: readonly string[] = ['README.md', 'playground'];
+
 const folder = join(root, 'examples');
+const present = readdirSync(folder).filter((name) => !OTHERS.includes(name));
 const run = promisify(execFile);
 
 beforeAll(requireBuild);
 
 describe('the examples', () => {
   test('are all known here', () => {
-    expect(Object.keys(EXPECTED)).toEqual(readdirSync(folder).sort());
+    const known = [...Object.keys(EXPECTED).map((file) => file.replace(/\/.*/, '')), ...Object.keys(ELSEWHERE)];
+    expect(known.sort()).toEqual(present.sort());
+    expect(Object.values(ELSEWHERE).filter((file) => !existsSync(join(root, file)))).toEqual([]);
+  });
+
+  test('are numbered without a gap, and have one line each in the index, in that order', () => {
+    const index = readFileSync(join(folder, 'README.md'), 'utf8');
+    const rows = [...index.matchAll(/^\| \[(\d\d-[^\]]+?)\/?\]\(([^)]+)\) \| \S/gm)];
+    expect(rows.map(([, name]) => name)).toEqual(present);
+    expect(present.map((name) => Number(name.slice(0, 2)))).toEqual(present.map((_, index) => index + 1));
+    expect(rows.filter(([, , link]) => !existsSync(join(folder, link ?? ''))).map(([row]) => row)).toEqual([]);
   });
 
   for (const [file, line] of Object.entries(EXPECTED)) {

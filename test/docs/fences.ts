@@ -18,11 +18,19 @@ export interface Fence {
 /** The documents, relative to the repository. */
 export const documents: readonly string[] = [
   'README.md',
-  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
-    .map((file) => `docs/${file.replaceAll('\\', '/')}`)
-    .filter((file) => file.endsWith('.md'))
-    .sort(),
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  ...markdownBelow('docs'),
+  ...markdownBelow('examples'),
 ];
+
+function markdownBelow(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .map((file) => `${folder}/${file.replaceAll('\\', '/')}`)
+    .filter((file) => file.endsWith('.md') && !file.includes('/node_modules/'))
+    .sort();
+}
 
 export function readDocument(file: string): string {
   return readFileSync(join(root, file), 'utf8');

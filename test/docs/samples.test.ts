@@ -1,6 +1,7 @@
 /**
  * No sample goes unchecked. Blocks marked `ts sample` in README.md and docs/ must compile against the built package;
- * blocks marked `ts run` must compile, run and assert something. The `@example`s in the sources must compile too.
+ * blocks marked `ts run` must compile, run and assert something, and so must `js run`, but for compiling: they use what has
+ * no types. The `@example`s in the sources must compile too.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -15,7 +16,7 @@ import { examplesInSources } from './doc-comments.js';
 import { type Fence, fences } from './fences.js';
 
 const samples = fences.filter(({ info }) => info === 'ts sample' || info === 'ts run');
-const runnable = samples.filter(({ info }) => info === 'ts run');
+const runnable = fences.filter(({ info }) => info === 'ts run' || info === 'js run');
 const examples = examplesInSources();
 
 let compiled: ReadonlyMap<string, Compiled>;
@@ -36,7 +37,8 @@ beforeAll(() => {
 describe('the samples of the documentation', () => {
   test('are all marked as samples, so that none goes unchecked', () => {
     const code = /^(ts|typescript|tsx|js|javascript|mjs|jsx)\b/i;
-    const unmarked = fences.filter(({ info }) => code.test(info) && info !== 'ts sample' && info !== 'ts run');
+    const marks = ['ts sample', 'ts run', 'js run'];
+    const unmarked = fences.filter(({ info }) => code.test(info) && !marks.includes(info));
     expect(unmarked.map(placeOf)).toEqual([]);
     expect(runnable.length).toBeGreaterThan(10);
   });
@@ -73,7 +75,10 @@ function run(list: readonly Fence[]): Map<string, string> {
   try {
     install(folder);
     const placeByFile = new Map(list.map((fence, index) => [join(folder, `${index}.mjs`), placeOf(fence)]));
-    for (const [file, place] of placeByFile) writeFileSync(file, compiled.get(place)?.code ?? '');
+    const codeByPlace = new Map(
+      list.map((fence) => [placeOf(fence), compiled.get(placeOf(fence))?.code ?? fence.code]),
+    );
+    for (const [file, place] of placeByFile) writeFileSync(file, codeByPlace.get(place) ?? '');
     const runner = fileURLToPath(new URL('run-samples.mjs', import.meta.url));
     const output = execFileSync(process.execPath, [runner, ...placeByFile.keys()], { encoding: 'utf8' });
     const lines = output.split('\n').filter((line) => line !== '');
@@ -89,12 +94,15 @@ function run(list: readonly Fence[]): Map<string, string> {
   }
 }
 
+/** What the guide shows the library together with. */
+const COMPANIONS: readonly string[] = ['express', 'hono'];
+
 /** As npm would, with links instead of copies. */
 function install(folder: string): void {
   const modules = join(folder, 'node_modules');
   mkdirSync(modules);
   symlinkSync(root, join(modules, manifest.name), 'junction');
-  for (const peer of Object.keys(manifest.peerDependencies ?? {})) {
+  for (const peer of [...Object.keys(manifest.peerDependencies ?? {}), ...COMPANIONS]) {
     symlinkSync(join(root, 'node_modules', peer), join(modules, peer), 'junction');
   }
 }

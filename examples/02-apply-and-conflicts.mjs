@@ -41,6 +41,13 @@ try {
   if (!StatusError.is(error, 'Conflict')) throw error;
   console.log(error.message);
 }
+// Whoever means it takes the field over. The autoscaler is told at its next apply, and nothing is lost in silence.
+assert.equal((await as('intern').apply(greedy, { force: true })).spec.replicas, 1);
+const told = await as('autoscaler')
+  .apply({ metadata: { name: 'web' }, spec: { replicas: 5 } })
+  .catch((error) => error);
+assert.ok(StatusError.is(told, 'Conflict') && told.message.includes('conflict with "intern"'));
+console.log(told.message);
 
 // The mesh withdraws, and takes its container with it.
 const last = await as('mesh').apply({ metadata: { name: 'web' } });

@@ -1,6 +1,6 @@
 /**
  * The main job on one page: a cluster in this process, objects in it, an error with a reason, a watch, an edit that
- * survives a race, and time travel. `npm start` builds the library and runs this file.
+ * survives a race, and time travel. Run it after `npm run build`.
  */
 import assert from 'node:assert/strict';
 import { createCluster, StatusError } from 'orchplane';
@@ -81,7 +81,7 @@ say(`restored version ${cluster.resourceVersion}; there again: ${restored.join('
 assert.deepEqual(restored, ['cart', 'mail', 'news', 'web']);
 
 await cluster.close();
-console.log('\nAll of this was asserted, not just printed. Next: node examples/02-watch-and-informer.mjs');
+console.log('\nAll of this was asserted, not just printed. Next: node examples/02-apply-and-conflicts.mjs');
 
 function title(text) {
   console.log(`\n${text}`);

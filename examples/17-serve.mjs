@@ -1,6 +1,6 @@
 /**
  * A cluster on a port: filled from a manifest, opened by a token, watched over a socket, and closed again. The command
- * `orchplane serve --data FILE` is this program until Ctrl-C.
+ * `orchplane serve` is this program from the command line, until Ctrl-C.
  */
 import assert from 'node:assert/strict';
 import { createCluster } from 'orchplane';

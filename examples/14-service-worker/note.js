@@ -1,0 +1,10 @@
+/** The kind that page and worker share. From `orchplane/core`, so that neither carries the built-in kinds. */
+import { defineKind } from 'orchplane/core';
+import * as z from 'zod';
+
+export const Note = defineKind({
+  apiVersion: 'example.com/v1',
+  kind: 'Note',
+  scope: 'Namespaced',
+  body: { spec: z.object({ text: z.string().min(1).max(200), done: z.boolean().default(false) }) },
+});

@@ -1,0 +1,9 @@
+/** The service worker: a cluster below /cluster/, for every page of this origin. */
+import { createCluster } from 'orchplane/core';
+import { fire } from 'orchplane/service-worker';
+import { Note } from './note.js';
+
+const cluster = createCluster({ kinds: [Note] });
+// The browser may end a worker that has nothing to do. The next one begins with what is made here.
+cluster.api(Note).create({ metadata: { name: 'welcome' }, spec: { text: 'Open this page in a second tab.' } });
+fire(cluster, { base: '/cluster/' });

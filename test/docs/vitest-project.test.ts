@@ -1,0 +1,91 @@
+/**
+ * The example project as somebody has it who installed the package: a copy of the folder, with a copy of what npm would
+ * publish in its node_modules. Its types are right and its tests pass.
+ */
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { manifest, requireBuild, root } from '../package/manifest.js';
+
+const run = promisify(execFile);
+const source = join(root, 'examples/15-vitest-project');
+let folder: string;
+
+beforeAll(() => {
+  requireBuild();
+  folder = mkdtempSync(join(tmpdir(), 'orchplane-project-'));
+  for (const part of ['package.json', 'tsconfig.json', 'vitest.config.ts', 'deploy', 'src', 'test']) {
+    cpSync(join(source, part), join(folder, part), { recursive: true });
+  }
+  install();
+}, 60_000);
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('the project with tests in vitest', () => {
+  test('needs the releases that the package is tested with', () => {
+    const project = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as Project;
+    expect(project.dependencies[manifest.name]).toBe('file:../..');
+    for (const [name, range] of Object.entries({ ...project.dependencies, ...project.devDependencies })) {
+      if (name === manifest.name) continue;
+      const { version } = JSON.parse(
+        readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8'),
+      ) as Installed;
+      expect([name, version.split('.')[0]]).toEqual([name, range.replace('^', '').split('.')[0]]);
+    }
+  });
+
+  test('compiles', { timeout: 120_000 }, async () => {
+    // Rejects with what the compiler has printed.
+    const { stdout } = await run(process.execPath, [tool('typescript/bin/tsc')], { cwd: folder });
+    expect(stdout).toBe('');
+  });
+
+  test('passes its own tests', { timeout: 120_000 }, async () => {
+    const { NODE_OPTIONS: _, VITEST: __, ...env } = process.env;
+    const { stdout } = await run(process.execPath, [tool('vitest/vitest.mjs'), 'run', '--reporter=json'], {
+      cwd: folder,
+      env: { ...env, NO_COLOR: '1' },
+    });
+    const report = JSON.parse(stdout) as Report;
+    expect(report).toMatchObject({ success: true, numFailedTests: 0, numPendingTests: 0 });
+    expect(report.numPassedTests).toBeGreaterThan(5);
+  });
+});
+
+interface Project {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
+
+interface Installed {
+  readonly version: string;
+}
+
+interface Report {
+  readonly success: boolean;
+  readonly numPassedTests: number;
+}
+
+/** As npm would: the package is a copy, because tools treat what is in node_modules differently; others are links. */
+function install(): void {
+  const modules = join(folder, 'node_modules');
+  const target = join(modules, manifest.name);
+  mkdirSync(target, { recursive: true });
+  cpSync(join(root, 'package.json'), join(target, 'package.json'));
+  // What is for bundlers alone is half of the package.
+  const isForNode = (file: string): boolean => file !== join(root, 'dist/modules') && !file.endsWith('.map');
+  cpSync(join(root, 'dist'), join(target, 'dist'), { recursive: true, filter: isForNode });
+  for (const name of [...Object.keys(manifest.dependencies ?? {}), 'zod', 'vitest', 'typescript']) {
+    mkdirSync(dirname(join(modules, name)), { recursive: true });
+    symlinkSync(join(root, 'node_modules', name), join(modules, name), 'junction');
+  }
+}
+
+function tool(path: string): string {
+  return join(folder, 'node_modules', path);
+}
