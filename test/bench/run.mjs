@@ -23,6 +23,7 @@ const SECTIONS = [
   'custom',
   'access',
   'controllers',
+  'journal',
 ];
 
 const FULL = { rounds: 15, warmups: 3, scale: 1, starts: 15, repeats: 3, largeCount: 100_000 };

@@ -15,6 +15,7 @@ const SECTIONS = {
   wire: async () => (await import('./wire.mjs')).wire,
   custom: async () => (await import('./custom.mjs')).customKinds,
   access: async () => (await import('./access.mjs')).access,
+  journal: async () => (await import('./journal.mjs')).journals,
   controllers: async () => (await import('./controllers.mjs')).controllersAtWork,
 };
 

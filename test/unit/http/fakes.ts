@@ -81,7 +81,12 @@ export function fakeServer(answer: Answer, options: FetchHandlerOptions = {}) {
     features: { enabled: (gate) => gate === 'APIResponseCompression', all: () => [] },
     release: '1.33',
     authorize: (user) => access.decide(user ?? { user: 'admin', groups: ['system:masters'] }, ANY_PAGE),
-    inside: { objects: { get: () => undefined, list: () => [] }, changes: () => 0, count: () => 0 },
+    inside: {
+      objects: { get: () => undefined, list: () => [] },
+      everything: () => [],
+      changes: () => 0,
+      count: () => 0,
+    },
     authentication: authenticationOf({}, NO_ACCOUNTS, undefined),
     send(request) {
       requests.push(request);

@@ -53,7 +53,7 @@ describe('orchplane', () => {
     [['serve', '--port', 'x'], '--port takes a number'],
     [['serve', '--feature-gates', 'Nonsense=true'], 'unrecognized feature gate: Nonsense'],
     [['serve', '--runtime-config', 'api/some=true'], 'unknown key "api/some"'],
-    [['serve', '--data', 'nowhere.yaml'], '--data nowhere.yaml: no such file or directory'],
+    [['serve', '--apply', 'nowhere.yaml'], '--apply nowhere.yaml: no such file or directory'],
     [['serve', '--host', '256.0.0.1', '--no-tls'], '256.0.0.1'],
   ])('%j fails in one line', async (words, problem) => {
     const { code, out, err } = await finished(start(...words));
@@ -75,7 +75,7 @@ describe('orchplane', () => {
   });
 
   test('serves until a signal comes, which ends watches cleanly', async () => {
-    const child = start('serve', '--no-tls', '--anonymous', '--log', '--data', '-');
+    const child = start('serve', '--no-tls', '--anonymous', '--log', '--apply', '-');
     child.stdin.end('apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n');
     const text = await printed(child, /Ctrl-C/);
     expect(text).toMatch(/dialect +kubernetes/);
@@ -114,7 +114,7 @@ describe('orchplane', () => {
       file,
       ['A', 'B'].map((name) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\n`).join('---\n'),
     );
-    const { code, err, out } = await finished(start('serve', '--data', file));
+    const { code, err, out } = await finished(start('serve', '--apply', file));
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err.trim().split('\n')).toEqual([
       expect.stringContaining(`${file}:1 (document 1): ConfigMap default/A: `),

@@ -13,7 +13,8 @@ describe('the command line', () => {
       port: 0,
       host: undefined,
       dialect: 'kubernetes',
-      data: [],
+      data: undefined,
+      manifests: [],
       kubeconfig: undefined,
       tls: true,
       token: undefined,
@@ -27,12 +28,13 @@ describe('the command line', () => {
 
   test('takes every option', () => {
     const words =
-      '--port 8080 --host ::1 --dialect orch --data a --data b --kubeconfig k --no-tls --token t --log --controllers ready --feature-gates A=true,B=False --runtime-config api/all=true --runtime-config v1=false c';
+      '--port 8080 --host ::1 --dialect orch --data d --apply a --apply b --kubeconfig k --no-tls --token t --log --controllers ready --feature-gates A=true,B=False --runtime-config api/all=true --runtime-config v1=false c';
     expect(settingsOf(...words.split(' '))).toEqual({
       port: 8080,
       host: '::1',
       dialect: 'orch',
-      data: ['a', 'b', 'c'],
+      data: 'd',
+      manifests: ['a', 'b', 'c'],
       kubeconfig: 'k',
       tls: false,
       token: 't',
@@ -60,7 +62,10 @@ describe('the command line', () => {
     ['serve --colour', `Unknown option '--colour'; see "orchplane --help"`],
     ['serve --log=yes', '--log'],
     ['serve --data', '--data'],
-    ['serve a.yaml', 'manifests are given with --data'],
+    ['serve a.yaml', 'manifests are given with --apply'],
+    ['serve --data d a.yaml', 'manifests are given with --apply'],
+    ['serve --data d --data e', '--data takes one folder'],
+    ['serve --data -', '--data takes a folder'],
     ['serve --tls --no-tls', 'contradict'],
     ['serve --token t --anonymous', 'contradict'],
     ['serve --token=', '--token takes printable characters'],

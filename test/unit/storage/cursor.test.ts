@@ -7,7 +7,10 @@ import { CompactedError } from '../../../src/storage/types.js';
 import { event, object } from './objects.js';
 
 function emptyLog(maxEvents = 1_000): EventLog {
-  return new EventLog({ maxEvents, maxAgeMs: 60_000 }, { entries: [], head: 0, compacted: 0 });
+  return new EventLog(
+    { maxEvents, maxAgeMs: 60_000 },
+    { entries: [], head: 0, compacted: 0, past: { chunks: [], count: 0, forgotten: 0 } },
+  );
 }
 
 const isRed = (each: ApiObject) => each['colour'] === 'red';

@@ -1,0 +1,161 @@
+/**
+ * Whatever happens to the machine, a journal comes back with a state that there was, and with every write that somebody was
+ * told of.
+ */
+import { describe, expect, test } from 'vitest';
+import { JournalError } from '../../src/index.js';
+import type { FileJournalOptions } from '../../src/node/journal/file-journal.js';
+import { Driver, openStore, pictureOf, simulatedJournal } from '../unit/journal/driver.js';
+import { Random } from '../unit/journal/random.js';
+import { type DiskFaults, PowerLoss, SimulatedDisk } from '../unit/journal/simulated-disk.js';
+import fc from './seeded.js';
+
+const WRITES = 25;
+/** So small that there are several checkpoints in a run. */
+const OPTIONS: FileJournalOptions = { compactAfter: 3_000 };
+
+interface Run {
+  readonly disk: SimulatedDisk;
+  readonly driver: Driver | undefined;
+  readonly end: unknown;
+}
+
+/** Writes until the end, or until something fails. */
+async function run(seed: number, faults: DiskFaults, options: FileJournalOptions = OPTIONS): Promise<Run> {
+  const disk = new SimulatedDisk();
+  disk.faults = faults;
+  let driver: Driver | undefined;
+  try {
+    driver = new Driver(simulatedJournal(disk, options), new Random(seed));
+    for (let i = 0; i < WRITES; i++) await driver.step();
+    await driver.journal.close();
+    return { disk, driver, end: undefined };
+  } catch (error) {
+    // What is under way comes to its end, which is no more success.
+    for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
+    return { disk, driver, end: error };
+  }
+}
+
+/** Opens what is left, checks it, and goes on with it. */
+async function checkReopened({ driver }: Run, disk: SimulatedDisk, random: Random): Promise<void> {
+  const journal = simulatedJournal(disk, OPTIONS);
+  const store = openStore(journal);
+  const picture = pictureOf(store);
+  const possible = driver?.possible ?? [];
+  // A cluster that was never made has no states.
+  if (driver !== undefined && !possible.includes(picture)) {
+    expect(picture, `one of ${possible.length} states`).toBe(possible[0]);
+  }
+  await journal.close();
+  // It can be written to, and comes back with that.
+  const next = new Driver(simulatedJournal(disk, OPTIONS), random);
+  expect(next.states[0]).toBe(picture);
+  for (let i = 0; i < 5; i++) await next.step();
+  const last = next.states.at(-1);
+  const again = simulatedJournal(disk.afterKill(), OPTIONS);
+  expect(pictureOf(openStore(again))).toBe(last);
+}
+
+const isExpected = (error: unknown): boolean =>
+  error instanceof PowerLoss || error instanceof JournalError || error === undefined;
+
+describe('a journal whose machine loses power', () => {
+  test('at every step of everything it does, comes back with a state that there was', async () => {
+    const whole = await run(7, {});
+    expect(whole.end).toBeUndefined();
+    const { operations } = whole.disk;
+    expect(operations).toBeGreaterThan(80);
+    expect(whole.driver?.journal).toBeDefined();
+    for (let crashAt = 1; crashAt <= operations; crashAt++) {
+      for (const tornAfter of [0, 1, 19, 21, 200, 100_000]) {
+        const crashed = await run(7, { crashAt, tornAfter });
+        expect(isExpected(crashed.end), String(crashed.end)).toBe(true);
+        await checkReopened(crashed, crashed.disk.afterKill(), new Random(crashAt));
+        await checkReopened(crashed, crashed.disk.afterPowerLoss(new Random(crashAt * 31 + tornAfter)), new Random(1));
+      }
+    }
+  }, 120_000);
+
+  test('at random steps of random runs, however writes are synced', async () => {
+    const property = fc.asyncProperty(
+      fc.integer(),
+      fc.nat(250),
+      fc.nat(2_000),
+      fc.constantFrom('group' as const, 'each' as const),
+      async (seed, crashAt, tornAfter, sync) => {
+        const crashed = await run(seed, { crashAt, tornAfter }, { ...OPTIONS, sync });
+        expect(isExpected(crashed.end), String(crashed.end)).toBe(true);
+        await checkReopened(crashed, crashed.disk.afterPowerLoss(new Random(seed)), new Random(seed));
+      },
+    );
+    await fc.assert(property, { numRuns: 400 });
+  }, 120_000);
+
+  test('loses nothing when only the process ends, even if it never syncs', async () => {
+    const property = fc.asyncProperty(fc.integer(), fc.nat(200), async (seed, crashAt) => {
+      const killed = await run(seed, { crashAt }, { ...OPTIONS, sync: 'never' });
+      expect(isExpected(killed.end), String(killed.end)).toBe(true);
+      await checkReopened(killed, killed.disk.afterKill(), new Random(seed));
+    });
+    await fc.assert(property, { numRuns: 100 });
+  }, 60_000);
+});
+
+describe('a journal whose disk fails', () => {
+  test('refuses what does not fit, changes nothing by that, and goes on when there is room', async () => {
+    const property = fc.asyncProperty(fc.integer(), fc.integer({ min: 200, max: 9_000 }), async (seed, capacity) => {
+      const disk = new SimulatedDisk();
+      const driver = new Driver(simulatedJournal(disk, OPTIONS), new Random(seed));
+      disk.faults = { capacity, shortWrites: 100 };
+      let refused = 0;
+      for (let i = 0; i < WRITES; i++) {
+        const before = pictureOf(driver.store);
+        try {
+          await driver.step();
+        } catch (error) {
+          expect(error).toBeInstanceOf(JournalError);
+          expect((error as Error).message).toContain('no space left');
+          expect(pictureOf(driver.store)).toBe(before);
+          driver.attempted = undefined;
+          refused++;
+        }
+        if (refused > 3) disk.faults = {};
+      }
+      await driver.journal.durable();
+      const last = pictureOf(driver.store);
+      expect(pictureOf(openStore(simulatedJournal(disk.afterKill(), OPTIONS)))).toBe(last);
+      expect(pictureOf(openStore(simulatedJournal(disk.afterPowerLoss(new Random(seed)), OPTIONS)))).toBe(last);
+    });
+    await fc.assert(property, { numRuns: 150 });
+  }, 60_000);
+
+  test('is broken by a sync that fails: nothing is acknowledged after it, and nothing acknowledged is lost', async () => {
+    let broken = 0;
+    const property = fc.asyncProperty(fc.integer(), fc.integer({ min: 5, max: 40 }), async (seed, at) => {
+      const disk = new SimulatedDisk();
+      const driver = new Driver(simulatedJournal(disk, OPTIONS), new Random(seed));
+      disk.faults = { failSyncs: (count) => count === at };
+      let failure: unknown;
+      if (at % 3 === 0) driver.restoresOften = true;
+      for (let i = 0; i < WRITES && failure === undefined; i++) {
+        await driver.step().catch((error: unknown) => {
+          failure = error;
+        });
+      }
+      // A checkpoint that cannot be written before a restore breaks nothing: the old state is as safe as before.
+      if (failure !== undefined && String(failure).includes('until it is opened again')) {
+        broken++;
+        const { acknowledged, attempted } = driver;
+        await expect(driver.step()).rejects.toThrow(/could not be written/);
+        expect(driver.acknowledged).toBe(acknowledged);
+        // The last that the disk has heard of.
+        driver.attempted = attempted;
+      }
+      const crashed: Run = { disk, driver, end: failure };
+      await checkReopened(crashed, disk.afterPowerLoss(new Random(seed)), new Random(seed));
+    });
+    await fc.assert(property, { numRuns: 300 });
+    expect(broken).toBeGreaterThan(50);
+  }, 60_000);
+});

@@ -1,0 +1,158 @@
+/**
+ * Starting a cluster from a state: everything is as it was stored, and goes on from there.
+ */
+import { describe, expect, test } from 'vitest';
+import { type ApiObject, type ClusterState, createCluster, StatusError } from '../../../src/index.js';
+import { ConfigMap, CustomResourceDefinition, Namespace } from '../../../src/kinds/index.js';
+import { testCluster } from '../../../src/testing/index.js';
+
+const definition = {
+  metadata: { name: 'gadgets.example.com' },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced' as const,
+    names: { plural: 'gadgets', singular: 'gadget', kind: 'Gadget', listKind: 'GadgetList' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: {
+            type: 'object' as const,
+            properties: { spec: { type: 'object' as const, 'x-orch-preserve-unknown-fields': true } },
+          },
+        },
+      },
+    ],
+  },
+};
+
+/** Everything a cluster holds, by its kinds. */
+async function stateOf(cluster: ReturnType<typeof createCluster>): Promise<ClusterState> {
+  const objects: ApiObject[] = [];
+  const seen = new Set<string>();
+  for (const served of cluster.kinds()) {
+    if (!served.verbs.includes('list') || seen.has(served.storage) || served.storedAs !== undefined) continue;
+    seen.add(served.storage);
+    objects.push(...cluster.inside.objects.list({ group: served.kind.group, resource: served.gvr.resource }));
+  }
+  return { resourceVersion: cluster.resourceVersion, objects };
+}
+
+async function filled() {
+  const cluster = testCluster();
+  await cluster.api(CustomResourceDefinition).create(definition);
+  await cluster
+    .api(cluster.kind('example.com/v1', 'Gadget'))
+    .create({ metadata: { name: 'g', finalizers: ['example.com/x'] }, spec: { big: 9007199254740993n } });
+  await cluster.api(cluster.kind('example.com/v1', 'Gadget')).delete('g');
+  await cluster.api(ConfigMap).create({ metadata: { name: 'a' }, data: { k: 'v' } });
+  await cluster.api(ConfigMap).edit('a', (draft) => {
+    draft.data = { k: 'w' };
+  });
+  return cluster;
+}
+
+describe('a cluster from a state', () => {
+  test('has every object as it was, and the version', async () => {
+    const cluster = await filled();
+    const state = await stateOf(cluster);
+    const copy = testCluster({ from: state });
+    expect(copy.resourceVersion).toBe(cluster.resourceVersion);
+    expect(await stateOf(copy)).toEqual(state);
+  });
+
+  test('goes on with the next version, and watches begin there', async () => {
+    const state = await stateOf(await filled());
+    const copy = testCluster({ from: state });
+    await expect(copy.api(ConfigMap).watch({ resourceVersion: '1' }).next()).rejects.toSatisfy((error) =>
+      StatusError.is(error, 'Expired'),
+    );
+    const made = await copy.api(ConfigMap).create({ metadata: { name: 'b' } });
+    expect(Number(made.metadata.resourceVersion)).toBe(Number(state.resourceVersion) + 1);
+    const watch = copy.api(ConfigMap).watch({ resourceVersion: state.resourceVersion });
+    const first = await watch.next();
+    expect(first.value).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'b' } } });
+  });
+
+  test('serves custom kinds from the start, and forks have all of it', async () => {
+    const copy = testCluster({ from: await stateOf(await filled()) });
+    const gadgets = copy.api(copy.kind('example.com/v1', 'Gadget'));
+    expect((await gadgets.get('g')).metadata.deletionTimestamp).toBeDefined();
+    const fork = copy.fork();
+    expect((await fork.api(fork.kind('example.com/v1', 'Gadget')).list()).items).toHaveLength(1);
+    expect(fork.resourceVersion).toBe(copy.resourceVersion);
+    expect(() => copy.restore(copy.snapshot())).not.toThrow();
+  });
+
+  test('gets what every cluster has where the state lacks it', async () => {
+    const { objects } = await stateOf(await filled());
+    const few = objects.filter(({ kind, metadata }) => kind === 'ConfigMap' || metadata.name === 'default');
+    const copy = testCluster({ from: { resourceVersion: '500', objects: few } });
+    expect(copy.resourceVersion).toBe('500');
+    expect((await copy.api(Namespace).list()).items.map(({ metadata }) => metadata.name)).toEqual([
+      'default',
+      'kube-node-lease',
+      'kube-public',
+      'kube-system',
+    ]);
+    expect((await copy.api(ConfigMap).create({ metadata: { name: 'z' } })).metadata.resourceVersion).toBe('501');
+  });
+
+  test('does not share objects with the caller', async () => {
+    const { objects, resourceVersion } = JSON.parse(JSON.stringify(await stateOf(testCluster()))) as ClusterState;
+    const copy = testCluster({ from: { objects, resourceVersion } });
+    const first = objects.find(({ kind }) => kind === 'Namespace') as { metadata: { labels?: object } };
+    first.metadata.labels = { changed: 'yes' };
+    expect((await copy.api(Namespace).list({ labels: 'changed' })).items).toEqual([]);
+    expect(Object.isFrozen(first)).toBe(false);
+  });
+
+  const whole = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {
+      name: 'a',
+      namespace: 'default',
+      uid: 'u',
+      resourceVersion: '7',
+      creationTimestamp: '2030-01-01T00:00:00Z',
+    },
+  };
+  test.each([
+    [
+      'a kind that is not served',
+      { ...whole, apiVersion: 'example.com/v1', kind: 'Thing' },
+      /serves no Thing in example.com\/v1; the first is Thing default\/a/,
+    ],
+    [
+      'an object without uid',
+      { ...whole, metadata: { ...whole.metadata, uid: undefined } },
+      /ConfigMap default\/a has no metadata.uid/,
+    ],
+    [
+      'an object from the future',
+      { ...whole, metadata: { ...whole.metadata, resourceVersion: '99' } },
+      /resourceVersion 99, above/,
+    ],
+    [
+      'an object without its namespace',
+      { ...whole, metadata: { ...whole.metadata, namespace: undefined } },
+      /ConfigMap a has no namespace/,
+    ],
+    ['a kind that is never stored', { ...whole, kind: 'Binding' }, /is not stored/],
+    ['no object', 5, /object 0 is no object/],
+  ])('refuses %s by name', (_, object, message) => {
+    const from = { resourceVersion: '10', objects: [object as unknown as ApiObject] };
+    expect(() => createCluster({ from })).toThrow(message);
+  });
+
+  test('refuses the same object twice, and a version that is none', () => {
+    const twice = [whole, whole] as unknown as ApiObject[];
+    expect(() => createCluster({ from: { resourceVersion: '10', objects: twice } })).toThrow(/is there twice/);
+    expect(() => createCluster({ from: { resourceVersion: 'x', objects: [] } })).toThrow(
+      /resourceVersion is the decimal/,
+    );
+  });
+});

@@ -1,0 +1,165 @@
+/**
+ * `orchplane serve --data`: a process that is killed at any moment is there again, with everything it has acknowledged, for
+ * the clients it had.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClient, StatusError } from '../../../src/index.js';
+import { ConfigMap, Namespace, ServiceAccount } from '../../../src/kinds/index.js';
+import { kubeconfigTransport } from '../../../src/node/index.js';
+import { valueBody } from '../../../src/protocol/body.js';
+import { root } from '../../package/manifest.js';
+
+let folder: string;
+let program: string;
+const running = new Set<ChildProcess>();
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'orchplane-data-'));
+  program = join(folder, 'dist/node/cli.js');
+  copyFileSync(join(root, 'package.json'), join(folder, 'package.json'));
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction');
+  await build({
+    entryPoints: [join(root, 'src/node/cli.ts')],
+    outfile: program,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'es2022',
+    packages: 'external',
+    logLevel: 'silent',
+  });
+}, 60_000);
+
+afterAll(() => {
+  for (const child of running) child.kill('SIGKILL');
+  rmSync(folder, { recursive: true });
+});
+
+async function serve(...words: string[]): Promise<{ child: ChildProcess; text: string }> {
+  const child = spawn(process.execPath, [program, 'serve', ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
+  running.add(child);
+  let text = '';
+  let errors = '';
+  child.stdout.on('data', (chunk) => {
+    text += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    errors += chunk;
+  });
+  const closed = once(child, 'close').then(() => running.delete(child));
+  while (!text.includes('Ctrl-C')) {
+    await Promise.race([once(child.stdout, 'data'), closed]);
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error(errors);
+  }
+  return { child, text };
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  const closed = once(child, 'close');
+  child.kill('SIGKILL');
+  await closed;
+}
+
+describe('orchplane serve --data', () => {
+  test('is killed again and again while it is written to, and has lost nothing that it had acknowledged', async () => {
+    const data = join(folder, 'killed');
+    let { child, text } = await serve('--data', data);
+    expect(text).toContain(`data        ${data}`);
+    const kubeconfig = readFileSync(join(data, 'kubeconfig'), 'utf8');
+    const acknowledged = new Map<string, string>();
+    for (let round = 0; round < 4; round++) {
+      const client = createClient({ transport: kubeconfigTransport(kubeconfig) });
+      const maps = client.api(ConfigMap);
+      let stop = false;
+      const writers = Array.from({ length: 6 }, async (_, writer) => {
+        for (let i = 0; !stop; i++) {
+          const name = `r${round}-w${writer}-${i}`;
+          try {
+            const made = await maps.create({ metadata: { name }, data: { text: 'x'.repeat(i % 2_000) } });
+            acknowledged.set(name, made.metadata.resourceVersion);
+          } catch (error) {
+            if (StatusError.is(error) && error.code < 500) throw error;
+            return;
+          }
+        }
+      });
+      await new Promise((resolve) => setTimeout(resolve, 150 + round * 130));
+      await kill(child);
+      stop = true;
+      await Promise.all(writers);
+      // The same address, the same certificate, the same token: what was written before still leads there.
+      ({ child, text } = await serve('--data', data));
+      expect(readFileSync(join(data, 'kubeconfig'), 'utf8')).toBe(kubeconfig);
+      const after = createClient({ transport: kubeconfigTransport(kubeconfig) });
+      const { items } = await after.api(ConfigMap).list();
+      const kept = new Map(items.map(({ metadata }) => [metadata.name, metadata.resourceVersion]));
+      for (const [name, version] of acknowledged) expect(kept.get(name), name).toBe(version);
+      // Nothing torn: every object is whole.
+      for (const { metadata, data: content } of items) {
+        expect(content?.['text']).toBe('x'.repeat(Number(metadata.name.split('-')[2]) % 2_000));
+      }
+    }
+    expect(acknowledged.size).toBeGreaterThan(20);
+    await kill(child);
+  }, 120_000);
+
+  test('tokens of service accounts are still good, and credentials are for their owner alone', async () => {
+    const data = join(folder, 'tokens');
+    const first = await serve('--data', data, '--token', 'secret');
+    for (const name of ['credentials.json', 'kubeconfig']) expect(statSync(join(data, name)).mode & 0o777).toBe(0o600);
+    const text = readFileSync(join(data, 'kubeconfig'), 'utf8');
+    const transport = kubeconfigTransport(text);
+    const admin = createClient({ transport: transport });
+    await admin.api(ServiceAccount).create({ metadata: { name: 'bot' } });
+    const { object } = (await transport.send({
+      verb: 'create',
+      resource: { group: '', version: 'v1', resource: 'serviceaccounts' },
+      subresource: 'token',
+      namespace: 'default',
+      name: 'bot',
+      options: {},
+      body: valueBody({ kind: 'TokenRequest', spec: { expirationSeconds: 3600 } }),
+    })) as unknown as { object: { status: { token: string } } };
+    const { status } = object;
+    const closed = once(first.child, 'close');
+    first.child.kill('SIGTERM');
+    await closed;
+    const second = await serve('--data', data);
+    expect(second.text).toMatch(/token +secret/);
+    const bot = createClient({ transport: kubeconfigTransport(text, { token: status.token }) });
+    const refused = await bot
+      .api(Namespace)
+      .list()
+      .catch((error: unknown) => error);
+    // Known, and not allowed; a token that is not known would be Unauthorized.
+    expect(StatusError.is(refused, 'Forbidden')).toBe(true);
+    await kill(second.child);
+  }, 60_000);
+
+  test('refuses a folder of something else, and one that is in use', async () => {
+    const manifests = join(folder, 'manifests');
+    mkdirSync(manifests);
+    writeFileSync(join(manifests, 'a.yaml'), '');
+    await expect(serve('--data', manifests)).rejects.toThrow(/holds "a.yaml".*given with --apply/);
+    await expect(serve('--data', join(manifests, 'a.yaml'))).rejects.toThrow(/--data takes a folder/);
+    const data = join(folder, 'busy');
+    const { child } = await serve('--data', data);
+    await expect(serve('--data', data, '--port', '0')).rejects.toThrow(`in use by process ${child.pid}`);
+    await kill(child);
+  }, 60_000);
+});
