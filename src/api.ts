@@ -144,8 +144,17 @@ export type {
 export type { RuntimeConfig } from './registry/availability.js';
 export { atomic, mapList, setList } from './schema/hints.js';
 export type { AccessListener } from './server/context.js';
+export type { ChangeRecord, HistoryOptions, ObjectReference } from './server/history.js';
 export type { Middleware, Next } from './server/middleware.js';
+export {
+  type Journal,
+  type JournalContent,
+  JournalError,
+  type JournalRecord,
+  type JournalState,
+} from './storage/journal/types.js';
 export { type MemoryStorageOptions, memoryStorage, type StorageSettings } from './storage/memory-storage.js';
+export type { ClusterState } from './storage/state.js';
 export type { Activities, Activity, RestOptions } from './util/activity.js';
 export { type Clock, systemClock, type TimerOptions, type Undo } from './util/clock.js';
 export { type Ids, randomIds } from './util/ids.js';

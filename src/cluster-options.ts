@@ -13,7 +13,10 @@ import type { Kind } from './kinds/kind.js';
 import type { Release } from './kinds/lifecycle.js';
 import type { DialectName } from './meta/dialect.js';
 import type { RuntimeConfig } from './registry/availability.js';
+import type { StrictSetting } from './server/strict-rules.js';
+import type { Journal } from './storage/journal/types.js';
 import type { StorageSettings } from './storage/memory-storage.js';
+import type { ClusterState } from './storage/state.js';
 import type { Clock } from './util/clock.js';
 import type { Ids } from './util/ids.js';
 
@@ -29,15 +32,27 @@ export interface ClusterOptions {
   readonly featureGates?: FeatureGateSettings | undefined;
   /** The release of the reference server that it plays, from 1.22 on: which versions and gates there are. */
   readonly release?: Release | undefined;
-  /** Told what is better not relied on: gates that will go. Absent: the console is. */
+  /** Told what is better not relied on: gates that will go, what `strict` finds. Absent: the console is. */
   readonly onWarning?: ((warning: string) => void) | undefined;
   /** The spelling of the service's own names; `orch` unless said otherwise. */
   readonly dialect?: DialectName | undefined;
-  /** How much it remembers; see {@link memoryStorage}. */
+  /** How much it remembers; see `memoryStorage`. */
   readonly storage?: StorageSettings | undefined;
-  /** Plugins in order; {@link defaultAdmission} unless said otherwise. */
+  /**
+   * What it starts with: objects exactly as they were stored, without events, and the version to go on from. Definitions
+   * among them are served at once; default namespaces and what kinds bring along is added where it is absent. Objects of
+   * kinds that are not served are refused with a TypeError that names them. See `captureCluster` of orchplane/testing.
+   */
+  readonly from?: ClusterState | undefined;
+  /**
+   * Where it lives beyond this process: `fileJournal(path)` of orchplane/node, `await indexedDbJournal(name)` of
+   * orchplane/indexed-db. A cluster made with a journal that holds one is that cluster; `from` counts for a new one only.
+   * Answers wait until what they tell of is durable. Forks have none. None unless said otherwise.
+   */
+  readonly journal?: Journal | undefined;
+  /** Plugins in order; `defaultAdmission` unless said otherwise. */
   readonly admission?: readonly AdmissionPlugin[] | undefined;
-  /** Who may do what: {@link rbac} unless said otherwise. Members of system:masters may do everything. */
+  /** Who may do what: `rbac()` unless said otherwise. Members of system:masters may do everything. */
   readonly authorizer?: AuthorizerFactory | undefined;
   /** How those who ask over a wire are known, and how tokens of service accounts are made. */
   readonly authentication?: AuthenticationOptions | undefined;
@@ -46,8 +61,14 @@ export interface ClusterOptions {
    * status of the policies. A controller of the reference server does that; off unless said otherwise.
    */
   readonly policyStatus?: boolean | undefined;
-  /** Writes requests down; see {@link auditLog}. */
+  /** Writes requests down; see `auditLog`. */
   readonly audit?: AuditLog | undefined;
+  /**
+   * What the library does not model fails with a StatusError of code 501 that points to docs/fidelity.md, instead of being
+   * answered as well as may be. What a server accepts, but somebody who is not here would have to act on, is told to
+   * `onWarning`, once. Off unless said otherwise.
+   */
+  readonly strict?: boolean | undefined;
   /** The machine's clock unless said otherwise. */
   readonly clock?: Clock | undefined;
   /** Random unless said otherwise. */
@@ -73,6 +94,16 @@ export function outsideOf({ conversions = {}, webhooks }: ClusterOptions, ids: I
   return { conversions, webhooks, uid: () => ids.uid() };
 }
 
+/** What strict mode has to know of a cluster. */
+export function strictSettingOf(options: ClusterOptions): StrictSetting {
+  return {
+    hasControllers: options.controllers !== undefined,
+    hasWebhooks: options.webhooks !== undefined,
+    converted: new Set(Object.keys(options.conversions ?? {})),
+    hasPolicyStatus: options.policyStatus === true,
+  };
+}
+
 export const CLUSTER_OPTIONS = [
   'kinds',
   'runtimeConfig',
@@ -81,11 +112,14 @@ export const CLUSTER_OPTIONS = [
   'onWarning',
   'dialect',
   'storage',
+  'from',
+  'journal',
   'admission',
   'authorizer',
   'authentication',
   'audit',
   'policyStatus',
+  'strict',
   'clock',
   'ids',
   'conversions',

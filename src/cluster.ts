@@ -6,122 +6,61 @@ import { slimAdmission } from './admission/plugins/slim.js';
 import type { AdmissionPlugin } from './admission/types.js';
 import type { AuditLog } from './audit/log.js';
 import { type AuthorizerFactory, allowAuthenticated } from './auth/authorizer.js';
-import type { AccountTokensFactory, ClusterAuthentication } from './auth/cluster-authentication.js';
+import type { AccountTokensFactory } from './auth/cluster-authentication.js';
 import { impersonated } from './auth/identity.js';
-import type { Client } from './client/client.js';
 import { createClient } from './client/client.js';
-import type { Companion, LocalHost } from './client/host.js';
+import type { Companion } from './client/host.js';
 import type { ClientDefaults } from './client/options.js';
-import { CLUSTER_OPTIONS, type ClusterOptions, type ForkOptions, outsideOf } from './cluster-options.js';
-import type { AccessAttributes, AccessDecision } from './kinds/access.js';
+import type { Cluster, ClusterSnapshot } from './cluster-contract.js';
+import {
+  CLUSTER_OPTIONS,
+  type ClusterOptions,
+  type ForkOptions,
+  outsideOf,
+  strictSettingOf,
+} from './cluster-options.js';
+import type { AccessAttributes } from './kinds/access.js';
 import { Namespace } from './kinds/core/v1/namespace.js';
-import { type FeatureGates, featureGates } from './kinds/feature-gates.js';
+import { featureGates } from './kinds/feature-gates.js';
 import type { Kind } from './kinds/kind.js';
-import { checkRelease, REFERENCE_RELEASE, type Release } from './kinds/lifecycle.js';
+import { checkRelease, REFERENCE_RELEASE } from './kinds/lifecycle.js';
 import type { InsideReader } from './kinds/objects.js';
-import type { ServedKind } from './kinds/served-kind.js';
 import { dialectNamed } from './meta/dialect.js';
-import { errors, failure } from './meta/errors.js';
+import { errors } from './meta/errors.js';
 import { type GroupVersionResource, qualifiedResource } from './meta/gvk.js';
 import type { ApiRequest, User } from './protocol/request.js';
 import type { ApiResponse } from './protocol/response.js';
 import { Availability } from './registry/availability.js';
 import { Registry } from './registry/registry.js';
+import { KnownParts } from './schema/reuse.js';
 import { Attendants, type MoreAttendants } from './server/attend.js';
 import { audited } from './server/audited.js';
 import { checkPlugged } from './server/check-plugged.js';
 import { type AccessListener, ADMINISTRATOR, type ServerContext } from './server/context.js';
 import { dispatch } from './server/dispatch.js';
+import { durably, orRelease } from './server/durable.js';
 import type { RunningWatch } from './server/event-stream.js';
+import { type HistoryOptions, historyOf, type ObjectReference } from './server/history.js';
+import { loadState } from './server/load.js';
 import { type ContextParts, makeContext } from './server/make-context.js';
 import { type Middleware, MiddlewareStack } from './server/middleware.js';
+import { pastRevision } from './server/past-version.js';
 import { objectReader } from './server/power.js';
 import { seedInitialObjects, seedNamespaces } from './server/seed.js';
+import type { StrictMode } from './server/strict.js';
+import { unknownResource } from './server/unknown-resource.js';
+import { beginJournal, resumeJournal } from './storage/journal/attach.js';
+import type { Journal } from './storage/journal/types.js';
 import { memoryStorage } from './storage/memory-storage.js';
+import type { ClusterState } from './storage/state.js';
 import { Store, type StoreSnapshot } from './storage/store.js';
-import { Activities, type Activity, type RestOptions, untilAtRest } from './util/activity.js';
+import { Activities, type Activity, untilAtRest } from './util/activity.js';
 import { systemClock } from './util/clock.js';
-import { type Ids, randomIds } from './util/ids.js';
+import { randomIds } from './util/ids.js';
 import { isPromise, type MaybePromise } from './util/maybe-promise.js';
 import { refuseUnknownOptions } from './util/options.js';
 
-/** The state of a cluster at one moment. Opaque; give it to `restore`. */
-export interface ClusterSnapshot {
-  readonly resourceVersion: string;
-}
-
-/** A control plane in this process. It is its own client. */
-export interface Cluster extends Client, LocalHost, AsyncDisposable {
-  readonly ids: Ids;
-  /** The version of the newest write. */
-  readonly resourceVersion: string;
-
-  /** Answers a request of the protocol; what clients and the HTTP handler stand on. */
-  send(request: ApiRequest): MaybePromise<ApiResponse>;
-
-  /** Serves one more kind. Throws when its names are taken by another. */
-  install(kind: Kind): void;
-
-  /**
-   * Calls back with every question that requests ask of the authorizer, the administrator's included, and with the answer.
-   * Returns what ends it: a function, which `using` calls by itself. See `recordAccess`.
-   */
-  onAccess(listener: AccessListener): (() => void) & Disposable;
-
-  /** May somebody do that? What a handler asks before it looks anything up. No user: the administrator. */
-  authorize(user: User | undefined, attributes: AccessAttributes): AccessDecision;
-
-  /** Whom tokens stand for. */
-  readonly authentication: ClusterAuthentication;
-
-  /** Objects as they are stored, past all access control: for handlers. */
-  readonly inside: InsideReader;
-
-  /** What writes its requests down, if anything. */
-  readonly audit?: AuditLog | undefined;
-
-  /**
-   * Puts a middleware around every request, from whatever client. Returns what takes it away again: a function, which
-   * `using` calls by itself.
-   *
-   * @example
-   * using _log = cluster.use((request, next) => { console.log(request.verb); return next(); });
-   */
-  use(middleware: Middleware): (() => void) & Disposable;
-
-  /** Holds the state of this moment, in time that does not depend on the number of objects. */
-  snapshot(): ClusterSnapshot;
-
-  /** Puts a snapshot of this cluster or of a fork of it back, version included. Open watches end with Expired. */
-  restore(snapshot: ClusterSnapshot): void;
-
-  /** An independent cluster that starts from this moment and shares memory with this one, but nothing else. */
-  fork(options?: ForkOptions): Cluster;
-
-  /** Which kind a resource is, if it is served. */
-  resolve(resource: GroupVersionResource): ServedKind | undefined;
-  /** Whether built-in kinds live in a group: what they do not serve is refused differently. */
-  hasBuiltIns(group: string): boolean;
-  /** Every kind it serves, in each version; the same list until another kind is installed. */
-  kinds(): readonly ServedKind[];
-  /** Which features are on. */
-  readonly features: FeatureGates;
-  /** The release that it plays. */
-  readonly release: Release;
-
-  /**
-   * Resolves when everything has come to rest that runs on its own: each watch that somebody follows is delivered, each
-   * queue of a controller is empty and no timer is due. Time does not pass by it: what waits for a later moment waits on.
-   * Rejects with an error that names who is still busy when `timeoutMs` (10 s of the machine's time) is over.
-   *
-   * @example
-   * await cluster.settle();
-   */
-  settle(options?: RestOptions): Promise<void>;
-
-  /** Ends every watch; later requests are refused. */
-  close(): Promise<void>;
-}
+export type { Cluster, ClusterSnapshot } from './cluster-contract.js';
 
 /** What an entry adds to its clusters: methods over the cluster, with the defaults of its client. */
 export type ExtendCluster<Extra> = (cluster: Cluster, defaults: ClientDefaults) => Extra;
@@ -135,6 +74,8 @@ export interface ClusterDefaults {
   readonly accountTokens?: AccountTokensFactory;
   /** What writes the status of policies, where that is wanted. */
   readonly policyStatus?: (registry: Registry) => MoreAttendants;
+  /** What `strict` switches on. */
+  readonly strict?: StrictMode;
 }
 
 /** A cluster from its options. */
@@ -152,6 +93,8 @@ export function assembleCluster<Extra extends object = object>(
   const release = checkRelease(options.release ?? REFERENCE_RELEASE);
   const warn = options.onWarning ?? ((warning: string) => console.warn(`orchplane: ${warning}`));
   const features = featureGates(options.featureGates, { release, warn });
+  const strict = options.strict === true ? strictOf(defaults) : undefined;
+  strict?.check({ release });
   const { runtimeConfig } = options;
   const availability = new Availability({
     features,
@@ -164,6 +107,7 @@ export function assembleCluster<Extra extends object = object>(
   else for (const kind of options.kinds) registry.install(kind);
   // Without namespaces there is no place for anything.
   registry.demand(Namespace);
+  const admission = options.admission ?? defaults.admission ?? slimAdmission;
   const parts: ClusterParts = {
     clock,
     ids,
@@ -173,7 +117,8 @@ export function assembleCluster<Extra extends object = object>(
     registry,
     features,
     release,
-    admission: options.admission ?? defaults.admission ?? slimAdmission,
+    admission: strict === undefined ? admission : [...admission, strict.admission(strictSettingOf(options), warn)],
+    respond: strict?.respond ?? dispatch,
     authorizer: options.authorizer ?? defaults.authorizer ?? allowAuthenticated(),
     authentication: options.authentication ?? {},
     accountTokens: defaults.accountTokens,
@@ -182,24 +127,44 @@ export function assembleCluster<Extra extends object = object>(
     audit: options.audit,
     client: options.client ?? {},
     controllers: options.controllers,
+    journal: options.journal,
     outside: outsideOf(options, ids),
+    known: new KnownParts(),
     family: {},
     extend,
   };
-  // Whatever the extension adds is there, on this cluster and on its forks.
-  const { cluster, start } = assemble(parts);
-  seedNamespaces(makeContext({ ...parts, admission: [] }));
-  seedInitialObjects(parts, registry.storedForms());
-  start();
-  return cluster as Cluster & Extra;
+  const { journal, from } = options;
+  const kept = journal?.load();
+  return orRelease(journal, () => {
+    const journaled = { store: parts.store, dialect: dialect.name };
+    if (journal !== undefined && kept !== undefined) resumeJournal(journal, kept, journaled);
+    // Whatever the extension adds is there, on this cluster and on its forks.
+    const { cluster, load, start } = assemble(parts);
+    seedNamespaces(makeContext({ ...parts, admission: [] }));
+    seedInitialObjects(parts, registry.storedForms());
+    if (from !== undefined && kept === undefined) load(from);
+    if (journal !== undefined && kept === undefined) beginJournal(journal, journaled);
+    start();
+    return cluster as Cluster & Extra;
+  });
+}
+
+function strictOf({ strict }: ClusterDefaults): StrictMode {
+  if (strict !== undefined) return strict;
+  throw new TypeError(
+    'orchplane: strict is an option of createCluster from orchplane; orchplane/core does not know it',
+  );
 }
 
 interface ClusterParts extends ContextParts {
   readonly isFork: boolean;
+  readonly respond: typeof dispatch;
   readonly attendants: (registry: Registry) => MoreAttendants;
   readonly audit: AuditLog | undefined;
   readonly client: ClientDefaults;
   readonly controllers: Companion | undefined;
+  /** Forks have none. */
+  readonly journal: Journal | undefined;
   /** Shared by a cluster and its forks. */
   readonly family: object;
   readonly extend: ExtendCluster<object>;
@@ -208,6 +173,7 @@ interface ClusterParts extends ContextParts {
 function insideOf({ store, registry }: ClusterParts, { view }: ServerContext): InsideReader {
   return {
     objects: objectReader(store, registry),
+    everything: () => store.everything(),
     changes: view.changes,
     count: (resource) => store.count(qualifiedResource(resource)),
   };
@@ -224,6 +190,9 @@ const snapshots = new WeakMap<ClusterSnapshot, { readonly state: StoreSnapshot; 
 /** A cluster, and what starts its controllers once everything is in its place. */
 interface Assembled {
   readonly cluster: Cluster;
+  load(state: ClusterState): void;
+  /** Attendants look at everything as for the first time. */
+  startOver(from?: StoreSnapshot): void;
   start(): void;
 }
 
@@ -231,10 +200,10 @@ function assemble(parts: ClusterParts): Assembled {
   const context = makeContext(parts);
   const { accessListeners } = context;
   const { store, registry, dialect, clock, ids } = parts;
-  const middlewares = new MiddlewareStack();
   const closing = new AbortController();
   const activities = new Activities();
   activities.add(deliveries(context.watches));
+  const middlewares = new MiddlewareStack({ clock, dialect, activities }, context.watches);
   let companion: ReturnType<Companion> | undefined;
 
   const attendants = new Attendants(context, parts.outside, parts.attendants(registry));
@@ -242,16 +211,20 @@ function assemble(parts: ClusterParts): Assembled {
   // was there before it.
   if (!parts.isFork || registry.hasOwned()) attendants.settle();
 
-  /** Whatever a request has changed is seen to before anybody is answered. */
   function handle(request: ApiRequest): MaybePromise<ApiResponse> {
     if (parts.audit !== undefined && request.audit === undefined) {
       return audited(parts.audit, context, { request, handle });
     }
-    if (request.verb === 'get' || request.verb === 'list' || request.verb === 'watch')
-      return dispatch(context, request);
+    return answer(request);
+  }
+
+  /** Whatever a request has changed is seen to before anybody is answered. */
+  const answer = durably(parts.journal, (request) => {
+    const { respond } = parts;
+    if (request.verb === 'get' || request.verb === 'list' || request.verb === 'watch') return respond(context, request);
     let answered: MaybePromise<ApiResponse>;
     try {
-      answered = dispatch(context, request);
+      answered = respond(context, request);
     } catch (error) {
       attendants.settle();
       throw error;
@@ -259,7 +232,7 @@ function assemble(parts: ClusterParts): Assembled {
     if (isPromise(answered)) return answered.finally(() => attendants.settle());
     attendants.settle();
     return answered;
-  }
+  });
 
   function send(request: ApiRequest): MaybePromise<ApiResponse> {
     if (closing.signal.aborted) throw closing.signal.reason;
@@ -278,6 +251,7 @@ function assemble(parts: ClusterParts): Assembled {
     for (const watch of [...context.watches]) watch.close();
     attendants.close();
     await companion?.close();
+    await parts.journal?.close();
   }
 
   function start(): void {
@@ -292,12 +266,29 @@ function assemble(parts: ClusterParts): Assembled {
   function sendLocal(request: ApiRequest): MaybePromise<ApiResponse> {
     // Whoever may not ask is told that, and no more.
     if (request.user !== undefined || registry.byResource(request.resource) !== undefined) return send(request);
-    const { group, version, resource } = request.resource;
-    const what = qualifiedResource({ group, resource });
-    const why =
-      registry.whyUnavailable(request.resource) ?? `${what} in version ${version} is not installed (cluster.install)`;
-    const message = `the server could not find the requested resource: ${why}`;
-    throw failure({ reason: 'NotFound', message, details: {} });
+    throw unknownResource(registry, request.resource);
+  }
+
+  /** A cluster of its own over a state of this one. */
+  function branch(options: ForkOptions, from: StoreSnapshot, own: Partial<ClusterParts> = {}): Assembled {
+    const branchClock = options.clock ?? clock;
+    return assemble({
+      ...parts,
+      ...own,
+      isFork: true,
+      journal: undefined,
+      clock: branchClock,
+      ids: options.ids ?? ids,
+      client: options.client ?? parts.client,
+      store: new Store({ clock: branchClock, ...parts.storage }, from),
+      registry: registry.fork(),
+    });
+  }
+
+  function startOver(from?: StoreSnapshot): void {
+    attendants.startOver();
+    // What attendants would do next is no part of a moment of the past; they do it with the first write.
+    if (from !== undefined && store.revision !== from.revision) store.restore(from);
   }
 
   const transport = { dialect, clock, send: sendLocal, closing: closing.signal };
@@ -357,19 +348,20 @@ function assemble(parts: ClusterParts): Assembled {
       start();
     },
     fork(options: ForkOptions = {}) {
-      const forkClock = options.clock ?? clock;
-      const fork = assemble({
-        ...parts,
-        isFork: true,
-        clock: forkClock,
-        ids: options.ids ?? ids,
-        client: options.client ?? parts.client,
-        store: new Store({ clock: forkClock, ...parts.storage }, store.snapshot()),
-        registry: registry.fork(),
-      });
+      const fork = branch(options, store.snapshot());
       fork.start();
       return fork.cluster;
     },
+    at(resourceVersion: string, options: ForkOptions = {}) {
+      const revision = pastRevision(store, resourceVersion);
+      const from = store.snapshotAt(revision);
+      const then = options.clock ?? clock.standingAt?.(store.timeOf(revision) ?? clock.now()) ?? clock;
+      const past = branch({ ...options, clock: then }, from, { controllers: undefined });
+      past.startOver(from);
+      return past.cluster;
+    },
+    history: (what: Kind | ObjectReference, name?: string, options?: HistoryOptions) =>
+      historyOf({ ...parts, namespace: parts.client.namespace ?? 'default' }, what, name, options) as never,
     resolve: (resource: GroupVersionResource) => registry.byResource(resource),
     hasBuiltIns: (group: string) => registry.hasBuiltIns(group),
     kinds: () => registry.all(),
@@ -381,7 +373,7 @@ function assemble(parts: ClusterParts): Assembled {
     [Symbol.asyncDispose]: close,
   };
   const whole: Cluster = Object.freeze(Object.assign(cluster, parts.extend(cluster, parts.client)));
-  return { cluster: whole, start };
+  return { cluster: whole, load: (state) => loadState(state, { store, registry, attendants }), startOver, start };
 }
 
 /** Events on their way to those who follow watches. */

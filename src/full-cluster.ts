@@ -20,6 +20,7 @@ import { type ApplyYamlOptions, applyYaml } from './manifests/apply-yaml.js';
 import { type DynamicKind, type InstallYamlOptions, installYaml } from './manifests/install-yaml.js';
 import { whyNotServed } from './manifests/unknown-kind.js';
 import type { MoreAttendants } from './server/attend.js';
+import { strictMode } from './server/strict.js';
 
 /** What a cluster can do with manifests. */
 export interface ManifestMethods {
@@ -51,6 +52,7 @@ export interface ManifestMethods {
 /** A control plane in this process. It is its own client. */
 export interface FullCluster extends Cluster, ManifestMethods {
   fork(options?: ForkOptions): FullCluster;
+  at(resourceVersion: string, options?: ForkOptions): FullCluster;
 }
 
 /**
@@ -71,6 +73,7 @@ const FULL: ClusterDefaults = {
   authorizer: rbac(),
   accountTokens: createAccountTokens,
   policyStatus: policyAttendants,
+  strict: strictMode,
 };
 
 /** Whoever plays a release has what it still had; others pay nothing for that. */

@@ -8,13 +8,14 @@ export type {
   RequestAuthenticator,
   TokenTable as Tokens,
 } from '../auth/authentication.js';
-export type { Codec, Encoded, StreamCodec } from '../codec/codec.js';
+export type { Codec, Document, Encoded, EncodeOptions, EventDocument, StreamCodec } from '../codec/codec.js';
 export type {
   AggregatedApi,
   AggregatedHandler,
   AggregatedTarget,
   Aggregation,
 } from '../kinds/apiregistration/reach.js';
+export { BodyError } from '../protocol/body.js';
 export type { Answer, ByteSource, HttpHeaders, HttpRequest } from './answer.js';
 export type { ErrorListener } from './failure.js';
 export type { FetchHandler, FetchHandlerOptions, Handler } from './handler.js';

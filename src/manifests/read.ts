@@ -56,6 +56,18 @@ export function placeText({ file, line, document, item }: ManifestPlace): string
 
 /** The objects in order, with an error in the place of each that cannot be read. Documents without content are none. */
 export function readManifests(source: ManifestSource): (Manifest | ManifestError)[] {
+  return readDocuments(source).flatMap((read) => (read instanceof ManifestError ? [read] : manifestsOf(read)));
+}
+
+/** A document that could be read: an object of any shape. */
+export interface ManifestDocument {
+  readonly place: ManifestPlace;
+  readonly value: unknown;
+  readonly body: RequestBody;
+}
+
+/** The documents of a text in order, lists as they are, with an error in the place of each that cannot be read. */
+export function readDocuments(source: ManifestSource): (ManifestDocument | ManifestError)[] {
   const documents = splitDocuments(source).flatMap(splitJson);
   return documents.flatMap((document, index) => readDocument({ ...document.place, document: index + 1 }, document));
 }
@@ -141,7 +153,7 @@ function endOfJsonObject(text: string, start: number): number {
   return text.length;
 }
 
-function readDocument(place: ManifestPlace, { text, linesBefore }: DocumentText): (Manifest | ManifestError)[] {
+function readDocument(place: ManifestPlace, { text, linesBefore }: DocumentText): (ManifestDocument | ManifestError)[] {
   const body = yamlBody(text, linesBefore);
   let value: unknown;
   try {
@@ -150,7 +162,10 @@ function readDocument(place: ManifestPlace, { text, linesBefore }: DocumentText)
     if (error instanceof BodyError) return [new ManifestError(place, error.message)];
     throw error;
   }
-  if (value === null) return [];
+  return value === null ? [] : [{ place, value, body }];
+}
+
+function manifestsOf({ place, value, body }: ManifestDocument): (Manifest | ManifestError)[] {
   if (!isList(value)) return [readObject(place, value, body)];
   const list = value;
   return list.items.flatMap((each, index) =>
@@ -170,14 +185,14 @@ function itemsOf(list: ListDocument, item: unknown): unknown[] {
   return found;
 }
 
-interface ListDocument {
+export interface ListDocument {
   readonly apiVersion: string;
   readonly kind: string;
   readonly items: readonly unknown[];
 }
 
 /** `List`, `ConfigMapList`, …: whatever carries items and says that it is a list. */
-function isList(value: unknown): value is ListDocument {
+export function isList(value: unknown): value is ListDocument {
   if (!isRecord(value) || !Array.isArray(value['items'])) return false;
   return typeof value['kind'] === 'string' && value['kind'].endsWith('List') && isText(value['apiVersion']);
 }
@@ -192,18 +207,21 @@ const SERVERS_OWN: ReadonlySet<string> = new Set([
   'selfLink',
 ]);
 
-/**
- * An item as an object of its own. Servers leave out of each item what the kind of the list says (`ConfigMapList`), and
- * put into it what only they know.
- */
-function itemOf({ apiVersion, kind }: ListDocument, item: unknown): unknown {
+/** An item as an object of its own: servers leave out of each item what the kind of the list says (`ConfigMapList`). */
+export function typedItem({ apiVersion, kind }: ListDocument, item: unknown): unknown {
+  if (!isRecord(item) || kind === 'List') return item;
+  return { apiVersion, kind: kind.slice(0, -'List'.length), ...item };
+}
+
+/** The same without what only its server knows. */
+function itemOf(list: ListDocument, given: unknown): unknown {
+  const item = typedItem(list, given);
   if (!isRecord(item)) return item;
   const { metadata } = item;
   const claimed = isRecord(metadata)
     ? { metadata: Object.fromEntries(Object.entries(metadata).filter(([name]) => !SERVERS_OWN.has(name))) }
     : {};
-  const type = kind === 'List' ? {} : { apiVersion, kind: kind.slice(0, -'List'.length) };
-  return { ...type, ...item, ...claimed };
+  return { ...item, ...claimed };
 }
 
 function readObject(place: ManifestPlace, value: unknown, body: RequestBody): Manifest | ManifestError {

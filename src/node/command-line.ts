@@ -14,8 +14,10 @@ export interface ServeSettings {
   readonly port: number;
   readonly host: string | undefined;
   readonly dialect: DialectName;
+  /** The folder where the cluster lives; absent: in memory alone. */
+  readonly data: string | undefined;
   /** Files, folders, or `-` for standard input. */
-  readonly data: readonly string[];
+  readonly manifests: readonly string[];
   readonly kubeconfig: string | undefined;
   readonly tls: boolean;
   readonly token: string | undefined;
@@ -34,7 +36,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-export const HELP = `orchplane: a cluster control plane in memory
+export const HELP = `orchplane: a cluster control plane in one process
 
 Usage
   orchplane serve [options]     serve a cluster until Ctrl-C
@@ -44,7 +46,9 @@ Options of serve
   --port N               the port; any free one unless given
   --host H               where to listen; 127.0.0.1 unless given, which only this machine reaches
   --dialect NAME         kubernetes (for kubectl and client libraries; the default here) or orch
-  --data FILE            manifests to apply first: a file, a folder, or - for standard input; may be repeated
+  --data DIR             keep the cluster in this folder: objects, versions, certificate and tokens survive a restart,
+                         and so do its kubeconfigs; in memory alone unless given
+  --apply FILE           manifests to apply first: a file, a folder, or - for standard input; may be repeated
   --kubeconfig FILE      where to write the kubeconfig; a temporary file unless given
   --no-tls               plain HTTP; kubectl shows no token there, so it needs --anonymous as well
   --tls                  HTTPS with a certificate made up at the start, as without this option
@@ -63,6 +67,7 @@ const OPTIONS = {
   host: { type: 'string' },
   dialect: { type: 'string' },
   data: { type: 'string', multiple: true },
+  apply: { type: 'string', multiple: true },
   kubeconfig: { type: 'string' },
   tls: { type: 'boolean' },
   'no-tls': { type: 'boolean' },
@@ -82,9 +87,12 @@ export function parseCommandLine(words: readonly string[]): Command {
   const [command, ...rest] = positionals;
   if (command === undefined) throw new UsageError('what to do? "orchplane serve", or "orchplane --help"');
   if (command !== 'serve') throw new UsageError(`unknown command "${command}"; see "orchplane --help"`);
-  // A shell turns `--data *.yaml` into one option and many words.
-  if (rest.length > 0 && values.data === undefined) {
-    throw new UsageError(`unexpected "${rest[0]}"; manifests are given with --data`);
+  // A shell turns `--apply *.yaml` into one option and many words.
+  if (rest.length > 0 && values.apply === undefined) {
+    throw new UsageError(`unexpected "${rest[0]}"; manifests are given with --apply`);
+  }
+  if ((values.data?.length ?? 0) > 1) {
+    throw new UsageError('--data takes one folder, where the cluster lives; manifests are given with --apply');
   }
   if (values.tls === true && values['no-tls'] === true)
     throw new UsageError('--tls and --no-tls contradict each other');
@@ -100,7 +108,8 @@ export function parseCommandLine(words: readonly string[]): Command {
       port: readPort(values.port ?? '0'),
       host: values.host,
       dialect: readDialect(values.dialect ?? 'kubernetes'),
-      data: [...(values.data ?? []), ...rest],
+      data: readData(values.data?.[0]),
+      manifests: [...(values.apply ?? []), ...rest],
       kubeconfig: values.kubeconfig,
       tls: values['no-tls'] !== true,
       token: values.token,
@@ -127,6 +136,11 @@ function readPort(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
   throw new UsageError(`--port takes a number from 0 to 65535, got "${text}"`);
+}
+
+function readData(text: string | undefined): string | undefined {
+  if (text !== '' && text !== '-') return text;
+  throw new UsageError('--data takes a folder, where the cluster lives; manifests are given with --apply');
 }
 
 function readDialect(text: string): DialectName {

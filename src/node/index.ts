@@ -10,6 +10,7 @@ export {
   type InProcessAgent,
   type InProcessAgentOptions,
 } from './in-process-agent.js';
+export { type FileJournalOptions, fileJournal } from './journal/file-journal.js';
 export { type AgentTaker, connectKubeConfig, type KubeConfigLike } from './kube-config.js';
 export {
   type KubeconfigTransport,

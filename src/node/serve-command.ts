@@ -8,6 +8,7 @@ import type { Companion } from '../client/host.js';
 import type { Cluster } from '../cluster.js';
 import { createCluster } from '../full-cluster.js';
 import { HELP, parseCommandLine, type ServedControllers, type ServeSettings, UsageError } from './command-line.js';
+import { type DataFolder, openDataFolder } from './data-folder.js';
 import { loadManifests } from './load-manifests.js';
 import { readManifestFiles } from './manifest-files.js';
 import { type ServedCluster, serve } from './serve.js';
@@ -39,32 +40,48 @@ export async function run(words: readonly string[], surroundings: Surroundings):
 }
 
 async function runServe(settings: ServeSettings, surroundings: Surroundings): Promise<void> {
-  const { featureGates, runtimeConfig, dialect } = settings;
+  const { featureGates, runtimeConfig, dialect, tls, host } = settings;
+  const data =
+    settings.data === undefined
+      ? undefined
+      : await openDataFolder(settings.data, { tls, host: host ?? '127.0.0.1', token: settings.token });
+  const kept = data?.credentials;
   await using cluster = createCluster({
     dialect,
+    ...(data === undefined ? {} : { journal: data.journal }),
+    ...(kept === undefined ? {} : { authentication: { serviceAccounts: { key: kept.accountKey } } }),
     featureGates,
     ...(runtimeConfig === undefined ? {} : { runtimeConfig }),
     controllers: await controllersOf(settings.controllers),
   });
-  const loaded = await loadData(cluster, settings.data, surroundings);
-  await using folder = settings.kubeconfig === undefined ? await temporaryFolder() : undefined;
+  const loaded = await loadFiles(cluster, settings.manifests, surroundings);
+  const chosen = settings.kubeconfig ?? data?.kubeconfig;
+  await using folder = chosen === undefined ? await temporaryFolder() : undefined;
   // Whole, because it is printed for another terminal, which may be in another folder.
-  const kubeconfig = resolve(settings.kubeconfig ?? join(folder?.path ?? '', 'kubeconfig'));
-  const { port, host, tls, token, anonymous } = settings;
+  const kubeconfig = resolve(chosen ?? join(folder?.path ?? '', 'kubeconfig'));
+  const { anonymous } = settings;
+  // Where it was before, so that who knows it finds it again.
+  const port = settings.port === 0 ? (kept?.port ?? 0) : settings.port;
   await using served = await serve(cluster, {
     port,
     host,
-    tls,
-    token,
+    tls: tls ? (kept?.tls ?? true) : false,
+    token: anonymous ? undefined : (settings.token ?? kept?.token),
     anonymous,
     log: settings.log && ((line) => surroundings.out(`${line}\n`)),
     kubeconfig,
     onError: (error) =>
       surroundings.err(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`),
   }).catch((error: unknown) => {
-    throw codeOf(error) === 'EADDRINUSE' ? new UsageError(`port ${port} is in use; --port 0 takes a free one`) : error;
+    if (codeOf(error) !== 'EADDRINUSE') throw error;
+    throw new UsageError(
+      settings.port === port
+        ? `port ${port} is in use; --port 0 takes a free one`
+        : `port ${port}, where this cluster was before, is in use; --port takes another one`,
+    );
   });
-  surroundings.out(banner({ settings, served, kubeconfig, loaded, version: surroundings.version }));
+  await data?.keep(served.port);
+  surroundings.out(banner({ settings, served, kubeconfig, loaded, data, version: surroundings.version }));
   if (settings.anonymous && !isLoopback(settings.host)) {
     surroundings.err('orchplane: everybody who reaches this port is the administrator (--anonymous with --host)\n');
   }
@@ -80,10 +97,10 @@ async function controllersOf(which: ServedControllers): Promise<Companion | unde
 }
 
 /** How many objects were made. All refusals are told; one is enough not to start. */
-async function loadData(cluster: Cluster, names: readonly string[], { stdin, err }: Surroundings): Promise<number> {
+async function loadFiles(cluster: Cluster, names: readonly string[], { stdin, err }: Surroundings): Promise<number> {
   const texts = await readManifestFiles(names, stdin).catch((error: unknown) => {
     throw codeOf(error) === 'ENOENT' && error instanceof Error && 'path' in error
-      ? new UsageError(`--data ${error.path}: no such file or directory`)
+      ? new UsageError(`--apply ${error.path}: no such file or directory`)
       : error;
   });
   const loaded = await loadManifests(cluster, texts);
@@ -118,19 +135,26 @@ interface Started {
   readonly served: ServedCluster;
   readonly kubeconfig: string;
   readonly loaded: number;
+  readonly data: DataFolder | undefined;
   readonly version: string;
 }
 
-function banner({ settings, served, kubeconfig, loaded, version }: Started): string {
-  const { dialect, data, tls } = settings;
+function banner({ settings, served, kubeconfig, loaded, data, version }: Started): string {
+  const { dialect, manifests, tls } = settings;
   const { url, token } = served;
   const facts: [string, string][] = [
     ['address', url],
     ['dialect', dialect],
     ['token', token ?? 'none is asked for'],
-    ['kubeconfig', settings.kubeconfig === undefined ? `${kubeconfig} (until this process ends)` : kubeconfig],
+    [
+      'kubeconfig',
+      (settings.kubeconfig ?? data) === undefined ? `${kubeconfig} (until this process ends)` : kubeconfig,
+    ],
   ];
-  if (data.length > 0) facts.push(['loaded', `${loaded} object${loaded === 1 ? '' : 's'} from ${data.join(', ')}`]);
+  if (data !== undefined) facts.push(['data', data.path]);
+  if (manifests.length > 0) {
+    facts.push(['loaded', `${loaded} object${loaded === 1 ? '' : 's'} from ${manifests.join(', ')}`]);
+  }
   const authorization = token === undefined ? '' : ` -H 'Authorization: Bearer ${token}'`;
   const curl = `curl ${tls ? '--insecure ' : ''}${authorization.trim()} ${url}/api/v1/namespaces`.replace(/ +/g, ' ');
   const kubectl =
@@ -138,7 +162,7 @@ function banner({ settings, served, kubeconfig, loaded, version }: Started): str
       ? [`export KUBECONFIG='${kubeconfig}'`, 'kubectl get namespaces', 'kubectl get configmaps --watch']
       : [`# kubectl needs ${dialect === 'orch' ? '--dialect kubernetes' : 'HTTPS to show a token, or --anonymous'}`];
   return [
-    `orchplane ${version} serves a cluster from memory`,
+    `orchplane ${version} serves a cluster from ${data === undefined ? 'memory' : 'a folder'}`,
     '',
     ...facts.map(([name, value]) => `  ${name.padEnd(11)} ${value}`),
     '',
@@ -147,7 +171,9 @@ function banner({ settings, served, kubeconfig, loaded, version }: Started): str
     ...[...kubectl, curl].map((line) => `  ${line}`),
     '',
     BEHIND[settings.controllers],
-    'Ctrl-C ends it, and all that is in it.',
+    data === undefined
+      ? 'Ctrl-C ends it, and all that is in it.'
+      : 'Ctrl-C ends it; the folder keeps all that is in it.',
     '',
   ].join('\n');
 }

@@ -21,6 +21,7 @@ import {
   type ClientIdentity,
   createClientAuthority,
   createServerCertificate,
+  type ServerCertificate,
 } from './certificates.js';
 import { certifiedPeers, checkClientCa } from './client-certificates.js';
 import { kubeconfigText, writeKubeconfig } from './kubeconfig.js';
@@ -209,7 +210,11 @@ const ADMINISTRATOR = { user: 'admin', groups: ['system:masters'] };
 
 async function certificateFor(tls: boolean | TlsFiles, host: string): Promise<TlsFiles | undefined> {
   if (tls === false) return undefined;
-  if (tls !== true) return tls;
+  return tls === true ? certificateForHost(host) : tls;
+}
+
+/** Made up: for all names under which this machine's clients may know a server that listens there. */
+export function certificateForHost(host: string): Promise<ServerCertificate> {
   const others = isWildcard(host) ? [hostname(), ...ownAddresses()] : [host];
   return createServerCertificate(['localhost', '127.0.0.1', '::1', ...others]);
 }

@@ -87,6 +87,8 @@ export interface ApiRequest {
   readonly audit?: AuditNotes;
   /** From which a field manager is derived when the options name none. */
   readonly userAgent?: string;
+  /** Which part of this process asks, a controller for one. For logs and faults of tests: nothing is decided by it. */
+  readonly origin?: string;
   /** Ends a watch; gives up waiting for a version that has not come yet. */
   readonly signal?: AbortSignal;
 }

@@ -12,6 +12,8 @@ export interface Transport {
   readonly dialect: Dialect;
   /** The time by which the client's own waits are measured. */
   readonly clock: Clock;
+  /** Which part of this process sends by it, a controller for one; its requests carry the name. */
+  readonly origin?: string;
   /** Aborts when there will be no more answers, so that what runs on its own can end; absent: that is never known. */
   readonly closing?: AbortSignal;
   /**

@@ -59,3 +59,19 @@ export interface DirectWatchStream extends WatchStream {
   /** The reader promises to read all that comes as soon as it can: whoever waits for rest waits for it too. */
   follow(): void;
 }
+
+/** Stands between a stream and its reader. */
+export interface WatchFront extends DirectWatchStream {
+  /** Takes back a read that waits, if there is one. */
+  stopReading(): ((event: WireEvent | undefined) => void) | undefined;
+}
+
+/** A stream that something can be put in front of while it runs: a fault of a test that delays it or cuts it off. */
+export interface DivertibleStream extends DirectWatchStream {
+  /** `make` gets what was there before, which it reads from then on. A reader that waits waits at the new front. */
+  divert(make: (behind: WatchFront) => WatchFront): void;
+}
+
+export function isDivertible(stream: WatchStream): stream is DivertibleStream {
+  return 'divert' in stream;
+}

@@ -10,6 +10,7 @@ import { type GroupResource, qualifiedResource } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { valueBody } from '../protocol/body.js';
 import type { ApiRequest } from '../protocol/request.js';
+import { JournalError } from '../storage/journal/types.js';
 import type { Undo } from '../util/clock.js';
 import { invariant } from '../util/invariant.js';
 import { copyJson } from '../util/json.js';
@@ -168,7 +169,12 @@ export class Attendants {
     };
     const due = (): void => {
       this.#timers.delete(end);
-      this.settle();
+      try {
+        this.settle();
+      } catch (error) {
+        // Nobody asked for this, so nobody can be told; whoever writes next is.
+        if (!(error instanceof JournalError)) throw error;
+      }
     };
     const stop = this.#context.clock.after(afterMs, due, { background: true });
     this.#timers.add(end);

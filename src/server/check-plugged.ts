@@ -4,6 +4,7 @@
 import type { AdmissionPlugin } from '../admission/types.js';
 import type { AuditLog } from '../audit/log.js';
 import type { Webhooks } from '../kinds/attendant.js';
+import type { Journal } from '../storage/journal/types.js';
 
 export interface Plugged {
   readonly admission?: readonly AdmissionPlugin[] | undefined;
@@ -11,10 +12,11 @@ export interface Plugged {
   /** A function, whatever it starts. */
   readonly controllers?: unknown;
   readonly webhooks?: Webhooks | undefined;
+  readonly journal?: Journal | undefined;
 }
 
 /** What is not what it should be would fail much later, or never. */
-export function checkPlugged({ admission = [], audit, controllers, webhooks }: Plugged): void {
+export function checkPlugged({ admission = [], audit, controllers, webhooks, journal }: Plugged): void {
   if (!Array.isArray(admission)) throw new TypeError('orchplane: admission is a list of plugins');
   for (const plugin of admission as readonly (AdmissionPlugin | undefined)[]) {
     if (typeof plugin === 'object' && typeof plugin?.name === 'string') continue;
@@ -27,6 +29,9 @@ export function checkPlugged({ admission = [], audit, controllers, webhooks }: P
   }
   if (controllers !== undefined && typeof controllers !== 'function') {
     throw new TypeError('orchplane: controllers takes what controllers([...]) of orchplane/controllers returns');
+  }
+  if (journal !== undefined && typeof journal.load !== 'function') {
+    throw new TypeError('orchplane: journal takes what fileJournal(folder) or await indexedDbJournal(name) returns');
   }
   const isWebhooks = typeof webhooks === 'function' || typeof webhooks?.resolve === 'function';
   if (webhooks !== undefined && !isWebhooks) {

@@ -13,6 +13,7 @@ import { type Dialect, serviceGroup } from '../meta/dialect.js';
 import { formatTime } from '../meta/time.js';
 import type { User } from '../protocol/request.js';
 import type { Registry } from '../registry/registry.js';
+import type { KnownParts } from '../schema/reuse.js';
 import type { Store } from '../storage/store.js';
 import type { Clock } from '../util/clock.js';
 import type { Ids } from '../util/ids.js';
@@ -44,6 +45,8 @@ export interface ServerContext {
   /** Running watches, to be ended with the cluster. */
   readonly watches: Set<RunningWatch>;
   readonly bookmarks: BookmarkTicker;
+  /** What it has stored, and takes as it is when it comes again. */
+  readonly known: KnownParts;
 }
 
 export type AccessListener = (user: User, attributes: AccessAttributes, decision: AccessDecision) => void;

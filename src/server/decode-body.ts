@@ -12,7 +12,7 @@ import { apiVersionOf, parseApiVersion } from '../meta/gvk.js';
 import type { DraftObject } from '../meta/object.js';
 import { BodyError, type RequestBody, type TypeMeta } from '../protocol/body.js';
 import type { Registry } from '../registry/registry.js';
-import { DecodeError, decode, jsonType } from '../schema/decode.js';
+import { DecodeError, decode, type IsOurs, jsonType } from '../schema/decode.js';
 import type { ObjectNode } from '../schema/structural.js';
 import type { MutableRecord, ParsedBody } from '../util/json.js';
 import { isRecord, printJson } from '../util/json.js';
@@ -37,6 +37,8 @@ export interface DecodeTarget {
   readonly fieldValidation: FieldValidation;
   /** Further versions in which the body may be written; they have the same fields. */
   readonly alsoAccepts?: readonly string[];
+  /** Which parts of the body are taken as they are, because this server gave them out. */
+  readonly isKnown?: IsOurs | undefined;
   /** Keys that the document repeats, each in a line of its own; absent when there are none. */
   readonly repeatedKeys?: readonly string[];
 }
@@ -99,7 +101,7 @@ export function decodeDocument(document: ParsedBody, target: DecodeTarget, refus
   const actual = requireKnown(gvk, target, refusals);
   // JSON's null stands for an object with nothing in it.
   const whole = document.value === null ? { value: {} } : document;
-  const { value, findings: found } = decodeAs(actual, whole, (why) => refusals.unfit(why, gvk));
+  const { value, findings: found } = decodeAs(actual, whole, (why) => refusals.unfit(why, gvk), target.isKnown);
   const findings = target.repeatedKeys === undefined ? found : [repetitions(target.repeatedKeys), ...found];
   if (actual !== served && actual.storage === served.storage) {
     throw errors.badRequest(
@@ -204,11 +206,14 @@ export function decodeAs(
   { kind, schema }: { readonly kind: Pick<Kind, 'custom'>; readonly schema: ObjectNode },
   document: ParsedBody,
   refuse: (why: string) => StatusError,
+  isKnown?: IsOurs,
 ): ReturnType<typeof decode> {
   try {
     if (kind.custom !== undefined) return kind.custom.decode(document);
     // Managers that come back as they were given out are neither judged nor copied.
-    return decode(schema, document, isWritten);
+    const isOurs: IsOurs =
+      isKnown === undefined ? isWritten : (value, node) => isKnown(value, node) || isWritten(value);
+    return decode(schema, document, isOurs);
   } catch (error) {
     if (error instanceof DecodeError) throw refuse(error.message);
     throw error;

@@ -6,12 +6,15 @@
  */
 import { errors, StatusError } from '../meta/errors.js';
 import type { ApiObject } from '../meta/object.js';
-import type { Bookmark, DirectWatchStream, WireEvent } from '../protocol/watch-event.js';
+import type { ApiRequest } from '../protocol/request.js';
+import type { Bookmark, DivertibleStream, WatchFront, WireEvent } from '../protocol/watch-event.js';
 import type { Cursor } from '../storage/cursor.js';
+import type { Journal } from '../storage/journal/types.js';
 import { CompactedError } from '../storage/types.js';
 import { onAbort } from '../util/abort.js';
 import type { Clock, Undo } from '../util/clock.js';
 import type { BookmarkTicker } from './bookmark-ticker.js';
+import { asStatus } from './durable.js';
 import { ConversionPending } from './versions.js';
 
 export interface EventStreamOptions {
@@ -28,18 +31,22 @@ export interface EventStreamOptions {
   readonly bookmark?: () => Bookmark | undefined;
   /** Shows a stored object in the version that was asked for; absent: as it is. */
   readonly inVersion?: (object: ApiObject) => ApiObject;
+  /** Events wait until they are durable there. */
+  readonly journal?: Journal | undefined;
   /** When bookmarks are due. */
   readonly bookmarks: BookmarkTicker;
   /** Where a running stream is listed until it ends. */
   readonly running: Set<RunningWatch>;
   /** What is watched, by the name under which it is stored. */
   readonly storage?: string;
+  /** What it answers. */
+  readonly request?: ApiRequest;
 }
 
 /** A stream that goes on until it is closed. */
-export interface RunningWatch {
+export interface RunningWatch extends DivertibleStream {
   readonly storage: string | undefined;
-  close(): void;
+  readonly request: ApiRequest | undefined;
   /** Ends it when everything up to a version has been read. */
   finish(revision: number): void;
   /** Somebody follows it who reads all there is, and has not read all. */
@@ -53,17 +60,20 @@ const DONE: Result = Object.freeze({ done: true, value: undefined });
 const LAST_BOOKMARK_MS = 2_000;
 const IN_BACKGROUND = { background: true, minor: true };
 
-export class EventStream implements DirectWatchStream, RunningWatch {
+export class EventStream implements RunningWatch {
   readonly #options: EventStreamOptions;
   readonly #cursor: Cursor | undefined;
   /** Events to hand out before the cursor's: initial ones, a due bookmark, a last error. */
   #queue: WireEvent[];
   #queued = 0;
-  /** An event whose object is still being converted. */
+  /** An event whose object is still being converted, or not durable yet. */
   #held: WireEvent | undefined;
   /** The reader that waits, if one does. */
   #receive: ((event: WireEvent | undefined) => void) | undefined;
   #pending: Promise<unknown> = Promise.resolve();
+  #isNextWaiting = false;
+  /** What the reader reads instead of this, if anything. */
+  #front: WatchFront | undefined;
   /** The version after which it ends; absent while it goes on. */
   #last: number | undefined;
   #isClosed = false;
@@ -83,18 +93,35 @@ export class EventStream implements DirectWatchStream, RunningWatch {
     return this.#options.storage;
   }
 
+  get request(): ApiRequest | undefined {
+    return this.#options.request;
+  }
+
   next(): Promise<Result> {
     // A second call before the first is answered takes its turn behind it.
-    if (this.#receive !== undefined) return this.#pending.then(() => this.next());
+    if (this.#isNextWaiting) return this.#pending.then(() => this.next());
+    this.#isNextWaiting = true;
     const pending = new Promise<Result>((resolve) => {
-      this.read((event) => resolve(event === undefined ? DONE : { done: false, value: event }));
+      this.read((event) => {
+        this.#isNextWaiting = false;
+        resolve(event === undefined ? DONE : { done: false, value: event });
+      });
     });
     this.#pending = pending;
     return pending;
   }
 
+  take(): WireEvent | undefined {
+    return this.#front === undefined ? this.#take() : this.#front.take();
+  }
+
   read(receive: (event: WireEvent | undefined) => void): void {
-    const event = this.take();
+    if (this.#front === undefined) this.#read(receive);
+    else this.#front.read(receive);
+  }
+
+  #read(receive: (event: WireEvent | undefined) => void): void {
+    const event = this.#take();
     if (event !== undefined || this.#isClosed) {
       receive(event);
       return;
@@ -105,6 +132,34 @@ export class EventStream implements DirectWatchStream, RunningWatch {
 
   follow(): void {
     this.#isFollowed = true;
+    this.#front?.follow();
+  }
+
+  divert(make: (behind: WatchFront) => WatchFront): void {
+    const behind = this.#front ?? this.#bare();
+    const waiting = behind.stopReading();
+    const front = make(behind);
+    if (this.#isFollowed) front.follow();
+    this.#front = front;
+    if (waiting !== undefined) front.read(waiting);
+  }
+
+  /** This stream as it is behind everything that was put in front of it. */
+  #bare(): WatchFront {
+    return {
+      take: () => this.#take(),
+      read: (receive) => this.#read(receive),
+      stopReading: () => {
+        const receive = this.#receive;
+        this.#receive = undefined;
+        this.#cursor?.stopWaiting();
+        return receive;
+      },
+      follow: () => undefined,
+      next: () => this.next(),
+      close: () => this.#close(),
+      [Symbol.asyncIterator]: () => this[Symbol.asyncIterator](),
+    };
   }
 
   isBehind(): boolean {
@@ -114,6 +169,11 @@ export class EventStream implements DirectWatchStream, RunningWatch {
   }
 
   close(): void {
+    if (this.#front === undefined) this.#close();
+    else this.#front.close();
+  }
+
+  #close(): void {
     if (this.#isClosed) return;
     this.#queue = [];
     this.#queued = 0;
@@ -124,7 +184,7 @@ export class EventStream implements DirectWatchStream, RunningWatch {
   finish(revision: number): void {
     this.#last ??= revision;
     // A reader that waits has read everything, unless an event is still being converted.
-    if (this.#receive !== undefined && this.#held === undefined) this.close();
+    if (this.#receive !== undefined && this.#held === undefined) this.#close();
   }
 
   [Symbol.asyncIterator](): AsyncIterator<WireEvent, undefined> {
@@ -137,7 +197,7 @@ export class EventStream implements DirectWatchStream, RunningWatch {
     };
   }
 
-  take(): WireEvent | undefined {
+  #take(): WireEvent | undefined {
     if (this.#queued < this.#queue.length) {
       const event = this.#queue[this.#queued++];
       if (this.#queued === this.#queue.length) {
@@ -175,7 +235,7 @@ export class EventStream implements DirectWatchStream, RunningWatch {
 
   /** Called with nothing when the cursor has an end to report. */
   readonly #onEvent = (event: WireEvent | undefined): void => {
-    const shown = event === undefined ? this.take() : this.#shownOrFailure(event);
+    const shown = event === undefined ? this.#take() : this.#shownOrFailure(event);
     if (this.#held === undefined) this.#deliver(shown);
   };
 
@@ -188,6 +248,25 @@ export class EventStream implements DirectWatchStream, RunningWatch {
   }
 
   #shown(event: WireEvent | undefined): WireEvent | undefined {
+    const waits = this.#options.journal === undefined ? undefined : untilDurable(event, this.#options.journal);
+    if (waits === undefined) return this.#converted(event);
+    this.#held = event;
+    waits.then(
+      () => this.#release(() => this.#convertedOrFailure(event)),
+      (failure: unknown) => this.#release(() => this.#fail(asStatus(failure))),
+    );
+    return undefined;
+  }
+
+  #convertedOrFailure(event: WireEvent | undefined): WireEvent | undefined {
+    try {
+      return this.#converted(event);
+    } catch (error) {
+      return this.#fail(error);
+    }
+  }
+
+  #converted(event: WireEvent | undefined): WireEvent | undefined {
     const { inVersion } = this.#options;
     if (inVersion === undefined || event === undefined || event.type === 'ERROR' || event.type === 'BOOKMARK') {
       return event;
@@ -198,7 +277,7 @@ export class EventStream implements DirectWatchStream, RunningWatch {
       if (!(error instanceof ConversionPending)) throw error;
       this.#held = event;
       error.ready.then(
-        () => this.#release(() => this.#shownOrFailure(event)),
+        () => this.#release(() => this.#convertedOrFailure(event)),
         (failure: unknown) => this.#release(() => this.#fail(failure)),
       );
       return undefined;
@@ -225,7 +304,7 @@ export class EventStream implements DirectWatchStream, RunningWatch {
     const { clock, timeoutMs, timeoutIsAwaited, bookmark, bookmarks } = this.#options;
     if (timeoutMs !== undefined) {
       const background = timeoutIsAwaited !== true;
-      this.#undos.push(clock.after(timeoutMs, () => this.close(), { background, minor: background }));
+      this.#undos.push(clock.after(timeoutMs, () => this.#close(), { background, minor: background }));
       if (bookmark !== undefined && timeoutMs > LAST_BOOKMARK_MS) {
         const beforeEnd = timeoutMs - LAST_BOOKMARK_MS;
         this.#undos.push(clock.after(beforeEnd, () => this.#offerBookmark(), IN_BACKGROUND));
@@ -238,6 +317,8 @@ export class EventStream implements DirectWatchStream, RunningWatch {
   #offerBookmark(): void {
     // Nor one that waits for an event that is still being converted.
     if (this.#isClosed || this.#receive === undefined || this.#held !== undefined) return;
+    // Nor may anybody go on from a version that a crash could still undo.
+    if (this.#options.journal?.durable() !== undefined) return;
     const object = this.#options.bookmark?.();
     if (object === undefined) return;
     this.#cursor?.stopWaiting();
@@ -252,6 +333,14 @@ export class EventStream implements DirectWatchStream, RunningWatch {
     for (const undo of this.#undos) undo();
     this.#undos.length = 0;
   }
+}
+
+/** What has to come before an event of a cluster with a journal is told; undefined: nothing. */
+function untilDurable(event: WireEvent | undefined, journal: Journal): Promise<void> | undefined {
+  if (event === undefined || event.type === 'ERROR') return undefined;
+  // Not all there is: a stream would fall behind who writes without a pause.
+  if (Number(event.object.metadata.resourceVersion) <= journal.durableRevision) return undefined;
+  return journal.durable();
 }
 
 /** Whether an event belongs to what a stream that ends still has to tell. */

@@ -21,7 +21,7 @@ import { objectReader } from './power.js';
 export interface ContextParts
   extends Pick<
     ServerContext,
-    'store' | 'registry' | 'features' | 'dialect' | 'clock' | 'ids' | 'admission' | 'release'
+    'store' | 'registry' | 'features' | 'dialect' | 'clock' | 'ids' | 'admission' | 'release' | 'known'
   > {
   readonly storage: StorageSettings;
   readonly authorizer: AuthorizerFactory;
@@ -54,6 +54,7 @@ export function makeContext(parts: ContextParts): ServerContext {
     continueTokenMs: parts.storage.continueTokenMs,
     watches: new Set(),
     bookmarks: new BookmarkTicker(clock),
+    known: parts.known,
   };
   return context;
 }

@@ -9,17 +9,20 @@ import type { GroupVersion } from '../meta/gvk.js';
 import type { ApiObject, ManagedFieldsEntry } from '../meta/object.js';
 import { formatTime } from '../meta/time.js';
 import { valueBody } from '../protocol/body.js';
+import type { ObjectKey } from '../storage/types.js';
 import { uidFromText } from '../util/ids.js';
 import { deepFreeze } from '../util/json.js';
 import type { ServerContext } from './context.js';
 import { dispatch } from './dispatch.js';
+import { withRevision } from './versions.js';
 
 /** They exist from the start, under these names in both dialects. */
-const DEFAULT_NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
+export const DEFAULT_NAMESPACES: readonly string[] = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
 export function seedNamespaces(context: ServerContext): void {
   const resource = { group: '', version: 'v1', resource: 'namespaces' };
   for (const name of DEFAULT_NAMESPACES) {
+    if (context.store.get({ resource: 'namespaces', namespace: '', name }) !== undefined) continue;
     // Without plugins nothing has to be waited for.
     const options = { fieldManager: SERVER_MANAGER };
     void dispatch(context, { verb: 'create', resource, options, body: valueBody({ metadata: { name } }) });
@@ -34,6 +37,11 @@ type SeedPlace = Pick<ServerContext, 'store' | 'dialect' | 'clock' | 'registry'>
 /** What kinds bring along. It is there at the version of the last default namespace, as if written with it. */
 export function seedInitialObjects(place: SeedPlace, forms: readonly ServedKind[]): void {
   const { store, dialect, clock } = place;
+  // Where a history goes on, what is new in it is an event.
+  const put = (key: ObjectKey, object: ApiObject): void => {
+    if (store.journal === undefined) store.seed(key, object);
+    else store.commit({ type: 'create', key, seal: (version) => withRevision(object, version) });
+  };
   const resourceVersion = String(store.revision);
   const creationTimestamp = formatTime(clock.now());
   for (const form of forms) {
@@ -45,13 +53,14 @@ export function seedInitialObjects(place: SeedPlace, forms: readonly ServedKind[
       const { metadata, ...body } = initial;
       const { name, namespace, generation, labels, annotations, managers } = metadata;
       const key = { resource: storage, namespace: namespace ?? '', name };
+      if (store.get(key) !== undefined) continue;
       const before = lastSeeded.get(initial);
       if (
         before?.metadata.resourceVersion === resourceVersion &&
         before.metadata.creationTimestamp === creationTimestamp &&
         before.metadata.managedFields?.[0]?.apiVersion === written.apiVersion
       ) {
-        store.seed(key, before);
+        put(key, before);
         continue;
       }
       const filledIn = {
@@ -68,7 +77,7 @@ export function seedInitialObjects(place: SeedPlace, forms: readonly ServedKind[
       };
       const object = deepFreeze({ kind: gvk.kind, apiVersion, metadata: filledIn, ...body }) as unknown as ApiObject;
       lastSeeded.set(initial, object);
-      store.seed(key, object);
+      put(key, object);
     }
   }
 }

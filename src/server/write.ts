@@ -74,6 +74,7 @@ function storeNew(draft: DraftObject, job: WriteJob, about: Creation, attempt = 
   // From here on nobody can change it, not even who kept the draft.
   const { resourceVersion } = draft.metadata;
   const sealed = seal(job.served.schema, draft, job.dryRun ? undefined : '');
+  job.context.known.note(job.served.schema, sealed);
   strategy.permitValid?.(sealed, undefined, powerContext(job, deleteObject));
   if (about.byUpdate === true) authorizeCreation(job.context, job.request);
   const admitted = chain(admit('validate', { operation: 'CREATE', object: sealed }, job), () =>
@@ -213,6 +214,7 @@ function replace(
   strategy.canonicalize?.(draft, job.moment);
   // From here on nobody can change it, not even who kept the draft.
   const sealed = withTimesOf(live, seal(job.served.schema, draft, live.metadata.resourceVersion));
+  job.context.known.note(job.served.schema, sealed, live);
   strategy.permitValid?.(sealed, live, powerContext(job, deleteObject));
   const admitted = chain(admit('validate', judged(sealed, live, about.update), job), () =>
     planConversion(job.served, sealed),

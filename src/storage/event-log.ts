@@ -1,13 +1,15 @@
 /**
  * What changed in one resource lately: a bounded log, oldest first, and the watchers that wait at its end.
  *
- * Bounds are age and count, whichever bites first. Dropping is lazy: it happens when the log is written or asked.
+ * Bounds are age and count, whichever bites first. Dropping is lazy: it happens when the log is written or asked. What is
+ * dropped is out of reach of watches; `past.ts` keeps as much of it as is wanted beyond that.
  */
 import type { ChangeEvent } from '../meta/change.js';
 import type { ApiObject } from '../meta/object.js';
 import { invariant } from '../util/invariant.js';
 import type { CursorFilter } from './cursor.js';
 import { Cursor } from './cursor.js';
+import { nothingBefore, type Past, retire } from './past.js';
 import type { StoredEvent } from './types.js';
 import { CompactedError } from './types.js';
 
@@ -16,6 +18,8 @@ export interface LogBounds {
   readonly maxEvents: number;
   /** No event is kept longer than this. */
   readonly maxAgeMs: number;
+  /** So many events per resource are kept for those who ask what was, whatever watches can reach; absent: no more than they. */
+  readonly keepEvents?: number;
 }
 
 /** An event in the log, with the forms that watchers share. */
@@ -65,19 +69,28 @@ export interface History {
   /** Where it begins; what is before has been dropped. */
   readonly head: number;
   readonly compacted: number;
+  /** What was before the entries. */
+  readonly past: Past;
 }
 
-export const NO_HISTORY: History = Object.freeze({ entries: Object.freeze([]), head: 0, compacted: 0 });
+/** Of a log that begins after a revision. */
+export function historyAfter(revision: number): History {
+  return Object.freeze({ entries: Object.freeze([]), head: 0, compacted: revision, past: nothingBefore(revision) });
+}
+
+export const NO_HISTORY: History = historyAfter(0);
 
 export class EventLog {
   readonly #bounds: LogBounds;
-  /** Live entries are `#entries[#head…]`; the rest of the array is garbage that a later append reclaims. */
+  /** Live entries are `#entries[#head…]`; the rest of the array is what a later append puts away. */
   #entries: LogEntry[];
   #head = 0;
   /** Absolute position of `#entries[0]`; it only grows, so a cursor's position stays meaningful. */
   #base = 0;
   /** The revision of the newest dropped event: history is complete for watches that start at or after it. */
   #compacted: number;
+  /** What was before the array. */
+  #past: Past;
   /** Open cursors over all namespaces. */
   readonly #cursors = new Set<Cursor>();
   /** Open cursors over one namespace each. */
@@ -91,6 +104,7 @@ export class EventLog {
     this.#entries = history.entries as LogEntry[];
     this.#head = history.head;
     this.#compacted = history.compacted;
+    this.#past = history.past;
     this.#isShared = true;
   }
 
@@ -147,6 +161,7 @@ export class EventLog {
 
   /** Puts the live entries into an array of their own. */
   #reclaim(): void {
+    this.#past = retire(this.#past, this.#entries.slice(0, this.#head), this.#bounds.keepEvents ?? 0);
     this.#entries = this.#entries.slice(this.#head);
     this.#base += this.#head;
     this.#head = 0;
@@ -174,7 +189,23 @@ export class EventLog {
   /** For a snapshot or a fork: nothing is copied until somebody writes. */
   history(): History {
     this.#isShared = true;
-    return { entries: this.#entries, head: this.#head, compacted: this.#compacted };
+    return this.view();
+  }
+
+  /** Everything that is kept, for a look that ends before the next write. */
+  view(): History {
+    return { entries: this.#entries, head: this.#head, compacted: this.#compacted, past: this.#past };
+  }
+
+  /** Forgets everything: what happened up to a revision is unknown. Ends every watch. */
+  beginAt(revision: number): void {
+    this.expireAll();
+    this.#base = this.endPosition;
+    this.#entries = [];
+    this.#head = 0;
+    this.#isShared = false;
+    this.#compacted = revision;
+    this.#past = nothingBefore(revision);
   }
 
   /** Ends every watch: the history they read no longer exists. */

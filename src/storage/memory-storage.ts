@@ -10,6 +10,11 @@ export interface MemoryStorageOptions {
   readonly history?: number;
   /** No event is kept longer than this; five minutes unless said otherwise. */
   readonly historyMs?: number;
+  /**
+   * Events kept per resource, however old, for `cluster.history` and `cluster.at`. Watches and reads at a version do not
+   * reach them: they see what a server would have. No more than `history` unless said otherwise.
+   */
+  readonly keepHistory?: number;
   /** How long the later pages of a list can be asked for; five minutes unless said otherwise. */
   readonly continueMs?: number;
 }
@@ -26,11 +31,12 @@ export interface StorageSettings extends LogBounds {
  * createCluster({ storage: memoryStorage({ history: 1_000 }) })
  */
 export function memoryStorage(options: MemoryStorageOptions = {}): StorageSettings {
-  const { history = 10_000, historyMs = FIVE_MINUTES_MS, continueMs = FIVE_MINUTES_MS } = options;
+  const { history = 10_000, historyMs = FIVE_MINUTES_MS, continueMs = FIVE_MINUTES_MS, keepHistory } = options;
   return {
     maxEvents: atLeast(1, history, 'history'),
     maxAgeMs: atLeast(0, historyMs, 'historyMs'),
     continueTokenMs: atLeast(0, continueMs, 'continueMs'),
+    ...(keepHistory === undefined ? {} : { keepEvents: atLeast(0, keepHistory, 'keepHistory') }),
   };
 }
 

@@ -5,7 +5,12 @@
 import type { ApiObject } from '../meta/object.js';
 import type { Clock } from '../util/clock.js';
 import type { Cursor } from './cursor.js';
-import type { LogBounds } from './event-log.js';
+import { type History, historyAfter, type LogBounds, type LogEntry, NO_HISTORY } from './event-log.js';
+import { journalState } from './journal/attach.js';
+import type { Journal, JournalRecord, JournalState } from './journal/types.js';
+import { eventsBack, lastUpTo, oldestKept } from './past.js';
+import { rewind } from './rewind.js';
+import type { PlacedObject } from './state.js';
 import { keyOf, Table, type TableState } from './table.js';
 import type { KeyIndex, KeysOf, ListPage, ListQuery, ObjectKey, WatchQuery, Write } from './types.js';
 import { CompactedError, StorageError } from './types.js';
@@ -17,8 +22,13 @@ export interface StoreOptions extends LogBounds {
 /** Everything the store holds at one moment. Opaque; made in time that does not depend on the number of objects. */
 export interface StoreSnapshot {
   readonly revision: number;
-  readonly tables: ReadonlyMap<string, TableState>;
+  readonly tables: ReadonlyMap<string, TableState | LazyState>;
+  /** The past of resources that have no table. */
+  readonly begin: History;
 }
+
+/** A state that is worked out when somebody looks at it; the same one each time. */
+export type LazyState = () => TableState;
 
 export class Store {
   readonly #options: StoreOptions;
@@ -27,11 +37,16 @@ export class Store {
   #highest: number;
   #tables = new Map<string, Table>();
   /** What a snapshot held of tables that nobody has looked at since. A fork that uses three kinds pays for three. */
-  #untouched: ReadonlyMap<string, TableState> = NOTHING;
+  #untouched: StoreSnapshot['tables'] = NOTHING;
+  /** What is known of the past of a table that has none yet. */
+  #begin: History = NO_HISTORY;
   readonly #revisionWaiters = new Set<() => void>();
   /** Counts changes of whatever table, and never goes back: revisions do. */
   #marks = 0;
   #restoredAt = 0;
+  #journal: Journal | undefined;
+  #dialect = '';
+  readonly #state = (): JournalState => journalState(this.snapshot(), this.#dialect);
 
   constructor(options: StoreOptions, from?: StoreSnapshot) {
     this.#options = options;
@@ -39,6 +54,7 @@ export class Store {
     this.#highest = this.#revision;
     if (from === undefined) return;
     this.#untouched = from.tables;
+    this.#begin = from.begin;
     this.#restoredAt = ++this.#marks;
   }
 
@@ -64,23 +80,51 @@ export class Store {
     }
     const revision = this.#revision + 1;
     const object = write.seal(String(revision));
+    const type = EVENT_TYPE[write.type];
+    const time = this.#options.clock.now();
+    if (this.#journal !== undefined) this.#journal.append({ revision, type, key, object, time }, this.#state);
     // Nothing can fail from here on.
     this.#revision = revision;
     this.#highest = Math.max(this.#highest, revision);
-    if (write.type === 'delete') table.delete(text, key.namespace);
+    if (type === 'DELETED') table.delete(text, key.namespace);
     else table.set(text, key.namespace, object);
     table.mark = ++this.#marks;
     table.log.append({
       revision,
-      type: EVENT_TYPE[write.type],
+      type,
       namespace: key.namespace,
       name: key.name,
       object,
       ...(present === undefined ? {} : { previous: present }),
-      time: this.#options.clock.now(),
+      time,
     });
     if (this.#revisionWaiters.size > 0) for (const wake of [...this.#revisionWaiters]) wake();
     return object;
+  }
+
+  /** Carries out a write of a former life: it is an event like any other. */
+  replay({ revision, type, key, object, time }: JournalRecord): void {
+    const table = this.#table(key.resource);
+    const text = keyOf(key.namespace, key.name);
+    const present = table.get(text);
+    this.#revision = revision;
+    this.#highest = Math.max(this.#highest, revision);
+    if (type === 'DELETED') table.delete(text, key.namespace);
+    else table.set(text, key.namespace, object);
+    table.mark = ++this.#marks;
+    const previous = present === undefined ? {} : { previous: present };
+    table.log.append({ revision, type, namespace: key.namespace, name: key.name, object, ...previous, time });
+  }
+
+  /** From now on a write is in the journal before it is here. */
+  keepIn(journal: Journal, dialect: string): void {
+    this.#journal = journal;
+    this.#dialect = dialect;
+  }
+
+  /** What every write and every restore is kept in, if anything. */
+  get journal(): Journal | undefined {
+    return this.#journal;
   }
 
   /** Puts an object where none is, as part of the state that history begins with: no event tells of it. */
@@ -88,6 +132,20 @@ export class Store {
     const table = this.#table(key.resource);
     table.set(keyOf(key.namespace, key.name), key.namespace, object);
     table.mark = ++this.#marks;
+  }
+
+  /**
+   * Puts objects in, over what is there under their keys, and takes a revision over. No event tells of them: history begins
+   * here, and open watches end.
+   */
+  load(objects: Iterable<PlacedObject>, revision: number): void {
+    for (const { key, object } of objects) this.seed(key, object);
+    this.#revision = revision;
+    this.#highest = Math.max(this.#highest, revision);
+    this.#begin = historyAfter(revision);
+    for (const resource of this.#untouched.keys()) this.#table(resource);
+    for (const table of this.#tables.values()) table.log.beginAt(revision);
+    if (this.#revisionWaiters.size > 0) for (const wake of [...this.#revisionWaiters]) wake();
   }
 
   /** Reads a collection, or part of it. Throws CompactedError when `at` is no longer available. */
@@ -121,6 +179,11 @@ export class Store {
     return log.watch(query.after, query);
   }
 
+  /** Every object of every resource, in no order. */
+  everything(): readonly ApiObject[] {
+    return [...this.#everyTable()].flatMap(([, table]) => [...table.objects()]);
+  }
+
   /** How many objects of a resource there are. */
   count(resource: string): number {
     return this.#find(resource)?.size ?? 0;
@@ -139,17 +202,76 @@ export class Store {
 
   snapshot(): StoreSnapshot {
     // In the order of the tables, whether somebody has looked at them or not.
-    const tables = new Map<string, TableState>(this.#untouched);
+    const tables = new Map<string, TableState | LazyState>(this.#untouched);
     for (const [resource, table] of this.#tables) tables.set(resource, table.state());
-    return { revision: this.#revision, tables };
+    return { revision: this.#revision, tables, begin: this.#begin };
+  }
+
+  /**
+   * Everything as it was right after a revision, which is the present or older. Tables are taken back when somebody looks at
+   * them. Throws CompactedError when too much has been forgotten since.
+   */
+  snapshotAt(revision: number): StoreSnapshot {
+    const oldest = this.oldestKept();
+    if (revision < oldest) throw new CompactedError(revision, oldest);
+    const tables = new Map<string, LazyState>();
+    for (const [resource, table] of this.#everyTable()) {
+      const state = table.state();
+      let made: TableState | undefined;
+      tables.set(resource, () => {
+        made ??= rewind(state, revision, this.#options);
+        return made;
+      });
+    }
+    return { revision, tables, begin: this.#begin };
+  }
+
+  /** Where history begins: 0, or the revision of the state that was loaded. */
+  get firstRevision(): number {
+    return this.#begin.compacted;
+  }
+
+  /** The oldest revision that can be gone back to. */
+  oldestKept(): number {
+    let oldest = this.#begin.compacted;
+    for (const [, table] of this.#everyTable()) {
+      table.log.compact(this.#options.clock.now());
+      oldest = Math.max(oldest, oldestKept(table.log.view(), this.#options));
+    }
+    return oldest;
+  }
+
+  /** What is still known to have happened to a key, oldest first. */
+  changesOf(key: ObjectKey): readonly LogEntry[] {
+    const table = this.#find(key.resource);
+    if (table === undefined) return [];
+    table.log.compact(this.#options.clock.now());
+    const history = table.log.view();
+    const found: LogEntry[] = [];
+    for (const entry of eventsBack(history, oldestKept(history, this.#options), this.#options)) {
+      if (entry.name === key.name && entry.namespace === key.namespace) found.push(entry);
+    }
+    return found.reverse();
+  }
+
+  /** When the newest write up to a revision was made, as far as that is known. */
+  timeOf(revision: number): number | undefined {
+    let newest: LogEntry | undefined;
+    for (const [, table] of this.#everyTable()) {
+      const entry = lastUpTo(table.log.view(), revision);
+      if (entry !== undefined && entry.revision > (newest?.revision ?? 0)) newest = entry;
+    }
+    return newest?.time;
   }
 
   /** Puts a snapshot back, revision included. Open watches end: the history they read is no more. */
   restore(snapshot: StoreSnapshot): void {
+    this.#journal?.reset(journalState(snapshot, this.#dialect));
     const before = this.#tables;
     this.#revision = snapshot.revision;
     this.#tables = new Map();
     this.#untouched = snapshot.tables;
+    this.#begin = snapshot.begin;
     this.#restoredAt = ++this.#marks;
     for (const table of before.values()) table.log.expireAll();
     for (const wake of [...this.#revisionWaiters]) wake();
@@ -160,20 +282,25 @@ export class Store {
     if (table !== undefined) return table;
     const state = this.#untouched.get(resource);
     if (state === undefined) return undefined;
-    const made = new Table(this.#options, state);
+    const made = new Table(this.#options, typeof state === 'function' ? state() : state);
     this.#tables.set(resource, made);
     return made;
+  }
+
+  *#everyTable(): Iterable<[string, Table]> {
+    for (const resource of [...this.#untouched.keys()]) this.#table(resource);
+    yield* this.#tables;
   }
 
   #table(resource: string): Table {
     let table = this.#find(resource);
     if (table === undefined) {
-      table = new Table(this.#options);
+      table = new Table(this.#options, undefined, this.#begin);
       this.#tables.set(resource, table);
     }
     return table;
   }
 }
 
-const NOTHING: ReadonlyMap<string, TableState> = new Map();
+const NOTHING: StoreSnapshot['tables'] = new Map();
 const EVENT_TYPE = { create: 'ADDED', update: 'MODIFIED', delete: 'DELETED' } as const;

@@ -43,14 +43,19 @@ export class Table {
   /** Made when first asked for. A fork or a restored table makes its own, so none can be wrong there. */
   readonly #indexes = new Map<KeysOf<unknown>, LiveIndex<unknown>>();
 
-  constructor(bounds: LogBounds, state?: TableState) {
+  /** `begin`: the past of a table without a state. */
+  constructor(bounds: LogBounds, state?: TableState, begin: History = NO_HISTORY) {
     this.#tree = state === undefined ? new BTree<string, ApiObject>([], compareKeys) : state.tree.clone();
     this.#counts = new Map(state?.counts);
-    this.log = new EventLog(bounds, state?.history ?? NO_HISTORY);
+    this.log = new EventLog(bounds, state?.history ?? begin);
   }
 
   get size(): number {
     return this.#tree.size;
+  }
+
+  objects(): Iterable<ApiObject> {
+    return this.#tree.values();
   }
 
   get(key: string): ApiObject | undefined {

@@ -14,6 +14,9 @@ export interface Activity {
 
 export class Activities implements Activity {
   readonly #all = new Set<Activity>();
+  readonly #held = new Set<() => string>();
+  /** Grows with everything that moves on; see {@link Stillness}. */
+  #moves = 0;
 
   add(activity: Activity): Undo {
     this.#all.add(activity);
@@ -28,6 +31,62 @@ export class Activities implements Activity {
   busyWith(): readonly string[] {
     return [...this.#all].flatMap((activity) => [...activity.busyWith()]);
   }
+
+  /**
+   * Something is held back on purpose, until a later moment or until a test lets it go. Whoever waits for it is at rest,
+   * however busy it looks. The words are for a message.
+   */
+  hold(what: () => string): Undo {
+    this.#held.add(what);
+    return () => {
+      if (this.#held.delete(what)) this.#moves++;
+    };
+  }
+
+  get isHolding(): boolean {
+    return this.#held.size > 0;
+  }
+
+  heldBack(): readonly string[] {
+    return [...this.#held].map((what) => what());
+  }
+
+  /** Tells that something went on: a request, a delivery. Of use while something is held back. */
+  move(): void {
+    this.#moves++;
+  }
+
+  get moves(): number {
+    return this.#moves;
+  }
+}
+
+/** So many turns in which nothing moves, and nothing will: answers of this process come within a few. */
+const STILL_TURNS = 50;
+
+/**
+ * Tells whether those who are still busy wait for nothing but what is held back. Looked at once in each turn; says no as
+ * long as nothing is held back.
+ */
+export class Stillness {
+  readonly #activities: Activities;
+  #moves = -1;
+  #busy = '';
+  #turns = 0;
+
+  constructor(activities: Activities) {
+    this.#activities = activities;
+  }
+
+  look(): boolean {
+    if (!this.#activities.isHolding) return false;
+    const busy = this.#activities.busyWith().join('\n');
+    if (this.#moves === this.#activities.moves && this.#busy === busy) return ++this.#turns >= STILL_TURNS;
+    this.#moves = this.#activities.moves;
+    this.#busy = busy;
+    this.#turns = 0;
+    return false;
+  }
 }
 
 export interface RestOptions {
@@ -41,15 +100,16 @@ const EAGER_TURNS = 2_000;
 const MOST_NAMED = 10;
 
 /**
- * Resolves when the activity is at rest. `beforeLook` runs before each look, for clocks that have to be asked. Rejects
+ * Resolves when the activities are at rest, or wait for nothing but what is held back. `beforeLook` runs before each look, for clocks that have to be asked. Rejects
  * with an Error that names who is still busy when the time is over.
  */
 export async function untilAtRest(
-  activity: Activity,
+  activity: Activities,
   { timeoutMs = DEFAULT_TIMEOUT_MS }: RestOptions = {},
   beforeLook: () => void = () => undefined,
 ): Promise<void> {
   const deadline = systemClock.now() + timeoutMs;
+  const stillness = new Stillness(activity);
   for (let turns = 0; ; turns++) {
     // A turn ends when no promise is left to run, however long their chains.
     await (turns < EAGER_TURNS ? nextTurn() : breath());
@@ -60,7 +120,8 @@ export async function untilAtRest(
       beforeLook();
       if (!activity.isBusy()) return;
     }
-    if (systemClock.now() > deadline) throw new Error(stillBusy(activity.busyWith(), timeoutMs));
+    if (stillness.look()) return;
+    if (systemClock.now() > deadline) throw new Error(stillBusy(activity, timeoutMs));
   }
 }
 
@@ -69,8 +130,14 @@ function breath(): Promise<void> {
 }
 
 /** What is said of those who do not come to rest. */
-export function stillBusy(busy: readonly string[], timeoutMs: number): string {
-  const named = busy.slice(0, MOST_NAMED).join('; ');
-  const rest = busy.length > MOST_NAMED ? `; and ${busy.length - MOST_NAMED} more` : '';
-  return `orchplane: not at rest after ${timeoutMs} ms; still busy: ${named === '' ? 'unknown' : named}${rest}`;
+export function stillBusy(activities: Activities, timeoutMs: number): string {
+  const busy = activities.busyWith();
+  const held = activities.heldBack();
+  const heldBack = held.length === 0 ? '' : `; held back: ${listed(held)}`;
+  return `orchplane: not at rest after ${timeoutMs} ms; still busy: ${listed(busy) || 'unknown'}${heldBack}`;
+}
+
+function listed(texts: readonly string[]): string {
+  const rest = texts.length > MOST_NAMED ? `; and ${texts.length - MOST_NAMED} more` : '';
+  return `${texts.slice(0, MOST_NAMED).join('; ')}${rest}`;
 }

@@ -18,6 +18,12 @@ export interface Clock {
    * own sees each moment to its end.
    */
   join?(rest: () => Promise<void>): Undo;
+  /** Only on clocks that have to be told to go on: another one of them that stands at a time. */
+  standingAt?(now: number): Clock;
+  /** Only on clocks that mix up what happens in one moment: what passes before work that was found is begun. */
+  turn?(): Promise<void>;
+  /** Only on those too: the order in which what is due together is done. */
+  order?<Item>(due: readonly Item[]): readonly Item[];
 }
 
 export interface TimerOptions {

@@ -52,6 +52,7 @@ export class OwnWrites implements Activity {
     return {
       dialect: transport.dialect,
       clock: transport.clock,
+      origin: this.#name,
       ...(transport.closing === undefined ? {} : { closing: transport.closing }),
       send: (request) => {
         const answered = transport.send(request);

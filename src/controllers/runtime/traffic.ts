@@ -3,7 +3,7 @@
  * for rest waits for it; and where answers stay away, waiting for them must not keep a clock under test from going on.
  */
 import type { Transport } from '../../protocol/transport.js';
-import { type Activity, stillBusy } from '../../util/activity.js';
+import { type Activities, type Activity, Stillness, stillBusy } from '../../util/activity.js';
 import { type Clock, nextTurn, systemClock } from '../../util/clock.js';
 import { isPromise } from '../../util/maybe-promise.js';
 
@@ -30,6 +30,7 @@ export class Traffic implements Activity {
     return {
       dialect: transport.dialect,
       clock: transport.clock,
+      origin: 'controllers',
       ...(transport.closing === undefined ? {} : { closing: transport.closing }),
       send: (request) => {
         const answered = transport.send(request);
@@ -56,11 +57,12 @@ export class Traffic implements Activity {
    * Before a clock under test goes on: resolves when the activities are at rest, or when nothing moves any more, because
    * somebody waits for that very clock. Rejects with an Error that names who is busy when things move without end.
    */
-  async untilStill(activities: Activity, clock: Clock): Promise<void> {
+  async untilStill(activities: Activities, clock: Clock): Promise<void> {
     const beganMs = systemClock.now();
     const answeredBefore = this.#answered;
     let answered = this.#answered;
     let sinceMs = systemClock.now();
+    const stillness = new Stillness(activities);
     for (let turns = 0; ; turns++) {
       await nextTurn();
       clock.runDue?.();
@@ -70,6 +72,7 @@ export class Traffic implements Activity {
         clock.runDue?.();
         if (!activities.isBusy()) return;
       }
+      if (stillness.look()) return;
       if (this.#answered !== answered) {
         answered = this.#answered;
         sinceMs = systemClock.now();
@@ -77,7 +80,7 @@ export class Traffic implements Activity {
       } else if (turns > STALLED_TURNS && systemClock.now() - sinceMs > STALLED_MS) return;
       const waitedMs = systemClock.now() - beganMs;
       const isLate = waitedMs > LONGEST_WAIT_MS && this.#answered - answeredBefore > MANY_ANSWERS;
-      if (isLate || waitedMs > LONGEST_SHARED_WAIT_MS) throw new Error(stillBusy(activities.busyWith(), waitedMs));
+      if (isLate || waitedMs > LONGEST_SHARED_WAIT_MS) throw new Error(stillBusy(activities, waitedMs));
     }
   }
 

@@ -143,7 +143,8 @@ export class WorkQueue implements Activity {
   #schedule(): void {
     if (this.#isScheduled || !this.#isOpen || this.#isClosed || this.#waiting.size === 0) return;
     this.#isScheduled = true;
-    void (this.#options.pace ?? nextTurn)().then(() => {
+    const { pace, clock } = this.#options;
+    void (pace?.() ?? clock.turn?.() ?? nextTurn()).then(() => {
       this.#isScheduled = false;
       this.#startWorkers();
     });
@@ -153,7 +154,8 @@ export class WorkQueue implements Activity {
   #startWorkers(): void {
     const free = (this.#options.workers ?? 1) - this.#running.size;
     if (free <= 0 || this.#isClosed) return;
-    for (const key of this.#waiting) this.#turn.add(key);
+    const { clock } = this.#options;
+    for (const key of clock.order?.([...this.#waiting]) ?? this.#waiting) this.#turn.add(key);
     this.#waiting.clear();
     // Each takes its first key within the call, so the size is asked once.
     const count = Math.min(free, this.#turn.size);

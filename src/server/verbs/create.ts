@@ -10,6 +10,7 @@ import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { decodeRequestBody } from '../decode-body.js';
 import { startJob } from '../job.js';
+import { knownParts } from '../known-parts.js';
 import { checkWriteOptions } from '../options.js';
 import { createObject } from '../write.js';
 
@@ -17,7 +18,12 @@ export function create(context: ServerContext, request: ApiRequest, served: Serv
   if (served.kind.custom?.isTerminating === true) throw errors.terminatingDefinition(served.groupResource);
   const options = checkWriteOptions(request.options, 'CreateOptions', context.dialect);
   const { fieldValidation } = options;
-  const { draft, warnings } = decodeRequestBody(request.body, { served, registry: context.registry, fieldValidation });
+  const { draft, warnings } = decodeRequestBody(request.body, {
+    served,
+    registry: context.registry,
+    fieldValidation,
+    isKnown: knownParts(context, request, served),
+  });
   const job = startJob(context, request, { served, dryRun: options.dryRun, warnings });
   served.kind.strategy.defaults?.(draft, job.moment);
   request.audit?.sent?.(draft);

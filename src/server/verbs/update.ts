@@ -11,6 +11,7 @@ import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { decodeRequestBody } from '../decode-body.js';
 import { mayRace, startJob, type WriteJob } from '../job.js';
+import { knownParts } from '../known-parts.js';
 import { checkWriteOptions } from '../options.js';
 import { dropRepeatedOwners, reconcileName, reconcileNamespace } from '../steps/reconcile.js';
 import { partOf } from '../subresource.js';
@@ -19,7 +20,12 @@ import { updateObject, type Written } from '../write.js';
 export function update(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
   const options = checkWriteOptions(request.options, 'UpdateOptions', context.dialect);
   const { fieldValidation } = options;
-  const { draft, warnings } = decodeRequestBody(request.body, { served, registry: context.registry, fieldValidation });
+  const { draft, warnings } = decodeRequestBody(request.body, {
+    served,
+    registry: context.registry,
+    fieldValidation,
+    isKnown: knownParts(context, request, served),
+  });
   const job: WriteJob = startJob(context, request, { served, dryRun: options.dryRun, warnings });
   const written = warned(job.warnings, () => replaceWith(draft, job));
   return chain(written, ({ object, created }) => answer(created ? 201 : 200, object, job.warnings));

@@ -91,8 +91,8 @@ function added(object: ApiObject): ChangeEvent {
 }
 
 /** What every stream of a cluster shares. */
-function streamParts({ clock, bookmarks, watches }: ServerContext) {
-  return { clock, bookmarks, running: watches };
+function streamParts({ clock, bookmarks, watches, store }: ServerContext) {
+  return { clock, bookmarks, running: watches, journal: store.journal };
 }
 
 function open(start: Start, after: number, initial: readonly WireEvent[]): EventStream {
@@ -112,6 +112,7 @@ function open(start: Start, after: number, initial: readonly WireEvent[]): Event
       initial,
       ...streamParts(context),
       storage: served.storage,
+      request,
       signal: request.signal,
       timeoutMs: timeoutMs(options, context),
       timeoutIsAwaited: options.timeoutSeconds > 0,

@@ -1,0 +1,160 @@
+/**
+ * What happened to one object, as far as the store remembers: the answers of `cluster.history`.
+ */
+
+import type { Kind } from '../kinds/kind.js';
+import type { ServedKind } from '../kinds/served-kind.js';
+import { isSubset } from '../merge/apply/field-set.js';
+import { type Manager, managerKey, storedManagers } from '../merge/apply/managers.js';
+import type { Dialect } from '../meta/dialect.js';
+import { parseApiVersion } from '../meta/gvk.js';
+import type { ApiObject } from '../meta/object.js';
+import type { Registry } from '../registry/registry.js';
+import type { LogEntry } from '../storage/event-log.js';
+import type { Store } from '../storage/store.js';
+import { isRecord } from '../util/json.js';
+import { unknownKind, unknownResource } from './unknown-resource.js';
+import { ConversionPending, present } from './versions.js';
+
+/** One change of an object. */
+export interface ChangeRecord<Object = ApiObject> {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  /** The version that the change made. */
+  readonly resourceVersion: string;
+  /** Milliseconds of the cluster's clock. */
+  readonly time: number;
+  /** The object after the change; of a deletion what was deleted, at the version of the deletion. */
+  readonly object: Object;
+  /** The object before it; absent for ADDED. */
+  readonly previous?: Object;
+  /** Who wrote, as `managedFields` tell it; absent where they do not: nobody deletes by name, and some writes own nothing. */
+  readonly manager?: string;
+  readonly operation?: 'Apply' | 'Update';
+  /** The path below the object through which it was written: `status`, `scale`. */
+  readonly subresource?: string;
+}
+
+/** An object that was read, or as much of it as says which one it is. */
+export interface ObjectReference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+}
+
+export interface HistoryOptions {
+  /** Absent: the namespace of the cluster's own client. Only for kinds that are in namespaces. */
+  readonly namespace?: string | undefined;
+}
+
+export interface HistoryPlace {
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly dialect: Dialect;
+  /** Where objects are when nobody says. */
+  readonly namespace: string;
+}
+
+/** Every change of one object that is remembered, oldest first. Throws TypeError on misuse, NotFound for unknown kinds. */
+export function historyOf(
+  place: HistoryPlace,
+  what: Kind | ObjectReference,
+  name?: string,
+  options: HistoryOptions = {},
+): readonly ChangeRecord[] {
+  const { served, key } = addressOf(place, what, name, options);
+  const changes = place.store.changesOf({ resource: served.storage, ...key });
+  return Object.freeze(changes.map((entry) => recordOf(served, entry)));
+}
+
+interface Address {
+  readonly served: ServedKind;
+  readonly key: { readonly namespace: string; readonly name: string };
+}
+
+function addressOf(
+  place: HistoryPlace,
+  what: Kind | ObjectReference,
+  name: string | undefined,
+  { namespace }: HistoryOptions,
+): Address {
+  if (isKind(what)) {
+    const resource = { group: place.dialect.group(what.group), version: what.version, resource: what.names.plural };
+    const served = place.registry.byResource(resource);
+    if (served === undefined) throw unknownResource(place.registry, resource);
+    return { served, key: keyIn(place, served, { name, namespace }) };
+  }
+  const { apiVersion, kind, metadata } = (isRecord(what) ? what : {}) as Partial<ObjectReference>;
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string' || !isRecord(metadata)) {
+    throw new TypeError("orchplane: history takes a kind and a name, as in history(Pod, 'web'), or an object");
+  }
+  const gv = parseApiVersion(apiVersion);
+  const served = gv === undefined ? undefined : place.registry.byKind({ ...gv, kind });
+  if (served === undefined) throw unknownKind(apiVersion, kind);
+  return { served, key: keyIn(place, served, metadata) };
+}
+
+function isKind(what: unknown): what is Kind {
+  return isRecord(what) && isRecord(what['names']) && typeof what['kind'] === 'string';
+}
+
+function keyIn(
+  place: HistoryPlace,
+  { kind, namespaced }: ServedKind,
+  { name, namespace }: { readonly name?: unknown; readonly namespace?: unknown },
+): Address['key'] {
+  if (typeof name !== 'string' || name === '') {
+    throw new TypeError(`orchplane: history of ${kind.kind} needs the name of an object`);
+  }
+  if (!namespaced) {
+    if (namespace === undefined) return { namespace: '', name };
+    throw new TypeError(`orchplane: ${kind.kind} is cluster-scoped: history takes no namespace`);
+  }
+  const where = namespace ?? place.namespace;
+  if (typeof where === 'string' && where !== '') return { namespace: where, name };
+  throw new TypeError(`orchplane: history of ${kind.kind} needs the name of a namespace`);
+}
+
+function recordOf(served: ServedKind, entry: LogEntry): ChangeRecord {
+  const { type, revision, time, object, previous } = entry;
+  const writer = type === 'DELETED' ? undefined : writerOf(object, previous);
+  return Object.freeze({
+    type,
+    resourceVersion: String(revision),
+    time,
+    object: shownAs(served, object),
+    ...(previous === undefined ? {} : { previous: shownAs(served, previous) }),
+    ...(writer === undefined ? {} : { manager: writer.manager, operation: writer.operation }),
+    ...(writer === undefined || writer.subresource === '' ? {} : { subresource: writer.subresource }),
+  });
+}
+
+/**
+ * In the version that was asked for. Objects of custom kinds are shown as they were stored where that is their version:
+ * the definition of today says nothing about what was. So they are where a conversion would have to be waited for.
+ */
+function shownAs(served: ServedKind, stored: ApiObject): ApiObject {
+  if (served.kind.custom !== undefined && stored.apiVersion === served.apiVersion) return stored;
+  try {
+    return present(served, stored);
+  } catch (error) {
+    if (error instanceof ConversionPending) return stored;
+    throw error;
+  }
+}
+
+/** Whose entry says more than before. One that says less has lost fields to the writer, or has let go of them itself. */
+function writerOf(object: ApiObject, previous: ApiObject | undefined): Manager | undefined {
+  const before = storedManagers(previous?.metadata.managedFields);
+  const changed: Manager[] = [];
+  const gained: Manager[] = [];
+  for (const manager of storedManagers(object.metadata.managedFields).values()) {
+    const was = before.get(managerKey(manager));
+    const hasGained = was === undefined || !isSubset(manager.fields, was.fields);
+    if (hasGained) gained.push(manager);
+    if (hasGained || was.time !== manager.time || !isSubset(was.fields, manager.fields)) changed.push(manager);
+  }
+  const candidates = gained.length > 0 ? gained : changed;
+  let newest: Manager | undefined;
+  for (const each of candidates) if (newest === undefined || (each.time ?? '') > (newest.time ?? '')) newest = each;
+  return newest;
+}

@@ -1,0 +1,144 @@
+/**
+ * Starting from a state: objects are put into the store as they are, past all steps of a write, because they have been
+ * through them where they come from.
+ *
+ * Definitions among them make kinds of others, so it goes in rounds: what is known now is put in, attendants look at it,
+ * and what they have made known comes next.
+ */
+import type { ServedKind } from '../kinds/served-kind.js';
+import { dialects } from '../meta/dialect.js';
+import { apiVersionOf, parseApiVersion } from '../meta/gvk.js';
+import type { ApiObject } from '../meta/object.js';
+import type { Registry } from '../registry/registry.js';
+import type { ClusterState, PlacedObject } from '../storage/state.js';
+import type { Store } from '../storage/store.js';
+import { cloneJson, isRecord } from '../util/json.js';
+import type { Attendants } from './attend.js';
+import { inStoredForm } from './in-stored-form.js';
+import { toStored } from './versions.js';
+
+export interface LoadPlace {
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly attendants: Attendants;
+}
+
+/**
+ * Puts a state into a new cluster, over what is there under the same names; what the state does not have stays. Throws
+ * TypeError for a state that no cluster could have had, and for objects of kinds that are not served.
+ */
+export function loadState(state: ClusterState, { store, registry, attendants }: LoadPlace): void {
+  const revision = revisionOf(state);
+  let waiting = checkedObjects(state, revision);
+  const taken = new Set<string>();
+  for (let round = 1; waiting.length > 0 || round === 1; round++) {
+    const placed: PlacedObject[] = [];
+    const unknown: ApiObject[] = [];
+    for (const object of waiting) {
+      const form = formOf(object, registry);
+      if (form === undefined) unknown.push(object);
+      else placed.push(place(object, form, taken));
+    }
+    if (round > 1 && placed.length === 0) throw notServed(unknown, registry);
+    store.load(placed, Math.max(store.revision, revision));
+    attendants.startOver();
+    waiting = unknown;
+  }
+}
+
+function revisionOf({ resourceVersion }: ClusterState): number {
+  const revision = Number(resourceVersion);
+  if (typeof resourceVersion === 'string' && /^\d+$/.test(resourceVersion) && Number.isSafeInteger(revision)) {
+    return revision;
+  }
+  throw refused(`resourceVersion is the decimal text of a number, got ${JSON.stringify(resourceVersion)}`);
+}
+
+function checkedObjects({ objects }: ClusterState, revision: number): readonly ApiObject[] {
+  if (!Array.isArray(objects)) throw refused('objects is a list');
+  return objects.map((object: unknown, index) => {
+    const problem = problemOf(object, revision);
+    if (problem !== undefined) throw refused(`${nameOf(object) ?? `object ${index}`} ${problem}`);
+    // The caller's objects stay the caller's: what the store holds nobody can change.
+    return cloneJson(object) as unknown as ApiObject;
+  });
+}
+
+/** Why an object cannot be from a store; completes a sentence that begins with its name. */
+function problemOf(object: unknown, revision: number): string | undefined {
+  if (!isRecord(object)) return 'is no object';
+  const { apiVersion, kind, metadata } = object;
+  if (typeof apiVersion !== 'string' || apiVersion === '') return 'has no apiVersion';
+  if (typeof kind !== 'string' || kind === '') return 'has no kind';
+  if (!isRecord(metadata)) return 'has no metadata';
+  for (const field of ['name', 'uid', 'resourceVersion', 'creationTimestamp']) {
+    if (typeof metadata[field] !== 'string' || metadata[field] === '') return `has no metadata.${field}`;
+  }
+  const own = String(metadata['resourceVersion']);
+  if (!/^\d+$/.test(own)) return `has the resourceVersion ${JSON.stringify(own)}, which is no number`;
+  return Number(own) > revision ? `has the resourceVersion ${own}, above that of the state (${revision})` : undefined;
+}
+
+/** The kind in whose form an object comes: also a version of a custom kind that is no longer served. */
+function formOf({ apiVersion, kind }: ApiObject, registry: Registry): ServedKind | undefined {
+  const gv = parseApiVersion(apiVersion);
+  if (gv === undefined) return undefined;
+  const served = registry.byKind({ ...gv, kind });
+  if (served !== undefined) return served;
+  return registry
+    .storedForms()
+    .find((form) => form.kind.custom !== undefined && form.gvk.group === gv.group && form.gvk.kind === kind);
+}
+
+function place(object: ApiObject, form: ServedKind, taken: Set<string>): PlacedObject {
+  const { name, namespace } = object.metadata;
+  const about = nameOf(object);
+  if (form.kind.virtual !== undefined) throw refused(`${about} is of a kind that is not stored`);
+  if (form.namespaced !== (namespace !== undefined && namespace !== '')) {
+    throw refused(`${about} ${form.namespaced ? 'has no namespace' : 'has a namespace, which its kind has not'}`);
+  }
+  const key = { resource: form.storage, namespace: namespace ?? '', name };
+  const text = `${key.resource} ${key.namespace}/${name}`;
+  if (taken.has(text)) throw refused(`${about} is there twice`);
+  taken.add(text);
+  // Custom objects are shown by what they say they are, whatever is stored today.
+  const isAsStored = form.storedAs === undefined || form.kind.custom !== undefined;
+  const stored = inStoredForm(form, object);
+  return { key, object: isAsStored ? stored : toStored(form, stored) };
+}
+
+const NAMED_AT_MOST = 5;
+
+function notServed(objects: readonly ApiObject[], registry: Registry): TypeError {
+  const kinds = [...new Set(objects.map(({ apiVersion, kind }) => `${kind} in ${apiVersion}`))];
+  const more = kinds.length > NAMED_AT_MOST ? ` and ${kinds.length - NAMED_AT_MOST} more kinds` : '';
+  const first = nameOf(objects[0]);
+  const named = kinds.slice(0, NAMED_AT_MOST).join(', no ');
+  return refused(`this cluster serves no ${named}${more}; the first is ${first}${otherDialect(objects, registry)}`);
+}
+
+/** The service's own groups have another name in each dialect. */
+function otherDialect(objects: readonly ApiObject[], registry: Registry): string {
+  const wanted = new Set(objects.map(({ apiVersion }) => apiVersion));
+  const other = dialects.find((dialect) =>
+    registry
+      .all()
+      .some(({ kind: { group, version } }) => wanted.has(apiVersionOf({ group: dialect.group(group), version }))),
+  );
+  return other === undefined
+    ? ''
+    : `; such names are of the dialect ${other.name}: createCluster({ dialect: '${other.name}' })`;
+}
+
+function nameOf(object: unknown): string | undefined {
+  if (!isRecord(object)) return undefined;
+  const metadata = isRecord(object['metadata']) ? object['metadata'] : {};
+  const { name, namespace } = metadata;
+  if (typeof name !== 'string') return undefined;
+  const place = typeof namespace === 'string' ? `${namespace}/${name}` : name;
+  return `${String(object['kind'] ?? 'object')} ${place}`;
+}
+
+function refused(why: string): TypeError {
+  return new TypeError(`orchplane: from: ${why}`);
+}

@@ -1,0 +1,119 @@
+/**
+ * Strict mode: what the library does not model fails, or is told of once, with a pointer to where the documentation says
+ * more. What is refused and why stands in `strict-rules.ts`.
+ */
+import type { AdmissionPlugin, AdmissionRequest } from '../admission/types.js';
+import type { Release } from '../kinds/lifecycle.js';
+import { REFERENCE_RELEASE } from '../kinds/lifecycle.js';
+import type { ServedKind } from '../kinds/served-kind.js';
+import { failure, StatusError } from '../meta/errors.js';
+import { qualifiedResource } from '../meta/gvk.js';
+import type { ApiObject } from '../meta/object.js';
+import type { ApiRequest } from '../protocol/request.js';
+import type { ApiResponse } from '../protocol/response.js';
+import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
+import type { ServerContext } from './context.js';
+import { dispatch } from './dispatch.js';
+import {
+  pointer,
+  STRICT_LINES,
+  STRICT_LOOKUPS,
+  STRICT_RELEASE,
+  STRICT_RULES,
+  type StrictRule,
+  type StrictSetting,
+} from './strict-rules.js';
+import { connectionOf } from './subresource.js';
+
+/** What a cluster that can be strict is given; others do not carry it. */
+export interface StrictMode {
+  check(about: { readonly release: Release }): void;
+  admission(setting: StrictSetting, warn: (warning: string) => void): AdmissionPlugin;
+  respond(context: ServerContext, request: ApiRequest): MaybePromise<ApiResponse>;
+}
+
+/** Throws TypeError where what a cluster is to be cannot be had. */
+function checkStrict({ release }: { readonly release: Release }): void {
+  if (release === REFERENCE_RELEASE) return;
+  throw new TypeError(
+    `orchplane: strict: the behaviour of release ${release} is not modelled, only its versions and gates (${pointer(STRICT_RELEASE.anchor)})`,
+  );
+}
+
+/** Looks at every object that is about to be written. */
+function strictAdmission(setting: StrictSetting, warn: (warning: string) => void): AdmissionPlugin {
+  const told = new Set<StrictRule>();
+  const rulesFor = new WeakMap<ServedKind, readonly StrictRule[]>();
+  const rulesOf = (served: ServedKind): readonly StrictRule[] => {
+    let rules = rulesFor.get(served);
+    if (rules === undefined) {
+      const name = nameOf(served);
+      rules = STRICT_RULES.filter(({ kinds }) => kinds.includes(name) || kinds.includes('*'));
+      rulesFor.set(served, rules);
+    }
+    return rules;
+  };
+  return {
+    name: 'Strict',
+    isBuiltIn: true,
+    validate(request) {
+      const object = judged(request);
+      if (object === undefined) return;
+      for (const rule of rulesOf(request.served)) {
+        if ((rule.on === 'DELETE') !== (request.operation === 'DELETE')) continue;
+        if (rule.when?.(object, setting) === false) continue;
+        if (rule.effect === 'refuse') throw notModelled(rule);
+        if (told.has(rule)) continue;
+        told.add(rule);
+        warn(`${rule.what} (${pointer(rule.anchor)})`);
+      }
+    },
+  };
+}
+
+/** Whole objects only: what is below them says nothing new. */
+function judged({ operation, subresource, object, oldObject }: AdmissionRequest): ApiObject | undefined {
+  if (subresource !== '' || operation === 'CONNECT') return undefined;
+  return operation === 'DELETE' ? oldObject : object;
+}
+
+/** Answers a request as `dispatch` does, but for what cannot be answered truly. */
+function strictly(context: ServerContext, request: ApiRequest): MaybePromise<ApiResponse> {
+  const served = context.registry.byResource(request.resource);
+  if (served === undefined) return dispatch(context, request);
+  if (connectionOf(served, request.subresource) !== undefined) return lineOf(context, request, served);
+  const lookup = STRICT_LOOKUPS[nameOf(served)];
+  if (lookup === undefined) return dispatch(context, request);
+  // Who may not ask is told that, and no more.
+  return chain(dispatch(context, request), () => {
+    throw notModelled(lookup);
+  });
+}
+
+/** What the server itself would refuse is refused in its words: no such pod, a pod without a node. */
+function lineOf(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ApiResponse> {
+  const what = `${qualifiedResource(served.gvr)}/${request.subresource ?? ''} is not modelled`;
+  const refusal = notModelled({ what, anchor: STRICT_LINES.anchor });
+  const answered = rescue(
+    () => dispatch(context, request),
+    (error) => {
+      if (StatusError.is(error) && error.code < 500) throw error;
+      throw refusal;
+    },
+  );
+  return chain(answered, () => {
+    throw refusal;
+  });
+}
+
+/** No reason of the API fits: a server does not have that trouble. */
+function notModelled({ what, anchor }: Pick<StrictRule, 'what' | 'anchor'>): StatusError {
+  return failure({ code: 501, message: `${what} (${pointer(anchor)})` });
+}
+
+/** As the rules spell it. */
+function nameOf({ kind: { group, kind } }: ServedKind): string {
+  return group === '' ? kind : `${group}/${kind}`;
+}
+
+export const strictMode: StrictMode = { check: checkStrict, admission: strictAdmission, respond: strictly };
