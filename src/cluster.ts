@@ -243,11 +243,18 @@ function assemble(parts: ClusterParts): Assembled {
     if (middlewares.isEmpty) return handle(request);
     // A middleware may wait; what the caller does with its object meanwhile is no part of this request.
     const body = request.body?.detach?.();
-    return middlewares.run(body === undefined ? request : { ...request, body }, handle);
+    return middlewares.run(body === undefined ? request : { ...request, body }, handleIfOpen);
+  }
+
+  /** A middleware may have waited for so long that the cluster is closed. */
+  function handleIfOpen(request: ApiRequest): MaybePromise<ApiResponse> {
+    if (closing.signal.aborted) throw closing.signal.reason;
+    return handle(request);
   }
 
   async function close(): Promise<void> {
     closing.abort(errors.serviceUnavailable('the cluster is closed'));
+    middlewares.clear();
     for (const watch of [...context.watches]) watch.close();
     attendants.close();
     await companion?.close();

@@ -31,6 +31,10 @@ export function waitFor<Object>(endpoint: Endpoint, wait: Wait<Object>): Promise
   const { predicate, options } = wait;
   const { clock } = endpoint.connection.transport;
   const { signal, timeoutMs } = options;
+  if (timeoutMs !== undefined && !(timeoutMs >= 0)) {
+    const why = new TypeError(`orchplane: waitFor: timeoutMs is a number of milliseconds, not ${timeoutMs}`);
+    return Promise.reject(why);
+  }
   return new Promise((resolve, reject) => {
     const stop = new AbortController();
     let seen: Object | undefined;

@@ -49,6 +49,7 @@ export class MiddlewareStack {
   readonly #host: Omit<MiddlewareHost, 'removed'>;
   readonly #watches: ReadonlySet<OpenWatch>;
   #entries: readonly Entry[] = [];
+  readonly #removals = new Set<() => void>();
 
   constructor(host: Omit<MiddlewareHost, 'removed'>, watches: ReadonlySet<OpenWatch>) {
     this.#host = host;
@@ -67,15 +68,30 @@ export class MiddlewareStack {
     const isOutermost = (each: Entry): boolean => each.middleware.isOutermost === true;
     const entries = [...this.#entries, entry];
     this.#entries = [...entries.filter((each) => !isOutermost(each)), ...entries.filter(isOutermost)];
-    if (middleware.onWatch !== undefined) {
-      for (const watch of [...this.#watches]) {
-        if (watch.request !== undefined) middleware.onWatch(watch.request, watch, entry.host);
-      }
-    }
-    return () => {
+    const remove = () => {
       this.#entries = this.#entries.filter((other) => other !== entry);
       removal.abort(REMOVED);
     };
+    try {
+      for (const watch of [...this.#watches]) {
+        if (watch.request !== undefined) middleware.onWatch?.(watch.request, watch, entry.host);
+      }
+    } catch (error) {
+      // Nobody could take it away again.
+      remove();
+      throw error;
+    }
+    this.#removals.add(remove);
+    return () => {
+      this.#removals.delete(remove);
+      remove();
+    };
+  }
+
+  /** Takes all away, with what they hold back. */
+  clear(): void {
+    for (const remove of [...this.#removals]) remove();
+    this.#removals.clear();
   }
 
   run(request: ApiRequest, handle: (request: ApiRequest) => MaybePromise<ApiResponse>): MaybePromise<ApiResponse> {

@@ -6,7 +6,6 @@
  * synchronous unless a plugin makes it wait; then the live object may have changed meanwhile, the swap fails, and
  * the write starts again from the new one.
  */
-import type { AdmissionPlugin } from '../admission/types.js';
 import type { SubresourceStrategy } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { errors, StatusError } from '../meta/errors.js';
@@ -19,6 +18,7 @@ import { deleteObject, vanish } from './deletion.js';
 import type { WriteJob } from './job.js';
 import { powerContext } from './power.js';
 import { parseRevision } from './revision.js';
+import { needsSecondLook } from './second-look.js';
 import { type Admitted, admit, runEffects } from './steps/admit.js';
 import { alreadyExists, commitCreate, commitUpdate, readLive, refuseRevision } from './steps/commit.js';
 import { normalized } from './steps/normalize.js';
@@ -294,23 +294,6 @@ const MODIFIED = 'the object has been modified; please apply your changes to the
 /** What plugins made of a draft, well formed again. A cluster whose plugins change nothing skips the look. */
 export function checkMutated(draft: DraftObject, job: WriteJob): DraftObject {
   return needsSecondLook(job.context) ? normalized(draft, job.served, job) : draft;
-}
-
-/** By chain: those whose changes are looked at, at all times or at some. */
-const changing = new WeakMap<readonly AdmissionPlugin[], readonly AdmissionPlugin[]>();
-
-function needsSecondLook({ admission, view }: WriteJob['context']): boolean {
-  let plugins = changing.get(admission);
-  if (plugins === undefined) {
-    plugins = admission.filter(
-      ({ mutate, changesNothing, isBuiltIn }) => mutate !== undefined && changesNothing !== true && isBuiltIn !== true,
-    );
-    changing.set(admission, plugins);
-  }
-  for (const { changesNothing } of plugins) {
-    if (typeof changesNothing !== 'function' || !changesNothing(view)) return true;
-  }
-  return false;
 }
 
 /** Where the reference server keeps objects that it once called otherwise; the message of a conflict shows it. */

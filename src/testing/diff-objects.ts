@@ -85,7 +85,8 @@ function compareRecords(
   }
 }
 
-function schemaOf(schema: Structural | undefined, name: string): Structural | undefined {
+/** What the schema says of a field, or of a key of a map. */
+export function schemaOf(schema: Structural | undefined, name: string): Structural | undefined {
   if (schema?.type === 'object') return schema.fields.get(name)?.node;
   return schema?.type === 'map' ? schema.values : undefined;
 }
@@ -129,7 +130,8 @@ function note(type: FieldDifference['type'], values: Pick<FieldDifference, 'befo
   place.found.push(Object.freeze({ path: printPath(place.path), type, ...values }));
 }
 
-function schemaFor(kind: Kind | undefined, objects: readonly Diffable[]): Structural | undefined {
+/** The schema of the kind, or of the first object that is of a built-in kind. */
+export function schemaFor(kind: Kind | undefined, objects: readonly Diffable[]): Structural | undefined {
   for (const object of objects) {
     const { apiVersion, kind: name } = (object ?? {}) as { readonly apiVersion?: unknown; readonly kind?: unknown };
     const known = builtIns().get(`${String(apiVersion)} ${String(name)}`);

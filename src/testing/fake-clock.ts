@@ -13,6 +13,8 @@ export interface FakeClock extends Clock {
   advance(ms: number): Promise<void>;
   /** How many timers are set. */
   readonly pending: number;
+  /** What mixes things up in one moment, if anything; see {@link FakeClockOptions}. */
+  readonly seed?: number | undefined;
 }
 
 export interface FakeClockOptions {
@@ -73,6 +75,23 @@ export function fakeClock(options: FakeClockOptions = {}): FakeClock {
     return chosen;
   }
 
+  /** One after another: time that is moved twice moves by both, and never back. */
+  let moving: Promise<void> = Promise.resolve();
+
+  async function moveBy(ms: number): Promise<void> {
+    const until = now + ms;
+    await rest();
+    let isAtRest = true;
+    for (let timer = takeDue(until); timer !== undefined; timer = takeDue(until)) {
+      now = Math.max(now, timer.due);
+      timer.run();
+      if (!timer.isMinor) await rest();
+      isAtRest = !timer.isMinor;
+    }
+    now = until;
+    if (!isAtRest) await rest();
+  }
+
   async function rest(): Promise<void> {
     await turns();
     for (const each of [...joined]) await each();
@@ -81,6 +100,9 @@ export function fakeClock(options: FakeClockOptions = {}): FakeClock {
   return {
     now: () => now,
     after(delayMs, run, timerOptions): Undo {
+      // A timer that is due at no time would keep all others waiting.
+      if (Number.isNaN(delayMs))
+        throw new RangeError('orchplane: a timer is set for a number of milliseconds, not NaN');
       const timer: Timer = {
         due: now + Math.max(0, delayMs),
         run,
@@ -98,26 +120,22 @@ export function fakeClock(options: FakeClockOptions = {}): FakeClock {
     runDue() {
       for (let timer = takeDue(now); timer !== undefined; timer = takeDue(now)) timer.run();
     },
-    standingAt: (time) => fakeClock({ now: time }),
+    standingAt: (time) => fakeClock({ now: time, seed: options.seed }),
     join(each) {
       joined.add(each);
       return () => void joined.delete(each);
     },
     ...(mixing === undefined ? {} : { turn: mixing.turn, order: mixing.order }),
     async advance(ms) {
-      if (!(ms >= 0)) throw new RangeError(`orchplane: a clock is advanced by zero or more milliseconds, not by ${ms}`);
-      const until = now + ms;
-      await rest();
-      let isAtRest = true;
-      for (let timer = takeDue(until); timer !== undefined; timer = takeDue(until)) {
-        now = Math.max(now, timer.due);
-        timer.run();
-        if (!timer.isMinor) await rest();
-        isAtRest = !timer.isMinor;
+      if (!(ms >= 0 && ms < Number.POSITIVE_INFINITY)) {
+        throw new RangeError(`orchplane: a clock is advanced by zero or more milliseconds, not by ${ms}`);
       }
-      now = until;
-      if (!isAtRest) await rest();
+      const moved = moving.then(() => moveBy(ms));
+      // Whoever asked hears of a timer that throws; the next who moves time does not.
+      moving = moved.catch(() => undefined);
+      await moved;
     },
+    seed: options.seed,
     get pending() {
       return pending;
     },

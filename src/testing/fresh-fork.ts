@@ -20,7 +20,7 @@ export interface FreshForkOptions {
 export function freshFork(cluster: TestCluster, { seed }: FreshForkOptions = {}): TestCluster {
   const { ids } = cluster;
   return cluster.fork({
-    clock: fakeClock({ now: cluster.clock.now(), seed }),
+    clock: fakeClock({ now: cluster.clock.now(), seed: seed ?? cluster.clock.seed }),
     ids: isSequential(ids) ? ids.copy() : ids,
   });
 }

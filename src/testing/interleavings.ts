@@ -82,6 +82,8 @@ export async function interleavings(
   options: InterleavingOptions = {},
 ): Promise<void> {
   const seeds = seedsOf(options);
+  // All stories begin with the same state, and so does one that is told alone: nobody is still at work on it.
+  if (typeof from !== 'function') await from.settle();
   const failures: SeedFailure[] = [];
   let ran = 0;
   for (const seed of seeds) {
@@ -100,9 +102,12 @@ function seedsOf(options: InterleavingOptions): readonly number[] {
   refuseUnknownOptions('interleavings', options, OPTIONS);
   const { seed, seeds = DEFAULT_SEEDS } = options;
   if (seed !== undefined) return [seed];
-  if (typeof seeds !== 'number') return seeds;
-  if (Number.isInteger(seeds) && seeds >= 1) return Array.from({ length: seeds }, (_, index) => index + 1);
-  throw new TypeError(`orchplane: interleavings: seeds is a whole number from 1 on, or a list of seeds, not ${seeds}`);
+  if (typeof seeds !== 'number' && seeds.length > 0) return seeds;
+  if (typeof seeds === 'number' && Number.isInteger(seeds) && seeds >= 1)
+    return Array.from({ length: seeds }, (_, index) => index + 1);
+  throw new TypeError(
+    `orchplane: interleavings: seeds is a whole number from 1 on, or a list of seeds, not ${JSON.stringify(seeds)}`,
+  );
 }
 
 interface SeedRun {

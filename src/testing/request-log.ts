@@ -15,7 +15,7 @@ import type { ApiResponse } from '../protocol/response.js';
 import { managerOf } from '../server/manager-name.js';
 import type { Middleware } from '../server/middleware.js';
 import { isRecord } from '../util/json.js';
-import { isPromise, type MaybePromise } from '../util/maybe-promise.js';
+import { chain, isPromise, type MaybePromise } from '../util/maybe-promise.js';
 import { isWrite, nameIn, type RequestMatch, requestMatcher, sourceOf, userOf } from './faults/match.js';
 import { type TraceOptions, traceOf } from './trace.js';
 
@@ -106,12 +106,14 @@ class Recording implements RequestLog {
   readonly #cluster: Logged;
   readonly #stop: () => void;
   #entries: Entry[] = [];
+  /** Versions that writes of this log have made; no two make the same. */
+  readonly #written = new Set<string>();
 
   constructor(cluster: Logged, match: RequestMatch) {
     const isMeant = requestMatcher('recordRequests', match);
     this.#cluster = cluster;
     const follow: Middleware = (request, next) =>
-      isMeant(request, cluster.dialect) ? this.#follow(request, next) : next();
+      isMeant(request, cluster.dialect) ? this.#follow(request, next) : this.#overlook(request, next);
     // Outside of faults, whenever those come: it shows what callers see.
     this.#stop = cluster.use(Object.assign(follow, { isOutermost: true }));
   }
@@ -162,6 +164,17 @@ class Recording implements RequestLog {
     const match = 'names' in filter ? { kind: filter } : filter;
     const isMeant = requestMatcher(`the log's ${where}`, match);
     return this.#entries.filter(({ request }) => isMeant(request, this.#cluster.dialect));
+  }
+
+  /** Not logged; but what it writes is no change of somebody else's. */
+  #overlook(request: ApiRequest, next: () => MaybePromise<ApiResponse>): MaybePromise<ApiResponse> {
+    if (!isWrite(request.verb)) return next();
+    const revision = this.#cluster.resourceVersion;
+    return chain(next(), (response) => {
+      const version = versionIn(response);
+      if (version !== undefined && Number(version) > Number(revision)) this.#written.add(version);
+      return response;
+    });
   }
 
   #follow(request: ApiRequest, next: () => MaybePromise<ApiResponse>): MaybePromise<ApiResponse> {
@@ -220,12 +233,16 @@ class Recording implements RequestLog {
     const { name, resourceVersion } = (isRecord(metadata) ? metadata : {}) as Partial<Record<string, string>>;
     const isObject = name !== undefined && resourceVersion !== undefined;
     const now = isObject ? resourceVersion : this.#cluster.resourceVersion;
-    const mayChange = isWrite(began.verb) && !began.dryRun;
+    const isNewer = Number(now) > Number(revision);
+    // Another write may have come in while this one was on its way: that one has answered with this version already.
+    const isAnothers = isObject && this.#written.has(now);
+    const changed = isWrite(began.verb) && !began.dryRun && isNewer && !isAnothers;
+    if (changed && isObject) this.#written.add(now);
     return {
       outcome: { code: response.code },
       ...(began.name === undefined && began.verb === 'create' && name !== undefined ? { name } : {}),
       ...(isObject ? { versionAfter: resourceVersion } : {}),
-      changed: mayChange && Number(now) > Number(revision),
+      changed,
     };
   }
 
@@ -251,4 +268,11 @@ function outcomeOf(error: unknown): RequestOutcome {
   if (!StatusError.is(error)) return { code: 500, message: error instanceof Error ? error.message : String(error) };
   const { code, reason, message } = error;
   return { code, ...(reason === undefined ? {} : { reason }), message };
+}
+
+function versionIn(response: ApiResponse): string | undefined {
+  if (response.type === 'watch' || !isRecord(response.object)) return undefined;
+  const { metadata } = response.object;
+  const version = isRecord(metadata) ? metadata['resourceVersion'] : undefined;
+  return typeof version === 'string' ? version : undefined;
 }

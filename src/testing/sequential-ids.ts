@@ -21,6 +21,15 @@ export function sequentialIds(): SequentialIds {
   return counting(0, 0, 0);
 }
 
+const COUNTED_UID = /^00000000-0000-4000-8000-(\d{12})$/;
+
+/** Identities that go on after those that are taken, so that no two objects have the same. */
+export function sequentialIdsAfter(taken: Iterable<string>): SequentialIds {
+  let last = 0;
+  for (const uid of taken) last = Math.max(last, Number(COUNTED_UID.exec(uid)?.[1] ?? 0));
+  return counting(last, 0, 0);
+}
+
 /** Whether identities can be copied. */
 export function isSequential(ids: Ids): ids is SequentialIds {
   return 'copy' in ids;

@@ -4,8 +4,10 @@
 import type { ClusterOptions, ForkOptions } from '../cluster-options.js';
 import { createCluster, type FullCluster } from '../full-cluster.js';
 import { memoryStorage } from '../storage/memory-storage.js';
+import type { ClusterState } from '../storage/state.js';
+import type { Ids } from '../util/ids.js';
 import { type FakeClock, fakeClock } from './fake-clock.js';
-import { sequentialIds } from './sequential-ids.js';
+import { sequentialIdsAfter } from './sequential-ids.js';
 
 export interface TestCluster extends FullCluster {
   readonly clock: FakeClock;
@@ -36,6 +38,12 @@ const KEPT_EVENTS = 100_000;
 export function testCluster({ now, seed, ...options }: TestClusterOptions = {}): TestCluster {
   const clock = fakeClock({ now, seed });
   const storage = { keepEvents: KEPT_EVENTS, ...(options.storage ?? memoryStorage()) };
-  const cluster = createCluster({ ids: sequentialIds(), ...options, storage, clock });
+  const cluster = createCluster({ ids: idsAfter(options.from), ...options, storage, clock });
   return cluster as TestCluster;
+}
+
+/** A state may come from a test cluster, whose identities count as well. */
+function idsAfter(state: ClusterState | undefined): Ids {
+  const objects = Array.isArray(state?.objects) ? state.objects : [];
+  return sequentialIdsAfter(objects.map((object) => String(object?.metadata?.uid)));
 }

@@ -42,6 +42,9 @@ export interface ClusterTest extends TestAPI<{ cluster: TestCluster }> {
   seeds(seeds?: number | InterleavingOptions): SeededTest;
 }
 
+/** Below the limit of a test, whose own error would not say who is busy. */
+const SETTLE_MS = 4_000;
+
 const OPTIONS = ['seed', 'controllers', 'options'] as const satisfies readonly (keyof ClusterTestOptions)[];
 
 /**
@@ -62,15 +65,18 @@ export function clusterTest(given: ClusterTestOptions = {}): ClusterTest {
   async function makeSeeded(): Promise<TestCluster> {
     const cluster = testCluster({ ...options, ...run });
     await seed?.(cluster);
-    await cluster.settle();
+    await cluster.settle({ timeoutMs: SETTLE_MS });
     return cluster;
   }
+  const isRun = controllers !== undefined || options.controllers !== undefined;
 
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads from the pattern which fixtures are wanted
   const withCluster = base.extend('cluster', async ({}, { onCleanup }) => {
     seeded ??= makeSeeded();
     const cluster = freshFork(await seeded);
     onCleanup(() => cluster.close());
+    // Controllers look at everything once when they start. A test begins when they have.
+    if (isRun) await cluster.settle({ timeoutMs: SETTLE_MS });
     return cluster;
   });
 

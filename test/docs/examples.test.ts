@@ -57,7 +57,7 @@ describe('the examples', () => {
 
   test('are numbered without a gap, and have one line each in the index, in that order', () => {
     const index = readFileSync(join(folder, 'README.md'), 'utf8');
-    const rows = [...index.matchAll(/^\| \[(\d\d-[^\]]+?)\/?\]\(([^)]+)\) \| \S/gm)];
+    const rows = [...index.matchAll(/^\| \[(\d\d-[^\]]+?)\/?\]\(([^)]+)\) +\| \S/gm)];
     expect(rows.map(([, name]) => name)).toEqual(present);
     expect(present.map((name) => Number(name.slice(0, 2)))).toEqual(present.map((_, index) => index + 1));
     expect(rows.filter(([, , link]) => !existsSync(join(folder, link ?? ''))).map(([row]) => row)).toEqual([]);

@@ -38,7 +38,9 @@ describe('the packed package', () => {
   test('holds the built files, the documents and package.json, and nothing else', () => {
     expect(files).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'package.json']));
     const strangers = files.filter(
-      (file) => !/^(dist\/.+|docs\/.+\.md|LICENSE|README\.md|CHANGELOG\.md|package\.json)$/.test(file),
+      (file) =>
+        !/^(dist\/.+|docs\/.+\.md|docs\/images\/.+|examples\/.+|LICENSE|[A-Z]+\.md|package\.json)$/.test(file) ||
+        /(^|\/)(playground|node_modules)\//.test(file),
     );
     expect(strangers).toEqual([]);
     const unbuilt = files.filter((file) => file.startsWith('dist/') && !/\.(js|js\.map|d\.ts)$/.test(file));

@@ -179,6 +179,7 @@ export class WorkQueue implements Activity {
     const { reconcile, onError } = this.#options;
     try {
       const again = await reconcile(key);
+      if (Number.isNaN(again?.requeueAfterMs)) throw new TypeError('orchplane: requeueAfterMs is NaN');
       this.#failures.delete(key);
       this.#conflicts.delete(key);
       if (again?.requeueAfterMs !== undefined) this.addAfter(key, again.requeueAfterMs);

@@ -8,7 +8,7 @@
 import type { DivertibleStream, WatchFront, WireEvent } from '../../protocol/watch-event.js';
 import type { MiddlewareHost } from '../../server/middleware.js';
 import type { Activity } from '../../util/activity.js';
-import type { Undo } from '../../util/clock.js';
+import { nextTurn, type Undo } from '../../util/clock.js';
 
 /** What a fault does with one stream. */
 export interface Shape {
@@ -47,6 +47,9 @@ export function shapeStream(
   watch.divert((behind) => new ShapedStream(behind, host, shapeOf));
 }
 
+/** More turns than any event is late by; a reader that reads no more is not waited for. */
+const MOST_TURNS = 100;
+
 class ShapedStream implements WatchFront, Activity, StreamControl {
   readonly #behind: WatchFront;
   readonly #host: MiddlewareHost;
@@ -57,6 +60,7 @@ class ShapedStream implements WatchFront, Activity, StreamControl {
   #isFollowed = false;
   #isPassing = false;
   #isOver = false;
+  #stopJoining: Undo | undefined;
 
   constructor(behind: WatchFront, host: MiddlewareHost, shapeOf: (control: StreamControl) => Shape) {
     this.#behind = behind;
@@ -155,8 +159,18 @@ class ShapedStream implements WatchFront, Activity, StreamControl {
         this.#host.activities.move();
         this.#flush();
       });
+      if (entry.state === 'coming') this.#keepTimeBack();
     }
     this.#flush();
+  }
+
+  /** Time does not go on while something is on its way that needs none. */
+  #keepTimeBack(): void {
+    this.#stopJoining ??= this.#host.clock.join?.(async () => {
+      for (let left = MOST_TURNS; left > 0 && this.isBusy(); left--) await nextTurn();
+      this.#stopJoining?.();
+      this.#stopJoining = undefined;
+    });
   }
 
   #flush(): void {
@@ -185,6 +199,7 @@ class ShapedStream implements WatchFront, Activity, StreamControl {
   #over(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#stopJoining?.();
     this.#leave();
     this.#shape.closed?.();
   }

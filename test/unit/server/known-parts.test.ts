@@ -3,7 +3,7 @@
  * been made of a copy.
  */
 import { describe, expect, test } from 'vitest';
-import { defaultAdmission, defineAdmission } from '../../../src/index.js';
+import { type AdmissionPlugin, defaultAdmission, defineAdmission } from '../../../src/index.js';
 import {
   CronJob,
   DaemonSet,
@@ -139,6 +139,23 @@ describe('a template that was stored', () => {
       .create({ metadata: { name: 'x' }, spec: { template: { spec: known } } } as never);
     expect(job.spec.template.spec.containers[0]?.image).toBe('web:2');
     expect((known as Pod['spec']).containers[0]?.image).toBe('web:1');
+  });
+
+  test('may be changed by a plugin that says it never waits', async () => {
+    const plugin: AdmissionPlugin = {
+      name: 'Hasty',
+      mayWait: () => false,
+      mutate: ({ object }) => {
+        if (object?.kind === 'Job') (object as unknown as Job).spec.template.spec.hostname = 'h';
+      },
+    };
+    const cluster = testCluster({ admission: [...defaultAdmission, plugin] });
+    const known = await storedSpec(cluster, 'Never');
+    const job = await cluster
+      .api(Job)
+      .create({ metadata: { name: 'x' }, spec: { template: { spec: known } } } as never);
+    expect(job.spec.template.spec.hostname).toBe('h');
+    expect(known).not.toHaveProperty('hostname');
   });
 
   test('of another cluster is read anew: what is behind a gate here does not come in', async () => {

@@ -132,11 +132,15 @@ describe('matchers of objects', () => {
     const another = await configMaps.create({ metadata: { name: 'owner' } });
     expect(failed(matchers.toBeOwnedBy(owned, another))).toContain('that is another object of this name');
     expect(() => matchers.toBeOwnedBy(owned, {})).toThrow('takes the owner as it came from the server');
+    expect(() => matchers.toBeOwnedBy(owned, undefined as never)).toThrow('as it came from the server, not nothing');
   });
 
   test('toBeStatusError', () => {
     const error = errors.notFound({ group: '', resource: 'pods' }, 'web');
     passed(matchers.toBeStatusError(error));
+    // Nobody hears the refusal of a promise that was not awaited: it must not end the process.
+    expect(() => matchers.toBeStatusError(Promise.reject(error))).toThrow('a promise, which has to be awaited first');
+    expect(() => matchers.toMatchTrace(testCluster(), '')).toThrow(/an object with [a-zA-Z, ]+, …$/);
     passed(matchers.toBeStatusError(error, 'NotFound', '"web" not found'));
     expect(failed(matchers.toBeStatusError(error, 'Conflict'))).toBe(
       'expected a StatusError Conflict:\n  it is NotFound (404): pods "web" not found',

@@ -37,6 +37,12 @@ describe('clusterTest', () => {
       await cluster.api(ConfigMap).create(original);
     },
   });
+  test('begins when the controllers have looked at what was seeded', async ({ cluster }) => {
+    using log = recordRequests(cluster);
+    await cluster.settle();
+    expect(log.requests()).toEqual([]);
+  });
+
   afterAll(() => {
     expect(seeded).toBe(1);
   });
