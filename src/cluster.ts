@@ -33,6 +33,7 @@ import type { ApiResponse } from './protocol/response.js';
 import { Availability } from './registry/availability.js';
 import { Registry } from './registry/registry.js';
 import { KnownParts } from './schema/reuse.js';
+import { once } from './schema/type.js';
 import { Attendants, type MoreAttendants } from './server/attend.js';
 import { audited } from './server/audited.js';
 import { checkPlugged } from './server/check-plugged.js';
@@ -253,7 +254,7 @@ function assemble(parts: ClusterParts): Assembled {
   }
 
   async function close(): Promise<void> {
-    closing.abort(errors.serviceUnavailable('the cluster is closed'));
+    closing.abort(CLOSED());
     middlewares.clear();
     for (const watch of [...context.watches]) watch.close();
     attendants.close();
@@ -382,6 +383,9 @@ function assemble(parts: ClusterParts): Assembled {
   const whole: Cluster = Object.freeze(Object.assign(cluster, parts.extend(cluster, parts.client)));
   return { cluster: whole, load: (state) => loadState(state, { store, registry, attendants }), startOver, start };
 }
+
+/** One for all: where a cluster was closed says nothing to who asks afterwards, and a stack costs more than a fork. */
+const CLOSED = once(() => errors.serviceUnavailable('the cluster is closed'));
 
 /** Events on their way to those who follow watches. */
 function deliveries(watches: ReadonlySet<RunningWatch>): Activity {

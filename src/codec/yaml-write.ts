@@ -9,15 +9,24 @@ import { compareKeys } from './yaml-write-order.js';
 import { PRINTABLE, styleOf, type TextTraits, traitsOf } from './yaml-write-scalar.js';
 
 /**
- * A JSON value as a YAML document with its final line end. Keys that hold `undefined` are left out.
+ * A JSON value as a YAML document with its final line end. Keys that hold `undefined` are left out; half a surrogate pair
+ * becomes U+FFFD.
  *
  * @example
  * writeYaml({ b: ['yes'], a: 1 }) // a: 1\nb:\n- "yes"\n
  */
-export function writeYaml(value: unknown): string {
-  const writer = new YamlWriter();
+export function writeYaml(value: unknown, options: WriteYamlOptions = {}): string {
+  const writer = new YamlWriter(options);
   writer.node(value, { isInMapping: false });
   return writer.end();
+}
+
+export interface WriteYamlOptions {
+  /**
+   * The key `<<` in quotes, so that readers do not take it for a merge. The reference server leaves them out, and its own
+   * reader does not understand what it wrote; false unless given.
+   */
+  readonly quoteMergeKeys?: boolean;
 }
 
 const INDENT = 2;
@@ -27,6 +36,7 @@ const WIDTH = 80;
 const LONGEST_SIMPLE_KEY = 128;
 
 class YamlWriter {
+  readonly #quoteMergeKeys: boolean;
   #text = '';
   #column = 0;
   /** Of the container being written; none yet. */
@@ -35,6 +45,10 @@ class YamlWriter {
   #isSpaced = true;
   /** Whether there is nothing but indentation and `-`, `?` and `:` in this line. */
   #isIndentation = true;
+
+  constructor({ quoteMergeKeys = false }: WriteYamlOptions) {
+    this.#quoteMergeKeys = quoteMergeKeys;
+  }
 
   end(): string {
     this.#indent = -1;
@@ -83,7 +97,8 @@ class YamlWriter {
   }
 
   #key(key: string): void {
-    const traits = traitsOf(key);
+    const isMerge = key === '<<' && this.#quoteMergeKeys;
+    const traits = isMerge ? { ...traitsOf(key), mayBePlain: false } : traitsOf(key);
     if (!traits.isMultiline && byteLength(key) <= LONGEST_SIMPLE_KEY) {
       this.#string(key, { isSimpleKey: true }, traits);
       this.#indicator(':', { needsSpace: false });

@@ -10,7 +10,9 @@ import type { ApiObject } from '../meta/object.js';
 import { DEFAULT_NAMESPACES } from '../server/seed.js';
 import type { ClusterState } from '../storage/state.js';
 import { uidFromText } from '../util/ids.js';
+import { isRecord } from '../util/json.js';
 import { refuseUnknownOptions } from '../util/options.js';
+import { show } from './matchers/result.js';
 
 export interface CaptureOptions {
   /** Only objects of these kinds, in whatever version they are stored. */
@@ -34,7 +36,7 @@ export type CapturedCluster = Pick<Cluster, 'resourceVersion' | 'inside' | 'kind
 export function captureCluster(cluster: CapturedCluster, options: CaptureOptions = {}): ClusterState {
   refuseUnknownOptions('captureCluster', options, ['kinds', 'namespace', 'initial']);
   const storages = storagesOf(cluster);
-  const wanted = options.kinds?.map((kind) => `${cluster.dialect.group(kind.group)} ${kind.kind}`);
+  const wanted = kindsOf(options)?.map((kind) => `${cluster.dialect.group(kind.group)} ${kind.kind}`);
   const objects = cluster.inside.everything().filter((object) => {
     if (wanted !== undefined && !wanted.includes(groupKindOf(object))) return false;
     if (options.namespace !== undefined && !isIn(options.namespace, object)) return false;
@@ -45,7 +47,8 @@ export function captureCluster(cluster: CapturedCluster, options: CaptureOptions
 
 /**
  * The same as YAML, one document for each object, made to be kept in a repository: what did not change has the same lines.
- * Takes a cluster or a state.
+ * Takes a cluster or a state. `parseCapture` reads every text in it as it was, but for halves of surrogate pairs, which no
+ * file can hold: they are U+FFFD.
  *
  * @example
  * await writeFile('cluster.yaml', captureYaml(cluster));
@@ -53,7 +56,7 @@ export function captureCluster(cluster: CapturedCluster, options: CaptureOptions
 export function captureYaml(from: CapturedCluster | ClusterState, options?: CaptureOptions): string {
   const { resourceVersion, objects } = stateOf(from, options);
   const header = `${HEADER}\n${VERSION_COMMENT}${resourceVersion}\n`;
-  return [header, ...objects.map((object) => writeYaml(object))].join('---\n');
+  return [header, ...objects.map((object) => writeYaml(object, { quoteMergeKeys: true }))].join('---\n');
 }
 
 /**
@@ -77,6 +80,20 @@ function stateOf(from: CapturedCluster | ClusterState, options: CaptureOptions |
   if (!('objects' in from)) return captureCluster(from, options);
   if (options === undefined) return from;
   throw new TypeError('orchplane: a state has been captured already: options are for clusters');
+}
+
+function kindsOf({ kinds }: CaptureOptions): CaptureOptions['kinds'] {
+  if (kinds === undefined) return undefined;
+  const given: readonly unknown[] = Array.isArray(kinds) ? kinds : [];
+  if (Array.isArray(kinds) && given.every(isKind)) return kinds;
+  const shown = isKind(kinds) ? `the kind ${kinds.kind}` : show(kinds);
+  throw new TypeError(
+    `orchplane: captureCluster: kinds is a list of kinds such as [ConfigMap] of orchplane/kinds, not ${shown}`,
+  );
+}
+
+function isKind(value: unknown): value is Kind {
+  return isRecord(value) && isRecord(value['names']) && typeof value['kind'] === 'string';
 }
 
 function groupKindOf({ apiVersion, kind }: ApiObject): string {

@@ -12,13 +12,15 @@ import {
 } from '../manifests/read.js';
 import { parseApiVersion } from '../meta/gvk.js';
 import type { ApiObject } from '../meta/object.js';
+import { JsonSyntaxError, parseJson } from '../meta/parse-json.js';
 import type { ClusterState } from '../storage/state.js';
 import { uidFromText } from '../util/ids.js';
 import { cloneJson, deepFreeze, isRecord } from '../util/json.js';
 import { VERSION_COMMENT } from './capture.js';
 
 /**
- * The state in a text: YAML with any number of documents, or JSON; lists of any kind are taken apart.
+ * The state in a text: YAML with any number of documents, or JSON; lists of any kind are taken apart. Of a key that stands
+ * twice in an object the last counts.
  *
  * - An object without a uid gets one that follows from its kind and name; one without a time of creation is from 1970.
  * - Versions stay as they are. Objects without one are put behind the newest, in their order. Where a version is too large
@@ -35,7 +37,7 @@ export function parseCapture(text: string): ClusterState {
   const versions: bigint[] = [];
   const inComment = VERSION_LINE.exec(COMMENTS.exec(text)?.[0] ?? '')?.[1];
   if (inComment !== undefined) versions.push(BigInt(inComment));
-  for (const document of readDocuments({ text })) {
+  for (const document of jsonDocuments(text) ?? readDocuments({ text })) {
     if (document instanceof ManifestError) throw document;
     versions.push(...collect(document, found));
   }
@@ -46,6 +48,76 @@ export function parseCapture(text: string): ClusterState {
 const COMMENTS = /^(?:\uFEFF?[ \t]*(?:#.*)?\r?\n)*/;
 const VERSION_LINE = new RegExp(`^${VERSION_COMMENT}(\\d+)\\s*$`, 'm');
 
+type ReadDocument = Pick<ManifestDocument, 'place' | 'value'>;
+
+/**
+ * The documents of a text that is JSON, one or several behind each other; undefined when it is not. YAML would do for most
+ * of them, but not for all that JSON may hold: it knows no U+007F, and U+0085 is the end of a line to it.
+ */
+function jsonDocuments(text: string): readonly ReadDocument[] | undefined {
+  const documents: ReadDocument[] = [];
+  let line = 1;
+  let from = 0;
+  for (;;) {
+    const start = endOfGap(text, from);
+    if (start === text.length) return documents.length === 0 ? undefined : documents;
+    line += countLines(text, from, start);
+    const end = endOfJson(text, start);
+    const value = end === undefined ? NO_JSON : jsonOrNone(text.slice(start, end));
+    if (end === undefined || value === NO_JSON) return undefined;
+    documents.push({ place: { document: documents.length + 1, line }, value });
+    line += countLines(text, start, end);
+    from = end;
+  }
+}
+
+/** What may stand between documents: white space, marks of byte order, comments, `---` and `...`. */
+const GAP = /[ \t\r\n\uFEFF]+|^(?:#[^\r\n]*|(?:---|\.\.\.)(?=[ \t\r\n]|$))/my;
+
+/** The index of what follows the gap that begins at `from`. */
+function endOfGap(text: string, from: number): number {
+  let end = from;
+  for (;;) {
+    GAP.lastIndex = end;
+    const length = GAP.exec(text)?.[0].length ?? 0;
+    if (length === 0) return end;
+    end += length;
+  }
+}
+
+/** The index behind the bracket that closes the one at `start`; undefined where there is none. */
+function endOfJson(text: string, start: number): number | undefined {
+  if (text[start] !== '{' && text[start] !== '[') return undefined;
+  let depth = 0;
+  let isQuoted = false;
+  for (let at = start; at < text.length; at++) {
+    const char = text[at];
+    if (isQuoted) {
+      if (char === '\\') at++;
+      else if (char === '"') isQuoted = false;
+    } else if (char === '"') isQuoted = true;
+    else if (char === '{' || char === '[') depth++;
+    else if ((char === '}' || char === ']') && --depth === 0) return at + 1;
+  }
+  return undefined;
+}
+
+const NO_JSON = Symbol('no JSON');
+
+function jsonOrNone(text: string): unknown {
+  try {
+    return parseJson(text).value;
+  } catch (error) {
+    // The reader of YAML is asked next, and says what is wrong.
+    if (error instanceof JsonSyntaxError) return NO_JSON;
+    throw error;
+  }
+}
+
+function countLines(text: string, from: number, to: number): number {
+  return text.slice(from, to).match(/\r\n|\r|\n/g)?.length ?? 0;
+}
+
 interface Found {
   readonly place: ManifestPlace;
   readonly object: Readonly<Record<string, unknown>>;
@@ -55,7 +127,7 @@ interface Found {
 }
 
 /** Puts the objects of a document into `found`; the versions of whole lists come back. */
-function collect({ place, value }: ManifestDocument, found: Found[]): bigint[] {
+function collect({ place, value }: ReadDocument, found: Found[]): bigint[] {
   if (isState(value)) {
     found.push(...value.objects.map((object, index) => objectAt({ ...place, item: index + 1 }, object)));
     return [versionOf(value.resourceVersion, place) ?? 0n];

@@ -48,6 +48,8 @@ describe.skipIf(executablePath === undefined)('in Chromium (skipped where there 
   };
 
   const type = async (line: string): Promise<void> => {
+    // No line is taken before the one ahead of it has ended.
+    await expect.poll(() => visit.page.locator('.terminal-prompt button').count(), { timeout: 20_000 }).toBe(0);
     await visit.page.locator('#command').fill(line);
     await visit.page.keyboard.press('Enter');
   };
@@ -78,9 +80,10 @@ describe.skipIf(executablePath === undefined)('in Chromium (skipped where there 
     await visit.page.locator('#command').press('ArrowUp');
     expect(await visit.page.locator('#command').inputValue()).toBe('get configmaps -w');
     await type('get all -A');
+    await visit.see(terminal.locator('.terminal-output'), /get all -A\s*\S/);
     await shot('command-line');
     await type('edit configmap sizes');
-    await expect.poll(() => visit.text()).toContain('size: m');
+    await expect.poll(() => visit.text(), { timeout: 20_000 }).toContain('size: m');
     await visit.see(await panel('requests'), 'command line');
   });
 
@@ -98,6 +101,78 @@ describe.skipIf(executablePath === undefined)('in Chromium (skipped where there 
       if (index === 1) await shot(`scenario-${id}`);
     }
     await visit.see(story, 'That was it.');
+  });
+
+  test("a scenario shows what it is about, and leads back to the visitor's cluster and text", {
+    timeout: 60_000,
+  }, async () => {
+    const mine = CONFIG.replace('SIZE', 'mine');
+    await visit.write(mine);
+    await visit.apply();
+    await visit.see(visit.tree, 'sizes');
+    await visit.write(`${mine}# a note\n`);
+    const story = await panel('scenarios');
+    await visit.see(story.locator('.cards > p'), 'Your cluster and the text of the editor are kept');
+    expect(await story.locator('.cards > :first-child').evaluate((each) => each.tagName)).toBe('P');
+    await visit.page.locator('#scenario-two-managers').click();
+    await visit.see(visit.page.locator('.aside-mark'), 'Scenario: ');
+    await visit.see(visit.tree, 'Nothing here yet.');
+    await visit.page.locator('#scenario-next').click();
+    await visit.see(visit.line('.spec.replicas'), 'owned by ci');
+    await visit.page.locator('#scenario-back').click();
+    await visit.see(visit.tree, 'sizes');
+    expect(await visit.text()).toContain('# a note');
+    await visit.see(visit.line('.data.size'), 'mine');
+    expect(await visit.page.locator('.aside-mark').count()).toBe(0);
+    await visit.see(story, 'A scenario has a cluster of its own.');
+  });
+
+  test('tables of a scenario keep their columns on a phone', { timeout: 60_000 }, async () => {
+    await visit.page.setViewportSize({ width: 390, height: 844 });
+    await visit.speed('60×');
+    await visit.page.getByRole('navigation').getByRole('button', { name: 'Scenarios' }).click();
+    await visit.page.locator('#scenario-rollout').click();
+    await visit.page.locator('#scenario-next').click();
+    const table = visit.page.locator('.step pre', { hasText: '$ get pods' }).locator('.told');
+    await visit.see(table, /NAME +READY +STATUS/);
+    const { lines, height, isScrolled } = await table.evaluate((each) => ({
+      lines: (each.textContent ?? '').split('\n').length,
+      height: each.clientHeight / Number.parseFloat(getComputedStyle(each).lineHeight),
+      isScrolled: each.scrollWidth > each.clientWidth,
+    }));
+    expect(isScrolled).toBe(true);
+    expect(Math.round(height)).toBe(lines);
+    expect(await visit.isTooWide()).toBe(false);
+  });
+
+  test('requests show what was sent and what came back', { timeout: 60_000 }, async () => {
+    await visit.write(CONFIG.replace('SIZE', 'sent'));
+    await visit.apply();
+    const requests = await panel('requests');
+    await requests.getByRole('button', { name: /PATCH/ }).click();
+    await visit.see(requests.getByRole('region', { name: 'Request' }), 'size: sent');
+    await visit.see(requests.getByRole('region', { name: 'Answer' }), /Answered 201 in[\s\S]*uid:/);
+    // The documents scroll in their places; the page does not.
+    expect(await visit.page.evaluate(() => document.documentElement.scrollHeight <= innerHeight)).toBe(true);
+  });
+
+  test('leaving the page asks first when something would be lost, and only then', { timeout: 60_000 }, async () => {
+    const untouched = await PlaygroundPage.open(browser, site.url);
+    await untouched.page.locator('.cm-content').click();
+    const closed = untouched.page.waitForEvent('close');
+    await untouched.page.close({ runBeforeUnload: true });
+    await closed;
+    await untouched.close();
+
+    await visit.write(CONFIG.replace('SIZE', 'precious'));
+    await visit.apply();
+    await visit.see(visit.line('.data.size'), 'precious');
+    const asked = visit.page.waitForEvent('dialog');
+    await visit.page.close({ runBeforeUnload: true });
+    const dialog = await asked;
+    expect(dialog.type()).toBe('beforeunload');
+    await dialog.dismiss();
+    await visit.see(visit.line('.data.size'), 'precious');
   });
 
   test('a link brings everything back, and a damaged one breaks nothing', { timeout: 60_000 }, async () => {
@@ -167,6 +242,17 @@ describe.skipIf(executablePath === undefined)('in Chromium (skipped where there 
     await changes.nth(1).locator('button').click();
     await visit.see(visit.line('.data.size'), 'medium');
     await visit.see(time, 'you see the past');
+    // Nothing is written from there, and the tree has a way back.
+    const apply = visit.page.getByRole('button', { name: 'Apply', exact: true });
+    expect(await apply.isDisabled()).toBe(true);
+    expect(await visit.object.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true);
+    await visit.see(visit.verdict, 'Nothing is judged or written until you are back in the present');
+    await visit.tree.getByRole('button', { name: 'Back to now' }).click();
+    await visit.see(visit.line('.data.size'), 'large');
+    expect(await apply.isDisabled()).toBe(false);
+    for (const id of ['time-restore', 'time-fork']) expect(await visit.page.locator(`#${id}`).isDisabled()).toBe(true);
+    await visit.see(time.locator('.time-hint'), /Restore undoes.*Fork leaves it/);
+    await changes.nth(1).locator('button').click();
     await visit.see(time.locator('.diff'), /- {3}size: small[\s\S]*\+ {3}size: medium/);
     await time.getByRole('button', { name: 'Against the present' }).click();
     await visit.see(time.locator('.diff'), /- {3}size: medium[\s\S]*\+ {3}size: large/);
@@ -174,9 +260,11 @@ describe.skipIf(executablePath === undefined)('in Chromium (skipped where there 
 
     await visit.page.locator('#time-fork').click();
     await visit.see(visit.notices, 'This is another cluster now');
+    await visit.see(visit.page.locator('.aside-mark'), /Fork of version \d+.*Leave the fork/);
     await visit.tree.getByText('sizes').click();
     await visit.see(visit.line('.data.size'), 'medium');
-    await visit.page.locator('#time-leave').click();
+    await visit.page.locator('.aside-mark').getByRole('button', { name: 'Leave the fork' }).click();
+    expect(await visit.page.locator('.aside-mark').count()).toBe(0);
     await visit.tree.getByText('sizes').click();
     await visit.see(visit.line('.data.size'), 'large');
 

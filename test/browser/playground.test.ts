@@ -249,6 +249,7 @@ describe.skipIf(executablePath === undefined)('in Chromium (skipped where there 
 
     test('another user may do less, and is told before and after', async () => {
       await visit.be('User', 'bob');
+      await visit.see(visit.tree, 'The page itself looks as admin; only what you send is sent as bob.');
       await visit.see(visit.verdict, 'User "bob" cannot patch resource "deployments" in API group "apps"');
       await visit.apply();
       await visit.see(visit.notices, 'is forbidden');
@@ -319,7 +320,7 @@ spec:
       const dark = await background();
       expect(dark).not.toBe(light);
       await visit.page.getByRole('button', { name: 'Light colours' }).click();
-      expect(await background()).toBe(light);
+      await expect.poll(background).toBe(light);
       await visit.page.reload();
       await visit.page.locator('.cm-content').waitFor();
       await expect.poll(background).toBe(light);

@@ -38,6 +38,7 @@ export function App({ session }: AppProps) {
         <Tree session={session} />
         <ObjectView session={session} />
         <Drawer session={session} />
+        <Notices session={session} />
       </main>
       <nav class="parts" aria-label="Parts of the page">
         {(['editor', 'tree', 'object'] as const).map((each) => (
@@ -59,7 +60,6 @@ export function App({ session }: AppProps) {
           </button>
         ))}
       </nav>
-      <Notices session={session} />
     </div>
   );
 }

@@ -4,6 +4,7 @@
 import { render } from 'preact';
 import { App } from './app.js';
 import { openers } from './panels/index.js';
+import { warnBeforeLoss } from './session/before-unload.js';
 import { Session } from './session/session.js';
 import './ui/style.css';
 
@@ -13,3 +14,5 @@ if (root === null) throw new Error('the page has no place for the playground');
 const session = new Session();
 render(<App session={session} />, root);
 for (const open of openers) if (await open(session)) break;
+session.markSaved();
+warnBeforeLoss(session);

@@ -3,29 +3,32 @@
  *
  * - Fields that the manifest does not have may be anything; `null` means absent.
  * - Items of a list that carry a key (a container its `name`, a condition its `type`) are found by it, and there may be
- *   others besides. All other lists have to be the same, item by item.
- * - Amounts are compared by value: `1000m` is `1`.
+ *   others besides. Where several have the same key, each expected item has one of its own that matches it. All other
+ *   lists have to be the same, item by item.
+ * - Amounts are compared by value: `1000m` is `1`. Texts that only look like amounts are not.
  * - `stringData` of a Secret is compared with `data`.
  */
 import { ManifestError, readDocuments } from '../../manifests/read.js';
 import { Quantity } from '../../meta/quantity.js';
 import { encodeBase64Text } from '../../util/base64.js';
-import { isRecord } from '../../util/json.js';
-import { type MatcherResult, nameOf, resultOf, show } from './result.js';
+import { isRecord, own } from '../../util/json.js';
+import { type AmountPlace, amountsOf, fieldAmounts, isAmount, itemAmounts } from './amounts.js';
+import { assign } from './assign.js';
+import { type MatcherResult, nameOf, objectOf, resultOf, show } from './result.js';
 
 /** The text of one manifest (YAML or JSON), or any part of an object. */
 export type ManifestPart = string | object;
 
 export function toMatchManifest(received: unknown, manifest: ManifestPart): MatcherResult {
+  const object = objectOf('toMatchManifest', received);
   const expected = expectedOf(manifest);
-  const problems: string[] = [];
-  if (isRecord(received)) compare(received, expected, { path: '', problems, isAmount: false });
-  else problems.push(`it is ${show(received)}, and no object`);
+  const place: Place = { path: '', amounts: amountsOf(object, expected) };
+  const problems = compare(object, expected, place);
   return resultOf(
     problems,
-    `${nameOf(received)} is not what the manifest says:`,
-    `${nameOf(received)} is what the manifest says, and should not be`,
-    { actual: isRecord(received) ? part(received, expected) : received, expected },
+    `${nameOf(object)} is not what the manifest says:`,
+    `${nameOf(object)} is what the manifest says, and should not be`,
+    problems.length === 0 ? {} : { actual: part(object, expected, place), expected },
   );
 }
 
@@ -49,98 +52,138 @@ function readOne(text: string): unknown {
 
 interface Place {
   readonly path: string;
-  readonly problems: string[];
-  /** Texts here are amounts. */
-  readonly isAmount: boolean;
+  readonly amounts: AmountPlace;
 }
 
-/** Below these, every text is an amount. */
-const AMOUNTS = ['limits', 'requests', 'capacity', 'allocatable', 'hard', 'used', 'overhead', 'allocatedResources'];
-
-function compare(received: unknown, expected: unknown, place: Place): void {
-  if (expected === null || expected === undefined) {
-    if (received !== undefined && received !== null) tell(place, `expected nothing, got ${show(received)}`);
-  } else if (isRecord(expected)) {
-    if (!isRecord(received)) tell(place, `expected ${show(expected)}, got ${show(received)}`);
-    else for (const [key, value] of Object.entries(expected)) compare(received[key], value, below(place, key));
-  } else if (Array.isArray(expected)) {
-    if (Array.isArray(received)) compareLists(received, expected, place);
-    // An empty list is left out where it is stored.
-    else if (received !== undefined || expected.length > 0)
-      tell(place, `expected ${show(expected)}, got ${show(received)}`);
-  } else if (!isSame(received, expected, place.isAmount)) {
-    tell(place, `expected ${show(expected)}, got ${show(received)}`);
+/** What is wrong, in a line each. */
+function compare(received: unknown, expected: unknown, place: Place): readonly string[] {
+  if (expected === null || expected === undefined)
+    return received === undefined || received === null ? [] : other(received, expected, place);
+  if (isRecord(expected)) {
+    if (!isRecord(received)) return other(received, expected, place);
+    return Object.entries(expected).flatMap(([key, value]) => compare(own(received, key), value, below(place, key)));
   }
+  if (Array.isArray(expected)) {
+    if (Array.isArray(received)) return compareLists(received, expected, place);
+    // An empty list is left out where it is stored.
+    return received === undefined && expected.length === 0 ? [] : other(received, expected, place);
+  }
+  return isSame(received, expected, place) ? [] : other(received, expected, place);
 }
 
-function compareLists(received: readonly unknown[], expected: readonly unknown[], place: Place): void {
+function other(received: unknown, expected: unknown, { path }: Place): readonly string[] {
+  return [`${path}: expected ${show(expected ?? undefined)}, got ${show(received)}`];
+}
+
+function compareLists(received: readonly unknown[], expected: readonly unknown[], place: Place): readonly string[] {
   const key = keyOfItems(expected);
   if (key === undefined) {
     if (received.length !== expected.length)
-      tell(place, `expected ${expected.length} items, got ${received.length}: ${show(received)}`);
-    else for (const [index, item] of expected.entries()) compare(received[index], item, at(place, `[${index}]`));
-    return;
+      return [`${place.path}: expected ${expected.length} items, got ${received.length}: ${show(received)}`];
+    return expected.flatMap((item, index) => compare(received[index], item, itemAt(place, `[${index}]`)));
   }
-  for (const item of expected) {
-    const name = (item as Record<string, unknown>)[key];
-    const found = received.find((other) => isRecord(other) && other[key] === name);
-    const there = at(place, `[${key}=${show(name)}]`);
-    if (found === undefined) tell(there, `there is no such item; there are ${namesOf(received, key)}`);
-    else compare(found, item, there);
+  return itemsByKey(received, expected, { key, place }).flatMap(({ found, problems }, index) => {
+    if (found !== undefined) return problems;
+    const name = partOf(expected[index], key);
+    const isThere = received.some((item) => partOf(item, key) === name);
+    const what = isThere ? 'there are not as many such items' : 'there is no such item';
+    return [`${place.path}[${key}=${show(name)}]: ${what}; there are ${namesOf(received, key)}`];
+  });
+}
+
+interface FoundItem {
+  /** In a list of its own, because an item may be anything; undefined: there is none. */
+  readonly found: readonly [unknown] | undefined;
+  readonly problems: readonly string[];
+}
+
+/** For each expected item the received one with the same key. */
+function itemsByKey(
+  received: readonly unknown[],
+  expected: readonly unknown[],
+  { key, place }: { readonly key: string; readonly place: Place },
+): readonly FoundItem[] {
+  const byName = new Map<unknown, number[]>();
+  for (const [at, item] of received.entries()) {
+    const name = partOf(item, key);
+    const same = byName.get(name);
+    if (same === undefined) byName.set(name, [at]);
+    else same.push(at);
   }
+  const candidates = expected.map((item) => {
+    const name = partOf(item, key);
+    const there = itemAt(place, `[${key}=${show(name)}]`);
+    return new Map((byName.get(name) ?? []).map((at) => [at, compare(received[at], item, there)]));
+  });
+  const assigned = assign(candidates);
+  return assigned.map(({ received: at, problems }) => ({
+    found: at === undefined ? undefined : [received[at]],
+    problems,
+  }));
 }
 
 /** What tells items of a list apart, in the order in which it is looked for. */
 const ITEM_KEYS = ['name', 'type', 'mountPath', 'devicePath', 'containerPort', 'port', 'uid', 'ip', 'key', 'path'];
 
-/** A key that every item has, each with a value of its own. */
+/** A key that every item has: one that tells them all apart, if there is one. */
 function keyOfItems(items: readonly unknown[]): string | undefined {
   if (items.length === 0) return undefined;
-  return ITEM_KEYS.find((key) => {
-    const values = items.map((item) => (isRecord(item) ? item[key] : undefined));
-    return (
-      values.every((value) => typeof value === 'string' || typeof value === 'number') &&
-      new Set(values).size === values.length
-    );
-  });
+  const isKey = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';
+  const keys = ITEM_KEYS.filter((key) => items.every((item) => isKey(partOf(item, key))));
+  return keys.find((key) => new Set(items.map((item) => partOf(item, key))).size === items.length) ?? keys[0];
+}
+
+function partOf(item: unknown, key: string): unknown {
+  return isRecord(item) ? own(item, key) : undefined;
 }
 
 function namesOf(items: readonly unknown[], key: string): string {
-  return items.map((item) => show(isRecord(item) ? item[key] : item)).join(', ') || 'none';
+  return items.map((item) => show(isRecord(item) ? own(item, key) : item)).join(', ') || 'none';
 }
 
-function isSame(received: unknown, expected: unknown, isAmount: boolean): boolean {
-  if (Object.is(received, expected)) return true;
-  if (!isAmount || received === undefined) return false;
+function isSame(received: unknown, expected: unknown, { amounts }: Place): boolean {
+  // Zero has a sign here, and none in JSON.
+  if (received === expected || Object.is(received, expected)) return true;
+  if (isNumeric(received) && isNumeric(expected)) return isSameNumber(received, expected);
+  if (!isAmountText(received) || !isAmountText(expected) || !isAmount(amounts)) return false;
   const [left, right] = [Quantity.tryParse(String(received)), Quantity.tryParse(String(expected))];
   return left.ok && right.ok && left.quantity.cmp(right.quantity) === 0;
 }
 
-function below({ path, problems, isAmount }: Place, key: string): Place {
+function isNumeric(value: unknown): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint';
+}
+
+/** Integers beyond what a number holds exactly are stored as bigints, and may be expected as either. */
+function isSameNumber(left: number | bigint, right: number | bigint): boolean {
+  return (
+    [left, right].every((each) => typeof each === 'bigint' || Number.isInteger(each)) && BigInt(left) === BigInt(right)
+  );
+}
+
+function isAmountText(value: unknown): value is string | number | bigint {
+  return typeof value === 'string' || isNumeric(value);
+}
+
+function below({ path, amounts }: Place, key: string): Place {
   const name = /^[\w-]+$/.test(key) ? `${path === '' ? '' : '.'}${key}` : `[${JSON.stringify(key)}]`;
-  return { path: `${path}${name}`, problems, isAmount: isAmount || AMOUNTS.includes(key) };
+  return { path: `${path}${name}`, amounts: fieldAmounts(amounts, key) };
 }
 
-function at(place: Place, suffix: string): Place {
-  return { ...place, path: `${place.path}${suffix}` };
-}
-
-function tell({ path, problems }: Place, what: string): void {
-  problems.push(`${path}: ${what}`);
+function itemAt({ path, amounts }: Place, suffix: string): Place {
+  return { path: `${path}${suffix}`, amounts: itemAmounts(amounts) };
 }
 
 /** What the received object has of what was expected, for a diff without noise. */
-function part(received: unknown, expected: unknown): unknown {
+function part(received: unknown, expected: unknown, place: Place): unknown {
   if (isRecord(received) && isRecord(expected)) {
-    const keys = Object.keys(expected).filter((key) => received[key] !== undefined);
-    return Object.fromEntries(keys.map((key) => [key, part(received[key], expected[key])]));
+    const keys = Object.keys(expected).filter((key) => own(received, key) !== undefined);
+    return Object.fromEntries(keys.map((key) => [key, part(received[key], expected[key], below(place, key))]));
   }
   if (!Array.isArray(received) || !Array.isArray(expected)) return received;
   const key = keyOfItems(expected);
-  if (key === undefined) return received.map((item, index) => part(item, expected[index]));
-  return expected.flatMap((item) => {
-    const name = (item as Record<string, unknown>)[key];
-    const found = received.find((other) => isRecord(other) && other[key] === name);
-    return found === undefined ? [] : [part(found, item)];
-  });
+  if (key === undefined) return received.map((item, index) => part(item, expected[index], itemAt(place, '')));
+  return itemsByKey(received, expected, { key, place }).flatMap(({ found }, index) =>
+    found === undefined ? [] : [part(found[0], expected[index], itemAt(place, ''))],
+  );
 }

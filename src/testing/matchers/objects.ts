@@ -6,10 +6,11 @@ import { StatusError } from '../../meta/errors.js';
 import type { ApiObject, OwnerReference } from '../../meta/object.js';
 import type { StatusReason } from '../../meta/status.js';
 import { isRecord } from '../../util/json.js';
-import { type MatcherResult, nameOf, resultOf, show } from './result.js';
+import { refuseUnknownOptions } from '../../util/options.js';
+import { isPromiseLike, type MatcherResult, nameOf, objectOf, quieten, resultOf, show } from './result.js';
 
 export function toBeReady(received: unknown): MatcherResult {
-  const why = whyNotReady(received);
+  const why = whyNotReady(objectOf('toBeReady', received));
   const problems = why === undefined ? [] : [why];
   return resultOf(problems, `${nameOf(received)} is not ready:`, `${nameOf(received)} is ready, and should not be`);
 }
@@ -26,9 +27,10 @@ export function toHaveCondition(
   type: string,
   expected: 'True' | 'False' | 'Unknown' | ExpectedCondition = 'True',
 ): MatcherResult {
-  const wanted: ExpectedCondition = typeof expected === 'string' ? { status: expected } : expected;
+  objectOf('toHaveCondition', received);
+  const wanted = expectedCondition(type, expected);
   const condition = conditionOf(received, type);
-  const what = ['status', 'reason', 'message'] as const;
+  const what = CONDITION_PARTS;
   const problems =
     condition === undefined
       ? [`it has ${conditionsOf(received).map(printCondition).join(', ') || 'no conditions at all'}`]
@@ -44,15 +46,34 @@ export function toHaveCondition(
   );
 }
 
+const CONDITION_PARTS = ['status', 'reason', 'message'] as const satisfies readonly (keyof ExpectedCondition)[];
+
+/** Throws TypeError for what is none: a condition of which nothing is asked is easily there. */
+function expectedCondition(type: unknown, expected: unknown): ExpectedCondition {
+  if (typeof type !== 'string' || type === '')
+    throw new TypeError(`orchplane: toHaveCondition takes the type of a condition, such as "Ready", not ${show(type)}`);
+  if (typeof expected === 'string') return { status: expected as ExpectedCondition['status'] };
+  if (!isRecord(expected) || expected instanceof RegExp) {
+    const shown = expected instanceof RegExp ? String(expected) : show(expected);
+    throw new TypeError(
+      `orchplane: toHaveCondition takes a status ("True", "False", "Unknown") or an object with status, reason, message, not ${shown}`,
+    );
+  }
+  refuseUnknownOptions('toHaveCondition', expected, CONDITION_PARTS);
+  return expected;
+}
+
 export interface OwnedOptions {
   /** It is the one owner that controls it. */
   readonly controller?: boolean | undefined;
 }
 
 export function toBeOwnedBy(received: unknown, owner: object, options: OwnedOptions = {}): MatcherResult {
-  const { kind, metadata } = owner as Partial<ApiObject>;
+  objectOf('toBeOwnedBy', received);
+  quieten(owner);
+  const { kind, metadata } = (isRecord(owner) ? owner : {}) as Partial<ApiObject>;
   if (metadata?.uid === undefined)
-    throw new TypeError('orchplane: toBeOwnedBy takes the owner as it came from the server');
+    throw new TypeError(`orchplane: toBeOwnedBy takes the owner as it came from the server, not ${show(owner)}`);
   const owners = ownersOf(received);
   const found = owners.find(({ uid }) => uid === metadata.uid);
   const problems: string[] = [];
@@ -73,6 +94,10 @@ export function toBeOwnedBy(received: unknown, owner: object, options: OwnedOpti
 }
 
 export function toBeStatusError(received: unknown, reason?: StatusReason, message?: string | RegExp): MatcherResult {
+  if (isPromiseLike(received)) {
+    quieten(received);
+    throw new TypeError(`orchplane: toBeStatusError looks at an error, not at ${show(received)}`);
+  }
   const problems: string[] = [];
   if (!StatusError.is(received)) {
     problems.push(

@@ -1,6 +1,7 @@
 /**
  * Matchers for request logs.
  */
+import { isRecord } from '../../util/json.js';
 import { lineDiff } from '../line-diff.js';
 import type { LoggedRequest, RequestFilter, RequestLog } from '../request-log.js';
 import { traceOf } from '../trace.js';
@@ -9,6 +10,9 @@ import { type MatcherResult, resultOf, show } from './result.js';
 /** `times` requests that match, or at least one where no number is given. */
 export function toHaveRequested(received: unknown, filter: RequestFilter, times?: number): MatcherResult {
   const log = logOf('toHaveRequested', received);
+  checkFilter('toHaveRequested', filter);
+  if (times !== undefined && !(Number.isInteger(times) && times >= 0))
+    throw new TypeError(`orchplane: toHaveRequested: times is a whole number from 0 on, not ${show(times)}`);
   const found = log.requests(filter);
   const isMet = times === undefined ? found.length > 0 : found.length === times;
   const wanted = times === undefined ? 'at least one request that matches' : `${times} requests that match`;
@@ -27,6 +31,7 @@ export function toHaveRequested(received: unknown, filter: RequestFilter, times?
 /** Writes that changed nothing. Mostly asked with `.not`, which then lists them. */
 export function toHaveNoOpWrites(received: unknown, filter: RequestFilter = {}): MatcherResult {
   const log = logOf('toHaveNoOpWrites', received);
+  checkFilter('toHaveNoOpWrites', filter);
   const found = log.noOpWrites(filter);
   const head = `${found.length} of ${log.writes(filter).length} writes changed nothing:`;
   return found.length > 0
@@ -56,6 +61,14 @@ export function traceText(received: unknown): string {
 function logOf(where: string, received: unknown): RequestLog {
   if (typeof received === 'object' && received !== null && 'noOpWrites' in received) return received as RequestLog;
   throw new TypeError(`orchplane: ${where} looks at a log of recordRequests, not at ${show(received)}`);
+}
+
+/** Absent: every request. What an object may say is checked by the log. */
+function checkFilter(where: string, filter: unknown): void {
+  if (filter === undefined || isRecord(filter)) return;
+  throw new TypeError(
+    `orchplane: ${where} takes a kind or an object that says which requests are meant, such as { verb: 'get' }, not ${show(filter)}`,
+  );
 }
 
 const MOST_LINES = 30;

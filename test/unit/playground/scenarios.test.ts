@@ -1,14 +1,18 @@
 /**
  * Every scenario of the playground does what it says, in a session without a page.
  */
+import { ConfigMap } from 'orchplane/kinds';
 import { afterEach, describe, expect, test } from 'vitest';
 import { scenarios } from '../../../examples/playground/src/scenarios/index.js';
-import { ScenarioRunner } from '../../../examples/playground/src/scenarios/runner.js';
+import { progressOf } from '../../../examples/playground/src/scenarios/progress.js';
+import { leaveScenario, ScenarioRunner } from '../../../examples/playground/src/scenarios/runner.js';
 import { Session } from '../../../examples/playground/src/session/session.js';
+import { forkAt } from '../../../examples/playground/src/time/past.js';
 
 let session: Session | undefined;
 
 afterEach(async () => {
+  if (session !== undefined) await leaveScenario(session);
   await session?.cluster.close();
   session = undefined;
 });
@@ -23,6 +27,8 @@ describe.each(scenarios)('$title', (scenario) => {
       const outcome = await runner.step();
       const told = outcome.ran.map(({ line, text }) => `$ ${line}\n${text}`).join('\n');
       expect(outcome.state, `${step.title}: ${'reason' in outcome ? outcome.reason : ''}\n${told}`).toBe('done');
+      const about = step.about ?? scenario.about;
+      if (about !== undefined) expect(session.state.selected).toEqual(about);
     }
     expect(runner.isOver).toBe(true);
   });
@@ -34,6 +40,8 @@ describe.each(scenarios)('$title', (scenario) => {
       expect(prose.length).toBeLessThan(180);
       expect(lines.length).toBeGreaterThan(0);
     }
+    // The last step of each leads to an object, so that its owners are in view.
+    expect(scenario.steps.at(-1)?.about ?? scenario.about).toBeDefined();
   });
 });
 
@@ -59,4 +67,26 @@ test('a step that is not as it was said tells why, and can be done again', { tim
   isFine = true;
   expect(await runner.step()).toMatchObject({ state: 'done' });
   await expect(runner.step()).rejects.toThrow('is over');
+});
+
+test("a scenario keeps the visitor's cluster, text and place, and gives them back", { timeout: 60_000 }, async () => {
+  session = new Session();
+  const mine = session.cluster;
+  const [first, second] = scenarios;
+  if (first === undefined || second === undefined) throw new Error('there are scenarios');
+  session.setText('mine: true\n');
+  session.store.set({ namespace: 'kube-system' });
+  await mine.applyYaml('apiVersion: v1\nkind: ConfigMap\nmetadata: { name: mine }\n');
+  const progress = progressOf(session);
+  await progress.begin(first);
+  expect(session.cluster).not.toBe(mine);
+  expect(session.state).toMatchObject({ text: '', namespace: 'default', aside: { title: first.title } });
+  // Another one, and a fork within it: what is kept is still what the visitor had.
+  await progress.begin(second);
+  forkAt(session, Number(session.cluster.resourceVersion));
+  await progress.goBack();
+  expect(session.cluster).toBe(mine);
+  expect(session.state).toMatchObject({ text: 'mine: true\n', namespace: 'kube-system', aside: undefined });
+  expect(progress.store.get().runner).toBeUndefined();
+  expect(await session.cluster.api(ConfigMap).find('mine')).toBeDefined();
 });

@@ -3,6 +3,9 @@
  */
 import { ConfigMap, Deployment } from 'orchplane/kinds';
 import { afterEach, expect, test } from 'vitest';
+import { runForText } from '../../../examples/playground/src/command-line/interpreter.js';
+import { sessionShell } from '../../../examples/playground/src/command-line/session-shell.js';
+import { carryOut } from '../../../examples/playground/src/editor/write.js';
 import { Session } from '../../../examples/playground/src/session/session.js';
 import { ShareError } from '../../../examples/playground/src/share/share-link.js';
 import { openShare, shareSession } from '../../../examples/playground/src/share/share-session.js';
@@ -135,4 +138,30 @@ test('a fork goes on by itself, and can be left', async () => {
   expect(session.cluster).toBe(origin);
   expect(await sizeNow(session)).toBe('l');
   expect(originOf(session)).toBeUndefined();
+});
+
+test('the past is not written to', async () => {
+  const session = begin();
+  const [, second = 0] = await three(session);
+  session.showPast(pastAt(session.cluster, second));
+  expect(await carryOut(session, 'apply', [])).toBe(false);
+  expect(session.state.notices).toMatchObject([{ tone: 'info', text: expect.stringContaining('the past') }]);
+});
+
+test('what would be lost with the page is known: a write, a text, and not what a link holds', async () => {
+  const session = begin();
+  session.setText('first');
+  session.markSaved();
+  const shell = sessionShell(session, 'test');
+  await runForText(shell, 'get pods');
+  await runForText(shell, 'apply -f - --dry-run=server');
+  expect(session.isUnsaved).toBe(false);
+  await runForText(shell, 'create configmap a');
+  expect(session.isUnsaved).toBe(true);
+  session.markSaved();
+  session.setText('apiVersion: v1\nkind: ConfigMap\nmetadata: { name: b }\n');
+  expect(session.isUnsaved).toBe(true);
+  session.markSaved();
+  await runForText(shell, 'apply -f -');
+  expect(session.isUnsaved).toBe(true);
 });

@@ -5,6 +5,9 @@ import { createCluster, ManifestError } from 'orchplane';
 import { ClusterRole, ConfigMap, Namespace, Pod, Secret } from 'orchplane/kinds';
 import { captureCluster, captureJson, captureYaml, parseCapture, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
+import type { ClusterState } from '../../../src/storage/state.js';
+import { encodeSorted } from '../../../src/util/json.js';
+import fc from '../../property/seeded.js';
 
 async function small() {
   const cluster = testCluster();
@@ -50,6 +53,20 @@ describe('captureCluster', () => {
     expect(names({ namespace: 'team' })).toEqual(['team', 'web']);
     expect(names({ kinds: [ConfigMap], namespace: 'default' })).toEqual([]);
     expect(() => captureCluster(cluster, { kind: [] } as never)).toThrow(/kind/);
+  });
+
+  test('says what is wrong with kinds that are none', async () => {
+    const cluster = await small();
+    const wrong: [unknown, string][] = [
+      [ConfigMap, 'kinds is a list of kinds such as [ConfigMap] of orchplane/kinds, not the kind ConfigMap'],
+      [['ConfigMap'], 'orchplane/kinds, not ["ConfigMap"]'],
+      [null, 'orchplane/kinds, not null'],
+    ];
+    for (const [kinds, message] of wrong) {
+      expect(() => captureCluster(cluster, { kinds } as never)).toThrow(message);
+      expect(() => captureCluster(cluster, { kinds } as never)).toThrow(TypeError);
+    }
+    expect(captureCluster(cluster, { kinds: [] }).objects).toEqual([]);
   });
 });
 
@@ -115,6 +132,141 @@ metadata:
   });
 });
 
+describe('texts of any kind survive', () => {
+  const written = (spec: unknown): ClusterState => ({
+    resourceVersion: '7',
+    objects: [
+      {
+        apiVersion: 'ex.io/v1',
+        kind: 'Thing',
+        metadata: { name: 'a', uid: 'u', resourceVersion: '7', creationTimestamp: '2030-01-01T00:00:00Z' },
+        spec,
+      } as ClusterState['objects'][number],
+    ],
+  });
+  // Compared as JSON, in which `__proto__` is seen and a number is no text.
+  const specOf = ({ objects }: ClusterState): string => {
+    const [object] = objects as readonly { readonly spec?: unknown }[];
+    return encodeSorted(object?.spec);
+  };
+  const survives = (spec: unknown): void => {
+    const state = written(spec);
+    const read = (text: string): string => specOf(parseCapture(text));
+    expect([read(captureYaml(state)), read(captureJson(state))]).toEqual([encodeSorted(spec), encodeSorted(spec)]);
+  };
+  const controls = [...Array(0xa0).keys()].filter((code) => code < 0x20 || code >= 0x7f);
+  const words = [
+    ...['__proto__', 'constructor', 'toString', '', ' ', '<<', '=', '- a', '-', '? x', '?', ': x', ':', 'a: b', 'a #b'],
+    ...[
+      'null',
+      'Null',
+      '~',
+      'yes',
+      'y',
+      'on',
+      'No',
+      'true',
+      '1',
+      '1e3',
+      '0x1f',
+      '017',
+      '0o17',
+      '1_000',
+      '.inf',
+      '-.INF',
+    ],
+    ...[
+      '.nan',
+      '1:30',
+      '2030-01-01',
+      '2030-01-01T00:00:00Z',
+      '---',
+      '...',
+      '--- a',
+      '%TAG',
+      '@a',
+      '`a',
+      '!a',
+      '&a',
+      '*a',
+    ],
+    ...[
+      '{a',
+      '[a',
+      '{}',
+      '|',
+      '>',
+      '"a"',
+      "'a'",
+      'a\\b',
+      '\ta',
+      'a\t',
+      'a ',
+      ' a',
+      'a  ',
+      '\n',
+      '\n\na',
+      'a\n',
+      'a\n\n',
+    ],
+    ...[' a\nb', '\n a', 'a \nb', 'a\n b', 'a\r\nb', 'a\rb', '\t\na', 'a\n---\nb', 'a\n...\nb', 'a\n# b', '# a\nb'],
+    ...[
+      '\u2028',
+      'a\u2028b',
+      'a\u2029 b',
+      '\u2028---\u2028',
+      '\ufeff',
+      '\ufeffa',
+      'a\ufeff',
+      'a\n\ufeff---\nb',
+      '\ufffe',
+      '\uffff',
+    ],
+    ...['😀', 'é', 'a\u00a0b', 'word '.repeat(200), 'x'.repeat(5000), `${'two  '.repeat(60)}\t${'- a '.repeat(60)}`],
+    ...controls.flatMap((code) => [String.fromCharCode(code), `a${String.fromCharCode(code)} b\n`]),
+  ];
+
+  test('as values, as items and as keys', () => {
+    for (const word of words) {
+      survives({ value: word, items: [word, [word]], last: word });
+      survives(
+        Object.fromEntries([
+          ['a', 1],
+          [word, { [`${word}1`]: word }],
+          ['z', 1],
+        ]),
+      );
+    }
+    survives(Object.fromEntries(words.map((word) => [word, word])));
+  });
+
+  test('whatever they are', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.string({ unit: fc.constantFrom(...'ab1 -:#\'"\\\n\r\t.,[{?!|~<\u0085\u2028\ufeff\0\x7f😀'), maxLength: 120 }),
+      fc.constantFrom(...words.filter(({ length }) => length <= 100)),
+    );
+    fc.assert(fc.property(fc.dictionary(text, fc.oneof(text, fc.array(text), fc.dictionary(text, text))), survives), {
+      numRuns: 300,
+    });
+  });
+
+  test('but for halves of surrogate pairs, which no file can hold', () => {
+    const state = written({ a: 'a\ud800b', '\udc00': '😀' });
+    for (const text of [captureYaml(state), captureJson(state), JSON.stringify(state)]) {
+      expect(specOf(parseCapture(text))).toBe(encodeSorted({ a: 'a\ufffdb', '\ufffd': '😀' }));
+    }
+  });
+
+  test('numbers too', () => {
+    survives({ a: 9007199254740993n, b: -9007199254740993n, c: 1.5, d: 1e300, e: 0, f: 18446744073709551615n });
+  });
+
+  test('the key of a merge is in quotes only where it is read back', () => {
+    expect(captureYaml(written({ '<<': '<<' }))).toContain("spec:\n  '<<': <<\n");
+  });
+});
+
 describe('dumps of kubectl', () => {
   const pod = `
   metadata:
@@ -158,6 +310,26 @@ metadata:
     expect(kinds(`${JSON.stringify(single)}\n${JSON.stringify(typed)}`)).toEqual(['Secret b', 'ConfigMap a']);
     expect(kinds(`---\n# nothing\n---\n${JSON.stringify(single)}\n---\n`)).toEqual(['Secret b']);
     expect(parseCapture('')).toEqual({ resourceVersion: '0', objects: [] });
+  });
+
+  test('JSON is read as JSON, whatever stands around it', () => {
+    const object = (name: string, text: string) =>
+      `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"${name}"},"data":{"text":"${text}"}}`;
+    const texts = (text: string) => parseCapture(text).objects.map((each) => (each as { data?: unknown }).data);
+    const [one, two] = [object('a', '\u0085}{\\"'), object('b', '\u007f\\/')];
+    const [first, second] = [{ text: '\u0085}{"' }, { text: '\u007f/' }];
+    expect(texts(one)).toEqual([first]);
+    expect(texts(`\ufeff \t\r\n${one}\n`)).toEqual([first]);
+    expect(texts(one + two)).toEqual([first, second]);
+    expect(texts(`# comment\n---\n${one}\n--- ${two}\n...\n`)).toEqual([first, second]);
+    // Of a key that stands twice the last counts, as it does in YAML.
+    expect(texts(object('a', 'x","text":"y'))).toEqual([{ text: 'y' }]);
+    expect(() => parseCapture(`\n${one}\n\n{"apiVersion":"v1"}`)).toThrow('line 4 (document 2): kind is missing');
+    expect(() => parseCapture(`[${one}]`)).toThrow('line 1 (document 1): is not an object');
+    // Flow collections of YAML begin like JSON.
+    expect(texts('{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {text: x}}')).toEqual([{ text: 'x' }]);
+    expect(texts(`${object('a', 'x')}\n---\napiVersion: v1\nkind: Secret\nmetadata: { name: b }\n`)).toHaveLength(2);
+    expect(() => parseCapture('{"a": [')).toThrow(ManifestError);
   });
 
   test('what a dump leaves out is filled in, the same each time', () => {

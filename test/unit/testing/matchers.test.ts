@@ -1,7 +1,14 @@
 /** Matchers, as any runner has them: what passes, what does not, and what they say. */
 import { errors } from 'orchplane';
 import { ConfigMap, Deployment, Pod, Secret } from 'orchplane/kinds';
-import { ensure, type MatcherResult, matchers, recordRequests, testCluster } from 'orchplane/testing';
+import {
+  ensure,
+  type MatcherResult,
+  matchers,
+  type OrchplaneMatchers,
+  recordRequests,
+  testCluster,
+} from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 
 function failed({ pass, message }: MatcherResult): string {
@@ -89,7 +96,180 @@ describe('toMatchManifest', () => {
 
   test('takes one manifest', () => {
     expect(() => matchers.toMatchManifest({}, 'a: 1\n---\nb: 2')).toThrow('takes one manifest, and the text has 2');
-    expect(failed(matchers.toMatchManifest(undefined, { a: 1 }))).toContain('it is nothing, and no object');
+  });
+
+  /** What is received, what is expected, and what is wrong with it: undefined where nothing is. */
+  const compared: Readonly<Record<string, readonly (readonly [unknown, unknown, string?])[]>> = {
+    'items of one key each have one of their own': [
+      [
+        {
+          l: [
+            { name: 'v', mountPath: '/a' },
+            { name: 'v', mountPath: '/b' },
+          ],
+        },
+        { l: [{ name: 'v', mountPath: '/b' }] },
+      ],
+      [
+        {
+          l: [
+            { port: 53, protocol: 'TCP' },
+            { port: 53, protocol: 'UDP' },
+          ],
+        },
+        { l: [{ port: 53, protocol: 'UDP' }] },
+      ],
+      [
+        { l: [{ port: 53, protocol: 'TCP' }, { port: 80 }, { port: 53, protocol: 'UDP' }] },
+        {
+          l: [
+            { port: 53, protocol: 'UDP' },
+            { port: 53, protocol: 'TCP' },
+          ],
+        },
+      ],
+      [
+        {
+          l: [
+            { key: 'a', effect: 'X' },
+            { key: 'a', effect: 'Y' },
+          ],
+        },
+        { l: [{ key: 'a', effect: 'Y' }] },
+      ],
+      // The first could be either, the second only the one that the first would take.
+      [
+        {
+          l: [
+            { key: 'a', effect: 'X' },
+            { key: 'a', effect: 'Y' },
+          ],
+        },
+        { l: [{ key: 'a' }, { key: 'a', effect: 'X' }] },
+      ],
+      [
+        {
+          l: [
+            { key: 'a', effect: 'X' },
+            { key: 'b', effect: 'X' },
+          ],
+        },
+        { l: [{ key: 'a' }, { key: 'a', effect: 'X' }] },
+        'l[key="a"]: there are not as many such items; there are "a", "b"',
+      ],
+      [
+        {
+          l: [
+            { key: 'a', effect: 'X', value: 'v' },
+            { key: 'a', effect: 'Y', value: 'w' },
+          ],
+        },
+        {
+          l: [
+            { key: 'a', effect: 'Y', value: 'v', n: 1 },
+            { key: 'a', effect: 'X' },
+          ],
+        },
+        'l[key="a"].value: expected "v", got "w"\n  l[key="a"].n: expected 1, got nothing',
+      ],
+      [{ l: [{ key: 'a' }] }, { l: [{ key: 'b' }] }, 'l[key="b"]: there is no such item; there are "a"'],
+    ],
+    'the nearest of several is told': [
+      [
+        {
+          l: [
+            { key: 'a', x: 1, y: 1 },
+            { key: 'a', x: 2, y: 2 },
+          ],
+        },
+        { l: [{ key: 'a', x: 2, y: 3 }] },
+        'l[key="a"].y: expected 3, got 2',
+      ],
+    ],
+    'amounts of built-in kinds are where their schema has them': [
+      [
+        { apiVersion: 'v1', kind: 'Pod', spec: { volumes: [{ name: 'v', emptyDir: { sizeLimit: '1Gi' } }] } },
+        { spec: { volumes: [{ name: 'v', emptyDir: { sizeLimit: '1024Mi' } }] } },
+      ],
+      [
+        { apiVersion: 'v1', kind: 'ResourceQuota', status: { used: { pods: '2k' } } },
+        { status: { used: { pods: 2000 } } },
+      ],
+      [
+        { apiVersion: 'v1', kind: 'LimitRange', spec: { limits: [{ type: 'Pod', max: { cpu: '1' } }] } },
+        { spec: { limits: [{ type: 'Pod', max: { cpu: '1000m' } }] } },
+      ],
+      [
+        { apiVersion: 'v1', kind: 'ConfigMap', data: { limits: '1000m' } },
+        { data: { limits: '1' } },
+        'data.limits: expected "1", got "1000m"',
+      ],
+      [
+        { apiVersion: 'v1', kind: 'Pod', spec: { nodeSelector: { capacity: '1k' } } },
+        { spec: { nodeSelector: { capacity: '1000' } } },
+        'spec.nodeSelector.capacity: expected "1000", got "1k"',
+      ],
+    ],
+    'amounts of others are where amounts stand': [
+      [{ emptyDir: { sizeLimit: '1Gi' } }, { emptyDir: { sizeLimit: '1024Mi' } }],
+      [{ resources: { limits: { 'a.io/b': '1000m' } } }, { resources: { limits: { 'a.io/b': 1 } } }],
+      [{ requests: { storage: '1Gi' } }, { requests: { storage: '1024Mi' } }],
+      [
+        {
+          kind: 'Mine',
+          spec: { template: { spec: { containers: [{ name: 'a', resources: { requests: { cpu: '1' } } }] } } },
+        },
+        { spec: { template: { spec: { containers: [{ name: 'a', resources: { requests: { cpu: '1000m' } } }] } } } },
+      ],
+      [{ spec: { hard: { pods: '1k' } } }, { spec: { hard: { pods: '1000' } } }],
+      [{ status: { allocatable: { cpu: '2' } } }, { status: { allocatable: { cpu: '2000m' } } }],
+      [
+        { metadata: { labels: { used: '1e3' } } },
+        { metadata: { labels: { used: '1000' } } },
+        'metadata.labels.used: expected "1000", got "1e3"',
+      ],
+      [
+        { data: { resources: { limits: { cpu: '1' } } } },
+        { data: { resources: { limits: { cpu: '1000m' } } } },
+        'data.resources.limits.cpu: expected "1000m", got "1"',
+      ],
+      [{ spec: { used: '1k' } }, { spec: { used: '1000' } }, 'spec.used: expected "1000", got "1k"'],
+    ],
+    'integers of any size are compared by value': [
+      [{ a: 9007199254740993n }, { a: 5 }, 'a: expected 5, got 9007199254740993'],
+      [{ a: [9007199254740993n] }, { a: 'b' }, 'a: expected "b", got [9007199254740993]'],
+      [{ a: 9007199254740993n }, { a: 9007199254740993n }],
+      [{ a: 5 }, { a: 5n }],
+      [{ a: 1.5 }, { a: 1n }, 'a: expected 1, got 1.5'],
+      [{ a: 0 }, { a: -0 }],
+    ],
+    'inherited names are no fields': [
+      [{ data: {} }, { data: { constructor: null } }],
+      [{ data: {} }, { data: { toString: 'x' } }, 'data.toString: expected "x", got nothing'],
+      [{ data: {} }, JSON.parse('{"data":{"__proto__":{}}}'), 'data.__proto__: expected {}, got nothing'],
+      [JSON.parse('{"data":{"__proto__":"a"}}'), JSON.parse('{"data":{"__proto__":"a"}}')],
+    ],
+  };
+  test.each(Object.entries(compared))('%s', (_name, cases) => {
+    for (const [received, expected, problem] of cases) {
+      const { pass, message } = matchers.toMatchManifest(received, expected as object);
+      const told = message().split(':\n  ').slice(1).join(':\n  ');
+      expect({ expected, pass, told }).toEqual({ expected, pass: problem === undefined, told: problem ?? '' });
+    }
+  });
+
+  test('shows a diff of the items that were compared', () => {
+    const l = [
+      { key: 'a', x: 1 },
+      { key: 'a', x: 2, y: 2 },
+    ];
+    const { actual } = matchers.toMatchManifest({ l }, { l: [{ key: 'a', x: 2, y: 3 }] });
+    expect(actual).toEqual({ l: [{ key: 'a', x: 2, y: 2 }] });
+  });
+
+  test('many items take no time', () => {
+    const l = Array.from({ length: 3000 }, (_, index) => ({ name: `n${index}`, index }));
+    passed(matchers.toMatchManifest({ l }, { l: [...l].reverse() }));
   });
 });
 
@@ -106,7 +286,6 @@ describe('matchers of objects', () => {
     );
     const ready = { ...pod, status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] } };
     expect(passed(matchers.toBeReady(ready))).toBe('Pod default/web is ready, and should not be');
-    expect(failed(matchers.toBeReady(undefined))).toContain('it does not exist');
   });
 
   test('toHaveCondition', () => {
@@ -133,6 +312,52 @@ describe('matchers of objects', () => {
     expect(failed(matchers.toBeOwnedBy(owned, another))).toContain('that is another object of this name');
     expect(() => matchers.toBeOwnedBy(owned, {})).toThrow('takes the owner as it came from the server');
     expect(() => matchers.toBeOwnedBy(owned, undefined as never)).toThrow('as it came from the server, not nothing');
+  });
+
+  test('what is no object is refused, also by the contrary', async () => {
+    const owner = await testCluster()
+      .api(ConfigMap)
+      .create({ metadata: { name: 'owner' } });
+    const calls: readonly ((of: OrchplaneMatchers) => void)[] = [
+      (of) => of.toBeReady(),
+      (of) => of.toBeOwnedBy(owner),
+      (of) => of.toMatchManifest({ a: 1 }),
+      (of) => of.toHaveCondition('Ready'),
+    ];
+    const wrong: readonly (readonly [() => unknown, string])[] = [
+      [() => Promise.resolve(owner), 'not at a promise, which has to be awaited first'],
+      // Nobody hears the refusal: it must not end the process.
+      [() => Promise.reject(new Error('no')), 'not at a promise, which has to be awaited first'],
+      // biome-ignore lint/suspicious/noThenProperty: a promise of somebody else's making
+      [() => ({ then: () => undefined }), 'not at a promise, which has to be awaited first'],
+      [() => undefined, 'looks at an object, not at nothing'],
+      [() => null, 'not at null'],
+      [() => 'text', 'not at "text"'],
+      [() => 5n, 'not at 5'],
+      [() => [owner], 'looks at an object, not at ['],
+      [() => errors.notFound({ group: '', resource: 'pods' }, 'web'), 'not at StatusError: pods "web" not found'],
+    ];
+    for (const [received, message] of wrong) {
+      for (const call of calls) {
+        expect(() => call(ensure(received()))).toThrow(message);
+        expect(() => call(ensure(received()).not)).toThrow(message);
+        expect(() => call(ensure(received()).not)).toThrow(TypeError);
+      }
+    }
+  });
+
+  test('toHaveCondition says what it takes', () => {
+    const wrong: readonly (readonly [unknown, string])[] = [
+      [null, 'or an object with status, reason, message, not null'],
+      [true, 'takes a status ("True", "False", "Unknown") or an object'],
+      [/True/, 'message, not /True/'],
+      [{ Status: 'True' }, 'toHaveCondition has no option "Status"'],
+    ];
+    for (const [expected, message] of wrong) {
+      expect(() => ensure(pod).toHaveCondition('Ready', expected as never)).toThrow(message);
+      expect(() => ensure(pod).not.toHaveCondition('Ready', expected as never)).toThrow(TypeError);
+    }
+    expect(() => ensure(pod).toHaveCondition(undefined as never)).toThrow('takes the type of a condition');
   });
 
   test('toBeStatusError', () => {
@@ -173,6 +398,18 @@ describe('matchers of logs', () => {
     );
     expect(failed(matchers.toHaveRequested(log, { verb: 'create' }, 2))).toContain('there is 1; those are:');
     expect(() => matchers.toHaveRequested({}, Pod)).toThrow('toHaveRequested looks at a log of recordRequests');
+  });
+
+  test('what says no requests is refused', async () => {
+    const log = await logged();
+    for (const filter of [null, 'get', ['get'], 7] as never[]) {
+      const message = `takes a kind or an object that says which requests are meant, such as { verb: 'get' }, not ${JSON.stringify(filter)}`;
+      expect(() => ensure(log).toHaveRequested(filter)).toThrow(`toHaveRequested ${message}`);
+      expect(() => ensure(log).not.toHaveNoOpWrites(filter)).toThrow(`toHaveNoOpWrites ${message}`);
+    }
+    for (const times of ['1', -1, Number.NaN] as never[])
+      expect(() => ensure(log).not.toHaveRequested(Pod, times)).toThrow('times is a whole number from 0 on');
+    ensure(log).toHaveRequested(Pod, 0);
   });
 
   test('toHaveNoOpWrites', async () => {

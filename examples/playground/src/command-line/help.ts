@@ -8,7 +8,7 @@ export function overview(commands: readonly Command[]): string {
   const width = Math.max(...commands.map(({ name }) => name.length));
   const lines = commands.map(({ name, summary }) => `  ${name.padEnd(width)}   ${summary}`);
   return [
-    'A command line for the cluster of this page, with the commands of kubectl.',
+    'A command line for the cluster of this page, with the most used commands of kubectl.',
     '',
     ...lines,
     '',

@@ -6,6 +6,7 @@ import { COMMON_FLAGS, type Command, type CommandContext, type Shell } from './c
 import { commands } from './commands/index.js';
 import { readFlags } from './flags.js';
 import { commandHelp, overview } from './help.js';
+import { whyNotHere } from './not-here.js';
 import { Resources } from './resources.js';
 import { type Identity, Server, ServerError } from './server.js';
 import { LineError, splitWords } from './words.js';
@@ -94,6 +95,8 @@ async function runWords(shell: Shell, words: readonly string[], options: Require
 }
 
 function unknownCommand(name: string): string {
+  const reason = whyNotHere(name);
+  if (reason !== undefined) return `error: "${name}" is not to be had: ${reason}`;
   const near = commands.map((command) => command.name).filter((each) => isNear(each, name));
   const hint = near.length === 0 ? '' : `\n\nDid you mean this?\n${near.map((each) => `\t${each}`).join('\n')}`;
   return `error: unknown command "${name}"; "help" lists what there is${hint}`;

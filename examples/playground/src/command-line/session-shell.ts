@@ -10,7 +10,7 @@ import type { Fetch } from './server.js';
 
 /** `from` is who asks, in the log. */
 export function sessionShell(session: Session, from: string): Shell {
-  return clusterShell(() => session.cluster, {
+  const shell = clusterShell(() => session.cluster, {
     fetch: sessionFetch(session, from),
     editorText: () => session.state.text,
     openInEditor: (text) => session.setText(text),
@@ -22,6 +22,14 @@ export function sessionShell(session: Session, from: string): Shell {
       return user.user === ADMINISTRATOR.user ? {} : { user: user.user, groups: user.groups ?? [] };
     },
   });
+  return {
+    ...shell,
+    async apply(text, request) {
+      const report = await shell.apply(text, request);
+      if (!request.dryRun && report.some(({ outcome }) => outcome !== 'failed')) session.markWritten();
+      return report;
+    },
+  };
 }
 
 /** What is asked about kinds and schemas is no news to anybody. */

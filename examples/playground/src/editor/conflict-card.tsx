@@ -29,7 +29,7 @@ interface Row {
 export function ConflictCard({ session, conflict, view, run }: CardProps) {
   const rows = rowsOf(session, conflict, view);
   const owners = [...new Set(rows.flatMap((row) => row.owners))];
-  const others = owners.join(', ');
+  const others = owners.map((owner) => `“${owner}”`).join(' and ');
   const change = (how: 'leave' | 'adopt'): void => {
     if (view === undefined) return;
     edit(view, conflict, rows, how);
@@ -50,7 +50,8 @@ export function ConflictCard({ session, conflict, view, run }: CardProps) {
       </header>
       <p>
         <ManagerChip name={conflict.manager} />{' '}
-        {`applied ${refText(conflict.ref)}, which would change what others care for.`}
+        {`wanted to change ${rows.length === 1 ? 'a field' : 'fields'} of ${refText(conflict.ref)}. `}
+        The server refused, and nothing has changed.
       </p>
       <table>
         <thead>
@@ -85,11 +86,11 @@ export function ConflictCard({ session, conflict, view, run }: CardProps) {
       <div class="ways">
         <button type="button" onClick={() => run('apply', { force: true })}>
           <b>Take over</b>
-          <span>{`Force: your value counts, ${others} no longer owns it.`}</span>
+          <span>{`Force: your value counts, and it is taken from ${others}.`}</span>
         </button>
         <button type="button" onClick={() => change('leave')}>
           <b>Leave it to them</b>
-          <span>{`Drop it from your manifest: ${others} keeps it.`}</span>
+          <span>{`Drop it from your manifest: it stays with ${others}.`}</span>
         </button>
         <button type="button" onClick={() => change('adopt')}>
           <b>Share</b>

@@ -5,7 +5,7 @@
 import { type Session, useSession } from '../session/session.js';
 import { Menu } from '../ui/menu.js';
 import { Switch } from '../ui/switch.js';
-import type { Action } from './write.js';
+import { type Action, NOT_IN_THE_PAST } from './write.js';
 
 interface BarProps {
   readonly session: Session;
@@ -16,6 +16,7 @@ export function EditorBar({ session, run }: BarProps) {
   const namespace = useSession(session, (state) => state.namespace);
   const objects = useSession(session, (state) => state.objects);
   const force = useSession(session, (state) => state.force);
+  const isPast = useSession(session, (state) => state.past !== undefined);
   const names = [...objects.values()]
     .filter(({ kind, apiVersion }) => kind === 'Namespace' && apiVersion === 'v1')
     .map(({ metadata }) => metadata.name);
@@ -23,8 +24,8 @@ export function EditorBar({ session, run }: BarProps) {
   return (
     <div class="bar">
       <h2>Manifest</h2>
-      <label class="field" title="Where documents go that name no namespace">
-        <span class="visually-hidden">Namespace</span>
+      <label class="field labelled" title="Where documents go that name no namespace">
+        <span>Namespace</span>
         <select value={namespace} onChange={(event) => session.store.set({ namespace: event.currentTarget.value })}>
           {known.sort().map((name) => (
             <option key={name} value={name}>
@@ -44,13 +45,15 @@ export function EditorBar({ session, run }: BarProps) {
         <button
           type="button"
           class="primary"
+          disabled={isPast}
           onClick={() => run('apply')}
-          title="Server-side apply (Ctrl or ⌘ and Enter)"
+          title={isPast ? NOT_IN_THE_PAST : 'Server-side apply (Ctrl or ⌘ and Enter)'}
         >
           Apply
         </button>
         <Menu
           label="More actions"
+          isDisabled={isPast}
           items={[
             { label: 'Create', hint: 'POST: it must not exist yet', run: () => run('create') },
             { label: 'Replace', hint: 'PUT: the whole object', run: () => run('replace') },

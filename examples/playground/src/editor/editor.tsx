@@ -36,6 +36,7 @@ export function Editor({ session }: { readonly session: Session }) {
   const namespace = useSession(session, (state) => state.namespace);
   const objects = useSession(session, (state) => state.objects);
   const cluster = useSession(session, (state) => state.cluster);
+  const past = useSession(session, (state) => state.past);
 
   const documents = (): readonly OutlinedDocument[] => {
     const editor = view.current;
@@ -54,6 +55,8 @@ export function Editor({ session }: { readonly session: Session }) {
     if (place.current === null) return;
     const schemas = new Schemas(session);
     const check = async (editor: EditorView): Promise<readonly Diagnostic[]> => {
+      // Text is judged by the present, which is not what the page shows then.
+      if (session.state.past !== undefined) return [];
       const { state } = editor;
       const source = state.doc.toString();
       const found = await checkText(session, schemas, treeOf(state), source);
@@ -116,8 +119,8 @@ export function Editor({ session }: { readonly session: Session }) {
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: wanted } });
   }, [session, text]);
 
-  // What the server says depends on who asks, and on what there is.
-  useEffect(() => recheck(view.current), [user, manager, force, namespace, objects, cluster]);
+  // What the server says depends on who asks, on what there is, and on when.
+  useEffect(() => recheck(view.current), [user, manager, force, namespace, objects, cluster, past]);
 
   return (
     <section class="pane editor" aria-label="Editor">

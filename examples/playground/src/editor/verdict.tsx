@@ -2,7 +2,7 @@
  * One strip below the text: what the server would do with it, or what is wrong.
  */
 import { refKey } from '../session/refs.js';
-import type { Session } from '../session/session.js';
+import { type Session, useSession } from '../session/session.js';
 import { changedFields } from '../yaml/diff.js';
 import { shortText } from '../yaml/paths.js';
 import type { Findings, Rehearsal } from './check.js';
@@ -16,7 +16,22 @@ interface VerdictProps {
 
 export function Verdict({ session, findings, text, goTo }: VerdictProps) {
   const { diagnostics, rehearsals } = findings;
+  const past = useSession(session, (state) => state.past);
   const problems = diagnostics.filter(({ severity }) => severity === 'error');
+  if (past !== undefined) {
+    return (
+      <div class="findings warn" role="status">
+        <span class="dot" />
+        <p>
+          {`You look at version ${past.resourceVersion}. `}
+          Nothing is judged or written until you are back in the present, or in a fork.
+        </p>
+        <button type="button" class="small" onClick={() => session.showPast(undefined)}>
+          Back to now
+        </button>
+      </div>
+    );
+  }
   if (text.trim() === '')
     return <div class="findings quiet">Errors, and what an apply would change, appear here as you type.</div>;
   if (problems.length > 0) {

@@ -17,6 +17,9 @@ const DONE: Readonly<Record<Action, string>> = {
   delete: 'deleted',
 };
 
+/** Why nothing is written while the page shows another moment than the one that it would be written at. */
+export const NOT_IN_THE_PAST = 'You look at the past, which nobody can change. Go back to now, or fork.';
+
 interface Target {
   readonly served: ServedKind;
   readonly namespace: string;
@@ -30,6 +33,10 @@ export async function carryOut(
   documents: readonly OutlinedDocument[],
   options: { readonly force?: boolean } = {},
 ): Promise<boolean> {
+  if (session.state.past !== undefined) {
+    session.notify('info', NOT_IN_THE_PAST);
+    return false;
+  }
   if (documents.length === 0) {
     session.notify('info', 'There is nothing in the editor yet');
     return false;

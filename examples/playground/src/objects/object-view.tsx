@@ -4,7 +4,7 @@
 
 import type { ApiObject } from 'orchplane';
 import { useState } from 'preact/hooks';
-import { deleteObject } from '../editor/write.js';
+import { deleteObject, NOT_IN_THE_PAST } from '../editor/write.js';
 import { refKey } from '../session/refs.js';
 import { type Session, useSession } from '../session/session.js';
 import { Switch } from '../ui/switch.js';
@@ -41,6 +41,7 @@ function Known({ session, object }: { readonly session: Session; readonly object
   const { kind, apiVersion, metadata } = object;
   const { name, namespace } = metadata;
   const selected = useSession(session, (state) => state.selected);
+  const past = useSession(session, (state) => state.past);
   const now = session.cluster.clock.now();
   const [showsAll, setShowsAll] = useState(false);
   return (
@@ -67,6 +68,8 @@ function Known({ session, object }: { readonly session: Session; readonly object
           <button
             type="button"
             class="bad"
+            disabled={past !== undefined}
+            title={past === undefined ? undefined : NOT_IN_THE_PAST}
             onClick={() => selected !== undefined && void deleteObject(session, selected)}
           >
             Delete

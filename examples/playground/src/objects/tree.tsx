@@ -6,7 +6,7 @@
 import type { ApiObject, ServedKind } from 'orchplane';
 import { useMemo, useState } from 'preact/hooks';
 import { refKey, refOf, sameRef } from '../session/refs.js';
-import { type Session, useSession } from '../session/session.js';
+import { ADMINISTRATOR, type Session, useSession } from '../session/session.js';
 import type { ObjectRef } from '../session/types.js';
 import { Switch } from '../ui/switch.js';
 import { healthOf } from './health.js';
@@ -25,6 +25,7 @@ export function Tree({ session }: { readonly session: Session }) {
   const past = useSession(session, (state) => state.past);
   const kinds = useSession(session, (state) => state.kinds);
   const selected = useSession(session, (state) => state.selected);
+  const user = useSession(session, (state) => state.user.user);
   const [filter, setFilter] = useState('');
   const [showsAll, setShowsAll] = useState(false);
   const objects = past?.objects ?? present;
@@ -49,9 +50,18 @@ export function Tree({ session }: { readonly session: Session }) {
         />
       </div>
       {past !== undefined && (
-        <button type="button" class="past" onClick={() => session.showPast(undefined)}>
-          {`As of version ${past.resourceVersion}`} <b>Back to now</b>
-        </button>
+        <div class="tree-note past" role="status">
+          <span>{`As of version ${past.resourceVersion}`}</span>
+          <button type="button" class="small" onClick={() => session.showPast(undefined)}>
+            Back to now
+          </button>
+        </div>
+      )}
+      {user !== ADMINISTRATOR.user && (
+        <p class="tree-note">
+          {`The page itself looks as ${ADMINISTRATOR.user}; only what you send is sent as `}
+          <b>{user}</b>.
+        </p>
       )}
       <div class="scroll">
         {branches.map((branch) => (

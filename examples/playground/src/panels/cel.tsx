@@ -112,7 +112,8 @@ function SelectedObject({ session, use }: { readonly session: Session; readonly 
 function Result({ tried }: { readonly tried: Tried }) {
   switch (tried.state) {
     case 'value': {
-      const tone = tried.type !== 'bool' ? '' : tried.isTrue ? 'good' : 'bad';
+      // That something does not hold is an answer like another, and no error.
+      const tone = tried.type === 'bool' && tried.isTrue ? 'good' : '';
       return (
         <>
           <pre class={`cel-value ${tone}`}>{tried.text}</pre>

@@ -1,5 +1,5 @@
 /**
- * A command line with the commands of kubectl, for the cluster of the page.
+ * A command line with the most used commands of kubectl, for the cluster of the page.
  */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Terminal, type TerminalEntry, terminalOf } from '../command-line/terminal.js';
@@ -41,7 +41,7 @@ function CommandLinePanel({ session }: PanelProps) {
       <div class="terminal-output" ref={output} role="log" aria-label="Output" tabIndex={-1}>
         {entries.length === 0 && (
           <p class="terminal-hint">
-            The commands of kubectl, for the cluster in this page. Tab completes. Try{' '}
+            The most used commands of kubectl, for the cluster in this page. Tab completes. Try{' '}
             {SUGGESTED.map((each) => (
               <button type="button" class="small" key={each} onClick={() => run(each)}>
                 {each}

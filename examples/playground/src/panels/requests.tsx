@@ -1,33 +1,87 @@
 /**
- * What the page has asked the server, as it went over the wire, and what the server said.
+ * What the page has asked the server, and what the server said. A click on a request shows both documents.
  */
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { yamlText } from '../command-line/yaml-text.js';
 import { useSession } from '../session/session.js';
+import type { RequestEntry } from '../session/types.js';
 import type { Panel, PanelProps } from './panel.js';
+
+/** Lists can be long; nobody reads more of one here. */
+const MOST_CHARACTERS = 20_000;
 
 function RequestsPanel({ session }: PanelProps) {
   const requests = useSession(session, (state) => state.requests);
+  const [open, setOpen] = useState<number>();
   const list = useRef<HTMLOListElement>(null);
   useEffect(() => list.current?.scrollTo({ top: list.current.scrollHeight }), [requests]);
   return (
     <ol class="rows requests" ref={list}>
-      {requests.map(({ id, at, method, path, code, user, from, tookMs, message }) => (
-        <li key={id} class={`row ${code < 400 ? '' : 'refused'}`}>
-          <div>
-            <time>{new Date(at).toISOString().slice(11, 23)}</time>
-            <b class="type">{method}</b>
-            <span class={`code ${code < 400 ? 'good' : 'bad'}`}>{code}</span>
-            <span class="path">{path}</span>
-            <span class="summary">{`${user} · ${from} · ${tookMs.toFixed(1)} ms`}</span>
-          </div>
-          {message !== undefined && <p>{message}</p>}
-        </li>
+      {requests.map((entry) => (
+        <Row
+          key={entry.id}
+          entry={entry}
+          isOpen={open === entry.id}
+          toggle={() => setOpen(open === entry.id ? undefined : entry.id)}
+        />
       ))}
       {requests.length === 0 && (
-        <li class="empty">No requests yet. Whatever you do here is an HTTP request, and is listed.</li>
+        <li class="empty">No requests yet. What you do here is an HTTP request, and is listed.</li>
       )}
     </ol>
   );
+}
+
+interface RowProps {
+  readonly entry: RequestEntry;
+  readonly isOpen: boolean;
+  readonly toggle: () => void;
+}
+
+function Row({ entry, isOpen, toggle }: RowProps) {
+  const { at, method, path, code, user, from, tookMs, message } = entry;
+  return (
+    <li class={`row ${code < 400 ? '' : 'refused'}`}>
+      <button type="button" aria-expanded={isOpen} onClick={toggle}>
+        <time>{new Date(at).toISOString().slice(11, 23)}</time>
+        <b class="type">{method}</b>
+        <span class={`code ${code < 400 ? 'good' : 'bad'}`}>{code}</span>
+        <span class="path">{path}</span>
+        <span class="summary">{`${user} · ${from} · ${tookMs.toFixed(1)} ms`}</span>
+      </button>
+      {message !== undefined && <p>{message}</p>}
+      {isOpen && <Details entry={entry} />}
+    </li>
+  );
+}
+
+function Details({ entry: { body, answer, code, tookMs } }: { readonly entry: RequestEntry }) {
+  return (
+    <div class="request-details">
+      <section aria-label="Request">
+        <h3>Sent</h3>
+        <pre class="diff">{body === undefined ? 'no document' : shown(sentDocument(body))}</pre>
+      </section>
+      <section aria-label="Answer">
+        <h3>{`Answered ${code} in ${tookMs.toFixed(1)} ms`}</h3>
+        <pre class="diff">{shown(answer)}</pre>
+      </section>
+    </div>
+  );
+}
+
+/** Commands send JSON, the editor its text. */
+function sentDocument(body: string): unknown {
+  try {
+    return JSON.parse(body) as unknown;
+  } catch {
+    return body; // YAML already
+  }
+}
+
+function shown(document: unknown): string {
+  const text = typeof document === 'string' ? document : yamlText(document);
+  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}\n…` : text.trimEnd();
 }
 
 export const requestsPanel: Panel = { id: 'requests', title: 'Requests', Panel: RequestsPanel };

@@ -19,6 +19,10 @@ function ScenariosPanel({ session }: PanelProps) {
 function Choice({ progress, isBusy }: { readonly progress: Progress; readonly isBusy: boolean }) {
   return (
     <div class="cards">
+      <p class="muted">
+        A scenario has a cluster of its own. Your cluster and the text of the editor are kept: “Back to my cluster”
+        brings both back.
+      </p>
       {scenarios.map((scenario) => (
         <button
           type="button"
@@ -33,7 +37,6 @@ function Choice({ progress, isBusy }: { readonly progress: Progress; readonly is
           <small>{`${scenario.steps.length} steps`}</small>
         </button>
       ))}
-      <p class="muted">A scenario begins with a new cluster; what you have now is not kept.</p>
     </div>
   );
 }
@@ -57,6 +60,16 @@ function Story({ progress, scenario, state: { runner, outcomes, isBusy } }: Stor
         <b>{scenario.title}</b>
         <span class="muted">{isOver ? 'done' : `step ${next + 1} of ${scenario.steps.length}`}</span>
         <span class="spacer" />
+        <button
+          type="button"
+          class="small"
+          id="scenario-back"
+          disabled={isBusy}
+          title="Your cluster and your text, as they were; that of the scenario is given up"
+          onClick={() => void progress.goBack()}
+        >
+          Back to my cluster
+        </button>
         <button type="button" class="small" disabled={isBusy} onClick={() => void progress.begin(scenario)}>
           Again from the start
         </button>
@@ -68,7 +81,11 @@ function Story({ progress, scenario, state: { runner, outcomes, isBusy } }: Stor
         {scenario.steps.slice(0, next + 1).map((step, index) => (
           <StepView key={step.title} step={step} number={index + 1} outcome={outcomes[index]} />
         ))}
-        {isOver && <li class="over">That was it. The cluster is yours: go on with the editor or the command line.</li>}
+        {isOver && (
+          <li class="over">
+            That was it. Go on in this cluster with the editor or the command line, or go back to yours.
+          </li>
+        )}
       </ol>
       <div class="story-end" ref={end}>
         {!isOver && (
@@ -107,7 +124,7 @@ function StepView({ step, number, outcome }: StepProps) {
         {(outcome?.ran ?? step.lines.map((line) => ({ line, text: '', code: 0 }))).map(({ line, text, code }) => (
           <pre key={line}>
             <b>$ {line}</b>
-            {text !== '' && <span class={code === 0 ? '' : 'refusal'}>{`\n${text}`}</span>}
+            {text !== '' && <span class={code === 0 ? 'told' : 'refusal'}>{text}</span>}
           </pre>
         ))}
         {outcome?.state === 'differs' && (

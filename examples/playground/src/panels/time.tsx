@@ -42,6 +42,11 @@ function TimePanel({ session }: PanelProps) {
     <div class="time">
       <Slider span={span} version={version} go={go} time={timeAt(cluster, version)} />
       <Actions session={session} version={version} isPast={past !== undefined} go={() => go(span.last)} />
+      <p class="time-hint muted">
+        <b>Restore</b> undoes in this cluster everything that came after. <b>Fork</b> leaves it as it is and goes on
+        from that moment in a second one, until you leave the fork.
+        {past === undefined && ' Move the slider, or choose a version below, to look at the past.'}
+      </p>
       {selected === undefined ? (
         <p class="empty">Select an object to see how it came to be what it is.</p>
       ) : (

@@ -8,6 +8,7 @@ export const heldByAFinalizer: Scenario = {
   id: 'finalizer',
   title: 'A deletion that waits',
   summary: 'A finalizer holds a deleted object until somebody has cleaned up behind it.',
+  about: { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default', name: 'bucket' },
   steps: [
     {
       title: 'An object with a finalizer',

@@ -1,6 +1,7 @@
 /**
  * A ValidatingAdmissionPolicy: from nothing to a warning to a refusal.
  */
+import type { ObjectRef } from '../session/types.js';
 import { expectThat, type Scenario } from './scenario.js';
 
 const POLICY = `apiVersion: admissionregistration.k8s.io/v1
@@ -32,12 +33,19 @@ spec:
   validationActions: [${action}]
 `;
 
+const BINDING: ObjectRef = {
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind: 'ValidatingAdmissionPolicyBinding',
+  name: 'few-replicas',
+};
+
 const MESSAGE = 'three replicas are enough for';
 
 export const policy: Scenario = {
   id: 'policy',
   title: 'A policy for everybody',
   summary: 'A ValidatingAdmissionPolicy first does nothing, then warns, then refuses.',
+  about: { ...BINDING, kind: 'ValidatingAdmissionPolicy' },
   steps: [
     {
       title: 'A policy alone does nothing',
@@ -53,6 +61,7 @@ export const policy: Scenario = {
       title: 'Bound to warn',
       prose: 'A binding puts it to work. With the action `Warn` the write goes through, and whoever sent it is told.',
       text: binding('Warn'),
+      about: BINDING,
       lines: ['apply -f - --server-side', 'create deployment two --image=nginx:1.29 --replicas=5'],
       async check(world) {
         const isWarned =
@@ -64,6 +73,7 @@ export const policy: Scenario = {
       title: 'Bound to deny',
       prose: 'With the action `Deny` the same write is refused, in the words of the policy.',
       text: binding('Deny'),
+      about: BINDING,
       lines: ['apply -f - --server-side', 'create deployment three --image=nginx:1.29 --replicas=5'],
       async check(world) {
         const isDenied = world.ran[1]?.code === 1 && world.ran[1].text.includes(`${MESSAGE} three, not 5`);
@@ -77,6 +87,7 @@ export const policy: Scenario = {
       title: 'What is there stays',
       prose:
         'Policies judge writes, not what is there. The first Deployment keeps its five replicas, until somebody changes it.',
+      about: { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'default', name: 'one' },
       lines: ['get deployments', 'label deployment one checked=yes'],
       async check({ ran: [listed, labelled] }) {
         const isKept = listed?.text.includes('one') === true && labelled?.code === 1 && labelled.text.includes(MESSAGE);

@@ -3,7 +3,7 @@
  */
 import type { Session } from '../session/session.js';
 import { Store } from '../session/store.js';
-import { ScenarioRunner, type StepOutcome } from './runner.js';
+import { isInScenario, leaveScenario, ScenarioRunner, type StepOutcome } from './runner.js';
 import type { Scenario } from './scenario.js';
 
 export interface ProgressState {
@@ -19,6 +19,10 @@ export class Progress {
 
   constructor(session: Session) {
     this.#session = session;
+    // Whoever goes back to the own cluster, wherever in the page, has left the story.
+    session.store.subscribe(() => {
+      if (this.store.get().runner !== undefined && !isInScenario(session.state)) this.leave();
+    });
   }
 
   async begin(scenario: Scenario): Promise<void> {
@@ -37,6 +41,11 @@ export class Progress {
       const outcome = await runner.step();
       this.store.set({ outcomes: [...this.store.get().outcomes.slice(0, at), outcome] });
     });
+  }
+
+  /** Back to what the visitor had before. */
+  async goBack(): Promise<void> {
+    await this.#busy(() => leaveScenario(this.#session));
   }
 
   leave(): void {

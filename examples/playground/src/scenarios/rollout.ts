@@ -11,6 +11,7 @@ export const rollout: Scenario = {
   id: 'rollout',
   title: 'A rollout, and back',
   summary: 'Controllers replace the pods of a Deployment a few at a time; a broken update stops by itself.',
+  about: { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'default', name: 'web' },
   steps: [
     {
       title: 'Three replicas',

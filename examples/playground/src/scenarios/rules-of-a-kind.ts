@@ -48,6 +48,7 @@ export const rulesOfAKind: Scenario = {
   id: 'crd-rules',
   title: 'A kind with rules',
   summary: 'A CustomResourceDefinition whose rules, written in CEL, compare fields and look back.',
+  about: { apiVersion: 'example.com/v1', kind: 'Backup', namespace: 'default', name: 'nightly' },
   steps: [
     {
       title: 'A new kind',
@@ -55,6 +56,7 @@ export const rulesOfAKind: Scenario = {
         'A definition teaches the running cluster the kind Backup: fields, defaults, columns for tables, and two rules.',
       text: DEFINITION,
       lines: ['apply -f - --server-side', 'explain backup.spec'],
+      about: { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', name: 'backups.example.com' },
       async check({ ask }) {
         return expectThat((await ask('get backups')).code === 0, 'backups should be served');
       },

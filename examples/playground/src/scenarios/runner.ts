@@ -3,7 +3,9 @@
  */
 import { runForText, runLine } from '../command-line/interpreter.js';
 import { sessionShell } from '../command-line/session-shell.js';
+import { makeCluster } from '../session/make-cluster.js';
 import type { Session } from '../session/session.js';
+import type { SessionState } from '../session/types.js';
 import type { Ran, Scenario, Step, World } from './scenario.js';
 
 export type StepOutcome =
@@ -18,6 +20,16 @@ const LOOK_AGAIN_MS = 120;
 /** A line that waits (`rollout status`) is not waited for longer. */
 const LINE_PATIENCE_MS = 20_000;
 
+/** A fork of a story is a part of it. */
+export function isInScenario({ aside }: Pick<SessionState, 'aside'>): boolean {
+  return aside !== undefined && (aside.type === 'scenario' || isInScenario(aside.kept));
+}
+
+/** Back to what the visitor had before any story. */
+export async function leaveScenario(session: Session): Promise<void> {
+  while (isInScenario(session.state)) await session.comeBack();
+}
+
 export class ScenarioRunner {
   readonly scenario: Scenario;
   readonly #session: Session;
@@ -28,9 +40,11 @@ export class ScenarioRunner {
     this.scenario = scenario;
   }
 
-  /** Begins with a new cluster, so that nothing is in the way. */
+  /** Begins with a new cluster, so that nothing is in the way. The visitor's own is kept; that of a scenario is not. */
   static async begin(session: Session, scenario: Scenario): Promise<ScenarioRunner> {
-    await session.restart({ text: '' });
+    await leaveScenario(session);
+    session.goAside('scenario', scenario.title, makeCluster());
+    session.setText('');
     session.store.set({ namespace: 'default' });
     return new ScenarioRunner(session, scenario);
   }
@@ -51,6 +65,8 @@ export class ScenarioRunner {
     if (step.text !== undefined) this.#session.setText(step.text);
     const ran: Ran[] = [];
     for (const line of step.lines) ran.push(await this.#run(line));
+    const about = step.about ?? this.scenario.about;
+    if (about !== undefined) this.#session.select(about);
     const reason = await this.#checked(step, ran, patienceMs);
     if (reason !== undefined) return { state: 'differs', ran, reason };
     this.#next += 1;

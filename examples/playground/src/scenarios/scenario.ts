@@ -2,6 +2,7 @@
  * The contract of scenarios: stories in steps. A step says in plain words what is about to happen, does it with the same
  * command line that readers have, and checks that what was said is what happened.
  */
+import type { ObjectRef } from '../session/types.js';
 
 /** What a line printed. */
 export interface Ran {
@@ -29,6 +30,8 @@ export interface Step {
   readonly text?: string;
   /** Run in order; the step goes on when one fails, because some are meant to. */
   readonly lines: readonly string[];
+  /** The object that the step is about, unless it is that of the scenario. It is selected when the lines have run. */
+  readonly about?: ObjectRef;
   /** Nothing when it is as the prose says; otherwise what is not. Asked again for a while, because controllers take time. */
   check(world: World): Promise<string | undefined>;
 }
@@ -38,6 +41,8 @@ export interface Scenario {
   readonly title: string;
   /** One sentence. */
   readonly summary: string;
+  /** The object that the lesson is about: the page shows it, with the owners of its fields. */
+  readonly about?: ObjectRef;
   readonly steps: readonly Step[];
 }
 

@@ -45,6 +45,7 @@ export const twoManagers: Scenario = {
   id: 'two-managers',
   title: 'Two managers, one field',
   summary: 'CI and an autoscaler both want to say how many replicas there are.',
+  about: { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'default', name: 'web' },
   steps: [
     {
       title: 'CI applies a Deployment',

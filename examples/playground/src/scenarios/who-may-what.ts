@@ -1,7 +1,15 @@
 /**
  * What alice may do before and after she is given a role.
  */
+import type { ObjectRef } from '../session/types.js';
 import { expectThat, type Scenario } from './scenario.js';
+
+const rbac = (kind: string, name: string): ObjectRef => ({
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind,
+  namespace: 'default',
+  name,
+});
 
 export const whoMayWhat: Scenario = {
   id: 'rbac',
@@ -21,6 +29,7 @@ export const whoMayWhat: Scenario = {
       title: 'A role for reading',
       prose:
         'A RoleBinding gives her the role `view`, which every cluster has, in the namespace default. The answer names the binding.',
+      about: rbac('RoleBinding', 'readers'),
       lines: ['create rolebinding readers --clusterrole=view --user=alice', 'auth can-i list pods --as=alice'],
       async check({ ran: [, asked] }) {
         const isAllowed =
@@ -31,6 +40,7 @@ export const whoMayWhat: Scenario = {
     {
       title: 'Only there, only that',
       prose: 'It goes for one namespace, and `view` leaves out secrets: who reads secrets can become somebody else.',
+      about: rbac('RoleBinding', 'readers'),
       lines: ['get pods -n kube-system --as=alice', 'get secrets --as=alice', 'get configmaps --as=alice'],
       async check({ ran: [elsewhere, secrets, configMaps] }) {
         const isLimited = elsewhere?.code === 1 && secrets?.code === 1 && configMaps?.code === 0;
@@ -41,6 +51,7 @@ export const whoMayWhat: Scenario = {
       title: 'A rule of our own',
       prose:
         'A Role adds exactly one thing: restarting Deployments is a patch. She may do that now, and still not delete them.',
+      about: rbac('Role', 'restarter'),
       lines: [
         'create role restarter --verb=get,patch --resource=deployments.apps',
         'create rolebinding restarters --role=restarter --user=alice',
@@ -58,6 +69,7 @@ export const whoMayWhat: Scenario = {
       title: 'Nobody gives what he does not have',
       prose:
         'bob may write roles, and nothing else. A role that could read secrets is more than he has himself: the server refuses it.',
+      about: rbac('Role', 'role-writer'),
       lines: [
         'create role role-writer --verb=get,create --resource=roles.rbac.authorization.k8s.io',
         'create rolebinding role-writers --role=role-writer --user=bob',

@@ -10,7 +10,7 @@ import { Feed } from './feed.js';
 import { makeCluster } from './make-cluster.js';
 import { refKey } from './refs.js';
 import { Store, useStore } from './store.js';
-import type { Notice, ObjectRef, Past, RequestEntry, RestartOptions, SessionState } from './types.js';
+import type { Aside, Notice, ObjectRef, Past, RequestEntry, SessionState } from './types.js';
 
 export const ADMINISTRATOR: User = { user: 'admin', groups: ['system:masters', 'system:authenticated'] };
 
@@ -58,6 +58,7 @@ export class Session {
       kinds: [],
       objects: new Map(),
       past: undefined,
+      aside: undefined,
       selected: undefined,
       text: '',
       user: ADMINISTRATOR,
@@ -72,6 +73,8 @@ export class Session {
       conflict: undefined,
       speed: 1,
       panel: 'watch',
+      hasWritten: false,
+      savedText: '',
     });
     ({ handler: this.#handler, feed: this.#feed, stopClock: this.#stopClock } = this.#attach(cluster));
   }
@@ -90,17 +93,7 @@ export class Session {
     return this.cluster.with({ as: user, fieldManager: manager, namespace });
   }
 
-  /** Another cluster in place of this one. Who asks, and how fast time goes, stay as they are. */
-  async restart({ controllers, yaml, manager = 'me', text }: RestartOptions = {}): Promise<void> {
-    const old = this.cluster;
-    const cluster = makeCluster(controllers);
-    if (yaml !== undefined) await cluster.applyYaml(yaml, { fieldManager: manager });
-    this.replaceCluster(cluster);
-    if (text !== undefined) this.setText(text);
-    await old.close();
-  }
-
-  /** The page shows this cluster from now on. The old one is left to its owner. */
+  /** The page shows this cluster from now on. The old one is left to its owner; who asks, and how fast time goes, stays. */
   replaceCluster(cluster: TestCluster): void {
     this.#stopClock();
     this.#feed.close();
@@ -112,9 +105,45 @@ export class Session {
       selected: undefined,
       stream: [],
       requests: [],
+      notices: [],
       conflict: undefined,
     });
     ({ handler: this.#handler, feed: this.#feed, stopClock: this.#stopClock } = this.#attach(cluster));
+  }
+
+  /** Goes on with a cluster beside the present one, which is kept for `comeBack`. */
+  goAside(type: Aside['type'], title: string, to: TestCluster): void {
+    const { cluster, text, namespace, selected, aside } = this.state;
+    this.replaceCluster(to);
+    this.store.set({ aside: { type, title, kept: { cluster, text, namespace, selected, aside } } });
+  }
+
+  /** Back to the cluster that was kept, as it was. What was written beside it is lost. */
+  async comeBack(): Promise<void> {
+    const { cluster, aside } = this.state;
+    if (aside === undefined) return;
+    const { kept } = aside;
+    this.replaceCluster(kept.cluster);
+    // A fork goes on with the visitor's own text; a scenario has put its texts in the place of that.
+    const texts = aside.type === 'scenario' ? { text: kept.text, namespace: kept.namespace } : {};
+    this.store.set({ aside: kept.aside, selected: kept.selected, ...texts });
+    await cluster.close();
+  }
+
+  /** Whether the visitor would lose something by leaving the page. */
+  get isUnsaved(): boolean {
+    const { hasWritten, text, savedText } = this.state;
+    return hasWritten || text !== savedText;
+  }
+
+  /** The page could come back as it is now: it has just begun, or its address says everything. */
+  markSaved(): void {
+    this.store.set({ hasWritten: false, savedText: this.state.text });
+  }
+
+  /** Something was written into the cluster. */
+  markWritten(): void {
+    if (!this.state.hasWritten) this.store.set({ hasWritten: true });
   }
 
   /** One request as a client far away would make it: `path` is `/apis/…?…`. Never throws for what the server refuses. */
@@ -131,7 +160,10 @@ export class Session {
     const value: unknown = accept.includes('json') && text !== '' ? JSON.parse(text) : text;
     const status = response.ok ? undefined : (value as Status);
     if (from !== undefined) {
+      if (method !== 'GET' && response.ok) this.markWritten();
       const entry = {
+        ...(body === undefined ? {} : { body }),
+        answer: value,
         at,
         method,
         path,
@@ -196,8 +228,10 @@ export class Session {
 
   notify(tone: Notice['tone'], text: string): void {
     const notice = { id: ++this.#count, tone, text };
-    this.store.set({ notices: [...this.state.notices, notice].slice(-4) });
-    setTimeout(() => this.dismiss(notice.id), tone === 'bad' ? 9_000 : 4_000);
+    // What is said again takes the place of what was said before.
+    const others = this.state.notices.filter((each) => each.text !== text);
+    this.store.set({ notices: [...others, notice].slice(-3) });
+    setTimeout(() => this.dismiss(notice.id), tone === 'bad' ? 7_000 : 4_000);
   }
 
   dismiss(id: number): void {

@@ -1,7 +1,7 @@
 /**
  * What the page knows beside the cluster itself.
  */
-import type { ApiObject, ClusterOptions, ServedKind, StatusCause, User } from 'orchplane';
+import type { ApiObject, ServedKind, StatusCause, User } from 'orchplane';
 import type { TestCluster } from 'orchplane/testing';
 
 /** Which object. `namespace` is absent for cluster-scoped kinds. */
@@ -25,6 +25,10 @@ export interface RequestEntry {
   readonly tookMs: number;
   /** What the server said when it refused. */
   readonly message?: string;
+  /** What was sent along, as it was sent. */
+  readonly body?: string;
+  /** What came back: a document, or text. */
+  readonly answer: unknown;
   /** Which part of the page has asked: `editor`, `command line`, … */
   readonly from: string;
 }
@@ -63,14 +67,24 @@ export interface Past {
   readonly cluster?: Pick<TestCluster, 'api'>;
 }
 
+/** A cluster beside the one that the visitor has, which is kept meanwhile and stands still. */
+export interface Aside {
+  readonly type: 'fork' | 'scenario';
+  /** What it is, in a few words: `of version 12`, or the title of the scenario. */
+  readonly title: string;
+  readonly kept: Pick<SessionState, 'cluster' | 'text' | 'namespace' | 'selected' | 'aside'>;
+}
+
 export interface SessionState {
-  /** Another one after `restart`. */
+  /** Another one in a fork or a scenario. */
   readonly cluster: TestCluster;
   /** What is served, one entry for each kind: the version in which objects are shown. */
   readonly kinds: readonly ServedKind[];
   /** Everything there is now, by `refKey`. */
   readonly objects: ReadonlyMap<string, ApiObject>;
   readonly past: Past | undefined;
+  /** Undefined: this is the visitor's own cluster. */
+  readonly aside: Aside | undefined;
   readonly selected: ObjectRef | undefined;
   /** The text of the editor. */
   readonly text: string;
@@ -89,11 +103,8 @@ export interface SessionState {
   readonly speed: number;
   /** The id of the panel that is open in the drawer; undefined: it is closed. */
   readonly panel: string | undefined;
+  /** Whether leaving the page would lose something that was written into the cluster. */
+  readonly hasWritten: boolean;
+  /** The text that the page would come back with. */
+  readonly savedText: string;
 }
-
-export type RestartOptions = Pick<ClusterOptions, 'controllers'> & {
-  /** Applied in the name of `manager` before anybody sees the cluster. */
-  readonly yaml?: string;
-  readonly manager?: string;
-  readonly text?: string;
-};

@@ -41,9 +41,13 @@ async function copyLink(session: Session): Promise<void> {
   }
   const link = `${location.href.replace(/#.*$/, '')}#${fragment}`;
   history.replaceState(null, '', link);
+  session.markSaved();
   try {
     await navigator.clipboard.writeText(link);
-    session.notify('good', `Link copied: ${link.length} characters, with everything in it`);
+    session.notify(
+      'good',
+      `Link copied: ${link.length} characters, with the text and every object but Events and Leases`,
+    );
   } catch {
     // Pages without leave to write to the clipboard still show the link where links are shown.
     session.notify('info', 'The link is in the address bar; copy it from there');

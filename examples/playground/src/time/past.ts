@@ -90,28 +90,21 @@ export function restoreTo(session: Session, version: number): void {
   session.showPast(undefined);
 }
 
-const forkedFrom = new WeakMap<TestCluster, TestCluster>();
-
 /** The page goes on with a cluster that begins at a moment of the present one, which is kept. */
 export function forkAt(session: Session, version: number): void {
-  const { cluster } = session;
-  const then = cluster.at(String(version));
+  const then = session.cluster.at(String(version));
   const fork = makeCluster(undefined, { from: captureCluster(then), now: then.clock.now() });
   void then.close();
-  forkedFrom.set(fork, cluster);
-  session.replaceCluster(fork);
+  session.goAside('fork', `of version ${version}`, fork);
 }
 
 /** What the present cluster was forked from, if it was. */
 export function originOf(session: Session): TestCluster | undefined {
-  return forkedFrom.get(session.cluster);
+  const { aside } = session.state;
+  return aside?.type === 'fork' ? aside.kept.cluster : undefined;
 }
 
 /** Back to what the present cluster was forked from, which has stood still meanwhile. */
 export async function leaveFork(session: Session): Promise<void> {
-  const fork = session.cluster;
-  const origin = forkedFrom.get(fork);
-  if (origin === undefined) return;
-  session.replaceCluster(origin);
-  await fork.close();
+  if (session.state.aside?.type === 'fork') await session.comeBack();
 }

@@ -4,6 +4,7 @@
 import { useState } from 'preact/hooks';
 import { headerItems } from '../panels/index.js';
 import { type Session, useSession } from '../session/session.js';
+import { AsideMark } from './aside-mark.js';
 import { ClockControl } from './clock-control.js';
 import { managerColour } from './manager-chip.js';
 import { ThemeSwitch } from './theme-switch.js';
@@ -25,6 +26,7 @@ export function Header({ session }: { readonly session: Session }) {
         </h1>
       </div>
       <ClockControl session={session} />
+      <AsideMark session={session} />
       <span class="spacer" />
       <UserChooser session={session} />
       <ManagerChooser session={session} />
@@ -45,7 +47,7 @@ function UserChooser({ session }: { readonly session: Session }) {
   return (
     <Chooser
       label="User"
-      hint={`${user.user}, in ${(user.groups ?? []).join(', ')}`}
+      hint={`${user.user}, in ${(user.groups ?? []).join(', ')}. Only what you send is sent in this name; the page itself looks as admin.`}
       value={user.user}
       names={users.map((each) => each.user)}
       choose={(name) => {

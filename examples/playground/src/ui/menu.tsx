@@ -10,7 +10,13 @@ export interface MenuItem {
   readonly run: () => void;
 }
 
-export function Menu({ label, items }: { readonly label: string; readonly items: readonly MenuItem[] }) {
+interface MenuProps {
+  readonly label: string;
+  readonly items: readonly MenuItem[];
+  readonly isDisabled?: boolean;
+}
+
+export function Menu({ label, items, isDisabled = false }: MenuProps) {
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
@@ -46,6 +52,7 @@ export function Menu({ label, items }: { readonly label: string; readonly items:
         class="primary"
         ref={button}
         aria-label={label}
+        disabled={isDisabled}
         aria-haspopup="menu"
         aria-expanded={isOpen}
         onClick={() => setOpen(!isOpen)}

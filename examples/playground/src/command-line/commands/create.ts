@@ -76,7 +76,7 @@ export const create: Command = {
     const resource = (await context.resources()).one(type);
     const apiVersion = resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
     const body = { apiVersion, kind: resource.kind, metadata: { name }, ...maker(context, name) };
-    return write(context, { path: pathOf(resource, { namespace: context.namespace }), body }, (object) => {
+    return post(context, { path: pathOf(resource, { namespace: context.namespace }), body }, (object) => {
       const output = context.flags.text('output');
       if (output === 'yaml' || output === 'json') context.print(documentText(withoutOwners(object), output));
       else done(context, resource, name, 'created');
@@ -84,9 +84,17 @@ export const create: Command = {
   },
 };
 
-async function write(
+interface Post {
+  readonly path: string;
+  readonly body: Json;
+  /** Unless the line names another. */
+  readonly fieldManager?: string;
+}
+
+/** Makes an object, and tells of it as the line wants it told. */
+export async function post(
   context: CommandContext,
-  { path, body }: { readonly path: string; readonly body: Json },
+  { path, body, fieldManager: usual = 'kubectl-create' }: Post,
   tell: (object: Json) => void,
 ): Promise<number> {
   // On the client's side nothing is asked: the document is shown as it would be sent.
@@ -94,7 +102,7 @@ async function write(
     tell(body);
     return 0;
   }
-  const fieldManager = context.flags.text('field-manager') ?? 'kubectl-create';
+  const fieldManager = context.flags.text('field-manager') ?? usual;
   const query = { fieldManager, fieldValidation: 'Strict', ...(isDryRun(context) ? { dryRun: 'All' } : {}) };
   tell(await context.server.json({ method: 'POST', path, body, query }));
   return 0;

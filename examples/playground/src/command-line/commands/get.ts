@@ -3,6 +3,7 @@
  */
 import { type Command, type CommandContext, OUTPUT_FLAG, SELECTOR_FLAGS } from '../command.js';
 import { at, isJson, type Json, listAt, mapAt, textAt } from '../json.js';
+import { jsonPathText } from '../json-path.js';
 import { pathOf, type Resource, typeName } from '../resources.js';
 import { ServerError } from '../server.js';
 import { layOut, type TableOptions, tableRows } from '../table.js';
@@ -20,7 +21,11 @@ export const get: Command = {
   kindAt: 0,
   flags: {
     ...SELECTOR_FLAGS,
-    output: OUTPUT_FLAG,
+    output: {
+      ...OUTPUT_FLAG,
+      help: "wide, yaml, json, name or jsonpath='{.spec.replicas}'",
+      values: ['wide', 'yaml', 'json', 'name', 'jsonpath='],
+    },
     watch: { type: 'switch', short: 'w', help: 'go on with what changes; stop it with Ctrl+C' },
     'watch-only': { type: 'switch', help: 'only what changes' },
     'no-headers': { type: 'switch', help: 'rows without the header' },
@@ -149,9 +154,10 @@ async function watch(context: CommandContext, targets: Targets): Promise<number>
 }
 
 async function documents(context: CommandContext, targets: Targets, output: string): Promise<number> {
-  if (!['yaml', 'json', 'name'].includes(output)) {
+  const template = /^jsonpath=(.*)$/s.exec(output)?.[1];
+  if (template === undefined && !['yaml', 'json', 'name'].includes(output)) {
     throw new LineError(
-      `error: unable to match a printer suitable for the output format "${output}", allowed formats are: json,name,wide,yaml`,
+      `error: unable to match a printer suitable for the output format "${output}", allowed formats are: json,jsonpath,name,wide,yaml`,
     );
   }
   const found = await objectsOf(context, targets);
@@ -165,7 +171,7 @@ async function documents(context: CommandContext, targets: Targets, output: stri
   const document = isOne
     ? shown[0]
     : { apiVersion: 'v1', items: shown, kind: 'List', metadata: { resourceVersion: '' } };
-  context.print(documentText(document, output));
+  context.print(template === undefined ? documentText(document, output) : jsonPathText(template, document));
   return 0;
 }
 

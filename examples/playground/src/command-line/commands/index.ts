@@ -11,6 +11,8 @@ import { describe } from './describe.js';
 import { explain } from './explain.js';
 import { get } from './get.js';
 import { rollout } from './rollout.js';
+import { run } from './run.js';
+import { wait } from './wait.js';
 import { annotate, edit, label, patch, scale, set } from './write.js';
 
 export const commands: readonly Command[] = [
@@ -20,6 +22,7 @@ export const commands: readonly Command[] = [
   events,
   apply,
   create,
+  run,
   edit,
   patch,
   label,
@@ -27,6 +30,7 @@ export const commands: readonly Command[] = [
   scale,
   set,
   rollout,
+  wait,
   del,
   auth,
   apiResources,

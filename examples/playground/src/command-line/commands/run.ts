@@ -1,0 +1,49 @@
+/**
+ * `run`: one pod with one container.
+ */
+import { type Command, DRY_RUN_FLAG, OUTPUT_FLAG } from '../command.js';
+import { pathOf } from '../resources.js';
+import { LineError } from '../words.js';
+import { done } from './apply.js';
+import { post } from './create.js';
+import { documentText, withoutOwners } from './get.js';
+
+export const run: Command = {
+  name: 'run',
+  summary: 'Make a pod with one container',
+  usage: 'NAME --image=IMAGE [flags]',
+  flags: {
+    image: { type: 'text', help: 'of the container' },
+    port: { type: 'text', help: 'of the container' },
+    labels: { type: 'texts', short: 'l', help: 'of the pod: key=value; run=NAME unless given' },
+    restart: { type: 'text', help: 'Always, OnFailure or Never', values: ['Always', 'OnFailure', 'Never'] },
+    'field-manager': { type: 'text', help: 'in whose name the fields are held' },
+    'dry-run': DRY_RUN_FLAG,
+    output: OUTPUT_FLAG,
+  },
+  examples: ['run web --image=nginx:1.29'],
+  async run(context) {
+    const { flags } = context;
+    const [name, ...more] = context.args;
+    if (name === undefined) throw new LineError('error: NAME is required for run');
+    if (more.length > 0) throw new LineError(`error: nothing runs here, so a pod takes no command: ${more.join(' ')}`);
+    const image = flags.text('image');
+    if (image === undefined || image === '') throw new LineError('error: required flag(s) "image" not set');
+    const pairs = flags.texts('labels').map((pair) => pair.split('='));
+    const port = flags.text('port');
+    const container = { name, image, ...(port === undefined ? {} : { ports: [{ containerPort: Number(port) }] }) };
+    const body = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name, labels: pairs.length === 0 ? { run: name } : Object.fromEntries(pairs) },
+      spec: { containers: [container], restartPolicy: flags.text('restart') ?? 'Always' },
+    };
+    const resource = (await context.resources()).one('pods');
+    const call = { path: pathOf(resource, { namespace: context.namespace }), body, fieldManager: 'kubectl-run' };
+    return post(context, call, (object) => {
+      const output = flags.text('output');
+      if (output === 'yaml' || output === 'json') context.print(documentText(withoutOwners(object), output));
+      else done(context, resource, name, 'created');
+    });
+  },
+};

@@ -1,0 +1,142 @@
+/**
+ * `wait`: until objects have a condition, a value, or are gone. The time that it is given passes on the cluster's clock.
+ */
+import { type Command, type CommandContext, SELECTOR_FLAGS } from '../command.js';
+import { at, type Json, listAt, mapAt, numberAt, textAt } from '../json.js';
+import { valuesAt } from '../json-path.js';
+import { pathOf, typeName } from '../resources.js';
+import { ServerError } from '../server.js';
+import { type Found, namespaceOf, objectsOf, targetsOf } from '../targets.js';
+import { LineError } from '../words.js';
+
+/** Whether it is so; undefined: the object is not there. */
+type Condition = (object: Json | undefined) => boolean;
+
+/** How often the clock of the cluster is looked at, in milliseconds of the machine. */
+const LOOK_MS = 100;
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+export const wait: Command = {
+  name: 'wait',
+  summary: 'Wait until objects have a condition or a value, or are gone',
+  usage: '(TYPE NAME… | TYPE/NAME… | TYPE -l … | TYPE --all) --for=… [--timeout=30s]',
+  kindAt: 0,
+  flags: {
+    ...SELECTOR_FLAGS,
+    for: {
+      type: 'text',
+      help: "condition=NAME[=VALUE], delete, or jsonpath='{.status.phase}'=VALUE",
+      values: ['condition=', 'delete', 'jsonpath='],
+    },
+    timeout: { type: 'text', help: "how long, on the cluster's clock: 30s unless given" },
+    all: { type: 'switch', help: 'all objects of the kind' },
+  },
+  examples: [
+    'wait deployment/web --for=condition=Available --timeout=60s',
+    'wait pod/web --for=delete',
+    "wait pods --all --for=jsonpath='{.status.phase}'=Running",
+  ],
+  async run(context) {
+    const { flags, shell } = context;
+    const word = flags.text('for');
+    if (word === undefined) throw new LineError('error: --for is required: condition=…, delete or jsonpath=…');
+    const isMet = conditionOf(word);
+    const found = await meant(context, word === 'delete');
+    const deadline = shell.now() + millisecondsOf(flags.text('timeout') ?? '30s');
+    let failed = false;
+    for (const each of found) failed = !(await waited(context, each, { isMet, deadline })) || failed;
+    if (context.signal.aborted) return 130;
+    return failed ? 1 : 0;
+  },
+};
+
+async function meant(context: CommandContext, isForDelete: boolean): Promise<readonly Found[]> {
+  const targets = await targetsOf(context);
+  const { flags } = context;
+  if (targets.named === undefined && !flags.isOn('all') && !flags.has('selector') && !flags.has('field-selector')) {
+    throw new LineError('error: resource(s) were provided, but no name was specified');
+  }
+  try {
+    const found = await objectsOf(context, targets);
+    if (found.length === 0 && !isForDelete) throw new LineError('error: no matching resources found');
+    return found;
+  } catch (error) {
+    // What is not there has gone already.
+    if (isForDelete && error instanceof ServerError && error.reason === 'NotFound') return [];
+    throw error;
+  }
+}
+
+interface Wanted {
+  readonly isMet: Condition;
+  /** On the cluster's clock. */
+  readonly deadline: number;
+}
+
+async function waited(context: CommandContext, found: Found, { isMet, deadline }: Wanted): Promise<boolean> {
+  const { resource, name, object } = found;
+  const met = (): boolean => {
+    context.print(`${typeName(resource)}/${name} condition met`);
+    return true;
+  };
+  if (isMet(object)) return met();
+  const late = new AbortController();
+  const isLate = (): void => {
+    if (context.shell.now() >= deadline) late.abort();
+  };
+  isLate();
+  const timer = setInterval(isLate, LOOK_MS);
+  try {
+    const events = context.server.lines({
+      path: pathOf(resource, { namespace: namespaceOf(object) }),
+      query: {
+        watch: 'true',
+        fieldSelector: `metadata.name=${name}`,
+        resourceVersion: textAt(object, 'metadata', 'resourceVersion'),
+      },
+      signal: AbortSignal.any([context.signal, late.signal]),
+    });
+    if (!late.signal.aborted) {
+      for await (const event of events) {
+        if (isMet(at(event, 'type') === 'DELETED' ? undefined : mapAt(event, 'object'))) return met();
+      }
+    }
+  } finally {
+    clearInterval(timer);
+  }
+  if (!context.signal.aborted) context.note(`error: timed out waiting for the condition on ${resource.name}/${name}`);
+  return false;
+}
+
+function conditionOf(word: string): Condition {
+  if (word === 'delete') return (object) => object === undefined;
+  const [, kind, rest = ''] = /^(condition|jsonpath)=(.*)$/s.exec(word) ?? [];
+  if (kind === 'condition' && rest !== '') {
+    const [type = '', value = 'true'] = rest.toLowerCase().split('=');
+    return (object) => object !== undefined && hasCondition(object, type, value);
+  }
+  if (kind === 'jsonpath') {
+    const [, path = rest, value] = /^\{(.*?)\}(?:=(.*))?$/s.exec(rest) ?? /^([^=]*)=?(.*)$/s.exec(rest) ?? [];
+    const isAny = value === undefined || value === '';
+    return (object) => object !== undefined && valuesAt(object, path).some((each) => isAny || String(each) === value);
+  }
+  throw new LineError(`error: unrecognized condition: "${word}"`);
+}
+
+/** What a controller said of an earlier generation does not count. */
+function hasCondition(object: Json, type: string, value: string): boolean {
+  const condition = listAt(object, 'status', 'conditions').find((each) => textAt(each, 'type').toLowerCase() === type);
+  if (condition === undefined || textAt(condition, 'status').toLowerCase() !== value) return false;
+  const observed = numberAt(condition, 'observedGeneration') || numberAt(object, 'status', 'observedGeneration');
+  return observed === 0 || observed >= numberAt(object, 'metadata', 'generation');
+}
+
+/** `90s`, `1m30s`; a negative time is a week, as kubectl has it. */
+function millisecondsOf(text: string): number {
+  if (text.startsWith('-')) return 7 * 24 * 3_600_000;
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|[smh])/g)];
+  if (text !== '0' && parts.map(([part]) => part).join('') !== text) {
+    throw new LineError(`error: invalid argument "${text}" for "--timeout" flag: time: invalid duration "${text}"`);
+  }
+  return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNITS[unit] ?? 0), 0);
+}

@@ -1,0 +1,78 @@
+/**
+ * Commands of the playground's command line that wait, make one pod, pick values, or are not to be had.
+ */
+import { testCluster } from 'orchplane/testing';
+import { afterEach, describe, expect, test } from 'vitest';
+import { clusterShell } from '../../../examples/playground/src/command-line/cluster-shell.js';
+import { runForText } from '../../../examples/playground/src/command-line/interpreter.js';
+import { jsonPathText } from '../../../examples/playground/src/command-line/json-path.js';
+
+const open: { close(): Promise<void> }[] = [];
+
+afterEach(async () => {
+  for (const cluster of open.splice(0)) await cluster.close();
+});
+
+function put() {
+  const cluster = testCluster({ dialect: 'kubernetes' });
+  open.push(cluster);
+  const shell = clusterShell(() => cluster);
+  const run = async (line: string) => {
+    const { output, error } = await runForText(shell, line);
+    return [output, error].filter((text) => text !== '').join('\n');
+  };
+  return { cluster, run };
+}
+
+const READY = `'{"status":{"conditions":[{"type":"Ready","status":"True"}],"phase":"Running"}}'`;
+
+describe('wait', () => {
+  test('ends with a condition, a value, or the end of the object', async () => {
+    const { run } = put();
+    expect(await run('run web --image=nginx:1.29')).toBe('pod/web created');
+    const ready = run('wait pod/web --for=condition=Ready');
+    const running = run("wait pods --all --for=jsonpath='{.status.phase}'=Running");
+    const gone = run('wait pod web --for=delete');
+    await run(`patch pod web --subresource=status --type=merge -p ${READY}`);
+    expect(await ready).toBe('pod/web condition met');
+    expect(await running).toBe('pod/web condition met');
+    await run('delete pod web --force');
+    expect(await gone).toBe('pod/web condition met');
+    expect(await run('wait pod web --for=delete')).toBe('');
+  });
+
+  test("gives up on the cluster's clock", async () => {
+    const { cluster, run } = put();
+    await run('run web --image=nginx:1.29');
+    const waiting = run('wait pod/web --for=condition=Ready --timeout=1m30s');
+    await cluster.clock.advance(89_000);
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    await cluster.clock.advance(1_000);
+    expect(await waiting).toBe('error: timed out waiting for the condition on pods/web');
+    expect(await run('wait pod/web --for=condition=Ready --timeout=0')).toMatch(/^error: timed out/);
+    expect(await run('wait pod/nope --for=condition=Ready')).toContain('pods "nope" not found');
+    expect(await run('wait pod/web --for=luck')).toBe('error: unrecognized condition: "luck"');
+    expect(await run('wait pod/web --for=delete --timeout=soon')).toContain('invalid duration "soon"');
+  });
+});
+
+test('values are picked with simple paths', async () => {
+  const { run } = put();
+  await run('create configmap a --from-literal=x.y=1');
+  await run('create configmap b --from-literal=z=2');
+  expect(await run("get cm b -o jsonpath='{.metadata.name}={.data.z}{.data.nothing}'")).toBe('b=2');
+  expect(await run("get cm -o jsonpath='{.items[*].metadata.name}'")).toBe('a b');
+  expect(await run("get cm a -o jsonpath='{.data.x\\.y}'")).toBe('1');
+  expect(await run("get cm a -o jsonpath='{range .items[*]}{.x}{end}'")).toMatch(/^error: the JSONPath .* loops/);
+  expect(jsonPathText(`{.a[-1]}{"\\n"}{.a[0].b['c.d']}`, { a: [{ b: { 'c.d': true } }, 7] })).toBe('7\ntrue');
+  expect(jsonPathText('.a', { a: { b: 1 } })).toBe('{"b":1}');
+});
+
+test('what is not to be had says why', async () => {
+  const { run } = put();
+  expect(await run('kubectl logs web')).toMatch(/^error: "logs" is not to be had: nothing runs here: /);
+  for (const name of ['exec', 'attach', 'port-forward', 'top'])
+    expect(await run(`${name} web`)).toContain('nothing runs');
+  for (const name of ['expose', 'diff', 'cluster-info']) expect(await run(name)).toContain('is not to be had');
+  expect(await run('run web')).toBe('error: required flag(s) "image" not set');
+});
