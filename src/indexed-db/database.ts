@@ -12,6 +12,8 @@ import { JournalError } from '../storage/journal/types.js';
 export interface Meta {
   readonly generation: number;
   readonly revision: number;
+  /** The highest revision ever given out; absent: that one. */
+  readonly highest?: number | undefined;
   readonly dialect: string;
   readonly rows: number;
   /** Records above this number were written after the state. */

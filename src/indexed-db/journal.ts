@@ -63,7 +63,7 @@ async function readAll(database: IDBDatabase): Promise<Read> {
   const metaRead = resultOf(transaction.objectStore(META).get(ONLY) as IDBRequest<Meta | undefined>);
   const meta = await metaRead;
   if (meta === undefined) return { content: undefined, generation: 0, last: 0, objects: 0 };
-  const { generation, after, rows, revision, dialect } = meta;
+  const { generation, after, rows, revision, highest, dialect } = meta;
   const range = IDBKeyRange.bound([generation, 0], [generation, ANY_ROW]);
   const statesRead = resultOf(transaction.objectStore(STATES).getAll(range) as IDBRequest<string[][]>);
   const later = IDBKeyRange.lowerBound(after, true);
@@ -77,7 +77,7 @@ async function readAll(database: IDBDatabase): Promise<Read> {
     throw new JournalError(`orchplane: version ${record.revision} in the journal should be ${revision + index + 1}`);
   });
   const objects = states.flat().map(decodePlaced);
-  const content = { checkpoint: { revision, dialect, objects }, records };
+  const content = { checkpoint: { revision, highest, dialect, objects }, records };
   return { content, generation, last: after + records.length, objects: objects.length };
 }
 
@@ -151,12 +151,13 @@ class IndexedDbJournal implements Journal {
     const generation = ++this.#generation;
     const after = this.#last;
     const rows = [...rowsOf(state)];
-    this.#change((transaction) => {
+    this.#queue.push((transaction) => {
       rows.forEach((row, index) => {
         transaction.objectStore(STATES).put(row, [generation, index]);
       });
       makeCurrent(transaction, { generation, after, rows: rows.length, ...headOf(state) });
-    }, state.revision);
+    });
+    this.#group.noteReset(state.revision);
     this.#after = after;
     this.#objects = rows.reduce((sum, row) => sum + row.length, 0);
   }
@@ -171,7 +172,8 @@ class IndexedDbJournal implements Journal {
     }
     const number = ++this.#last;
     const text = encodeRecord(record);
-    this.#change((transaction) => transaction.objectStore(RECORDS).put(text, number), record.revision);
+    this.#queue.push((transaction) => transaction.objectStore(RECORDS).put(text, number));
+    this.#group.noteWritten(record.revision);
   }
 
   durable(): Promise<void> | undefined {
@@ -185,11 +187,6 @@ class IndexedDbJournal implements Journal {
     this.#broken ??= new JournalError('orchplane: the journal is closed');
     this.#database.close();
     this.#unlock();
-  }
-
-  #change(change: Change, revision: number): void {
-    this.#queue.push(change);
-    this.#group.noteWritten(revision);
   }
 
   /** A state, row by row, beside what is written meanwhile; it counts with the last step. */
@@ -223,12 +220,13 @@ class IndexedDbJournal implements Journal {
       'the journal could not be written, and nothing is written until it is opened again',
       error,
     );
+    this.#group.break(this.#broken);
     return this.#broken;
   }
 }
 
-function headOf({ revision, dialect }: JournalState): Pick<Meta, 'revision' | 'dialect'> {
-  return { revision, dialect };
+function headOf({ revision, highest, dialect }: JournalState): Pick<Meta, 'revision' | 'highest' | 'dialect'> {
+  return { revision, highest, dialect };
 }
 
 function* rowsOf(state: JournalState): Iterable<string[]> {

@@ -8,11 +8,12 @@
  */
 import { randomBytes, webcrypto, X509Certificate } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { Journal } from '../storage/journal/types.js';
 import { systemClock } from '../util/clock.js';
 import { UsageError } from './command-line.js';
 import { fileJournal } from './journal/file-journal.js';
+import { nodeFiles } from './journal/files.js';
 import { certificateForHost, type TlsFiles } from './serve.js';
 
 export interface DataFolder {
@@ -116,4 +117,5 @@ async function writePrivate(file: string, text: string): Promise<void> {
     await handle.close();
   }
   await rename(draft, file);
+  nodeFiles.syncFolder(dirname(file));
 }

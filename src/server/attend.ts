@@ -50,10 +50,20 @@ export class Attendants {
       for (let seen = -1; seen !== store.revision || this.#kinds !== registry.all(); ) {
         seen = store.revision;
         this.#meetKinds();
-        for (const attendant of this.#attendants.values()) attendant.settle();
+        for (const attendant of this.#attendants.values()) this.#letSettle(attendant);
       }
     } finally {
       this.#isSettling = false;
+    }
+  }
+
+  /** What it does follows from a write that has happened, so whoever wrote is not told of its failure. */
+  #letSettle(attendant: Attendant): void {
+    try {
+      attendant.settle();
+    } catch (error) {
+      // It tries again after the next write, or when the journal is opened again.
+      if (!(error instanceof JournalError)) throw error;
     }
   }
 
@@ -169,12 +179,7 @@ export class Attendants {
     };
     const due = (): void => {
       this.#timers.delete(end);
-      try {
-        this.settle();
-      } catch (error) {
-        // Nobody asked for this, so nobody can be told; whoever writes next is.
-        if (!(error instanceof JournalError)) throw error;
-      }
+      this.settle();
     };
     const stop = this.#context.clock.after(afterMs, due, { background: true });
     this.#timers.add(end);

@@ -12,7 +12,7 @@ import type { ApiObject } from '../meta/object.js';
 import type { Registry } from '../registry/registry.js';
 import type { ClusterState, PlacedObject } from '../storage/state.js';
 import type { Store } from '../storage/store.js';
-import { cloneJson, isRecord } from '../util/json.js';
+import { cloneJson, isRecord, NotJsonError } from '../util/json.js';
 import type { Attendants } from './attend.js';
 import { inStoredForm } from './in-stored-form.js';
 import { toStored } from './versions.js';
@@ -28,6 +28,8 @@ export interface LoadPlace {
  * TypeError for a state that no cluster could have had, and for objects of kinds that are not served.
  */
 export function loadState(state: ClusterState, { store, registry, attendants }: LoadPlace): void {
+  if (!isRecord(state))
+    throw refused(`takes a state, such as a capture, got ${state === null ? 'null' : typeof state}`);
   const revision = revisionOf(state);
   let waiting = checkedObjects(state, revision);
   const taken = new Set<string>();
@@ -46,10 +48,14 @@ export function loadState(state: ClusterState, { store, registry, attendants }: 
   }
 }
 
+/** What numbers can count to, less what a cluster can write in a lifetime: each write needs the next number. */
+const HIGHEST_REVISION = Number.MAX_SAFE_INTEGER - 2 ** 40;
+
 function revisionOf({ resourceVersion }: ClusterState): number {
   const revision = Number(resourceVersion);
-  if (typeof resourceVersion === 'string' && /^\d+$/.test(resourceVersion) && Number.isSafeInteger(revision)) {
-    return revision;
+  if (typeof resourceVersion === 'string' && /^\d+$/.test(resourceVersion)) {
+    if (revision <= HIGHEST_REVISION) return revision;
+    throw refused(`resourceVersion ${resourceVersion} leaves no room for writes; it is at most ${HIGHEST_REVISION}`);
   }
   throw refused(`resourceVersion is the decimal text of a number, got ${JSON.stringify(resourceVersion)}`);
 }
@@ -57,10 +63,17 @@ function revisionOf({ resourceVersion }: ClusterState): number {
 function checkedObjects({ objects }: ClusterState, revision: number): readonly ApiObject[] {
   if (!Array.isArray(objects)) throw refused('objects is a list');
   return objects.map((object: unknown, index) => {
+    const about = nameOf(object) ?? `object ${index}`;
     const problem = problemOf(object, revision);
-    if (problem !== undefined) throw refused(`${nameOf(object) ?? `object ${index}`} ${problem}`);
-    // The caller's objects stay the caller's: what the store holds nobody can change.
-    return cloneJson(object) as unknown as ApiObject;
+    if (problem !== undefined) throw refused(`${about} ${problem}`);
+    try {
+      // The caller's objects stay the caller's: what the store holds nobody can change.
+      return cloneJson(object) as unknown as ApiObject;
+    } catch (error) {
+      // Such as one that holds itself.
+      if (error instanceof NotJsonError) throw refused(`${about} is no JSON: ${error.message}`);
+      throw error;
+    }
   });
 }
 

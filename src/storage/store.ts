@@ -46,7 +46,7 @@ export class Store {
   #restoredAt = 0;
   #journal: Journal | undefined;
   #dialect = '';
-  readonly #state = (): JournalState => journalState(this.snapshot(), this.#dialect);
+  readonly #state = (): JournalState => this.#kept(this.snapshot());
 
   constructor(options: StoreOptions, from?: StoreSnapshot) {
     this.#options = options;
@@ -61,6 +61,11 @@ export class Store {
   /** The revision of the newest write. */
   get revision(): number {
     return this.#revision;
+  }
+
+  /** The highest revision ever given out. */
+  get highest(): number {
+    return this.#highest;
   }
 
   get(key: ObjectKey): ApiObject | undefined {
@@ -136,12 +141,12 @@ export class Store {
 
   /**
    * Puts objects in, over what is there under their keys, and takes a revision over. No event tells of them: history begins
-   * here, and open watches end.
+   * here, and open watches end. `highest` is what the store had given out where they come from.
    */
-  load(objects: Iterable<PlacedObject>, revision: number): void {
+  load(objects: Iterable<PlacedObject>, revision: number, highest = revision): void {
     for (const { key, object } of objects) this.seed(key, object);
     this.#revision = revision;
-    this.#highest = Math.max(this.#highest, revision);
+    this.#highest = Math.max(this.#highest, revision, highest);
     this.#begin = historyAfter(revision);
     for (const resource of this.#untouched.keys()) this.#table(resource);
     for (const table of this.#tables.values()) table.log.beginAt(revision);
@@ -266,8 +271,9 @@ export class Store {
 
   /** Puts a snapshot back, revision included. Open watches end: the history they read is no more. */
   restore(snapshot: StoreSnapshot): void {
-    this.#journal?.reset(journalState(snapshot, this.#dialect));
+    this.#journal?.reset(this.#kept(snapshot));
     const before = this.#tables;
+    this.#highest = Math.max(this.#highest, snapshot.revision);
     this.#revision = snapshot.revision;
     this.#tables = new Map();
     this.#untouched = snapshot.tables;
@@ -275,6 +281,11 @@ export class Store {
     this.#restoredAt = ++this.#marks;
     for (const table of before.values()) table.log.expireAll();
     for (const wake of [...this.#revisionWaiters]) wake();
+  }
+
+  #kept(snapshot: StoreSnapshot): JournalState {
+    const highest = Math.max(this.#highest, snapshot.revision);
+    return journalState(snapshot, { dialect: this.#dialect, highest });
   }
 
   #find(resource: string): Table | undefined {

@@ -102,6 +102,41 @@ describe('a journal whose machine loses power', () => {
   }, 60_000);
 });
 
+describe('a journal that was closed, and damaged after that', () => {
+  test('never opens without a write that somebody was told of', async () => {
+    let refused = 0;
+    const property = fc.asyncProperty(
+      fc.integer(),
+      fc.nat(),
+      fc.nat(),
+      fc.constantFrom('bit', 'sector', 'garbage', 'empty', 'missing'),
+      async (seed, which, where, how) => {
+        const { disk, driver, end } = await run(seed, {});
+        expect(end).toBeUndefined();
+        const damaged = disk.afterKill();
+        const path = damaged.paths[which % damaged.paths.length] ?? '';
+        const bytes = Buffer.from(damaged.content(path));
+        const at = where % bytes.length;
+        if (how === 'bit') bytes[at] = (bytes[at] ?? 0) ^ (1 << (where % 8));
+        else bytes.subarray(at - (at % 512), at - (at % 512) + 512).fill(how === 'garbage' ? 0xaa : 0);
+        if (how === 'missing') damaged.remove(path);
+        else damaged.put(path, how === 'empty' ? Buffer.alloc(0) : bytes);
+        let picture: string;
+        try {
+          picture = pictureOf(openStore(simulatedJournal(damaged, OPTIONS)));
+        } catch (error) {
+          expect(error).toBeInstanceOf(JournalError);
+          refused++;
+          return;
+        }
+        expect(picture).toBe(driver?.states.at(-1));
+      },
+    );
+    await fc.assert(property, { numRuns: 400 });
+    expect(refused).toBeGreaterThan(200);
+  }, 60_000);
+});
+
 describe('a journal whose disk fails', () => {
   test('refuses what does not fit, changes nothing by that, and goes on when there is room', async () => {
     const property = fc.asyncProperty(fc.integer(), fc.integer({ min: 200, max: 9_000 }), async (seed, capacity) => {

@@ -132,8 +132,10 @@ function writeEntry({ manager, operation, apiVersion, time, fields, subresource 
   const fieldsV1 = fields as Record<string, unknown>;
   const fieldsType = 'FieldsV1';
   // The usual entry in one piece.
-  if (manager !== '' && time !== undefined && subresource === '') {
-    return { manager, operation, apiVersion, time, fieldsType, fieldsV1 };
+  if (manager !== '' && time !== undefined) {
+    return subresource === ''
+      ? { manager, operation, apiVersion, time, fieldsType, fieldsV1 }
+      : { manager, operation, apiVersion, time, fieldsType, fieldsV1, subresource };
   }
   return {
     ...(manager === '' ? {} : { manager }),

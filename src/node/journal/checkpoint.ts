@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { encodePlaced } from '../../storage/journal/record.js';
 import type { JournalState } from '../../storage/journal/types.js';
 import type { JournalFile, JournalFiles } from './files.js';
-import { checkpointName, endText, HEADER, headText } from './folder.js';
+import { checkpointName, endText, HEADER, headOf, headText } from './folder.js';
 import { FrameWriter } from './frame.js';
 import { HalfWritten, messageOf, writeAll } from './segment.js';
 
@@ -68,7 +68,8 @@ class Draft {
   /** Comes up for air after every slice. */
   *write(state: JournalState): Iterable<void> {
     const frames = new FrameWriter();
-    let slice: Buffer[] = [Buffer.from(HEADER), Buffer.from(frames.frame(headText(state), 0))];
+    const head = headOf(state, this.#place.generation);
+    let slice: Buffer[] = [Buffer.from(HEADER), Buffer.from(frames.frame(headText(head), 0))];
     let bytes = 0;
     let count = 0;
     for (const placed of state.objects) {
@@ -82,7 +83,7 @@ class Draft {
       bytes = 0;
       yield;
     }
-    slice.push(frames.frame(endText(count), 0));
+    slice.push(frames.frame(endText(head, count), 0));
     this.#put(Buffer.concat(slice));
   }
 

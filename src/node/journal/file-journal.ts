@@ -16,7 +16,7 @@ import {
 import { refuseUnknownOptions } from '../../util/options.js';
 import { writeCheckpoint, writeCheckpointNow } from './checkpoint.js';
 import { type JournalFiles, nodeFiles } from './files.js';
-import { readFolder, sweep } from './folder.js';
+import { NEXT, readFolder, sweep } from './folder.js';
 import { FrameWriter } from './frame.js';
 import { lockFolder, type Unlock } from './lock.js';
 import { HalfWritten, messageOf, Segment } from './segment.js';
@@ -130,7 +130,9 @@ export class FileJournal implements Journal {
       return undefined;
     }
     const { checkpoint, records, generation, size, oldest } = content;
-    this.#segment = Segment.open(this.#files, this.#folder, { generation, size });
+    this.#segment = Segment.open(this.#files, this.#folder, content);
+    // What could be read of it is in the place of what is damaged, which was put aside.
+    if (content.isCheckpointMended) writeCheckpointNow({ ...place, generation: oldest }, checkpoint);
     sweep(place, oldest, generation);
     this.#begin(content.checkpointBytes, checkpoint.revision + records.length);
     this.#olderBytes = content.journalBytes - size;
@@ -143,16 +145,20 @@ export class FileJournal implements Journal {
     const place = { files: this.#files, folder: this.#folder, generation };
     // Whatever checkpoint is being written is of what is no more.
     this.#epoch++;
+    let segment: Segment | undefined;
     let isBegun = false;
     try {
+      // First the journal: a checkpoint never is without one.
+      segment = Segment.create(this.#files, this.#folder, generation);
       const size = writeCheckpointNow(place, state);
       isBegun = true;
-      this.#takeOver(Segment.create(this.#files, this.#folder, generation));
+      this.#takeOver(segment);
       sweep(place, generation, generation);
       this.#begin(size, state.revision);
     } catch (error) {
       // The folder may hold the new state, and the cluster goes on with the old one.
       if (isBegun || error instanceof HalfWritten) throw this.#break(error);
+      attempt(NOT_WRITTEN, () => segment?.discard(this.#files, this.#folder));
       throw journalError(NOT_WRITTEN, error);
     }
   }
@@ -178,13 +184,27 @@ export class FileJournal implements Journal {
 
   async close(): Promise<void> {
     this.#epoch++;
-    await this.#checkpointing;
-    await this.#group.idle();
+    // Nothing is waited for that is not under way: where no cluster could be made, the next try finds the folder free.
+    if (this.#checkpointing !== undefined) await this.#checkpointing;
+    if (this.#group.isRunning) await this.#group.idle();
     try {
-      if (this.#broken === undefined) attempt(NOT_WRITTEN, () => this.#segment?.syncNow());
+      if (this.#broken === undefined) this.#finish();
     } finally {
       this.#letGo();
     }
+  }
+
+  /** Everything is durable, and says so: what is amiss with it from now on is damage. */
+  #finish(): void {
+    try {
+      const problem = this.#segment?.mark(this.#writer);
+      if (problem instanceof HalfWritten) throw problem;
+      if (problem !== undefined)
+        this.#warn(`the journal in ${this.#folder} has no mark at its end: ${messageOf(problem)}`);
+    } catch (error) {
+      throw this.#break(error);
+    }
+    this.#group.noteDurable();
   }
 
   #letGo(): void {
@@ -200,8 +220,9 @@ export class FileJournal implements Journal {
     this.#checkpointBytes = checkpointBytes;
     this.#olderBytes = 0;
     this.#patienceBytes = 0;
-    // Those who wait for what was before have nothing to wait for any more; others are not to be kept waiting by them.
-    this.#group.noteDurable(revision);
+    // While the disk is at work, all wait for that: should it fail, nothing more is told.
+    if (this.#group.isRunning) this.#group.noteReset(revision);
+    else this.#group.noteDurable(revision);
   }
 
   #newGroup(): GroupSync {
@@ -236,23 +257,33 @@ export class FileJournal implements Journal {
   /** Another file for what comes, and beside that a checkpoint of what has been. */
   #compact(stateBefore: () => JournalState): void {
     const old = this.#current();
+    this.#syncOrBreak(old);
+    let segment: Segment | undefined;
     try {
-      // What comes must never be on the disk without what was before.
-      old.syncNow();
+      segment = Segment.create(this.#files, this.#folder, old.generation + 1);
+      old.append(NEXT, this.#writer);
     } catch (error) {
-      throw this.#break(error);
-    }
-    this.#group.noteDurable();
-    try {
-      this.#takeOver(Segment.create(this.#files, this.#folder, old.generation + 1));
-    } catch (error) {
+      if (error instanceof HalfWritten) throw this.#break(error);
+      attempt(NOT_WRITTEN, () => segment?.discard(this.#files, this.#folder));
       this.#postpone(error);
       return;
     }
+    // What comes must never be on the disk without what was before.
+    this.#syncOrBreak(old);
+    this.#group.noteDurable();
+    this.#takeOver(segment);
     this.#olderBytes += old.size;
     this.#checkpointing = this.#checkpoint(stateBefore(), old.generation + 1).finally(() => {
       this.#checkpointing = undefined;
     });
+  }
+
+  #syncOrBreak(segment: Segment): void {
+    try {
+      segment.syncNow();
+    } catch (error) {
+      throw this.#break(error);
+    }
   }
 
   async #checkpoint(state: JournalState, generation: number): Promise<void> {
@@ -285,6 +316,7 @@ export class FileJournal implements Journal {
   /** For good: what the disk has done is unknown. */
   #break(error: unknown): JournalError {
     this.#broken ??= journalError(`${NOT_WRITTEN}, and nothing is written until it is opened again`, error);
+    this.#group.break(this.#broken);
     return this.#broken;
   }
 

@@ -15,10 +15,11 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
 export interface JournalFiles {
-  /** Makes a folder, with those above it, unless it is there. */
+  /** Makes a folder, with those above it, unless it is there. They are durable with their names. */
   makeFolder(folder: string): void;
   /** The names in a folder. */
   list(folder: string): readonly string[];
@@ -46,7 +47,12 @@ const MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
 export const nodeFiles: JournalFiles = {
-  makeFolder: (folder) => void mkdirSync(folder, { recursive: true, mode: FOLDER_MODE }),
+  makeFolder(folder) {
+    const first = mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
+    if (first === undefined) return;
+    const top = resolve(first);
+    for (let made = resolve(folder); made.startsWith(top); made = dirname(made)) syncFolder(dirname(made));
+  },
   list: (folder) => readdirSync(folder),
   read: (path) => readFileSync(path),
   open(path, how) {
@@ -61,16 +67,18 @@ export const nodeFiles: JournalFiles = {
   },
   rename: renameSync,
   remove: (path) => rmSync(path, { force: true }),
-  syncFolder(folder) {
-    // Windows opens no folders, and needs no such thing.
-    if (process.platform === 'win32') return;
-    const descriptor = openSync(folder, 'r');
-    try {
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
-  },
+  syncFolder,
 };
+
+function syncFolder(folder: string): void {
+  // Windows opens no folders, and needs no such thing.
+  if (process.platform === 'win32') return;
+  const descriptor = openSync(folder, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
 
 const syncData = promisify(fdatasync);

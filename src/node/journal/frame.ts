@@ -15,6 +15,12 @@
  *   → frame 2 is a hole, and frame 3 does not know it as durable: 2 and 3 are cut away, nobody was told of them
  *
  * If frame 3 said `synced 900`, or there were anything but zeros in the place of 2, the disk would have lost what it held.
+ *
+ * With no whole frame behind it, an end counts as torn off only if something of it is missing: the file ends inside the
+ * frame, or a sector of it is empty. A frame of which every byte is there and whose checksum is wrong was whole once.
+ *
+ * A file that is closed gets marks at its end, frames that are no records. What stands before them was durable, so
+ * nothing of that can pass for a torn end later.
  */
 import * as zlib from 'node:zlib';
 
@@ -91,11 +97,28 @@ function readFrame(bytes: Buffer, start: number): Frame | undefined {
 /** What is wrong at a position where a frame should begin. */
 function judgeRest(bytes: Buffer, at: number): 'torn' | 'damaged' {
   const next = findFrame(bytes, at + 1);
-  if (next === undefined) return 'torn';
+  if (next === undefined) return isUnfinished(bytes, at) ? 'torn' : 'damaged';
   for (let frame: Frame | undefined = next; frame !== undefined; frame = findFrame(bytes, frame.end)) {
     if (frame.synced > at) return 'damaged';
   }
   return hasEmptySector(bytes, at, next.start) ? 'torn' : 'damaged';
+}
+
+/** Whether something of the last frame, the one at this position, is missing. */
+function isUnfinished(bytes: Buffer, at: number): boolean {
+  const there = bytes.length - at;
+  const isMarked = bytes.subarray(at, at + MARKER.length).equals(MARKER.subarray(0, there));
+  if (there < HEAD) return isMarked || hasEmptySector(bytes, at, bytes.length);
+  const end = at + HEAD + (isMarked ? bytes.readUInt32LE(at + 8) : 0);
+  if (hasEmptySector(bytes, at, Math.min(end, bytes.length))) return true;
+  return isMarked && end > bytes.length && !isWholeButForItsLength(bytes, at);
+}
+
+/** A frame that would end with the file if its length were right: nothing is missing, the length was changed. */
+function isWholeButForItsLength(bytes: Buffer, at: number): boolean {
+  const covered = Buffer.from(bytes.subarray(at + 8));
+  covered.writeUInt32LE(bytes.length - at - HEAD, 0);
+  return checksum(covered) === bytes.readUInt32LE(at + 4);
 }
 
 /** Whether a sector between two positions, or the part of it that is between them, was never written. */

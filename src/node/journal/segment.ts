@@ -3,12 +3,21 @@
  */
 import { join } from 'node:path';
 import type { JournalFile, JournalFiles } from './files.js';
-import { HEADER, journalName } from './folder.js';
+import { HEADER, journalName, MARK } from './folder.js';
 import type { FrameWriter } from './frame.js';
 
 /** What was half written could not be taken back: the end of the file is unknown. */
 export class HalfWritten extends Error {
   override readonly name = 'HalfWritten';
+}
+
+/** How far a segment is good. */
+export interface SegmentEnd {
+  readonly generation: number;
+  /** 0: not even its header. */
+  readonly size: number;
+  /** Whether it ends with a mark. */
+  readonly isMarked: boolean;
 }
 
 export class Segment {
@@ -17,12 +26,15 @@ export class Segment {
   #size: number;
   /** Up to here everything is durable. */
   #synced: number;
+  /** Whether a mark says so, and nothing comes after it. */
+  #isMarked: boolean;
 
-  private constructor(generation: number, file: JournalFile, size: number) {
+  private constructor(generation: number, file: JournalFile, about: { size: number; isMarked: boolean }) {
     this.generation = generation;
     this.#file = file;
-    this.#size = size;
-    this.#synced = size;
+    this.#size = about.size;
+    this.#synced = about.size;
+    this.#isMarked = about.isMarked;
   }
 
   /** A new one, durable with its name. */
@@ -38,11 +50,11 @@ export class Segment {
       files.remove(path);
       throw error;
     }
-    return new Segment(generation, file, HEADER.length);
+    return new Segment(generation, file, { size: HEADER.length, isMarked: false });
   }
 
   /** One that is there; what is behind `size` is cut away. */
-  static open(files: JournalFiles, folder: string, about: { generation: number; size: number }): Segment {
+  static open(files: JournalFiles, folder: string, about: SegmentEnd): Segment {
     const { generation, size } = about;
     if (size === 0) return Segment.create(files, folder, generation);
     const file = files.open(join(folder, journalName(generation)), 'existing');
@@ -55,7 +67,7 @@ export class Segment {
       file.close();
       throw error;
     }
-    return new Segment(generation, file, size);
+    return new Segment(generation, file, about);
   }
 
   get size(): number {
@@ -73,6 +85,7 @@ export class Segment {
       throw error;
     }
     this.#size = start + frame.length;
+    this.#isMarked = false;
   }
 
   /** Throws as {@link append}: the last frame is taken back, as far as that is possible. */
@@ -100,8 +113,32 @@ export class Segment {
     this.#synced = this.#size;
   }
 
+  /**
+   * Makes everything durable, and says so at its end. Throws when it is not durable. Returns why there is no mark, should
+   * there be no room for one: nothing is lost by that.
+   */
+  mark(writer: FrameWriter): unknown {
+    if (this.#synced < this.#size) this.syncNow();
+    if (this.#isMarked) return undefined;
+    try {
+      this.append(MARK, writer);
+      this.append(MARK, writer);
+    } catch (error) {
+      return error;
+    }
+    this.syncNow();
+    this.#isMarked = true;
+    return undefined;
+  }
+
   close(): void {
     this.#file.close();
+  }
+
+  /** It was never written to, and is not wanted any more. */
+  discard(files: JournalFiles, folder: string): void {
+    this.#file.close();
+    files.remove(join(folder, journalName(this.generation)));
   }
 
   #takeBack(size: number, why: unknown): void {

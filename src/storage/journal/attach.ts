@@ -21,20 +21,23 @@ export function resumeJournal(journal: Journal, content: JournalContent, about: 
       `orchplane: this journal is of a cluster with dialect "${checkpoint.dialect}", not "${dialect}"`,
     );
   }
-  store.load(checkpoint.objects, checkpoint.revision);
+  store.load(checkpoint.objects, checkpoint.revision, checkpoint.highest);
   for (const record of records) store.replay(record);
   store.keepIn(journal, dialect);
 }
 
 /** Keeps the state that a new cluster begins with, and every later write. Throws JournalError. */
 export function beginJournal(journal: Journal, { store, dialect }: JournaledStore): void {
-  journal.reset(journalState(store.snapshot(), dialect));
+  journal.reset(journalState(store.snapshot(), { dialect, highest: store.highest }));
   store.keepIn(journal, dialect);
 }
 
 /** A snapshot as a journal keeps it. Nothing is copied. */
-export function journalState({ revision, tables }: StoreSnapshot, dialect: string): JournalState {
-  return { revision, dialect, objects: { [Symbol.iterator]: () => placed(tables) } };
+export function journalState(
+  { revision, tables }: StoreSnapshot,
+  about: Pick<JournalState, 'dialect' | 'highest'>,
+): JournalState {
+  return { revision, ...about, objects: { [Symbol.iterator]: () => placed(tables) } };
 }
 
 function* placed(tables: StoreSnapshot['tables']): IterableIterator<PlacedObject> {

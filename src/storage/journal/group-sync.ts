@@ -19,6 +19,13 @@ export interface GroupSyncParts {
   readonly fail: (error: unknown) => JournalError;
 }
 
+interface Running {
+  readonly upTo: number;
+  /** Undefined: a restore has come between, and versions count anew. */
+  revision: number | undefined;
+  readonly wait: Wait;
+}
+
 export class GroupSync {
   readonly #parts: GroupSyncParts;
   /** Writes, counted: versions go back with a restore. */
@@ -28,9 +35,10 @@ export class GroupSync {
   #durableRevision = 0;
   /** Rejected, once something has failed. */
   #failed: Promise<never> | undefined;
-  #running: { readonly upTo: number; readonly revision: number; readonly wait: Wait } | undefined;
+  #running: Running | undefined;
   #next: Wait | undefined;
-  #isScheduled = false;
+  /** From when a sync is planned until it has come back. */
+  #work: Promise<void> | undefined;
 
   constructor(parts: GroupSyncParts) {
     this.#parts = parts;
@@ -47,18 +55,39 @@ export class GroupSync {
 
   /** Something was written; it will be durable soon. */
   noteWritten(revision: number): void {
+    // After a restore, versions up to the old one are to come again.
+    if (revision <= this.#revision) this.#startOver();
     this.#written++;
     this.#revision = revision;
-    // After a restore, versions up to the old one are to come again.
-    if (revision <= this.#durableRevision) this.#durableRevision = 0;
     this.#schedule();
   }
 
-  /** All that was written is durable, by somebody else's doing. */
+  /** Another state was written in place of everything; it will be durable soon. */
+  noteReset(revision: number): void {
+    this.#startOver();
+    this.noteWritten(revision);
+  }
+
+  /**
+   * All that was written is durable, by somebody else's doing. While the disk is at work this is not believed: an error of
+   * the disk is told once, and may be what the other call comes back with.
+   */
   noteDurable(revision = this.#revision): void {
+    if (this.#failed !== undefined || this.#running !== undefined) return;
     this.#durable = this.#written;
     this.#revision = revision;
     this.#durableRevision = revision;
+  }
+
+  /** From now on nothing becomes durable; whoever waits is told so. */
+  break(failure: JournalError): void {
+    if (this.#failed !== undefined) return;
+    this.#failed = Promise.reject(failure);
+    // Whoever asks is told; nobody has to.
+    this.#failed.catch(() => undefined);
+    this.#running?.wait.reject(failure);
+    this.#next?.reject(failure);
+    this.#next = undefined;
   }
 
   /** Undefined when there is nothing to wait for. */
@@ -72,52 +101,45 @@ export class GroupSync {
 
   /** Nothing is at work any more, successfully or not. */
   async idle(): Promise<void> {
-    while (this.#running !== undefined || this.#isScheduled) {
-      this.#next ??= newWait();
-      // Whoever has to know of a failure is told by it.
-      await (this.#running?.wait ?? this.#next).promise.catch(() => undefined);
-    }
+    while (this.#work !== undefined) await this.#work;
+  }
+
+  #startOver(): void {
+    this.#revision = 0;
+    this.#durableRevision = 0;
+    if (this.#running !== undefined) this.#running.revision = undefined;
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#running !== undefined || this.#failed !== undefined) return;
-    this.#isScheduled = true;
-    this.#parts.later(() => {
-      this.#isScheduled = false;
-      void this.#run();
+    if (this.#work !== undefined || this.#failed !== undefined) return;
+    this.#work = new Promise<void>((resolve) => {
+      this.#parts.later(() => resolve(this.#run()));
     });
   }
 
   async #run(): Promise<void> {
-    if (this.#durable === this.#written) return this.#release();
-    const running = { upTo: this.#written, revision: this.#revision, wait: this.#next ?? newWait() };
+    if (this.#failed === undefined && this.#durable < this.#written) await this.#sync();
+    this.#work = undefined;
+    if (this.#failed !== undefined) return;
+    if (this.#durable < this.#written) this.#schedule();
+    else this.#release();
+  }
+
+  async #sync(): Promise<void> {
+    const running: Running = { upTo: this.#written, revision: this.#revision, wait: this.#next ?? newWait() };
     this.#next = undefined;
     this.#running = running;
     try {
       await this.#parts.sync();
     } catch (error) {
-      const failure = this.#parts.fail(error);
-      this.#failed = Promise.reject(failure);
-      // Whoever asks is told; nobody has to.
-      this.#failed.catch(() => undefined);
-      this.#running = undefined;
-      running.wait.reject(failure);
-      this.#rejectNext(failure);
-      return;
+      this.break(this.#parts.fail(error));
     }
     this.#running = undefined;
-    if (running.upTo > this.#durable) {
-      this.#durable = running.upTo;
-      this.#durableRevision = running.revision;
-    }
+    // Somebody else may have found the disk failing meanwhile.
+    if (this.#failed !== undefined) return;
+    this.#durable = running.upTo;
+    if (running.revision !== undefined) this.#durableRevision = running.revision;
     running.wait.resolve();
-    if (this.#durable === this.#written) this.#release();
-    else this.#schedule();
-  }
-
-  #rejectNext(failure: JournalError): void {
-    this.#next?.reject(failure);
-    this.#next = undefined;
   }
 
   #release(): void {

@@ -20,6 +20,8 @@ export interface JournalRecord extends Pick<StoredEvent, 'revision' | 'type' | '
 /** Everything a cluster holds at one moment. It does not change, however long it takes to write it down. */
 export interface JournalState {
   readonly revision: number;
+  /** The highest revision ever given out, above `revision` after a restore; absent: the same. A watch from there is refused. */
+  readonly highest?: number | undefined;
   /** The spelling of names in it; a cluster of another dialect would not find its objects. */
   readonly dialect: string;
   /** Can be gone through several times. */

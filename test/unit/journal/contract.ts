@@ -145,6 +145,19 @@ export const journalCases: JournalCases = {
     await second.close();
   },
 
+  'a watch from a version that a restore has undone is refused, also after a restart': async (place) => {
+    const first = createCluster({ journal: await place.open() });
+    const snapshot = first.snapshot();
+    for (const name of ['a', 'b']) await first.api(ConfigMap).create({ metadata: { name } });
+    const undone = first.resourceVersion;
+    first.restore(snapshot);
+    await first.close();
+    const second = createCluster({ journal: await place.open() });
+    const watch = second.api(ConfigMap).watch({ resourceVersion: undone });
+    same(StatusError.is(await failure(() => watch.next()), 'Expired'), true);
+    await second.close();
+  },
+
   'forks are not kept': async (place) => {
     const first = createCluster({ journal: await place.open() });
     await first

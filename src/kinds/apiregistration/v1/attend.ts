@@ -68,7 +68,13 @@ class ApiServiceAttendant implements Attendant {
       // What is written here is another reason to come back, which is when the rest is looked at.
       this.#servicesSeen = server.changes(API_SERVICES);
       const services = server.objects.list(API_SERVICES) as unknown as readonly APIService[];
-      this.#register(services);
+      try {
+        this.#register(services);
+      } catch (error) {
+        // What could not be written is to be done the next time.
+        this.#servicesSeen = -1;
+        throw error;
+      }
       this.#judged = services.filter(
         (service) => service.spec.service !== undefined || availableOf(service)?.reason !== LOCAL.reason,
       );

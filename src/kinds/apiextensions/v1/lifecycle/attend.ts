@@ -8,6 +8,7 @@ import type { Dialect } from '../../../../meta/dialect.js';
 import { serviceGroup } from '../../../../meta/dialect.js';
 import type { GroupResource } from '../../../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
+import { JournalError } from '../../../../storage/journal/types.js';
 import { deepEqual } from '../../../../util/json.js';
 import type { Attendant, AttendedServer } from '../../../attendant.js';
 import { type CustomVersions, customVersions } from '../../../custom/custom-kind.js';
@@ -42,6 +43,8 @@ interface Serving {
 class DefinitionAttendant implements Attendant {
   readonly #server: AttendedServer;
   #seen = -1;
+  /** Something could not be written. */
+  #isBehind = false;
   readonly #serving = new Map<string, Serving>();
   /** What each definition was when it was last seen to. */
   readonly #attended = new Map<string, Definition>();
@@ -55,6 +58,8 @@ class DefinitionAttendant implements Attendant {
   }
 
   settle(): void {
+    if (this.#isBehind) this.#seen = -1;
+    this.#isBehind = false;
     // Each step may be the reason for another; every one brings a definition nearer to its end, so this ends too.
     while (this.#hasWork()) {
       this.#seen = this.#server.changes(DEFINITIONS);
@@ -79,6 +84,11 @@ class DefinitionAttendant implements Attendant {
     try {
       this.#attend(name);
     } catch (error) {
+      // Whoever wrote the definition has done so; what is left to do about it is tried again after the next write.
+      if (error instanceof JournalError) {
+        this.#isBehind = true;
+        return;
+      }
       this.#unserve(name);
       const message = error instanceof Error ? error.message : String(error);
       const failure: ConditionText = { type: 'Served', status: 'False', reason: 'InternalError', message };
