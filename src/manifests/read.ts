@@ -114,7 +114,7 @@ function splitJson(document: DocumentText): DocumentText[] {
     const start = nextContent(text, from);
     if (start === text.length && parts.length > 0) return parts;
     const line = parts.length === 0 ? place.line : linesBefore + countBreaks(text, from, start) + 1;
-    const end = text[start] === '{' ? endOfJsonObject(text, start) : text.length;
+    const end = text[start] === '{' ? (endOfJson(text, start) ?? text.length) : text.length;
     // What is no JSON keeps its indentation.
     const indentation = from === 0 || text[start] === '{' ? 0 : from - 1 - text.lastIndexOf('\n', from - 1);
     const part = ' '.repeat(indentation) + text.slice(from, end);
@@ -137,8 +137,9 @@ function countBreaks(text: string, from: number, to: number): number {
   return count;
 }
 
-/** The index behind the brace that closes the one at `start`; the end of a text that never closes it. */
-function endOfJsonObject(text: string, start: number): number {
+/** The index behind the bracket that closes the one at `start`; undefined where there is none. */
+export function endOfJson(text: string, start: number): number | undefined {
+  if (text[start] !== '{' && text[start] !== '[') return undefined;
   let depth = 0;
   let isQuoted = false;
   for (let at = start; at < text.length; at++) {
@@ -147,10 +148,10 @@ function endOfJsonObject(text: string, start: number): number {
       if (char === '\\') at++;
       else if (char === '"') isQuoted = false;
     } else if (char === '"') isQuoted = true;
-    else if (char === '{') depth++;
-    else if (char === '}' && --depth === 0) return at + 1;
+    else if (char === '{' || char === '[') depth++;
+    else if ((char === '}' || char === ']') && --depth === 0) return at + 1;
   }
-  return text.length;
+  return undefined;
 }
 
 function readDocument(place: ManifestPlace, { text, linesBefore }: DocumentText): (ManifestDocument | ManifestError)[] {

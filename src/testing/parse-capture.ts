@@ -3,6 +3,7 @@
  * such a print leaves out is filled in so that the same text always makes the same state.
  */
 import {
+  endOfJson,
   isList,
   type ManifestDocument,
   ManifestError,
@@ -83,23 +84,6 @@ function endOfGap(text: string, from: number): number {
     if (length === 0) return end;
     end += length;
   }
-}
-
-/** The index behind the bracket that closes the one at `start`; undefined where there is none. */
-function endOfJson(text: string, start: number): number | undefined {
-  if (text[start] !== '{' && text[start] !== '[') return undefined;
-  let depth = 0;
-  let isQuoted = false;
-  for (let at = start; at < text.length; at++) {
-    const char = text[at];
-    if (isQuoted) {
-      if (char === '\\') at++;
-      else if (char === '"') isQuoted = false;
-    } else if (char === '"') isQuoted = true;
-    else if (char === '{' || char === '[') depth++;
-    else if ((char === '}' || char === ']') && --depth === 0) return at + 1;
-  }
-  return undefined;
 }
 
 const NO_JSON = Symbol('no JSON');

@@ -4,14 +4,12 @@
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { root } from '../../package/manifest.js';
+import { buildProgram } from './built-program.js';
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
@@ -20,20 +18,7 @@ let program: string;
 const running = new Set<Child>();
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'orchplane-cli-'));
-  program = join(folder, 'dist/node/cli.js');
-  copyFileSync(join(root, 'package.json'), join(folder, 'package.json'));
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction');
-  await build({
-    entryPoints: [join(root, 'src/node/cli.ts')],
-    outfile: program,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'es2022',
-    packages: 'external',
-    logLevel: 'silent',
-  });
+  ({ folder, program } = await buildProgram('orchplane-cli-'));
 }, 60_000);
 
 afterAll(() => {

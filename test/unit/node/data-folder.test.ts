@@ -4,45 +4,21 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient, StatusError } from '../../../src/index.js';
 import { ConfigMap, Namespace, ServiceAccount } from '../../../src/kinds/index.js';
 import { kubeconfigTransport } from '../../../src/node/index.js';
 import { valueBody } from '../../../src/protocol/body.js';
-import { root } from '../../package/manifest.js';
+import { buildProgram } from './built-program.js';
 
 let folder: string;
 let program: string;
 const running = new Set<ChildProcess>();
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'orchplane-data-'));
-  program = join(folder, 'dist/node/cli.js');
-  copyFileSync(join(root, 'package.json'), join(folder, 'package.json'));
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction');
-  await build({
-    entryPoints: [join(root, 'src/node/cli.ts')],
-    outfile: program,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'es2022',
-    packages: 'external',
-    logLevel: 'silent',
-  });
+  ({ folder, program } = await buildProgram('orchplane-data-'));
 }, 60_000);
 
 afterAll(() => {
