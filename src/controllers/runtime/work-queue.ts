@@ -179,10 +179,10 @@ export class WorkQueue implements Activity {
     const { reconcile, onError } = this.#options;
     try {
       const again = await reconcile(key);
-      if (Number.isNaN(again?.requeueAfterMs)) throw new TypeError('orchplane: requeueAfterMs is NaN');
+      // First, for a delay that is no number is a failure like others.
+      if (again?.requeueAfterMs !== undefined) this.addAfter(key, again.requeueAfterMs);
       this.#failures.delete(key);
       this.#conflicts.delete(key);
-      if (again?.requeueAfterMs !== undefined) this.addAfter(key, again.requeueAfterMs);
     } catch (error) {
       if (this.#isClosed) return;
       if (this.#retriesAtOnce(key, error)) return;

@@ -152,6 +152,9 @@ describe('delays', () => {
     queue.add('a');
     await rest();
     expect(failures).toEqual(['a: orchplane: test: a cannot wait for NaN ms']);
+    // Like any other failure it is tried again later and later.
+    await clock.advance(10_000);
+    expect(failures.length).toBeLessThan(20);
   });
 });
 
