@@ -58,6 +58,7 @@ import { Store, type StoreSnapshot } from './storage/store.js';
 import { Activities, type Activity, untilAtRest } from './util/activity.js';
 import { systemClock } from './util/clock.js';
 import { randomIds } from './util/ids.js';
+import { lazyMembers } from './util/lazy-members.js';
 import { isPromise, type MaybePromise } from './util/maybe-promise.js';
 import { refuseUnknownOptions } from './util/options.js';
 
@@ -302,16 +303,13 @@ function assemble(parts: ClusterParts): Assembled {
   const transport = { dialect, clock, send: sendLocal, closing: closing.signal };
   const client = createClient({ transport, ...parts.client });
 
-  const cluster: Cluster = {
+  const members: Omit<Cluster, 'resourceVersion'> = {
     ...client,
     dialect,
     clock,
     ids,
     send,
     closing: closing.signal,
-    get resourceVersion() {
-      return String(store.revision);
-    },
     install(kind: Kind) {
       const before = new Set(registry.storedForms());
       registry.install(kind);
@@ -380,9 +378,12 @@ function assemble(parts: ClusterParts): Assembled {
     close,
     [Symbol.asyncDispose]: close,
   };
+  const cluster: Cluster = withRevision(members, { resourceVersion: () => String(store.revision) });
   const whole: Cluster = Object.freeze(Object.assign(cluster, parts.extend(cluster, parts.client)));
   return { cluster: whole, load: (state) => loadState(state, { store, registry, attendants }), startOver, start };
 }
+
+const withRevision = lazyMembers<Pick<Cluster, 'resourceVersion'>>()('resourceVersion');
 
 /** One for all: where a cluster was closed says nothing to who asks afterwards, and a stack costs more than a fork. */
 const CLOSED = once(() => errors.serviceUnavailable('the cluster is closed'));

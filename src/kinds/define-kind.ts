@@ -4,28 +4,25 @@
  */
 import * as z from 'zod';
 import type { FieldError } from '../meta/field-error.js';
-import { parseApiVersion } from '../meta/gvk.js';
-import { dnsSubdomainProblems, maskTrailingDash } from '../meta/names.js';
 import type { ApiObject, ObjectMeta, ObjectMetaInput } from '../meta/object.js';
 import type { Verb } from '../protocol/request.js';
 import { objectFromZod } from '../schema/from-zod.js';
 import { struct } from '../schema/hints.js';
-import type { Field, ObjectNode, Structural } from '../schema/structural.js';
+import { type Field, type ObjectNode, uniform } from '../schema/structural.js';
 import { once } from '../schema/type.js';
 import { deepEqual, isRecord } from '../util/json.js';
+import { buildKind, type Described, type OptionalPart } from './build-kind.js';
 import type {
   AnySubresource,
   Kind,
   KindNames,
   KindRule,
-  NameRule,
   Scope,
   StoredForm,
   Strategy,
   SubresourceStrategy,
   SubresourceView,
 } from './kind.js';
-import { compareReleases, lifecycleWarning, REFERENCE_RELEASE } from './lifecycle.js';
 import { bareFinalizerWarnings } from './shared/finalizers.js';
 import { objectMetaNode } from './shared/object-meta.js';
 
@@ -208,136 +205,9 @@ export function anotherVersion<Object, Input, ObjectScope extends Scope, Subreso
   return buildKind(described, { manner: 'struct', body, schema }, { ...stored.strategy, ...strategy });
 }
 
-/** The names of DNS subdomains, as most kinds demand. */
-export const subdomainName: NameRule = (name, prefix) => dnsSubdomainProblems(prefix ? maskTrailingDash(name) : name);
-
-interface Described extends Pick<Kind, OptionalPart> {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly scope: Scope;
-  readonly names?: Partial<KindNames>;
-  readonly verbs?: readonly Verb[];
-  readonly subresources?: Readonly<Record<string, AnySubresource>>;
-}
-
-/** The two forms of a schema, built when they are asked for. */
-interface Forms {
-  readonly manner: ObjectNode['manner'];
-  readonly body: () => z.ZodObject;
-  readonly schema: () => ObjectNode;
-}
-
-const ALL_VERBS: readonly Verb[] = Object.freeze([
-  'create',
-  'delete',
-  'deletecollection',
-  'get',
-  'list',
-  'patch',
-  'update',
-  'watch',
-]);
-
-export function buildKind<Result extends Kind>(
-  described: Described,
-  forms: Forms,
-  strategy: Partial<Strategy>,
-): Result {
-  const gv = parseApiVersion(described.apiVersion);
-  if (gv === undefined || gv.version === '') throw new TypeError(`"${described.apiVersion}" is not an apiVersion`);
-  // A definition may name its kind as it likes, and has been judged already.
-  if (described.custom === undefined && !/^[A-Z][A-Za-z0-9]*$/.test(described.kind)) {
-    throw new TypeError(`"${described.kind}" is not a CamelCase kind`);
-  }
-  if (described.scope !== 'Namespaced' && described.scope !== 'Cluster') {
-    throw new TypeError(
-      `orchplane: ${described.kind}: scope is "Namespaced" or "Cluster", not "${String(described.scope)}"`,
-    );
-  }
-  const kind: Kind = {
-    group: gv.group,
-    version: gv.version,
-    kind: described.kind,
-    scope: described.scope,
-    names: namesOf(described.kind, described.names),
-    verbs: described.verbs ?? ALL_VERBS,
-    manner: forms.manner,
-    get schema() {
-      return forms.schema();
-    },
-    get body() {
-      return forms.body();
-    },
-    strategy: {
-      nameRule: subdomainName,
-      unconditionalUpdate: true,
-      createOnUpdate: false,
-      revalidatesOnUpdate: false,
-      deleteReturnsObject: false,
-      statusApart: false,
-      selectableFields: {},
-      ...strategy,
-    },
-    subresources: described.subresources ?? {},
-    ...deprecationFrom(described, gv),
-    ...optionalParts(described),
-  };
-  return Object.freeze(kind) as Result;
-}
-
-/** The warning of the reference release; what another release says is up to `deprecationOf`. */
-function deprecationFrom(
-  { lifecycle, kind }: Described,
-  { group, version }: { readonly group: string; readonly version: string },
-): Pick<Kind, 'deprecation'> {
-  const since = lifecycle?.deprecatedIn;
-  if (lifecycle === undefined || since === undefined || compareReleases(since, REFERENCE_RELEASE) > 0) return {};
-  return { deprecation: (dialect) => lifecycleWarning({ group, version, kind }, dialect, lifecycle) };
-}
-
-const OPTIONAL_PARTS = [
-  'connections',
-  'stored',
-  'virtual',
-  'gate',
-  'deprecation',
-  'lifecycle',
-  'initial',
-  'columns',
-  'keptAsVersion',
-  'rules',
-  'custom',
-  'attend',
-] as const satisfies readonly (keyof Kind)[];
-
-type OptionalPart = (typeof OPTIONAL_PARTS)[number];
-
-/** Only those that are there, so that a kind shows what it is made of. */
-function optionalParts(from: Described): Pick<Kind, OptionalPart> {
-  return Object.fromEntries(OPTIONAL_PARTS.flatMap((part) => (from[part] === undefined ? [] : [[part, from[part]]])));
-}
-
-function namesOf(kind: string, given: Partial<KindNames> = {}): KindNames {
-  const singular = given.singular ?? kind.toLowerCase();
-  return {
-    plural: given.plural ?? pluralOf(singular),
-    singular,
-    listKind: given.listKind ?? `${kind}List`,
-    shortNames: given.shortNames ?? [],
-    categories: given.categories ?? [],
-  };
-}
-
-/** Good enough for the usual kind; give `names.plural` for the others. */
-function pluralOf(singular: string): string {
-  if (/(s|x|z|ch|sh)$/.test(singular)) return `${singular}es`;
-  if (/[^aeiou]y$/.test(singular)) return `${singular.slice(0, -1)}ies`;
-  return `${singular}s`;
-}
-
 /** The body's form with `kind`, `apiVersion` and `metadata` in their places. */
 export function wholeObject(body: ObjectNode, goName: string): ObjectNode {
-  const text: Structural = { type: 'scalar', scalar: 'string', goType: 'string', checked: false };
+  const text = uniform({ type: 'scalar', scalar: 'string', goType: 'string', checked: false });
   const common: Field[] = [
     { name: 'kind', node: text, presence: 'omitEmpty', required: false },
     { name: 'apiVersion', node: text, presence: 'omitEmpty', required: false },
@@ -347,7 +217,7 @@ export function wholeObject(body: ObjectNode, goName: string): ObjectNode {
   // A document is a sorted map on the wire; metadata keeps its own order in both manners.
   if (body.manner === 'document') all.sort((left, right) => (left.name < right.name ? -1 : 1));
   const fields = new Map(all.map((field) => [field.name, field]));
-  return { ...body, goName: body.goName === '' ? goName : body.goName, fields };
+  return uniform({ ...body, goName: body.goName === '' ? goName : body.goName, fields });
 }
 
 export function sameOutside(next: ApiObject, live: ApiObject, ignored: readonly string[]): boolean {

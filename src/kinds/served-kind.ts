@@ -8,6 +8,7 @@ import type { Verb } from '../protocol/request.js';
 import { schemaInDialect } from '../schema/in-dialect.js';
 import type { ObjectNode } from '../schema/structural.js';
 import { once } from '../schema/type.js';
+import { lazyMembers } from '../util/lazy-members.js';
 import type { Kind } from './kind.js';
 
 /** A kind as one cluster serves it: its names in that cluster's dialect, worked out once. */
@@ -24,7 +25,7 @@ export interface ServedKind {
   /** Where its objects are stored; versions of one kind share it. */
   readonly storage: string;
   /** The kind in whose form they are stored, when it is another one. */
-  readonly storedAs?: ServedKind;
+  readonly storedAs: ServedKind | undefined;
   /** The kind's schema as the dialect spells it. */
   readonly schema: ObjectNode;
   readonly namespaced: boolean;
@@ -37,8 +38,7 @@ export function serveKind(kind: Kind, dialect: Dialect, stored?: ServedKind): Se
   const { version } = kind;
   const resource = kind.names.plural;
   const storedAs = stored ?? (kind.stored === undefined ? undefined : serveKind(kind.stored.kind, dialect));
-  const schema = once(() => schemaInDialect(kind.schema, dialect));
-  return Object.freeze({
+  const names: Omit<ServedKind, 'schema'> = {
     kind,
     dialect,
     gvr: { group, version, resource },
@@ -47,11 +47,11 @@ export function serveKind(kind: Kind, dialect: Dialect, stored?: ServedKind): Se
     groupKind: storedAs?.groupKind ?? { group, kind: kind.kind },
     apiVersion: apiVersionOf({ group, version }),
     storage: storedAs?.storage ?? qualifiedResource({ group, resource }),
-    ...(storedAs === undefined ? {} : { storedAs }),
-    get schema() {
-      return schema();
-    },
+    storedAs,
     namespaced: kind.scope === 'Namespaced',
     verbs: kind.verbs,
-  });
+  };
+  return Object.freeze(withSchema(names, { schema: once(() => schemaInDialect(kind.schema, dialect)) }));
 }
+
+const withSchema = lazyMembers<Pick<ServedKind, 'schema'>>()('schema');

@@ -5,7 +5,7 @@
 import { quote } from '../meta/go-text.js';
 import type { DuplicateKeys, ParsedBody } from '../util/json.js';
 import { isRecord } from '../util/json.js';
-import type { Structural } from './structural.js';
+import { type Structural, uniform } from './structural.js';
 
 /** More than this are not listed, so that a hostile body cannot make a huge answer. */
 const MAX_FINDINGS = 100;
@@ -57,4 +57,4 @@ function childOf(node: Structural, key: string): Structural | undefined {
   return node.fields.get(key)?.node ?? (node.preserveUnknown ? ANYTHING : undefined);
 }
 
-export const ANYTHING: Structural = { type: 'any', goType: '', checked: false, atomic: true };
+export const ANYTHING: Structural = uniform({ type: 'any', goType: '', checked: false, atomic: true });

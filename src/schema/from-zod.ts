@@ -6,7 +6,15 @@ import type * as z from 'zod';
 import { deepFreeze } from '../util/json.js';
 import type { Hint } from './hints.js';
 import { hintOf } from './hints.js';
-import type { Field, ListNode, ObjectNode, Presence, ScalarType, Structural } from './structural.js';
+import {
+  type Field,
+  type ListNode,
+  type ObjectNode,
+  type Presence,
+  type ScalarType,
+  type Structural,
+  uniform,
+} from './structural.js';
 
 type ZodNode = z.core.$ZodType;
 
@@ -92,17 +100,17 @@ function nodeFromZod(from: Unwrapped, path: string, manner: ObjectNode['manner']
   const isAtomic = () => hint.atomic ?? manner === 'struct';
   switch (def.type) {
     case 'object':
-      return { ...objectNode(from, path, manner, walk), ...extras };
+      return uniform({ ...objectNode(from, path, manner, walk), ...extras });
     case 'record': {
       const values = nodeFromZod(unwrap(def.valueType, path), `${path}[*]`, manner, walk);
       const goType = hint.goType ?? `map[string]${values.goType}`;
       const checked = from.checked || values.checked || hasChecks(def.keyType);
-      return { type: 'map', values, goType, checked, atomic: hint.atomic ?? false, ...extras };
+      return uniform({ type: 'map', values, goType, checked, atomic: hint.atomic ?? false, ...extras });
     }
     case 'array': {
       const items = nodeFromZod(unwrap(def.element, path), `${path}[*]`, manner, walk);
       checkListType(items, hint, path);
-      return { ...listNode(items, hint, from.checked || items.checked), ...extras };
+      return uniform({ ...listNode(items, hint, from.checked || items.checked), ...extras });
     }
     case 'string':
     case 'template_literal':
@@ -118,29 +126,36 @@ function nodeFromZod(from: Unwrapped, path: string, manner: ObjectNode['manner']
     case 'enum':
     case 'literal':
       // Which values are allowed is zod's to check; what they are made of is all the decoder needs.
-      return { ...scalar(hint.scalar ?? 'string', from, extras), checked: true };
+      return uniform({ ...scalar(hint.scalar ?? 'string', from, extras), checked: true });
     case 'unknown':
     case 'any':
     case 'custom':
       if (hint.scalar !== undefined) return scalar(hint.scalar, from, extras);
-      return {
+      return uniform({
         type: 'any',
         goType: hint.goType ?? 'interface {}',
         checked: from.checked,
         atomic: isAtomic(),
         ...extras,
-      };
+      });
     case 'union':
     case 'intersection':
       // No single structure: kept as sent, judged by zod.
-      return { type: 'any', goType: hint.goType ?? 'interface {}', checked: true, atomic: isAtomic(), ...extras };
+      return uniform({
+        type: 'any',
+        goType: hint.goType ?? 'interface {}',
+        checked: true,
+        atomic: isAtomic(),
+        ...extras,
+      });
     default:
       throw new TypeError(`${path || 'the schema'}: zod type "${def.type}" has no place in an API object`);
   }
 }
 
 function scalar(type: ScalarType, from: Unwrapped, extras: object): Structural {
-  return { type: 'scalar', scalar: type, goType: from.hint.goType ?? GO_TYPES[type], checked: from.checked, ...extras };
+  const goType = from.hint.goType ?? GO_TYPES[type];
+  return uniform({ type: 'scalar', scalar: type, goType, checked: from.checked, ...extras });
 }
 
 const GO_TYPES: Readonly<Record<ScalarType, string>> = {
@@ -211,7 +226,7 @@ function objectNode(from: Unwrapped, path: string, outer: ObjectNode['manner'] |
   // A document comes out of the reference server as a sorted map; a struct in the order of its declaration.
   if (manner === 'document') names = names.sort();
   const fields = new Map<string, Field>();
-  const made: Mutable<ObjectNode> = {
+  const made: Mutable<ObjectNode> = uniform({
     type: 'object',
     manner,
     goName: from.hint.goName ?? '',
@@ -222,7 +237,7 @@ function objectNode(from: Unwrapped, path: string, outer: ObjectNode['manner'] |
     atomic: from.hint.atomic ?? false,
     ...(from.hint.patchStrategy === undefined ? {} : { patchStrategy: from.hint.patchStrategy }),
     ...(from.hint.reusable === undefined ? {} : { reusable: from.hint.reusable }),
-  };
+  });
   // Before its fields: one of them may be of the same type.
   if (isShared) structs.set(from.schema, made);
   for (const name of names) {

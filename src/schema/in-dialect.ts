@@ -3,7 +3,7 @@
  * extension (`x-orch-list-type`) have another name in another dialect.
  */
 import { type Dialect, orchDialect } from '../meta/dialect.js';
-import type { Field, ObjectNode, Structural } from './structural.js';
+import { type Field, type ObjectNode, type Structural, uniform } from './structural.js';
 
 const CANONICAL_PREFIX = orchDialect.extension('');
 
@@ -35,11 +35,11 @@ interface Walk {
 function respell(node: Structural, walk: Walk): Structural {
   const present = walk.done.get(node);
   if (present !== undefined) return present;
-  if (node.type === 'list') return { ...node, items: respell(node.items, walk) };
-  if (node.type === 'map') return { ...node, values: respell(node.values, walk) };
+  if (node.type === 'list') return uniform({ ...node, items: respell(node.items, walk) });
+  if (node.type === 'map') return uniform({ ...node, values: respell(node.values, walk) });
   if (node.type !== 'object') return node;
   const fields = new Map<string, Field>();
-  const made: ObjectNode = { ...node, fields };
+  const made = uniform<ObjectNode>({ ...node, fields });
   walk.done.set(node, made);
   for (const field of node.fields.values()) {
     const name = field.name.startsWith(CANONICAL_PREFIX)

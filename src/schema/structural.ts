@@ -95,3 +95,36 @@ export interface AnyNode extends NodeBase {
   /** Replaced as a whole by apply; otherwise its maps are merged, as far down as they go. */
   readonly atomic: boolean;
 }
+
+type AllMembers = { readonly [Key in KeyOfAny<Structural>]?: unknown };
+type KeyOfAny<Node> = Node extends unknown ? keyof Node : never;
+
+/**
+ * A node with the members of all types of nodes, in one order: engines then know one form of node, and the walks over
+ * schemas, which meet all of them at one place, read members from fixed places.
+ */
+export function uniform<Node extends Structural>(node: Node): Node {
+  const given: AllMembers = node;
+  const members: AllMembers = {
+    type: given.type,
+    goType: given.goType,
+    checked: given.checked,
+    default: given.default,
+    nullable: given.nullable,
+    scalar: given.scalar,
+    manner: given.manner,
+    goName: given.goName,
+    fields: given.fields,
+    preserveUnknown: given.preserveUnknown,
+    atomic: given.atomic,
+    reusable: given.reusable,
+    values: given.values,
+    items: given.items,
+    listType: given.listType,
+    mapKeys: given.mapKeys,
+    keyFallbacks: given.keyFallbacks,
+    patchMergeKey: given.patchMergeKey,
+    patchStrategy: given.patchStrategy,
+  };
+  return members as Node;
+}

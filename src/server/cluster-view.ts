@@ -31,8 +31,11 @@ export function clusterView(
     const request = { verb: 'update', resource: served.gvr, namespace: address.namespace, options: {} } as const;
     return startJob(context(), request, { served, dryRun: false });
   };
+  const { get, list } = objectReader(store, registry);
+  // Member by member: engines give what is spread a form of its own for each cluster.
   return {
-    ...objectReader(store, registry),
+    get,
+    list,
     dialect,
     features,
     clock,

@@ -8,7 +8,7 @@ import { apiVersionOf } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import type { Registry } from '../registry/registry.js';
 import { untouchedFields } from '../schema/decode.js';
-import type { Field, ObjectNode } from '../schema/structural.js';
+import { type Field, type ObjectNode, uniform } from '../schema/structural.js';
 import { append } from '../util/append.js';
 import { invariant } from '../util/invariant.js';
 import { copyJson, type ParsedBody } from '../util/json.js';
@@ -118,5 +118,5 @@ function unversioned(schema: ObjectNode): ObjectNode {
   const typed = ['kind', 'apiVersion'].flatMap((name) => schema.fields.get(name) ?? []);
   const fields = new Map<string, Field>(metadata.fields);
   for (const field of typed) fields.set(field.name, { ...field, presence: 'omitEmpty' });
-  return { ...schema, fields };
+  return uniform({ ...schema, fields });
 }

@@ -43,8 +43,16 @@ export function makeContext(parts: ContextParts): ServerContext {
     return decision;
   };
   const base = { store, registry, features, dialect, clock, ids, access, authorize };
+  // Member by member: engines give what is spread a form of its own for each cluster.
   const context: ServerContext = {
-    ...base,
+    store,
+    registry,
+    features,
+    dialect,
+    clock,
+    ids,
+    access,
+    authorize,
     admission,
     release,
     view: clusterView(base, parts.outside, () => context),

@@ -3,6 +3,7 @@
  */
 import { type Clock, nextTurn, type Undo } from '../util/clock.js';
 import { Heap } from '../util/heap.js';
+import { lazyMembers } from '../util/lazy-members.js';
 import { seededRandom } from './seeded-random.js';
 
 export interface FakeClock extends Clock {
@@ -97,7 +98,7 @@ export function fakeClock(options: FakeClockOptions = {}): FakeClock {
     for (const each of [...joined]) await each();
   }
 
-  return {
+  const clock: Omit<FakeClock, 'pending'> = {
     now: () => now,
     after(delayMs, run, timerOptions): Undo {
       // A timer that is due at no time would keep all others waiting.
@@ -136,11 +137,11 @@ export function fakeClock(options: FakeClockOptions = {}): FakeClock {
       await moved;
     },
     seed: options.seed,
-    get pending() {
-      return pending;
-    },
   };
+  return withPending(clock, { pending: () => pending });
 }
+
+const withPending = lazyMembers<Pick<FakeClock, 'pending'>>()('pending');
 
 /** Late by so many turns of the event loop at most. */
 const MOST_TURNS = 4;

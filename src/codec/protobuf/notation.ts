@@ -16,6 +16,7 @@
 import type { Dialect } from '../../meta/dialect.js';
 import { apiVersionOf } from '../../meta/gvk.js';
 import { invariant } from '../../util/invariant.js';
+import { lazyMembers } from '../../util/lazy-members.js';
 import type { Shape } from './shapes.js';
 import { shapeOf } from './shapes.js';
 
@@ -218,7 +219,7 @@ function createField(text: string, { holder, next, dialect, resolve }: FieldCont
   const type = Object.hasOwn(WIRE_NUMBERS, typeName) ? (typeName as WireType) : 'message';
   const number = Number(digits);
   let message: Message | undefined;
-  return {
+  const field: Omit<MessageField, 'message'> = {
     name: name.startsWith('x-~-') ? dialect.extension(name.slice('x-~-'.length)) : name,
     number,
     form: form === '[]' ? 'list' : form === '{}' ? 'map' : 'one',
@@ -229,10 +230,9 @@ function createField(text: string, { holder, next, dialect, resolve }: FieldCont
     // An entry of a map is a message.
     tag: (number << 3) | WIRE_NUMBERS[form === '{}' ? 'message' : type],
     documents: name === 'items' && type === 'message' && holder.endsWith('List') && holder !== 'List',
-    // Only when it is needed: types refer to each other in circles.
-    get message() {
-      message ??= resolve(typeName);
-      return message;
-    },
   };
+  // Only when it is needed: types refer to each other in circles.
+  return withMessage(field, { message: () => (message ??= resolve(typeName)) });
 }
+
+const withMessage = lazyMembers<Pick<MessageField, 'message'>>()('message');

@@ -12,7 +12,8 @@ import type { CustomResourceDefinitionVersion } from '../apiextensions/v1/schema
 import type { JSONSchemaProps } from '../apiextensions/v1/schema/json-schema.js';
 import { schemaView } from '../apiextensions/v1/schema/schema-view.js';
 import type { AttendedServer } from '../attendant.js';
-import { buildKind, STATUS_APART, sameOutside, wholeObject } from '../define-kind.js';
+import { buildKind } from '../build-kind.js';
+import { STATUS_APART, sameOutside, wholeObject } from '../define-kind.js';
 import type { AnySubresource, Kind, Scope, Strategy } from '../kind.js';
 import { bareFinalizerWarnings } from '../shared/finalizers.js';
 import { status } from '../subresources/status.js';

@@ -8,7 +8,15 @@
  * - a string with a format may be any plain value, and what has no type may be anything
  */
 import { byBytes } from '../../meta/go-value.js';
-import type { AnyNode, Field, MapNode, ObjectNode, ScalarNode, Structural } from '../../schema/structural.js';
+import {
+  type AnyNode,
+  type Field,
+  type MapNode,
+  type ObjectNode,
+  type ScalarNode,
+  type Structural,
+  uniform,
+} from '../../schema/structural.js';
 import { additionalSchema, type SchemaView } from '../apiextensions/v1/schema/schema-view.js';
 import { objectMetaNode } from '../shared/object-meta.js';
 import { hasDefault } from './value/nulls.js';
@@ -17,7 +25,7 @@ import { hasDefault } from './value/nulls.js';
 export function structuralOf(root: SchemaView): ObjectNode {
   const keeps = root.preserveUnknownFields === true;
   const fields = new Map([...fieldsOf(root, keeps)].filter(([name]) => !OF_EVERY_OBJECT.has(name)));
-  return { ...objectNode(root, fields), preserveUnknown: keeps };
+  return uniform({ ...objectNode(root, fields), preserveUnknown: keeps });
 }
 
 const OF_EVERY_OBJECT: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
@@ -27,28 +35,28 @@ function nodeOf(schema: SchemaView, above: boolean): Structural {
   const node = bareNode(schema, above || schema.preserveUnknownFields === true);
   const { raw } = schema;
   if (!hasDefault(schema) && raw.nullable !== true) return node;
-  return {
+  return uniform({
     ...node,
     ...(hasDefault(schema) ? { default: raw.default } : {}),
     ...(raw.nullable === true ? { nullable: true } : {}),
-  };
+  });
 }
 
 const BASE = { goType: '', checked: false } as const;
-const ANYTHING: AnyNode = Object.freeze({ type: 'any', atomic: false, ...BASE });
+const ANYTHING = uniform<AnyNode>({ type: 'any', atomic: false, ...BASE });
 
 function bareNode(schema: SchemaView, keeps: boolean): Structural {
   switch (schema.type) {
     case 'object':
       return membersNode(schema, keeps);
     case 'array':
-      return {
+      return uniform({
         type: 'list',
         items: schema.items === undefined ? ANYTHING : nodeOf(schema.items, keeps),
         listType: schema.listType === 'set' || schema.listType === 'map' ? schema.listType : 'atomic',
         mapKeys: schema.listMapKeys,
         ...BASE,
-      };
+      });
     case 'string':
       return scalar(isPlainText(schema) ? 'string' : ANY_SCALAR);
     case 'integer':
@@ -59,7 +67,9 @@ function bareNode(schema: SchemaView, keeps: boolean): Structural {
       return scalar('boolean');
     default:
       // Maps are merged, lists and everything else are one value; where fields are named, a map is expected.
-      return schema.properties.size > 0 ? membersNode(schema, keeps) : { ...ANYTHING, atomic: isAtomic(schema) };
+      return schema.properties.size > 0
+        ? membersNode(schema, keeps)
+        : uniform({ ...ANYTHING, atomic: isAtomic(schema) });
   }
 }
 
@@ -67,7 +77,7 @@ function bareNode(schema: SchemaView, keeps: boolean): Structural {
 const ANY_SCALAR = 'intOrString';
 
 function scalar(type: ScalarNode['scalar']): ScalarNode {
-  return { type: 'scalar', scalar: type, ...BASE };
+  return uniform({ type: 'scalar', scalar: type, ...BASE });
 }
 
 function isPlainText({ raw: { format = '' } }: SchemaView): boolean {
@@ -81,12 +91,12 @@ function isAtomic({ mapType }: SchemaView): boolean {
 function membersNode(schema: SchemaView, keeps: boolean): ObjectNode | MapNode {
   const values = additionalSchema(schema);
   if (values !== undefined && schema.properties.size === 0) {
-    return { type: 'map', values: nodeOf(values, keeps), atomic: isAtomic(schema), ...BASE };
+    return uniform({ type: 'map', values: nodeOf(values, keeps), atomic: isAtomic(schema), ...BASE });
   }
   const fields = fieldsOf(schema, keeps);
   const { additionalProperties } = schema;
   const isOpen = additionalProperties === undefined ? keeps || fields.size === 0 : additionalProperties !== false;
-  return { ...objectNode(schema, fields), preserveUnknown: isOpen };
+  return uniform({ ...objectNode(schema, fields), preserveUnknown: isOpen });
 }
 
 function objectNode(schema: SchemaView, fields: ReadonlyMap<string, Field>): Omit<ObjectNode, 'preserveUnknown'> {

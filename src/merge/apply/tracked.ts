@@ -1,7 +1,7 @@
 /**
  * The fields that nobody can own: they are the server's, or say which object it is.
  */
-import type { Field, ObjectNode } from '../../schema/structural.js';
+import { type Field, type ObjectNode, uniform } from '../../schema/structural.js';
 import { setOfFields } from './field-set.js';
 
 const IDENTITY = ['apiVersion', 'kind'];
@@ -37,9 +37,9 @@ function withoutUntracked(schema: ObjectNode): ObjectNode {
   if (schema.preserveUnknown || metadata?.node.type !== 'object') return schema;
   const node = without(metadata.node, SERVERS_METADATA);
   const fields = new Map<string, Field>(without(schema, IDENTITY).fields).set('metadata', { ...metadata, node });
-  return { ...schema, fields };
+  return uniform({ ...schema, fields });
 }
 
 function without(node: ObjectNode, names: readonly string[]): ObjectNode {
-  return { ...node, fields: new Map([...node.fields].filter(([name]) => !names.includes(name))) };
+  return uniform({ ...node, fields: new Map([...node.fields].filter(([name]) => !names.includes(name))) });
 }

@@ -13,9 +13,10 @@ import { goTimeString, ZERO_TIME } from '../../../meta/time.js';
 import { always, int32, microTime, optional, pointer, timeOrNull } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { copyJson, deepEqual } from '../../../util/json.js';
+import { subdomainName } from '../../build-kind.js';
 import { CoreEvent, type EventSource, eventProblems, eventSource, referenceSelectors } from '../../core/v1/event.js';
 import { eventColumns } from '../../core/v1/event-columns.js';
-import { anotherVersion, type InputBase, type ObjectBase, subdomainName } from '../../define-kind.js';
+import { anotherVersion, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
 import { type ObjectReference, objectReference } from '../../shared/types.js';
 

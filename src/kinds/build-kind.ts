@@ -1,0 +1,167 @@
+/**
+ * Puts a kind together from what a definition says and what goes without saying.
+ *
+ * All kinds, and all strategies, have the same members in the same order, absent ones as `undefined`: engines then
+ * know one form of them, and reading a member is a load from a fixed place wherever generic code does it.
+ */
+import type * as z from 'zod';
+import { parseApiVersion } from '../meta/gvk.js';
+import { dnsSubdomainProblems, maskTrailingDash } from '../meta/names.js';
+import type { Verb } from '../protocol/request.js';
+import type { ObjectNode } from '../schema/structural.js';
+import { lazyMembers } from '../util/lazy-members.js';
+import type { AnySubresource, Kind, KindNames, NameRule, Scope, Strategy } from './kind.js';
+import { compareReleases, lifecycleWarning, REFERENCE_RELEASE } from './lifecycle.js';
+
+export interface Described extends Pick<Kind, OptionalPart> {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly scope: Scope;
+  readonly names?: Partial<KindNames>;
+  readonly verbs?: readonly Verb[];
+  readonly subresources?: Readonly<Record<string, AnySubresource>>;
+}
+
+export type OptionalPart =
+  | 'connections'
+  | 'stored'
+  | 'virtual'
+  | 'gate'
+  | 'deprecation'
+  | 'lifecycle'
+  | 'initial'
+  | 'columns'
+  | 'keptAsVersion'
+  | 'rules'
+  | 'custom'
+  | 'attend';
+
+/** The two forms of a schema, built when they are asked for. */
+interface Forms {
+  readonly manner: ObjectNode['manner'];
+  readonly body: () => z.ZodObject;
+  readonly schema: () => ObjectNode;
+}
+
+const withForms = lazyMembers<Pick<Kind, 'schema' | 'body'>>()('schema', 'body');
+
+export function buildKind<Result extends Kind>(
+  described: Described,
+  forms: Forms,
+  strategy: Partial<Strategy>,
+): Result {
+  const gv = parseApiVersion(described.apiVersion);
+  if (gv === undefined || gv.version === '') throw new TypeError(`"${described.apiVersion}" is not an apiVersion`);
+  // A definition may name its kind as it likes, and has been judged already.
+  if (described.custom === undefined && !/^[A-Z][A-Za-z0-9]*$/.test(described.kind)) {
+    throw new TypeError(`"${described.kind}" is not a CamelCase kind`);
+  }
+  if (described.scope !== 'Namespaced' && described.scope !== 'Cluster') {
+    throw new TypeError(
+      `orchplane: ${described.kind}: scope is "Namespaced" or "Cluster", not "${String(described.scope)}"`,
+    );
+  }
+  const parts: WithAbsent<Omit<Kind, 'schema' | 'body'>> = {
+    group: gv.group,
+    version: gv.version,
+    kind: described.kind,
+    scope: described.scope,
+    names: namesOf(described.kind, described.names),
+    verbs: described.verbs ?? ALL_VERBS,
+    manner: forms.manner,
+    strategy: wholeStrategy(strategy),
+    subresources: described.subresources ?? {},
+    connections: described.connections,
+    stored: described.stored,
+    virtual: described.virtual,
+    gate: described.gate,
+    deprecation: described.deprecation ?? deprecationFrom(described, gv),
+    lifecycle: described.lifecycle,
+    initial: described.initial,
+    columns: described.columns,
+    keptAsVersion: described.keptAsVersion,
+    rules: described.rules,
+    custom: described.custom,
+    attend: described.attend,
+  };
+  return Object.freeze(withForms(parts, forms)) as Kind as Result;
+}
+
+/** Absent members are there, as `undefined`. */
+type WithAbsent<Type> = { readonly [Key in keyof Type as Key extends string ? Key : never]-?: Type[Key] | undefined };
+
+function wholeStrategy(given: Partial<Strategy>): Strategy {
+  const whole: WithAbsent<Strategy> = {
+    nameRule: given.nameRule ?? subdomainName,
+    unconditionalUpdate: given.unconditionalUpdate ?? true,
+    createOnUpdate: given.createOnUpdate ?? false,
+    revalidatesOnUpdate: given.revalidatesOnUpdate ?? false,
+    deleteReturnsObject: given.deleteReturnsObject ?? false,
+    generation: given.generation,
+    defaults: given.defaults,
+    statusApart: given.statusApart ?? false,
+    claimable: given.claimable,
+    prepareForCreate: given.prepareForCreate,
+    prepareForUpdate: given.prepareForUpdate,
+    validate: given.validate,
+    validateUpdate: given.validateUpdate,
+    refuseUnknownField: given.refuseUnknownField,
+    permit: given.permit,
+    permitValid: given.permitValid,
+    rules: given.rules,
+    warnings: given.warnings,
+    canonicalize: given.canonicalize,
+    selectableFields: given.selectableFields ?? {},
+    unknownFieldLabel: given.unknownFieldLabel,
+    beforeDelete: given.beforeDelete,
+    mayVanish: given.mayVanish,
+    gracePeriod: given.gracePeriod,
+    defaultPropagation: given.defaultPropagation,
+    deletionWarnings: given.deletionWarnings,
+    allocate: given.allocate,
+    release: given.release,
+  };
+  return whole as Strategy;
+}
+
+/** The names of DNS subdomains, as most kinds demand. */
+export const subdomainName: NameRule = (name, prefix) => dnsSubdomainProblems(prefix ? maskTrailingDash(name) : name);
+
+const ALL_VERBS: readonly Verb[] = Object.freeze([
+  'create',
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'update',
+  'watch',
+]);
+
+/** The warning of the reference release; what another release says is up to `deprecationOf`. */
+function deprecationFrom(
+  { lifecycle, kind }: Described,
+  { group, version }: { readonly group: string; readonly version: string },
+): Kind['deprecation'] {
+  const since = lifecycle?.deprecatedIn;
+  if (lifecycle === undefined || since === undefined || compareReleases(since, REFERENCE_RELEASE) > 0) return undefined;
+  return (dialect) => lifecycleWarning({ group, version, kind }, dialect, lifecycle);
+}
+
+function namesOf(kind: string, given: Partial<KindNames> = {}): KindNames {
+  const singular = given.singular ?? kind.toLowerCase();
+  return {
+    plural: given.plural ?? pluralOf(singular),
+    singular,
+    listKind: given.listKind ?? `${kind}List`,
+    shortNames: given.shortNames ?? [],
+    categories: given.categories ?? [],
+  };
+}
+
+/** Good enough for the usual kind; give `names.plural` for the others. */
+function pluralOf(singular: string): string {
+  if (/(s|x|z|ch|sh)$/.test(singular)) return `${singular}es`;
+  if (/[^aeiou]y$/.test(singular)) return `${singular.slice(0, -1)}ies`;
+  return `${singular}s`;
+}

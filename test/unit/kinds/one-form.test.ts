@@ -1,0 +1,118 @@
+/**
+ * Generic code meets all kinds, and all nodes of their schemas, at the same places. It is as fast as it is because engines
+ * know one form of each: members at fixed places, no hash tables.
+ */
+import { setFlagsFromString } from 'node:v8';
+import { createCluster, defineKind } from 'orchplane';
+import { builtInKinds, CustomResourceDefinition } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { serveKind } from '../../../src/kinds/served-kind.js';
+import { kubernetesDialect, orchDialect } from '../../../src/meta/dialect.js';
+import type { Structural } from '../../../src/schema/structural.js';
+import { lazyMembers } from '../../../src/util/lazy-members.js';
+
+setFlagsFromString('--allow-natives-syntax');
+const haveSameForm = new Function('left', 'right', 'return %HaveSameMap(left, right)') as (
+  left: object,
+  right: object,
+) => boolean;
+const hasFixedPlaces = new Function('object', 'return %HasFastProperties(object)') as (object: object) => boolean;
+setFlagsFromString('--no-allow-natives-syntax');
+
+/** Those that differ from the first, and those that are hash tables. */
+function misfits(objects: readonly object[]): readonly object[] {
+  const [first] = objects;
+  if (first === undefined) throw new Error('nothing to compare');
+  return objects.filter((object) => !haveSameForm(object, first) || !hasFixedPlaces(object));
+}
+
+function nodesOf(node: Structural, seen = new Set<Structural>()): Set<Structural> {
+  if (seen.has(node)) return seen;
+  seen.add(node);
+  if (node.type === 'object') for (const field of node.fields.values()) nodesOf(field.node, seen);
+  if (node.type === 'list') nodesOf(node.items, seen);
+  if (node.type === 'map') nodesOf(node.values, seen);
+  return seen;
+}
+
+const Widget = defineKind({
+  apiVersion: 'example.com/v1',
+  kind: 'Widget',
+  scope: 'Namespaced',
+  body: { spec: z.object({ size: z.int().default(1), tags: z.array(z.string()).nullable() }) },
+});
+
+test('kinds, their strategies and what a dialect makes of them have one form', () => {
+  const kinds = [...builtInKinds, Widget];
+  expect(misfits(kinds)).toEqual([]);
+  expect(misfits(kinds.map(({ strategy }) => strategy))).toEqual([]);
+  expect(misfits(kinds.map((kind) => serveKind(kind, kubernetesDialect)))).toEqual([]);
+});
+
+test.each([kubernetesDialect, orchDialect])('all nodes of all schemas have one form in %o', (dialect) => {
+  const nodes = new Set<Structural>();
+  for (const kind of [...builtInKinds, Widget]) nodesOf(serveKind(kind, dialect).schema, nodes);
+  expect(nodes.size).toBeGreaterThan(2000);
+  expect(misfits([...nodes])).toEqual([]);
+});
+
+test('kinds and nodes that a definition makes have the same form', async () => {
+  const cluster = createCluster({ dialect: 'kubernetes' });
+  const names = { plural: 'gadgets', singular: 'gadget', kind: 'Gadget', listKind: 'GadgetList' };
+  const properties = {
+    spec: {
+      type: 'object',
+      properties: {
+        list: { type: 'array', items: { type: 'string' } },
+        map: { type: 'object', additionalProperties: { type: 'integer' } },
+        any: { 'x-kubernetes-preserve-unknown-fields': true },
+        number: { type: 'number', default: 1 },
+      },
+    },
+  } as const;
+  const version = {
+    name: 'v1',
+    served: true,
+    storage: true,
+    schema: { openAPIV3Schema: { type: 'object', properties } },
+  };
+  await cluster.api(CustomResourceDefinition).create({
+    metadata: { name: 'gadgets.example.com' },
+    spec: { group: 'example.com', scope: 'Namespaced', names, versions: [version] },
+  } as never);
+  const served = cluster.resolve({ group: 'example.com', version: 'v1', resource: 'gadgets' });
+  if (served === undefined) throw new Error('gadgets are served');
+  expect(misfits([serveKind(Widget, kubernetesDialect), served])).toEqual([]);
+  expect(misfits([Widget, served.kind])).toEqual([]);
+  expect(misfits([serveKind(Widget, kubernetesDialect).schema, ...nodesOf(served.schema)])).toEqual([]);
+  await cluster.close();
+});
+
+test('the clocks of test clusters have one form, however many there are', async () => {
+  const clusters = Array.from({ length: 12 }, () => testCluster());
+  expect(misfits(clusters.map(({ clock }) => clock))).toEqual([]);
+  await Promise.all(clusters.map((cluster) => cluster.close()));
+});
+
+describe('lazy members', () => {
+  const withSum = lazyMembers<{ sum: number }>()('sum');
+  const made = (left: number, right: number) => withSum({ left, right }, { sum: () => left + right });
+
+  test('are worked out when they are asked for', () => {
+    let asked = 0;
+    const counting = withSum({}, { sum: () => ++asked });
+    expect(asked).toBe(0);
+    expect([counting.sum, counting.sum]).toEqual([1, 2]);
+  });
+
+  test('go into copies with their values', () => {
+    expect({ ...made(1, 2) }).toEqual({ left: 1, right: 2, sum: 3 });
+    expect(Reflect.ownKeys({ ...made(1, 2) })).toEqual(['left', 'right', 'sum']);
+  });
+
+  test('leave all objects in one form', () => {
+    expect(misfits(Array.from({ length: 20 }, (_, index) => Object.freeze(made(index, 1))))).toEqual([]);
+  });
+});
