@@ -58,7 +58,7 @@ import { Store, type StoreSnapshot } from './storage/store.js';
 import { Activities, type Activity, untilAtRest } from './util/activity.js';
 import { systemClock } from './util/clock.js';
 import { randomIds } from './util/ids.js';
-import { lazyMembers } from './util/lazy-members.js';
+import { lazyMembers, SOURCE } from './util/lazy-members.js';
 import { isPromise, type MaybePromise } from './util/maybe-promise.js';
 import { refuseUnknownOptions } from './util/options.js';
 
@@ -378,12 +378,16 @@ function assemble(parts: ClusterParts): Assembled {
     close,
     [Symbol.asyncDispose]: close,
   };
-  const cluster: Cluster = withRevision(members, { resourceVersion: () => String(store.revision) });
+  const cluster: Cluster = withRevision(members, store);
   const whole: Cluster = Object.freeze(Object.assign(cluster, parts.extend(cluster, parts.client)));
   return { cluster: whole, load: (state) => loadState(state, { store, registry, attendants }), startOver, start };
 }
 
-const withRevision = lazyMembers<Pick<Cluster, 'resourceVersion'>>()('resourceVersion');
+const withRevision = lazyMembers<Store, Pick<Cluster, 'resourceVersion'>>({
+  resourceVersion() {
+    return String(this[SOURCE].revision);
+  },
+});
 
 /** One for all: where a cluster was closed says nothing to who asks afterwards, and a stack costs more than a fork. */
 const CLOSED = once(() => errors.serviceUnavailable('the cluster is closed'));

@@ -6,7 +6,7 @@ import type { Kind } from '../kinds/kind.js';
 import type { Transport } from '../protocol/transport.js';
 import { isRecord } from '../util/json.js';
 import type { Api, Collection } from './api.js';
-import type { Connection } from './endpoint.js';
+import type { Connection, Place } from './endpoint.js';
 import { connect, Endpoint, show } from './endpoint.js';
 import type { ClientDefaults } from './options.js';
 import { CollectionResource, ObjectResource } from './resource.js';
@@ -65,18 +65,21 @@ function clientOf(connection: Connection): Client {
       // Whether the kind has `status` is known to the types alone; the class has it for all.
       return new ObjectResource<AnyKind>(endpoint) as Collection<AnyKind> as Api<AnyKind>;
     },
-    all: (kind) => new CollectionResource(new Endpoint(connection, checkedKind(kind), {})),
+    all: (kind) => new CollectionResource(new Endpoint(connection, checkedKind(kind), NOWHERE)),
     with: (defaults) => clientOf(connect(connection.transport, { ...connection.defaults, ...defaults })),
   };
 }
 
-function placeOf(connection: Connection, kind: Kind, namespace: unknown): { namespace?: string } {
+/** Outside of all namespaces, or in all of them. */
+const NOWHERE: Place = Object.freeze({ namespace: undefined, subresource: undefined });
+
+function placeOf(connection: Connection, kind: Kind, namespace: unknown): Place {
   if (kind.scope === 'Cluster') {
-    if (namespace === undefined) return {};
+    if (namespace === undefined) return NOWHERE;
     throw new TypeError(`orchplane: ${kind.kind} is cluster-scoped: api takes no namespace, got ${show(namespace)}`);
   }
   const name = namespace ?? connection.namespace;
-  if (typeof name === 'string' && name !== '') return { namespace: name };
+  if (typeof name === 'string' && name !== '') return { namespace: name, subresource: undefined };
   throw new TypeError(
     `orchplane: api of ${kind.kind} needs the name of a namespace, got ${show(name)}; all() spans every namespace`,
   );

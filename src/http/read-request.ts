@@ -9,7 +9,7 @@ import { errors } from '../meta/errors.js';
 import type { RequestBody } from '../protocol/body.js';
 import type { ApiRequest, RequestOptions, User } from '../protocol/request.js';
 import { unreachable } from '../util/invariant.js';
-import { lazyMembers } from '../util/lazy-members.js';
+import { lazyMembers, SOURCE } from '../util/lazy-members.js';
 import type { HttpRequest } from './answer.js';
 import { readBytes } from './body.js';
 import type { Offer, Patch } from './negotiate.js';
@@ -61,7 +61,7 @@ function assemble(incoming: Incoming, { options, body }: Content): ApiRequest {
   const { verb, namespace, name, subresource } = action;
   const start: Building = { verb, resource: served.gvr, options, userAgent };
   // Made when somebody asks for it: most requests are over before anybody could.
-  const built: Building = withSignal(start, { signal: () => request.signal });
+  const built: Building = withSignal(start, request);
   if (namespace !== undefined) built.namespace = namespace;
   // A watch is of a collection; the name it may have is in its options by now.
   if (name !== undefined && verb !== 'watch') built.name = name;
@@ -77,7 +77,11 @@ function assemble(incoming: Incoming, { options, body }: Content): ApiRequest {
   return built;
 }
 
-const withSignal = lazyMembers<Required<Pick<ApiRequest, 'signal'>>>()('signal');
+const withSignal = lazyMembers<HttpRequest, Required<Pick<ApiRequest, 'signal'>>>({
+  signal() {
+    return this[SOURCE].signal;
+  },
+});
 
 /** A request while it is put together; assignments, because spreading is what a get would spend most of its time on. */
 type Building = { -readonly [Key in keyof ApiRequest]: ApiRequest[Key] };

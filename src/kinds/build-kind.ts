@@ -9,7 +9,7 @@ import { parseApiVersion } from '../meta/gvk.js';
 import { dnsSubdomainProblems, maskTrailingDash } from '../meta/names.js';
 import type { Verb } from '../protocol/request.js';
 import type { ObjectNode } from '../schema/structural.js';
-import { lazyMembers } from '../util/lazy-members.js';
+import { lazyMembers, SOURCE } from '../util/lazy-members.js';
 import type { AnySubresource, Kind, KindNames, NameRule, Scope, Strategy } from './kind.js';
 import { compareReleases, lifecycleWarning, REFERENCE_RELEASE } from './lifecycle.js';
 
@@ -43,7 +43,14 @@ interface Forms {
   readonly schema: () => ObjectNode;
 }
 
-const withForms = lazyMembers<Pick<Kind, 'schema' | 'body'>>()('schema', 'body');
+const withForms = lazyMembers<Forms, Pick<Kind, 'schema' | 'body'>>({
+  schema() {
+    return this[SOURCE].schema();
+  },
+  body() {
+    return this[SOURCE].body();
+  },
+});
 
 export function buildKind<Result extends Kind>(
   described: Described,

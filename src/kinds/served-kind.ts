@@ -8,7 +8,7 @@ import type { Verb } from '../protocol/request.js';
 import { schemaInDialect } from '../schema/in-dialect.js';
 import type { ObjectNode } from '../schema/structural.js';
 import { once } from '../schema/type.js';
-import { lazyMembers } from '../util/lazy-members.js';
+import { lazyMembers, SOURCE } from '../util/lazy-members.js';
 import type { Kind } from './kind.js';
 
 /** A kind as one cluster serves it: its names in that cluster's dialect, worked out once. */
@@ -51,7 +51,16 @@ export function serveKind(kind: Kind, dialect: Dialect, stored?: ServedKind): Se
     namespaced: kind.scope === 'Namespaced',
     verbs: kind.verbs,
   };
-  return Object.freeze(withSchema(names, { schema: once(() => schemaInDialect(kind.schema, dialect)) }));
+  return Object.freeze(
+    withSchema(
+      names,
+      once(() => schemaInDialect(kind.schema, dialect)),
+    ),
+  );
 }
 
-const withSchema = lazyMembers<Pick<ServedKind, 'schema'>>()('schema');
+const withSchema = lazyMembers<() => ObjectNode, Pick<ServedKind, 'schema'>>({
+  schema() {
+    return this[SOURCE]();
+  },
+});

@@ -26,9 +26,10 @@ const MICRO_TIME_LAYOUT = [...TIME_LAYOUT.slice(0, -1), '.000000', 'Z07:00'] as 
 // As this library writes times itself: nearly all that are ever read.
 const CANONICAL = /^[0-9]{4}-(?:0[1-9]|1[0-2])-[0-3][0-9]T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z$/;
 
-/** A day that every month has. */
-function isEarlyDay(day: string): boolean {
-  return day >= '01' && day <= '28';
+/** Whether a canonical text names a day that there is. */
+function isRealDay(text: string): boolean {
+  const day = Number(text.slice(8, 10));
+  return day >= 1 && (day <= 28 || day <= daysIn(Number(text.slice(0, 4)), Number(text.slice(5, 7))));
 }
 
 /** The zero time and what is about it is left to the long way. */
@@ -42,7 +43,7 @@ const FIRST_COMMON = '0002';
  */
 export function parseTime(text: string): string {
   // What this library writes itself is what it nearly always reads.
-  if (CANONICAL.test(text) && isEarlyDay(text.slice(8, 10)) && text >= FIRST_COMMON) return text;
+  if (CANONICAL.test(text) && text >= FIRST_COMMON && isRealDay(text)) return text;
   if (knownTimes.has(text)) return text;
   const canonical = printSeconds(readTime(text, TIME_LAYOUT).seconds);
   if (knownTimes.size >= MAX_KNOWN_TIMES) knownTimes.clear();
@@ -61,13 +62,26 @@ export function parseMicroTime(text: string): string {
 
 /** A Time or MicroTime in milliseconds since the epoch, with a fraction where the text has one. Throws a TimeError. */
 export function timeToMs(text: string): number {
-  if (CANONICAL.test(text)) {
-    const ms = Date.parse(text);
-    // Platforms take the 30th of February for a day in March.
-    if (new Date(ms).getUTCDate() === Number(text.slice(8, 10))) return ms;
-  }
+  // Platforms take the 30th of February for a day in March.
+  if (CANONICAL.test(text) && isRealDay(text)) return midnightOf(text) + msOfDay(text);
   const { seconds, nanos } = readTime(text, TIME_LAYOUT);
   return seconds * 1000 + nanos / 1e6;
+}
+
+/** Of the day that a canonical text begins with. */
+function midnightOf(text: string): number {
+  if (!text.startsWith(lastDay.text)) {
+    const day = text.slice(0, 10);
+    lastDay = { text: day, midnightMs: Date.parse(`${day}T00:00:00Z`) };
+  }
+  return lastDay.midnightMs;
+}
+
+/** Times that are read one after the other are mostly of one day. */
+let lastDay = { text: '1970-01-01', midnightMs: 0 };
+
+function msOfDay(text: string): number {
+  return (Number(text.slice(11, 13)) * 3600 + Number(text.slice(14, 16)) * 60 + Number(text.slice(17, 19))) * 1000;
 }
 
 /** A Time with all its decimals and the zone it was written in (seconds east of UTC); undefined for other texts. */
@@ -88,7 +102,7 @@ export function formatTime(ms: number): string {
 }
 
 /** Much is written in the same second. */
-let lastPrinted = { second: 0, text: printSeconds(0) };
+let lastPrinted = { second: 0, text: '1970-01-01T00:00:00Z' };
 
 /** A MicroTime from milliseconds since the epoch and the microseconds beyond them. */
 export function formatMicroTime(ms: number, micros = 0): string {
@@ -238,8 +252,25 @@ function instantOf(reading: Reading): Instant {
   return { seconds: midnight / 1000 + seconds, nanos: reading.nanos };
 }
 
-/** The year by hand: Date prints years before 0 and after 9999 in a form of its own. */
+/** Written in the same day as the last: nearly always. */
 function printSeconds(seconds: number): string {
+  const day = Math.floor(seconds / SECONDS_PER_DAY);
+  if (day !== lastPrintedDay.day) {
+    lastPrintedDay = { day, text: printInFull(day * SECONDS_PER_DAY).slice(0, -'00:00:00Z'.length) };
+  }
+  const left = seconds - day * SECONDS_PER_DAY;
+  return `${lastPrintedDay.text}${two(Math.floor(left / 3600))}:${two(Math.floor(left / 60) % 60)}:${two(left % 60)}Z`;
+}
+
+const SECONDS_PER_DAY = 86_400;
+let lastPrintedDay = { day: Number.NaN, text: '' };
+
+function two(count: number): string {
+  return count < 10 ? `0${count}` : String(count);
+}
+
+/** The year by hand: Date prints years before 0 and after 9999 in a form of its own. */
+function printInFull(seconds: number): string {
   const date = new Date(seconds * 1000);
   const year = date.getUTCFullYear();
   if (year >= 0 && year <= 9999) return `${date.toISOString().slice(0, 19)}Z`;

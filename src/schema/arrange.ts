@@ -29,7 +29,7 @@ function arrangeStruct(node: ObjectNode, record: MutableRecord): MutableRecord {
   for (const field of node.fields.values()) {
     if (!Object.hasOwn(record, field.name)) continue;
     const before = record[field.name];
-    const after = stored(field, before);
+    const after = storedField(field, before);
     if (after !== before || keys[kept.length] !== field.name) isChanged = true;
     if (after !== undefined) kept.push([field.name, after]);
   }
@@ -40,7 +40,7 @@ function arrangeStruct(node: ObjectNode, record: MutableRecord): MutableRecord {
 }
 
 /** A field as it is stored; undefined when it is not on the wire. */
-function stored({ node, presence }: Field, value: unknown): unknown {
+export function storedField({ node, presence }: Field, value: unknown): unknown {
   if (value === undefined) return undefined;
   if (presence !== 'pointer' && isEmptyCollection(value, node)) return presence === 'always' ? null : undefined;
   return arrange(node, value);

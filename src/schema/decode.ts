@@ -192,10 +192,11 @@ function decodeNode(node: Structural, given: unknown, place: Place, walk: Walk):
 
 function decodeList(node: ListNode, raw: readonly unknown[], place: Place, walk: Walk): unknown[] {
   enter(walk);
-  // Not `map`, which would leave the holes of a sparse array where they are.
-  const items = Array.from(raw, (item: unknown) =>
-    item === null || item === undefined ? zeroValue(node.items) : decodeNode(node.items, item, place, walk),
-  );
+  const items: unknown[] = [];
+  for (let index = 0; index < raw.length; index++) {
+    const item = raw[index];
+    items.push(item === null || item === undefined ? zeroValue(node.items) : decodeNode(node.items, item, place, walk));
+  }
   walk.depth--;
   return items;
 }

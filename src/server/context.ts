@@ -45,6 +45,8 @@ export interface ServerContext {
   /** Running watches, to be ended with the cluster. */
   readonly watches: Set<RunningWatch>;
   readonly bookmarks: BookmarkTicker;
+  /** The moment of the last write; see {@link writeContext}. */
+  readonly lastMoment: LastMoment;
   /** What it has stored, and takes as it is when it comes again. */
   readonly known: KnownParts;
 }
@@ -65,16 +67,19 @@ export function metaGroup(dialect: Dialect): string {
 /** A strategy's view of the moment; all writes of one second share one. */
 export function writeContext(context: ServerContext): WriteContext {
   const second = Math.floor(context.clock.now() / 1000);
-  const last = moments.get(context);
-  if (last?.second === second) return last.moment;
-  const moment = Object.freeze({
+  const last = context.lastMoment;
+  if (last.second === second && last.moment !== undefined) return last.moment;
+  last.second = second;
+  last.moment = Object.freeze({
     dialect: context.dialect,
     features: context.features,
     now: formatTime(second * 1000),
   });
-  moments.set(context, { second, moment });
-  return moment;
+  return last.moment;
 }
 
-// Printing a time costs more than most steps of a write.
-const moments = new WeakMap<ServerContext, { readonly second: number; readonly moment: WriteContext }>();
+/** Kept, because printing a time costs more than most steps of a write. */
+export interface LastMoment {
+  second: number;
+  moment: WriteContext | undefined;
+}

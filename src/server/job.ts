@@ -23,9 +23,9 @@ export interface WriteJob {
   /** What plugins want to be done in the instant of the commit. */
   readonly effects: (() => void)[];
   /** The options of a delete, as plugins see them. */
-  readonly deletion?: Readonly<Record<string, unknown>>;
+  readonly deletion: Readonly<Record<string, unknown>> | undefined;
   /** One object of many that are deleted together: plugins are asked about the collection. */
-  readonly isCollective?: boolean;
+  readonly isCollective: boolean;
 }
 
 /** Whether another write may come in between: a plugin, or a conversion, may make this one wait. */
@@ -55,7 +55,7 @@ export function startJob(
     moment: writeContext(context),
     warnings: warnings === undefined ? [] : [...warnings],
     effects: [],
-    ...(deletion === undefined ? {} : { deletion }),
-    ...(isCollective === undefined ? {} : { isCollective }),
+    deletion,
+    isCollective: isCollective === true,
   };
 }

@@ -62,6 +62,7 @@ export function makeContext(parts: ContextParts): ServerContext {
     continueTokenMs: parts.storage.continueTokenMs,
     watches: new Set(),
     bookmarks: new BookmarkTicker(clock),
+    lastMoment: { second: Number.NaN, moment: undefined },
     known: parts.known,
   };
   return context;

@@ -4,12 +4,11 @@
  */
 import type { DeletionRequest, PowerContext } from '../kinds/kind.js';
 import type { ObjectAddress, ObjectReader, Objects } from '../kinds/objects.js';
-import type { ServedKind } from '../kinds/served-kind.js';
-import type { GroupResource } from '../meta/gvk.js';
+import type { GroupResource, GroupVersionKind } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import type { Registry } from '../registry/registry.js';
 import type { Store } from '../storage/store.js';
-import { StorageError } from '../storage/types.js';
+import { type KeyIndex, type KeysOf, StorageError } from '../storage/types.js';
 import { invariant } from '../util/invariant.js';
 import { copyJson } from '../util/json.js';
 import { chain, type MaybePromise } from '../util/maybe-promise.js';
@@ -43,69 +42,103 @@ export function powerContext(job: WriteJob, deleteObject: DeleteObject): PowerCo
 /** Reads for whoever may only look. */
 export function objectReader(store: Store, registry: Registry): ObjectReader {
   return {
-    get(address) {
-      const form = registry.storedForm(address);
-      if (form === undefined) return undefined;
-      return store.get({ resource: form.storage, namespace: address.namespace, name: address.name });
-    },
-    list(resource, namespace) {
-      const form = registry.storedForm(resource);
-      if (form === undefined) return [];
-      const range = form.namespaced && namespace !== undefined ? { namespace } : {};
-      return store.list({ resource: form.storage, ...range }).items;
-    },
+    get: (address) => readAt(address, store, registry),
+    list: (resource, namespace) => readAll(resource, namespace, { store, registry }),
   };
+}
+
+function readAt(address: ObjectAddress, store: Store, registry: Registry): ApiObject | undefined {
+  const form = registry.storedForm(address);
+  if (form === undefined) return undefined;
+  return store.get({ resource: form.storage, namespace: address.namespace, name: address.name });
+}
+
+function readAll(
+  resource: GroupResource,
+  namespace: string | undefined,
+  { store, registry }: { readonly store: Store; readonly registry: Registry },
+): readonly ApiObject[] {
+  const form = registry.storedForm(resource);
+  if (form === undefined) return [];
+  const range = form.namespaced && namespace !== undefined ? { namespace } : {};
+  return store.list({ resource: form.storage, ...range }).items;
 }
 
 /** Of kinds that are not served. */
 const NO_KEYS = { has: () => false };
 
 export function objectsFor(job: WriteJob, deleteObject: DeleteObject): Objects {
-  const { context, dryRun } = job;
-  const form = (resource: GroupResource): ServedKind => {
-    const stored = context.registry.storedForm(resource);
-    invariant(stored !== undefined, `${resource.resource} are served`);
-    return stored;
-  };
-  const jobFor = (address: ObjectAddress): WriteJob =>
-    startJob(context, { ...job.request, namespace: address.namespace }, { served: form(address), dryRun });
-  const live = (address: ObjectAddress, of: WriteJob): ApiObject => {
+  return new ObjectsOfJob(job, deleteObject);
+}
+
+/** A class, because one is made for every write of some kinds. */
+class ObjectsOfJob implements Objects {
+  readonly #job: WriteJob;
+  readonly #deleteObject: DeleteObject;
+
+  constructor(job: WriteJob, deleteObject: DeleteObject) {
+    this.#job = job;
+    this.#deleteObject = deleteObject;
+  }
+
+  get(address: ObjectAddress): ApiObject | undefined {
+    const { store, registry } = this.#job.context;
+    return readAt(address, store, registry);
+  }
+
+  list(resource: GroupResource, namespace?: string): readonly ApiObject[] {
+    const { store, registry } = this.#job.context;
+    return readAll(resource, namespace, { store, registry });
+  }
+
+  index<Key>(resource: GroupResource, keysOf: KeysOf<Key>): KeyIndex<Key> {
+    const { store, registry } = this.#job.context;
+    const stored = registry.storedForm(resource);
+    return stored === undefined ? NO_KEYS : store.index(stored.storage, keysOf);
+  }
+
+  serves(resource: GroupResource): boolean {
+    return this.#job.context.registry.storedForm(resource) !== undefined;
+  }
+
+  resourceOf(gvk: GroupVersionKind): string | undefined {
+    return this.#job.context.registry.byKind(gvk)?.gvr.resource;
+  }
+
+  create(address: ObjectAddress, draft: DraftObject): ApiObject {
+    const of = this.#jobFor(address);
+    draft.metadata.creationTimestamp = this.#job.moment.now;
+    draft.metadata.uid = this.#job.context.ids.uid();
+    draft.metadata.name = address.name;
+    if (of.served.namespaced) draft.metadata.namespace = address.namespace;
+    const typed: DraftObject = { ...draft, kind: of.served.gvk.kind, apiVersion: of.served.apiVersion };
+    return commitCreate(seal(of.served.schema, typed, ''), of);
+  }
+
+  change(address: ObjectAddress, change: (draft: DraftObject) => void): ApiObject {
+    const of = this.#jobFor(address);
+    const before = readLive(of, address.name);
+    if (before === undefined) throw new StorageError('missing');
+    const draft = copyJson(before) as unknown as DraftObject;
+    change(draft);
+    return commitDraft(draft, before, of);
+  }
+
+  remove(address: ObjectAddress): void {
+    const of = this.#jobFor(address);
     const object = readLive(of, address.name);
-    if (object === undefined) throw new StorageError('missing');
-    return object;
-  };
-  return {
-    ...objectReader(context.store, context.registry),
-    index(resource, keysOf) {
-      const stored = context.registry.storedForm(resource);
-      return stored === undefined ? NO_KEYS : context.store.index(stored.storage, keysOf);
-    },
-    serves: (resource) => context.registry.storedForm(resource) !== undefined,
-    resourceOf: (gvk) => context.registry.byKind(gvk)?.gvr.resource,
-    create(address, draft) {
-      const of = jobFor(address);
-      draft.metadata.creationTimestamp = job.moment.now;
-      draft.metadata.uid = context.ids.uid();
-      draft.metadata.name = address.name;
-      if (of.served.namespaced) draft.metadata.namespace = address.namespace;
-      const typed: DraftObject = { ...draft, kind: of.served.gvk.kind, apiVersion: of.served.apiVersion };
-      return commitCreate(seal(of.served.schema, typed, ''), of);
-    },
-    change(address, change) {
-      const of = jobFor(address);
-      const before = live(address, of);
-      const draft = copyJson(before) as unknown as DraftObject;
-      change(draft);
-      return commitDraft(draft, before, of);
-    },
-    remove(address) {
-      const of = jobFor(address);
-      const object = readLive(of, address.name);
-      if (object !== undefined) commitDelete(object, of);
-    },
-    delete(address, deletion) {
-      const unasked = { ...jobFor(address), context: { ...context, admission: [] } };
-      return chain(deleteObject(address.name, deletion, unasked), () => undefined);
-    },
-  };
+    if (object !== undefined) commitDelete(object, of);
+  }
+
+  delete(address: ObjectAddress, deletion: DeletionRequest): MaybePromise<void> {
+    const unasked = { ...this.#jobFor(address), context: { ...this.#job.context, admission: [] } };
+    return chain(this.#deleteObject(address.name, deletion, unasked), () => undefined);
+  }
+
+  #jobFor(address: ObjectAddress): WriteJob {
+    const { context, request, dryRun } = this.#job;
+    const served = context.registry.storedForm(address);
+    invariant(served !== undefined, `${address.resource} are served`);
+    return startJob(context, { ...request, namespace: address.namespace }, { served, dryRun });
+  }
 }

@@ -14,7 +14,7 @@ import type { StoredForm } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { invariant } from '../util/invariant.js';
-import { copyJson } from '../util/json.js';
+import { copyJson, type MutableRecord, setOwn } from '../util/json.js';
 import { chain, isPromise, type MaybePromise } from '../util/maybe-promise.js';
 import { seal } from './steps/seal.js';
 
@@ -135,7 +135,22 @@ export function toStored(served: ServedKind, sealed: ApiObject, resourceVersion?
 
 /** The same object at another version; the key keeps its place in wire order. */
 export function withRevision(object: ApiObject, resourceVersion: string): ApiObject {
-  return Object.freeze({ ...object, metadata: Object.freeze({ ...object.metadata, resourceVersion }) });
+  return withMember(object, 'metadata', withMember(object.metadata, 'resourceVersion', resourceVersion));
+}
+
+/**
+ * A frozen copy with another value in one place. Key by key: where so many forms of objects come by, engines take
+ * microseconds for `{ ...record, key: value }`.
+ */
+function withMember<Type extends object, Key extends keyof Type & string>(
+  record: Type,
+  key: Key,
+  value: NonNullable<Type[Key]>,
+): Type {
+  const copy: MutableRecord = {};
+  for (const name in record) setOwn(copy, name, record[name]);
+  copy[key] = value;
+  return Object.freeze(copy) as Type;
 }
 
 type Conversion = NonNullable<StoredForm['toStored']>;

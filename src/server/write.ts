@@ -336,6 +336,8 @@ function checkRevision(
   about: { readonly update: UpdateJob; readonly job: WriteJob },
 ): void {
   const { served } = about.job;
+  // Nearly always; the live one is well formed.
+  if (draft.metadata.resourceVersion === live.metadata.resourceVersion) return;
   const wanted = checkRevisionSyntax(draft);
   if (wanted === 0) {
     if (served.kind.strategy.unconditionalUpdate) return;

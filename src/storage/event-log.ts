@@ -29,7 +29,7 @@ export class LogEntry implements StoredEvent {
   readonly namespace: string;
   readonly name: string;
   readonly object: ApiObject;
-  readonly previous?: ApiObject;
+  readonly previous: ApiObject | undefined;
   readonly time: number;
   /** The event as a watcher without selectors sees it; one object for all of them. */
   readonly change: ChangeEvent;
@@ -41,7 +41,7 @@ export class LogEntry implements StoredEvent {
     this.namespace = event.namespace;
     this.name = event.name;
     this.object = event.object;
-    if (event.previous !== undefined) this.previous = event.previous;
+    this.previous = event.previous;
     this.time = event.time;
     this.change = Object.freeze({ type: event.type, object: event.object });
   }

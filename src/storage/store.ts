@@ -100,7 +100,7 @@ export class Store {
       namespace: key.namespace,
       name: key.name,
       object,
-      ...(present === undefined ? {} : { previous: present }),
+      previous: present,
       time,
     });
     if (this.#revisionWaiters.size > 0) for (const wake of [...this.#revisionWaiters]) wake();
@@ -117,8 +117,7 @@ export class Store {
     if (type === 'DELETED') table.delete(text, key.namespace);
     else table.set(text, key.namespace, object);
     table.mark = ++this.#marks;
-    const previous = present === undefined ? {} : { previous: present };
-    table.log.append({ revision, type, namespace: key.namespace, name: key.name, object, ...previous, time });
+    table.log.append({ revision, type, namespace: key.namespace, name: key.name, object, previous: present, time });
   }
 
   /** From now on a write is in the journal before it is here. */

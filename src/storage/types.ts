@@ -25,8 +25,8 @@ export interface StoredEvent {
   readonly name: string;
   /** The new object; for a deletion the last stored one, at the revision of the deletion. */
   readonly object: ApiObject;
-  /** What was there before; absent for ADDED. */
-  readonly previous?: ApiObject;
+  /** What was there before; undefined for ADDED. */
+  readonly previous: ApiObject | undefined;
   /** Milliseconds of the cluster's clock. */
   readonly time: number;
 }

@@ -3,7 +3,7 @@
  */
 import { type Clock, nextTurn, type Undo } from '../util/clock.js';
 import { Heap } from '../util/heap.js';
-import { lazyMembers } from '../util/lazy-members.js';
+import { lazyMembers, SOURCE } from '../util/lazy-members.js';
 import { seededRandom } from './seeded-random.js';
 
 export interface FakeClock extends Clock {
@@ -138,10 +138,14 @@ export function fakeClock(options: FakeClockOptions = {}): FakeClock {
     },
     seed: options.seed,
   };
-  return withPending(clock, { pending: () => pending });
+  return withPending(clock, () => pending);
 }
 
-const withPending = lazyMembers<Pick<FakeClock, 'pending'>>()('pending');
+const withPending = lazyMembers<() => number, Pick<FakeClock, 'pending'>>({
+  pending() {
+    return this[SOURCE]();
+  },
+});
 
 /** Late by so many turns of the event loop at most. */
 const MOST_TURNS = 4;

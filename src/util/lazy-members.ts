@@ -2,29 +2,37 @@
  * Members that are worked out when somebody asks for them.
  *
  * An accessor in an object literal is a new function for each object, and engines then give each object a form of its
- * own, a hash table: every read of any of its members is a search, wherever objects from two such literals meet. Here
- * all objects share the accessors, and with them one form.
+ * own, a hash table: every read of any of its members is a search, wherever two such objects meet. Here all objects share
+ * the accessors, and with them one form.
  */
-const SOURCE = Symbol('source');
 
-type Sources<Members> = { readonly [Name in keyof Members]: () => Members[Name] };
+/** Where an object keeps what its lazy members are worked out from. */
+export const SOURCE: unique symbol = Symbol('source');
+
+export interface From<Source> {
+  readonly [SOURCE]: Source;
+}
+
+type Accessors<Source, Members> = {
+  readonly [Name in keyof Members]: (this: From<Source>) => Members[Name];
+};
 
 /**
- * A function that adds the named members to an object, each answered by the function of that name in the second
- * argument. They are enumerable, so that a copy has their values.
+ * A function that adds members to an object, each answered by the accessor of that name from what is given along. They
+ * are enumerable, so that a copy has their values.
+ *
+ * @example
+ * const withSum = lazyMembers<() => number, { sum: number }>({
+ *   sum() {
+ *     return this[SOURCE]();
+ *   },
+ * });
  */
-export function lazyMembers<Members extends object>() {
-  return (...names: readonly (keyof Members & string)[]) => {
-    const accessors = names.map((name) => {
-      function get(this: { readonly [SOURCE]: Sources<Members> }): unknown {
-        return this[SOURCE][name]();
-      }
-      return [name, { enumerable: true, get }] as const;
-    });
-    return <Rest extends object>(to: Rest, sources: Sources<Members>): Rest & Readonly<Members> => {
-      Object.defineProperty(to, SOURCE, { value: sources });
-      for (const [name, accessor] of accessors) Object.defineProperty(to, name, accessor);
-      return to as Rest & Readonly<Members>;
-    };
+export function lazyMembers<Source, Members extends object>(accessors: Accessors<Source, Members>) {
+  const described = Object.entries(accessors).map(([name, get]) => [name, { enumerable: true, get }] as const);
+  return <Rest extends object>(to: Rest, source: Source): Rest & Readonly<Members> => {
+    Object.defineProperty(to, SOURCE, { value: source });
+    for (const [name, accessor] of described) Object.defineProperty(to, name, accessor as PropertyDescriptor);
+    return to as Rest & Readonly<Members>;
   };
 }

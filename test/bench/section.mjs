@@ -17,6 +17,7 @@ const SECTIONS = {
   access: async () => (await import('./access.mjs')).access,
   journal: async () => (await import('./journal.mjs')).journals,
   controllers: async () => (await import('./controllers.mjs')).controllersAtWork,
+  controller: async () => (await import('./controllers.mjs')).controllerAtWork,
 };
 
 const [name, settings] = process.argv.slice(2);

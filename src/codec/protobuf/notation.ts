@@ -16,7 +16,7 @@
 import type { Dialect } from '../../meta/dialect.js';
 import { apiVersionOf } from '../../meta/gvk.js';
 import { invariant } from '../../util/invariant.js';
-import { lazyMembers } from '../../util/lazy-members.js';
+import { lazyMembers, SOURCE } from '../../util/lazy-members.js';
 import type { Shape } from './shapes.js';
 import { shapeOf } from './shapes.js';
 
@@ -232,7 +232,11 @@ function createField(text: string, { holder, next, dialect, resolve }: FieldCont
     documents: name === 'items' && type === 'message' && holder.endsWith('List') && holder !== 'List',
   };
   // Only when it is needed: types refer to each other in circles.
-  return withMessage(field, { message: () => (message ??= resolve(typeName)) });
+  return withMessage(field, () => (message ??= resolve(typeName)));
 }
 
-const withMessage = lazyMembers<Pick<MessageField, 'message'>>()('message');
+const withMessage = lazyMembers<() => Message, Pick<MessageField, 'message'>>({
+  message() {
+    return this[SOURCE]();
+  },
+});

@@ -11,7 +11,7 @@ import { quote } from '../../meta/go-text.js';
 import type { ApiObject, ObjectMetaInput, OwnerReference } from '../../meta/object.js';
 import type { EventRecorder } from '../runtime/events.js';
 import type { Again } from '../runtime/work-queue.js';
-import type { AbsentOwners } from './absent-owners.js';
+import type { AbsentOwners, OwnerCoordinates } from './absent-owners.js';
 import type { FollowedKinds, OwnerKind } from './followed-kinds.js';
 import { endingOf, type Graph, hasFinalizer, type Member, referencesOf } from './graph.js';
 
@@ -136,8 +136,8 @@ export class Collector {
     const { kinds, absent, client } = this.#parts;
     const { namespace = '' } = member.object.metadata;
     const { apiVersion, kind, name, uid } = reference;
-    const coordinates = { apiVersion, kind, name, uid };
-    const absence = absent.get({ ...coordinates, namespace: '' }) ?? absent.get({ ...coordinates, namespace });
+    const inNamespace = (namespace: string): OwnerCoordinates => ({ apiVersion, kind, namespace, name, uid });
+    const absence = absent.get(inNamespace('')) ?? absent.get(inNamespace(namespace));
     if (absence === 'deleted') return 'dangling';
     const ownerKind = kinds.owner(apiVersion, kind);
     if (ownerKind === undefined) return absence === undefined ? 'unknown' : 'dangling';
@@ -153,7 +153,7 @@ export class Collector {
     const place = served.namespaced ? namespace : undefined;
     const owner = (await client.api(ownerKind.kind, place).find(name)) as ApiObject | undefined;
     if (owner?.metadata.uid !== uid) {
-      absent.add({ ...coordinates, namespace: place ?? '' }, 'not found');
+      absent.add(inNamespace(place ?? ''), 'not found');
       this.#reportWrongNamespace(member, reference, ownerKind);
       return 'dangling';
     }

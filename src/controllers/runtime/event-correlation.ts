@@ -67,10 +67,12 @@ export class EventCorrelator {
 
   /** What to write about it; undefined: nothing, there have been too many. */
   correlate(happening: Happening): Correlated | undefined {
-    const isCombined = this.#isOneOfMany(happening);
+    const about = aboutText(happening);
+    const similar = `${about}\n${happening.reason}`;
+    const isCombined = this.#isOneOfMany(happening, similar);
     const message = isCombined ? COMBINED + happening.message : happening.message;
-    const key = textOf(similarParts(happening), isCombined ? undefined : message);
-    if (!this.#takesToken(happening)) return undefined;
+    const key = isCombined ? similar : `${similar}\n\n${message}`;
+    if (!this.#takesToken(about)) return undefined;
     return { key, message, known: this.#counted.get(key) };
   }
 
@@ -79,8 +81,7 @@ export class EventCorrelator {
     this.#counted.set(key, counted);
   }
 
-  #isOneOfMany(happening: Happening): boolean {
-    const key = textOf(similarParts(happening));
+  #isOneOfMany(happening: Happening, key: string): boolean {
     const now = this.#clock.now();
     let similar = this.#similar.get(key);
     if (similar === undefined || now - similar.lastMs > SIMILAR_WITHIN_MS) {
@@ -98,24 +99,22 @@ export class EventCorrelator {
     return true;
   }
 
-  #takesToken({ source, kind, apiVersion, namespace, name, uid, type }: Happening): boolean {
-    const key = textOf([source, kind, namespace, name, uid, apiVersion, type]);
+  #takesToken(key: string): boolean {
     const now = this.#clock.now();
-    const bucket = this.#buckets.get(key) ?? { tokens: BURST, lastMs: now };
+    let bucket = this.#buckets.get(key);
+    if (bucket === undefined) {
+      bucket = { tokens: BURST, lastMs: now };
+      this.#buckets.set(key, bucket);
+    }
     bucket.tokens = Math.min(BURST, bucket.tokens + Math.max(0, now - bucket.lastMs) / MS_PER_EVENT);
     bucket.lastMs = now;
-    this.#buckets.set(key, bucket);
     if (bucket.tokens < 1) return false;
     bucket.tokens--;
     return true;
   }
 }
 
-function similarParts({ source, kind, namespace, name, uid, apiVersion, type, reason }: Happening): readonly string[] {
-  return [source, kind, namespace, name, uid, apiVersion, type, reason];
-}
-
-/** No part but the last can hold a line break. */
-function textOf(parts: readonly string[], last?: string): string {
-  return last === undefined ? parts.join('\n') : `${parts.join('\n')}\n\n${last}`;
+/** Who says something of what sort about which object. No part can hold a line break. */
+function aboutText({ source, kind, namespace, name, uid, apiVersion, type }: Happening): string {
+  return `${source}\n${kind}\n${namespace}\n${name}\n${uid}\n${apiVersion}\n${type}`;
 }

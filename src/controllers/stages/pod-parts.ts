@@ -162,7 +162,7 @@ export function podConditions(pod: StoredPod, signs: PodSigns, now: string): Pod
     ...own.map((condition) => {
       const before = podCondition(pod, condition.type);
       const since = before?.status === condition.status ? (before.lastTransitionTime ?? now) : now;
-      return { ...condition, lastProbeTime: null, lastTransitionTime: since };
+      return { lastProbeTime: null, lastTransitionTime: since, ...condition };
     }),
   ];
 }

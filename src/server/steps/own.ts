@@ -29,7 +29,7 @@ import type { ApiObject, DeepReadonly, DraftMeta, DraftObject, ManagedFieldsEntr
 import { complete } from '../../schema/complete.js';
 import { untouchedFields } from '../../schema/decode.js';
 import type { ObjectNode, Structural } from '../../schema/structural.js';
-import { copyJson, deepEqual } from '../../util/json.js';
+import { copyJson, deepEqual, setOwn } from '../../util/json.js';
 import { claimFilter, unclaimableParts } from '../claims.js';
 import type { WriteJob } from '../job.js';
 import { managerOf } from '../manager-name.js';
@@ -90,11 +90,10 @@ function claimed(draft: DraftObject, before: unknown, { served, request }: Write
   const parts = unclaimableParts(served, request.subresource ?? '');
   if (parts.length === 0) return draft;
   const known = before as Readonly<Record<string, unknown>>;
-  const out: Record<string, unknown> = { ...draft };
-  for (const part of parts) {
-    if (Object.hasOwn(known, part)) out[part] = known[part];
-    else delete out[part];
-  }
+  const out: Record<string, unknown> = {};
+  const record: Readonly<Record<string, unknown>> = draft as unknown as Record<string, unknown>;
+  for (const name of Object.keys(record)) if (!parts.includes(name)) setOwn(out, name, record[name]);
+  for (const part of parts) if (Object.hasOwn(known, part)) out[part] = known[part];
   return out;
 }
 
@@ -298,6 +297,14 @@ export function withTimesOf(live: ApiObject, next: ApiObject): ApiObject {
   if (before === undefined || after === undefined || before === after || before.length !== after.length) return next;
   const isSame = after.every((entry, index) => sameButTime(entry, before[index] as Entries[number]));
   if (!isSame) return next;
-  const kept = { ...next, metadata: { ...next.metadata, managedFields: before } };
-  return deepEqual(kept, live) ? live : next;
+  // Most often it is the body that differs; then nothing has to be put together for a comparison.
+  if (!sameBody(next, live)) return next;
+  const metadata = { ...next.metadata, managedFields: before };
+  return deepEqual(metadata, live.metadata) ? live : next;
+}
+
+function sameBody(left: ApiObject, right: ApiObject): boolean {
+  for (const name in left) if (name !== 'metadata' && !deepEqual(left[name], right[name])) return false;
+  for (const name in right) if (right[name] !== undefined && !Object.hasOwn(left, name)) return false;
+  return true;
 }

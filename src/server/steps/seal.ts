@@ -3,33 +3,49 @@
  */
 import { inWireOrder } from '../../kinds/custom/value/wire-order.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
-import { arrange } from '../../schema/arrange.js';
+import { storedField } from '../../schema/arrange.js';
 import type { ObjectNode } from '../../schema/structural.js';
 import type { MutableRecord } from '../../util/json.js';
 import { deepFreeze, setOwn } from '../../util/json.js';
 
 /** The object with its version; without one for a dry-run create, which has none. */
 export function seal(schema: ObjectNode, draft: DraftObject, resourceVersion: string | undefined): ApiObject {
+  const metadata = arrangeMetadata(draft.metadata, resourceVersion);
+  const sealed = schema.manner === 'struct' ? arranged(schema, draft, metadata) : ordered(schema, draft, metadata);
+  return deepFreeze(sealed) as unknown as ApiObject;
+}
+
+/** The draft's fields in their stored form; its metadata is arranged already. */
+function arranged(schema: ObjectNode, draft: DraftObject, metadata: MutableRecord): MutableRecord {
+  const body = draft as unknown as MutableRecord;
   const out: MutableRecord = {};
-  const body = schema.manner === 'struct' ? arranged(schema, draft) : ordered(draft);
+  for (const field of schema.fields.values()) {
+    const { name } = field;
+    if (name === 'metadata') out['metadata'] = metadata;
+    else if (Object.hasOwn(body, name)) {
+      const value = storedField(field, body[name]);
+      if (value !== undefined) setOwn(out, name, value);
+    }
+  }
+  return out;
+}
+
+/** The same for a document, whose keys are in order on the wire, known or not. */
+function ordered(
+  schema: ObjectNode,
+  { metadata: _metadata, ...rest }: DraftObject,
+  metadata: MutableRecord,
+): MutableRecord {
+  const body: MutableRecord = inWireOrder(rest);
+  const out: MutableRecord = {};
   for (const name of schema.fields.keys()) {
-    if (name === 'metadata') out['metadata'] = arrangeMetadata(draft.metadata, resourceVersion);
-    else if (body[name] !== undefined) setOwn(out, name, body[name]);
+    if (name === 'metadata') out['metadata'] = metadata;
+    else if (Object.hasOwn(body, name) && body[name] !== undefined) setOwn(out, name, body[name]);
   }
   if (schema.preserveUnknown) {
     for (const name of Object.keys(body)) if (!schema.fields.has(name)) setOwn(out, name, body[name]);
   }
-  return deepFreeze(out) as unknown as ApiObject;
-}
-
-/** The draft's fields in their stored form; its metadata has a place of its own above. */
-function arranged(schema: ObjectNode, { metadata: _metadata, ...body }: DraftObject): MutableRecord {
-  return arrange(schema, body) as MutableRecord;
-}
-
-/** The same for a document, whose keys are in order on the wire, known or not. */
-function ordered({ metadata: _metadata, ...body }: DraftObject): MutableRecord {
-  return inWireOrder(body);
+  return out;
 }
 
 function arrangeMetadata(from: DraftMeta, resourceVersion: string | undefined): MutableRecord {

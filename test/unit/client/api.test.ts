@@ -72,7 +72,7 @@ describe('writing', () => {
     const input = { metadata: { name: 'w' }, spec: { parts: ['bolt'] } };
     expect(await widgets.create(input)).toBe(stored);
     expect(transport.last).toMatchObject({ verb: 'create', namespace: 'default' });
-    expect(transport.last).not.toHaveProperty('name');
+    expect(transport.last.name).toBeUndefined();
     expect(transport.last.body?.read().value).toEqual({ apiVersion: 'things.orch.io/v1', kind: 'Widget', ...input });
     expect(input).toEqual({ metadata: { name: 'w' }, spec: { parts: ['bolt'] } });
   });
@@ -119,7 +119,7 @@ describe('deleting', () => {
     const options = { propagation: 'Foreground', gracePeriodSeconds: 0, preconditions, dryRun: true } as const;
     expect(await widgets.delete('w', options)).toBe(status);
     expect(transport.last).toMatchObject({ verb: 'delete', name: 'w' });
-    expect(transport.last).not.toHaveProperty('body');
+    expect(transport.last.body).toBeUndefined();
     expect(transport.last.options).toEqual({
       propagationPolicy: 'Foreground',
       gracePeriodSeconds: 0,

@@ -35,13 +35,13 @@ describe('addresses', () => {
   test('a cluster-scoped kind has no namespace', async () => {
     const { transport, client } = setup({ namespace: 'team-a' });
     await client.api(Rack).get('r');
-    expect(transport.last).not.toHaveProperty('namespace');
+    expect(transport.last.namespace).toBeUndefined();
   });
 
   test('all() spans namespaces', async () => {
     const { transport, client } = setup();
     await client.all(Widget).list();
-    expect(transport.last).not.toHaveProperty('namespace');
+    expect(transport.last.namespace).toBeUndefined();
   });
 
   test('the group is spelt in the dialect of the server', async () => {
@@ -96,7 +96,7 @@ describe('defaults', () => {
       { namespace: 'team-a', options: { fieldManager: 'hpa' }, user: { user: 'alice' } },
       { namespace: 'team-a', options: { fieldManager: 'ci' } },
     ]);
-    expect(transport.last).not.toHaveProperty('user');
+    expect(transport.last.user).toBeUndefined();
   });
 });
 

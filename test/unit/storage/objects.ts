@@ -22,6 +22,7 @@ export function event(revision: number, more: Partial<StoredEvent> = {}): Stored
     namespace: 'default',
     name,
     object: object(name, revision),
+    previous: undefined,
     time: 0,
     ...more,
   };

@@ -7,7 +7,7 @@ import { dnsLabelProblems } from '../../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { humanDuration, timeToMs } from '../../../../meta/time.js';
 import type { Input, Output } from '../../../../schema/type.js';
-import { own } from '../../../../util/json.js';
+import { own, setOwn } from '../../../../util/json.js';
 import type { CellContext } from '../../../columns.js';
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../../core/v1/pod-spec/pod-template.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
@@ -98,12 +98,20 @@ function isEmpty(record: object | undefined): boolean {
 }
 
 /** Labels of the pods of a Job: old names first, as rules look at them. */
-function generatedLabels({ dialect }: WriteContext, { name, uid }: { name: string; uid: string }) {
-  return {
-    legacy: { 'controller-uid': uid, 'job-name': name },
-    prefixed: { [dialect.subkey('batch', 'controller-uid')]: uid, [dialect.subkey('batch', 'job-name')]: name },
-  };
+function generatedLabels(
+  { dialect }: WriteContext,
+  { name, uid }: { name: string; uid: string },
+): readonly (readonly [key: string, value: string])[] {
+  return [
+    ['controller-uid', uid],
+    ['job-name', name],
+    [dialect.subkey('batch', 'controller-uid'), uid],
+    [dialect.subkey('batch', 'job-name'), name],
+  ];
 }
+
+/** How many of them there were from the beginning. */
+const LEGACY = 2;
 
 /** Pods are marked with the Job's own uid, so that no two Jobs select the same ones. */
 function prepareForCreate(draft: DraftObject, context: WriteContext): void {
@@ -113,19 +121,29 @@ function prepareForCreate(draft: DraftObject, context: WriteContext): void {
   if (!context.features.enabled('JobManagedBy')) delete spec.managedBy;
   if (spec.manualSelector !== true) {
     const { name = '', uid = '' } = draft.metadata;
-    const { legacy, prefixed } = generatedLabels(context, { name, uid });
     const shared = metadata.labels !== undefined && draft.metadata.labels === metadata.labels;
     // What the client wrote stays, and is refused later if it is something else.
-    metadata.labels = sorted({ ...legacy, ...prefixed, ...metadata.labels });
+    metadata.labels = withMissing(metadata.labels, generatedLabels(context, { name, uid }));
     if (shared) draft.metadata.labels = metadata.labels;
     const key = context.dialect.subkey('batch', 'controller-uid');
-    spec.selector = { ...spec.selector, matchLabels: sorted({ [key]: uid, ...spec.selector?.matchLabels }) };
+    const matchLabels = withMissing(spec.selector?.matchLabels, [[key, uid]]);
+    spec.selector = spec.selector === undefined ? { matchLabels } : { ...spec.selector, matchLabels };
   }
   if (metadata.labels !== undefined && isEmpty(draft.metadata.labels)) draft.metadata.labels = metadata.labels;
 }
 
-function sorted(labels: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(labels).sort(([left], [right]) => (left < right ? -1 : 1)));
+/** The labels with those that are missing, in order. */
+function withMissing(
+  labels: Readonly<Record<string, string>> = {},
+  more: readonly (readonly [key: string, value: string])[],
+): Record<string, string> {
+  const given = Object.keys(labels);
+  const missing = more.filter(([key]) => !Object.hasOwn(labels, key));
+  const all: Record<string, string> = {};
+  for (const key of [...given, ...missing.map(([key]) => key)].sort()) {
+    setOwn(all, key, own(labels, key) ?? missing.find(([name]) => name === key)?.[1]);
+  }
+  return all;
 }
 
 interface Judged {
@@ -145,19 +163,21 @@ function jobProblems(object: ApiObject, { context, live }: Judged): FieldError[]
 function generatedSelectorProblems(object: ApiObject, { context, live }: Judged): FieldError[] {
   const { spec } = jobOf(object);
   if (spec.manualSelector === true || spec.selector === undefined) return [];
-  const { legacy, prefixed } = generatedLabels(context, object.metadata);
+  const generated = generatedLabels(context, object.metadata);
   // Jobs from before the prefixed labels get by without them.
   const liveLabels = live && (jobOf(live).spec.template.metadata.labels ?? {});
-  const demanded = liveLabels === undefined || Object.keys(prefixed).every((key) => Object.hasOwn(liveLabels, key));
-  const expected: Record<string, string> = demanded ? { ...legacy, ...prefixed } : legacy;
+  const demanded = liveLabels === undefined || generated.slice(LEGACY).every(([key]) => Object.hasOwn(liveLabels, key));
+  const expected = demanded ? generated : generated.slice(0, LEGACY);
   const labels = spec.template.metadata.labels ?? {};
-  const problems = Object.entries(expected).flatMap(([key, value]) => {
-    const path = keyPath('spec.template.metadata.labels', key);
+  const problems: FieldError[] = [];
+  for (const [key, value] of expected) {
     const actual = own(labels, key);
-    if (actual === undefined) return [required(path, `must be '${value}'`)];
-    return actual === value ? [] : [invalid(path, labels, `must be '${value}'`)];
-  });
-  if (!matchesLabels(labelSelectorFromObject(spec.selector), expected)) {
+    if (actual === value) continue;
+    const path = keyPath('spec.template.metadata.labels', key);
+    const detail = `must be '${value}'`;
+    problems.push(actual === undefined ? required(path, detail) : invalid(path, labels, detail));
+  }
+  if (!matchesLabels(labelSelectorFromObject(spec.selector), Object.fromEntries(expected))) {
     problems.push(invalid('spec.selector', dumpLabelSelector(spec.selector), '`selector` not auto-generated'));
   }
   return problems;

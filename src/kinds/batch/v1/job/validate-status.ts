@@ -52,12 +52,13 @@ interface Comparison extends JobState {
 function compare(next: JobState, live: JobState): Comparison {
   const [now, before] = [endingOf(next.status), endingOf(live.status)];
   return {
-    ...next,
     live,
     now,
     before,
     ends: (part) => now[part] !== before[part],
     changed: (field) => !deepEqual(next.status[field], live.status[field]),
+    spec: next.spec,
+    status: next.status,
   };
 }
 

@@ -69,7 +69,10 @@ const COUNTS = [
 ] as const;
 
 function countProblems(path: string, spec: JobSpec): FieldError[] {
-  const problems = COUNTS.flatMap((field) => nonNegative(childPath(path, field), spec[field]));
+  const problems: FieldError[] = [];
+  for (const field of COUNTS) {
+    if ((spec[field] ?? 0) < 0) problems.push(...nonNegative(childPath(path, field), spec[field]));
+  }
   if (spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined) {
     problems.push(required(childPath(path, 'backoffLimitPerIndex'), 'when maxFailedIndexes is specified'));
   }
@@ -110,10 +113,13 @@ function completionProblems(path: string, spec: JobSpec): FieldError[] {
   if (mode !== undefined && mode !== 'NonIndexed') {
     return [notSupported(childPath(path, 'completionMode'), mode, ['NonIndexed', 'Indexed'])];
   }
-  return (['backoffLimitPerIndex', 'maxFailedIndexes'] as const).flatMap((field) => {
+  const problems: FieldError[] = [];
+  for (const field of ['backoffLimitPerIndex', 'maxFailedIndexes'] as const) {
     const value = spec[field];
-    return value === undefined ? [] : [invalid(childPath(path, field), value, 'requires indexed completion mode')];
-  });
+    if (value === undefined) continue;
+    problems.push(invalid(childPath(path, field), value, 'requires indexed completion mode'));
+  }
+  return problems;
 }
 
 const MANY = 100_000;

@@ -88,13 +88,13 @@ function faultsKept(live: PodSpec | undefined): {
 
 function containerRules(spec: PodSpec, known: ContainerRules['known'], about: PodRules): ContainerRules {
   return {
-    ...about,
     known,
     podClaimNames: (spec.resourceClaims ?? []).map(({ name }) => name),
     gracePeriod: spec.terminationGracePeriodSeconds,
     os: spec.os,
     restartPolicy: spec.restartPolicy,
     hostUsers: spec.hostUsers !== false,
+    ...about,
   };
 }
 

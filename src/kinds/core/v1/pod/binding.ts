@@ -44,7 +44,7 @@ export function bindPod(body: DraftObject, context: PowerContext): Status {
     const texts = problems.map(printFieldError);
     throw errors.plain(texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`);
   }
-  const address = { ...PODS, namespace: context.namespace, name };
+  const address = { namespace: context.namespace, name, ...PODS };
   const live = context.objects.get(address);
   if (live === undefined) throw errors.notFound(PODS, name);
   checkBindable(live, metadata);
