@@ -39,7 +39,7 @@ export interface Representation {
   readonly mediaType: string;
   readonly pretty: boolean;
   /** Absent: the object as it is. */
-  readonly view?: View;
+  readonly view?: View | undefined;
 }
 
 const VIEWS: readonly View['kind'][] = ['PartialObjectMetadata', 'PartialObjectMetadataList', 'Table'];
@@ -104,7 +104,7 @@ interface Limits {
 function choose(offer: Offer, accept: string, limits: Limits): Representation | undefined {
   const [first] = offer.formats;
   if (first !== undefined && (accept === '' || accept === '*/*' || accept === first.mediaType)) {
-    return { ...first, pretty: false };
+    return representation(first, false, undefined);
   }
   for (const { type, subtype, parameters } of parseAccept(accept)) {
     const view = viewOf(offer, parameters);
@@ -118,9 +118,14 @@ function choose(offer: Offer, accept: string, limits: Limits): Representation | 
         canShow(codec, view, limits.manner),
     );
     if (format === undefined) continue;
-    return { ...format, pretty: parameters.get('pretty') === '1', ...(view === undefined ? {} : { view }) };
+    return representation(format, parameters.get('pretty') === '1', view);
   }
   return undefined;
+}
+
+/** Written out, so that all have one form. */
+function representation({ codec, mediaType }: Format, pretty: boolean, view: View | undefined): Representation {
+  return { codec, mediaType, pretty, view };
 }
 
 /** What is only metadata can be had of any kind in any encoding. */

@@ -146,6 +146,7 @@ export function labelExpressionErrors(
 
 /** What is wrong with a map of labels; every fault is reported at the map itself, in the order of the keys. */
 export function labelErrors(labels: Labels, path: string): FieldError[] {
+  if (areGood(labels)) return [];
   const found: FieldError[] = [];
   for (const key of Object.keys(labels).sort()) {
     const value = labels[key] ?? '';
@@ -154,6 +155,21 @@ export function labelErrors(labels: Labels, path: string): FieldError[] {
   }
   return found;
 }
+
+function areGood(labels: Labels): boolean {
+  for (const key of Object.keys(labels)) {
+    if (labelValueProblems(labels[key] ?? '').length > 0) return false;
+    if (goodKeys.has(key)) continue;
+    if (qualifiedNameProblems(key).length > 0) return false;
+    if (goodKeys.size >= MOST_GOOD_KEYS) goodKeys.clear();
+    goodKeys.add(key);
+  }
+  return true;
+}
+
+/** Values differ from object to object, but keys are the same few. */
+const goodKeys = new Set<string>();
+const MOST_GOOD_KEYS = 1_000;
 
 function selectorOf(requirements: readonly LabelRequirement[]): LabelSelector {
   if (requirements.length === 0) return everything;
@@ -170,7 +186,6 @@ function sortedSet(values: Iterable<string>): string[] {
 // ownership then needs asking only of what is there.
 function compile({ key, operator, values }: LabelRequirement): LabelTest {
   const [first = ''] = values;
-  const set = new Set<string | undefined>(values);
   switch (operator) {
     case 'exists':
       return (labels) => labels[key] !== undefined && Object.hasOwn(labels, key);
@@ -181,10 +196,14 @@ function compile({ key, operator, values }: LabelRequirement): LabelTest {
       return (labels) => labels[key] === first && Object.hasOwn(labels, key);
     case '!=':
       return (labels) => labels[key] !== first || !Object.hasOwn(labels, key);
-    case 'in':
+    case 'in': {
+      const set = new Set<string | undefined>(values);
       return (labels) => set.has(labels[key]) && Object.hasOwn(labels, key);
-    case 'notin':
+    }
+    case 'notin': {
+      const set = new Set<string | undefined>(values);
       return (labels) => !set.has(labels[key]) || !Object.hasOwn(labels, key);
+    }
     case 'gt':
     case 'lt':
       return compileComparison(key, operator, parseInt64(first));

@@ -270,17 +270,17 @@ function decodeTime(scalar: 'time' | 'microTime', raw: string): string | null {
 
 const ZERO_SECOND = ZERO_TIME.slice(0, -1);
 
-const INT32_LIMIT = 2n ** 31n;
-const INT64_LIMIT = 2n ** 63n;
+const INT32_LIMIT = 2 ** 31;
+const INT64_LIMIT = 2 ** 63;
 
 function decodeInteger(node: ScalarNode, raw: unknown, place: Place, given: unknown): number | bigint {
   if (typeof raw !== 'number' && typeof raw !== 'bigint') throw typeError(raw, place, node.goType);
   // With a point or an exponent it is no integer, whatever its value.
   if (given instanceof NumberText) throw typeError(raw, place, node.goType, given.text);
   if (typeof raw === 'number' && !Number.isInteger(raw)) throw typeError(raw, place, node.goType, String(raw));
+  // Integers of both types compare exactly.
   const limit = node.scalar === 'int32' ? INT32_LIMIT : INT64_LIMIT;
-  const exact = BigInt(raw);
-  if (exact >= limit || exact < -limit) throw typeError(raw, place, node.goType, String(raw));
+  if (raw >= limit || raw < -limit) throw typeError(raw, place, node.goType, String(raw));
   return raw;
 }
 

@@ -25,6 +25,7 @@ import {
   unregistered,
 } from './decode-body.js';
 import type { WriteJob } from './job.js';
+import { knownParts } from './known-parts.js';
 import type { FieldValidation } from './options.js';
 import { present, toStored } from './versions.js';
 
@@ -74,7 +75,9 @@ function decodeVersioned(document: ParsedBody, { job, refuse }: PatchedTarget): 
   const gvk = typeOf(document.value, served.gvk, refusals);
   const actual = sameType(gvk, served.gvk) ? served : context.registry.byKind(gvk);
   if (actual === undefined) throw refuse(unregistered(gvk.kind, `version "${apiVersionOf(gvk)}"`));
-  const { value, findings } = decodeAs(actual, document, refuse);
+  // Most of what is patched is what was there.
+  const isKnown = actual === served ? knownParts(context, job.request, served) : undefined;
+  const { value, findings } = decodeAs(actual, document, refuse, isKnown);
   if (actual.storage !== served.storage) throw refuse(unconvertible(`${gvk.version}.${gvk.kind}`, served));
   const draft = asDraft(value, document.value, actual);
   actual.kind.strategy.defaults?.(draft, moment);

@@ -25,7 +25,7 @@ export function permitRole(resource: 'roles' | 'clusterroles'): Permit {
     const group = dialect.group(RBAC_GROUP);
     const { name = '' } = request;
     const escalate = { type: 'resource', verb: 'escalate', version: '*', subresource: '' } as const;
-    if (access.decide(user, { ...escalate, group, resource, namespace, name }).allowed) return;
+    if (access.decide(user, { group, resource, namespace, name, ...escalate }).allowed) return;
     if (live !== undefined && isSameToUsers(next, live)) return;
     const why = notHeld(statedRules(next), resource, context);
     if (why !== undefined) throw forbidden(next, resource, { why, context });
@@ -50,7 +50,7 @@ export function permitBinding(resource: 'rolebindings' | 'clusterrolebindings'):
     const bound = kind === 'Role' ? 'roles' : 'clusterroles';
     const bind = { type: 'resource', verb: 'bind', version: '*', subresource: '' } as const;
     const isKnown = kind === 'Role' || kind === 'ClusterRole';
-    if (isKnown && access.decide(user, { ...bind, group, resource: bound, namespace, name }).allowed) return;
+    if (isKnown && access.decide(user, { group, resource: bound, namespace, name, ...bind }).allowed) return;
     if (!isKnown) {
       // Administrators hear that it is invalid.
       if (user.groups?.includes('system:masters') === true) return;

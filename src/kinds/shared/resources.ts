@@ -187,20 +187,24 @@ export function validateResourceRequirements(
 ): FieldError[] {
   const { limits = {}, requests = {}, claims = [] } = requirements;
   const found: FieldError[] = [];
+  const { dialect, podClaimNames, allowIndivisibleHugePages } = context;
+  const about = (name: string) => ({ dialect, podClaimNames, allowIndivisibleHugePages, name, limits });
   for (const [name, quantity] of sortedEntries(limits)) {
-    found.push(...validateAmount(keyPath(childPath(path, 'limits'), name), quantity, { ...context, name }));
-    found.push(...validateHugePages(keyPath(childPath(path, 'limits'), name), quantity, { ...context, name }));
+    const at = keyPath(childPath(path, 'limits'), name);
+    found.push(...validateAmount(at, quantity, about(name)));
+    found.push(...validateHugePages(at, quantity, about(name)));
   }
   for (const [name, quantity] of sortedEntries(requests)) {
-    found.push(...validateAmount(keyPath(childPath(path, 'requests'), name), quantity, { ...context, name }));
-    found.push(...validateRequest(path, quantity, { ...context, name, limits }));
-    found.push(...validateHugePages(keyPath(childPath(path, 'requests'), name), quantity, { ...context, name }));
+    const at = keyPath(childPath(path, 'requests'), name);
+    found.push(...validateAmount(at, quantity, about(name)));
+    found.push(...validateRequest(path, quantity, about(name)));
+    found.push(...validateHugePages(at, quantity, about(name)));
   }
   const names = [...Object.keys(limits), ...Object.keys(requests)];
   if (names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory')) {
     found.push(forbidden(path, 'HugePages require cpu or memory'));
   }
-  found.push(...validateClaims(childPath(path, 'claims'), claims, context.podClaimNames ?? []));
+  found.push(...validateClaims(childPath(path, 'claims'), claims, podClaimNames ?? []));
   return found;
 }
 

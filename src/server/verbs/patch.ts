@@ -130,7 +130,8 @@ export function readPatch(request: ApiRequest, patchType: DocumentPatch, about: 
   switch (patchType) {
     case 'json': {
       const document = readDocument(request, options);
-      const parsed = parseJsonPatch(document.value, { ...options, duplicates: document.duplicates });
+      const { fieldValidation } = options;
+      const parsed = parseJsonPatch(document.value, { fieldValidation, duplicates: document.duplicates });
       return (live) => patched({ ...document, value: applyJsonPatch(live, parsed) }, parsed.findings, about);
     }
     case 'merge': {
@@ -145,7 +146,7 @@ export function readPatch(request: ApiRequest, patchType: DocumentPatch, about: 
       const document = readDocument(request, options);
       return (live) => {
         const merged = applyStrategicMerge(job.served.schema, asRecord(live), document.value);
-        return strategicallyPatched(merged, duplicateFindings(document), about);
+        return strategicallyPatched(merged, { live, repeated: duplicateFindings(document) }, about);
       };
     }
     default:
@@ -196,11 +197,15 @@ function patched(document: ParsedBody, findings: readonly string[], { options, j
  * The same for a strategic merge, which has another decoder: it speaks about the patch, not about the result, and about
  * the fields of both at once. What the result says it is counts for nothing.
  */
-function strategicallyPatched(merged: StrategicMerge, repeated: readonly string[], about: About): DraftObject {
+function strategicallyPatched(
+  merged: StrategicMerge,
+  { live, repeated }: { readonly live: ApiObject; readonly repeated: readonly string[] },
+  about: About,
+): DraftObject {
   const { options, job } = about;
   const { kind } = job.served.gvk;
   const refuse = (why: string) => invalidPatch(printGoValue(merged.leftover), why);
-  const { value, findings } = restoreOrRefuse(merged, refuse, job);
+  const { value, findings } = restored(() => restore(job.served.schema, merged.document, live), refuse);
   const whole = { ...(value as object), kind, apiVersion: job.served.apiVersion };
   const draft = decodePatched({ value: whole }, { job, fieldValidation: 'Ignore', findings: [], refuse });
   const all = [...repeated, ...findings];
@@ -210,9 +215,9 @@ function strategicallyPatched(merged: StrategicMerge, repeated: readonly string[
   return draft;
 }
 
-function restoreOrRefuse(merged: StrategicMerge, refuse: (why: string) => Error, job: WriteJob): Restored {
+function restored(restoring: () => Restored, refuse: (why: string) => Error): Restored {
   try {
-    return restore(job.served.schema, merged.document);
+    return restoring();
   } catch (error) {
     throw error instanceof RestoreError ? refuse(error.message) : error;
   }
