@@ -3,8 +3,8 @@
  * know one form of each: members at fixed places, no hash tables.
  */
 import { setFlagsFromString } from 'node:v8';
-import { createCluster, defineKind } from 'orchplane';
-import { builtInKinds, CustomResourceDefinition } from 'orchplane/kinds';
+import { createClient, createCluster, defineKind, mergePatch, type Transport } from 'orchplane';
+import { builtInKinds, ConfigMap, CustomResourceDefinition, Namespace } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
@@ -94,6 +94,35 @@ test('the clocks of test clusters have one form, however many there are', async 
   const clusters = Array.from({ length: 12 }, () => testCluster());
   expect(misfits(clusters.map(({ clock }) => clock))).toEqual([]);
   await Promise.all(clusters.map((cluster) => cluster.close()));
+});
+
+test('all requests of the client have one form', async () => {
+  let requests: object[] = [];
+  const cluster = testCluster();
+  const { dialect, clock } = cluster;
+  const send: Transport['send'] = (request) => {
+    requests.push(request);
+    return cluster.send(request);
+  };
+  const client = createClient({ transport: { dialect, clock, send } });
+  const maps = client.api(ConfigMap);
+  const admin = client.with({ as: { user: 'system:admin', groups: ['system:masters'] } });
+  // The engine learns in the first round what the members can be.
+  for (const name of ['a', 'b']) {
+    requests = [];
+    await maps.create({ metadata: { name } });
+    await maps.update({ metadata: { name }, data: { k: 'v' } }, { fieldManager: 'me' });
+    await maps.patch(name, mergePatch({ data: { k: null } }));
+    await maps.apply({ metadata: { name }, data: { own: 'x' } }, { fieldManager: 'applier' });
+    await maps.list({ labels: { a: 'b' } });
+    await client.all(ConfigMap).list();
+    await client.api(Namespace).get('default');
+    await client.api(Namespace).status.patch('default', mergePatch({ status: {} }));
+    await admin.api(ConfigMap).delete(name);
+  }
+  expect(requests).toHaveLength(9);
+  expect(misfits(requests)).toEqual([]);
+  await cluster.close();
 });
 
 describe('lazy members', () => {
