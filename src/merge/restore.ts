@@ -5,7 +5,7 @@
  */
 import { goKind } from '../meta/go-value.js';
 import { jsonType } from '../schema/decode.js';
-import type { ObjectNode, ScalarNode, Structural } from '../schema/structural.js';
+import { fieldsOf, type ObjectNode, type ScalarNode, type Structural } from '../schema/structural.js';
 import { Base64Error, canonicalBase64 } from '../util/base64.js';
 import { isRecord, setOwn } from '../util/json.js';
 
@@ -80,7 +80,7 @@ function restoreStruct(node: ObjectNode, value: unknown, place: Place): unknown 
   const { walk } = place;
   let restored = value;
   let known = 0;
-  for (const { name, node: child } of node.fields.values()) {
+  for (const { name, node: child } of fieldsOf(node)) {
     if (!Object.hasOwn(value, name)) continue;
     known++;
     const item = restoreValue(child, value[name], inside(place, name));

@@ -3,7 +3,7 @@
  * lists and maps as the reference server's storage gives them back, which does not tell them from absent ones.
  */
 import { isRecord, type MutableRecord, setOwn } from '../util/json.js';
-import type { Field, ObjectNode, Structural } from './structural.js';
+import { type Field, fieldsOf, type ObjectNode, type Structural } from './structural.js';
 
 /** The value in its stored form: itself when it is in that form already. */
 export function arrange(node: Structural, value: unknown): unknown {
@@ -24,18 +24,24 @@ export function arrange(node: Structural, value: unknown): unknown {
 
 function arrangeStruct(node: ObjectNode, record: MutableRecord): MutableRecord {
   const keys = Object.keys(record);
-  const kept: [name: string, value: unknown][] = [];
+  const fields = fieldsOf(node);
+  const names: string[] = [];
+  const values: unknown[] = [];
   let isChanged = false;
-  for (const field of node.fields.values()) {
-    if (!Object.hasOwn(record, field.name)) continue;
-    const before = record[field.name];
+  for (let index = 0; index < fields.length; index++) {
+    const field = fields[index] as Field;
+    const { name } = field;
+    if (!Object.hasOwn(record, name)) continue;
+    const before = record[name];
     const after = storedField(field, before);
-    if (after !== before || keys[kept.length] !== field.name) isChanged = true;
-    if (after !== undefined) kept.push([field.name, after]);
+    if (after !== before || keys[names.length] !== name) isChanged = true;
+    if (after === undefined) continue;
+    names.push(name);
+    values.push(after);
   }
-  if (!isChanged && kept.length === keys.length) return record;
+  if (!isChanged && names.length === keys.length) return record;
   const out: MutableRecord = {};
-  for (const [name, value] of kept) setOwn(out, name, value);
+  for (let index = 0; index < names.length; index++) setOwn(out, names[index] as string, values[index]);
   return out;
 }
 

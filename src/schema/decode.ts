@@ -12,7 +12,15 @@ import { canonicalBase64 } from '../util/base64.js';
 import type { DuplicateKeys, MutableRecord, ParsedBody } from '../util/json.js';
 import { cloneJson, isRecord, jsonView, MAX_DEPTH, NotJsonError, NumberText, setOwn } from '../util/json.js';
 import { decodingFindings } from './findings.js';
-import type { Field, ListNode, MapNode, ObjectNode, ScalarNode, Structural } from './structural.js';
+import {
+  type Field,
+  fieldsOf,
+  type ListNode,
+  type MapNode,
+  type ObjectNode,
+  type ScalarNode,
+  type Structural,
+} from './structural.js';
 
 /** The document cannot be an object of the kind. The message is the decoder's. */
 export class DecodeError extends Error {
@@ -73,7 +81,9 @@ function decodeObject(node: ObjectNode, given: unknown, place: Place, walk: Walk
   enter(walk);
   const out: MutableRecord = {};
   let known = 0;
-  for (const field of node.fields.values()) {
+  const fields = fieldsOf(node);
+  for (let index = 0; index < fields.length; index++) {
+    const field = fields[index] as Field;
     // Most fields of most objects are absent: they are passed by without naming their place.
     if (!Object.hasOwn(raw, field.name)) {
       const value = absentField(node, field, undefined);

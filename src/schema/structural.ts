@@ -96,7 +96,14 @@ export interface AnyNode extends NodeBase {
   readonly atomic: boolean;
 }
 
-type AllMembers = { readonly [Key in KeyOfAny<Structural>]?: unknown };
+/** The fields of a node in wire order, as an array: walks over objects spend much of their time on iterating. */
+export function fieldsOf(node: ObjectNode): readonly Field[] {
+  const listed = node as ObjectNode & { fieldList?: readonly Field[] | undefined };
+  listed.fieldList ??= [...node.fields.values()];
+  return listed.fieldList;
+}
+
+type AllMembers = { readonly fieldList?: undefined } & { readonly [Key in KeyOfAny<Structural>]?: unknown };
 type KeyOfAny<Node> = Node extends unknown ? keyof Node : never;
 
 /**
@@ -115,6 +122,8 @@ export function uniform<Node extends Structural>(node: Node): Node {
     manner: given.manner,
     goName: given.goName,
     fields: given.fields,
+    // Made by the first walk; a copy may get other fields.
+    fieldList: undefined,
     preserveUnknown: given.preserveUnknown,
     atomic: given.atomic,
     reusable: given.reusable,

@@ -19,7 +19,9 @@ const BEFORE_WINTER = Date.UTC(2030, 9, 24);
 
 /** Each in a process of its own: what one row leaves behind, engines not least, is no part of another. */
 export function controllersAtWork(settings) {
-  const rows = ROWS.map(({ rounds }, index) => oneRow({ ...settings, ...rounds }, index));
+  const rows = ROWS.map(({ rounds }, index) =>
+    oneRow(settings.scale < 1 ? settings : { ...settings, ...rounds }, index),
+  );
   const firsts = ROWS.flatMap(({ first }, index) => (first === undefined ? [] : [firstTime(first, index, settings)]));
   return [...rows, ...firsts];
 }

@@ -4,7 +4,7 @@
 import { inWireOrder } from '../../kinds/custom/value/wire-order.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
 import { storedField } from '../../schema/arrange.js';
-import type { ObjectNode } from '../../schema/structural.js';
+import { fieldsOf, type ObjectNode } from '../../schema/structural.js';
 import type { MutableRecord } from '../../util/json.js';
 import { deepFreeze, setOwn } from '../../util/json.js';
 
@@ -19,7 +19,7 @@ export function seal(schema: ObjectNode, draft: DraftObject, resourceVersion: st
 function arranged(schema: ObjectNode, draft: DraftObject, metadata: MutableRecord): MutableRecord {
   const body = draft as unknown as MutableRecord;
   const out: MutableRecord = {};
-  for (const field of schema.fields.values()) {
+  for (const field of fieldsOf(schema)) {
     const { name } = field;
     if (name === 'metadata') out['metadata'] = metadata;
     else if (Object.hasOwn(body, name)) {
