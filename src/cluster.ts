@@ -242,10 +242,7 @@ function assemble(parts: ClusterParts): Assembled {
       const user = impersonated(request.user);
       if (user !== request.user) return send({ ...request, user });
     }
-    if (middlewares.isEmpty) return handle(request);
-    // A middleware may wait; what the caller does with its object meanwhile is no part of this request.
-    const body = request.body?.detach?.();
-    return middlewares.run(body === undefined ? request : { ...request, body }, handleIfOpen);
+    return middlewares.isEmpty ? handle(request) : middlewares.run(request, handleIfOpen);
   }
 
   /** A middleware may have waited for so long that the cluster is closed. */

@@ -14,8 +14,7 @@ export function runAdmission(
   phase: 'mutate' | 'validate',
   about: Admission,
 ): MaybePromise<void> {
-  const steps = concerned(plugins, about.request.served);
-  return runFrom(0, phase === 'mutate' ? steps.mutate : steps.validate, about);
+  return runFrom(0, concerned(plugins, phase, about.request.served), { phase, about });
 }
 
 interface Admission {
@@ -24,33 +23,31 @@ interface Admission {
 }
 
 /** A loop as long as nobody makes it wait: nearly always. */
-function runFrom(first: number, steps: readonly Step[], about: Admission): MaybePromise<void> {
-  const isConnecting = about.request.operation === 'CONNECT';
-  for (let index = first; index < steps.length; index++) {
-    const step = steps[index] as Step;
-    if (isConnecting && !step.connects) continue;
-    const waited = guarded(step, about);
-    if (waited !== undefined) return waited.then(() => runFrom(index + 1, steps, about));
+function runFrom(
+  first: number,
+  plugins: readonly AdmissionPlugin[],
+  run: { readonly phase: 'mutate' | 'validate'; readonly about: Admission },
+): MaybePromise<void> {
+  const isConnecting = run.about.request.operation === 'CONNECT';
+  for (let index = first; index < plugins.length; index++) {
+    const plugin = plugins[index] as AdmissionPlugin;
+    if (isConnecting && plugin.connects !== true) continue;
+    const waited = guarded(plugin, run);
+    if (waited !== undefined) return waited.then(() => runFrom(index + 1, plugins, run));
   }
   return undefined;
 }
 
-/** A plugin in one phase. Plugins differ in what they have; steps all have the same. */
-interface Step {
-  readonly plugin: AdmissionPlugin;
-  readonly connects: boolean;
-  readonly run: (request: AdmissionRequest<DraftObject>, view: ClusterView) => unknown;
-}
-
-interface Concerned {
-  readonly mutate: readonly Step[];
-  readonly validate: readonly Step[];
-}
+type Concerned = Readonly<Record<'mutate' | 'validate', readonly AdmissionPlugin[]>>;
 
 const concernedPlugins = new WeakMap<readonly AdmissionPlugin[], WeakMap<ServedKind, Concerned>>();
 
 /** The plugins that have a say about a kind; most kinds concern one or two of a dozen. */
-function concerned(plugins: readonly AdmissionPlugin[], served: ServedKind): Concerned {
+function concerned(
+  plugins: readonly AdmissionPlugin[],
+  phase: 'mutate' | 'validate',
+  served: ServedKind,
+): readonly AdmissionPlugin[] {
   let byKind = concernedPlugins.get(plugins);
   if (byKind === undefined) {
     byKind = new WeakMap();
@@ -60,23 +57,31 @@ function concerned(plugins: readonly AdmissionPlugin[], served: ServedKind): Con
   if (known === undefined) {
     const looking = plugins.filter((plugin) => plugin.looksAt?.(served) ?? true);
     known = {
-      mutate: looking.flatMap((plugin) => stepOf(plugin, plugin.mutate)),
-      // The same object under the type that says what it is by now: finished.
-      validate: looking.flatMap((plugin) => stepOf(plugin, plugin.validate as AdmissionPlugin['mutate'])),
+      mutate: looking.filter((plugin) => plugin.mutate !== undefined),
+      validate: looking.filter((plugin) => plugin.validate !== undefined),
     };
     byKind.set(served, known);
   }
-  return known;
+  return known[phase];
 }
 
-function stepOf(plugin: AdmissionPlugin, run: AdmissionPlugin['mutate']): readonly Step[] {
-  return run === undefined ? [] : [{ plugin, connects: plugin.connects === true, run }];
+function runOne(
+  plugin: AdmissionPlugin,
+  { phase, about }: { readonly phase: 'mutate' | 'validate'; readonly about: Admission },
+): unknown {
+  const { request, view } = about;
+  if (phase === 'mutate') return plugin.mutate?.(request, view);
+  // The same object under the type that says what it is by now: finished.
+  return plugin.validate?.(request as unknown as AdmissionRequest, view);
 }
 
 /** A plugin refuses with a StatusError; anything else it throws is its own failure, and the client gets a 500. */
-function guarded({ plugin, run }: Step, { request, view }: Admission): Promise<void> | undefined {
+function guarded(
+  plugin: AdmissionPlugin,
+  run: { readonly phase: 'mutate' | 'validate'; readonly about: Admission },
+): Promise<void> | undefined {
   try {
-    const result = run.call(plugin, request, view);
+    const result = runOne(plugin, run);
     // Anything that can be waited for is waited for, whoever made it.
     if (typeof result !== 'object' || result === null || !('then' in result)) return undefined;
     return Promise.resolve(result as Promise<void>).then(

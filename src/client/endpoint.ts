@@ -41,7 +41,7 @@ function namesThere({ names, transport }: Connection, kind: Kind): NamesThere {
     const { version } = kind;
     const group = transport.dialect.group(kind.group);
     known = {
-      resource: { group, version, resource: kind.names.plural },
+      resource: Object.freeze({ group, version, resource: kind.names.plural }),
       apiVersion: apiVersionOf({ group, version }),
     };
     names.set(kind, known);
@@ -99,7 +99,7 @@ export class Endpoint {
   // All members at once, absent ones too: all requests then have one form, which the server reads fastest.
   request(verb: Verb, options: RequestOptions, signal: AbortSignal | undefined): DraftRequest {
     const { place, connection } = this;
-    const request: { -readonly [Part in keyof Required<ApiRequest>]: ApiRequest[Part] | undefined } = {
+    return {
       verb,
       resource: this.resource,
       subresource: place.subresource,
@@ -114,7 +114,6 @@ export class Endpoint {
       origin: connection.transport.origin,
       signal,
     };
-    return request as DraftRequest;
   }
 
   /**

@@ -254,6 +254,7 @@ function instantOf(reading: Reading): Instant {
 
 /** Written in the same day as the last: nearly always. */
 function printSeconds(seconds: number): string {
+  if (Math.abs(seconds) > LAST_SECOND) return printInFull(seconds);
   const day = Math.floor(seconds / SECONDS_PER_DAY);
   if (day !== lastPrintedDay.day) {
     lastPrintedDay = { day, text: printInFull(day * SECONDS_PER_DAY).slice(0, -'00:00:00Z'.length) };
@@ -263,6 +264,8 @@ function printSeconds(seconds: number): string {
 }
 
 const SECONDS_PER_DAY = 86_400;
+/** Platforms know no later one, and none as long before the epoch. */
+const LAST_SECOND = 8.64e12;
 let lastPrintedDay = { day: Number.NaN, text: '' };
 
 function two(count: number): string {

@@ -69,26 +69,27 @@ export interface RequestOptions {
   readonly line?: Readonly<Record<string, readonly string[]>>;
 }
 
+/** Optional members may be absent or undefined; both say the same. */
 export interface ApiRequest {
   readonly verb: Verb;
   /** In the dialect of the cluster that answers. */
   readonly resource: GroupVersionResource;
-  readonly subresource?: string;
+  readonly subresource?: string | undefined;
   /** Absent for cluster-scoped kinds and for a list or watch across all namespaces. */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** Absent on collections. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   readonly options: RequestOptions;
-  readonly body?: RequestBody;
+  readonly body?: RequestBody | undefined;
   /** Present exactly when the verb is `patch`. */
-  readonly patchType?: PatchType;
-  readonly user?: User;
+  readonly patchType?: PatchType | undefined;
+  readonly user?: User | undefined;
   /** Takes notes about the request for whoever keeps a record of it. */
-  readonly audit?: AuditNotes;
+  readonly audit?: AuditNotes | undefined;
   /** From which a field manager is derived when the options name none. */
-  readonly userAgent?: string;
+  readonly userAgent?: string | undefined;
   /** Which part of this process asks, a controller for one. For logs and faults of tests: nothing is decided by it. */
-  readonly origin?: string;
+  readonly origin?: string | undefined;
   /** Ends a watch; gives up waiting for a version that has not come yet. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }

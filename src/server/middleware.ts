@@ -103,7 +103,7 @@ export class MiddlewareStack {
       if (entry === undefined) return this.#answered(current, handle(current));
       return entry.middleware(current, (changed) => step(index - 1, changed ?? current), entry.host);
     };
-    return step(stack.length - 1, request);
+    return step(stack.length - 1, asSent(request));
   }
 
   /** A watch is shown to those who are there now: one that was removed while it was being opened has no say. */
@@ -115,6 +115,18 @@ export class MiddlewareStack {
     }
     return answer;
   }
+}
+
+/**
+ * A request as middlewares see it: with the members that say something, so that a copy with defaults keeps them, and with
+ * a body of its own: a middleware may wait, and what the caller does with its object meanwhile is no part of the request.
+ */
+function asSent(request: ApiRequest): ApiRequest {
+  const body = request.body?.detach?.();
+  // One that makes its signal on demand came from outside, and has no other members.
+  if (body === undefined && Object.getOwnPropertyDescriptor(request, 'signal')?.get !== undefined) return request;
+  const members = Object.entries(body === undefined ? request : { ...request, body });
+  return Object.fromEntries(members.filter(([, value]) => value !== undefined)) as unknown as ApiRequest;
 }
 
 /** A reason of one's own spares the making of an error that nobody sees. */

@@ -29,7 +29,9 @@ type Accessors<Source, Members> = {
  * });
  */
 export function lazyMembers<Source, Members extends object>(accessors: Accessors<Source, Members>) {
-  const described = Object.entries(accessors).map(([name, get]) => [name, { enumerable: true, get }] as const);
+  const described = Object.entries(accessors).map(
+    ([name, get]) => [name, { enumerable: true, configurable: true, get }] as const,
+  );
   return <Rest extends object>(to: Rest, source: Source): Rest & Readonly<Members> => {
     Object.defineProperty(to, SOURCE, { value: source });
     for (const [name, accessor] of described) Object.defineProperty(to, name, accessor as PropertyDescriptor);

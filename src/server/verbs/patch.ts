@@ -146,7 +146,7 @@ export function readPatch(request: ApiRequest, patchType: DocumentPatch, about: 
       const document = readDocument(request, options);
       return (live) => {
         const merged = applyStrategicMerge(job.served.schema, asRecord(live), document.value);
-        return strategicallyPatched(merged, { live, repeated: duplicateFindings(document) }, about);
+        return strategicallyPatched(merged, duplicateFindings(document), about);
       };
     }
     default:
@@ -197,15 +197,11 @@ function patched(document: ParsedBody, findings: readonly string[], { options, j
  * The same for a strategic merge, which has another decoder: it speaks about the patch, not about the result, and about
  * the fields of both at once. What the result says it is counts for nothing.
  */
-function strategicallyPatched(
-  merged: StrategicMerge,
-  { live, repeated }: { readonly live: ApiObject; readonly repeated: readonly string[] },
-  about: About,
-): DraftObject {
+function strategicallyPatched(merged: StrategicMerge, repeated: readonly string[], about: About): DraftObject {
   const { options, job } = about;
   const { kind } = job.served.gvk;
   const refuse = (why: string) => invalidPatch(printGoValue(merged.leftover), why);
-  const { value, findings } = restored(() => restore(job.served.schema, merged.document, live), refuse);
+  const { value, findings } = restoreOrRefuse(merged, refuse, job);
   const whole = { ...(value as object), kind, apiVersion: job.served.apiVersion };
   const draft = decodePatched({ value: whole }, { job, fieldValidation: 'Ignore', findings: [], refuse });
   const all = [...repeated, ...findings];
@@ -215,9 +211,10 @@ function strategicallyPatched(
   return draft;
 }
 
-function restored(restoring: () => Restored, refuse: (why: string) => Error): Restored {
+function restoreOrRefuse(merged: StrategicMerge, refuse: (why: string) => Error, job: WriteJob): Restored {
   try {
-    return restoring();
+    // All of it: what stood there may have come with a state that nobody judged.
+    return restore(job.served.schema, merged.document);
   } catch (error) {
     throw error instanceof RestoreError ? refuse(error.message) : error;
   }

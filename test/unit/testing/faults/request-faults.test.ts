@@ -209,7 +209,7 @@ describe('a match', () => {
     [{ namespace: 'kube-system' }, ['create b as ci']],
     [{ user: 'alice' }, ['list by alice']],
     [{ user: 'system:admin', verb: 'write', manager: 'ci' }, ['create b as ci']],
-    [{ when: (request: { name?: string }) => request.name === 'web' }, ['get pod', 'get pod status']],
+    [{ when: (request: { name?: string | undefined }) => request.name === 'web' }, ['get pod', 'get pod status']],
     [{ rate: 0 }, []],
     [{ source: 'http' }, []],
     [{ source: 'local', times: 1 }, ['create a']],
