@@ -14,6 +14,7 @@ import type { WatchStream } from '../protocol/watch-event.js';
 import { untilAborted } from '../util/abort.js';
 import { invariant } from '../util/invariant.js';
 import { isRecord, own } from '../util/json.js';
+import { keepForm } from '../util/keep-form.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import { isPromise } from '../util/maybe-promise.js';
 import type { ClientDefaults } from './options.js';
@@ -203,3 +204,11 @@ function bodyKindOf(kind: Kind, subresource: string | undefined): Kind {
 export function show(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value) : value === null ? 'null' : typeof value;
 }
+
+/** An endpoint that leads nowhere. */
+export const NO_ENDPOINT = new Endpoint(
+  connect({ dialect: dialects[0] } as Transport, {}),
+  { group: '', version: '', names: { plural: '' }, subresources: { status: { verbs: [] } } } as unknown as Kind,
+  { namespace: '', subresource: '' },
+);
+keepForm(NO_ENDPOINT);

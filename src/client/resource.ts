@@ -9,6 +9,7 @@ import { StatusError } from '../meta/errors.js';
 import type { ApiList } from '../meta/object.js';
 import type { Status } from '../meta/status.js';
 import { own } from '../util/json.js';
+import { keepForm } from '../util/keep-form.js';
 import type {
   Applied,
   Collection,
@@ -22,6 +23,7 @@ import type {
 } from './api.js';
 import type { Recipe } from './edit.js';
 import type { Endpoint } from './endpoint.js';
+import { NO_ENDPOINT } from './endpoint.js';
 import type { ApplyPlan } from './explain/apply-plan.js';
 import { explainApply } from './explain/apply-plan.js';
 import type { Ownership } from './explain/ownership.js';
@@ -220,3 +222,6 @@ class SubresourceResource<AnyKind extends Kind> implements SubresourceApi<AnyKin
     return explainApply(this.#endpoint, { name, input: named(configuration, name) }, options);
   }
 }
+
+keepForm(new ObjectResource(NO_ENDPOINT));
+keepForm(new SubresourceResource(NO_ENDPOINT, 'status'));

@@ -11,6 +11,7 @@ import type { Store } from '../storage/store.js';
 import { type KeyIndex, type KeysOf, StorageError } from '../storage/types.js';
 import { invariant } from '../util/invariant.js';
 import { copyJson } from '../util/json.js';
+import { keepForm } from '../util/keep-form.js';
 import { chain, type MaybePromise } from '../util/maybe-promise.js';
 import { startJob, type WriteJob } from './job.js';
 import { commitCreate, commitDelete, commitDraft, readLive } from './steps/commit.js';
@@ -142,3 +143,5 @@ class ObjectsOfJob implements Objects {
     return startJob(context, { ...request, namespace: address.namespace }, { served, dryRun });
   }
 }
+
+keepForm(new ObjectsOfJob({} as WriteJob, () => undefined));

@@ -3,6 +3,7 @@
  * when none of its activities has anything left to do.
  */
 import { nextTurn, systemClock, type Undo } from './clock.js';
+import { keepForm } from './keep-form.js';
 
 /** Something that works on its own. */
 export interface Activity {
@@ -141,3 +142,5 @@ function listed(texts: readonly string[]): string {
   const rest = texts.length > MOST_NAMED ? `; and ${texts.length - MOST_NAMED} more` : '';
   return `${texts.slice(0, MOST_NAMED).join('; ')}${rest}`;
 }
+
+keepForm(new Stillness(new Activities()));

@@ -2,6 +2,7 @@
  * The one door to time. Nothing else in the library calls Date or setTimeout, so a test can own time by passing its
  * own Clock to `createCluster`.
  */
+import { keepForm } from './keep-form.js';
 
 /** Cancels what it was returned for; calling it again does nothing. */
 export type Undo = () => void;
@@ -68,6 +69,8 @@ const { setImmediate: immediate, MessageChannel: Channel } = globalThis as {
   MessageChannel: typeof MessageChannel;
 };
 const soon = immediate ?? messageTurns();
+const turn = immediate?.(() => undefined);
+if (typeof turn === 'object' && turn !== null) keepForm(turn);
 
 /** Browsers have no immediates, and make nested timers wait for milliseconds; a message to oneself takes one turn. */
 function messageTurns(): (run: () => void) => void {

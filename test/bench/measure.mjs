@@ -12,6 +12,7 @@ import process from 'node:process';
  * @property {number} count How many operations one run carries out.
  * @property {() => State | Promise<State>} prepare Makes what the run works on; not timed.
  * @property {(state: State) => unknown} run The timed part; may return a promise.
+ * @property {boolean} [keepsGarbage] Memory is not cleared beforehand: that makes engines forget what they compiled.
  * @property {(state: State, result: unknown) => void | Promise<void>} check Throws when the run did not do its work; not timed.
  */
 
@@ -36,7 +37,7 @@ export async function compare({ ours, bare }, { rounds, warmups }) {
 
 async function rateOf(contender) {
   const state = await contender.prepare();
-  globalThis.gc?.();
+  if (contender.keepsGarbage !== true) globalThis.gc?.();
   const coreStart = coreNanoseconds();
   const start = process.hrtime.bigint();
   const running = contender.run(state);

@@ -4,6 +4,7 @@
  */
 import type { ListNode, Structural } from '../../schema/structural.js';
 import { deepEqual } from '../../util/json.js';
+import { keepForm } from '../../util/keep-form.js';
 import { type FieldSet, LEAF, NOTHING, Siblings, union } from './field-set.js';
 import { indexItems } from './list-elements.js';
 import { fieldElement, type PathElement } from './path-element.js';
@@ -204,3 +205,5 @@ class LazySiblings {
     return this.#siblings?.finish();
   }
 }
+
+keepForm(new Changes());

@@ -7,6 +7,7 @@
  * writes touch few of the fields that their object has.
  */
 import { append } from '../../util/append.js';
+import { keepForm } from '../../util/keep-form.js';
 import type { PathElement } from './path-element.js';
 import { compareElements, fieldElement, printElement, sortElements } from './path-element.js';
 
@@ -297,3 +298,5 @@ export function setOfPath(names: readonly string[]): FieldSet {
 export function setOfFields(paths: readonly string[]): FieldSet {
   return unionOf(paths.map((path) => setOfPath(path.split('.'))));
 }
+
+keepForm(new Siblings(false));

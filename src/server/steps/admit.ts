@@ -7,6 +7,7 @@ import type { ServedKind } from '../../kinds/served-kind.js';
 import type { GroupVersionKind } from '../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { User } from '../../protocol/request.js';
+import { keepForm } from '../../util/keep-form.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { admissionOptions } from '../admission-options.js';
 import type { WriteJob } from '../job.js';
@@ -133,3 +134,6 @@ class RoundsOfRequest implements Rounds {
     this.isWanted = true;
   }
 }
+
+keepForm(new JobAdmission({ operation: 'CREATE' }, { served: undefined } as unknown as WriteJob));
+keepForm(new RoundsOfRequest());
