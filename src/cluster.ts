@@ -203,6 +203,8 @@ function assemble(parts: ClusterParts): Assembled {
   const { accessListeners } = context;
   const { store, registry, dialect, clock, ids } = parts;
   const closing = new AbortController();
+  /** Asked with every request, which a signal takes long to answer. */
+  let isClosed = false;
   const activities = new Activities();
   activities.add(deliveries(context.watches));
   const middlewares = new MiddlewareStack({ clock, dialect, activities }, context.watches);
@@ -237,7 +239,7 @@ function assemble(parts: ClusterParts): Assembled {
   });
 
   function send(request: ApiRequest): MaybePromise<ApiResponse> {
-    if (closing.signal.aborted) throw closing.signal.reason;
+    if (isClosed) throw closing.signal.reason;
     if (request.user !== undefined) {
       const user = impersonated(request.user);
       if (user !== request.user) return send({ ...request, user });
@@ -247,11 +249,12 @@ function assemble(parts: ClusterParts): Assembled {
 
   /** A middleware may have waited for so long that the cluster is closed. */
   function handleIfOpen(request: ApiRequest): MaybePromise<ApiResponse> {
-    if (closing.signal.aborted) throw closing.signal.reason;
+    if (isClosed) throw closing.signal.reason;
     return handle(request);
   }
 
   async function close(): Promise<void> {
+    isClosed = true;
     closing.abort(CLOSED());
     middlewares.clear();
     for (const watch of [...context.watches]) watch.close();

@@ -8,18 +8,20 @@ import type { DraftObject } from '../meta/object.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from './types.js';
 
-/** The first refusal ends the chain. */
+/** The first refusal ends the chain. `awake`: those of the chain that have something to do. */
 export function runAdmission(
-  plugins: readonly AdmissionPlugin[],
+  awake: readonly AdmissionPlugin[],
   phase: 'mutate' | 'validate',
   about: Admission,
 ): MaybePromise<void> {
-  return runFrom(0, concerned(plugins, phase, about.request.served), { phase, about });
+  return runFrom(0, concerned(awake, phase, about.request.served), { phase, about });
 }
 
 interface Admission {
   readonly request: AdmissionRequest<DraftObject>;
   readonly view: ClusterView;
+  /** All plugins. */
+  readonly chain: readonly AdmissionPlugin[];
 }
 
 /** A loop as long as nobody makes it wait: nearly always. */
@@ -33,9 +35,18 @@ function runFrom(
     const plugin = plugins[index] as AdmissionPlugin;
     if (isConnecting && plugin.connects !== true) continue;
     const waited = guarded(plugin, run);
-    if (waited !== undefined) return waited.then(() => runFrom(index + 1, plugins, run));
+    if (waited !== undefined) return waited.then(() => runAfter(plugin, run));
   }
   return undefined;
+}
+
+/** Who had nothing to do may have got something to do while one of them was waited for. */
+function runAfter(
+  plugin: AdmissionPlugin,
+  run: { readonly phase: 'mutate' | 'validate'; readonly about: Admission },
+): MaybePromise<void> {
+  const all = concerned(run.about.chain, run.phase, run.about.request.served);
+  return runFrom(all.indexOf(plugin) + 1, all, run);
 }
 
 type Concerned = Readonly<Record<'mutate' | 'validate', readonly AdmissionPlugin[]>>;

@@ -92,6 +92,8 @@ export class CollectionResource<AnyKind extends Kind> implements Collection<AnyK
 }
 
 export class ObjectResource<AnyKind extends Kind> extends CollectionResource<AnyKind> implements ObjectApi<AnyKind> {
+  #status: SubresourceApi<AnyKind> | undefined;
+
   async get(name: string, options?: GetOptions): Promise<Stored<AnyKind>> {
     return getObject(this.endpoint, name, options);
   }
@@ -175,7 +177,8 @@ export class ObjectResource<AnyKind extends Kind> extends CollectionResource<Any
 
   /** On the type only where the kind declares it; without types it throws where the kind does not. */
   get status(): SubresourceApi<AnyKind> {
-    return new SubresourceResource(this.endpoint, 'status');
+    this.#status ??= new SubresourceResource(this.endpoint, 'status');
+    return this.#status;
   }
 }
 

@@ -7,7 +7,6 @@ import { apiVersionOf, qualifiedResource } from '../meta/gvk.js';
 import type { Verb } from '../protocol/request.js';
 import { schemaInDialect } from '../schema/in-dialect.js';
 import type { ObjectNode } from '../schema/structural.js';
-import { once } from '../schema/type.js';
 import { lazyMembers, SOURCE } from '../util/lazy-members.js';
 import type { Kind } from './kind.js';
 
@@ -51,16 +50,17 @@ export function serveKind(kind: Kind, dialect: Dialect, stored?: ServedKind): Se
     namespaced: kind.scope === 'Namespaced',
     verbs: kind.verbs,
   };
-  return Object.freeze(
-    withSchema(
-      names,
-      once(() => schemaInDialect(kind.schema, dialect)),
-    ),
-  );
+  return Object.freeze(withSchema(names, { kind, dialect, schema: undefined }));
 }
 
-const withSchema = lazyMembers<() => ObjectNode, Pick<ServedKind, 'schema'>>({
+interface SchemaSource extends Pick<ServedKind, 'kind' | 'dialect'> {
+  schema: ObjectNode | undefined;
+}
+
+const withSchema = lazyMembers<SchemaSource, Pick<ServedKind, 'schema'>>({
   schema() {
-    return this[SOURCE]();
+    const source = this[SOURCE];
+    source.schema ??= schemaInDialect(source.kind.schema, source.dialect);
+    return source.schema;
   },
 });

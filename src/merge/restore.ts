@@ -5,7 +5,7 @@
  */
 import { goKind } from '../meta/go-value.js';
 import { jsonType } from '../schema/decode.js';
-import { fieldsOf, type ObjectNode, type ScalarNode, type Structural } from '../schema/structural.js';
+import { type Field, fieldsOf, type ObjectNode, type ScalarNode, type Structural } from '../schema/structural.js';
 import { Base64Error, canonicalBase64 } from '../util/base64.js';
 import { isRecord, setOwn } from '../util/json.js';
 
@@ -78,19 +78,27 @@ function inside({ walk, live }: Place, key: string | number): Place {
 function restoreStruct(node: ObjectNode, value: unknown, place: Place): unknown {
   if (!isRecord(value)) throw new RestoreError(`cannot restore struct from: ${goKind(value)}`);
   const { walk } = place;
+  const live = isRecord(place.live) ? place.live : NOTHING;
+  const fields = fieldsOf(node);
   let restored = value;
   let known = 0;
-  for (const { name, node: child } of fieldsOf(node)) {
+  for (let index = 0; index < fields.length; index++) {
+    const { name, node: child } = fields[index] as Field;
     if (!Object.hasOwn(value, name)) continue;
     known++;
-    const item = restoreValue(child, value[name], inside(place, name));
-    if (item === value[name]) continue;
+    const given = value[name];
+    // Nearly all of a patched object is as it was; what is inherited is never the same as a value of JSON.
+    if (given === live[name]) continue;
+    const item = restoreValue(child, given, inside(place, name));
+    if (item === given) continue;
     if (restored === value) restored = { ...value };
     setOwn(restored, name, item);
   }
   if (!node.preserveUnknown && known !== Object.keys(value).length) walk.sawUnknown = true;
   return restored;
 }
+
+const NOTHING: Readonly<Record<string, unknown>> = Object.freeze({});
 
 /** Of a document that can be restored. The keys of maps are no part of the paths that messages show. */
 function nameUnknown(node: Structural, value: unknown, path: string, unknown: Set<string>): void {

@@ -105,6 +105,20 @@ export function labelSelectorFromObject(object: LabelSelectorObject | undefined)
   return selectorOf(requirements);
 }
 
+/** Whether a LabelSelector object selects these labels. For a single question: a matcher answers many faster. */
+export function selectsLabels(object: LabelSelectorObject | undefined, labels: Labels | undefined): boolean {
+  if (object === undefined) return false;
+  const { matchLabels = NO_LABELS, matchExpressions } = object;
+  if (matchExpressions !== undefined && matchExpressions.length > 0) {
+    return matchesLabels(labelSelectorFromObject(object), labels);
+  }
+  const present = labels ?? NO_LABELS;
+  for (const key of Object.keys(matchLabels)) {
+    if (!Object.hasOwn(present, key) || present[key] !== matchLabels[key]) return false;
+  }
+  return true;
+}
+
 /** What is wrong with a LabelSelector object at `path`. */
 export function labelSelectorObjectErrors(
   object: LabelSelectorObject,

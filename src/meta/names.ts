@@ -73,12 +73,12 @@ const HEADER_MESSAGE = patternMessage(
 
 /** The name rule of most kinds. */
 export function dnsSubdomainProblems(name: string): readonly string[] {
-  return problems(tooLong(name, 253), NOT_SUBDOMAIN.test(name) && SUBDOMAIN_MESSAGE);
+  return NOT_SUBDOMAIN.test(name) ? problems(tooLong(name, 253), SUBDOMAIN_MESSAGE) : lengthProblems(name, 253);
 }
 
 /** The rule of namespaces. */
 export function dnsLabelProblems(name: string): readonly string[] {
-  if (!NOT_LABEL.test(name)) return problems(tooLong(name, 63));
+  if (!NOT_LABEL.test(name)) return lengthProblems(name, 63);
   return problems(tooLong(name, 63), NOT_SUBDOMAIN.test(name) ? LABEL_MESSAGE : 'must not contain dots');
 }
 
@@ -100,6 +100,7 @@ export function pathSegmentProblems(name: string): readonly string[] {
 
 /** {@link pathSegmentProblems} of the start of a name. */
 export function pathSegmentPrefixProblems(prefix: string): readonly string[] {
+  if (!/[/%]/.test(prefix)) return NONE;
   return problems(prefix.includes('/') && "may not contain '/'", prefix.includes('%') && "may not contain '%'");
 }
 
@@ -113,6 +114,8 @@ export function qualifiedNameProblems(key: string): readonly string[] {
     ];
   }
   const prefix = slash < 0 ? NONE : prefixProblems(key.slice(0, slash));
+  // Good names are of one byte per character.
+  if (prefix.length === 0 && name.length <= 63 && !NOT_QUALIFIED.test(name)) return NONE;
   const length = name === '' ? 'must be non-empty' : tooLong(name, 63);
   const rest = problems(length && `name part ${length}`, NOT_QUALIFIED.test(name) && `name part ${QUALIFIED_MESSAGE}`);
   return prefix.length === 0 ? rest : [...prefix, ...rest];
@@ -125,7 +128,7 @@ function prefixProblems(prefix: string): readonly string[] {
 }
 
 export function labelValueProblems(value: string): readonly string[] {
-  return problems(tooLong(value, 63), NOT_LABEL_VALUE.test(value) && LABEL_VALUE_MESSAGE);
+  return NOT_LABEL_VALUE.test(value) ? problems(tooLong(value, 63), LABEL_VALUE_MESSAGE) : lengthProblems(value, 63);
 }
 
 /** Keys of config maps and secrets. */
@@ -181,8 +184,12 @@ export function patternMessage(what: string, pattern: string, examples: readonly
   return `${what} (${shown === '' ? '' : `e.g. ${shown}`}regex used for validation is '${pattern}')`;
 }
 
+/** Of more than one byte each. */
+const LONG_CHARACTERS = /[\u0080-\uffff]/;
+
 /** The length of a text in UTF-8, which is what limits on names count. */
 export function byteLength(text: string): number {
+  if (!LONG_CHARACTERS.test(text)) return text.length;
   let bytes = text.length;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
@@ -199,6 +206,11 @@ function isPaired(text: string, index: number): boolean {
   const isHigh = (unit: number) => unit >= 0xd800 && unit <= 0xdbff;
   const isLow = (unit: number) => unit >= 0xdc00 && unit <= 0xdfff;
   return isHigh(code) ? isLow(after) : isHigh(before);
+}
+
+/** The same for a text of characters of one byte, as good names are. */
+function lengthProblems(text: string, max: number): readonly string[] {
+  return text.length > max ? [lengthMessage(max)] : NONE;
 }
 
 function tooLong(text: string, max: number): string | false {

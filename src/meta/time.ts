@@ -35,6 +35,11 @@ function isRealDay(text: string): boolean {
 /** The zero time and what is about it is left to the long way. */
 const FIRST_COMMON = '0002';
 
+/** Whether a text is a Time as this library writes it itself, which is what it nearly always reads. */
+export function isUsualTime(text: string): boolean {
+  return CANONICAL.test(text) && text >= FIRST_COMMON && isRealDay(text);
+}
+
 /**
  * The canonical text of a Time: fractions are accepted and cut. Throws a TimeError.
  *
@@ -42,8 +47,7 @@ const FIRST_COMMON = '0002';
  * parseTime('2024-05-01T12:00:00.5+02:00') // '2024-05-01T10:00:00Z'
  */
 export function parseTime(text: string): string {
-  // What this library writes itself is what it nearly always reads.
-  if (CANONICAL.test(text) && text >= FIRST_COMMON && isRealDay(text)) return text;
+  if (isUsualTime(text)) return text;
   if (knownTimes.has(text)) return text;
   const canonical = printSeconds(readTime(text, TIME_LAYOUT).seconds);
   if (knownTimes.size >= MAX_KNOWN_TIMES) knownTimes.clear();

@@ -25,23 +25,31 @@ export function arrange(node: Structural, value: unknown): unknown {
 function arrangeStruct(node: ObjectNode, record: MutableRecord): MutableRecord {
   const keys = Object.keys(record);
   const fields = fieldsOf(node);
-  const names: string[] = [];
-  const values: unknown[] = [];
-  let isChanged = false;
+  // Copied from the first difference on: most records are as they should be.
+  let out: MutableRecord | undefined;
+  let kept = 0;
   for (let index = 0; index < fields.length; index++) {
     const field = fields[index] as Field;
     const { name } = field;
     if (!Object.hasOwn(record, name)) continue;
     const before = record[name];
-    const after = storedField(field, before);
-    if (after !== before || keys[names.length] !== name) isChanged = true;
-    if (after === undefined) continue;
-    names.push(name);
-    values.push(after);
+    const after = typeof before === 'object' ? storedField(field, before) : before;
+    if (out === undefined) {
+      if (after === before && after !== undefined && keys[kept] === name) {
+        kept++;
+        continue;
+      }
+      out = firstOf(record, keys, kept);
+    }
+    if (after !== undefined) setOwn(out, name, after);
   }
-  if (!isChanged && names.length === keys.length) return record;
+  if (out !== undefined) return out;
+  return kept === keys.length ? record : firstOf(record, keys, kept);
+}
+
+function firstOf(record: MutableRecord, keys: readonly string[], count: number): MutableRecord {
   const out: MutableRecord = {};
-  for (let index = 0; index < names.length; index++) setOwn(out, names[index] as string, values[index]);
+  for (let index = 0; index < count; index++) setOwn(out, keys[index] as string, record[keys[index] as string]);
   return out;
 }
 

@@ -7,14 +7,15 @@
  * `fieldValidation` whether to ignore, warn or refuse.
  */
 import { Quantity } from '../meta/quantity.js';
-import { parseMicroTime, parseTime, ZERO_TIME } from '../meta/time.js';
+import { isUsualTime, parseMicroTime, parseTime, ZERO_TIME } from '../meta/time.js';
 import { canonicalBase64 } from '../util/base64.js';
 import type { DuplicateKeys, MutableRecord, ParsedBody } from '../util/json.js';
-import { cloneJson, isRecord, jsonView, MAX_DEPTH, NotJsonError, NumberText, setOwn } from '../util/json.js';
+import { cloneJson, copyJson, isRecord, jsonView, MAX_DEPTH, NotJsonError, NumberText, setOwn } from '../util/json.js';
 import { decodingFindings } from './findings.js';
 import {
   type Field,
   fieldsOf,
+  type ListedField,
   type ListNode,
   type MapNode,
   type ObjectNode,
@@ -46,7 +47,7 @@ export function decode(schema: ObjectNode, body: ParsedBody, isOurs?: IsOurs): D
 
 function decodeWhole(schema: ObjectNode, value: unknown, walk: Walk): MutableRecord {
   try {
-    return decodeObject(schema, value, { goName: schema.goName, path: '' }, walk);
+    return decodeObject(schema, jsonView(value), undefined, walk);
   } catch (error) {
     if (error instanceof NotJsonError) throw new DecodeError(`json: ${error.message}`, { cause: error });
     throw error;
@@ -65,44 +66,43 @@ interface Walk {
   readonly isOurs?: IsOurs | undefined;
 }
 
-/** Where a value stands, for messages: the nearest struct, and the field names from the top. */
+/** Where a value stands, for messages: the nearest struct, the field, and where that struct stands. Absent: at the top. */
 interface Place {
   readonly goName: string;
-  readonly path: string;
+  readonly name: string;
+  readonly above: Place | undefined;
 }
 
 function enter(walk: Walk): void {
   if (walk.depth++ > MAX_DEPTH) throw new NotJsonError('exceeded max depth');
 }
 
-function decodeObject(node: ObjectNode, given: unknown, place: Place, walk: Walk): MutableRecord {
-  const raw = jsonView(given);
+function decodeObject(node: ObjectNode, raw: unknown, place: Place | undefined, walk: Walk): MutableRecord {
   if (!isRecord(raw)) throw typeError(raw, place, node.goType);
   enter(walk);
   const out: MutableRecord = {};
   let known = 0;
   const fields = fieldsOf(node);
   for (let index = 0; index < fields.length; index++) {
-    const field = fields[index] as Field;
-    // Most fields of most objects are absent: they are passed by without naming their place.
-    if (!Object.hasOwn(raw, field.name)) {
-      const value = absentField(node, field, undefined);
-      if (value !== undefined) setOwn(out, field.name, value);
+    const field = fields[index] as ListedField;
+    const { name } = field;
+    // Most fields of most objects are absent, and most of the others plain texts: these are dealt with on the spot.
+    const isThere = Object.hasOwn(raw, name);
+    if (!isThere && !field.fillsIn) continue;
+    const given = isThere ? raw[name] : undefined;
+    if (isThere) known++;
+    if (field.isText && typeof given === 'string' && given !== '' && walk.duplicates === undefined) {
+      out[name] = given;
       continue;
     }
-    known++;
-    const value = decodeField(node, field, raw[field.name], fieldPlace(node, field, place), { walk, holder: raw });
-    if (value !== undefined) setOwn(out, field.name, value);
+    const value = isThere
+      ? decodeField(node, field, given, { walk, holder: raw, above: place })
+      : absentField(node, field, undefined);
+    if (value !== undefined) setOwn(out, name, value);
   }
-  if (known !== countKeys(raw)) keepOrDrop(node, raw, out, walk);
+  if (known !== Object.keys(raw).length) keepOrDrop(node, raw, out, walk);
   walk.depth--;
   return out;
-}
-
-function countKeys(raw: Record<string, unknown>): number {
-  let count = 0;
-  for (const key in raw) if (Object.hasOwn(raw, key)) count++;
-  return count;
 }
 
 /** Keys the schema does not know: kept where it says so, else dropped and noted. */
@@ -116,24 +116,22 @@ function keepOrDrop(node: ObjectNode, raw: Record<string, unknown>, out: Mutable
   }
 }
 
-function fieldPlace(node: ObjectNode, field: Field, place: Place): Place {
-  return { goName: node.goName, path: place.path === '' ? field.name : `${place.path}.${field.name}` };
+/** The object that a field is in. */
+interface Holding {
+  readonly walk: Walk;
+  readonly holder: object;
+  readonly above: Place | undefined;
 }
 
 /** The decoded field, or undefined when it is not on the wire. */
-function decodeField(
-  node: ObjectNode,
-  field: Field,
-  given: unknown,
-  place: Place,
-  context: { walk: Walk; holder: object },
-): unknown {
-  const earlier = context.walk.duplicates?.get(context.holder)?.get(field.name);
+function decodeField(node: ObjectNode, field: Field, given: unknown, { walk, holder, above }: Holding): unknown {
+  const earlier = walk.duplicates?.get(holder)?.get(field.name);
   // A repeated struct or map is decoded onto the same value, so its parts add up; anything else is overwritten.
   const raw = earlier === undefined ? given : accumulate(field.node, [...earlier, given]);
   if (raw === undefined || raw === null) return absentField(node, field, raw);
-  if (node.manner === 'document') return decodeLoose(field.node, raw, place, context.walk);
-  const value = decodeNode(field.node, raw, place, context.walk);
+  const place: Place = { goName: node.goName, name: field.name, above };
+  if (node.manner === 'document') return decodeLoose(field.node, raw, place, walk);
+  const value = decodeNode(field.node, raw, place, walk);
   // The zero time is how some clients write no time at all.
   if (value === null) return absentField(node, field, null);
   return field.presence === 'omitEmpty' && isEmpty(value) ? defaultOf(field.node) : value;
@@ -146,12 +144,10 @@ function absentField(node: ObjectNode, field: Field, raw: null | undefined): unk
     // A default is completed by the defaults inside it.
     return value === undefined
       ? undefined
-      : decodeLoose(field.node, value, NOWHERE, { suspicious: false, duplicates: undefined, depth: 0 });
+      : decodeLoose(field.node, value, undefined, { suspicious: false, duplicates: undefined, depth: 0 });
   }
   return defaultOf(field.node) ?? (field.presence === 'always' ? zeroValue(field.node) : undefined);
 }
-
-const NOWHERE: Place = { goName: '', path: '' };
 
 function defaultOf(node: Structural): unknown {
   return node.default === undefined ? undefined : cloneJson(node.default);
@@ -168,7 +164,7 @@ function accumulate(node: Structural, values: readonly unknown[]): unknown {
 }
 
 /** A document keeps a value of the wrong type: its schema's rules will report it, in their own words. */
-function decodeLoose(node: Structural, given: unknown, place: Place, walk: Walk): unknown {
+function decodeLoose(node: Structural, given: unknown, place: Place | undefined, walk: Walk): unknown {
   const raw = jsonView(given);
   if (node.type === 'object') return isRecord(raw) ? decodeObject(node, raw, place, walk) : cloneJson(raw, walk.depth);
   if (node.type === 'map' && isRecord(raw)) return decodeMap(node, raw, place, walk, decodeLoose);
@@ -181,8 +177,8 @@ function decodeLoose(node: Structural, given: unknown, place: Place, walk: Walk)
   return cloneJson(raw, walk.depth);
 }
 
-function decodeNode(node: Structural, given: unknown, place: Place, walk: Walk): unknown {
-  const raw = jsonView(given);
+function decodeNode(node: Structural, given: unknown, place: Place | undefined, walk: Walk): unknown {
+  const raw = typeof given === 'object' ? jsonView(given) : given;
   switch (node.type) {
     case 'scalar':
       return decodeScalar(node, raw, place, given);
@@ -200,7 +196,7 @@ function decodeNode(node: Structural, given: unknown, place: Place, walk: Walk):
   }
 }
 
-function decodeList(node: ListNode, raw: readonly unknown[], place: Place, walk: Walk): unknown[] {
+function decodeList(node: ListNode, raw: readonly unknown[], place: Place | undefined, walk: Walk): unknown[] {
   enter(walk);
   const items: unknown[] = [];
   for (let index = 0; index < raw.length; index++) {
@@ -211,22 +207,25 @@ function decodeList(node: ListNode, raw: readonly unknown[], place: Place, walk:
   return items;
 }
 
-type DecodeValue = (node: Structural, raw: unknown, place: Place, walk: Walk) => unknown;
+type DecodeValue = (node: Structural, raw: unknown, place: Place | undefined, walk: Walk) => unknown;
 
 function decodeMap(
   node: MapNode,
   raw: Record<string, unknown>,
-  place: Place,
+  place: Place | undefined,
   walk: Walk,
   decodeValue: DecodeValue,
 ): MutableRecord {
   enter(walk);
   const out: MutableRecord = {};
+  const { values } = node;
+  const isText = decodeValue === decodeNode && values.type === 'scalar' && values.scalar === 'string';
   for (const key of sortedKeys(raw)) {
     const value = raw[key];
     // JavaScript's undefined is an absent key; JSON's null is the zero value.
     if (value === undefined) continue;
-    setOwn(out, key, value === null ? zeroValue(node.values) : decodeValue(node.values, value, place, walk));
+    if (isText && typeof value === 'string') setOwn(out, key, value);
+    else setOwn(out, key, value === null ? zeroValue(values) : decodeValue(values, value, place, walk));
   }
   walk.depth--;
   return out;
@@ -239,7 +238,7 @@ function sortedKeys(record: Record<string, unknown>): string[] {
 }
 
 /** `given` is what stood there, when that was no plain value. */
-function decodeScalar(node: ScalarNode, raw: unknown, place: Place, given: unknown): unknown {
+function decodeScalar(node: ScalarNode, raw: unknown, place: Place | undefined, given: unknown): unknown {
   switch (node.scalar) {
     case 'string':
       if (typeof raw !== 'string') throw typeError(raw, place, node.goType);
@@ -273,9 +272,34 @@ function decodeScalar(node: ScalarNode, raw: unknown, place: Place, given: unkno
   }
 }
 
+/**
+ * A scalar that is on the wire just as it was given, or in the one spelling of its moment; undefined for everything about
+ * which more is to be said: another type, an empty value, one that cannot be read.
+ */
+export function plainScalar({ scalar }: ScalarNode, value: unknown): string | number | boolean | undefined {
+  switch (scalar) {
+    case 'string':
+      return typeof value === 'string' && value !== '' ? value : undefined;
+    case 'boolean':
+      return value === true ? value : undefined;
+    case 'int32':
+      return typeof value === 'number' && value !== 0 && value === (value | 0) ? value : undefined;
+    case 'int64':
+      return Number.isSafeInteger(value) && value !== 0 ? (value as number) : undefined;
+    case 'time':
+      return typeof value === 'string' && isUsualTime(value) ? value : undefined;
+    default:
+      return undefined;
+  }
+}
+
 function decodeTime(scalar: 'time' | 'microTime', raw: string): string | null {
-  const text = worded(() => (scalar === 'time' ? parseTime(raw) : parseMicroTime(raw)));
-  return text.startsWith(ZERO_SECOND) ? null : text;
+  try {
+    const text = scalar === 'time' ? parseTime(raw) : parseMicroTime(raw);
+    return text.startsWith(ZERO_SECOND) ? null : text;
+  } catch (error) {
+    throw inWordsOf(error);
+  }
 }
 
 const ZERO_SECOND = ZERO_TIME.slice(0, -1);
@@ -283,7 +307,7 @@ const ZERO_SECOND = ZERO_TIME.slice(0, -1);
 const INT32_LIMIT = 2 ** 31;
 const INT64_LIMIT = 2 ** 63;
 
-function decodeInteger(node: ScalarNode, raw: unknown, place: Place, given: unknown): number | bigint {
+function decodeInteger(node: ScalarNode, raw: unknown, place: Place | undefined, given: unknown): number | bigint {
   if (typeof raw !== 'number' && typeof raw !== 'bigint') throw typeError(raw, place, node.goType);
   // With a point or an exponent it is no integer, whatever its value.
   if (given instanceof NumberText) throw typeError(raw, place, node.goType, given.text);
@@ -299,20 +323,19 @@ function worded(parse: () => string): string {
   try {
     return parse();
   } catch (error) {
-    throw new DecodeError(error instanceof Error ? error.message : String(error), { cause: error });
+    throw inWordsOf(error);
   }
+}
+
+function inWordsOf(error: unknown): DecodeError {
+  return new DecodeError(error instanceof Error ? error.message : String(error), { cause: error });
 }
 
 /** What an absent value of a type is on the wire. */
 export function zeroValue(node: Structural): unknown {
   switch (node.type) {
     case 'object':
-      return decodeObject(
-        node,
-        {},
-        { goName: node.goName, path: '' },
-        { duplicates: undefined, suspicious: false, depth: 0 },
-      );
+      return copyJson(emptyStruct(node));
     case 'map':
     case 'list':
     case 'any':
@@ -320,6 +343,18 @@ export function zeroValue(node: Structural): unknown {
     case 'scalar':
       return ZERO[node.scalar];
   }
+}
+
+const emptyStructs = new WeakMap<ObjectNode, MutableRecord>();
+
+/** A struct of which nothing was given: defaults, and zero values where there is always something. */
+function emptyStruct(node: ObjectNode): MutableRecord {
+  let empty = emptyStructs.get(node);
+  if (empty === undefined) {
+    empty = decodeObject(node, {}, undefined, { duplicates: undefined, suspicious: false, depth: 0 });
+    emptyStructs.set(node, empty);
+  }
+  return empty;
 }
 
 /** The fields of a struct that nobody has touched, not even to fill in defaults. */
@@ -354,12 +389,17 @@ function isEmpty(value: unknown): boolean {
   return true;
 }
 
-function typeError(raw: unknown, place: Place, goType: string, literal = ''): DecodeError {
+function typeError(raw: unknown, place: Place | undefined, goType: string, literal = ''): DecodeError {
   const what = literal === '' ? jsonType(raw) : `number ${literal}`;
-  if (place.path === '') return new DecodeError(`json: cannot unmarshal ${what} into Go value of type ${goType}`);
+  if (place === undefined) return new DecodeError(`json: cannot unmarshal ${what} into Go value of type ${goType}`);
   return new DecodeError(
-    `json: cannot unmarshal ${what} into Go struct field ${place.goName}.${place.path} of type ${goType}`,
+    `json: cannot unmarshal ${what} into Go struct field ${place.goName}.${pathTo(place)} of type ${goType}`,
   );
+}
+
+/** The names of the fields from the top. */
+function pathTo({ name, above }: Place): string {
+  return above === undefined ? name : `${pathTo(above)}.${name}`;
 }
 
 /** How the decoder calls what it found. */

@@ -47,7 +47,11 @@ export class KnownParts {
 
 function walk(object: object, names: readonly string[]): object | undefined {
   let value: unknown = object;
-  for (const name of names) value = isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index] as string;
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as Record<string, unknown>)[name];
+  }
   return typeof value === 'object' && value !== null ? value : undefined;
 }
 

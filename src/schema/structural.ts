@@ -96,11 +96,31 @@ export interface AnyNode extends NodeBase {
   readonly atomic: boolean;
 }
 
+/** A field with what a walk wants to know of it at a glance. */
+export interface ListedField extends Field {
+  /** A plain text of a struct. */
+  readonly isText: boolean;
+  /** Something is filled in where it is absent. */
+  readonly fillsIn: boolean;
+}
+
 /** The fields of a node in wire order, as an array: walks over objects spend much of their time on iterating. */
-export function fieldsOf(node: ObjectNode): readonly Field[] {
-  const listed = node as ObjectNode & { fieldList?: readonly Field[] | undefined };
-  listed.fieldList ??= [...node.fields.values()];
+export function fieldsOf(node: ObjectNode): readonly ListedField[] {
+  const listed = node as ObjectNode & { fieldList?: readonly ListedField[] | undefined };
+  listed.fieldList ??= listFields(node);
   return listed.fieldList;
+}
+
+function listFields({ fields, manner }: ObjectNode): readonly ListedField[] {
+  const isStruct = manner === 'struct';
+  return Array.from(fields.values(), ({ name, node, presence, required }) => ({
+    name,
+    node,
+    presence,
+    required,
+    isText: isStruct && node.type === 'scalar' && node.scalar === 'string',
+    fillsIn: node.default !== undefined || (isStruct && presence === 'always'),
+  }));
 }
 
 type AllMembers = { readonly fieldList?: undefined } & { readonly [Key in KeyOfAny<Structural>]?: unknown };

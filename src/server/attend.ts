@@ -11,6 +11,7 @@ import type { ApiObject, DraftObject } from '../meta/object.js';
 import { valueBody } from '../protocol/body.js';
 import type { ApiRequest } from '../protocol/request.js';
 import { JournalError } from '../storage/journal/types.js';
+import type { Mark } from '../storage/store.js';
 import type { Undo } from '../util/clock.js';
 import { invariant } from '../util/invariant.js';
 import { copyJson } from '../util/json.js';
@@ -31,18 +32,24 @@ export class Attendants {
   #kinds: readonly ServedKind[] = [];
   #attendants = new Map<Kind, Attendant>();
   #isSettling = false;
+  /** All that attendants have ever looked at. */
+  readonly #seen = new Set<string>();
+  /** Of all that; absent while it grows. */
+  #mark: Mark | undefined;
+  /** Its value when nothing was left to do. */
+  #settledAt = -1;
   readonly #timers = new Set<Undo>();
 
   /** The context is used without its plugins: what attendants do, the server does. */
   constructor(context: ServerContext, outside: Outside, more: MoreAttendants = new Map()) {
     this.#more = more;
-    this.#context = { ...context, admission: [], mayRace: () => false };
+    this.#context = { ...context, admission: [], awake: () => [], mayRace: () => false };
     this.#outside = outside;
   }
 
-  /** Called after every request, and whenever the store has another state. */
-  settle(): void {
-    if (this.#isSettling) return;
+  /** Called after every request, and whenever the store has another state. `isDue`: somebody has waited for this moment. */
+  settle(isDue = false): void {
+    if (this.#isSettling || (!isDue && this.#isSettled())) return;
     this.#isSettling = true;
     try {
       // What one of them has done may concern another; each ends where there is nothing left to do.
@@ -52,9 +59,19 @@ export class Attendants {
         this.#meetKinds();
         for (const attendant of this.#attendants.values()) this.#letSettle(attendant);
       }
+      this.#mark ??= store.markOf(this.#seen);
+      this.#settledAt = this.#mark.value;
     } finally {
       this.#isSettling = false;
     }
+  }
+
+  /** Nothing has changed that anybody looks at: so after nearly every request. */
+  #isSettled(): boolean {
+    const { store, registry } = this.#context;
+    if (this.#mark === undefined || this.#mark.value !== this.#settledAt) return false;
+    // What a journal did not take is tried again.
+    return this.#kinds === registry.all() && store.journal === undefined;
   }
 
   /** What it does follows from a write that has happened, so whoever wrote is not told of its failure. */
@@ -101,23 +118,33 @@ export class Attendants {
     const { registry, store, dialect } = context;
     // Asked after every write: the place of a resource is worked out once.
     const places = new WeakMap<GroupResource, string>();
-    const storage = (resource: GroupResource): string => {
-      let place = places.get(resource);
-      if (place === undefined) {
-        place = qualifiedResource({ group: dialect.group(resource.group), resource: resource.resource });
-        places.set(resource, place);
+    const place = (resource: GroupResource): string => {
+      let known = places.get(resource);
+      if (known === undefined) {
+        known = qualifiedResource({ group: dialect.group(resource.group), resource: resource.resource });
+        places.set(resource, known);
       }
-      return place;
+      return known;
     };
+    const objects = objectReader(store, registry);
     return {
       dialect,
-      objects: objectReader(store, registry),
+      objects: {
+        get: (address) => {
+          this.#look(place(address));
+          return objects.get(address);
+        },
+        list: (resource, namespace) => {
+          this.#look(place(resource));
+          return objects.list(resource, namespace);
+        },
+      },
       outside: this.#outside,
       clock: context.clock,
       now: () => writeContext(context).now,
       serve: (owner, kinds, stored) => registry.serve(owner, kinds, stored),
       endWatches: (resource) => {
-        const name = storage(resource);
+        const name = place(resource);
         for (const watch of [...context.watches]) if (watch.storage === name) watch.finish(store.revision);
       },
       others: (group) => {
@@ -149,8 +176,17 @@ export class Attendants {
       kinds: () => registry.all(),
       wake: (afterMs) => this.#wake(afterMs),
       deleteAll: (resource) => this.#deleteAll(resource),
-      changes: (resource) => store.lastChange(storage(resource)),
+      changes: (resource) => {
+        this.#look(place(resource));
+        return store.lastChange(place(resource));
+      },
     };
+  }
+
+  #look(table: string): void {
+    if (this.#seen.has(table)) return;
+    this.#seen.add(table);
+    this.#mark = undefined;
   }
 
   #writeStatus(served: ServedKind, object: ApiObject, change: (draft: DraftObject) => void): void {
@@ -179,7 +215,7 @@ export class Attendants {
     };
     const due = (): void => {
       this.#timers.delete(end);
-      this.settle();
+      this.settle(true);
     };
     const stop = this.#context.clock.after(afterMs, due, { background: true });
     this.#timers.add(end);

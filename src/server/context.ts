@@ -17,6 +17,7 @@ import type { KnownParts } from '../schema/reuse.js';
 import type { Store } from '../storage/store.js';
 import type { Clock } from '../util/clock.js';
 import type { Ids } from '../util/ids.js';
+import type { AwakePlugins } from './awake-plugins.js';
 import type { BookmarkTicker } from './bookmark-ticker.js';
 import type { RunningWatch } from './event-stream.js';
 
@@ -30,6 +31,8 @@ export interface ServerContext {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly admission: readonly AdmissionPlugin[];
+  /** Those of them that have something to do. */
+  readonly awake: AwakePlugins;
   readonly view: ClusterView;
   /** False when no plugin can make a write of the kind wait or come back in: then no write is ever tried twice. */
   readonly mayRace: (served: ServedKind) => boolean;

@@ -214,6 +214,7 @@ export class EventStream implements RunningWatch {
     if (this.#held !== undefined) return undefined;
     try {
       const event = this.#cursor?.poll();
+      if (event === undefined && this.#last === undefined) return undefined;
       if (this.#last === undefined || isUpTo(this.#last, event)) return this.#shown(event);
       this.#end();
       return undefined;
@@ -307,22 +308,24 @@ export class EventStream implements RunningWatch {
       this.#undos.push(clock.after(timeoutMs, () => this.#close(), { background, minor: background }));
       if (bookmark !== undefined && timeoutMs > LAST_BOOKMARK_MS) {
         const beforeEnd = timeoutMs - LAST_BOOKMARK_MS;
-        this.#undos.push(clock.after(beforeEnd, () => this.#offerBookmark(), IN_BACKGROUND));
+        this.#undos.push(clock.after(beforeEnd, () => void this.#offerBookmark(), IN_BACKGROUND));
       }
     }
     if (bookmark !== undefined) this.#undos.push(bookmarks.add(() => this.#offerBookmark()));
   }
 
-  /** Only a consumer that has read everything can be told that there was nothing more. */
-  #offerBookmark(): void {
+  /** Only a consumer that has read everything can be told that there was nothing more. False: it will be told later. */
+  #offerBookmark(): boolean {
+    if (this.#isClosed) return true;
     // Nor one that waits for an event that is still being converted.
-    if (this.#isClosed || this.#receive === undefined || this.#held !== undefined) return;
+    if (this.#receive === undefined || this.#held !== undefined) return false;
     // Nor may anybody go on from a version that a crash could still undo.
-    if (this.#options.journal?.durable() !== undefined) return;
+    if (this.#options.journal?.durable() !== undefined) return false;
     const object = this.#options.bookmark?.();
-    if (object === undefined) return;
+    if (object === undefined) return true;
     this.#cursor?.stopWaiting();
     this.#deliver({ type: 'BOOKMARK', object });
+    return true;
   }
 
   #end(): void {

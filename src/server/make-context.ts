@@ -13,6 +13,7 @@ import type { Outside } from '../kinds/attendant.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { User } from '../protocol/request.js';
 import type { StorageSettings } from '../storage/memory-storage.js';
+import { type AwakePlugins, awakePlugins } from './awake-plugins.js';
 import { BookmarkTicker } from './bookmark-ticker.js';
 import { changesOf, clusterView } from './cluster-view.js';
 import type { AccessListener, ServerContext } from './context.js';
@@ -42,6 +43,7 @@ export function makeContext(parts: ContextParts): ServerContext {
     for (const listener of listeners) listener(user, attributes, decision);
     return decision;
   };
+  const awake = awakePlugins(admission, store, dialect);
   const base = { store, registry, features, dialect, clock, ids, access, authorize };
   // Member by member: engines give what is spread a form of its own for each cluster.
   const context: ServerContext = {
@@ -54,14 +56,15 @@ export function makeContext(parts: ContextParts): ServerContext {
     access,
     authorize,
     admission,
+    awake,
     release,
     view: clusterView(base, parts.outside, () => context),
-    mayRace: raceTest(admission, () => context.view),
+    mayRace: raceTest(awake, () => context.view),
     accessListeners: listeners,
     authentication: authenticationOf(parts.authentication, { ...setting, clock, ids }, parts.accountTokens),
     continueTokenMs: parts.storage.continueTokenMs,
     watches: new Set(),
-    bookmarks: new BookmarkTicker(clock),
+    bookmarks: new BookmarkTicker(clock, store),
     lastMoment: { second: Number.NaN, moment: undefined },
     known: parts.known,
   };
@@ -87,10 +90,10 @@ function racesOf(admission: readonly AdmissionPlugin[]): Races {
 }
 
 /** Plugins of users may make a write wait or write themselves; ours say when. */
-function raceTest(admission: readonly AdmissionPlugin[], view: () => ClusterView): (served: ServedKind) => boolean {
-  const { always, sometimes } = racesOf(admission);
-  if (always) return () => true;
+function raceTest(awake: AwakePlugins, view: () => ClusterView): (served: ServedKind) => boolean {
   return (served) => {
+    const { always, sometimes } = racesOf(awake());
+    if (always) return true;
     for (const mayWait of sometimes) if (mayWait(served, view())) return true;
     return false;
   };

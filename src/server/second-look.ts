@@ -8,7 +8,8 @@ import type { ServerContext } from './context.js';
 const changing = new WeakMap<readonly AdmissionPlugin[], readonly AdmissionPlugin[]>();
 
 /** Whether a plugin may change the draft that it is shown in ways that nobody here knows. */
-export function needsSecondLook({ admission, view }: Pick<ServerContext, 'admission' | 'view'>): boolean {
+export function needsSecondLook({ awake, view }: Pick<ServerContext, 'awake' | 'view'>): boolean {
+  const admission = awake();
   let plugins = changing.get(admission);
   if (plugins === undefined) {
     plugins = admission.filter(

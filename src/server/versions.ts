@@ -148,7 +148,10 @@ function withMember<Type extends object, Key extends keyof Type & string>(
   value: NonNullable<Type[Key]>,
 ): Type {
   const copy: MutableRecord = {};
-  for (const name in record) setOwn(copy, name, record[name]);
+  for (const name in record) {
+    if (name === '__proto__') setOwn(copy, name, record[name]);
+    else copy[name] = record[name];
+  }
   copy[key] = value;
   return Object.freeze(copy) as Type;
 }

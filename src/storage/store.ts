@@ -25,10 +25,17 @@ export interface StoreSnapshot {
   readonly tables: ReadonlyMap<string, TableState | LazyState>;
   /** The past of resources that have no table. */
   readonly begin: History;
+  /** See {@link Store.holdsStrangers}. */
+  readonly holdsStrangers: boolean;
 }
 
 /** A state that is worked out when somebody looks at it; the same one each time. */
 export type LazyState = () => TableState;
+
+/** A number for the state of several resources: another number, another state. */
+export interface Mark {
+  readonly value: number;
+}
 
 export class Store {
   readonly #options: StoreOptions;
@@ -44,8 +51,11 @@ export class Store {
   /** Counts changes of whatever table, and never goes back: revisions do. */
   #marks = 0;
   #restoredAt = 0;
+  /** Who wants to know at a glance whether anything has changed in one of several tables. */
+  readonly #marksOf = new Map<string, { value: number }[]>();
   #journal: Journal | undefined;
   #dialect = '';
+  #holdsStrangers = false;
   readonly #state = (): JournalState => this.#kept(this.snapshot());
 
   constructor(options: StoreOptions, from?: StoreSnapshot) {
@@ -55,12 +65,18 @@ export class Store {
     if (from === undefined) return;
     this.#untouched = from.tables;
     this.#begin = from.begin;
+    this.#holdsStrangers = from.holdsStrangers;
     this.#restoredAt = ++this.#marks;
   }
 
   /** The revision of the newest write. */
   get revision(): number {
     return this.#revision;
+  }
+
+  /** Whether objects came in otherwise than by requests: nobody has judged those. */
+  get holdsStrangers(): boolean {
+    return this.#holdsStrangers;
   }
 
   /** The highest revision ever given out. */
@@ -93,7 +109,7 @@ export class Store {
     this.#highest = Math.max(this.#highest, revision);
     if (type === 'DELETED') table.delete(text, key.namespace);
     else table.set(text, key.namespace, object);
-    table.mark = ++this.#marks;
+    this.#touch(table, key.resource);
     table.log.append({
       revision,
       type,
@@ -109,6 +125,7 @@ export class Store {
 
   /** Carries out a write of a former life: it is an event like any other. */
   replay({ revision, type, key, object, time }: JournalRecord): void {
+    this.#holdsStrangers = true;
     const table = this.#table(key.resource);
     const text = keyOf(key.namespace, key.name);
     const present = table.get(text);
@@ -116,7 +133,7 @@ export class Store {
     this.#highest = Math.max(this.#highest, revision);
     if (type === 'DELETED') table.delete(text, key.namespace);
     else table.set(text, key.namespace, object);
-    table.mark = ++this.#marks;
+    this.#touch(table, key.resource);
     table.log.append({ revision, type, namespace: key.namespace, name: key.name, object, previous: present, time });
   }
 
@@ -135,7 +152,7 @@ export class Store {
   seed(key: ObjectKey, object: ApiObject): void {
     const table = this.#table(key.resource);
     table.set(keyOf(key.namespace, key.name), key.namespace, object);
-    table.mark = ++this.#marks;
+    this.#touch(table, key.resource);
   }
 
   /**
@@ -147,6 +164,7 @@ export class Store {
     this.#revision = revision;
     this.#highest = Math.max(this.#highest, revision, highest);
     this.#begin = historyAfter(revision);
+    this.#holdsStrangers = true;
     for (const resource of this.#untouched.keys()) this.#table(resource);
     for (const table of this.#tables.values()) table.log.beginAt(revision);
     if (this.#revisionWaiters.size > 0) for (const wake of [...this.#revisionWaiters]) wake();
@@ -198,6 +216,24 @@ export class Store {
     return Math.max(this.#tables.get(resource)?.mark ?? 0, this.#restoredAt);
   }
 
+  /** {@link lastChange} of whichever of these resources changed last, for who asks with every request. */
+  markOf(resources: Iterable<string>): Mark {
+    const mark = { value: this.#restoredAt };
+    for (const resource of new Set(resources)) {
+      mark.value = Math.max(mark.value, this.lastChange(resource));
+      const marks = this.#marksOf.get(resource);
+      if (marks === undefined) this.#marksOf.set(resource, [mark]);
+      else marks.push(mark);
+    }
+    return mark;
+  }
+
+  #touch(table: Table, resource: string): void {
+    table.mark = ++this.#marks;
+    const marks = this.#marksOf.get(resource);
+    if (marks !== undefined) for (const mark of marks) mark.value = table.mark;
+  }
+
   /** Calls back after every write until undone. For reads that wait for a revision to come. */
   onRevision(wake: () => void): () => void {
     this.#revisionWaiters.add(wake);
@@ -208,7 +244,7 @@ export class Store {
     // In the order of the tables, whether somebody has looked at them or not.
     const tables = new Map<string, TableState | LazyState>(this.#untouched);
     for (const [resource, table] of this.#tables) tables.set(resource, table.state());
-    return { revision: this.#revision, tables, begin: this.#begin };
+    return { revision: this.#revision, tables, begin: this.#begin, holdsStrangers: this.#holdsStrangers };
   }
 
   /**
@@ -227,7 +263,7 @@ export class Store {
         return made;
       });
     }
-    return { revision, tables, begin: this.#begin };
+    return { revision, tables, begin: this.#begin, holdsStrangers: this.#holdsStrangers };
   }
 
   /** Where history begins: 0, or the revision of the state that was loaded. */
@@ -277,7 +313,9 @@ export class Store {
     this.#tables = new Map();
     this.#untouched = snapshot.tables;
     this.#begin = snapshot.begin;
+    this.#holdsStrangers = snapshot.holdsStrangers;
     this.#restoredAt = ++this.#marks;
+    for (const marks of this.#marksOf.values()) for (const mark of marks) mark.value = this.#restoredAt;
     for (const table of before.values()) table.log.expireAll();
     for (const wake of [...this.#revisionWaiters]) wake();
   }

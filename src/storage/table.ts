@@ -37,6 +37,8 @@ export class Table {
   /** Set by the store with every change. */
   mark = 0;
   #tree: Tree;
+  #lastKey: string | undefined;
+  #lastFound: ApiObject | undefined;
   /** Objects per namespace, for the count of what remains after a first page. */
   readonly #counts: Map<string, number>;
   readonly #held = new Map<number, Held>();
@@ -59,15 +61,22 @@ export class Table {
   }
 
   get(key: string): ApiObject | undefined {
-    return this.#tree.get(key);
+    // The same object is looked up several times in a row by one write, and the same namespace by all of them.
+    if (key !== this.#lastKey) {
+      this.#lastFound = this.#tree.get(key);
+      this.#lastKey = key;
+    }
+    return this.#lastFound;
   }
 
   set(key: string, namespace: string, object: ApiObject): void {
+    this.#lastKey = undefined;
     if (this.#indexes.size > 0) this.#reindex(this.#tree.get(key), object);
     if (this.#tree.set(key, object)) this.#counts.set(namespace, (this.#counts.get(namespace) ?? 0) + 1);
   }
 
   delete(key: string, namespace: string): void {
+    this.#lastKey = undefined;
     if (this.#indexes.size > 0) this.#reindex(this.#tree.get(key), undefined);
     if (!this.#tree.delete(key)) return;
     const left = (this.#counts.get(namespace) ?? 0) - 1;

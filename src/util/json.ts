@@ -90,7 +90,8 @@ export function deepEqual(left: unknown, right: unknown): boolean {
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
   if (Array.isArray(left) || Array.isArray(right)) {
     if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
-    return left.every((item, index) => deepEqual(item, right[index]));
+    for (let index = 0; index < left.length; index++) if (!deepEqual(left[index], right[index])) return false;
+    return true;
   }
   return sameRecord(left as Record<string, unknown>, right as Record<string, unknown>);
 }
@@ -101,7 +102,10 @@ function sameRecord(left: Record<string, unknown>, right: Record<string, unknown
     const value = left[key];
     if (value === undefined) continue;
     present++;
-    if (!Object.hasOwn(right, key) || !deepEqual(value, right[key])) return false;
+    const other = right[key];
+    // What is inherited is never the same as a value of JSON.
+    if (value === other) continue;
+    if (typeof value !== 'object' || !Object.hasOwn(right, key) || !deepEqual(value, other)) return false;
   }
   for (const key of Object.keys(right)) if (right[key] !== undefined) present--;
   return present === 0;
@@ -110,8 +114,12 @@ function sameRecord(left: Record<string, unknown>, right: Record<string, unknown
 /** Freezes a value all the way down and returns it. Parts that are frozen already are taken as frozen throughout. */
 export function deepFreeze<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  if (Array.isArray(value)) for (const item of value) deepFreeze(item);
-  else for (const key in value) deepFreeze((value as Record<string, unknown>)[key]);
+  // Most of what is inside is no object, and not worth a call.
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) if (typeof value[index] === 'object') deepFreeze(value[index]);
+  } else {
+    for (const key in value) if (typeof value[key] === 'object') deepFreeze(value[key]);
+  }
   return Object.freeze(value);
 }
 
@@ -225,6 +233,9 @@ export function copyJson<Value>(value: Value): Value {
   if (Array.isArray(value)) return value.map(copyJson) as Value;
   if (!isRecord(value)) return value;
   const copy: MutableRecord = {};
-  for (const key of Object.keys(value)) if (value[key] !== undefined) setOwn(copy, key, copyJson(value[key]));
+  for (const key of Object.keys(value)) {
+    const item = value[key];
+    if (item !== undefined) setOwn(copy, key, typeof item === 'object' ? copyJson(item) : item);
+  }
   return copy as Value;
 }

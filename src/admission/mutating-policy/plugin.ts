@@ -8,6 +8,7 @@ import { printGvk } from '../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { StatusReason } from '../../meta/status.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
+import { asleepWithout } from '../asleep.js';
 import { evaluateSet, POLICY_BUDGET, type Scope } from '../cel/evaluate.js';
 import { type ExpressionInput, namespaceObject, variablesOf } from '../cel/input.js';
 import { judgeConditions } from '../cel/match-conditions.js';
@@ -22,9 +23,9 @@ import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js
 import { applyConfiguration } from './apply-configuration.js';
 import { applyPatchSteps } from './json-patch.js';
 import { MutationError } from './mutation-error.js';
-import { type Binding, type BoundPolicy, boundPolicies, type CompiledMutation } from './policies.js';
+import { BINDINGS, type Binding, type BoundPolicy, boundPolicies, type CompiledMutation } from './policies.js';
 
-export const mutatingAdmissionPolicy: AdmissionPlugin = Object.freeze({
+export const mutatingAdmissionPolicy: AdmissionPlugin = /* @__PURE__ */ asleepWithout([BINDINGS], {
   name: 'MutatingAdmissionPolicy',
   looksAt: (served: ServedKind) => !isNeverSeenByPolicies(served),
   connects: true,

@@ -53,7 +53,7 @@ export interface CompiledMutation extends NamedExpression {
 
 const GROUP = serviceGroup('admissionregistration');
 const POLICIES = { group: GROUP, resource: 'mutatingadmissionpolicies' };
-const BINDINGS = { group: GROUP, resource: 'mutatingadmissionpolicybindings' };
+export const BINDINGS = { group: GROUP, resource: 'mutatingadmissionpolicybindings' };
 
 type PolicyView = Pick<ClusterView, 'changes' | 'list' | 'features'>;
 

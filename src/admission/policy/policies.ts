@@ -24,7 +24,7 @@ export interface Binding {
 
 const GROUP = serviceGroup('admissionregistration');
 const POLICIES = { group: GROUP, resource: 'validatingadmissionpolicies' };
-const BINDINGS = { group: GROUP, resource: 'validatingadmissionpolicybindings' };
+export const BINDINGS = { group: GROUP, resource: 'validatingadmissionpolicybindings' };
 
 type PolicyView = Pick<ClusterView, 'changes' | 'list'>;
 

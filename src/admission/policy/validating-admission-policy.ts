@@ -10,6 +10,7 @@ import type { ApiObject } from '../../meta/object.js';
 import type { StatusReason } from '../../meta/status.js';
 import { escapeForPages } from '../../util/json.js';
 import { chain, type MaybePromise, rescue } from '../../util/maybe-promise.js';
+import { asleepWithout } from '../asleep.js';
 import type { ExpressionInput } from '../cel/input.js';
 import { formBelow, wireObject } from '../match/form.js';
 import { isNeverSeenByPolicies, matchResources } from '../match/index.js';
@@ -18,9 +19,9 @@ import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js
 import { compiledPolicy } from './compiled-policy.js';
 import { type Decision, type Judged, judge } from './judge.js';
 import { ConfigurationError, findParams, servedParamKind } from './params.js';
-import { type Binding, type BoundPolicy, boundPolicies } from './policies.js';
+import { BINDINGS, type Binding, type BoundPolicy, boundPolicies } from './policies.js';
 
-export const validatingAdmissionPolicy: AdmissionPlugin = Object.freeze({
+export const validatingAdmissionPolicy: AdmissionPlugin = /* @__PURE__ */ asleepWithout([BINDINGS], {
   name: 'ValidatingAdmissionPolicy',
   looksAt,
   connects: true,

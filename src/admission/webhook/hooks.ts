@@ -23,7 +23,7 @@ export interface Hook {
 export type HookType = 'mutating' | 'validating';
 
 // One object each: a view knows the number of changes by it.
-const CONFIGURATIONS: Readonly<Record<HookType, GroupResource>> = {
+export const CONFIGURATIONS: Readonly<Record<HookType, GroupResource>> = {
   mutating: { group: serviceGroup('admissionregistration'), resource: 'mutatingwebhookconfigurations' },
   validating: { group: serviceGroup('admissionregistration'), resource: 'validatingwebhookconfigurations' },
 };

@@ -10,6 +10,7 @@ import type { DraftObject } from '../../meta/object.js';
 import { JsonSyntaxError, parseJson } from '../../meta/parse-json.js';
 import { encodeSorted, printJson } from '../../util/json.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
+import { asleepWithout } from '../asleep.js';
 import { isNeverSentToWebhooks, matchWebhook } from '../match/index.js';
 import { Reinvocation } from '../match/reinvocation.js';
 import { ShownObject } from '../match/shown-object.js';
@@ -18,11 +19,11 @@ import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js
 import { JSON_PATCH, type Verdict } from './answer.js';
 import { CallFailure, callHook, refusalOf } from './call.js';
 import { conditionsHold } from './conditions.js';
-import { type Hook, hooksOf, isConcerned } from './hooks.js';
+import { CONFIGURATIONS, type Hook, hooksOf, isConcerned } from './hooks.js';
 import { applyOperations, operationsIn, PatchFailure } from './json-patch.js';
 import type { Reviewed } from './review.js';
 
-export const mutatingAdmissionWebhook: AdmissionPlugin = Object.freeze({
+export const mutatingAdmissionWebhook: AdmissionPlugin = /* @__PURE__ */ asleepWithout([CONFIGURATIONS.mutating], {
   name: 'MutatingAdmissionWebhook',
   looksAt: (served: ServedKind) => !isNeverSentToWebhooks(served),
   connects: true,

@@ -7,16 +7,17 @@ import { serviceGroup } from '../../meta/dialect.js';
 import { errors, StatusError } from '../../meta/errors.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
+import { asleepWithout } from '../asleep.js';
 import { formBelow, type WireObject, wireObject } from '../match/form.js';
 import { isNeverSentToWebhooks, matchWebhook } from '../match/index.js';
 import type { Match } from '../match/types.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { CallFailure, callHook, refusalOf } from './call.js';
 import { conditionsHold } from './conditions.js';
-import { type Hook, hooksOf, isConcerned } from './hooks.js';
+import { CONFIGURATIONS, type Hook, hooksOf, isConcerned } from './hooks.js';
 import type { Reviewed } from './review.js';
 
-export const validatingAdmissionWebhook: AdmissionPlugin = Object.freeze({
+export const validatingAdmissionWebhook: AdmissionPlugin = /* @__PURE__ */ asleepWithout([CONFIGURATIONS.validating], {
   name: 'ValidatingAdmissionWebhook',
   looksAt: (served: ServedKind) => !isNeverSentToWebhooks(served),
   connects: true,

@@ -8,6 +8,7 @@ import { Job } from '../../kinds/batch/v1/job/job.js';
 import { CronError, type CronSchedule } from '../../meta/cron.js';
 import { StatusError } from '../../meta/errors.js';
 import { quote } from '../../meta/go-text.js';
+import type { DeepReadonly } from '../../meta/object.js';
 import { formatTime } from '../../meta/time.js';
 import { isTimeZone } from '../../meta/time-zone.js';
 import { deepEqual } from '../../util/json.js';
@@ -53,6 +54,8 @@ class CronJobs {
   readonly #jobs: SharedInformer<typeof Job>;
   readonly #queue: WorkQueue;
   readonly #schedules = new Schedules();
+  /** CronJobs as a look has left them, and until when there is no run for them. */
+  readonly #leftBehind = new WeakMap<StoredCronJob, number>();
 
   constructor(context: ControllerContext) {
     this.#context = context;
@@ -96,7 +99,13 @@ class CronJobs {
     const { name, namespace, uid } = cronJob.metadata;
     // Its own fields are replaced, never changed: there may be thousands of active Jobs.
     const status = { ...cronJob.status } as CronJobStatus;
-    const look: Look = { cronJob, jobs: this.#jobs.controlledBy(uid), status, nowMs: this.#context.clock.now() };
+    const jobs = this.#jobs.controlledBy(uid);
+    const nowMs = this.#context.clock.now();
+    const left = this.#leftBehind.get(cronJob);
+    // Its own writes bring it back here, and there is nothing to see.
+    if (left !== undefined && nowMs < left && isAllAsNoted(jobs, cronJob.status))
+      return { requeueAfterMs: left - nowMs };
+    const look: Look = { cronJob, jobs, status, nowMs };
     for (const job of historyBeyondLimits(cronJob, look.jobs)) await this.#delete(look, job);
 
     let requeueAfterMs: number | undefined;
@@ -109,7 +118,10 @@ class CronJobs {
     }
     if (status.active?.length === 0) delete status.active;
     if (!deepEqual(status, cronJob.status)) {
-      await this.#context.client.api(CronJob, namespace).status.update(name, { ...cronJob, status });
+      const written = await this.#context.client.api(CronJob, namespace).status.update(name, { ...cronJob, status });
+      // Whoever is to be warned is warned at every look.
+      if (requeueAfterMs !== undefined && !namesZone(cronJob.spec))
+        this.#leftBehind.set(written, nowMs + requeueAfterMs);
     }
     if (failure !== undefined) throw failure.error;
     return { requeueAfterMs };
@@ -161,7 +173,7 @@ class CronJobs {
       const due = lastDue(cronJob, schedule, { nowMs, deadlineSeconds });
       dueMs = due.timeMs;
       if (dueMs !== undefined && due.isOneOfMany) this.#tell(cronJob, 'Warning', 'TooManyMissedTimes', TOO_MANY);
-      waitMs = untilNext(cronJob, schedule, nowMs);
+      waitMs = untilNext(cronJob, schedule, nowMs, deadlineSeconds === undefined ? due : undefined);
     } catch (error) {
       if (!(error instanceof ScheduleError)) throw error;
       this.#tell(cronJob, 'Warning', 'InvalidSchedule', `invalid schedule: ${spec.schedule} : ${error.message}`);
@@ -264,7 +276,7 @@ const TOO_MANY = 'too many missed start times. Set or decrease .spec.startingDea
 const FORBIDDEN = 'Not starting job because prior execution is running and concurrency policy is Forbid';
 
 /** All of its Jobs are active, and noted in the order in which they came: the common case, and the longest lists. */
-function isAllAsNoted(jobs: readonly StoredJob[], { active = [] }: CronJobStatus): boolean {
+function isAllAsNoted(jobs: readonly StoredJob[], { active = [] }: DeepReadonly<CronJobStatus>): boolean {
   if (jobs.length !== active.length) return false;
   return jobs.every((job, index) => job.metadata.uid === active[index]?.uid && endOf(job) === undefined);
 }

@@ -57,9 +57,12 @@ export function lastDue(
   return { timeMs, isOneOfMany: missed > MANY, nextAfterMs: timeMs ?? nowMs };
 }
 
-/** How long it is until the next run, after the one that is due if there is one. Throws a ScheduleError. */
-export function untilNext(cronJob: StoredCronJob, schedule: CronSchedule, nowMs: number): number {
-  return nextOf(schedule, lastDue(cronJob, schedule, { nowMs }).nextAfterMs) - nowMs;
+/**
+ * How long it is until the next run, after the one that is due if there is one; `due` where that is known, whatever the
+ * deadline. Throws a ScheduleError.
+ */
+export function untilNext(cronJob: StoredCronJob, schedule: CronSchedule, nowMs: number, due?: Due): number {
+  return nextOf(schedule, (due ?? lastDue(cronJob, schedule, { nowMs })).nextAfterMs) - nowMs;
 }
 
 function nextOf(schedule: CronSchedule, afterMs: number): number {

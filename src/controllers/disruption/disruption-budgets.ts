@@ -8,7 +8,7 @@ import { PodDisruptionBudget } from '../../kinds/policy/v1/pod-disruption-budget
 import { StatusError } from '../../meta/errors.js';
 import { quote } from '../../meta/go-text.js';
 import { scaleIntOrString } from '../../meta/int-or-string.js';
-import { labelSelectorFromObject, matchesLabels } from '../../meta/labels.js';
+import { labelSelectorFromObject, matchesLabels, selectsLabels } from '../../meta/labels.js';
 import { timeToMs } from '../../meta/time.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
 import { messageOf } from '../runtime/refusals.js';
@@ -71,9 +71,7 @@ class DisruptionBudgets {
 
   #wakeBudgets(pod: StoredPod): void {
     const { namespace = '', name, labels } = pod.metadata;
-    const budgets = this.#budgets
-      .list(namespace)
-      .filter(({ spec }) => matchesLabels(labelSelectorFromObject(spec.selector), labels));
+    const budgets = this.#budgets.list(namespace).filter(({ spec }) => selectsLabels(spec.selector, labels));
     const [first, ...others] = budgets;
     if (first !== undefined && others.length > 0) {
       const message = `Pod ${quote(namespace)}/${quote(name)} matches multiple PodDisruptionBudgets.  Chose ${quote(first.metadata.name)} arbitrarily.`;

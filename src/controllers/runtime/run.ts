@@ -22,6 +22,7 @@ import { createEventRecorder } from './events.js';
 import type { Candidate, LeaderElection } from './leader-election.js';
 import { OwnWrites, resourceKey } from './own-writes.js';
 import { messageOf } from './refusals.js';
+import { remembering } from './remembering-client.js';
 import { SharedInformer } from './shared-informer.js';
 import { Traffic } from './traffic.js';
 import { type Reconcile, WorkQueue } from './work-queue.js';
@@ -254,7 +255,7 @@ class Run implements RunningControllers {
     };
     const writes = new OwnWrites(name);
     const transport = writes.over(this.#transport);
-    const client = createClient({ transport, ...clientDefaults(controller, this.#options) });
+    const client = remembering(createClient({ transport, ...clientDefaults(controller, this.#options) }));
     const informers: SharedInformer<Kind>[] = [];
     const queues: WorkQueue[] = [];
     let isStarted = false;

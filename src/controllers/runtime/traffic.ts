@@ -64,7 +64,8 @@ export class Traffic implements Activity {
     let sinceMs = systemClock.now();
     const stillness = new Stillness(activities);
     for (let turns = 0; ; turns++) {
-      await nextTurn();
+      // Who moves a clock has waited for a turn already.
+      if (turns > 0) await nextTurn();
       clock.runDue?.();
       if (!activities.isBusy()) {
         // What a promise did in this very turn may have woken somebody.

@@ -4,12 +4,13 @@
  */
 import type { ListNode, Structural } from '../../schema/structural.js';
 import { deepEqual } from '../../util/json.js';
-import { keepForm } from '../../util/keep-form.js';
 import { type FieldSet, LEAF, NOTHING, Siblings, union } from './field-set.js';
 import { indexItems } from './list-elements.js';
-import { fieldElement, type PathElement } from './path-element.js';
+import { compareElements, fieldElement, type PathElement } from './path-element.js';
 import {
+  type DeclaredField,
   declaredFields,
+  declaredNamed,
   hasItems,
   hasMembers,
   isEmptyRecord,
@@ -47,15 +48,26 @@ interface Change {
   readonly removed?: FieldSet | undefined;
 }
 
-const MODIFIED: Change = Object.freeze({ modified: LEAF });
+const MODIFIED: Change = Object.freeze({ added: undefined, modified: LEAF, removed: undefined });
 
 function compareValues(node: Structural, before: unknown, after: unknown): Change | undefined {
   if (before === after) return undefined;
-  if (before === undefined) return { added: everything(node, after) };
-  if (after === undefined) return { removed: everything(node, before) };
-  if (node.type === 'any' && !node.atomic) return compareUntyped(before, after);
-  if (hasMembers(node, after)) return compareMembers(node, before, after);
-  if (hasItems(node)) return compareItems(node, before, after);
+  if (before === undefined) return { added: everything(node, after), modified: undefined, removed: undefined };
+  if (after === undefined) return { added: undefined, modified: undefined, removed: everything(node, before) };
+  switch (node.type) {
+    case 'object':
+    case 'map':
+      if (!node.atomic) return compareMembers(node, before, after);
+      break;
+    case 'list':
+      if (node.listType !== 'atomic') return compareItems(node, before, after);
+      break;
+    case 'any':
+      if (!node.atomic) return compareUntyped(before, after);
+      break;
+    case 'scalar':
+      break;
+  }
   return deepEqual(before, after) ? undefined : MODIFIED;
 }
 
@@ -74,26 +86,31 @@ function compareMembers(node: MemberNode, before: unknown, after: unknown): Chan
   const left = recordOf(before);
   const right = recordOf(after);
   // Nothing to own inside: what remains is the difference between null and empty.
-  if (isEmptyRecord(left) && isEmptyRecord(right)) return deepEqual(before, after) ? undefined : MODIFIED;
-  const changes = new Changes();
-  if (node.type === 'object') {
-    for (const field of declaredFields(node)) {
-      const was = Object.hasOwn(left, field.name) ? left[field.name] : undefined;
-      const is = Object.hasOwn(right, field.name) ? right[field.name] : undefined;
-      if (was !== is) changes.add(field.element, compareValues(field.node, was, is));
-    }
-    if (!node.preserveUnknown) return changes.finish();
-  }
+  if (isEmptyRecord(right) && isEmptyRecord(left)) return deepEqual(before, after) ? undefined : MODIFIED;
+  const changes: FoundChange[] = [];
+  const isOpen = node.type !== 'object' || node.preserveUnknown;
+  const fields = node.type === 'object' ? declaredNamed(node) : undefined;
+  let inBoth = 0;
   for (const name of Object.keys(left)) {
-    if (node.type === 'object' && node.fields.has(name)) continue;
-    const is = Object.hasOwn(right, name) ? right[name] : undefined;
-    changes.add(fieldElement(name), compareMember(node, name, left[name], is));
+    const was = left[name];
+    let is = right[name];
+    if (Object.hasOwn(right, name)) inBoth++;
+    else is = undefined;
+    if (was === is) continue;
+    const field = fields?.get(name);
+    if (field !== undefined) note(changes, field, compareValues(field.node, was, is));
+    else if (isOpen) note(changes, unnamed(name), compareMember(node, name, was, is));
   }
-  for (const name of Object.keys(right)) {
-    if (Object.hasOwn(left, name) || (node.type === 'object' && node.fields.has(name))) continue;
-    changes.add(fieldElement(name), compareMember(node, name, undefined, right[name]));
+  const names = Object.keys(right);
+  // Most often both have the same members.
+  for (let index = 0; names.length > inBoth && index < names.length; index++) {
+    const name = names[index] as string;
+    if (Object.hasOwn(left, name) || right[name] === undefined) continue;
+    const field = fields?.get(name);
+    if (field !== undefined) note(changes, field, compareValues(field.node, undefined, right[name]));
+    else if (isOpen) note(changes, unnamed(name), compareMember(node, name, undefined, right[name]));
   }
-  return changes.finish();
+  return sortedOut(changes);
 }
 
 function compareMember(node: MemberNode, name: string, before: unknown, after: unknown): Change | undefined {
@@ -106,12 +123,14 @@ function compareItems(list: ListNode, before: unknown, after: unknown): Change |
   if (left.length === 0 && right.length === 0) return deepEqual(before, after) ? undefined : MODIFIED;
   const was = indexItems(list, left).byElement;
   const is = indexItems(list, right).byElement;
-  const changes = new Changes();
-  for (const [element, items] of was) changes.add(element, compareSameItems(list, items, is.get(element) ?? []));
-  for (const [element, items] of is) {
-    if (!was.has(element)) changes.add(element, compareSameItems(list, [], items));
+  const changes: FoundChange[] = [];
+  for (const [element, items] of was) {
+    note(changes, { element, order: NO_ORDER }, compareSameItems(list, items, is.get(element) ?? []));
   }
-  return changes.finish();
+  for (const [element, items] of is) {
+    if (!was.has(element)) note(changes, { element, order: NO_ORDER }, compareSameItems(list, [], items));
+  }
+  return sortedOut(changes);
 }
 
 /** Items under one element; more than one of them are owned as a whole. */
@@ -170,40 +189,57 @@ function everyItem(list: ListNode, items: readonly unknown[]): FieldSet {
   return siblings.finish() ?? LEAF;
 }
 
+/** A member that has changed. */
+interface FoundChange {
+  readonly element: PathElement;
+  /** Its place among the declared fields, which are in canonical order. */
+  readonly order: number;
+  readonly change: Change;
+}
+
+/** Of keys of maps and of items of lists. */
+const NO_ORDER = -1;
+
+function unnamed(name: string): Pick<FoundChange, 'element' | 'order'> {
+  return { element: fieldElement(name), order: NO_ORDER };
+}
+
+function note(
+  changes: FoundChange[],
+  { element, order }: Pick<DeclaredField, 'element' | 'order'>,
+  change: Change | undefined,
+): void {
+  if (change !== undefined) changes.push({ element, order, change });
+}
+
 /** The changes of members, sorted into the three sets of the node above them. */
-class Changes {
-  readonly #added = new LazySiblings();
-  readonly #modified = new LazySiblings();
-  readonly #removed = new LazySiblings();
-  #isEmpty = true;
-
-  add(element: PathElement, change: Change | undefined): void {
-    if (change === undefined) return;
-    this.#isEmpty = false;
-    this.#added.add(element, change.added);
-    this.#modified.add(element, change.modified);
-    this.#removed.add(element, change.removed);
+function sortedOut(changes: FoundChange[]): Change | undefined {
+  if (changes.length === 0) return undefined;
+  if (changes.length > 1) changes.sort(byElement);
+  let added: Building | undefined;
+  let modified: Building | undefined;
+  let removed: Building | undefined;
+  for (let index = 0; index < changes.length; index++) {
+    const { element, change } = changes[index] as FoundChange;
+    if (change.added !== undefined) {
+      added ??= {};
+      added[element] = change.added;
+    }
+    if (change.modified !== undefined) {
+      modified ??= {};
+      modified[element] = change.modified;
+    }
+    if (change.removed !== undefined) {
+      removed ??= {};
+      removed[element] = change.removed;
+    }
   }
-
-  finish(): Change | undefined {
-    if (this.#isEmpty) return undefined;
-    return { added: this.#added.finish(), modified: this.#modified.finish(), removed: this.#removed.finish() };
-  }
+  return { added, modified, removed };
 }
 
-/** Siblings that are made when the first of them is found: most nodes of most objects have not changed. */
-class LazySiblings {
-  #siblings: Siblings | undefined;
+type Building = Record<PathElement, FieldSet>;
 
-  add(element: PathElement, node: FieldSet | undefined): void {
-    if (node === undefined) return;
-    this.#siblings ??= new Siblings(false);
-    this.#siblings.add(element, node);
-  }
-
-  finish(): FieldSet | undefined {
-    return this.#siblings?.finish();
-  }
+function byElement(left: FoundChange, right: FoundChange): number {
+  if (left.order !== NO_ORDER && right.order !== NO_ORDER) return left.order - right.order;
+  return compareElements(left.element, right.element);
 }
-
-keepForm(new Changes());

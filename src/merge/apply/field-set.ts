@@ -59,7 +59,7 @@ export class Siblings {
   }
 
   add(element: PathElement, node: FieldSet): void {
-    if (this.#set === undefined) this.#set = this.#self ? { [SELF]: LEAF } : {};
+    if (this.#set === undefined) this.#set = this.#self ? { '.': LEAF } : {};
     else if (this.#isSorted && compareElements(this.#last, element) > 0) this.#isSorted = false;
     this.#last = element;
     this.#set[element] = node;
@@ -67,7 +67,7 @@ export class Siblings {
 
   /** The same for a caller that has them in order. */
   addNext(element: PathElement, node: FieldSet): void {
-    this.#set ??= this.#self ? { [SELF]: LEAF } : {};
+    this.#set ??= this.#self ? { '.': LEAF } : {};
     this.#last = element;
     this.#set[element] = node;
   }
@@ -247,7 +247,8 @@ export function sameSet(left: FieldSet, right: FieldSet): boolean {
   let steps = 0;
   for (const element in left) {
     const counterpart = below(right, element);
-    if (counterpart === undefined || !sameSet(left[element] as FieldSet, counterpart)) return false;
+    if (counterpart === undefined) return false;
+    if (counterpart !== left[element] && !sameSet(left[element] as FieldSet, counterpart)) return false;
     steps++;
   }
   for (const _element in right) steps--;

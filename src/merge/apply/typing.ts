@@ -53,20 +53,37 @@ export interface DeclaredField {
   readonly name: string;
   readonly element: PathElement;
   readonly node: Structural;
+  /** Its place in the order of elements. */
+  readonly order: number;
 }
 
-const declared = new WeakMap<ObjectNode, readonly DeclaredField[]>();
+interface Declared {
+  readonly inOrder: readonly DeclaredField[];
+  readonly byName: ReadonlyMap<string, DeclaredField>;
+}
+
+const declared = new WeakMap<ObjectNode, Declared>();
 
 /** The declared fields in the order of their elements, so that a walk finds them as a set wants them. */
 export function declaredFields(node: ObjectNode): readonly DeclaredField[] {
-  let fields = declared.get(node);
-  if (fields === undefined) {
-    fields = [...node.fields.values()]
-      .map(({ name, node: child }) => ({ name, element: fieldElement(name), node: child }))
-      .sort((left, right) => byBytes(left.name, right.name));
-    declared.set(node, fields);
+  return declaredIn(node).inOrder;
+}
+
+/** The same by their names. */
+export function declaredNamed(node: ObjectNode): ReadonlyMap<string, DeclaredField> {
+  return declaredIn(node).byName;
+}
+
+function declaredIn(node: ObjectNode): Declared {
+  let known = declared.get(node);
+  if (known === undefined) {
+    const inOrder = [...node.fields.values()]
+      .sort((left, right) => byBytes(left.name, right.name))
+      .map(({ name, node: child }, order) => ({ name, element: fieldElement(name), node: child, order }));
+    known = { inOrder, byName: new Map(inOrder.map((field) => [field.name, field])) };
+    declared.set(node, known);
   }
-  return fields;
+  return known;
 }
 
 /** The members of a value, none for null and whatever else is no map. `undefined` counts as absent. */

@@ -24,18 +24,19 @@ export interface Admitted {
 
 /** `mutate` is run once more where a plugin changed what others have looked at already. */
 export function admit(phase: 'mutate' | 'validate', admitted: Admitted, job: WriteJob): MaybePromise<void> {
-  const { admission, view } = job.context;
-  if (admission.length === 0) return undefined;
+  const { admission, awake, view } = job.context;
+  const plugins = awake();
+  if (plugins.length === 0) return undefined;
   const request = new JobAdmission(admitted, job);
   if (phase === 'validate') {
     // What an earlier try wanted to be done is not done.
     job.effects.length = 0;
-    return runAdmission(admission, phase, { request, view });
+    return runAdmission(plugins, phase, { request, view, chain: admission });
   }
-  return chain(runAdmission(admission, phase, { request, view }), () => {
-    if (!request.rounds.isWanted) return undefined;
+  return chain(runAdmission(plugins, phase, { request, view, chain: admission }), () => {
+    if (!request.hasRounds || !request.rounds.isWanted) return undefined;
     request.rounds.round = 1;
-    return runAdmission(admission, phase, { request, view });
+    return runAdmission(awake(), phase, { request, view, chain: admission });
   });
 }
 
@@ -105,6 +106,11 @@ class JobAdmission implements AdmissionRequest<DraftObject> {
 
   get warnings(): string[] {
     return this.#job.warnings;
+  }
+
+  /** Whether anybody has asked for them. */
+  get hasRounds(): boolean {
+    return this.#rounds !== undefined;
   }
 
   get rounds(): RoundsOfRequest {

@@ -154,19 +154,25 @@ export function setManagers(
 ): void {
   const entries = managers.size === 0 ? [] : writeManagers(managers);
   if (entries.length === 0) metadata.managedFields = undefined;
-  else
-    metadata.managedFields =
-      before !== undefined && sameEntries(before, entries) ? (before as ManagedFieldsEntry[]) : entries;
+  else metadata.managedFields = before === undefined ? entries : sharedEntries(before, entries);
 }
 
 type Entries = readonly DeepReadonly<ManagedFieldsEntry>[];
 
-function sameEntries(left: Entries, right: Entries): boolean {
-  if (left.length !== right.length) return false;
-  return left.every((entry, index) => {
-    const other = right[index] as Entries[number];
-    return entry.time === other.time && sameButTime(entry, other);
-  });
+/** The entries before if they say the same; else the new ones, with the fields from before where only the time is new. */
+function sharedEntries(before: Entries, entries: ManagedFieldsEntry[]): ManagedFieldsEntry[] {
+  if (before.length !== entries.length) return entries;
+  let isSame = true;
+  for (let index = 0; index < entries.length; index++) {
+    const was = before[index] as Entries[number];
+    const entry = entries[index] as ManagedFieldsEntry;
+    if (!sameButTime(was, entry)) isSame = false;
+    else {
+      if (was.time !== entry.time) isSame = false;
+      if (was.fieldsV1 !== undefined) entry.fieldsV1 = was.fieldsV1 as FieldSet;
+    }
+  }
+  return isSame ? (before as ManagedFieldsEntry[]) : entries;
 }
 
 function sameButTime(left: Entries[number], right: Entries[number]): boolean {

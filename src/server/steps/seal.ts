@@ -4,7 +4,7 @@
 import { inWireOrder } from '../../kinds/custom/value/wire-order.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
 import { storedField } from '../../schema/arrange.js';
-import { fieldsOf, type ObjectNode } from '../../schema/structural.js';
+import { type Field, fieldsOf, type ObjectNode } from '../../schema/structural.js';
 import type { MutableRecord } from '../../util/json.js';
 import { deepFreeze, setOwn } from '../../util/json.js';
 
@@ -19,11 +19,14 @@ export function seal(schema: ObjectNode, draft: DraftObject, resourceVersion: st
 function arranged(schema: ObjectNode, draft: DraftObject, metadata: MutableRecord): MutableRecord {
   const body = draft as unknown as MutableRecord;
   const out: MutableRecord = {};
-  for (const field of fieldsOf(schema)) {
+  const fields = fieldsOf(schema);
+  for (let index = 0; index < fields.length; index++) {
+    const field = fields[index] as Field;
     const { name } = field;
     if (name === 'metadata') out['metadata'] = metadata;
     else if (Object.hasOwn(body, name)) {
-      const value = storedField(field, body[name]);
+      const given = body[name];
+      const value = typeof given === 'object' ? storedField(field, given) : given;
       if (value !== undefined) setOwn(out, name, value);
     }
   }

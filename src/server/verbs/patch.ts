@@ -28,6 +28,7 @@ import { decodePatched } from '../decode-patched.js';
 import { draftOf, type Intent, readIntent } from '../intent.js';
 import { mayRace, startJob, type WriteJob } from '../job.js';
 import { checkPatchOptions, type WriteOptions } from '../options.js';
+import { plainlyPatched } from '../plain-patch.js';
 import { readLive } from '../steps/commit.js';
 import { partOf } from '../subresource.js';
 import { updateObject, type Written } from '../write.js';
@@ -138,6 +139,8 @@ export function readPatch(request: ApiRequest, patchType: DocumentPatch, about: 
       const document = readDocument(request, options);
       const findings = duplicateFindings(document);
       return (live) => {
+        const draft = document.duplicates === undefined ? plainlyPatched(live, document.value, job) : undefined;
+        if (draft !== undefined) return draft;
         const value = applyMergePatch(asRecord(live), document.value, options);
         return patched({ ...document, value }, findings, about);
       };
@@ -145,6 +148,8 @@ export function readPatch(request: ApiRequest, patchType: DocumentPatch, about: 
     case 'strategic': {
       const document = readDocument(request, options);
       return (live) => {
+        const draft = document.duplicates === undefined ? plainlyPatched(live, document.value, job) : undefined;
+        if (draft !== undefined) return draft;
         const merged = applyStrategicMerge(job.served.schema, asRecord(live), document.value);
         return strategicallyPatched(merged, duplicateFindings(document), about);
       };

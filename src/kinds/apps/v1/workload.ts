@@ -3,12 +3,7 @@
  */
 import { childPath, type FieldError, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
 import { dumpIntOrString, type IntOrString, percentOf, percentProblems } from '../../../meta/int-or-string.js';
-import {
-  type LabelSelectorObject,
-  labelSelectorFromObject,
-  labelSelectorObjectErrors,
-  matchesLabels,
-} from '../../../meta/labels.js';
+import { type LabelSelectorObject, labelSelectorObjectErrors, selectsLabels } from '../../../meta/labels.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
 import type { PodTemplateSpec } from '../../core/v1/pod-spec/pod-spec.js';
@@ -57,7 +52,7 @@ export function isReadable(selector: LabelSelectorObject | undefined): boolean {
 /** No selector at all matches nothing. */
 export function mismatchProblems(path: string, { selector, template }: Selecting): FieldError[] {
   const { labels } = template.metadata;
-  if (matchesLabels(labelSelectorFromObject(selector), labels)) return [];
+  if (selectsLabels(selector, labels)) return [];
   const detail = '`selector` does not match template `labels`';
   return [invalid(childPath(path, 'template.metadata.labels'), dumpLabels(labels), detail)];
 }

@@ -2,7 +2,7 @@
  * Job: pods that run until enough of them have succeeded. spec: Job
  */
 import { type FieldError, invalid, keyPath, required } from '../../../../meta/field-error.js';
-import { labelSelectorFromObject, matchesLabels } from '../../../../meta/labels.js';
+import { selectsLabels } from '../../../../meta/labels.js';
 import { dnsLabelProblems } from '../../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { humanDuration, timeToMs } from '../../../../meta/time.js';
@@ -137,12 +137,10 @@ function withMissing(
   labels: Readonly<Record<string, string>> = {},
   more: readonly (readonly [key: string, value: string])[],
 ): Record<string, string> {
-  const given = Object.keys(labels);
-  const missing = more.filter(([key]) => !Object.hasOwn(labels, key));
+  const values = new Map(more);
+  for (const key of Object.keys(labels)) values.set(key, labels[key] as string);
   const all: Record<string, string> = {};
-  for (const key of [...given, ...missing.map(([key]) => key)].sort()) {
-    setOwn(all, key, own(labels, key) ?? missing.find(([name]) => name === key)?.[1]);
-  }
+  for (const key of [...values.keys()].sort()) setOwn(all, key, values.get(key));
   return all;
 }
 
@@ -177,7 +175,7 @@ function generatedSelectorProblems(object: ApiObject, { context, live }: Judged)
     const detail = `must be '${value}'`;
     problems.push(actual === undefined ? required(path, detail) : invalid(path, labels, detail));
   }
-  if (!matchesLabels(labelSelectorFromObject(spec.selector), Object.fromEntries(expected))) {
+  if (!selectsLabels(spec.selector, Object.fromEntries(expected))) {
     problems.push(invalid('spec.selector', dumpLabelSelector(spec.selector), '`selector` not auto-generated'));
   }
   return problems;

@@ -3,7 +3,7 @@
  * template are a CronJob's too.
  */
 import { childPath, type FieldError, invalid, notSupported, required, tooLong } from '../../../../meta/field-error.js';
-import { labelSelectorFromObject, labelSelectorObjectErrors, matchesLabels } from '../../../../meta/labels.js';
+import { labelSelectorObjectErrors, selectsLabels } from '../../../../meta/labels.js';
 import { byteLength, dnsSubdomainProblems, patternMessage } from '../../../../meta/names.js';
 import type { PodSpec } from '../../../core/v1/pod-spec/pod-spec.js';
 import { podTemplateProblems } from '../../../core/v1/pod-spec/pod-template.js';
@@ -27,7 +27,7 @@ export function jobSpecProblems(path: string, spec: JobSpec, about: JobRules): F
   if (selector === undefined) problems.push(required(childPath(path, 'selector')));
   problems.push(...malformed);
   const { labels } = template.metadata;
-  if (malformed.length === 0 && !matchesLabels(labelSelectorFromObject(selector), labels)) {
+  if (malformed.length === 0 && !selectsLabels(selector, labels)) {
     const detail = '`selector` does not match template `labels`';
     problems.push(invalid(childPath(path, 'template.metadata.labels'), dumpLabels(labels), detail));
   }

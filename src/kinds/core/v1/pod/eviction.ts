@@ -3,7 +3,7 @@
  */
 import * as z from 'zod';
 import { errors, failure } from '../../../../meta/errors.js';
-import { labelSelectorFromObject, matchesLabels } from '../../../../meta/labels.js';
+import { selectsLabels } from '../../../../meta/labels.js';
 import type { DraftObject } from '../../../../meta/object.js';
 import type { Status } from '../../../../meta/status.js';
 import { hint, int64, namedString, optional, pointer } from '../../../../schema/hints.js';
@@ -90,7 +90,7 @@ function isBeyondBudgets({ metadata, status }: Pod): boolean {
 function budgetOf(pod: Pod, { objects, namespace }: PowerContext): PodDisruptionBudget | undefined {
   const all = objects.list(BUDGETS, namespace) as unknown as readonly PodDisruptionBudget[];
   // Without a selector a budget is for no pod, with an empty one for all of them.
-  const mine = all.filter(({ spec }) => matchesLabels(labelSelectorFromObject(spec.selector), pod.metadata.labels));
+  const mine = all.filter(({ spec }) => selectsLabels(spec.selector, pod.metadata.labels));
   if (mine.length < 2) return mine[0];
   throw errors.plain(
     'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',

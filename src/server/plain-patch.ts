@@ -1,0 +1,79 @@
+/**
+ * The most frequent of all patches: a few plain values set in structs that are there already. What it makes of an object
+ * can be told without merging documents and reading the result as one: the object, with these values in place.
+ *
+ * Everything that is not as plain as that is left to those who can tell what to make of it, and how to complain.
+ */
+import { isWritten } from '../merge/apply/managers.js';
+import type { ApiObject, DraftObject } from '../meta/object.js';
+import { plainScalar } from '../schema/decode.js';
+import type { ObjectNode, Structural } from '../schema/structural.js';
+import { copyJson, isRecord, type MutableRecord, setOwn } from '../util/json.js';
+import type { WriteJob } from './job.js';
+import { knownParts } from './known-parts.js';
+
+type Members = Readonly<Record<string, unknown>>;
+type IsShared = (part: object, node: Structural) => boolean;
+
+/** The patched object as a draft, or undefined when the patch is not as plain as that. */
+export function plainlyPatched(live: ApiObject, patch: unknown, job: WriteJob): DraftObject | undefined {
+  const { served, context } = job;
+  const { kind, schema } = served;
+  if (kind.manner !== 'struct' || served.storedAs !== undefined || !isRecord(patch)) return undefined;
+  // What the object is does not change by a patch; and what came from outside may be anything.
+  if (Object.hasOwn(patch, 'kind') || Object.hasOwn(patch, 'apiVersion') || context.store.holdsStrangers)
+    return undefined;
+  const isKnown = knownParts(context, job.request, served);
+  const isShared: IsShared = (part, node) =>
+    isWritten(part) ||
+    (isKnown !== undefined && (node.type === 'list' || node.type === 'object') && isKnown(part, node));
+  const draft = patchedStruct(schema, live as unknown as Members, { patch, isShared }) as DraftObject | undefined;
+  if (draft !== undefined) kind.strategy.defaults?.(draft, job.moment);
+  return draft;
+}
+
+function patchedStruct(
+  node: ObjectNode,
+  live: Members,
+  { patch, isShared }: { readonly patch: Members; readonly isShared: IsShared },
+): MutableRecord | undefined {
+  const values: MutableRecord = {};
+  for (const name of Object.keys(patch)) {
+    const field = node.fields.get(name);
+    const given = patch[name];
+    if (field === undefined || given === undefined) return undefined;
+    const inner = field.node;
+    const was = Object.hasOwn(live, name) ? live[name] : undefined;
+    let value: unknown;
+    if (inner.type === 'scalar') value = plainScalar(inner, given);
+    else if (inner.type === 'object' && inner.manner === 'struct' && isRecord(given) && isRecord(was)) {
+      value = patchedStruct(inner, was, { patch: given, isShared });
+    }
+    if (value === undefined) return undefined;
+    setOwn(values, name, value);
+  }
+  const out: MutableRecord = {};
+  for (const name of Object.keys(live)) {
+    if (Object.hasOwn(values, name)) continue;
+    const value = live[name];
+    setOwn(out, name, typeof value === 'object' ? copied(node.fields.get(name)?.node, value, isShared) : value);
+  }
+  for (const name of Object.keys(values)) setOwn(out, name, values[name]);
+  return out;
+}
+
+/** A part that the patch leaves alone, to be changed by who gets the draft; as it is where nobody will. */
+function copied(node: Structural | undefined, value: unknown, isShared: IsShared): unknown {
+  if (typeof value !== 'object' || value === null || node === undefined) return copyJson(value);
+  if (node.type === 'list' && Array.isArray(value)) {
+    return isShared(value, node) ? value : value.map((item) => copied(node.items, item, isShared));
+  }
+  if (node.type !== 'object' || Array.isArray(value)) return copyJson(value);
+  if (node.reusable === true && isShared(value, node)) return value;
+  const out: MutableRecord = {};
+  for (const name of Object.keys(value)) {
+    const item = (value as Members)[name];
+    setOwn(out, name, typeof item === 'object' ? copied(node.fields.get(name)?.node, item, isShared) : item);
+  }
+  return out;
+}
