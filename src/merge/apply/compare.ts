@@ -149,7 +149,7 @@ function compareSameItems(list: ListNode, before: readonly unknown[], after: rea
 const inside = new WeakMap<object, FieldSet>();
 
 /** All that comes into being, or goes, with a value: the node itself, and what can be owned below it. */
-function everything(node: Structural, value: unknown): FieldSet {
+export function everything(node: Structural, value: unknown): FieldSet {
   if (hasMembers(node, value)) {
     const record = recordOf(value);
     if (node.type !== 'object' || node.reusable !== true || !Object.isFrozen(record)) return everyMember(node, record);

@@ -24,6 +24,7 @@ import { type Manager, type ManagerIdentity, type Managers, managerKey, managerW
 import { merge } from './merge.js';
 import { fieldsOfIntent, fieldsOfObject } from './owned-fields.js';
 import { removeFields } from './remove.js';
+import { reachOfChange } from './same-owners.js';
 import { atomicOnly, namedFieldsToo } from './schema-sets.js';
 import { trackedSchema, UNTRACKED } from './tracked.js';
 
@@ -60,7 +61,29 @@ export interface Update {
 }
 
 /** Who manages the object after an update. */
-export function afterUpdate({ before, after, managers, by, now }: Update, versions: Versions): Managers {
+export function afterUpdate(update: Update, versions: Versions): Managers {
+  return afterChangeOfOwn(update) ?? afterAnyUpdate(update, versions);
+}
+
+/** Most updates change what their writer owned already: then nothing is new but the time. Undefined: this one is other. */
+function afterChangeOfOwn({ before, after, managers, by, now }: Update): Managers | undefined {
+  const key = managerKey(by);
+  const mine = managers.get(key);
+  if (mine === undefined) return undefined;
+  const theirs: FieldSet[] = [];
+  for (const manager of managers.values()) {
+    // What others say of another version is for the long way to find out.
+    if (manager.apiVersion !== before.apiVersion || isEmptySet(manager.fields)) return undefined;
+    if (manager !== mine) theirs.push(manager.fields);
+  }
+  const reach = reachOfChange(trackedSchema(before.schema), before.value, after.value, { mine: mine.fields, theirs });
+  if (reach === 'further') return undefined;
+  if (reach === 'nowhere' || mine.time === now) return managers;
+  return new Map(managers).set(key, managerWith(by, mine.fields, now));
+}
+
+/** The same for any update. */
+export function afterAnyUpdate({ before, after, managers, by, now }: Update, versions: Versions): Managers {
   const key = managerKey(by);
   const settled = settle(managers, { before, after, versions, self: key, mode: 'update' });
   const { added, modified } = settled.comparison;

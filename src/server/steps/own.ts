@@ -11,6 +11,8 @@ import {
   ManagedFieldsError,
   type ManagerIdentity,
   type Managers,
+  managerKey,
+  managerWith,
   NOBODY,
   readManagers,
   storedManagers,
@@ -24,6 +26,8 @@ import {
   type Versioned,
   type Versions,
 } from '../../merge/apply/ownership.js';
+import { isAllThatIsNew } from '../../merge/apply/same-owners.js';
+import { trackedSchema } from '../../merge/apply/tracked.js';
 import { parseApiVersion } from '../../meta/gvk.js';
 import type { ApiObject, DeepReadonly, DraftMeta, DraftObject, ManagedFieldsEntry } from '../../meta/object.js';
 import { complete } from '../../schema/complete.js';
@@ -40,13 +44,11 @@ export function ownNew(draft: DraftObject, job: WriteJob): void {
   const { served } = job;
   const before = emptyObject(served);
   const managers = startingManagers(draft, undefined, job);
-  const next = capUpdaters(updatedOrLost(draft, before, managers, job));
   // A plugin may get hold of the entries and change them, until they are stored.
-  if (job.context.mayRace(served)) {
-    setManagers(draft.metadata, next, undefined);
-    return;
-  }
-  setManagers(draft.metadata, next, lastManagers.get(served));
+  const last = job.context.mayRace(served) ? undefined : lastManagers.get(served);
+  const next = likeLast(draft, { before, managers, last }, job) ?? updatedOrLost(draft, before, managers, job);
+  setManagers(draft.metadata, capUpdaters(next), last);
+  if (job.context.mayRace(served)) return;
   if (draft.metadata.managedFields !== undefined) lastManagers.set(served, draft.metadata.managedFields);
 }
 
@@ -55,6 +57,31 @@ export function ownNew(draft: DraftObject, job: WriteJob): void {
  * same, and share them.
  */
 const lastManagers = new WeakMap<ServedKind, ManagedFieldsEntry[]>();
+
+/** Who creates one object after the other, all of one shape, owns the same of each. Undefined: this one is another. */
+function likeLast(
+  draft: DraftObject,
+  about: { readonly before: object; readonly managers: Managers; readonly last: Entries | undefined },
+  job: WriteJob,
+): Managers | undefined {
+  const { before, managers, last } = about;
+  const { served, moment } = job;
+  const [entry] = last ?? [];
+  if (entry === undefined || last?.length !== 1 || managers.size > 0 || served.kind.custom !== undefined)
+    return undefined;
+  const by = writerOf(job);
+  const { manager = '', operation, apiVersion, subresource = '', fieldsV1 } = entry;
+  if (manager !== by.manager || operation !== 'Update' || apiVersion !== by.apiVersion) return undefined;
+  if (subresource !== by.subresource || fieldsV1 === undefined) return undefined;
+  const fields = fieldsV1 as FieldSet;
+  if (!isAllThatIsNew(trackedSchema(served.schema), before, claimed(draft, before, job), fields)) return undefined;
+  return new Map([[managerKey(by), managerWith(by, fields, moment.now)]]);
+}
+
+function writerOf({ served, request }: WriteJob): ManagerIdentity {
+  const { apiVersion } = served;
+  return { manager: managerOf(request), operation: 'Update', apiVersion, subresource: request.subresource ?? '' };
+}
 
 /** What an update changes belongs to who updates. */
 export function ownUpdated(draft: DraftObject, live: ApiObject, job: WriteJob): void {
@@ -77,12 +104,10 @@ function updatedOrLost(draft: DraftObject, before: unknown, managers: Managers, 
 }
 
 function updated(draft: DraftObject, before: unknown, managers: Managers, job: WriteJob): Managers {
-  const { served, moment, request } = job;
-  const { apiVersion } = served;
-  const { subresource = '' } = request;
-  const by: ManagerIdentity = { manager: managerOf(request), operation: 'Update', apiVersion, subresource };
-  const [was, is] = [asVersioned(served, before), asVersioned(served, claimed(draft, before, job))];
-  return afterUpdate({ before: was, after: is, managers, by, now: moment.now }, versionsOf(job));
+  const { served, moment } = job;
+  const was = asVersioned(served, before);
+  const is = asVersioned(served, claimed(draft, before, job));
+  return afterUpdate({ before: was, after: is, managers, by: writerOf(job), now: moment.now }, versionsOf(job));
 }
 
 /** The draft with all that cannot be owned here as it was before: what is the same is not compared. */
