@@ -2,27 +2,36 @@
  * The last touch on an object of structs before it is stored: fields in wire order, whoever filled them in, and empty
  * lists and maps as the reference server's storage gives them back, which does not tell them from absent ones.
  */
-import { isRecord, type MutableRecord, setOwn } from '../util/json.js';
+import { deepFreeze, isRecord, type MutableRecord, setOwn } from '../util/json.js';
 import { type Field, fieldsOf, type ObjectNode, type Structural } from './structural.js';
 
-/** The value in its stored form: itself when it is in that form already. */
-export function arrange(node: Structural, value: unknown): unknown {
+/** The value in its stored form: itself when it is in that form already. `isFinal`: it is also frozen, all the way down. */
+export function arrange(node: Structural, value: unknown, isFinal = false): unknown {
   // What is frozen came from the store, in the right form.
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   switch (node.type) {
     case 'object':
-      return node.manner === 'struct' && isRecord(value) ? arrangeStruct(node, value) : value;
+      if (node.manner === 'struct' && isRecord(value)) return arrangeStruct(node, value, isFinal);
+      break;
     case 'list':
-      return Array.isArray(value) ? arrangeList(node.items, value) : value;
+      if (Array.isArray(value)) return arrangeList(node.items, value, isFinal);
+      break;
     case 'map':
-      return isRecord(value) ? arrangeMap(node.values, value) : value;
+      if (isRecord(value)) return arrangeMap(node.values, value, isFinal);
+      break;
     case 'scalar':
     case 'any':
-      return value;
+      break;
   }
+  return isFinal ? deepFreeze(value) : value;
 }
 
-function arrangeStruct(node: ObjectNode, record: MutableRecord): MutableRecord {
+function arrangeStruct(node: ObjectNode, record: MutableRecord, isFinal: boolean): MutableRecord {
+  const arranged = inWireOrder(node, record, isFinal);
+  return isFinal ? Object.freeze(arranged) : arranged;
+}
+
+function inWireOrder(node: ObjectNode, record: MutableRecord, isFinal: boolean): MutableRecord {
   const keys = Object.keys(record);
   const fields = fieldsOf(node);
   // Copied from the first difference on: most records are as they should be.
@@ -33,7 +42,7 @@ function arrangeStruct(node: ObjectNode, record: MutableRecord): MutableRecord {
     const { name } = field;
     if (!Object.hasOwn(record, name)) continue;
     const before = record[name];
-    const after = typeof before === 'object' ? storedField(field, before) : before;
+    const after = typeof before === 'object' ? storedField(field, before, isFinal) : before;
     if (out === undefined) {
       if (after === before && after !== undefined && keys[kept] === name) {
         kept++;
@@ -54,10 +63,10 @@ function firstOf(record: MutableRecord, keys: readonly string[], count: number):
 }
 
 /** A field as it is stored; undefined when it is not on the wire. */
-export function storedField({ node, presence }: Field, value: unknown): unknown {
+export function storedField({ node, presence }: Field, value: unknown, isFinal = false): unknown {
   if (value === undefined) return undefined;
   if (presence !== 'pointer' && isEmptyCollection(value, node)) return presence === 'always' ? null : undefined;
-  return arrange(node, value);
+  return arrange(node, value, isFinal);
 }
 
 function isEmptyCollection(value: unknown, node: Structural): boolean {
@@ -67,14 +76,22 @@ function isEmptyCollection(value: unknown, node: Structural): boolean {
   return true;
 }
 
-function arrangeList(items: Structural, list: readonly unknown[]): readonly unknown[] {
-  if (items.type === 'scalar' || items.type === 'any') return list;
-  const arranged = list.map((item) => arrange(items, item));
-  return arranged.some((item, index) => item !== list[index]) ? arranged : list;
+function arrangeList(items: Structural, list: readonly unknown[], isFinal: boolean): readonly unknown[] {
+  if (items.type === 'scalar' || items.type === 'any') return isFinal ? deepFreeze(list) : list;
+  let arranged: unknown[] | undefined;
+  for (let index = 0; index < list.length; index++) {
+    const item = arrange(items, list[index], isFinal);
+    if (item === list[index]) continue;
+    arranged ??= [...list];
+    arranged[index] = item;
+  }
+  const result = arranged ?? list;
+  return isFinal ? Object.freeze(result) : result;
 }
 
-function arrangeMap(values: Structural, record: MutableRecord): MutableRecord {
-  if (values.type === 'scalar' || values.type === 'any') return record;
-  for (const key of Object.keys(record)) setOwn(record, key, arrange(values, record[key]));
-  return record;
+function arrangeMap(values: Structural, record: MutableRecord, isFinal: boolean): MutableRecord {
+  if (values.type !== 'scalar' && values.type !== 'any') {
+    for (const key of Object.keys(record)) setOwn(record, key, arrange(values, record[key], isFinal));
+  }
+  return isFinal ? deepFreeze(record) : record;
 }

@@ -29,6 +29,8 @@ export class KnownParts {
    */
   note(schema: ObjectNode, object: object, live?: object): void {
     for (const { names, node, isList } of routesOf(schema)) {
+      // What stands in the same is the same.
+      if (live !== undefined && isShared(object, live, names[0] ?? '')) continue;
       const part = walk(object, names);
       const before = live === undefined ? undefined : walk(live, names);
       if (part === undefined || part === before) continue;
@@ -43,6 +45,10 @@ export class KnownParts {
   #noteItem(item: unknown, node: ObjectNode): void {
     if (isRecord(item) && !this.#nodeOf.has(item)) this.#nodeOf.set(item, node);
   }
+}
+
+function isShared(object: object, live: object, name: string): boolean {
+  return (object as Record<string, unknown>)[name] === (live as Record<string, unknown>)[name];
 }
 
 function walk(object: object, names: readonly string[]): object | undefined {

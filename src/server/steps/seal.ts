@@ -11,11 +11,11 @@ import { deepFreeze, setOwn } from '../../util/json.js';
 /** The object with its version; without one for a dry-run create, which has none. */
 export function seal(schema: ObjectNode, draft: DraftObject, resourceVersion: string | undefined): ApiObject {
   const metadata = arrangeMetadata(draft.metadata, resourceVersion);
-  const sealed = schema.manner === 'struct' ? arranged(schema, draft, metadata) : ordered(schema, draft, metadata);
-  return deepFreeze(sealed) as unknown as ApiObject;
+  if (schema.manner !== 'struct') return deepFreeze(ordered(schema, draft, metadata)) as unknown as ApiObject;
+  return Object.freeze(arranged(schema, draft, deepFreeze(metadata))) as unknown as ApiObject;
 }
 
-/** The draft's fields in their stored form; its metadata is arranged already. */
+/** The draft's fields in their stored form, frozen; its metadata is so already. */
 function arranged(schema: ObjectNode, draft: DraftObject, metadata: MutableRecord): MutableRecord {
   const body = draft as unknown as MutableRecord;
   const out: MutableRecord = {};
@@ -26,7 +26,7 @@ function arranged(schema: ObjectNode, draft: DraftObject, metadata: MutableRecor
     if (name === 'metadata') out['metadata'] = metadata;
     else if (Object.hasOwn(body, name)) {
       const given = body[name];
-      const value = typeof given === 'object' ? storedField(field, given) : given;
+      const value = typeof given === 'object' ? storedField(field, given, true) : given;
       if (value !== undefined) setOwn(out, name, value);
     }
   }
