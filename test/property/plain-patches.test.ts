@@ -1,0 +1,184 @@
+/**
+ * Patches that set a few values are carried out by a shorter way, unless the store holds what nobody has judged. Whatever
+ * the patch: both ways lead to the same object, the same owners, the same complaint.
+ */
+import { expect, test, vi } from 'vitest';
+import { createClient } from '../../src/client/client.js';
+import { mergePatch, strategicPatch } from '../../src/client/patches.js';
+import { CoreEvent, Deployment, Job, Pod, Service } from '../../src/kinds/index.js';
+import type { Kind } from '../../src/kinds/kind.js';
+import { StatusError } from '../../src/meta/errors.js';
+import { parseCapture, testCluster } from '../../src/testing/index.js';
+import fc from './seeded.js';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const container = { name: 'web', image: 'web:1' };
+interface Subject {
+  readonly kind: Kind;
+  readonly input: object;
+  /** A patch that is plain, and that nothing speaks against. */
+  readonly plain: (count: number, text: string) => object;
+}
+
+const SUBJECTS: readonly Subject[] = [
+  {
+    kind: CoreEvent as unknown as Kind,
+    input: {
+      involvedObject: { kind: 'Pod', namespace: 'default', name: 'web' },
+      reason: 'Started',
+      message: 'first',
+      source: { component: 'test' },
+      type: 'Normal',
+      count: 1,
+      firstTimestamp: '2024-01-01T00:00:00Z',
+    },
+    plain: (count, text) => ({ count, message: text, lastTimestamp: `2024-01-01T00:00:0${count}Z` }),
+  },
+  {
+    kind: Deployment as unknown as Kind,
+    input: {
+      spec: {
+        replicas: 2,
+        selector: { matchLabels: { app: 'web' } },
+        template: { metadata: { labels: { app: 'web' } }, spec: { containers: [container] } },
+      },
+    },
+    plain: (count) => ({ spec: { replicas: count, minReadySeconds: count }, status: { replicas: count } }),
+  },
+  {
+    kind: Pod as unknown as Kind,
+    input: { spec: { containers: [container], nodeName: 'n' } },
+    plain: (count, text) => ({ spec: { activeDeadlineSeconds: count }, status: { reason: text, message: text } }),
+  },
+  {
+    kind: Service as unknown as Kind,
+    input: { spec: { ports: [{ port: 80 }], selector: { app: 'web' } } },
+    plain: (count) => ({ spec: { sessionAffinity: count % 2 === 0 ? 'None' : 'ClientIP' } }),
+  },
+  {
+    kind: Job as unknown as Kind,
+    input: { spec: { suspend: true, template: { spec: { restartPolicy: 'Never', containers: [container] } } } },
+    plain: (count) => ({ spec: { parallelism: count, activeDeadlineSeconds: count } }),
+  },
+];
+
+const scalar = fc.oneof(
+  fc.constantFrom(
+    '',
+    'a',
+    'Local',
+    'first',
+    '2024-05-01T12:00:00Z',
+    '2024-05-01T14:00:00+02:00',
+    '0001-01-01T00:00:00Z',
+  ),
+  fc.constantFrom(0, 1, 7, -1, 2 ** 31, 2 ** 40, 1.5, true, false, null),
+);
+const inner = fc.dictionary(
+  fc.constantFrom(
+    'replicas',
+    'paused',
+    'suspend',
+    'parallelism',
+    'activeDeadlineSeconds',
+    'type',
+    'component',
+    'host',
+    'uid',
+    'generateName',
+    'phase',
+    'message',
+    'startTime',
+    'unknown',
+    '$patch',
+    'terminationGracePeriodSeconds',
+    'minReadySeconds',
+  ),
+  scalar,
+  { minKeys: 1, maxKeys: 3 },
+);
+const patch = fc.dictionary(
+  fc.constantFrom(
+    'spec',
+    'status',
+    'metadata',
+    'source',
+    'count',
+    'message',
+    'reason',
+    'lastTimestamp',
+    'eventTime',
+    'type',
+    'kind',
+    'apiVersion',
+    'unknown',
+    'action',
+  ),
+  fc.oneof({ weight: 2, arbitrary: scalar }, { weight: 3, arbitrary: inner }),
+  { minKeys: 1, maxKeys: 3 },
+);
+
+const step = fc.record({
+  patch,
+  isPlain: fc.boolean(),
+  count: fc.integer({ min: 1, max: 9 }),
+  text: fc.constantFrom('a', 'b'),
+  type: fc.constantFrom('strategic', 'merge'),
+  status: fc.boolean(),
+  by: fc.constantFrom('a', 'b'),
+  seconds: fc.integer({ min: 0, max: 2 }),
+});
+
+/** One is enough: nobody knows which of all objects came with it. */
+const STRANGERS = parseCapture(
+  JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'stranger', namespace: 'default' } }),
+);
+
+type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
+
+async function play(index: number, steps: readonly Step[], holdsStrangers: boolean): Promise<readonly unknown[]> {
+  const { kind, input, plain } = SUBJECTS[index] as (typeof SUBJECTS)[number];
+  const cluster = testCluster(holdsStrangers ? { from: STRANGERS } : {});
+  await createClient({ transport: cluster, fieldManager: 'a' })
+    .api(kind)
+    .create({ metadata: { name: 'it', labels: { app: 'web' } }, ...input } as never);
+  const told: unknown[] = [];
+  for (const each of steps) {
+    await cluster.clock.advance(each.seconds * 1000);
+    const api = createClient({ transport: cluster, fieldManager: each.by }).api(kind);
+    const body = (each.isPlain ? plain(each.count, each.text) : each.patch) as never;
+    const sent = each.type === 'merge' ? mergePatch(body) : strategicPatch(body);
+    const place =
+      each.status && Object.hasOwn(kind.subresources, 'status') ? (api as never as { status: typeof api }).status : api;
+    try {
+      const { metadata, ...rest } = (await place.patch('it', sent as never)) as { metadata: Record<string, unknown> };
+      const { resourceVersion: _version, uid: _uid, ...kept } = metadata;
+      told.push({ ...rest, metadata: kept });
+    } catch (error) {
+      if (!StatusError.is(error)) throw error;
+      told.push(error.status);
+    }
+  }
+  await cluster.close();
+  return told;
+}
+
+test('a plain patch does what the same patch does on the long way', async () => {
+  let accepted = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.nat({ max: SUBJECTS.length - 1 }),
+      fc.array(step, { minLength: 2, maxLength: 5 }),
+      async (index, steps) => {
+        const short = await play(index, steps, false);
+        expect(short).toStrictEqual(await play(index, steps, true));
+        accepted += short.filter(
+          (answer) => 'metadata' in (answer as object) && 'name' in (answer as { metadata: object }).metadata,
+        ).length;
+      },
+    ),
+    { numRuns: 250 },
+  );
+  expect(accepted).toBeGreaterThan(100);
+});

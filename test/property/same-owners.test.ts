@@ -1,0 +1,121 @@
+/**
+ * Who owns what is told without working out what has changed, where that is enough: the answer is the same as on the
+ * long way, whatever the objects and whoever wrote to them before.
+ */
+import { expect, test } from 'vitest';
+import { type FieldSet, NOTHING, sameSet } from '../../src/merge/apply/field-set.js';
+import { type Managers, NOBODY, writeManagers } from '../../src/merge/apply/managers.js';
+import {
+  afterAnyUpdate,
+  afterUpdate,
+  applyIntent,
+  type Versioned,
+  type Versions,
+} from '../../src/merge/apply/ownership.js';
+import { isAllThatIsNew } from '../../src/merge/apply/same-owners.js';
+import type { ObjectNode } from '../../src/schema/structural.js';
+import { any, atomicMap, keyed, list, map, number, open, set, string, struct } from '../unit/merge/apply/nodes.js';
+import fc from './seeded.js';
+
+const SCHEMA: ObjectNode = struct({
+  text: string,
+  count: number,
+  whole: list(string),
+  lump: atomicMap(string),
+  labels: map(string),
+  words: set(string),
+  parts: keyed(['name'], { name: string, size: number }),
+  inner: struct({ text: string, deep: struct({ count: number, labels: map(string) }) }),
+  rest: open({ text: string }),
+  loose: any,
+});
+
+const text = fc.constantFrom('a', 'b', 'c');
+const few = fc.integer({ min: 0, max: 2 });
+const labels = fc.dictionary(text, text, { maxKeys: 3 });
+const sometimes = { requiredKeys: [] };
+const document = fc.record(
+  {
+    text,
+    count: few,
+    whole: fc.array(text, { maxLength: 2 }),
+    lump: labels,
+    labels: fc.oneof(labels, fc.constant(null)),
+    words: fc.uniqueArray(text, { maxLength: 3 }),
+    parts: fc.uniqueArray(fc.record({ name: text, size: few }), { maxLength: 3, selector: ({ name }) => name }),
+    inner: fc.record({ text, deep: fc.record({ count: few, labels }, sometimes), unknown: text }, { requiredKeys: [] }),
+    rest: fc.record({ text, other: text }, sometimes),
+    loose: fc.oneof(text, labels, fc.array(few, { maxLength: 2 })),
+    unknown: text,
+  },
+  sometimes,
+);
+
+const write = fc.record({
+  by: fc.constantFrom('a', 'b', 'c'),
+  verb: fc.constantFrom('update', 'update', 'update', 'apply'),
+  seconds: few,
+  document,
+});
+
+const versions: Versions = { convert: (object) => object, filter: (fields) => fields };
+const versioned = (value: unknown): Versioned => ({ apiVersion: 'v1', schema: SCHEMA, value });
+const timeOf = (seconds: number) => `2024-01-01T00:00:0${seconds}Z`;
+
+test('an update moves ownership as on the long way', () => {
+  let shortened = 0;
+  fc.assert(
+    fc.property(document, fc.array(write, { minLength: 2, maxLength: 8 }), (first, writes) => {
+      let value: unknown = first;
+      let managers: Managers = NOBODY;
+      for (const { by: manager, verb, seconds, document: next } of writes) {
+        const now = timeOf(seconds);
+        if (verb === 'apply') {
+          const by = { manager, operation: 'Apply', apiVersion: 'v1', subresource: '' } as const;
+          const intent = { text: (next as { text?: string }).text ?? 'a', inner: { text: 'b' } };
+          const applied = applyIntent({ live: versioned(value), intent, managers, by, force: true, now }, versions);
+          value = applied.object ?? value;
+          managers = applied.managers;
+          continue;
+        }
+        const by = { manager, operation: 'Update', apiVersion: 'v1', subresource: '' } as const;
+        // Often most of it stays as it was.
+        const after = seconds === 0 ? next : { ...(value as object), text: (next as { text?: string }).text ?? 'c' };
+        const update = { before: versioned(value), after: versioned(after), managers, by, now };
+        const long = afterAnyUpdate(update, versions);
+        const short = afterUpdate(update, versions);
+        expect(writeManagers(short)).toStrictEqual(writeManagers(long));
+        if (short !== long && short.size === managers.size) shortened++;
+        value = after;
+        managers = long;
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+  expect(shortened).toBeGreaterThan(1_000);
+});
+
+function ownedAnew(before: unknown, after: unknown): FieldSet {
+  const by = { manager: 'a', operation: 'Update', apiVersion: 'v1', subresource: '' } as const;
+  const update = { before: versioned(before), after: versioned(after), managers: NOBODY, by, now: timeOf(0) };
+  const [manager] = afterAnyUpdate(update, versions).values();
+  return manager?.fields ?? NOTHING;
+}
+
+const EMPTY = { inner: { deep: {} }, labels: null, parts: null };
+
+test('a set is all that is new only where the long way finds the same', () => {
+  let found = 0;
+  fc.assert(
+    fc.property(document, document, fc.constantFrom({}, EMPTY), (first, second, before) => {
+      const fields = ownedAnew(before, first);
+      for (const after of [first, second]) {
+        if (!isAllThatIsNew(SCHEMA, before, after, fields)) continue;
+        found++;
+        expect(sameSet(fields, ownedAnew(before, after))).toBe(true);
+      }
+    }),
+    { numRuns: 3_000 },
+  );
+  expect(found).toBeGreaterThan(1_000);
+});
