@@ -13,6 +13,7 @@ import {
   parseLabelSelector,
   printLabelSelector,
   SelectorError,
+  selectsLabels,
 } from '../../../src/meta/labels.js';
 import { hasVectors, readVectors, vectorSuite } from './vectors.js';
 
@@ -147,6 +148,27 @@ describe('selector objects', () => {
   test('absent matches nothing, empty matches everything', () => {
     expect(matchesLabels(labelSelectorFromObject(undefined), {})).toBe(false);
     expect(matchesLabels(labelSelectorFromObject({}), {})).toBe(true);
+  });
+
+  test('one question is answered as by a matcher', () => {
+    const objects: readonly (LabelSelectorObject | undefined)[] = [
+      undefined,
+      {},
+      { matchLabels: {} },
+      { matchLabels: { a: '1' } },
+      { matchLabels: { a: '1', b: '' } },
+      { matchLabels: { constructor: 'x' } },
+      { matchLabels: { a: '1' }, matchExpressions: [] },
+      { matchLabels: { a: '1' }, matchExpressions: [{ key: 'b', operator: 'DoesNotExist' }] },
+      { matchExpressions: [{ key: 'a', operator: 'Like' }] },
+    ];
+    const labels = [undefined, {}, { a: '1' }, { a: '2' }, { a: '1', b: '' }, { a: '1', b: '2' }];
+    for (const object of objects) {
+      for (const each of labels) {
+        expect(selectsLabels(object, each)).toBe(matchesLabels(labelSelectorFromObject(object), each));
+      }
+    }
+    expect(selectsLabels({ matchLabels: { a: '1' } }, { a: '1', c: '3' })).toBe(true);
   });
 
   test('an unknown operator matches nothing', () => {

@@ -57,6 +57,38 @@ describe('bookmarks', () => {
     expect(await reader.read()).toBe('waiting');
   });
 
+  test('need no timer as long as nothing is written, and keep their minutes', async () => {
+    const cluster = testCluster();
+    const reader = follow(cluster);
+    await reader.read();
+    await writeElsewhere(cluster, 'a');
+    const { pending } = cluster.clock;
+    await cluster.clock.advance(2 * MINUTE);
+    expect(await reader.readAll()).toEqual(['BOOKMARK 5']);
+    expect(cluster.clock.pending).toBe(pending - 1);
+    await cluster.clock.advance(10 * MINUTE + 1_000);
+    await writeElsewhere(cluster, 'b');
+    expect(cluster.clock.pending).toBe(pending);
+    await cluster.clock.advance(MINUTE - 1_001);
+    expect(await reader.read()).toBe('waiting');
+    await cluster.clock.advance(1);
+    expect(await reader.readAll()).toEqual(['BOOKMARK 6']);
+  });
+
+  test('come to a watch that begins while there is no timer', async () => {
+    const cluster = testCluster();
+    const first = follow(cluster);
+    await first.read();
+    const { resourceVersion } = cluster;
+    await writeElsewhere(cluster, 'a');
+    await cluster.clock.advance(5 * MINUTE);
+    const watch = cluster.api(ConfigMap).watch({ resourceVersion, allowWatchBookmarks: true });
+    const late = new Reader(watch);
+    await late.read();
+    await cluster.clock.advance(MINUTE);
+    expect(await late.readAll()).toEqual(['BOOKMARK 5']);
+  });
+
   test('do not come to those who did not ask', async () => {
     const cluster = testCluster();
     const reader = new Reader(cluster.api(ConfigMap).watch({ resourceVersion: cluster.resourceVersion }));

@@ -1,0 +1,99 @@
+/** Who has nothing to do is not asked, and is there again the moment there is something. */
+import {
+  type AdmissionPlugin,
+  defaultAdmission,
+  inReferenceOrder,
+  mutatingAdmissionWebhook,
+} from 'orchplane/admission';
+import { ConfigMap, MutatingWebhookConfiguration, ValidatingAdmissionPolicyBinding } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import { awakePlugins } from '../../../src/server/awake-plugins.js';
+import { Store } from '../../../src/storage/store.js';
+import { hookCluster, mutateWith, patching } from '../webhooks/hooks.js';
+
+const marking = patching({ op: 'add', path: '/metadata/annotations', value: { by: 'hook' } });
+
+async function annotationOf(cluster: ReturnType<typeof testCluster>, name: string): Promise<string | undefined> {
+  const { metadata } = await cluster.api(ConfigMap).create({ metadata: { name } });
+  return metadata.annotations?.['by'];
+}
+
+describe('webhooks', () => {
+  test('are asked from their configuration on, and no longer when it is gone', async () => {
+    const { cluster, calls } = hookCluster({ hook: marking });
+    expect(await annotationOf(cluster, 'before')).toBe(undefined);
+    await mutateWith(cluster, 'hooks', { service: 'hook' });
+    expect(await annotationOf(cluster, 'during')).toBe('hook');
+    await cluster.api(MutatingWebhookConfiguration).delete('hooks');
+    expect(await annotationOf(cluster, 'after')).toBe(undefined);
+    expect(calls.length).toBe(1);
+  });
+
+  test('come and go with the state of the cluster', async () => {
+    const { cluster } = hookCluster({ hook: marking });
+    const without = cluster.snapshot();
+    await mutateWith(cluster, 'hooks', { service: 'hook' });
+    const along = cluster.snapshot();
+    const fork = cluster.fork();
+    expect(await annotationOf(fork as typeof cluster, 'a')).toBe('hook');
+    cluster.restore(without);
+    expect(await annotationOf(cluster, 'a')).toBe(undefined);
+    cluster.restore(along);
+    expect(await annotationOf(cluster, 'a')).toBe('hook');
+  });
+
+  test('that come while a plugin before them is waited for are asked', async () => {
+    const slow: AdmissionPlugin = {
+      name: 'Slow',
+      mutate: async ({ served, rounds }) => {
+        if (served.kind.kind !== 'ConfigMap' || rounds.round > 0) return;
+        await mutateWith(cluster, 'hooks', { service: 'hook' });
+      },
+    };
+    const { cluster } = hookCluster({ hook: marking }, {}, { admission: [slow, ...defaultAdmission] });
+    expect(await annotationOf(cluster, 'slow')).toBe('hook');
+  });
+});
+
+test('what somebody makes of a copy of a plugin is asked in any case', async () => {
+  const copy: AdmissionPlugin = {
+    ...mutatingAdmissionWebhook,
+    name: 'Copy',
+    mutate: ({ object }) => {
+      if (object !== undefined) object.metadata.annotations = { by: 'copy' };
+    },
+  };
+  const cluster = testCluster({ admission: inReferenceOrder([...defaultAdmission, copy]) });
+  expect(await annotationOf(cluster, 'a')).toBe('copy');
+});
+
+test('clusters of one chain share the lists of who is awake', async () => {
+  const [one, other] = [testCluster(), testCluster()];
+  const chain = [mutatingAdmissionWebhook, { name: 'Other' }];
+  const clock = one.clock;
+  const lists = [one, other].map(({ dialect }) =>
+    awakePlugins(chain, new Store({ clock, maxAgeMs: 1, maxEvents: 1 }), dialect)(),
+  );
+  expect(lists[0]).toEqual([{ name: 'Other' }]);
+  expect(lists[1]).toBe(lists[0]);
+});
+
+test('a binding of a policy is seen by the very next write', async () => {
+  const cluster = testCluster();
+  await cluster.applyYaml(`
+apiVersion: admissionregistration.orch.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: { name: none }
+spec:
+  matchConstraints: { resourceRules: [{ apiGroups: [''], apiVersions: [v1], resources: [configmaps], operations: [CREATE] }] }
+  validations: [{ expression: 'false', message: no more }]
+`);
+  expect((await cluster.api(ConfigMap).create({ metadata: { name: 'a' } })).metadata.name).toBe('a');
+  await cluster
+    .api(ValidatingAdmissionPolicyBinding)
+    .create({ metadata: { name: 'none' }, spec: { policyName: 'none', validationActions: ['Deny'] } });
+  await expect(cluster.api(ConfigMap).create({ metadata: { name: 'b' } })).rejects.toThrow('no more');
+  await cluster.api(ValidatingAdmissionPolicyBinding).delete('none');
+  expect((await cluster.api(ConfigMap).create({ metadata: { name: 'c' } })).metadata.name).toBe('c');
+});
