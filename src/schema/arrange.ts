@@ -50,7 +50,8 @@ function inWireOrder(node: ObjectNode, record: MutableRecord, isFinal: boolean):
       }
       out = firstOf(record, keys, kept);
     }
-    if (after !== undefined) setOwn(out, name, after);
+    // The names of structs are ours.
+    if (after !== undefined) out[name] = after;
   }
   if (out !== undefined) return out;
   return kept === keys.length ? record : firstOf(record, keys, kept);
@@ -58,7 +59,7 @@ function inWireOrder(node: ObjectNode, record: MutableRecord, isFinal: boolean):
 
 function firstOf(record: MutableRecord, keys: readonly string[], count: number): MutableRecord {
   const out: MutableRecord = {};
-  for (let index = 0; index < count; index++) setOwn(out, keys[index] as string, record[keys[index] as string]);
+  for (let index = 0; index < count; index++) out[keys[index] as string] = record[keys[index] as string];
   return out;
 }
 

@@ -82,6 +82,7 @@ function decodeObject(node: ObjectNode, raw: unknown, place: Place | undefined, 
   enter(walk);
   const out: MutableRecord = {};
   let known = 0;
+  const isStruct = node.manner === 'struct';
   const fields = fieldsOf(node);
   for (let index = 0; index < fields.length; index++) {
     const field = fields[index] as ListedField;
@@ -98,7 +99,10 @@ function decodeObject(node: ObjectNode, raw: unknown, place: Place | undefined, 
     const value = isThere
       ? decodeField(node, field, given, { walk, holder: raw, above: place })
       : absentField(node, field, undefined);
-    if (value !== undefined) setOwn(out, name, value);
+    if (value === undefined) continue;
+    // The names of structs are ours.
+    if (isStruct) out[name] = value;
+    else setOwn(out, name, value);
   }
   if (known !== Object.keys(raw).length) keepOrDrop(node, raw, out, walk);
   walk.depth--;

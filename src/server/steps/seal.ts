@@ -27,7 +27,8 @@ function arranged(schema: ObjectNode, draft: DraftObject, metadata: MutableRecor
     else if (Object.hasOwn(body, name)) {
       const given = body[name];
       const value = typeof given === 'object' ? storedField(field, given, true) : given;
-      if (value !== undefined) setOwn(out, name, value);
+      // The names of structs are ours.
+      if (value !== undefined) out[name] = value;
     }
   }
   return out;
