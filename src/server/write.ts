@@ -22,7 +22,7 @@ import { needsSecondLook } from './second-look.js';
 import { type Admitted, admit, runEffects } from './steps/admit.js';
 import { alreadyExists, commitCreate, commitUpdate, readLive, refuseRevision } from './steps/commit.js';
 import { normalized } from './steps/normalize.js';
-import { lendManagers, ownNew, ownUpdated, withTimesOf } from './steps/own.js';
+import { lendManagers, liveIfSame, ownNew, ownUpdated } from './steps/own.js';
 import { prepareForCreate, prepareForUpdate, wipeSystemFields } from './steps/prepare.js';
 import { dropRepeatedOwners, reconcileName, reconcileNamespace } from './steps/reconcile.js';
 import { seal } from './steps/seal.js';
@@ -213,7 +213,7 @@ function replace(
   }
   strategy.canonicalize?.(draft, job.moment);
   // From here on nobody can change it, not even who kept the draft.
-  const sealed = withTimesOf(live, seal(job.served.schema, draft, live.metadata.resourceVersion));
+  const sealed = liveIfSame(live, seal(job.served.schema, draft, live.metadata.resourceVersion));
   job.context.known.note(job.served.schema, sealed, live);
   strategy.permitValid?.(sealed, live, powerContext(job, deleteObject));
   const admitted = chain(admit('validate', judged(sealed, live, about.update), job), () =>

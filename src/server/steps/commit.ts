@@ -70,13 +70,17 @@ function hasRevision(text: string | undefined): boolean {
 
 /** Seals a draft and stores it as a new version. */
 export function commitDraft(draft: DraftObject, live: ApiObject, job: WriteJob): ApiObject {
-  return commitUpdate(seal(job.served.schema, draft, live.metadata.resourceVersion), live, job);
+  const next = seal(job.served.schema, draft, live.metadata.resourceVersion);
+  return commitUpdate(deepEqual(next, live) ? live : next, live, job);
 }
 
-/** Stores a new version, sealed at the live one's; an update that changes nothing keeps the live one, version and all. */
+/**
+ * Stores a new version, sealed at the live one's. An update that changes nothing, which is then the live object itself,
+ * keeps that, version and all.
+ */
 export function commitUpdate(next: ApiObject, live: ApiObject, job: WriteJob): ApiObject {
   const key = keyFor(job, live.metadata.name);
-  if (deepEqual(next, live) && isStoredSo(next, live, job.served)) {
+  if (next === live && isStoredSo(next, live, job.served)) {
     // No change to an object that has changed meanwhile may well be one.
     if (job.context.store.get(key) !== storedFormOf(live)) throw new StorageError('stale');
     return live;

@@ -319,15 +319,17 @@ export function servedIn({ served, context }: WriteJob, apiVersion: string): Ser
 }
 
 /**
- * An object that has not changed keeps the times of its managers: that somebody applied the same once more is no reason
- * to store it again.
+ * The live object where the next says the same, whatever the times of its managers: that somebody applied the same once
+ * more is no reason to store it again. Both are in the version that was asked for.
  */
-export function withTimesOf(live: ApiObject, next: ApiObject): ApiObject {
+export function liveIfSame(live: ApiObject, next: ApiObject): ApiObject {
   const before = live.metadata.managedFields;
   const after = next.metadata.managedFields;
-  if (before === undefined || after === undefined || before === after || before.length !== after.length) return next;
-  const isSame = after.every((entry, index) => sameButTime(entry, before[index] as Entries[number]));
-  if (!isSame) return next;
+  if (before === undefined || after === undefined || before === after) return deepEqual(next, live) ? live : next;
+  if (before.length !== after.length) return next;
+  for (let index = 0; index < after.length; index++) {
+    if (!sameButTime(after[index] as Entries[number], before[index] as Entries[number])) return next;
+  }
   // Most often it is the body that differs; then nothing has to be put together for a comparison.
   if (!sameBody(next, live)) return next;
   const metadata = { ...next.metadata, managedFields: before };
