@@ -23,7 +23,9 @@ export function awakePlugins(chain: readonly AdmissionPlugin[], store: Store, di
     );
     return tables === undefined ? [] : [{ plugin, tables }];
   });
-  if (sleepers.length === 0) return () => chain;
+  // Plugins of users may write while they are asked, and wake others that come after them.
+  const areOurs = chain.every((plugin) => plugin.isBuiltIn === true || neededBy(plugin) !== undefined);
+  if (sleepers.length === 0 || !areOurs) return () => chain;
   const mark: Mark = store.markOf(sleepers.flatMap(({ tables }) => tables));
   let seen = -1;
   let awake: readonly AdmissionPlugin[] = chain;

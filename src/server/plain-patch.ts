@@ -46,7 +46,7 @@ function patchedStruct(
     const was = Object.hasOwn(live, name) ? live[name] : undefined;
     let value: unknown;
     if (inner.type === 'scalar') value = plainScalar(inner, given);
-    else if (inner.type === 'object' && inner.manner === 'struct' && isRecord(given) && isRecord(was)) {
+    else if (isMerged(inner) && isRecord(given) && isRecord(was)) {
       value = patchedStruct(inner, was, { patch: given, isShared });
     }
     if (value === undefined) return undefined;
@@ -60,6 +60,11 @@ function patchedStruct(
   }
   for (const name of Object.keys(values)) setOwn(out, name, values[name]);
   return out;
+}
+
+/** A struct that is not replaced as a whole. */
+function isMerged(node: Structural): node is ObjectNode {
+  return node.type === 'object' && node.manner === 'struct' && node.patchStrategy === undefined;
 }
 
 /** A part that the patch leaves alone, to be changed by who gets the draft; as it is where nobody will. */

@@ -5,7 +5,7 @@
 import { expect, test, vi } from 'vitest';
 import { createClient } from '../../src/client/client.js';
 import { mergePatch, strategicPatch } from '../../src/client/patches.js';
-import { CoreEvent, Deployment, Job, Pod, Service } from '../../src/kinds/index.js';
+import { CoreEvent, Deployment, Job, Pod, PodDisruptionBudget, Service } from '../../src/kinds/index.js';
 import type { Kind } from '../../src/kinds/kind.js';
 import { StatusError } from '../../src/meta/errors.js';
 import { parseCapture, testCluster } from '../../src/testing/index.js';
@@ -55,6 +55,14 @@ const SUBJECTS: readonly Subject[] = [
     kind: Service as unknown as Kind,
     input: { spec: { ports: [{ port: 80 }], selector: { app: 'web' } } },
     plain: (count) => ({ spec: { sessionAffinity: count % 2 === 0 ? 'None' : 'ClientIP' } }),
+  },
+  {
+    kind: PodDisruptionBudget as unknown as Kind,
+    input: { spec: { maxUnavailable: 1, selector: { matchLabels: { app: 'web' } } } },
+    // The selector is replaced as a whole.
+    plain: (count) => ({
+      spec: { selector: {}, ...(count % 2 === 0 ? { unhealthyPodEvictionPolicy: 'AlwaysAllow' } : {}) },
+    }),
   },
   {
     kind: Job as unknown as Kind,

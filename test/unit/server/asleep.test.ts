@@ -56,6 +56,20 @@ describe('webhooks', () => {
   });
 });
 
+test('a plugin of a user that writes at once wakes those that come after it', async () => {
+  let isDone = false;
+  const writing: AdmissionPlugin = {
+    name: 'Writing',
+    mutate: ({ served }) => {
+      if (isDone || served.kind.kind !== 'ConfigMap') return;
+      isDone = true;
+      void mutateWith(cluster, 'hooks', { service: 'hook' });
+    },
+  };
+  const { cluster } = hookCluster({ hook: marking }, {}, { admission: [writing, ...defaultAdmission] });
+  expect(await annotationOf(cluster, 'first')).toBe('hook');
+});
+
 test('what somebody makes of a copy of a plugin is asked in any case', async () => {
   const copy: AdmissionPlugin = {
     ...mutatingAdmissionWebhook,
@@ -70,12 +84,12 @@ test('what somebody makes of a copy of a plugin is asked in any case', async () 
 
 test('clusters of one chain share the lists of who is awake', async () => {
   const [one, other] = [testCluster(), testCluster()];
-  const chain = [mutatingAdmissionWebhook, { name: 'Other' }];
+  const chain = [mutatingAdmissionWebhook, { name: 'Other', isBuiltIn: true }];
   const clock = one.clock;
   const lists = [one, other].map(({ dialect }) =>
     awakePlugins(chain, new Store({ clock, maxAgeMs: 1, maxEvents: 1 }), dialect)(),
   );
-  expect(lists[0]).toEqual([{ name: 'Other' }]);
+  expect(lists[0]).toEqual([{ name: 'Other', isBuiltIn: true }]);
   expect(lists[1]).toBe(lists[0]);
 });
 
