@@ -108,13 +108,12 @@ export function labelSelectorFromObject(object: LabelSelectorObject | undefined)
 /** Whether a LabelSelector object selects these labels. For a single question: a matcher answers many faster. */
 export function selectsLabels(object: LabelSelectorObject | undefined, labels: Labels | undefined): boolean {
   if (object === undefined) return false;
-  const { matchLabels = NO_LABELS, matchExpressions } = object;
-  if (matchExpressions !== undefined && matchExpressions.length > 0) {
-    return matchesLabels(labelSelectorFromObject(object), labels);
-  }
+  // In a state that nobody judged, null may stand for nothing.
+  if ((object.matchExpressions ?? []).length > 0) return matchesLabels(labelSelectorFromObject(object), labels);
+  const wanted = object.matchLabels ?? NO_LABELS;
   const present = labels ?? NO_LABELS;
-  for (const key of Object.keys(matchLabels)) {
-    if (!Object.hasOwn(present, key) || present[key] !== matchLabels[key]) return false;
+  for (const key of Object.keys(wanted)) {
+    if (!Object.hasOwn(present, key) || present[key] !== (wanted[key] ?? '')) return false;
   }
   return true;
 }

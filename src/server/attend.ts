@@ -34,8 +34,8 @@ export class Attendants {
   #isSettling = false;
   /** All that attendants have ever looked at. */
   readonly #seen = new Set<string>();
-  /** Of all that; absent while it grows. */
-  #mark: Mark | undefined;
+  /** Of all that. */
+  readonly #mark: Mark;
   /** Its value when nothing was left to do. */
   #settledAt = -1;
   readonly #timers = new Set<Undo>();
@@ -45,6 +45,7 @@ export class Attendants {
     this.#more = more;
     this.#context = { ...context, admission: [], awake: () => [], mayRace: () => false };
     this.#outside = outside;
+    this.#mark = context.store.markOf([]);
   }
 
   /** Called after every request, and whenever the store has another state. `isDue`: somebody has waited for this moment. */
@@ -59,7 +60,6 @@ export class Attendants {
         this.#meetKinds();
         for (const attendant of this.#attendants.values()) this.#letSettle(attendant);
       }
-      this.#mark ??= store.markOf(this.#seen);
       this.#settledAt = this.#mark.value;
     } finally {
       this.#isSettling = false;
@@ -69,7 +69,7 @@ export class Attendants {
   /** Nothing has changed that anybody looks at: so after nearly every request. */
   #isSettled(): boolean {
     const { store, registry } = this.#context;
-    if (this.#mark === undefined || this.#mark.value !== this.#settledAt) return false;
+    if (this.#mark.value !== this.#settledAt) return false;
     // What a journal did not take is tried again.
     return this.#kinds === registry.all() && store.journal === undefined;
   }
@@ -186,7 +186,8 @@ export class Attendants {
   #look(table: string): void {
     if (this.#seen.has(table)) return;
     this.#seen.add(table);
-    this.#mark = undefined;
+    this.#context.store.extend(this.#mark, table);
+    this.#settledAt = -1;
   }
 
   #writeStatus(served: ServedKind, object: ApiObject, change: (draft: DraftObject) => void): void {

@@ -219,13 +219,17 @@ export class Store {
   /** {@link lastChange} of whichever of these resources changed last, for who asks with every request. */
   markOf(resources: Iterable<string>): Mark {
     const mark = { value: this.#restoredAt };
-    for (const resource of new Set(resources)) {
-      mark.value = Math.max(mark.value, this.lastChange(resource));
-      const marks = this.#marksOf.get(resource);
-      if (marks === undefined) this.#marksOf.set(resource, [mark]);
-      else marks.push(mark);
-    }
+    for (const resource of new Set(resources)) this.extend(mark, resource);
     return mark;
+  }
+
+  /** A mark speaks of one more resource from now on. */
+  extend(mark: Mark, resource: string): void {
+    const extended: { value: number } = mark;
+    extended.value = Math.max(mark.value, this.lastChange(resource));
+    const marks = this.#marksOf.get(resource);
+    if (marks === undefined) this.#marksOf.set(resource, [extended]);
+    else marks.push(extended);
   }
 
   #touch(table: Table, resource: string): void {

@@ -161,6 +161,9 @@ describe('selector objects', () => {
       { matchLabels: { a: '1' }, matchExpressions: [] },
       { matchLabels: { a: '1' }, matchExpressions: [{ key: 'b', operator: 'DoesNotExist' }] },
       { matchExpressions: [{ key: 'a', operator: 'Like' }] },
+      // What a state that nobody judged may hold.
+      { matchLabels: null, matchExpressions: null } as never,
+      { matchLabels: { b: null } } as never,
     ];
     const labels = [undefined, {}, { a: '1' }, { a: '2' }, { a: '1', b: '' }, { a: '1', b: '2' }];
     for (const object of objects) {
