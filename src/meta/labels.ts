@@ -109,8 +109,8 @@ export function labelSelectorFromObject(object: LabelSelectorObject | undefined)
 export function selectsLabels(object: LabelSelectorObject | undefined, labels: Labels | undefined): boolean {
   if (object === undefined) return false;
   // In a state that nobody judged, null may stand for nothing.
-  if ((object.matchExpressions ?? []).length > 0) return matchesLabels(labelSelectorFromObject(object), labels);
   const wanted = object.matchLabels ?? NO_LABELS;
+  if ((object.matchExpressions ?? []).length > 0) return matchesLabels(labelSelectorFromObject(object), labels);
   const present = labels ?? NO_LABELS;
   for (const key of Object.keys(wanted)) {
     if (!Object.hasOwn(present, key) || present[key] !== (wanted[key] ?? '')) return false;
