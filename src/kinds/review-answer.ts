@@ -4,7 +4,7 @@
  */
 import { quote } from '../meta/go-text.js';
 import { parseApiVersion } from '../meta/gvk.js';
-import { jsonType } from '../schema/decode.js';
+import { jsonType } from '../schema/decode-scalar.js';
 import { isRecord } from '../util/json.js';
 
 /** The review that was sent: an answer is one of the same type. */

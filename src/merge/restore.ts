@@ -4,7 +4,7 @@
  * names unknown fields in alphabetical order, and cuts integers to the size of their field. spec: Strategic Merge Patch
  */
 import { goKind } from '../meta/go-value.js';
-import { jsonType } from '../schema/decode.js';
+import { jsonType } from '../schema/decode-scalar.js';
 import { type Field, fieldsOf, type ObjectNode, type ScalarNode, type Structural } from '../schema/structural.js';
 import { Base64Error, canonicalBase64 } from '../util/base64.js';
 import { isRecord, setOwn } from '../util/json.js';

@@ -12,7 +12,7 @@ import { errors, failure, type StatusError } from '../meta/errors.js';
 import { type GroupVersionKind, parseApiVersion, printGvk } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { BodyError, type RequestBody } from '../protocol/body.js';
-import { jsonType } from '../schema/decode.js';
+import { jsonType } from '../schema/decode-scalar.js';
 import { append } from '../util/append.js';
 import {
   cloneJson,

@@ -6,7 +6,7 @@
  */
 import { isWritten } from '../merge/apply/managers.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
-import { plainScalar } from '../schema/decode.js';
+import { plainScalar } from '../schema/decode-scalar.js';
 import type { ObjectNode, Structural } from '../schema/structural.js';
 import { copyJson, isRecord, type MutableRecord, setOwn } from '../util/json.js';
 import type { WriteJob } from './job.js';

@@ -8,7 +8,7 @@ import { errors, StatusError } from '../../meta/errors.js';
 import { quote } from '../../meta/go-text.js';
 import { apiVersionOf, type GroupVersionKind, parseApiVersion } from '../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
-import { DecodeError } from '../../schema/decode.js';
+import { DecodeError } from '../../schema/decode-scalar.js';
 import { decodingFindings } from '../../schema/findings.js';
 import { deepEqual, isRecord } from '../../util/json.js';
 import type { AdmissionRequest, ClusterView } from '../types.js';

@@ -9,7 +9,7 @@ import { goType } from '../../meta/go-value.js';
 import { parseApiVersion, printGvk } from '../../meta/gvk.js';
 import { labelErrors } from '../../meta/labels.js';
 import type { ApiObject } from '../../meta/object.js';
-import { jsonType } from '../../schema/decode.js';
+import { jsonType } from '../../schema/decode-scalar.js';
 import { cloneJson, copyJson, deepEqual, deepFreeze, isRecord, printJson } from '../../util/json.js';
 import { typeIn, unreadableReview } from '../review-answer.js';
 import { annotationErrors } from '../shared/annotations.js';

@@ -5,7 +5,8 @@
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { errors } from '../../meta/errors.js';
 import type { DraftObject } from '../../meta/object.js';
-import { DecodeError, decode } from '../../schema/decode.js';
+import { decode } from '../../schema/decode.js';
+import { DecodeError } from '../../schema/decode-scalar.js';
 import type { WriteJob } from '../job.js';
 import { reconcileNamespace } from './reconcile.js';
 

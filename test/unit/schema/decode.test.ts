@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { parseJson } from '../../../src/meta/parse-json.js';
-import { DecodeError, decode } from '../../../src/schema/decode.js';
+import { decode } from '../../../src/schema/decode.js';
+import { DecodeError } from '../../../src/schema/decode-scalar.js';
 import { objectFromZod } from '../../../src/schema/from-zod.js';
 import {
   bytes,

@@ -7,7 +7,7 @@ import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath, required, tooLong } from '../../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { parseJson } from '../../../meta/parse-json.js';
-import { jsonType } from '../../../schema/decode.js';
+import { jsonType } from '../../../schema/decode-scalar.js';
 import { bytes, hint, namedString, optional, pointer } from '../../../schema/hints.js';
 import type { Input, Output } from '../../../schema/type.js';
 import { base64ByteLength, decodeBase64Text, encodeBase64Text } from '../../../util/base64.js';

@@ -8,7 +8,8 @@ import { childPath, invalid, keyPath, required } from '../../../meta/field-error
 import { byBytes } from '../../../meta/go-value.js';
 import { parseApiVersion } from '../../../meta/gvk.js';
 import { dns1035LabelProblems } from '../../../meta/names.js';
-import { DecodeError, decode } from '../../../schema/decode.js';
+import { decode } from '../../../schema/decode.js';
+import { DecodeError } from '../../../schema/decode-scalar.js';
 import type { MutableRecord } from '../../../util/json.js';
 import { isRecord, setOwn } from '../../../util/json.js';
 import type { SchemaView } from '../../apiextensions/v1/schema/schema-view.js';

@@ -4,7 +4,8 @@
  */
 import type { Dialect } from '../../../../meta/dialect.js';
 import { errors } from '../../../../meta/errors.js';
-import { DecodeError, decode } from '../../../../schema/decode.js';
+import { decode } from '../../../../schema/decode.js';
+import { DecodeError } from '../../../../schema/decode-scalar.js';
 import type { MutableRecord } from '../../../../util/json.js';
 import { isRecord, setOwn } from '../../../../util/json.js';
 import { jsonSchemaNode } from './json-schema.js';

@@ -1,0 +1,149 @@
+/**
+ * Single values of a document, each read as its type, and the words for what cannot be read: those of the reference
+ * server's decoder.
+ */
+import { Quantity } from '../meta/quantity.js';
+import { isUsualTime, parseMicroTime, parseTime, ZERO_TIME } from '../meta/time.js';
+import { canonicalBase64 } from '../util/base64.js';
+import { NumberText } from '../util/json.js';
+import type { ScalarNode } from './structural.js';
+
+/** The document cannot be an object of the kind. The message is the decoder's. */
+export class DecodeError extends Error {
+  override readonly name = 'DecodeError';
+}
+
+/** Where a value stands, for messages: the nearest struct, the field, and where that struct stands. Absent: at the top. */
+export interface Place {
+  readonly goName: string;
+  readonly name: string;
+  readonly above: Place | undefined;
+}
+
+/** `given` is what stood there, when that was no plain value. */
+export function decodeScalar(node: ScalarNode, raw: unknown, place: Place | undefined, given: unknown): unknown {
+  switch (node.scalar) {
+    case 'string':
+      if (typeof raw !== 'string') throw typeError(raw, place, node.goType);
+      return raw;
+    case 'boolean':
+      if (typeof raw !== 'boolean') throw typeError(raw, place, node.goType);
+      return raw;
+    case 'int32':
+    case 'int64':
+      return decodeInteger(node, raw, place, given);
+    case 'number':
+      if (typeof raw !== 'number' && typeof raw !== 'bigint') throw typeError(raw, place, node.goType);
+      return Number(raw);
+    case 'bytes':
+      if (typeof raw !== 'string') throw typeError(raw, place, node.goType);
+      return worded(() => canonicalBase64(raw));
+    case 'time':
+    case 'microTime':
+      // Times and the like decode themselves, as the plain type that they are written in.
+      if (typeof raw !== 'string') throw typeError(raw, place, 'string');
+      return decodeTime(node.scalar, raw);
+    case 'quantity':
+      // Its spelling is a matter of its own: `1e3` stays that.
+      return worded(() => Quantity.parse(String(given instanceof NumberText ? given : raw).trim()).toString());
+    case 'intOrString':
+      if (typeof raw === 'string') return raw;
+      return decodeInteger({ ...node, scalar: 'int32', goType: 'int32' }, raw, place, given);
+    case 'duration':
+      if (typeof raw !== 'string') throw typeError(raw, place, 'string');
+      return raw;
+  }
+}
+
+/**
+ * A scalar that is on the wire just as it was given, or in the one spelling of its moment; undefined for everything about
+ * which more is to be said: another type, an empty value, one that cannot be read.
+ */
+export function plainScalar({ scalar }: ScalarNode, value: unknown): string | number | boolean | undefined {
+  switch (scalar) {
+    case 'string':
+      return typeof value === 'string' && value !== '' ? value : undefined;
+    case 'boolean':
+      return value === true ? value : undefined;
+    case 'int32':
+      return typeof value === 'number' && value !== 0 && value === (value | 0) ? value : undefined;
+    case 'int64':
+      return Number.isSafeInteger(value) && value !== 0 ? (value as number) : undefined;
+    case 'time':
+      return typeof value === 'string' && isUsualTime(value) ? value : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function decodeTime(scalar: 'time' | 'microTime', raw: string): string | null {
+  try {
+    const text = scalar === 'time' ? parseTime(raw) : parseMicroTime(raw);
+    return text.startsWith(ZERO_SECOND) ? null : text;
+  } catch (error) {
+    throw inWordsOf(error);
+  }
+}
+
+const ZERO_SECOND = ZERO_TIME.slice(0, -1);
+
+const INT32_LIMIT = 2 ** 31;
+const INT64_LIMIT = 2 ** 63;
+
+function decodeInteger(node: ScalarNode, raw: unknown, place: Place | undefined, given: unknown): number | bigint {
+  if (typeof raw !== 'number' && typeof raw !== 'bigint') throw typeError(raw, place, node.goType);
+  // With a point or an exponent it is no integer, whatever its value.
+  if (given instanceof NumberText) throw typeError(raw, place, node.goType, given.text);
+  if (typeof raw === 'number' && !Number.isInteger(raw)) throw typeError(raw, place, node.goType, String(raw));
+  // Integers of both types compare exactly.
+  const limit = node.scalar === 'int32' ? INT32_LIMIT : INT64_LIMIT;
+  if (raw >= limit || raw < -limit) throw typeError(raw, place, node.goType, String(raw));
+  return raw;
+}
+
+/** Runs a parser of ours and passes its message on as the decoder's. */
+function worded(parse: () => string): string {
+  try {
+    return parse();
+  } catch (error) {
+    throw inWordsOf(error);
+  }
+}
+
+function inWordsOf(error: unknown): DecodeError {
+  return new DecodeError(error instanceof Error ? error.message : String(error), { cause: error });
+}
+
+/** Something else stands where the type wants to stand. */
+export function typeError(raw: unknown, place: Place | undefined, goType: string, literal = ''): DecodeError {
+  const what = literal === '' ? jsonType(raw) : `number ${literal}`;
+  if (place === undefined) return new DecodeError(`json: cannot unmarshal ${what} into Go value of type ${goType}`);
+  return new DecodeError(
+    `json: cannot unmarshal ${what} into Go struct field ${place.goName}.${pathTo(place)} of type ${goType}`,
+  );
+}
+
+/** The names of the fields from the top. */
+function pathTo({ name, above }: Place): string {
+  return above === undefined ? name : `${pathTo(above)}.${name}`;
+}
+
+/** How the decoder calls what it found. */
+export function jsonType(raw: unknown): string {
+  if (raw === null) return 'null';
+  if (raw instanceof NumberText) return 'number';
+  if (Array.isArray(raw)) return 'array';
+  switch (typeof raw) {
+    case 'boolean':
+      return 'bool';
+    case 'bigint':
+      return 'number';
+    case 'number':
+    case 'string':
+    case 'object':
+      return typeof raw;
+    default:
+      // A function or a symbol from JavaScript: no JSON, but the sentence still reads.
+      return typeof raw;
+  }
+}
