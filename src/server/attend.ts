@@ -19,6 +19,7 @@ import { isPromise } from '../util/maybe-promise.js';
 import type { ServerContext } from './context.js';
 import { writeContext } from './context.js';
 import { dispatch } from './dispatch.js';
+import { NO_PLUGINS } from './plugins.js';
 import { objectReader } from './power.js';
 import { deleteCollection } from './verbs/delete-collection.js';
 
@@ -43,7 +44,7 @@ export class Attendants {
   /** The context is used without its plugins: what attendants do, the server does. */
   constructor(context: ServerContext, outside: Outside, more: MoreAttendants = new Map()) {
     this.#more = more;
-    this.#context = { ...context, admission: [], awake: () => [], mayRace: () => false };
+    this.#context = { ...context, admission: NO_PLUGINS, mayRace: () => false };
     this.#outside = outside;
     this.#mark = context.store.markOf([]);
   }

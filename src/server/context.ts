@@ -2,7 +2,7 @@
  * What every part of the server is given: the cluster's store, names, clock and plugins. Nothing here is global, so
  * two clusters in one process never meet.
  */
-import type { AdmissionPlugin, ClusterView } from '../admission/types.js';
+import type { ClusterView } from '../admission/types.js';
 import type { ClusterAuthentication } from '../auth/cluster-authentication.js';
 import type { AccessAttributes, AccessDecision, AccessReader } from '../kinds/access.js';
 import type { FeatureGates } from '../kinds/feature-gates.js';
@@ -17,9 +17,9 @@ import type { KnownParts } from '../schema/reuse.js';
 import type { Store } from '../storage/store.js';
 import type { Clock } from '../util/clock.js';
 import type { Ids } from '../util/ids.js';
-import type { AwakePlugins } from './awake-plugins.js';
 import type { BookmarkTicker } from './bookmark-ticker.js';
 import type { RunningWatch } from './event-stream.js';
+import type { Plugins } from './plugins.js';
 
 export interface ServerContext {
   readonly store: Store;
@@ -30,9 +30,7 @@ export interface ServerContext {
   readonly release: Release;
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly admission: readonly AdmissionPlugin[];
-  /** Those of them that have something to do. */
-  readonly awake: AwakePlugins;
+  readonly admission: Plugins;
   readonly view: ClusterView;
   /** False when no plugin can make a write of the kind wait or come back in: then no write is ever tried twice. */
   readonly mayRace: (served: ServedKind) => boolean;

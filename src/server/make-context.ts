@@ -13,17 +13,15 @@ import type { Outside } from '../kinds/attendant.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { User } from '../protocol/request.js';
 import type { StorageSettings } from '../storage/memory-storage.js';
-import { type AwakePlugins, awakePlugins } from './awake-plugins.js';
 import { BookmarkTicker } from './bookmark-ticker.js';
 import { changesOf, clusterView } from './cluster-view.js';
 import type { AccessListener, ServerContext } from './context.js';
+import { type Plugins, pluginsOf } from './plugins.js';
 import { objectReader } from './power.js';
 
 export interface ContextParts
-  extends Pick<
-    ServerContext,
-    'store' | 'registry' | 'features' | 'dialect' | 'clock' | 'ids' | 'admission' | 'release' | 'known'
-  > {
+  extends Pick<ServerContext, 'store' | 'registry' | 'features' | 'dialect' | 'clock' | 'ids' | 'release' | 'known'> {
+  readonly admission: readonly AdmissionPlugin[];
   readonly storage: StorageSettings;
   readonly authorizer: AuthorizerFactory;
   readonly authentication: AuthenticationOptions;
@@ -33,7 +31,7 @@ export interface ContextParts
 }
 
 export function makeContext(parts: ContextParts): ServerContext {
-  const { store, registry, features, dialect, clock, ids, admission, release } = parts;
+  const { store, registry, features, dialect, clock, ids, release } = parts;
   const objects = objectReader(store, registry);
   const setting = { dialect, objects, changes: changesOf(store, dialect) };
   const access = accessOf(parts.authorizer, setting);
@@ -43,7 +41,7 @@ export function makeContext(parts: ContextParts): ServerContext {
     for (const listener of listeners) listener(user, attributes, decision);
     return decision;
   };
-  const awake = awakePlugins(admission, store, dialect);
+  const admission = pluginsOf(parts.admission, store, dialect);
   const base = { store, registry, features, dialect, clock, ids, access, authorize };
   // Member by member: engines give what is spread a form of its own for each cluster.
   const context: ServerContext = {
@@ -56,10 +54,9 @@ export function makeContext(parts: ContextParts): ServerContext {
     access,
     authorize,
     admission,
-    awake,
     release,
     view: clusterView(base, parts.outside, () => context),
-    mayRace: raceTest(awake, () => context.view),
+    mayRace: raceTest(admission, () => context.view),
     accessListeners: listeners,
     authentication: authenticationOf(parts.authentication, { ...setting, clock, ids }, parts.accountTokens),
     continueTokenMs: parts.storage.continueTokenMs,
@@ -90,9 +87,9 @@ function racesOf(admission: readonly AdmissionPlugin[]): Races {
 }
 
 /** Plugins of users may make a write wait or write themselves; ours say when. */
-function raceTest(awake: AwakePlugins, view: () => ClusterView): (served: ServedKind) => boolean {
+function raceTest(admission: Plugins, view: () => ClusterView): (served: ServedKind) => boolean {
   return (served) => {
-    const { always, sometimes } = racesOf(awake());
+    const { always, sometimes } = racesOf(admission.awake());
     if (always) return true;
     for (const mayWait of sometimes) if (mayWait(served, view())) return true;
     return false;

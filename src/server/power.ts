@@ -14,6 +14,7 @@ import { copyJson } from '../util/json.js';
 import { keepForm } from '../util/keep-form.js';
 import { chain, type MaybePromise } from '../util/maybe-promise.js';
 import { startJob, type WriteJob } from './job.js';
+import { NO_PLUGINS } from './plugins.js';
 import { commitCreate, commitDelete, commitDraft, readLive } from './steps/commit.js';
 import { seal } from './steps/seal.js';
 
@@ -132,7 +133,7 @@ class ObjectsOfJob implements Objects {
   }
 
   delete(address: ObjectAddress, deletion: DeletionRequest): MaybePromise<void> {
-    const unasked = { ...this.#jobFor(address), context: { ...this.#job.context, admission: [] } };
+    const unasked = { ...this.#jobFor(address), context: { ...this.#job.context, admission: NO_PLUGINS } };
     return chain(this.#deleteObject(address.name, deletion, unasked), () => undefined);
   }
 

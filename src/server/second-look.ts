@@ -8,14 +8,14 @@ import type { ServerContext } from './context.js';
 const changing = new WeakMap<readonly AdmissionPlugin[], readonly AdmissionPlugin[]>();
 
 /** Whether a plugin may change the draft that it is shown in ways that nobody here knows. */
-export function needsSecondLook({ awake, view }: Pick<ServerContext, 'awake' | 'view'>): boolean {
-  const admission = awake();
-  let plugins = changing.get(admission);
+export function needsSecondLook({ admission, view }: Pick<ServerContext, 'admission' | 'view'>): boolean {
+  const awake = admission.awake();
+  let plugins = changing.get(awake);
   if (plugins === undefined) {
-    plugins = admission.filter(
+    plugins = awake.filter(
       ({ mutate, changesNothing, isBuiltIn }) => mutate !== undefined && changesNothing !== true && isBuiltIn !== true,
     );
-    changing.set(admission, plugins);
+    changing.set(awake, plugins);
   }
   for (const { changesNothing } of plugins) {
     if (typeof changesNothing !== 'function' || !changesNothing(view)) return true;

@@ -24,19 +24,19 @@ export interface Admitted {
 
 /** `mutate` is run once more where a plugin changed what others have looked at already. */
 export function admit(phase: 'mutate' | 'validate', admitted: Admitted, job: WriteJob): MaybePromise<void> {
-  const { admission, awake, view } = job.context;
-  const plugins = awake();
+  const { admission, view } = job.context;
+  const plugins = admission.awake();
   if (plugins.length === 0) return undefined;
   const request = new JobAdmission(admitted, job);
   if (phase === 'validate') {
     // What an earlier try wanted to be done is not done.
     job.effects.length = 0;
-    return runAdmission(plugins, phase, { request, view, chain: admission });
+    return runAdmission(plugins, phase, { request, view, chain: admission.all });
   }
-  return chain(runAdmission(plugins, phase, { request, view, chain: admission }), () => {
+  return chain(runAdmission(plugins, phase, { request, view, chain: admission.all }), () => {
     if (!request.hasRounds || !request.rounds.isWanted) return undefined;
     request.rounds.round = 1;
-    return runAdmission(awake(), phase, { request, view, chain: admission });
+    return runAdmission(admission.awake(), phase, { request, view, chain: admission.all });
   });
 }
 

@@ -8,7 +8,7 @@ import {
 import { ConfigMap, MutatingWebhookConfiguration, ValidatingAdmissionPolicyBinding } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { awakePlugins } from '../../../src/server/awake-plugins.js';
+import { pluginsOf } from '../../../src/server/plugins.js';
 import { Store } from '../../../src/storage/store.js';
 import { hookCluster, mutateWith, patching } from '../webhooks/hooks.js';
 
@@ -87,7 +87,7 @@ test('clusters of one chain share the lists of who is awake', async () => {
   const chain = [mutatingAdmissionWebhook, { name: 'Other', isBuiltIn: true }];
   const clock = one.clock;
   const lists = [one, other].map(({ dialect }) =>
-    awakePlugins(chain, new Store({ clock, maxAgeMs: 1, maxEvents: 1 }), dialect)(),
+    pluginsOf(chain, new Store({ clock, maxAgeMs: 1, maxEvents: 1 }), dialect).awake(),
   );
   expect(lists[0]).toEqual([{ name: 'Other', isBuiltIn: true }]);
   expect(lists[1]).toBe(lists[0]);

@@ -7,8 +7,18 @@ import type { Dialect } from '../meta/dialect.js';
 import { qualifiedResource } from '../meta/gvk.js';
 import type { Mark, Store } from '../storage/store.js';
 
-/** Asked with every request. The same list for the same plugins, so that what is worked out for a list stays known. */
-export type AwakePlugins = () => readonly AdmissionPlugin[];
+/** The plugins of a cluster. */
+export interface Plugins {
+  readonly all: readonly AdmissionPlugin[];
+  /**
+   * Those that have something to do. Asked with every request: the same list for the same plugins, so that what is worked
+   * out for a list stays known.
+   */
+  readonly awake: () => readonly AdmissionPlugin[];
+}
+
+/** Of what was admitted already, or is the server's own doing. */
+export const NO_PLUGINS: Plugins = Object.freeze({ all: Object.freeze([]), awake: () => NO_PLUGINS.all });
 
 interface Sleeper {
   readonly plugin: AdmissionPlugin;
@@ -16,7 +26,7 @@ interface Sleeper {
   readonly tables: readonly string[];
 }
 
-export function awakePlugins(chain: readonly AdmissionPlugin[], store: Store, dialect: Dialect): AwakePlugins {
+export function pluginsOf(chain: readonly AdmissionPlugin[], store: Store, dialect: Dialect): Plugins {
   const sleepers = chain.flatMap((plugin): readonly Sleeper[] => {
     const tables = neededBy(plugin)?.map(({ group, resource }) =>
       qualifiedResource({ group: dialect.group(group), resource }),
@@ -25,19 +35,22 @@ export function awakePlugins(chain: readonly AdmissionPlugin[], store: Store, di
   });
   // Plugins of users may write while they are asked, and wake others that come after them.
   const areOurs = chain.every((plugin) => plugin.isBuiltIn === true || neededBy(plugin) !== undefined);
-  if (sleepers.length === 0 || !areOurs) return () => chain;
+  if (sleepers.length === 0 || !areOurs) return { all: chain, awake: () => chain };
   const mark: Mark = store.markOf(sleepers.flatMap(({ tables }) => tables));
   let seen = -1;
   let awake: readonly AdmissionPlugin[] = chain;
-  return () => {
-    if (mark.value === seen) return awake;
-    seen = mark.value;
-    const asleep = sleepers.filter(({ tables }) => tables.every((table) => store.count(table) === 0));
-    awake = without(
-      chain,
-      asleep.map(({ plugin }) => plugin),
-    );
-    return awake;
+  return {
+    all: chain,
+    awake: () => {
+      if (mark.value === seen) return awake;
+      seen = mark.value;
+      const asleep = sleepers.filter(({ tables }) => tables.every((table) => store.count(table) === 0));
+      awake = without(
+        chain,
+        asleep.map(({ plugin }) => plugin),
+      );
+      return awake;
+    },
   };
 }
 
