@@ -12,9 +12,9 @@ import { entries, manifest, requireBuild, root } from './manifest.js';
 /** Most kB (1000 bytes) each entry may weigh. Raise a number only together with what made it necessary. */
 const BUDGET_KB: Readonly<Record<string, number>> = {
   // With every built-in kind; `core` is the same without them. A quarter of it is for custom kinds: expressions, schemas.
-  index: 460,
-  // Since it can keep a journal, start from a state and go back in time: four more.
-  core: 125,
+  index: 463,
+  // Since it can keep a journal, start from a state and go back in time: four more. Short ways for the usual writes: two.
+  core: 128,
   kinds: 300,
   admission: 150,
   // Two thirds of it are the kinds that controllers are about.
@@ -71,14 +71,14 @@ const PAGES: readonly {
   {
     name: 'ConfigMap alone',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap] }));",
-    budget: 113,
+    budget: 116,
     // The words of pods: none of their code came along.
     without: /terminationGracePeriodSeconds|PodDisruptionBudget|undeclared reference to/,
   },
   {
     name: 'three kinds',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap, Lease, Role } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap, Lease, Role] }));",
-    budget: 120,
+    budget: 123,
     without: /terminationGracePeriodSeconds|PodDisruptionBudget/,
   },
   {
@@ -90,7 +90,7 @@ const PAGES: readonly {
   {
     name: 'all kinds',
     code: "import { createCluster } from 'orchplane'; console.log(createCluster());",
-    budget: 443,
+    budget: 446,
   },
 ];
 
