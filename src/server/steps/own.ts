@@ -45,10 +45,11 @@ export function ownNew(draft: DraftObject, job: WriteJob): void {
   const before = emptyObject(served);
   const managers = startingManagers(draft, undefined, job);
   // A plugin may get hold of the entries and change them, until they are stored.
-  const last = job.context.mayRace(served) ? undefined : lastManagers.get(served);
+  const mayRace = job.context.mayRace(served);
+  const last = mayRace ? undefined : lastManagers.get(served);
   const next = likeLast(draft, { before, managers, last }, job) ?? updatedOrLost(draft, before, managers, job);
   setManagers(draft.metadata, capUpdaters(next), last);
-  if (job.context.mayRace(served)) return;
+  if (mayRace) return;
   if (draft.metadata.managedFields !== undefined) lastManagers.set(served, draft.metadata.managedFields);
 }
 
