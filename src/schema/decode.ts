@@ -8,6 +8,7 @@
  */
 import type { DuplicateKeys, MutableRecord, ParsedBody } from '../util/json.js';
 import { cloneJson, copyJson, isRecord, jsonView, MAX_DEPTH, NotJsonError, setOwn } from '../util/json.js';
+import { arrange } from './arrange.js';
 import { DecodeError, decodeScalar, type Place, typeError } from './decode-scalar.js';
 import { decodingFindings } from './findings.js';
 import {
@@ -186,15 +187,33 @@ function decodeNode(node: Structural, given: unknown, place: Place | undefined, 
   }
 }
 
-function decodeList(node: ListNode, raw: readonly unknown[], place: Place | undefined, walk: Walk): unknown[] {
+function decodeList(node: ListNode, raw: readonly unknown[], place: Place | undefined, walk: Walk): readonly unknown[] {
   enter(walk);
+  const { items: itemNode } = node;
+  const { isOurs } = walk;
+  const mayBeOurs = isOurs !== undefined && itemNode.type === 'object' && itemNode.reusable === true;
   const items: unknown[] = [];
+  let others: number[] | undefined;
   for (let index = 0; index < raw.length; index++) {
     const item = raw[index];
-    items.push(item === null || item === undefined ? zeroValue(node.items) : decodeNode(node.items, item, place, walk));
+    if (mayBeOurs) {
+      if (typeof item === 'object' && item !== null && isOurs(item, itemNode)) {
+        items.push(item);
+        continue;
+      }
+      others ??= [];
+      others.push(index);
+    }
+    items.push(item === null || item === undefined ? zeroValue(itemNode) : decodeNode(itemNode, item, place, walk));
   }
   walk.depth--;
-  return items;
+  return mayBeOurs && others?.length !== raw.length ? finished(itemNode, items, others) : items;
+}
+
+/** A list that holds items of ours for good. There may be thousands: what few are new are brought into the same form. */
+function finished(node: ObjectNode, items: unknown[], others: readonly number[] = []): readonly unknown[] {
+  for (const index of others) items[index] = arrange(node, items[index], true);
+  return Object.freeze(items);
 }
 
 type DecodeValue = (node: Structural, raw: unknown, place: Place | undefined, walk: Walk) => unknown;

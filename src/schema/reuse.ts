@@ -17,10 +17,30 @@ interface Route {
 
 export class KnownParts {
   readonly #nodeOf = new WeakMap<object, ObjectNode>();
+  /**
+   * The items of the list that was stored last of those that begin with a part; all of them are known, and of one type.
+   * A copy: engines are slow to read from frozen lists.
+   */
+  readonly #listFrom = new WeakMap<object, readonly unknown[]>();
+  /** A list whose items are asked for one after the other, which of them is next, and what they are. */
+  #asked: readonly unknown[] = NOTHING;
+  #next = 0;
+  #askedNode: Structural | undefined;
 
   /** Is this a part of a stored object, and of that type? */
   has(part: object, node: Structural): boolean {
-    return this.#nodeOf.get(part) === node;
+    if (this.#asked[this.#next] === part && this.#askedNode === node) {
+      if (++this.#next === this.#asked.length) this.#asked = NOTHING;
+      return true;
+    }
+    if (this.#nodeOf.get(part) !== node) return false;
+    const list = this.#listFrom.get(part);
+    if (list !== undefined) {
+      this.#asked = list;
+      this.#askedNode = node;
+      this.#next = 1;
+    }
+    return true;
   }
 
   /**
@@ -35,17 +55,35 @@ export class KnownParts {
       const before = live === undefined ? undefined : walk(live, names);
       if (part === undefined || part === before) continue;
       if (Array.isArray(part)) {
-        if (isList) for (const item of part) this.#noteItem(item, node);
+        if (isList) this.#noteList(part, node);
       } else if (!this.#nodeOf.has(part) && (before === undefined || this.#nodeOf.has(before))) {
         this.#nodeOf.set(part, node);
       }
     }
   }
 
-  #noteItem(item: unknown, node: ObjectNode): void {
-    if (isRecord(item) && !this.#nodeOf.has(item)) this.#nodeOf.set(item, node);
+  #noteList(list: readonly unknown[], node: ObjectNode): void {
+    const items = [...list];
+    const [first] = items;
+    if (!isRecord(first)) return;
+    // Most of a long list is what it was, and known by now.
+    const before = this.#nodeOf.get(first) === node ? (this.#listFrom.get(first) ?? NOTHING) : NOTHING;
+    const length = Math.min(items.length, before.length);
+    let index = 0;
+    while (index < length && items[index] === before[index]) index++;
+    let areAllKnown = true;
+    for (; index < items.length; index++) areAllKnown = this.#noteItem(items[index], node) && areAllKnown;
+    if (areAllKnown && items.length > 1) this.#listFrom.set(first, items);
+  }
+
+  #noteItem(item: unknown, node: ObjectNode): boolean {
+    if (!isRecord(item)) return false;
+    if (!this.#nodeOf.has(item)) this.#nodeOf.set(item, node);
+    return this.#nodeOf.get(item) === node;
   }
 }
+
+const NOTHING: readonly unknown[] = Object.freeze([]);
 
 function isShared(object: object, live: object, name: string): boolean {
   return (object as Record<string, unknown>)[name] === (live as Record<string, unknown>)[name];

@@ -8,7 +8,6 @@ import { Job } from '../../kinds/batch/v1/job/job.js';
 import { CronError, type CronSchedule } from '../../meta/cron.js';
 import { StatusError } from '../../meta/errors.js';
 import { quote } from '../../meta/go-text.js';
-import type { DeepReadonly } from '../../meta/object.js';
 import { formatTime } from '../../meta/time.js';
 import { isTimeZone } from '../../meta/time-zone.js';
 import { deepEqual } from '../../util/json.js';
@@ -43,9 +42,20 @@ export function cronJobs(): Controller {
 interface Look {
   readonly cronJob: StoredCronJob;
   readonly jobs: readonly StoredJob[];
+  /** All of its Jobs are active, and noted in the order in which they came: the common case, and the longest lists. */
+  readonly isAsNoted: boolean;
   /** A draft. */
   readonly status: CronJobStatus;
   readonly nowMs: number;
+}
+
+type Active = NonNullable<StoredCronJob['status']['active']>;
+
+/** Jobs, the list in a status that names the same ones, and a copy of that list. */
+interface NotedJobs {
+  readonly jobs: readonly StoredJob[];
+  readonly status: Active;
+  readonly active: Active;
 }
 
 class CronJobs {
@@ -56,6 +66,8 @@ class CronJobs {
   readonly #schedules = new Schedules();
   /** CronJobs as a look has left them, and until when there is no run for them. */
   readonly #leftBehind = new WeakMap<StoredCronJob, number>();
+  /** Jobs that were found to be those that a status names, by the first of them. */
+  readonly #asNoted = new WeakMap<StoredJob, NotedJobs>();
 
   constructor(context: ControllerContext) {
     this.#context = context;
@@ -101,17 +113,17 @@ class CronJobs {
     const status = { ...cronJob.status } as CronJobStatus;
     const jobs = this.#jobs.controlledBy(uid);
     const nowMs = this.#context.clock.now();
+    const isAsNoted = this.#isAllAsNoted(jobs, cronJob.status.active);
     const left = this.#leftBehind.get(cronJob);
     // Its own writes bring it back here, and there is nothing to see.
-    if (left !== undefined && nowMs < left && isAllAsNoted(jobs, cronJob.status))
-      return { requeueAfterMs: left - nowMs };
-    const look: Look = { cronJob, jobs, status, nowMs };
-    for (const job of historyBeyondLimits(cronJob, look.jobs)) await this.#delete(look, job);
+    if (left !== undefined && nowMs < left && isAsNoted) return { requeueAfterMs: left - nowMs };
+    const look: Look = { cronJob, jobs, isAsNoted, status, nowMs };
+    if (!isAsNoted) for (const job of historyBeyondLimits(cronJob, jobs)) await this.#delete(look, job);
 
     let requeueAfterMs: number | undefined;
     let failure: { readonly error: unknown } | undefined;
     try {
-      await this.#followJobs(look);
+      if (!isAsNoted) await this.#followJobs(look);
       requeueAfterMs = await this.#run(look);
     } catch (error) {
       failure = { error };
@@ -127,10 +139,25 @@ class CronJobs {
     return { requeueAfterMs };
   }
 
+  /** There may be thousands of Jobs, and there is a look for every one that comes: what was found before holds. */
+  #isAllAsNoted(jobs: readonly StoredJob[], active: Active | undefined): boolean {
+    if (jobs.length !== (active?.length ?? 0)) return false;
+    const [first] = jobs;
+    if (first === undefined || active === undefined) return true;
+    const before = this.#asNoted.get(first);
+    if (before?.jobs === jobs && before.status === active) return true;
+    // Engines copy a frozen list faster than they read from it.
+    const found: NotedJobs = { jobs, status: active, active: [...active] };
+    for (let index = before === undefined ? 0 : startInCommon(before, found); index < jobs.length; index++) {
+      if (!isActiveAs(jobs[index] as StoredJob, found.active[index] as Active[number])) return false;
+    }
+    this.#asNoted.set(first, found);
+    return true;
+  }
+
   /** Notes what has become of its Jobs. */
   async #followJobs(look: Look): Promise<void> {
     const { cronJob, jobs, status } = look;
-    if (isAllAsNoted(jobs, status)) return;
     const uids = new Set<string>();
     const active = new Set(status.active?.map(({ uid }) => uid));
     for (const job of jobs) {
@@ -179,7 +206,7 @@ class CronJobs {
       this.#tell(cronJob, 'Warning', 'InvalidSchedule', `invalid schedule: ${spec.schedule} : ${error.message}`);
       return undefined;
     }
-    if (dueMs === undefined || isHandled(look, dueMs)) return waitMs;
+    if (dueMs === undefined || this.#isHandled(look, dueMs)) return waitMs;
     if (spec.concurrencyPolicy === 'Forbid' && (status.active ?? []).length > 0) {
       this.#tell(cronJob, 'Normal', 'JobAlreadyActive', FORBIDDEN);
       return waitMs;
@@ -190,6 +217,16 @@ class CronJobs {
     status.active = [...(status.active ?? []), referenceTo(job)];
     status.lastScheduleTime = formatTime(dueMs);
     return waitMs;
+  }
+
+  #isHandled({ cronJob, isAsNoted, status }: Look, dueMs: number): boolean {
+    if (status.lastScheduleTime === formatTime(dueMs)) return true;
+    const { namespace } = cronJob.metadata;
+    const name = jobNameAt(cronJob, dueMs);
+    if (!isAsNoted) return status.active?.some((job) => job.name === name && job.namespace === namespace) ?? false;
+    // Its active Jobs are the ones that are there.
+    const job = this.#jobs.get(name, namespace);
+    return job !== undefined && isControlledBy(job, cronJob);
   }
 
   /** Undefined where it makes no Jobs, now or ever; events tell why. */
@@ -275,20 +312,21 @@ class CronJobs {
 const TOO_MANY = 'too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew';
 const FORBIDDEN = 'Not starting job because prior execution is running and concurrency policy is Forbid';
 
-/** All of its Jobs are active, and noted in the order in which they came: the common case, and the longest lists. */
-function isAllAsNoted(jobs: readonly StoredJob[], { active = [] }: DeepReadonly<CronJobStatus>): boolean {
-  if (jobs.length !== active.length) return false;
-  return jobs.every((job, index) => job.metadata.uid === active[index]?.uid && endOf(job) === undefined);
+function isActiveAs({ metadata, status }: StoredJob, { uid, name, namespace }: Active[number]): boolean {
+  if (metadata.uid !== uid || metadata.name !== name || metadata.namespace !== namespace) return false;
+  return status.conditions === undefined || endOf({ status }) === undefined;
+}
+
+/** How many there are, from the first on, that are the very same in both. */
+function startInCommon(a: NotedJobs, b: NotedJobs): number {
+  const length = Math.min(a.jobs.length, b.jobs.length);
+  let index = 0;
+  while (index < length && a.jobs[index] === b.jobs[index] && a.active[index] === b.active[index]) index++;
+  return index;
 }
 
 function isRescheduled({ spec: before }: StoredCronJob, { spec: now }: StoredCronJob): boolean {
   return before.schedule !== now.schedule || before.timeZone !== now.timeZone;
-}
-
-function isHandled({ cronJob, status }: Look, dueMs: number): boolean {
-  const name = jobNameAt(cronJob, dueMs);
-  if (status.lastScheduleTime === formatTime(dueMs)) return true;
-  return status.active?.some((job) => job.name === name && job.namespace === cronJob.metadata.namespace) ?? false;
 }
 
 function forget(status: CronJobStatus, uid: string): void {

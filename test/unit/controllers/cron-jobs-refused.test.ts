@@ -15,6 +15,7 @@ async function look(spec: object, now = '2030-01-01T00:10:00Z') {
   const informer = {
     at: () => cronJob,
     controlledBy: () => [],
+    get: () => undefined,
     onKey: () => undefined,
     subscribe: () => undefined,
   };

@@ -2,7 +2,7 @@
 import { defineAdmission } from 'orchplane';
 import { CronJob, Job, Namespace } from 'orchplane/kinds';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { CronWorld } from './cron-world.js';
+import { CronWorld, timeOfRun } from './cron-world.js';
 import { template } from './job-world.js';
 
 let world: CronWorld;
@@ -284,6 +284,30 @@ describe('Jobs that end', () => {
     expect((await world.events('Warning'))[0]).toMatch(/^FailedDelete: Deleted job: .*not now/);
     await world.advance(10);
     expect(await world.runs()).toEqual(['2030-01-01T00:10', '2030-01-01T00:20']);
+  });
+
+  test('one of many that may overlap ends, is deleted or is forgotten, and the others stay as they are', async () => {
+    await world.make('* * * * *', { successfulJobsHistoryLimit: 10 });
+    await world.advance(12);
+    const names = await world.active();
+    await world.finish(names[3] ?? '');
+    expect(await world.active()).toEqual(names.filter((_name, at) => at !== 3));
+    await jobs().delete(names[7] ?? '', { propagation: 'Background' });
+    expect(await world.active()).toEqual(names.filter((_name, at) => at !== 3 && at !== 7));
+    await world.advance(1);
+    const [next = ''] = (await world.active()).slice(-1);
+    expect(timeOfRun(next)).toBe('2030-01-01T00:13');
+    // Somebody takes the second one out of the status: the run is not made again, and the Job is not its own any more.
+    const cronJob = await cronJobs().get('c');
+    const active = (cronJob.status.active ?? []).filter((_reference, at) => at !== 1);
+    await cronJobs().status.update('c', { ...cronJob, status: { ...cronJob.status, active } });
+    expect(await world.active()).toHaveLength(10);
+    expect(await world.events('Warning')).toContain(
+      `UnexpectedJob: Saw a job that the controller did not create or forgot: ${names[1]}`,
+    );
+    await world.advance(1);
+    expect(await world.active()).toHaveLength(11);
+    expect(await world.jobs()).toHaveLength(13);
   });
 
   test('a Job that somebody deleted is missed', async () => {
