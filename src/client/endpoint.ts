@@ -153,7 +153,7 @@ export class Endpoint {
     if (apiVersion !== undefined && apiVersion !== this.#apiVersion) this.#checkDialect(apiVersion);
     if (apiVersion !== undefined && input['kind'] !== undefined) return input;
     const { kind } = this.#bodyKind;
-    const body: Record<string, unknown> = { apiVersion: this.#apiVersion, kind, ...input };
+    const body: Record<string, unknown> = { kind, apiVersion: this.#apiVersion, ...input };
     body['apiVersion'] ??= this.#apiVersion;
     body['kind'] ??= kind;
     return body;

@@ -19,7 +19,8 @@ import { onAbort } from '../util/abort.js';
 import type { Clock } from '../util/clock.js';
 import { isPromise } from '../util/maybe-promise.js';
 import type { Endpoint } from './endpoint.js';
-import { LiveWatch } from './watch.js';
+import { follow } from './follow.js';
+import { LiveWatch, type WatchEvent } from './watch.js';
 
 /** What is told about the collection. None of these may throw. */
 export interface Observer<Object> {
@@ -112,17 +113,32 @@ class Round<Object> {
 
   async #watch(resourceVersion: string): Promise<void> {
     const { endpoint, options, signal } = this.#source;
-    const query = { ...options, resourceVersion, allowWatchBookmarks: true };
-    const watch = new LiveWatch<Object>(endpoint, endpoint.request('watch', query, signal));
-    for await (const value of watch) {
-      this.wasFruitful = true;
-      const version = versionOf(value.object);
-      if (version !== undefined) {
-        this.#version = version;
-        this.#observer.reached?.(version);
-      }
-      if (value.type !== 'BOOKMARK') this.#observer.changed(value);
+    const request = endpoint.request('watch', { ...options, resourceVersion, allowWatchBookmarks: true }, signal);
+    const watch = new LiveWatch<Object>(endpoint, request);
+    const { lasting } = watch;
+    if (lasting === undefined) {
+      for await (const event of watch) this.#tell(event);
+      return;
     }
+    lasting.keep((version) => this.#reach(version));
+    try {
+      await follow(lasting, (event) => this.#tell(event as WatchEvent<Object>));
+    } finally {
+      watch.close();
+    }
+  }
+
+  #tell(event: WatchEvent<Object>): void {
+    if (this.#source.signal.aborted) return;
+    const version = versionOf(event.object);
+    if (version !== undefined) this.#reach(version);
+    if (event.type !== 'BOOKMARK') this.#observer.changed(event);
+  }
+
+  #reach(version: string): void {
+    this.wasFruitful = true;
+    this.#version = version;
+    this.#observer.reached?.(version);
   }
 }
 

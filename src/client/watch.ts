@@ -6,7 +6,15 @@
  */
 import { StatusError } from '../meta/errors.js';
 import type { ApiRequest } from '../protocol/request.js';
-import type { BookmarkEvent, ChangeEvent, DirectWatchStream, WatchStream, WireEvent } from '../protocol/watch-event.js';
+import {
+  type BookmarkEvent,
+  type ChangeEvent,
+  type DirectWatchStream,
+  isLasting,
+  type LastingStream,
+  type WatchStream,
+  type WireEvent,
+} from '../protocol/watch-event.js';
 import { onAbort } from '../util/abort.js';
 import type { Undo } from '../util/clock.js';
 import { isPromise } from '../util/maybe-promise.js';
@@ -65,6 +73,11 @@ export class LiveWatch<Object> implements Watch<Object> {
       this.#fail(error);
     }
     if (!this.#ended) this.#offSignal = onAbort(signal, () => this.close());
+  }
+
+  /** The stream, for a reader who wants it as it is; absent where it is not of this process, or was refused. */
+  get lasting(): LastingStream | undefined {
+    return this.#stream !== undefined && isLasting(this.#stream) ? this.#stream : undefined;
   }
 
   next(): Promise<IteratorResult<WatchEvent<Object>, undefined>> {

@@ -296,11 +296,13 @@ function dayMatches(fields: Fields, local: Date): boolean {
 }
 
 function nextActivation(fields: Fields, afterMs: number, offsets: Offsets): number | undefined {
-  // Years of single steps would find nothing.
-  if ([fields.minute, fields.hour, fields.month].some(({ values }) => values.size === 0)) return undefined;
   const wall = (ms: number) => new Date(ms + offsets(ms));
   let time = wholeSecond(afterMs) + SECOND;
   let local = wall(time);
+  const soon = laterThisHour(fields, { time, local, offsets });
+  if (soon !== undefined) return soon;
+  // Years of single steps would find nothing.
+  if ([fields.minute, fields.hour, fields.month].some(({ values }) => values.size === 0)) return undefined;
   const lastYear = local.getUTCFullYear() + YEARS_AHEAD;
   // Once something was stepped over, all smaller units are at their start.
   let floored = false;
@@ -320,6 +322,24 @@ function nextActivation(fields: Fields, afterMs: number, offsets: Offsets): numb
     return time;
   }
   return undefined;
+}
+
+/** The answer to most questions, without a step: a minute of the same hour. */
+function laterThisHour(
+  fields: Fields,
+  { time, local, offsets }: { readonly time: number; readonly local: Date; readonly offsets: Offsets },
+): number | undefined {
+  if (!fields.month.values.has(local.getUTCMonth() + 1) || !dayMatches(fields, local)) return undefined;
+  if (!fields.hour.values.has(local.getUTCHours())) return undefined;
+  const second = local.getUTCSeconds();
+  const present = local.getUTCMinutes();
+  let minute = second === 0 ? present : present + 1;
+  while (minute < 60 && !fields.minute.values.has(minute)) minute++;
+  if (minute === 60) return undefined;
+  const next = time + (minute - present) * MINUTES - second * SECOND;
+  const offset = offsets(time);
+  // Where clocks change within the hour, or do not show whole minutes, it is walked.
+  return offset % MINUTES === 0 && offsets(next) === offset ? next : undefined;
 }
 
 /**

@@ -60,6 +60,20 @@ export interface DirectWatchStream extends WatchStream {
   follow(): void;
 }
 
+/** A stream of this process for a reader that comes back at once whenever it is sent away. */
+export interface LastingStream extends DirectWatchStream {
+  /**
+   * It does not end because it has run for long, unless the reader asked for that or is somebody whose rights may have
+   * been withdrawn meanwhile. Bookmarks are told in passing, during which nothing may be thrown, to a reader that waits
+   * for an event; to any other, or with something in between, they come as events.
+   */
+  keep(onBookmark: (resourceVersion: string) => void): void;
+}
+
+export function isLasting(stream: WatchStream): stream is LastingStream {
+  return 'keep' in stream;
+}
+
 /** Stands between a stream and its reader. */
 export interface WatchFront extends DirectWatchStream {
   /** Takes back a read that waits, if there is one. */

@@ -3,7 +3,7 @@
  * lists and maps as the reference server's storage gives them back, which does not tell them from absent ones.
  */
 import { deepFreeze, isRecord, type MutableRecord, setOwn } from '../util/json.js';
-import { type Field, fieldsOf, type ObjectNode, type Structural } from './structural.js';
+import { areInWireOrder, type Field, listingOf, type ObjectNode, type Structural } from './structural.js';
 
 /** The value in its stored form: itself when it is in that form already. `isFinal`: it is also frozen, all the way down. */
 export function arrange(node: Structural, value: unknown, isFinal = false): unknown {
@@ -33,28 +33,36 @@ function arrangeStruct(node: ObjectNode, record: MutableRecord, isFinal: boolean
 
 function inWireOrder(node: ObjectNode, record: MutableRecord, isFinal: boolean): MutableRecord {
   const keys = Object.keys(record);
-  const fields = fieldsOf(node);
+  const listing = listingOf(node);
+  if (!areInWireOrder(listing, keys)) return brought(listing.all, record, isFinal);
   // Copied from the first difference on: most records are as they should be.
   let out: MutableRecord | undefined;
-  let kept = 0;
+  for (let at = 0; at < keys.length; at++) {
+    const name = keys[at] as string;
+    const before = record[name];
+    const after = typeof before === 'object' ? storedField(listing.named.get(name) as Field, before, isFinal) : before;
+    if (out === undefined) {
+      if (after === before && after !== undefined) continue;
+      out = firstOf(record, keys, at);
+    }
+    // The names of structs are ours.
+    if (after !== undefined) out[name] = after;
+  }
+  return out ?? record;
+}
+
+/** A record whose fields are in another order, or which has others as well: these are dropped. */
+function brought(fields: readonly Field[], record: MutableRecord, isFinal: boolean): MutableRecord {
+  const out: MutableRecord = {};
   for (let index = 0; index < fields.length; index++) {
     const field = fields[index] as Field;
     const { name } = field;
     if (!Object.hasOwn(record, name)) continue;
     const before = record[name];
-    const after = typeof before === 'object' ? storedField(field, before, isFinal) : before;
-    if (out === undefined) {
-      if (after === before && after !== undefined && keys[kept] === name) {
-        kept++;
-        continue;
-      }
-      out = firstOf(record, keys, kept);
-    }
-    // The names of structs are ours.
-    if (after !== undefined) out[name] = after;
+    const value = typeof before === 'object' ? storedField(field, before, isFinal) : before;
+    if (value !== undefined) out[name] = value;
   }
-  if (out !== undefined) return out;
-  return kept === keys.length ? record : firstOf(record, keys, kept);
+  return out;
 }
 
 function firstOf(record: MutableRecord, keys: readonly string[], count: number): MutableRecord {

@@ -12,10 +12,12 @@ import { arrange } from './arrange.js';
 import { DecodeError, decodeScalar, type Place, typeError } from './decode-scalar.js';
 import { decodingFindings } from './findings.js';
 import {
+  areInWireOrder,
   type Field,
-  fieldsOf,
+  type FieldListing,
   type ListedField,
   type ListNode,
+  listingOf,
   type MapNode,
   type ObjectNode,
   type ScalarNode,
@@ -67,33 +69,64 @@ function enter(walk: Walk): void {
 function decodeObject(node: ObjectNode, raw: unknown, place: Place | undefined, walk: Walk): MutableRecord {
   if (!isRecord(raw)) throw typeError(raw, place, node.goType);
   enter(walk);
+  const keys = Object.keys(raw);
   const out: MutableRecord = {};
-  let known = 0;
+  const listing = listingOf(node);
+  if (areInWireOrder(listing, keys)) decodeInOrder(node, { raw, keys, out, listing }, place, walk);
+  else decodeInAnyOrder(node, { raw, keys, out, listing }, place, walk);
+  walk.depth--;
+  return out;
+}
+
+interface Decoding {
+  readonly raw: Record<string, unknown>;
+  readonly keys: readonly string[];
+  readonly out: MutableRecord;
+  readonly listing: FieldListing;
+}
+
+/** What has its fields in wire order is walked over by its keys: most fields of most objects are absent. */
+function decodeInOrder(node: ObjectNode, decoding: Decoding, place: Place | undefined, walk: Walk): void {
+  const { raw, keys, out } = decoding;
+  const { named, fillers } = decoding.listing;
   const isStruct = node.manner === 'struct';
-  const fields = fieldsOf(node);
-  for (let index = 0; index < fields.length; index++) {
-    const field = fields[index] as ListedField;
-    const { name } = field;
-    // Most fields of most objects are absent, and most of the others plain texts: these are dealt with on the spot.
-    const isThere = Object.hasOwn(raw, name);
-    if (!isThere && !field.fillsIn) continue;
-    const given = isThere ? raw[name] : undefined;
-    if (isThere) known++;
-    if (field.isText && typeof given === 'string' && given !== '' && walk.duplicates === undefined) {
-      out[name] = given;
-      continue;
+  const isOnce = walk.duplicates === undefined;
+  let filled = 0;
+  for (let at = 0; at < keys.length; at++) {
+    const name = keys[at] as string;
+    const field = named.get(name) as ListedField;
+    while (filled < fillers.length && (fillers[filled] as ListedField).index <= field.index) {
+      const filler = fillers[filled++] as ListedField;
+      if (filler !== field) fillIn(node, filler, out);
     }
-    const value = isThere
-      ? decodeField(node, field, given, { walk, holder: raw, above: place })
-      : absentField(node, field, undefined);
+    const given = raw[name];
+    // Most of those that are there are plain texts.
+    const isPlain = field.isText && typeof given === 'string' && given !== '' && isOnce;
+    const value = isPlain ? given : decodeField(node, field, given, { walk, holder: raw, above: place });
     if (value === undefined) continue;
     // The names of structs are ours.
     if (isStruct) out[name] = value;
     else setOwn(out, name, value);
   }
-  if (known !== Object.keys(raw).length) keepOrDrop(node, raw, out, walk);
-  walk.depth--;
-  return out;
+  for (; filled < fillers.length; filled++) fillIn(node, fillers[filled] as ListedField, out);
+}
+
+function decodeInAnyOrder(node: ObjectNode, decoding: Decoding, place: Place | undefined, walk: Walk): void {
+  const { raw, keys, out } = decoding;
+  let known = 0;
+  for (const field of decoding.listing.all) {
+    if (Object.hasOwn(raw, field.name)) {
+      known++;
+      const value = decodeField(node, field, raw[field.name], { walk, holder: raw, above: place });
+      if (value !== undefined) setOwn(out, field.name, value);
+    } else if (field.fillsIn) fillIn(node, field, out);
+  }
+  if (known !== keys.length) keepOrDrop(node, raw, out, walk);
+}
+
+function fillIn(node: ObjectNode, field: Field, out: MutableRecord): void {
+  const value = absentField(node, field, undefined);
+  if (value !== undefined) setOwn(out, field.name, value);
 }
 
 /** Keys the schema does not know: kept where it says so, else dropped and noted. */

@@ -98,32 +98,61 @@ export interface AnyNode extends NodeBase {
 
 /** A field with what a walk wants to know of it at a glance. */
 export interface ListedField extends Field {
+  /** Its place in wire order. */
+  readonly index: number;
   /** A plain text of a struct. */
   readonly isText: boolean;
   /** Something is filled in where it is absent. */
   readonly fillsIn: boolean;
 }
 
-/** The fields of a node in wire order, as an array: walks over objects spend much of their time on iterating. */
-export function fieldsOf(node: ObjectNode): readonly ListedField[] {
-  const listed = node as ObjectNode & { fieldList?: readonly ListedField[] | undefined };
-  listed.fieldList ??= listFields(node);
-  return listed.fieldList;
+/** The fields of a node as walks over objects want them, which spend much of their time on iterating. */
+export interface FieldListing {
+  /** In wire order. */
+  readonly all: readonly ListedField[];
+  readonly named: ReadonlyMap<string, ListedField>;
+  /** Those that are filled in where they are absent, in wire order. */
+  readonly fillers: readonly ListedField[];
 }
 
-function listFields({ fields, manner }: ObjectNode): readonly ListedField[] {
+export function listingOf(node: ObjectNode): FieldListing {
+  const listed = node as ObjectNode & { listing?: FieldListing | undefined };
+  listed.listing ??= listFields(node);
+  return listed.listing;
+}
+
+/** The fields of a node in wire order. */
+export function fieldsOf(node: ObjectNode): readonly ListedField[] {
+  return listingOf(node).all;
+}
+
+function listFields({ fields, manner }: ObjectNode): FieldListing {
   const isStruct = manner === 'struct';
-  return Array.from(fields.values(), ({ name, node, presence, required }) => ({
+  const all = Array.from(fields.values(), ({ name, node, presence, required }, index) => ({
     name,
     node,
     presence,
     required,
+    index,
     isText: isStruct && node.type === 'scalar' && node.scalar === 'string',
     fillsIn: node.default !== undefined || (isStruct && presence === 'always'),
   }));
+  const named = new Map(all.map((field) => [field.name, field]));
+  return { all, named, fillers: all.filter(({ fillsIn }) => fillsIn) };
 }
 
-type AllMembers = { readonly fieldList?: undefined } & { readonly [Key in KeyOfAny<Structural>]?: unknown };
+/** Whether an object with these keys, all of them fields, has them in wire order: nearly all have. */
+export function areInWireOrder({ named }: FieldListing, keys: readonly string[]): boolean {
+  let last = -1;
+  for (let at = 0; at < keys.length; at++) {
+    const index = named.get(keys[at] as string)?.index ?? -1;
+    if (index <= last) return false;
+    last = index;
+  }
+  return true;
+}
+
+type AllMembers = { readonly listing?: undefined } & { readonly [Key in KeyOfAny<Structural>]?: unknown };
 type KeyOfAny<Node> = Node extends unknown ? keyof Node : never;
 
 /**
@@ -143,7 +172,7 @@ export function uniform<Node extends Structural>(node: Node): Node {
     goName: given.goName,
     fields: given.fields,
     // Made by the first walk; a copy may get other fields.
-    fieldList: undefined,
+    listing: undefined,
     preserveUnknown: given.preserveUnknown,
     atomic: given.atomic,
     reusable: given.reusable,

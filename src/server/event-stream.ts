@@ -7,7 +7,7 @@
 import { errors, StatusError } from '../meta/errors.js';
 import type { ApiObject } from '../meta/object.js';
 import type { ApiRequest } from '../protocol/request.js';
-import type { Bookmark, DivertibleStream, WatchFront, WireEvent } from '../protocol/watch-event.js';
+import type { Bookmark, DivertibleStream, LastingStream, WatchFront, WireEvent } from '../protocol/watch-event.js';
 import type { Cursor } from '../storage/cursor.js';
 import type { Journal } from '../storage/journal/types.js';
 import { CompactedError } from '../storage/types.js';
@@ -60,7 +60,7 @@ const DONE: Result = Object.freeze({ done: true, value: undefined });
 const LAST_BOOKMARK_MS = 2_000;
 const IN_BACKGROUND = { background: true, minor: true };
 
-export class EventStream implements RunningWatch {
+export class EventStream implements RunningWatch, LastingStream {
   readonly #options: EventStreamOptions;
   readonly #cursor: Cursor | undefined;
   /** Events to hand out before the cursor's: initial ones, a due bookmark, a last error. */
@@ -78,6 +78,10 @@ export class EventStream implements RunningWatch {
   #last: number | undefined;
   #isClosed = false;
   #isFollowed = false;
+  /** Who is told of bookmarks in passing. */
+  #onBookmark: ((resourceVersion: string) => void) | undefined;
+  /** What keeps it from ending when its time is over. */
+  readonly #timeout: Undo[] = [];
   readonly #undos: Undo[] = [];
 
   constructor(options: EventStreamOptions) {
@@ -133,6 +137,13 @@ export class EventStream implements RunningWatch {
   follow(): void {
     this.#isFollowed = true;
     this.#front?.follow();
+  }
+
+  keep(onBookmark: (resourceVersion: string) => void): void {
+    this.#onBookmark = onBookmark;
+    const { timeoutIsAwaited, request } = this.#options;
+    if (timeoutIsAwaited === true || request === undefined || request.user !== undefined) return;
+    for (const undo of this.#timeout.splice(0)) undo();
   }
 
   divert(make: (behind: WatchFront) => WatchFront): void {
@@ -305,10 +316,10 @@ export class EventStream implements RunningWatch {
     const { clock, timeoutMs, timeoutIsAwaited, bookmark, bookmarks } = this.#options;
     if (timeoutMs !== undefined) {
       const background = timeoutIsAwaited !== true;
-      this.#undos.push(clock.after(timeoutMs, () => this.#close(), { background, minor: background }));
+      this.#timeout.push(clock.after(timeoutMs, () => this.#close(), { background, minor: background }));
       if (bookmark !== undefined && timeoutMs > LAST_BOOKMARK_MS) {
         const beforeEnd = timeoutMs - LAST_BOOKMARK_MS;
-        this.#undos.push(clock.after(beforeEnd, () => void this.#offerBookmark(), IN_BACKGROUND));
+        this.#timeout.push(clock.after(beforeEnd, () => void this.#offerBookmark(), IN_BACKGROUND));
       }
     }
     if (bookmark !== undefined) this.#undos.push(bookmarks.add(() => this.#offerBookmark()));
@@ -323,6 +334,10 @@ export class EventStream implements RunningWatch {
     if (this.#options.journal?.durable() !== undefined) return false;
     const object = this.#options.bookmark?.();
     if (object === undefined) return true;
+    if (this.#onBookmark !== undefined && this.#front === undefined) {
+      this.#onBookmark(object.metadata.resourceVersion);
+      return true;
+    }
     this.#cursor?.stopWaiting();
     this.#deliver({ type: 'BOOKMARK', object });
     return true;
@@ -333,8 +348,8 @@ export class EventStream implements RunningWatch {
     this.#isClosed = true;
     this.#options.running.delete(this);
     this.#cursor?.close();
-    for (const undo of this.#undos) undo();
-    this.#undos.length = 0;
+    for (const undo of this.#undos.splice(0)) undo();
+    for (const undo of this.#timeout.splice(0)) undo();
   }
 }
 

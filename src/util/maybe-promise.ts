@@ -14,7 +14,7 @@ export function chain<Value, Result>(
   value: MaybePromise<Value>,
   next: (value: Value) => MaybePromise<Result>,
 ): MaybePromise<Result> {
-  return isPromise(value) ? value.then(next) : next(value);
+  return value instanceof Promise ? value.then(next) : next(value);
 }
 
 /** The value of `run`, or what `recover` makes of its failure, whether that comes at once or later. */

@@ -42,5 +42,5 @@ export function jobFor(
 /** How a status names a Job that is at work. */
 export function referenceTo({ apiVersion, kind, metadata }: StoredJob): ObjectReference {
   const { name, namespace = '', uid, resourceVersion } = metadata;
-  return { apiVersion, kind, namespace, name, uid, resourceVersion };
+  return { kind, namespace, name, uid, apiVersion, resourceVersion };
 }

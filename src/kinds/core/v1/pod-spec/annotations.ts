@@ -26,6 +26,7 @@ export function podAnnotationsProblems(
   annotations: Annotations,
   { spec, dialect }: { readonly spec: PodSpec; readonly dialect: Dialect },
 ): FieldError[] {
+  if (Object.keys(annotations).length === 0) return [];
   const mirror = own(annotations, mirrorKey(dialect));
   const costKey = dialect.subkey('controller', 'pod-deletion-cost');
   const cost = own(annotations, costKey);

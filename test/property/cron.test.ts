@@ -1,0 +1,60 @@
+/** The next run of a schedule is the first minute at which the wall shows what it asks for. */
+import { expect, test } from 'vitest';
+import { parseCron } from '../../src/meta/cron.js';
+import { formatInZone } from '../../src/meta/time-zone.js';
+import fc from './seeded.js';
+
+const MINUTE = 60_000;
+const DAY = 1_440 * MINUTE;
+const ZONES = ['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'America/St_Johns'];
+
+/** What the wall shows: `yyyy-mm-ddThh:mm:ss` and the offset. */
+function wall(ms: number, zone: string) {
+  const text = formatInZone(ms, zone);
+  return { minute: Number(text.slice(14, 16)), hour: Number(text.slice(11, 13)), offset: text.slice(19) };
+}
+
+function scanned(afterMs: number, zone: string, wanted: { minutes: Set<number>; hours: Set<number> }): number {
+  let time = Math.floor(afterMs / MINUTE) * MINUTE + MINUTE;
+  for (; ; time += MINUTE) {
+    const { minute, hour } = wall(time, zone);
+    if (wanted.minutes.has(minute) && wanted.hours.has(hour)) return time;
+  }
+}
+
+const minuteSets = fc.uniqueArray(fc.nat(59), { minLength: 1, maxLength: 4 });
+const hourSets = fc.option(fc.uniqueArray(fc.nat(23), { minLength: 1, maxLength: 4 }), { nil: undefined });
+const times = fc.nat(365 * 1_440 * 60).map((second) => Date.UTC(2030, 0, 1) + second * 1_000);
+
+test('random schedules in zones of all kinds', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...ZONES), minuteSets, hourSets, times, (zone, minutes, hours, after) => {
+      // Days on which clocks change have rules of their own; the vectors have those.
+      fc.pre(wall(after, zone).offset === wall(after + 2 * DAY, zone).offset);
+      const next = parseCron(`TZ=${zone} ${minutes.join(',')} ${hours?.join(',') ?? '*'} * * *`).next(after);
+      const wanted = {
+        minutes: new Set(minutes),
+        hours: new Set(hours ?? Array.from({ length: 24 }, (_none, at) => at)),
+      };
+      expect(next).toBe(scanned(after, zone, wanted));
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('a change of half an hour within the hour', () => {
+  // Lord Howe: at 2:00 the clock goes back to 1:30, and from 2:00 to 2:30.
+  const schedule = parseCron('TZ=Australia/Lord_Howe */10 * * * *');
+  for (const from of ['2030-04-06T13:00:00Z', '2030-10-05T14:00:00Z']) {
+    const runs: string[] = [];
+    let time = Date.parse(from);
+    for (let count = 0; count < 24; count++) {
+      time = schedule.next(time) as number;
+      runs.push(new Date(time).toISOString());
+    }
+    // Every ten minutes of the time that passes: half an hour is a whole number of them.
+    expect(runs).toEqual(
+      Array.from({ length: 24 }, (_none, at) => new Date(Date.parse(from) + (at + 1) * 10 * MINUTE).toISOString()),
+    );
+  }
+});
