@@ -1,0 +1,101 @@
+/** Informers of a cluster in the same process: they stay, and nothing that matters about a watch is lost by it. */
+import { createCluster } from 'orchplane';
+import { ConfigMap, Role, RoleBinding, Secret } from 'orchplane/kinds';
+import { cuttingStreams, fakeClock, recordRequests, testCluster } from 'orchplane/testing';
+import { expect, test } from 'vitest';
+
+const HOUR = 3_600_000;
+
+test('a day passes in one watch', async () => {
+  const cluster = testCluster();
+  using log = recordRequests(cluster);
+  const informer = cluster.api(ConfigMap).informer();
+  await informer.synced;
+  await cluster.clock.advance(24 * HOUR);
+  await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+  await cluster.settle();
+  expect(informer.get('a')?.metadata.name).toBe('a');
+  expect(log.requests().map(({ verb }) => verb)).toEqual(['list', 'watch', 'create']);
+});
+
+test('a watch that asked for no such thing ends as ever, and so does one that asked for a time', async () => {
+  const cluster = testCluster();
+  const ends: string[] = [];
+  const read = async (name: string, timeoutSeconds?: number) => {
+    const options = timeoutSeconds === undefined ? {} : { timeoutSeconds };
+    for await (const _event of cluster.api(ConfigMap).watch(options)) expect.unreachable();
+    ends.push(name);
+  };
+  void read('plain');
+  void read('asked', 60);
+  await cluster.clock.advance(61_000);
+  expect(ends).toEqual(['asked']);
+  await cluster.clock.advance(HOUR);
+  expect(ends).toEqual(['asked', 'plain']);
+});
+
+test('bookmarks tell it how far the cluster is, though nothing of its kind happens', async () => {
+  const cluster = testCluster();
+  const informer = cluster.api(ConfigMap).informer();
+  await informer.synced;
+  await cluster.api(Secret).create({ metadata: { name: 's' } });
+  expect(Number(informer.resourceVersion)).toBeLessThan(Number(cluster.resourceVersion));
+  await cluster.clock.advance(61_000);
+  expect(informer.resourceVersion).toBe(cluster.resourceVersion);
+});
+
+test('all that happens in one turn is told in order, and nothing after the end', async () => {
+  const cluster = testCluster();
+  const informer = cluster.api(ConfigMap).informer();
+  await informer.synced;
+  const told: string[] = [];
+  informer.subscribe(({ type, object }) => {
+    told.push(`${type} ${object.metadata.name}`);
+    if (told.length === 4) informer.close();
+  });
+  const configMaps = cluster.api(ConfigMap);
+  await Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => configMaps.create({ metadata: { name } })));
+  await cluster.settle();
+  expect(told).toEqual(['ADDED a', 'ADDED b', 'ADDED c', 'ADDED d']);
+});
+
+test('cut off, it goes on where it was', async () => {
+  const cluster = testCluster();
+  using log = recordRequests(cluster);
+  const informer = cluster.api(ConfigMap).informer();
+  await informer.synced;
+  const fault = cluster.use(cuttingStreams({ kind: ConfigMap }, { afterEvents: 1 }));
+  for (const name of ['a', 'b', 'c']) {
+    await cluster.api(ConfigMap).create({ metadata: { name } });
+    await cluster.clock.advance(40_000);
+  }
+  fault[Symbol.dispose]();
+  expect(informer.list().map(({ metadata }) => metadata.name)).toEqual(['a', 'b', 'c']);
+  const verbs = log.requests().map(({ verb }) => verb);
+  expect(verbs.filter((verb) => verb === 'list')).toHaveLength(1);
+  expect(verbs.filter((verb) => verb === 'watch').length).toBeGreaterThan(2);
+});
+
+test('whoever has lost the right to watch is told within the hour', async () => {
+  const clock = fakeClock({ now: Date.UTC(2030, 0, 1) });
+  const cluster = createCluster({ clock });
+  await cluster.api(Role).create({
+    metadata: { name: 'reader' },
+    rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['list', 'watch'] }],
+  });
+  await cluster.api(RoleBinding).create({
+    metadata: { name: 'reader' },
+    roleRef: { apiGroup: Role.group, kind: 'Role', name: 'reader' },
+    subjects: [{ kind: 'User', name: 'ann', apiGroup: Role.group }],
+  });
+  const failures: unknown[] = [];
+  const ann = cluster.with({ as: { user: 'ann' } });
+  const informer = ann.api(ConfigMap).informer({ onError: (error) => void failures.push(error) });
+  await informer.synced;
+  await clock.advance(2 * HOUR);
+  expect(failures).toEqual([]);
+  await cluster.api(RoleBinding).delete('reader');
+  await clock.advance(HOUR);
+  expect(String(failures[0])).toContain('cannot watch resource "configmaps"');
+  await cluster.close();
+});
