@@ -4,16 +4,18 @@
  */
 import { expect, test } from 'vitest';
 import { type FieldSet, NOTHING, sameSet } from '../../src/merge/apply/field-set.js';
-import { type Managers, NOBODY, writeManagers } from '../../src/merge/apply/managers.js';
+import { isWritten, type Managers, NOBODY, writeManagers } from '../../src/merge/apply/managers.js';
 import {
   afterAnyUpdate,
   afterUpdate,
   applyIntent,
+  entriesAfterChangeOfOwn,
   type Versioned,
   type Versions,
 } from '../../src/merge/apply/ownership.js';
 import { isAllThatIsNew } from '../../src/merge/apply/same-owners.js';
 import type { ObjectNode } from '../../src/schema/structural.js';
+import { deepFreeze } from '../../src/util/json.js';
 import { any, atomicMap, keyed, list, map, number, open, set, string, struct } from '../unit/merge/apply/nodes.js';
 import fc from './seeded.js';
 
@@ -64,6 +66,7 @@ const timeOf = (seconds: number) => `2024-01-01T00:00:0${seconds}Z`;
 
 test('an update moves ownership as on the long way', () => {
   let shortened = 0;
+  let fromEntries = 0;
   fc.assert(
     fc.property(document, fc.array(write, { minLength: 2, maxLength: 8 }), (first, writes) => {
       let value: unknown = first;
@@ -85,6 +88,13 @@ test('an update moves ownership as on the long way', () => {
         const long = afterAnyUpdate(update, versions);
         const short = afterUpdate(update, versions);
         expect(writeManagers(short)).toStrictEqual(writeManagers(long));
+        const stored = deepFreeze(writeManagers(managers));
+        const again = entriesAfterChangeOfOwn(update, stored);
+        if (again !== undefined) {
+          fromEntries++;
+          expect(again).toStrictEqual(writeManagers(long));
+          expect(isWritten(deepFreeze(again))).toBe(true);
+        }
         if (short !== long && short.size === managers.size) shortened++;
         value = after;
         managers = long;
@@ -93,6 +103,7 @@ test('an update moves ownership as on the long way', () => {
     { numRuns: 2_000 },
   );
   expect(shortened).toBeGreaterThan(1_000);
+  expect(fromEntries).toBeGreaterThan(500);
 });
 
 function ownedAnew(before: unknown, after: unknown): FieldSet {

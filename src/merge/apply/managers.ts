@@ -51,7 +51,7 @@ export class ManagedFieldsError extends Error {
   override readonly name = 'ManagedFieldsError';
 }
 
-type Entries = DeepReadonly<readonly ManagedFieldsEntry[]>;
+export type Entries = DeepReadonly<readonly ManagedFieldsEntry[]>;
 
 /** From what a client sent, whatever that may be. Throws {@link ManagedFieldsError}. */
 export function readManagers(entries: Entries | null | undefined): Managers {
@@ -148,18 +148,29 @@ function writeEntry({ manager, operation, apiVersion, time, fields, subresource 
   };
 }
 
-function byPlace(left: Manager, right: Manager): number {
+/** Entries that {@link writeManagers} wrote, with another time for one of them. */
+export function writtenAnew(entries: Entries, index: number, time: string): Entries {
+  const anew = [...entries];
+  const { manager = '', operation = 'Update', apiVersion = '', fieldsV1, subresource = '' } = anew[index] ?? {};
+  const fields = (fieldsV1 ?? NOTHING) as FieldSet;
+  anew[index] = writeEntry({ manager, operation, apiVersion, time, fields, subresource });
+  if (anew.length > 1) anew.sort(byPlace);
+  written.add(anew);
+  return anew;
+}
+
+function byPlace(left: Entries[number], right: Entries[number]): number {
   return (
-    byBytes(left.operation, right.operation) ||
+    byBytes(left.operation ?? '', right.operation ?? '') ||
     byTime(left, right) ||
-    byBytes(left.manager, right.manager) ||
-    byBytes(left.apiVersion, right.apiVersion) ||
-    byBytes(left.subresource, right.subresource)
+    byBytes(left.manager ?? '', right.manager ?? '') ||
+    byBytes(left.apiVersion ?? '', right.apiVersion ?? '') ||
+    byBytes(left.subresource ?? '', right.subresource ?? '')
   );
 }
 
 /** Times are in whole seconds of one zone, so they sort as text; who has none comes first. */
-function byTime({ time: left = '' }: Manager, { time: right = '' }: Manager): number {
+function byTime({ time: left = '' }: Entries[number], { time: right = '' }: Entries[number]): number {
   return left === right ? 0 : left < right ? -1 : 1;
 }
 

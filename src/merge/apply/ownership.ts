@@ -20,7 +20,16 @@ import {
   union,
   unionOf,
 } from './field-set.js';
-import { type Manager, type ManagerIdentity, type Managers, managerKey, managerWith } from './managers.js';
+import {
+  type Entries,
+  isWritten,
+  type Manager,
+  type ManagerIdentity,
+  type Managers,
+  managerKey,
+  managerWith,
+  writtenAnew,
+} from './managers.js';
 import { merge } from './merge.js';
 import { fieldsOfIntent, fieldsOfObject } from './owned-fields.js';
 import { removeFields } from './remove.js';
@@ -80,6 +89,36 @@ function afterChangeOfOwn({ before, after, managers, by, now }: Update): Manager
   if (reach === 'further') return undefined;
   if (reach === 'nowhere' || mine.time === now) return managers;
   return new Map(managers).set(key, managerWith(by, mine.fields, now));
+}
+
+/**
+ * The same of entries as they are stored, without reading them: those of most objects that are written to. Undefined:
+ * this update is other, or the entries are.
+ */
+export function entriesAfterChangeOfOwn(
+  { before, after, by, now }: Omit<Update, 'managers'>,
+  entries: Entries,
+): Entries | undefined {
+  if (!isWritten(entries)) return undefined;
+  let mine = -1;
+  const theirs: FieldSet[] = [];
+  for (let index = 0; index < entries.length; index++) {
+    const entry = entries[index] as Entries[number];
+    if (entry.apiVersion !== before.apiVersion) return undefined;
+    if (isEntryOf(entry, by)) mine = index;
+    else theirs.push(entry.fieldsV1 as FieldSet);
+  }
+  const own = entries[mine];
+  if (own === undefined) return undefined;
+  const owners = { mine: own.fieldsV1 as FieldSet, theirs };
+  const reach = reachOfChange(trackedSchema(before.schema), before.value, after.value, owners);
+  if (reach === 'further') return undefined;
+  return reach === 'nowhere' || own.time === now ? entries : writtenAnew(entries, mine, now);
+}
+
+function isEntryOf(entry: Entries[number], { manager, operation, subresource }: ManagerIdentity): boolean {
+  if ((entry.manager ?? '') !== manager || entry.operation !== operation) return false;
+  return (entry.subresource ?? '') === subresource;
 }
 
 /** The same for any update. */

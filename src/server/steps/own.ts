@@ -8,6 +8,7 @@ import type { ServedKind } from '../../kinds/served-kind.js';
 import { type FieldSet, NOTHING, sameSet } from '../../merge/apply/field-set.js';
 import {
   capUpdaters,
+  type Entries,
   ManagedFieldsError,
   type ManagerIdentity,
   type Managers,
@@ -21,6 +22,7 @@ import {
 import { fieldsOfIntent, IntentError } from '../../merge/apply/owned-fields.js';
 import {
   afterUpdate,
+  entriesAfterChangeOfOwn,
   reconciled,
   UnfitVersionError,
   type Versioned,
@@ -29,7 +31,7 @@ import {
 import { isAllThatIsNew } from '../../merge/apply/same-owners.js';
 import { trackedSchema } from '../../merge/apply/tracked.js';
 import { parseApiVersion } from '../../meta/gvk.js';
-import type { ApiObject, DeepReadonly, DraftMeta, DraftObject, ManagedFieldsEntry } from '../../meta/object.js';
+import type { ApiObject, DraftMeta, DraftObject, ManagedFieldsEntry } from '../../meta/object.js';
 import { complete } from '../../schema/complete.js';
 import { untouchedFields } from '../../schema/decode.js';
 import type { ObjectNode, Structural } from '../../schema/structural.js';
@@ -86,10 +88,27 @@ function writerOf({ served, request }: WriteJob): ManagerIdentity {
 
 /** What an update changes belongs to who updates. */
 export function ownUpdated(draft: DraftObject, live: ApiObject, job: WriteJob): void {
+  const again = ownedAgain(draft, live, job);
+  if (again !== undefined) {
+    draft.metadata.managedFields = again as ManagedFieldsEntry[];
+    return;
+  }
   const managers = startingManagers(draft, live, job);
   // Nobody tracks this object: it was written before anybody did, or a client has put an end to it.
   if (managers.size === 0) draft.metadata.managedFields = undefined;
   else setManagers(draft.metadata, capUpdaters(updatedOrLost(draft, live, managers, job)), live.metadata.managedFields);
+}
+
+/** Undefined: somebody else is concerned, or the client has something to say about it. */
+function ownedAgain(draft: DraftObject, live: ApiObject, job: WriteJob): Entries | undefined {
+  const { served, request, moment } = job;
+  const entries = live.metadata.managedFields;
+  const given = request.subresource === undefined ? draft.metadata.managedFields : undefined;
+  if (entries === undefined || (given !== undefined && given !== entries)) return undefined;
+  if (served.kind.custom !== undefined) return undefined;
+  const before = asVersioned(served, live);
+  const after = asVersioned(served, claimed(draft, live, job));
+  return entriesAfterChangeOfOwn({ before, after, by: writerOf(job), now: moment.now }, entries);
 }
 
 /** An update goes on even when nobody can say any more who owns what. */
@@ -182,8 +201,6 @@ export function setManagers(
   if (entries.length === 0) metadata.managedFields = undefined;
   else metadata.managedFields = before === undefined ? entries : sharedEntries(before, entries);
 }
-
-type Entries = readonly DeepReadonly<ManagedFieldsEntry>[];
 
 /** The entries before if they say the same; else the new ones, with the fields from before where only the time is new. */
 function sharedEntries(before: Entries, entries: ManagedFieldsEntry[]): ManagedFieldsEntry[] {
