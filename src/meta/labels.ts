@@ -7,7 +7,7 @@
 import { unreachable } from '../util/invariant.js';
 import type { FieldError } from './field-error.js';
 import { childPath, forbidden, invalid, keyPath, printFieldError, required } from './field-error.js';
-import { labelValueProblems, qualifiedNameProblems } from './names.js';
+import { isLabelValue, labelValueProblems, qualifiedNameProblems } from './names.js';
 
 /** A selector text that cannot be read; the message is what a client is told. */
 export class SelectorError extends Error {
@@ -171,7 +171,7 @@ export function labelErrors(labels: Labels, path: string): FieldError[] {
 
 function areGood(labels: Labels): boolean {
   for (const key of Object.keys(labels)) {
-    if (labelValueProblems(labels[key] ?? '').length > 0) return false;
+    if (!isLabelValue(labels[key] ?? '')) return false;
     if (goodKeys.has(key)) continue;
     if (qualifiedNameProblems(key).length > 0) return false;
     if (goodKeys.size >= MOST_GOOD_KEYS) goodKeys.clear();

@@ -127,6 +127,11 @@ function prefixProblems(prefix: string): readonly string[] {
   return found.length === 0 ? NONE : found.map((problem) => `prefix part ${problem}`);
 }
 
+/** Whether {@link labelValueProblems} has nothing to say. */
+export function isLabelValue(value: string): boolean {
+  return value.length <= 63 && !NOT_LABEL_VALUE.test(value);
+}
+
 export function labelValueProblems(value: string): readonly string[] {
   return NOT_LABEL_VALUE.test(value) ? problems(tooLong(value, 63), LABEL_VALUE_MESSAGE) : lengthProblems(value, 63);
 }

@@ -151,6 +151,7 @@ function sameBelow(left: FieldSet, right: FieldSet): boolean {
 
 /** Whether a node is all that can be owned of a value that is new, itself included; see {@link everything}. */
 function isEverything(node: Structural, value: unknown, set: FieldSet): boolean {
+  if (node.type === 'scalar') return isEmptySet(set);
   if (hasMembers(node, value)) {
     if (!isRecord(value)) return isEmptySet(set);
     if (node.type !== 'object' || node.reusable !== true) return isEveryMember(node, value, set);
