@@ -12,8 +12,8 @@ import { entries, manifest, requireBuild, root } from './manifest.js';
 /** Most kB (1000 bytes) each entry may weigh. Raise a number only together with what made it necessary. */
 const BUDGET_KB: Readonly<Record<string, number>> = {
   // With every built-in kind; `core` is the same without them. A quarter of it is for custom kinds: expressions, schemas.
-  index: 463,
-  // Since it can keep a journal, start from a state and go back in time: four more. Short ways for the usual writes: two.
+  index: 464,
+  // Since it can keep a journal, start from a state and go back in time: four more. Short ways for the usual writes: three.
   core: 128,
   kinds: 300,
   admission: 150,
@@ -71,7 +71,7 @@ const PAGES: readonly {
   {
     name: 'ConfigMap alone',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap] }));",
-    budget: 116,
+    budget: 117,
     // The words of pods: none of their code came along.
     without: /terminationGracePeriodSeconds|PodDisruptionBudget|undeclared reference to/,
   },
