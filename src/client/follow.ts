@@ -1,5 +1,6 @@
 /**
- * Reads a stream of this process to its end: one turn of promises for all events that have come, however many.
+ * Reads a stream of this process to its end, an event in each turn of promises: whoever is told of one may write, and
+ * others have their turn in between.
  */
 import { StatusError } from '../meta/errors.js';
 import type { BookmarkEvent, ChangeEvent, LastingStream, WireEvent } from '../protocol/watch-event.js';
@@ -38,20 +39,18 @@ class Follower {
   /** Runs inside writes, where nothing may be told. */
   readonly #receive = (event: WireEvent | undefined): void => {
     this.#came = event;
-    void soon.then(this.#drain);
+    void soon.then(this.#tell);
   };
 
-  readonly #drain = (): void => {
-    let event = this.#came;
+  readonly #tell = (): void => {
+    const event = this.#came;
     if (event === undefined) {
       this.#reader.resolve();
       return;
     }
     try {
-      for (; event !== undefined; event = this.#stream.take()) {
-        if (event.type === 'ERROR') throw new StatusError(event.object);
-        this.#reader.tell(event);
-      }
+      if (event.type === 'ERROR') throw new StatusError(event.object);
+      this.#reader.tell(event);
       this.wait();
     } catch (error) {
       this.#stream.close();

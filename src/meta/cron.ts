@@ -314,7 +314,9 @@ function nextActivation(fields: Fields, afterMs: number, offsets: Offsets): numb
           local = wall(time);
           floored = true;
         }
-        time = unit.step(time, local, offsets);
+        const next = unit.step(time, local, offsets);
+        // A day that the calendar of a zone passed over leads back to the one before it; the reference never returns.
+        time = next > time ? next : time + 24 * HOURS;
         local = wall(time);
         if (unit.wrapped(local)) continue judge;
       }

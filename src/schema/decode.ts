@@ -111,11 +111,14 @@ function decodeInOrder(node: ObjectNode, decoding: Decoding, place: Place | unde
   for (; filled < fillers.length; filled++) fillIn(node, fillers[filled] as ListedField, out);
 }
 
+/** As JSON has it: what is hidden from a walk over the keys is not there. */
+const isEnumerable = Object.prototype.propertyIsEnumerable;
+
 function decodeInAnyOrder(node: ObjectNode, decoding: Decoding, place: Place | undefined, walk: Walk): void {
   const { raw, keys, out } = decoding;
   let known = 0;
   for (const field of decoding.listing.all) {
-    if (Object.hasOwn(raw, field.name)) {
+    if (isEnumerable.call(raw, field.name)) {
       known++;
       const value = decodeField(node, field, raw[field.name], { walk, holder: raw, above: place });
       if (value !== undefined) setOwn(out, field.name, value);
@@ -190,7 +193,12 @@ function accumulate(node: Structural, values: readonly unknown[]): unknown {
 /** A document keeps a value of the wrong type: its schema's rules will report it, in their own words. */
 function decodeLoose(node: Structural, given: unknown, place: Place | undefined, walk: Walk): unknown {
   const raw = jsonView(given);
-  if (node.type === 'object') return isRecord(raw) ? decodeObject(node, raw, place, walk) : cloneJson(raw, walk.depth);
+  if (node.type === 'object') {
+    if (isRecord(raw)) return decodeObject(node, raw, place, walk);
+    // Metadata is a struct of the server's also here, and read by itself.
+    if (node.manner === 'struct') throw typeError(raw, undefined, node.goType);
+    return cloneJson(raw, walk.depth);
+  }
   if (node.type === 'map' && isRecord(raw)) return decodeMap(node, raw, place, walk, decodeLoose);
   if (node.type === 'list' && Array.isArray(raw)) {
     enter(walk);

@@ -58,3 +58,13 @@ test('a change of half an hour within the hour', () => {
     );
   }
 });
+
+test('a day that the calendar does not have is passed over', () => {
+  // Samoa had no 30th of December in 2011, Kwajalein no 21st of August in 1993.
+  const apia = parseCron('TZ=Pacific/Apia 0 0 13 * *').next(Date.UTC(2011, 11, 28)) as number;
+  expect(formatInZone(apia, 'Pacific/Apia')).toBe('2012-01-13T00:00:00+14:00');
+  const next = parseCron('TZ=Pacific/Apia 30 6 30,31 * *').next(Date.UTC(2011, 11, 28)) as number;
+  expect(formatInZone(next, 'Pacific/Apia')).toBe('2011-12-31T06:30:00+14:00');
+  const kwajalein = parseCron('TZ=Pacific/Kwajalein 0 12 22 8 *').next(Date.UTC(1993, 7, 18)) as number;
+  expect(formatInZone(kwajalein, 'Pacific/Kwajalein')).toBe('1993-08-22T12:00:00+12:00');
+});

@@ -99,7 +99,7 @@ describe('what is nested deeper than walks have stack for', () => {
       const cluster = testCluster();
       const spec = nested(1_200, { type: 'string' }, around[keyword] as never) as Record<string, unknown>;
       const wish = definition({ versions: [version({ spec })] });
-      await expect(definitions(cluster).create(wish)).rejects.toMatchObject({ status: { code: 400 } });
+      await expect(definitions(cluster).create(wish)).rejects.toMatchObject({ status: { code: 422 } });
       const path = '/apis/apiextensions.orch.io/v1/customresourcedefinitions';
       const { code, body } = await http(cluster)(`POST ${path}`, { body: wish });
       expect([code, body.message]).toEqual([400, expect.stringContaining(TOO_DEEP)]);
@@ -150,4 +150,25 @@ describe('a rule of defineKind that no definition would take', () => {
     const wish = { apiVersion: 'example.com/v1', kind: 'Widget', scope: 'Namespaced', body, rules: [rule] } as const;
     expect(() => defineKind(wish as never)).toThrow(new RegExp(`^orchplane: Widget: rule true: ${problem}`));
   });
+});
+
+describe('metadata that is no object', () => {
+  test.each([{ metadata: 1 }, { metadata: 'x' }, { metadata: true }, { metadata: [] }, { metadata: [{ name: 'a' }] }])(
+    '$metadata is refused, and nothing is stored',
+    async ({ metadata }) => {
+      const Zed = defineKind({ apiVersion: 'zed.io/v1', kind: 'Zed', scope: 'Namespaced', body: {} });
+      const cluster = testCluster();
+      cluster.install(Zed);
+      const type = Array.isArray(metadata) ? 'array' : typeof metadata === 'boolean' ? 'bool' : typeof metadata;
+      const message = `Zed in version "v1" cannot be handled as a Zed: json: cannot unmarshal ${type} into Go value of type v1.ObjectMeta`;
+      await expect(cluster.api(Zed).create({ metadata } as never)).rejects.toMatchObject({
+        status: { code: 400, reason: 'BadRequest', message },
+      });
+      await cluster.api(Zed).create({ metadata: { name: 'a' } });
+      const patch = { type: 'merge', merge: { metadata } } as never;
+      await expect(cluster.api(Zed).patch('a', patch)).rejects.toMatchObject({ status: { code: 422 } });
+      expect((await cluster.api(Zed).list()).items).toHaveLength(1);
+      await cluster.close();
+    },
+  );
 });

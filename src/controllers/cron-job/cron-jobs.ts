@@ -145,9 +145,8 @@ class CronJobs {
     const [first] = jobs;
     if (first === undefined || active === undefined) return true;
     const before = this.#asNoted.get(first);
-    if (before?.jobs === jobs && before.status === active) return true;
     // Engines copy a frozen list faster than they read from it.
-    const found: NotedJobs = { jobs, status: active, active: [...active] };
+    const found: NotedJobs = { jobs, status: active, active: before?.status === active ? before.active : [...active] };
     for (let index = before === undefined ? 0 : startInCommon(before, found); index < jobs.length; index++) {
       if (!isActiveAs(jobs[index] as StoredJob, found.active[index] as Active[number])) return false;
     }

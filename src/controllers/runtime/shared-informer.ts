@@ -9,15 +9,8 @@ import type { ApiObject } from '../../meta/object.js';
 import type { Undo } from '../../util/clock.js';
 import { controllerOf, type HasMetadata } from './owners.js';
 
-/** The objects that an index files under a key, in the order in which they were filed. The same list until one changes. */
+/** The objects that an index files under a key, in the order in which they were filed. */
 export type Lookup<Object> = (key: string) => readonly Object[];
-
-/** What is filed under one key. */
-interface Bucket<Object> {
-  readonly byUid: Map<string, Object>;
-  /** The same as a list, once somebody has asked and until something changes. Not frozen: engines are slow to read from such lists. */
-  listed: readonly Object[] | undefined;
-}
 
 const NONE: readonly never[] = Object.freeze([]);
 
@@ -80,26 +73,21 @@ export class SharedInformer<AnyKind extends Kind> {
   index(name: string, keysOf: (object: Stored<AnyKind>) => readonly string[]): Lookup<Stored<AnyKind>> {
     const known = this.#indexes.get(name);
     if (known !== undefined) return known;
-    const buckets = new Map<string, Bucket<Stored<AnyKind>>>();
+    const buckets = new Map<string, Map<string, Stored<AnyKind>>>();
     const remove = (object: Stored<AnyKind>): void => {
       const uid = uidOf(object);
       for (const key of keysOf(object)) {
         const bucket = buckets.get(key);
-        if (bucket === undefined) continue;
-        bucket.byUid.delete(uid);
-        bucket.listed = undefined;
-        if (bucket.byUid.size === 0) buckets.delete(key);
+        bucket?.delete(uid);
+        if (bucket?.size === 0) buckets.delete(key);
       }
     };
     const add = (object: Stored<AnyKind>): void => {
       const uid = uidOf(object);
       for (const key of keysOf(object)) {
         const bucket = buckets.get(key);
-        if (bucket === undefined) buckets.set(key, { byUid: new Map([[uid, object]]), listed: undefined });
-        else {
-          bucket.byUid.set(uid, object);
-          bucket.listed = undefined;
-        }
+        if (bucket === undefined) buckets.set(key, new Map([[uid, object]]));
+        else bucket.set(uid, object);
       }
     };
     this.subscribe((event) => {
@@ -113,9 +101,7 @@ export class SharedInformer<AnyKind extends Kind> {
     });
     const lookup: Lookup<Stored<AnyKind>> = (key) => {
       const bucket = buckets.get(key);
-      if (bucket === undefined) return NONE;
-      bucket.listed ??= [...bucket.byUid.values()];
-      return bucket.listed;
+      return bucket === undefined ? NONE : [...bucket.values()];
     };
     this.#indexes.set(name, lookup);
     return lookup;

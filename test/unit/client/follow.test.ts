@@ -1,5 +1,5 @@
 /** Informers of a cluster in the same process: they stay, and nothing that matters about a watch is lost by it. */
-import { createCluster } from 'orchplane';
+import { createCluster, mergePatch } from 'orchplane';
 import { ConfigMap, Role, RoleBinding, Secret } from 'orchplane/kinds';
 import { cuttingStreams, fakeClock, recordRequests, testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
@@ -98,4 +98,24 @@ test('whoever has lost the right to watch is told within the hour', async () => 
   await clock.advance(HOUR);
   expect(String(failures[0])).toContain('cannot watch resource "configmaps"');
   await cluster.close();
+});
+
+test('who writes whenever it hears of something leaves others their turn', async () => {
+  const cluster = testCluster();
+  const configMaps = cluster.api(ConfigMap);
+  await configMaps.create({ metadata: { name: 'a' } });
+  const [writer, reader] = [configMaps.informer(), configMaps.informer()];
+  await Promise.all([writer.synced, reader.synced]);
+  let writes = 0;
+  let heard = 0;
+  reader.subscribe(() => void heard++);
+  writer.subscribe(() => {
+    if (heard >= 5 || writes >= 1_000) return;
+    writes++;
+    void configMaps.patch('a', mergePatch({ data: { count: String(writes) } }));
+  });
+  await configMaps.patch('a', mergePatch({ data: { count: '0' } }));
+  await cluster.settle();
+  expect(heard).toBeGreaterThanOrEqual(5);
+  expect(writes).toBeLessThan(20);
 });

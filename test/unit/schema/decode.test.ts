@@ -359,3 +359,42 @@ describe('findings', () => {
     expect(value).toEqual({ name: 'b', labels: { k: '1', l: '2' } });
   });
 });
+
+describe('the order in which fields came', () => {
+  const shape = {
+    first: z.string(),
+    second: optional(int32()),
+    third: struct('Third', { a: optional(z.string()), b: z.boolean() }),
+    fourth: optional(z.array(z.string())),
+    fifth: z.array(z.string()),
+  };
+
+  test('makes no difference to the result, nor to the order there', () => {
+    const given = { second: 2, third: { a: 'x' }, fourth: ['y'] };
+    const turned = { fourth: ['y'], third: { a: 'x' }, second: 2 };
+    const expected = '{"first":"","second":2,"third":{"a":"x","b":false},"fourth":["y"],"fifth":null}';
+    expect([JSON.stringify(decoded(shape, given)), JSON.stringify(decoded(shape, turned))]).toEqual([
+      expected,
+      expected,
+    ]);
+  });
+
+  test('makes no difference to which of two mistakes is reported', () => {
+    const [given, turned] = [
+      { second: 'x', fourth: 1 },
+      { fourth: 1, second: 'x' },
+    ];
+    expect(() => decoded(shape, given)).toThrow('Thing.second');
+    expect(() => decoded(shape, turned)).toThrow('Thing.second');
+  });
+
+  test('makes no difference to what is hidden from JSON: it is not there', () => {
+    for (const given of [
+      { first: 'a', third: {} },
+      { third: {}, first: 'a' },
+    ]) {
+      Object.defineProperty(given, 'second', { value: 2, enumerable: false });
+      expect(decoded(shape, given)).toEqual({ first: 'a', third: { b: false }, fifth: null });
+    }
+  });
+});
