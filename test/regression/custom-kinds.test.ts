@@ -99,7 +99,7 @@ describe('what is nested deeper than walks have stack for', () => {
       const cluster = testCluster();
       const spec = nested(1_200, { type: 'string' }, around[keyword] as never) as Record<string, unknown>;
       const wish = definition({ versions: [version({ spec })] });
-      await expect(definitions(cluster).create(wish)).rejects.toMatchObject({ status: { code: 422 } });
+      await expect(definitions(cluster).create(wish)).rejects.toMatchObject({ status: { code: 400 } });
       const path = '/apis/apiextensions.orch.io/v1/customresourcedefinitions';
       const { code, body } = await http(cluster)(`POST ${path}`, { body: wish });
       expect([code, body.message]).toEqual([400, expect.stringContaining(TOO_DEEP)]);
