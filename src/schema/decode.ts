@@ -33,10 +33,13 @@ export interface Decoded {
 /** Says of a list or a reusable struct that the library itself has made it, for good: it is taken as it is. */
 export type IsOurs = (value: object, node: ListNode | ObjectNode) => boolean;
 
-/** Decodes a whole object. Throws {@link DecodeError}. */
-export function decode(schema: ObjectNode, body: ParsedBody, isOurs?: IsOurs): Decoded {
+/**
+ * Decodes a whole object. Throws {@link DecodeError}. `metadata`: that of a stored object; where it is the body's, its
+ * members are taken as they are.
+ */
+export function decode(schema: ObjectNode, body: ParsedBody, isOurs?: IsOurs, metadata?: object): Decoded {
   const { duplicates } = body;
-  const walk: Walk = { duplicates, suspicious: duplicates !== undefined, depth: 0, isOurs };
+  const walk: Walk = { duplicates, suspicious: duplicates !== undefined, depth: 0, isOurs, metadata };
   const value = decodeWhole(schema, body.value, walk);
   return { value, findings: walk.suspicious ? decodingFindings(schema, body) : NO_FINDINGS };
 }
@@ -60,6 +63,7 @@ interface Walk {
   /** How many objects, maps and lists are open: what goes too deep is refused here, before anything else walks over it. */
   depth: number;
   readonly isOurs?: IsOurs | undefined;
+  readonly metadata?: object | undefined;
 }
 
 function enter(walk: Walk): void {
@@ -221,11 +225,16 @@ function decodeNode(node: Structural, given: unknown, place: Place | undefined, 
       if (!Array.isArray(raw)) throw typeError(raw, place, node.goType);
       return walk.isOurs?.(raw, node) === true ? raw : decodeList(node, raw, place, walk);
     case 'object':
+      if (raw === walk.metadata && isRecord(raw) && isMetadata(place)) return { ...raw };
       if (node.reusable === true && isRecord(raw) && walk.isOurs?.(raw, node) === true) return raw;
       return node.manner === 'document' ? decodeLoose(node, raw, place, walk) : decodeObject(node, raw, place, walk);
     case 'any':
       return cloneJson(raw, walk.depth);
   }
+}
+
+function isMetadata(place: Place | undefined): boolean {
+  return place?.above === undefined && place?.name === 'metadata';
 }
 
 function decodeList(node: ListNode, raw: readonly unknown[], place: Place | undefined, walk: Walk): readonly unknown[] {

@@ -40,6 +40,8 @@ export interface DecodeTarget {
   readonly alsoAccepts?: readonly string[];
   /** Which parts of the body are taken as they are, because this server gave them out. */
   readonly isKnown?: IsOurs | undefined;
+  /** Of the live object, where nothing but its status is written: most writers send it back as it is. */
+  readonly metadata?: object | undefined;
   /** Keys that the document repeats, each in a line of its own; absent when there are none. */
   readonly repeatedKeys?: readonly string[];
 }
@@ -102,7 +104,7 @@ export function decodeDocument(document: ParsedBody, target: DecodeTarget, refus
   const actual = requireKnown(gvk, target, refusals);
   // JSON's null stands for an object with nothing in it.
   const whole = document.value === null ? { value: {} } : document;
-  const { value, findings: found } = decodeAs(actual, whole, (why) => refusals.unfit(why, gvk), target.isKnown);
+  const { value, findings: found } = decodeAs(actual, whole, (why) => refusals.unfit(why, gvk), target);
   const findings = target.repeatedKeys === undefined ? found : [repetitions(target.repeatedKeys), ...found];
   if (actual !== served && actual.storage === served.storage) {
     throw errors.badRequest(
@@ -207,14 +209,14 @@ export function decodeAs(
   { kind, schema }: { readonly kind: Pick<Kind, 'custom'>; readonly schema: ObjectNode },
   document: ParsedBody,
   refuse: (why: string) => StatusError,
-  isKnown?: IsOurs,
+  { isKnown, metadata }: Pick<DecodeTarget, 'isKnown' | 'metadata'> = {},
 ): ReturnType<typeof decode> {
   try {
     if (kind.custom !== undefined) return kind.custom.decode(document);
     // Managers that come back as they were given out are neither judged nor copied.
     const isOurs: IsOurs =
       isKnown === undefined ? isWritten : (value, node) => isKnown(value, node) || isWritten(value);
-    return decode(schema, document, isOurs);
+    return decode(schema, document, isOurs, metadata);
   } catch (error) {
     if (error instanceof DecodeError) throw refuse(error.message);
     throw error;

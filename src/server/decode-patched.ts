@@ -77,7 +77,7 @@ function decodeVersioned(document: ParsedBody, { job, refuse }: PatchedTarget): 
   if (actual === undefined) throw refuse(unregistered(gvk.kind, `version "${apiVersionOf(gvk)}"`));
   // Most of what is patched is what was there.
   const isKnown = actual === served ? knownParts(context, job.request, served) : undefined;
-  const { value, findings } = decodeAs(actual, document, refuse, isKnown);
+  const { value, findings } = decodeAs(actual, document, refuse, { isKnown });
   if (actual.storage !== served.storage) throw refuse(unconvertible(`${gvk.version}.${gvk.kind}`, served));
   const draft = asDraft(value, document.value, actual);
   actual.kind.strategy.defaults?.(draft, moment);

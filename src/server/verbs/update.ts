@@ -20,15 +20,24 @@ import { updateObject, type Written } from '../write.js';
 export function update(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
   const options = checkWriteOptions(request.options, 'UpdateOptions', context.dialect);
   const { fieldValidation } = options;
+  const isKnown = knownParts(context, request, served);
   const { draft, warnings } = decodeRequestBody(request.body, {
     served,
     registry: context.registry,
     fieldValidation,
-    isKnown: knownParts(context, request, served),
+    isKnown,
+    metadata: isKnown === undefined ? undefined : liveMetadata(context, request, served),
   });
   const job: WriteJob = startJob(context, request, { served, dryRun: options.dryRun, warnings });
   const written = warned(job.warnings, () => replaceWith(draft, job));
   return chain(written, ({ object, created }) => answer(created ? 201 : 200, object, job.warnings));
+}
+
+/** What stands beside a status is not changed by it, so that it may be read as it is stored. */
+function liveMetadata({ store }: ServerContext, request: ApiRequest, served: ServedKind): object | undefined {
+  if (request.subresource !== 'status' || served.storedAs !== undefined) return undefined;
+  const { namespace = '', name = '' } = request;
+  return store.get({ resource: served.storage, namespace, name })?.metadata;
 }
 
 function replaceWith(draft: DraftObject, job: WriteJob): MaybePromise<Written> {

@@ -205,3 +205,49 @@ describe('a template that was stored', () => {
     expect(second.spec).toEqual(pod.spec);
   });
 });
+
+describe('the metadata beside a status', () => {
+  const make = async () => {
+    const cluster = testCluster();
+    const metadata = { name: 'p', labels, annotations: { a: 'b' }, finalizers: ['x.io/y'] };
+    const pod = await cluster.api(Pod).create({ metadata, spec: { containers } } as never);
+    return { pods: cluster.api(Pod), pod };
+  };
+
+  test.each(['as it came', 'as a copy'] as const)('%s makes the same object', async (form) => {
+    const { pods, pod } = await make();
+    const metadata = form === 'as it came' ? pod.metadata : structuredClone(pod.metadata);
+    const written = await pods.status.update('p', { ...pod, metadata, status: { phase: 'Running' } });
+    const { resourceVersion: _version, managedFields: entries = [], ...rest } = written.metadata;
+    const { resourceVersion: _before, managedFields: _entries, ...before } = pod.metadata;
+    expect(rest).toEqual(before);
+    expect(entries.map(({ subresource }) => subresource)).toEqual([undefined, 'status']);
+    expect([written.status.phase, Object.isFrozen(written.metadata), Object.isFrozen(written.metadata.labels)]).toEqual(
+      ['Running', true, true],
+    );
+    expect(pod.metadata.managedFields).toHaveLength(1);
+  });
+
+  test('is metadata nowhere else', async () => {
+    const { pods, pod } = await make();
+    const body = { ...pod, status: { message: 'x', ...pod.metadata } as never };
+    await expect(pods.status.update('p', body, { fieldValidation: 'Strict' })).rejects.toMatchObject({
+      status: { code: 400 },
+    });
+    await expect(
+      pods.status.update('p', { ...pod, status: { conditions: [pod.metadata] } as never }),
+    ).rejects.toMatchObject({
+      status: { code: 422 },
+    });
+    const { status } = await pods.status.update('p', { ...pod, status: pod.metadata as never });
+    expect(Object.keys(status)).not.toContain('name');
+  });
+
+  test('of another day is the reason for a conflict, as ever', async () => {
+    const { pods, pod } = await make();
+    await pods.status.update('p', { ...pod, status: { phase: 'Running' } });
+    await expect(pods.status.update('p', { ...pod, status: { phase: 'Failed' } })).rejects.toMatchObject({
+      status: { reason: 'Conflict' },
+    });
+  });
+});
