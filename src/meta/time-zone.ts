@@ -2,6 +2,7 @@
  * Time zones of the IANA database: which names there are, and how far ahead of UTC each is at a time. What the platform
  * knows is asked once per quarter of a day and kept, for it answers in microseconds what a schedule asks all the time.
  */
+import { formatTime, twoDigits } from './time.js';
 
 /** Milliseconds that a zone is ahead of UTC at a time. */
 export type Offsets = (ms: number) => number;
@@ -43,11 +44,10 @@ export function offsetsIn(zone: string): Offsets {
 /** A time as RFC 3339 prints it in a zone: `2026-03-08T03:00:00-04:00`, and with `Z` in UTC. */
 export function formatInZone(ms: number, zone: string): string {
   const offset = offsetsIn(zone)(ms);
-  const wall = new Date(ms + offset).toISOString().slice(0, 'yyyy-mm-ddThh:mm:ss'.length);
-  if (offset === 0) return `${wall}Z`;
+  const wall = formatTime(ms + offset);
+  if (offset === 0) return wall;
   const minutes = Math.floor(Math.abs(offset) / MINUTE);
-  const two = (count: number) => String(count).padStart(2, '0');
-  return `${wall}${offset < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+  return `${wall.slice(0, -1)}${offset < 0 ? '-' : '+'}${twoDigits(Math.floor(minutes / 60))}:${twoDigits(minutes % 60)}`;
 }
 
 const SECOND = 1_000;

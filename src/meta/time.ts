@@ -264,7 +264,7 @@ function printSeconds(seconds: number): string {
     lastPrintedDay = { day, text: printInFull(day * SECONDS_PER_DAY).slice(0, -'00:00:00Z'.length) };
   }
   const left = seconds - day * SECONDS_PER_DAY;
-  return `${lastPrintedDay.text}${two(Math.floor(left / 3600))}:${two(Math.floor(left / 60) % 60)}:${two(left % 60)}Z`;
+  return `${lastPrintedDay.text}${twoDigits(Math.floor(left / 3600))}:${twoDigits(Math.floor(left / 60) % 60)}:${twoDigits(left % 60)}Z`;
 }
 
 const SECONDS_PER_DAY = 86_400;
@@ -272,7 +272,7 @@ const SECONDS_PER_DAY = 86_400;
 const LAST_SECOND = 8.64e12;
 let lastPrintedDay = { day: Number.NaN, text: '' };
 
-function two(count: number): string {
+export function twoDigits(count: number): string {
   return count < 10 ? `0${count}` : String(count);
 }
 
