@@ -105,6 +105,7 @@ export function defineWith<
   definition: KindDefinition<Shape, ObjectScope, Subresource>,
   compileRules: CompileRules,
 ): Kind<ObjectBase & BodyOutput<Shape>, InputBase & BodyInput<Shape>, ObjectScope, Subresource> {
+  checkNames(definition);
   const { validate, rules = [] } = definition;
   checkBody(definition.kind, definition.body);
   const hasStatus = definition.subresources !== undefined && 'status' in definition.subresources;
@@ -133,6 +134,18 @@ export function defineWith<
 }
 
 /** Mistakes that would only show when the first object is made. */
+/** For who has no compiler to say so. */
+function checkNames(definition: unknown): void {
+  const given = isRecord(definition) ? definition : {};
+  for (const [member, example] of [
+    ['kind', 'Widget'],
+    ['apiVersion', 'example.com/v1'],
+  ] as const) {
+    if (typeof given[member] !== 'string')
+      throw new TypeError(`orchplane: defineKind needs the ${member} as a text, such as "${example}"`);
+  }
+}
+
 function checkBody(kind: string, body: unknown): void {
   if (!isRecord(body) || '_zod' in body) {
     throw new TypeError(`orchplane: ${kind}: body is a plain object of zod schemas by field, not a schema itself`);

@@ -77,6 +77,8 @@ describe('defineKind refuses', () => {
   const definition = { apiVersion: 'example.com/v1', kind: 'Widget', scope: 'Namespaced' } as const;
 
   test.each([
+    ['nothing', undefined, 'needs the kind as a text'],
+    ['no apiVersion', { kind: 'Widget', scope: 'Namespaced', body: {} }, 'needs the apiVersion as a text, such as'],
     ['a schema as its body', { ...definition, body: z.object({}) }, 'not a schema itself'],
     ['metadata in its body', { ...definition, body: { metadata: z.object({}) } }, 'leave it out of body'],
     [
