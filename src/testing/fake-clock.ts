@@ -45,7 +45,7 @@ const START = Date.UTC(2030, 0, 1);
  * await clock.advance(5 * 60_000);
  */
 export function fakeClock(options: FakeClockOptions = {}): FakeClock {
-  let now = options.now ?? START;
+  let now = startOf(options);
   let pending = 0;
   const mixing = options.seed === undefined ? undefined : mixUp(options.seed);
   const timers = new Heap<Timer>((timer) => timer.due);
@@ -139,6 +139,17 @@ export function fakeClock(options: FakeClockOptions = {}): FakeClock {
     seed: options.seed,
   };
   return withPending(clock, () => pending);
+}
+
+/** For who has no compiler to say so: a clock that shows no number shows nonsense much later. */
+function startOf(options: FakeClockOptions): number {
+  if (typeof options !== 'object' || options instanceof Date)
+    throw new TypeError('orchplane: fakeClock takes options: fakeClock({ now: Date.UTC(2030, 0, 1) })');
+  const { now = START } = options;
+  if (!Number.isFinite(now)) {
+    throw new TypeError(`orchplane: now is a number of milliseconds, as Date.parse gives it, not ${String(now)}`);
+  }
+  return now;
 }
 
 const withPending = lazyMembers<() => number, Pick<FakeClock, 'pending'>>({

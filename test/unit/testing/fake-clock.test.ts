@@ -85,3 +85,13 @@ describe('a fake clock', () => {
     expect(ran).toEqual(['now', 'as soon as any']);
   });
 });
+
+test.each([
+  { options: { now: '2030-01-01T00:00:00Z' }, message: 'now is a number of milliseconds' },
+  { options: { now: new Date(0) }, message: 'now is a number of milliseconds' },
+  { options: { now: Number.NaN }, message: 'now is a number of milliseconds' },
+  { options: 5, message: 'fakeClock takes options' },
+  { options: new Date(0), message: 'fakeClock takes options' },
+])('$options is no beginning', ({ options, message }) => {
+  expect(() => fakeClock(options as never)).toThrow(message);
+});
