@@ -14,7 +14,7 @@ export function runAdmission(
   phase: 'mutate' | 'validate',
   about: Admission,
 ): MaybePromise<void> {
-  return runFrom(0, concerned(awake, phase, about.request.served), { phase, about });
+  return runFrom(0, concerned(awake, phase, about.request.served), phase, about);
 }
 
 interface Admission {
@@ -28,25 +28,37 @@ interface Admission {
 function runFrom(
   first: number,
   plugins: readonly AdmissionPlugin[],
-  run: { readonly phase: 'mutate' | 'validate'; readonly about: Admission },
+  phase: 'mutate' | 'validate',
+  about: Admission,
 ): MaybePromise<void> {
-  const isConnecting = run.about.request.operation === 'CONNECT';
+  const { request, view } = about;
+  const isConnecting = request.operation === 'CONNECT';
   for (let index = first; index < plugins.length; index++) {
     const plugin = plugins[index] as AdmissionPlugin;
     if (isConnecting && plugin.connects !== true) continue;
-    const waited = guarded(plugin, run);
-    if (waited !== undefined) return waited.then(() => runAfter(plugin, run));
+    try {
+      const result: unknown =
+        phase === 'mutate'
+          ? plugin.mutate?.(request, view)
+          : // The same object under the type that says what it is by now: finished.
+            plugin.validate?.(request as unknown as AdmissionRequest, view);
+      // Anything that can be waited for is waited for, whoever made it.
+      if (typeof result !== 'object' || result === null || !('then' in result)) continue;
+      return Promise.resolve(result as Promise<void>).then(
+        () => runAfter(plugin, phase, about),
+        (error) => fail(error, plugin),
+      );
+    } catch (error) {
+      fail(error, plugin);
+    }
   }
   return undefined;
 }
 
 /** Who had nothing to do may have got something to do while one of them was waited for. */
-function runAfter(
-  plugin: AdmissionPlugin,
-  run: { readonly phase: 'mutate' | 'validate'; readonly about: Admission },
-): MaybePromise<void> {
-  const all = concerned(run.about.chain, run.phase, run.about.request.served);
-  return runFrom(all.indexOf(plugin) + 1, all, run);
+function runAfter(plugin: AdmissionPlugin, phase: 'mutate' | 'validate', about: Admission): MaybePromise<void> {
+  const all = concerned(about.chain, phase, about.request.served);
+  return runFrom(all.indexOf(plugin) + 1, all, phase, about);
 }
 
 type Concerned = Readonly<Record<'mutate' | 'validate', readonly AdmissionPlugin[]>>;
@@ -76,34 +88,7 @@ function concerned(
   return known[phase];
 }
 
-function runOne(
-  plugin: AdmissionPlugin,
-  { phase, about }: { readonly phase: 'mutate' | 'validate'; readonly about: Admission },
-): unknown {
-  const { request, view } = about;
-  if (phase === 'mutate') return plugin.mutate?.(request, view);
-  // The same object under the type that says what it is by now: finished.
-  return plugin.validate?.(request as unknown as AdmissionRequest, view);
-}
-
 /** A plugin refuses with a StatusError; anything else it throws is its own failure, and the client gets a 500. */
-function guarded(
-  plugin: AdmissionPlugin,
-  run: { readonly phase: 'mutate' | 'validate'; readonly about: Admission },
-): Promise<void> | undefined {
-  try {
-    const result = runOne(plugin, run);
-    // Anything that can be waited for is waited for, whoever made it.
-    if (typeof result !== 'object' || result === null || !('then' in result)) return undefined;
-    return Promise.resolve(result as Promise<void>).then(
-      () => undefined,
-      (error) => fail(error, plugin),
-    );
-  } catch (error) {
-    return fail(error, plugin);
-  }
-}
-
 function fail(error: unknown, plugin: AdmissionPlugin): never {
   if (StatusError.is(error)) throw error;
   const why = error instanceof Error ? error.message : `it threw a ${typeof error}`;

@@ -170,7 +170,7 @@ export function labelErrors(labels: Labels, path: string): FieldError[] {
 }
 
 function areGood(labels: Labels): boolean {
-  for (const key of Object.keys(labels)) {
+  for (const key in labels) {
     if (!isLabelValue(labels[key] ?? '')) return false;
     if (goodKeys.has(key)) continue;
     if (qualifiedNameProblems(key).length > 0) return false;

@@ -3,7 +3,14 @@
  * lists and maps as the reference server's storage gives them back, which does not tell them from absent ones.
  */
 import { deepFreeze, isRecord, type MutableRecord, setOwn } from '../util/json.js';
-import { areInWireOrder, type Field, listingOf, type ObjectNode, type Structural } from './structural.js';
+import {
+  areInWireOrder,
+  type Field,
+  type FieldListing,
+  listingOf,
+  type ObjectNode,
+  type Structural,
+} from './structural.js';
 
 /** The value in its stored form: itself when it is in that form already. `isFinal`: it is also frozen, all the way down. */
 export function arrange(node: Structural, value: unknown, isFinal = false): unknown {
@@ -27,14 +34,18 @@ export function arrange(node: Structural, value: unknown, isFinal = false): unkn
 }
 
 function arrangeStruct(node: ObjectNode, record: MutableRecord, isFinal: boolean): MutableRecord {
-  const arranged = inWireOrder(node, record, isFinal);
+  const keys = Object.keys(record);
+  const listing = listingOf(node);
+  const isInOrder = areInWireOrder(listing, keys);
+  const arranged = isInOrder ? inWireOrder(listing, { record, keys }, isFinal) : brought(listing.all, record, isFinal);
   return isFinal ? Object.freeze(arranged) : arranged;
 }
 
-function inWireOrder(node: ObjectNode, record: MutableRecord, isFinal: boolean): MutableRecord {
-  const keys = Object.keys(record);
-  const listing = listingOf(node);
-  if (!areInWireOrder(listing, keys)) return brought(listing.all, record, isFinal);
+function inWireOrder(
+  listing: FieldListing,
+  { record, keys }: { readonly record: MutableRecord; readonly keys: readonly string[] },
+  isFinal: boolean,
+): MutableRecord {
   // Copied from the first difference on: most records are as they should be.
   let out: MutableRecord | undefined;
   for (let at = 0; at < keys.length; at++) {
@@ -74,7 +85,9 @@ function firstOf(record: MutableRecord, keys: readonly string[], count: number):
 /** A field as it is stored; undefined when it is not on the wire. */
 export function storedField({ node, presence }: Field, value: unknown, isFinal = false): unknown {
   if (value === undefined) return undefined;
-  if (presence !== 'pointer' && isEmptyCollection(value, node)) return presence === 'always' ? null : undefined;
+  if (node.type !== 'object' && presence !== 'pointer' && isEmptyCollection(value, node)) {
+    return presence === 'always' ? null : undefined;
+  }
   return arrange(node, value, isFinal);
 }
 

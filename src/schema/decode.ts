@@ -23,6 +23,7 @@ import {
   type ScalarNode,
   type Structural,
 } from './structural.js';
+import { thawedStruct } from './thaw.js';
 
 export interface Decoded {
   readonly value: MutableRecord;
@@ -30,8 +31,11 @@ export interface Decoded {
   readonly findings: readonly string[];
 }
 
-/** Says of a list or a reusable struct that the library itself has made it, for good: it is taken as it is. */
-export type IsOurs = (value: object, node: ListNode | ObjectNode) => boolean;
+/**
+ * Says of a list or a reusable struct that the library itself has made it, for good: it is taken as it is, or copied where
+ * it is to be changed.
+ */
+export type IsOurs = (value: object, node: ListNode | ObjectNode) => boolean | 'to be changed';
 
 /**
  * Decodes a whole object. Throws {@link DecodeError}. `metadata`: that of a stored object; where it is the body's, its
@@ -67,17 +71,23 @@ interface Walk {
 }
 
 function enter(walk: Walk): void {
-  if (walk.depth++ > MAX_DEPTH) throw new NotJsonError('exceeded max depth');
+  if (walk.depth++ > MAX_DEPTH) throw tooDeep();
 }
 
+function tooDeep(): NotJsonError {
+  return new NotJsonError('exceeded max depth');
+}
+
+/** `raw`: as JSON would have it. */
 function decodeObject(node: ObjectNode, raw: unknown, place: Place | undefined, walk: Walk): MutableRecord {
-  if (!isRecord(raw)) throw typeError(raw, place, node.goType);
-  enter(walk);
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) throw typeError(raw, place, node.goType);
+  if (walk.depth++ > MAX_DEPTH) throw tooDeep();
   const keys = Object.keys(raw);
   const out: MutableRecord = {};
   const listing = listingOf(node);
-  if (areInWireOrder(listing, keys)) decodeInOrder(node, { raw, keys, out, listing }, place, walk);
-  else decodeInAnyOrder(node, { raw, keys, out, listing }, place, walk);
+  const decoding: Decoding = { raw: raw as Record<string, unknown>, keys, out, listing };
+  if (areInWireOrder(listing, keys)) decodeInOrder(node, decoding, place, walk);
+  else decodeInAnyOrder(node, decoding, place, walk);
   walk.depth--;
   return out;
 }
@@ -177,7 +187,9 @@ function absentField(node: ObjectNode, field: Field, raw: null | undefined): unk
       ? undefined
       : decodeLoose(field.node, value, undefined, { suspicious: false, duplicates: undefined, depth: 0 });
   }
-  return defaultOf(field.node) ?? (field.presence === 'always' ? zeroValue(field.node) : undefined);
+  const { node: inner, presence } = field;
+  if (inner.default !== undefined && inner.default !== null) return cloneJson(inner.default);
+  return presence === 'always' ? zeroValue(inner) : undefined;
 }
 
 function defaultOf(node: Structural): unknown {
@@ -214,7 +226,8 @@ function decodeLoose(node: Structural, given: unknown, place: Place | undefined,
 }
 
 function decodeNode(node: Structural, given: unknown, place: Place | undefined, walk: Walk): unknown {
-  const raw = typeof given === 'object' ? jsonView(given) : given;
+  const isStrange = typeof given === 'object' && given !== null && Object.getPrototypeOf(given) !== Object.prototype;
+  const raw = isStrange ? jsonView(given) : given;
   switch (node.type) {
     case 'scalar':
       return decodeScalar(node, raw, place, given);
@@ -226,7 +239,12 @@ function decodeNode(node: Structural, given: unknown, place: Place | undefined, 
       return walk.isOurs?.(raw, node) === true ? raw : decodeList(node, raw, place, walk);
     case 'object':
       if (raw === walk.metadata && isRecord(raw) && isMetadata(place)) return { ...raw };
-      if (node.reusable === true && isRecord(raw) && walk.isOurs?.(raw, node) === true) return raw;
+      if (node.reusable === true && walk.isOurs !== undefined && isRecord(raw)) {
+        const ours = walk.isOurs(raw, node);
+        if (ours === true) return raw;
+        if (ours === 'to be changed')
+          return thawedStruct(node, raw, (part, inner) => walk.isOurs?.(part, inner) === true);
+      }
       return node.manner === 'document' ? decodeLoose(node, raw, place, walk) : decodeObject(node, raw, place, walk);
     case 'any':
       return cloneJson(raw, walk.depth);
@@ -247,7 +265,7 @@ function decodeList(node: ListNode, raw: readonly unknown[], place: Place | unde
   for (let index = 0; index < raw.length; index++) {
     const item = raw[index];
     if (mayBeOurs) {
-      if (typeof item === 'object' && item !== null && isOurs(item, itemNode)) {
+      if (typeof item === 'object' && item !== null && isOurs(item, itemNode) === true) {
         items.push(item);
         continue;
       }

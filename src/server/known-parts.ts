@@ -16,6 +16,8 @@ export function knownParts(context: ServerContext, request: ApiRequest, served: 
   const spec = schema.fields.get('spec')?.node;
   const { known } = context;
   // Kinds fill in and change their own spec, but not what stands inside; a status leaves the spec as it was.
-  if (request.subresource === undefined) return (part, node) => node !== spec && known.has(part, node);
+  if (request.subresource === undefined) {
+    return (part, node) => known.has(part, node) && (node === spec ? 'to be changed' : true);
+  }
   return request.subresource === 'status' ? (part, node) => known.has(part, node) : undefined;
 }

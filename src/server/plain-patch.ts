@@ -8,12 +8,12 @@ import { isWritten } from '../merge/apply/managers.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { plainScalar } from '../schema/decode-scalar.js';
 import type { ObjectNode, Structural } from '../schema/structural.js';
-import { copyJson, isRecord, type MutableRecord, setOwn } from '../util/json.js';
+import { type IsShared, thawed } from '../schema/thaw.js';
+import { isRecord, type MutableRecord, setOwn } from '../util/json.js';
 import type { WriteJob } from './job.js';
 import { knownParts } from './known-parts.js';
 
 type Members = Readonly<Record<string, unknown>>;
-type IsShared = (part: object, node: Structural) => boolean;
 
 /** The patched object as a draft, or undefined when the patch is not as plain as that. */
 export function plainlyPatched(live: ApiObject, patch: unknown, job: WriteJob): DraftObject | undefined {
@@ -24,9 +24,7 @@ export function plainlyPatched(live: ApiObject, patch: unknown, job: WriteJob): 
   if (Object.hasOwn(patch, 'kind') || Object.hasOwn(patch, 'apiVersion') || context.store.holdsStrangers)
     return undefined;
   const isKnown = knownParts(context, job.request, served);
-  const isShared: IsShared = (part, node) =>
-    isWritten(part) ||
-    (isKnown !== undefined && (node.type === 'list' || node.type === 'object') && isKnown(part, node));
+  const isShared: IsShared = (part, node) => isWritten(part) || isKnown?.(part, node) === true;
   const draft = patchedStruct(schema, live as unknown as Members, { patch, isShared }) as DraftObject | undefined;
   if (draft !== undefined) kind.strategy.defaults?.(draft, job.moment);
   return draft;
@@ -52,33 +50,16 @@ function patchedStruct(
     if (value === undefined) return undefined;
     setOwn(values, name, value);
   }
-  const out: MutableRecord = {};
+  const out: MutableRecord = { ...live, ...values };
   for (const name of Object.keys(live)) {
-    if (Object.hasOwn(values, name)) continue;
     const value = live[name];
-    setOwn(out, name, typeof value === 'object' ? copied(node.fields.get(name)?.node, value, isShared) : value);
+    if (typeof value !== 'object' || Object.hasOwn(values, name)) continue;
+    setOwn(out, name, thawed(node.fields.get(name)?.node, value, isShared));
   }
-  for (const name of Object.keys(values)) setOwn(out, name, values[name]);
   return out;
 }
 
 /** A struct that is not replaced as a whole. */
 function isMerged(node: Structural): node is ObjectNode {
   return node.type === 'object' && node.manner === 'struct' && node.patchStrategy === undefined;
-}
-
-/** A part that the patch leaves alone, to be changed by who gets the draft; as it is where nobody will. */
-function copied(node: Structural | undefined, value: unknown, isShared: IsShared): unknown {
-  if (typeof value !== 'object' || value === null || node === undefined) return copyJson(value);
-  if (node.type === 'list' && Array.isArray(value)) {
-    return isShared(value, node) ? value : value.map((item) => copied(node.items, item, isShared));
-  }
-  if (node.type !== 'object' || Array.isArray(value)) return copyJson(value);
-  if (node.reusable === true && isShared(value, node)) return value;
-  const out: MutableRecord = {};
-  for (const name of Object.keys(value)) {
-    const item = (value as Members)[name];
-    setOwn(out, name, typeof item === 'object' ? copied(node.fields.get(name)?.node, item, isShared) : item);
-  }
-  return out;
 }

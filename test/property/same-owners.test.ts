@@ -90,7 +90,7 @@ test('an update moves ownership as on the long way', () => {
         expect(writeManagers(short)).toStrictEqual(writeManagers(long));
         const stored = deepFreeze(writeManagers(managers));
         const again = entriesAfterChangeOfOwn(update, stored);
-        if (again !== undefined) {
+        if (again !== undefined && again !== 'further') {
           fromEntries++;
           expect(again).toStrictEqual(writeManagers(long));
           expect(isWritten(deepFreeze(again))).toBe(true);

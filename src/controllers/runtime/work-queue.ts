@@ -48,13 +48,13 @@ const MOST_STALE = 100;
 export class WorkQueue implements Activity {
   readonly #options: WorkQueueOptions;
   readonly #backoff: Backoff;
+  /** Of every key that waits or is being handled. */
+  readonly #states = new Map<string, State>();
   /** In the order in which they will be handled. */
-  readonly #waiting = new Set<string>();
-  /** Those of them whose turn has come. */
-  readonly #turn = new Set<string>();
-  readonly #running = new Set<string>();
-  /** Added while they were being handled. */
-  readonly #dirty = new Set<string>();
+  #waiting: string[] = [];
+  /** Those of them whose turn has come, the next one last. */
+  #turn: string[] = [];
+  #running = 0;
   readonly #failures = new Map<string, number>();
   readonly #conflicts = new Map<string, number>();
   #delayed = new Heap<Delayed>(dueOf);
@@ -81,8 +81,12 @@ export class WorkQueue implements Activity {
 
   add(key: string): void {
     if (this.#isClosed) return;
-    if (this.#running.has(key)) this.#dirty.add(key);
-    else if (!this.#turn.has(key)) this.#waiting.add(key);
+    const state = this.#states.get(key);
+    if (state === 'running') this.#states.set(key, 'dirty');
+    else if (state === undefined) {
+      this.#states.set(key, 'waiting');
+      this.#waiting.push(key);
+    }
     this.#schedule();
   }
 
@@ -115,33 +119,34 @@ export class WorkQueue implements Activity {
     this.#isClosed = true;
     this.#timer?.undo();
     this.#timer = undefined;
-    this.#waiting.clear();
-    this.#turn.clear();
-    this.#dirty.clear();
+    this.#waiting = [];
+    this.#turn = [];
+    this.#states.clear();
     this.#dueOf.clear();
   }
 
   isBusy(): boolean {
     if (this.#isClosed) return false;
-    if (this.#waiting.size > 0 || this.#turn.size > 0 || this.#running.size > 0) return true;
+    if (this.#states.size > 0) return true;
     if (this.#timer === undefined || this.#timer.due > this.#options.clock.now()) return false;
     // Its time has come, also where the time of day has jumped ahead of the timers: nobody should wait for those.
     this.#timer.undo();
     this.#onTimer();
-    return this.#waiting.size > 0;
+    return this.#waiting.length > 0;
   }
 
   busyWith(): readonly string[] {
     if (!this.isBusy()) return [];
     const { name } = this.#options;
+    const running = [...this.#states].flatMap(([key, state]) => (state === 'waiting' ? [] : [key]));
     return [
-      ...[...this.#running].map((key) => `${name} is working on ${key}`),
-      ...[...this.#turn, ...this.#waiting].map((key) => `${name} will look at ${key}`),
+      ...running.map((key) => `${name} is working on ${key}`),
+      ...[...this.#turn.toReversed(), ...this.#waiting].map((key) => `${name} will look at ${key}`),
     ];
   }
 
   #schedule(): void {
-    if (this.#isScheduled || !this.#isOpen || this.#isClosed || this.#waiting.size === 0) return;
+    if (this.#isScheduled || !this.#isOpen || this.#isClosed || this.#waiting.length === 0) return;
     this.#isScheduled = true;
     const { pace, clock } = this.#options;
     void (pace?.() ?? clock.turn?.() ?? nextTurn()).then(() => {
@@ -152,25 +157,27 @@ export class WorkQueue implements Activity {
 
   /** What waits now is this turn's work; what is added from here on is the next one's. */
   #startWorkers(): void {
-    const free = (this.#options.workers ?? 1) - this.#running.size;
+    const free = (this.#options.workers ?? 1) - this.#running;
     if (free <= 0 || this.#isClosed) return;
     const { clock } = this.#options;
-    for (const key of clock.order?.([...this.#waiting]) ?? this.#waiting) this.#turn.add(key);
-    this.#waiting.clear();
+    const waiting = clock.order?.(this.#waiting) ?? this.#waiting;
+    this.#turn = this.#turn.length === 0 ? waiting.toReversed() : [...waiting.toReversed(), ...this.#turn];
+    this.#waiting = [];
     // Each takes its first key within the call, so the size is asked once.
-    const count = Math.min(free, this.#turn.size);
+    const count = Math.min(free, this.#turn.length);
     for (let each = 0; each < count; each++) void this.#work();
   }
 
   /** One worker: goes on until the turn's work is done. */
   async #work(): Promise<void> {
-    for (const key of this.#turn) {
-      if (this.#isClosed) return;
-      this.#turn.delete(key);
-      this.#running.add(key);
+    for (let key = this.#turn.pop(); key !== undefined; key = this.#turn.pop()) {
+      this.#running++;
+      this.#states.set(key, 'running');
       await this.#handle(key);
-      this.#running.delete(key);
-      if (this.#dirty.delete(key)) this.add(key);
+      this.#running--;
+      const isDirty = this.#states.get(key) === 'dirty';
+      this.#states.delete(key);
+      if (isDirty) this.add(key);
     }
     this.#schedule();
   }
@@ -199,7 +206,7 @@ export class WorkQueue implements Activity {
     const conflicts = this.#conflicts.get(key) ?? 0;
     if (conflicts >= PROMPT_RETRIES) return false;
     this.#conflicts.set(key, conflicts + 1);
-    this.#dirty.add(key);
+    this.#states.set(key, 'dirty');
     return true;
   }
 
@@ -241,6 +248,9 @@ export class WorkQueue implements Activity {
     return undefined;
   }
 }
+
+/** `dirty`: added while it was being handled. */
+type State = 'waiting' | 'running' | 'dirty';
 
 interface Delayed {
   readonly key: string;

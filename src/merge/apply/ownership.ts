@@ -92,13 +92,13 @@ function afterChangeOfOwn({ before, after, managers, by, now }: Update): Manager
 }
 
 /**
- * The same of entries as they are stored, without reading them: those of most objects that are written to. Undefined:
- * this update is other, or the entries are.
+ * The same of entries as they are stored, without reading them: those of most objects that are written to. `further`: this
+ * update is other. Undefined: the entries are, so that nothing can be said.
  */
 export function entriesAfterChangeOfOwn(
   { before, after, by, now }: Omit<Update, 'managers'>,
   entries: Entries,
-): Entries | undefined {
+): Entries | 'further' | undefined {
   if (!isWritten(entries)) return undefined;
   let mine = -1;
   const theirs: FieldSet[] = [];
@@ -112,7 +112,7 @@ export function entriesAfterChangeOfOwn(
   if (own === undefined) return undefined;
   const owners = { mine: own.fieldsV1 as FieldSet, theirs };
   const reach = reachOfChange(trackedSchema(before.schema), before.value, after.value, owners);
-  if (reach === 'further') return undefined;
+  if (reach === 'further') return reach;
   return reach === 'nowhere' || own.time === now ? entries : writtenAnew(entries, mine, now);
 }
 

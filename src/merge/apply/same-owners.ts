@@ -4,10 +4,11 @@
  *
  * Both walks give up where it is not as simple as that; whoever asked then takes the long way (`ownership.ts`).
  */
-import type { ObjectNode, Structural } from '../../schema/structural.js';
+import type { ListNode, ObjectNode, Structural } from '../../schema/structural.js';
 import { deepEqual, isRecord } from '../../util/json.js';
 import { everything } from './compare.js';
 import { below, type FieldSet, isEmptySet, isMember, NOTHING, SELF, sameSet } from './field-set.js';
+import { elementOrNone } from './list-elements.js';
 import { fieldElement } from './path-element.js';
 import { declaredNamed, hasItems, hasMembers, type MemberNode, memberNode, UNTYPED } from './typing.js';
 
@@ -157,7 +158,17 @@ function isEverything(node: Structural, value: unknown, set: FieldSet): boolean 
     if (node.type !== 'object' || node.reusable !== true) return isEveryMember(node, value, set);
     return sameSet(everything(node, value), set);
   }
-  return hasItems(node) ? sameSet(everything(node, value), set) : isEmptySet(set);
+  if (!hasItems(node)) return isEmptySet(set);
+  return isOnlyItem(node, value, set) || sameSet(everything(node, value), set);
+}
+
+/** Most lists whose items are owned one by one have one: an object has one owner. */
+function isOnlyItem(node: ListNode, value: unknown, set: FieldSet): boolean {
+  if (!Array.isArray(value) || value.length !== 1) return false;
+  const element = elementOrNone(node, value[0]);
+  const inner = element === undefined ? undefined : below(set, element);
+  if (inner === undefined || !isEverything(node.items, value[0], inner)) return false;
+  return Object.hasOwn(set, SELF) && countSteps(set) === 2;
 }
 
 function isEveryMember(node: MemberNode, record: Members, set: FieldSet): boolean {

@@ -21,6 +21,7 @@ import {
 } from '../../merge/apply/managers.js';
 import { fieldsOfIntent, IntentError } from '../../merge/apply/owned-fields.js';
 import {
+  afterAnyUpdate,
   afterUpdate,
   entriesAfterChangeOfOwn,
   reconciled,
@@ -35,7 +36,7 @@ import type { ApiObject, DraftMeta, DraftObject, ManagedFieldsEntry } from '../.
 import { complete } from '../../schema/complete.js';
 import { untouchedFields } from '../../schema/decode.js';
 import type { ObjectNode, Structural } from '../../schema/structural.js';
-import { copyJson, deepEqual, setOwn } from '../../util/json.js';
+import { copyJson, deepEqual } from '../../util/json.js';
 import { claimFilter, unclaimableParts } from '../claims.js';
 import type { WriteJob } from '../job.js';
 import { managerOf } from '../manager-name.js';
@@ -49,7 +50,8 @@ export function ownNew(draft: DraftObject, job: WriteJob): void {
   // A plugin may get hold of the entries and change them, until they are stored.
   const mayRace = job.context.mayRace(served);
   const last = mayRace ? undefined : lastManagers.get(served);
-  const next = likeLast(draft, { before, managers, last }, job) ?? updatedOrLost(draft, before, managers, job);
+  const like = likeLast(draft, { before, managers, last }, job);
+  const next = like ?? updatedOrLost(draft, before, { managers, after: afterUpdate }, job);
   setManagers(draft.metadata, capUpdaters(next), last);
   if (mayRace) return;
   if (draft.metadata.managedFields !== undefined) lastManagers.set(served, draft.metadata.managedFields);
@@ -89,18 +91,22 @@ function writerOf({ served, request }: WriteJob): ManagerIdentity {
 /** What an update changes belongs to who updates. */
 export function ownUpdated(draft: DraftObject, live: ApiObject, job: WriteJob): void {
   const again = ownedAgain(draft, live, job);
-  if (again !== undefined) {
+  if (again !== undefined && again !== 'further') {
     draft.metadata.managedFields = again as ManagedFieldsEntry[];
     return;
   }
   const managers = startingManagers(draft, live, job);
+  const after = again === 'further' ? afterAnyUpdate : afterUpdate;
   // Nobody tracks this object: it was written before anybody did, or a client has put an end to it.
   if (managers.size === 0) draft.metadata.managedFields = undefined;
-  else setManagers(draft.metadata, capUpdaters(updatedOrLost(draft, live, managers, job)), live.metadata.managedFields);
+  else {
+    const next = capUpdaters(updatedOrLost(draft, live, { managers, after }, job));
+    setManagers(draft.metadata, next, live.metadata.managedFields);
+  }
 }
 
-/** Undefined: somebody else is concerned, or the client has something to say about it. */
-function ownedAgain(draft: DraftObject, live: ApiObject, job: WriteJob): Entries | undefined {
+/** `further`: somebody else is concerned. Undefined: that is to be found out, or the client has something to say about it. */
+function ownedAgain(draft: DraftObject, live: ApiObject, job: WriteJob): Entries | 'further' | undefined {
   const { served, request, moment } = job;
   const entries = live.metadata.managedFields;
   const given = request.subresource === undefined ? draft.metadata.managedFields : undefined;
@@ -112,22 +118,28 @@ function ownedAgain(draft: DraftObject, live: ApiObject, job: WriteJob): Entries
 }
 
 /** An update goes on even when nobody can say any more who owns what. */
-function updatedOrLost(draft: DraftObject, before: unknown, managers: Managers, job: WriteJob): Managers {
+function updatedOrLost(draft: DraftObject, before: unknown, owners: OwnersBefore, job: WriteJob): Managers {
   const { kind, schema } = job.served;
   try {
     if (kind.custom !== undefined && hasUnnamedItems(schema)) requireDeclared(schema, draft as unknown as ApiObject);
-    return updated(draft, before, managers, job);
+    return updated(draft, before, owners, job);
   } catch (error) {
     if (error instanceof UnfitVersionError) return NOBODY;
     throw error;
   }
 }
 
-function updated(draft: DraftObject, before: unknown, managers: Managers, job: WriteJob): Managers {
+/** Who managed the object, and how to find out who does after an update. */
+interface OwnersBefore {
+  readonly managers: Managers;
+  readonly after: typeof afterUpdate;
+}
+
+function updated(draft: DraftObject, before: unknown, { managers, after }: OwnersBefore, job: WriteJob): Managers {
   const { served, moment } = job;
   const was = asVersioned(served, before);
   const is = asVersioned(served, claimed(draft, before, job));
-  return afterUpdate({ before: was, after: is, managers, by: writerOf(job), now: moment.now }, versionsOf(job));
+  return after({ before: was, after: is, managers, by: writerOf(job), now: moment.now }, versionsOf(job));
 }
 
 /** The draft with all that cannot be owned here as it was before: what is the same is not compared. */
@@ -135,10 +147,11 @@ function claimed(draft: DraftObject, before: unknown, { served, request }: Write
   const parts = unclaimableParts(served, request.subresource ?? '');
   if (parts.length === 0) return draft;
   const known = before as Readonly<Record<string, unknown>>;
-  const out: Record<string, unknown> = {};
-  const record: Readonly<Record<string, unknown>> = draft as unknown as Record<string, unknown>;
-  for (const name of Object.keys(record)) if (!parts.includes(name)) setOwn(out, name, record[name]);
-  for (const part of parts) if (Object.hasOwn(known, part)) out[part] = known[part];
+  const out: Record<string, unknown> = { ...draft };
+  for (const part of parts) {
+    if (Object.hasOwn(known, part)) out[part] = known[part];
+    else if (Object.hasOwn(out, part)) delete out[part];
+  }
   return out;
 }
 

@@ -13,6 +13,7 @@ import { labelErrors } from '../../meta/labels.js';
 import { byteLength, dnsLabelProblems, pathSegmentProblems, qualifiedNameProblems } from '../../meta/names.js';
 import type { ApiObject, DeepReadonly, ObjectMeta, OwnerReference } from '../../meta/object.js';
 import { goTimeString } from '../../meta/time.js';
+import { append } from '../../util/append.js';
 import { isGoodManager, managerNameProblems } from '../manager-name.js';
 
 type Meta = DeepReadonly<ObjectMeta>;
@@ -24,8 +25,13 @@ export interface MetadataRules {
   readonly strictFinalizers: boolean;
 }
 
-/** What must hold for a new object, and for every later version of it. */
-export function metadataProblems(object: ApiObject, kind: Kind, rules: MetadataRules): FieldError[] {
+/** What must hold for a new object, and for every later version of it. `shared`: see {@link sharedProblems}. */
+export function metadataProblems(
+  object: ApiObject,
+  kind: Kind,
+  rules: MetadataRules,
+  shared = sharedProblems(object.metadata),
+): FieldError[] {
   const { metadata } = object;
   const problems: FieldError[] = [];
   nameProblems(object, kind, problems);
@@ -33,7 +39,9 @@ export function metadataProblems(object: ApiObject, kind: Kind, rules: MetadataR
   if ((metadata.generation ?? 0) < 0) {
     problems.push(invalid('metadata.generation', metadata.generation, 'must be greater than or equal to 0'));
   }
-  commonProblems(metadata, problems);
+  append(problems, shared);
+  if (metadata.finalizers?.length) finalizerProblems(metadata.finalizers, problems);
+  managerProblems(metadata.managedFields, problems);
   if (rules.strictFinalizers) {
     metadata.finalizers?.forEach((name, index) => {
       problems.push(...bareFinalizerProblems(keyPath('metadata.finalizers', index), name));
@@ -42,8 +50,12 @@ export function metadataProblems(object: ApiObject, kind: Kind, rules: MetadataR
   return problems;
 }
 
-/** What must hold between two versions. */
-export function metadataUpdateProblems(next: ApiObject, live: ApiObject): FieldError[] {
+/** What must hold between two versions. `shared`: see {@link sharedProblems}. */
+export function metadataUpdateProblems(
+  next: ApiObject,
+  live: ApiObject,
+  shared = sharedProblems(next.metadata),
+): FieldError[] {
   const problems: FieldError[] = [];
   const now = next.metadata;
   const before = live.metadata;
@@ -65,8 +77,16 @@ export function metadataUpdateProblems(next: ApiObject, live: ApiObject): FieldE
   if ((now.generation ?? 0) < (before.generation ?? 0)) {
     problems.push(invalid('metadata.generation', now.generation ?? 0, 'must not be decremented'));
   }
-  labelAndAnnotationProblems(now, problems);
-  ownerProblems(now.ownerReferences ?? [], problems);
+  append(problems, shared);
+  return problems;
+}
+
+/** What both have to say. */
+export function sharedProblems(metadata: Meta): readonly FieldError[] {
+  const { labels, annotations, ownerReferences } = metadata;
+  const problems = labels ? labelErrors(labels, 'metadata.labels') : [];
+  if (annotations) annotationProblems(annotations, problems);
+  if (ownerReferences) ownerProblems(ownerReferences, problems);
   return problems;
 }
 
@@ -99,11 +119,13 @@ function namespaceProblems(metadata: Meta, kind: Kind, problems: FieldError[]): 
 }
 
 const MAX_SUBRESOURCE_BYTES = 256;
+/** A character takes three bytes at most, or is two. */
+const SURELY_SHORT = MAX_SUBRESOURCE_BYTES / 3;
 
 /** What a client wrote there has been read by now, so there is little left that can be wrong. */
 function managerProblems(entries: Meta['managedFields'], problems: FieldError[]): void {
   entries?.forEach(({ manager, subresource = '' }, index) => {
-    if (subresource === '' && isGoodManager(manager)) return;
+    if (subresource.length < SURELY_SHORT && isGoodManager(manager)) return;
     const at = keyPath('metadata.managedFields', index);
     problems.push(...managerNameProblems(manager, childPath(at, 'manager')));
     if (byteLength(subresource) > MAX_SUBRESOURCE_BYTES) {
@@ -112,17 +134,7 @@ function managerProblems(entries: Meta['managedFields'], problems: FieldError[])
   });
 }
 
-function commonProblems(metadata: Meta, problems: FieldError[]): void {
-  labelAndAnnotationProblems(metadata, problems);
-  ownerProblems(metadata.ownerReferences ?? [], problems);
-  finalizerProblems(metadata.finalizers ?? [], problems);
-  managerProblems(metadata.managedFields, problems);
-}
-
-function labelAndAnnotationProblems(metadata: Meta, problems: FieldError[]): void {
-  for (const problem of labelErrors(metadata.labels ?? {}, 'metadata.labels')) problems.push(problem);
-  const { annotations } = metadata;
-  if (annotations === undefined) return;
+function annotationProblems(annotations: NonNullable<Meta['annotations']>, problems: FieldError[]): void {
   let total = 0;
   for (const key of Object.keys(annotations)) {
     // Annotation keys are judged in lower case: a prefix may be written in capitals.
@@ -135,6 +147,7 @@ function labelAndAnnotationProblems(metadata: Meta, problems: FieldError[]): voi
 }
 
 const MAX_QUARRELS = 5;
+const NEVER_EMPTY = ['kind', 'name', 'uid'] as const;
 
 function ownerProblems(owners: readonly DeepReadonly<OwnerReference>[], problems: FieldError[]): void {
   const field = 'metadata.ownerReferences';
@@ -144,7 +157,7 @@ function ownerProblems(owners: readonly DeepReadonly<OwnerReference>[], problems
     const version = owner.apiVersion.slice(owner.apiVersion.indexOf('/') + 1);
     if (version === '')
       problems.push(invalid(childPath(field, 'apiVersion'), owner.apiVersion, 'version must not be empty'));
-    for (const part of ['kind', 'name', 'uid'] as const) {
+    for (const part of NEVER_EMPTY) {
       if (owner[part] === '') problems.push(invalid(childPath(field, part), '', `${part} must not be empty`));
     }
     if (owner.apiVersion === 'v1' && owner.kind === 'Event') {

@@ -12,8 +12,9 @@ import { repeatedItems } from '../../schema/repeated-items.js';
 import { bodyProblems } from '../../schema/rules.js';
 import { append } from '../../util/append.js';
 import type { WriteJob } from '../job.js';
-import { metadataProblems, metadataUpdateProblems } from './validate-metadata.js';
+import { metadataProblems, metadataUpdateProblems, sharedProblems } from './validate-metadata.js';
 
+const NONE: readonly FieldError[] = Object.freeze([]);
 const OF_A_STRUCT = { strictFinalizers: true };
 const OF_ANY_OBJECT = { strictFinalizers: false };
 
@@ -32,26 +33,26 @@ export function validateUpdate(
   const next = draft as unknown as ApiObject;
   const { kind } = job.served;
   requireType(next, job);
-  const updateProblems = metadataUpdateProblems(next, live);
-  let problems: readonly FieldError[] = [
-    // Once for any object …
-    ...metadataProblems(next, anyName(kind), OF_ANY_OBJECT),
-    ...updateProblems,
-    // … and once more for the kind.
-    ...updateProblems,
-  ];
+  const shared = sharedProblems(next.metadata);
+  const updateProblems = metadataUpdateProblems(next, live, shared);
+  const problems = metadataProblems(next, anyName(kind), OF_ANY_OBJECT, shared);
+  // Once for any object, and once more for the kind.
+  append(problems, updateProblems);
+  append(problems, updateProblems);
   const rules = (subresource ?? kind.strategy).validateUpdate;
   if (kind.custom !== undefined) {
     const part = job.request.subresource === 'status' ? 'status' : 'object';
-    problems = [...problems, ...judged(kind.custom, next, live, { part, sofar: problems, job })];
+    append(problems, judged(kind.custom, next, live, { part, sofar: [...problems], job }));
   } else if (kind.manner === 'document') {
-    problems = [...problems, ...documentProblems(next, live, { job, rules: () => rules?.(next, live, job.moment) })];
+    append(problems, documentProblems(next, live, { job, rules: () => rules?.(next, live, job.moment) }));
   } else {
-    problems = [...problems, ...(rules?.(next, live, job.moment) ?? [])];
+    append(problems, rules?.(next, live, job.moment) ?? NONE);
     if (subresource === undefined) {
       const { revalidatesOnUpdate } = kind.strategy;
-      const again = revalidatesOnUpdate ? wholeProblems(next, job, live) : bodyProblems(kind.body, kind.schema, next);
-      problems = [...problems, ...again];
+      append(
+        problems,
+        revalidatesOnUpdate ? wholeProblems(next, job, live) : bodyProblems(kind.body, kind.schema, next),
+      );
     }
   }
   refuse(next, job, problems);
@@ -68,8 +69,9 @@ function wholeProblems(object: ApiObject, job: WriteJob, live?: ApiObject): Fiel
     kind.manner === 'document'
       ? documentProblems(object, undefined, { job, rules })
       : [...bodyProblems(kind.body, kind.schema, object), ...(rules() ?? [])];
-  const rulesOfMetadata = kind.manner === 'struct' ? OF_A_STRUCT : OF_ANY_OBJECT;
-  return [...metadataProblems(object, kind, rulesOfMetadata), ...ofBody];
+  const problems = metadataProblems(object, kind, kind.manner === 'struct' ? OF_A_STRUCT : OF_ANY_OBJECT);
+  append(problems, ofBody);
+  return problems;
 }
 
 /**

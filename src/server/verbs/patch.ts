@@ -130,13 +130,13 @@ export function readPatch(request: ApiRequest, patchType: DocumentPatch, about: 
   const { options, job } = about;
   switch (patchType) {
     case 'json': {
-      const document = readDocument(request, options);
+      const document = readDocument(request, about);
       const { fieldValidation } = options;
       const parsed = parseJsonPatch(document.value, { fieldValidation, duplicates: document.duplicates });
       return (live) => patched({ ...document, value: applyJsonPatch(live, parsed) }, parsed.findings, about);
     }
     case 'merge': {
-      const document = readDocument(request, options);
+      const document = readDocument(request, about);
       const findings = duplicateFindings(document);
       return (live) => {
         const draft = document.duplicates === undefined ? plainlyPatched(live, document.value, job) : undefined;
@@ -146,7 +146,7 @@ export function readPatch(request: ApiRequest, patchType: DocumentPatch, about: 
       };
     }
     case 'strategic': {
-      const document = readDocument(request, options);
+      const document = readDocument(request, about);
       return (live) => {
         const draft = document.duplicates === undefined ? plainlyPatched(live, document.value, job) : undefined;
         if (draft !== undefined) return draft;
@@ -166,9 +166,10 @@ function asRecord(object: ApiObject): Readonly<Record<string, unknown>> {
 /** What unreadable patches begin with, unless the client asked not to be told, or the patch is a strategic one. */
 const DECODING = 'error decoding patch: ';
 
-function readDocument(request: ApiRequest, options: WriteOptions): ParsedBody {
+function readDocument(request: ApiRequest, { options, job }: About): ParsedBody {
   // The patch may be applied again after a wait; what its sender does with it meanwhile is no part of it.
-  const body = request.body?.detach?.() ?? request.body;
+  const isKept = mayRace(job) || request.audit !== undefined;
+  const body = (isKept ? request.body?.detach?.() : undefined) ?? request.body;
   try {
     if (body === undefined) throw new BodyError('unexpected end of JSON input');
     const document = body.read();

@@ -134,14 +134,14 @@ function prepareForCreate(draft: DraftObject, context: WriteContext): void {
 
 /** The labels with those that are missing, in order. */
 function withMissing(
-  labels: Readonly<Record<string, string>> = {},
+  labels: Readonly<Record<string, string>> | undefined,
   more: readonly (readonly [key: string, value: string])[],
 ): Record<string, string> {
-  const values = new Map(more);
-  for (const key of Object.keys(labels)) values.set(key, labels[key] as string);
-  const all: Record<string, string> = {};
-  for (const key of [...values.keys()].sort()) setOwn(all, key, values.get(key));
-  return all;
+  const all: Record<string, string> = { ...labels };
+  for (const entry of more) if (!Object.hasOwn(all, entry[0])) all[entry[0]] = entry[1];
+  const sorted: Record<string, string> = {};
+  for (const key of Object.keys(all).sort()) setOwn(sorted, key, all[key]);
+  return sorted;
 }
 
 interface Judged {
