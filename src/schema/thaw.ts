@@ -2,7 +2,7 @@
  * Copies of stored parts, made by the schema: whatever may be changed by who gets them is copied, and what goes from
  * object to object as it is stays the same.
  */
-import { copyJson, type MutableRecord, setOwn } from '../util/json.js';
+import { copyJson, type MutableRecord } from '../util/json.js';
 import type { ListNode, ObjectNode, Structural } from './structural.js';
 
 /** Says of a list or a reusable struct that nobody will change it. */
@@ -18,16 +18,16 @@ export function thawed(node: Structural | undefined, value: unknown, isShared: I
   return thawedStruct(node, value as Readonly<Record<string, unknown>>, isShared);
 }
 
-/** The struct itself is copied in any case. */
+/** The struct itself is copied in any case. Its names are ours. */
 export function thawedStruct(
   node: ObjectNode,
   struct: Readonly<Record<string, unknown>>,
   isShared: IsShared,
 ): MutableRecord {
   const out: MutableRecord = { ...struct };
-  for (const name of Object.keys(struct)) {
+  for (const name in struct) {
     const item = struct[name];
-    if (typeof item === 'object') setOwn(out, name, thawed(node.fields.get(name)?.node, item, isShared));
+    if (typeof item === 'object') out[name] = thawed(node.fields.get(name)?.node, item, isShared);
   }
   return out;
 }

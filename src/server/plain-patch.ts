@@ -50,12 +50,14 @@ function patchedStruct(
     if (value === undefined) return undefined;
     setOwn(values, name, value);
   }
-  const out: MutableRecord = { ...live, ...values };
-  for (const name of Object.keys(live)) {
+  const out: MutableRecord = { ...live };
+  for (const name in live) {
     const value = live[name];
     if (typeof value !== 'object' || Object.hasOwn(values, name)) continue;
-    setOwn(out, name, thawed(node.fields.get(name)?.node, value, isShared));
+    out[name] = thawed(node.fields.get(name)?.node, value, isShared);
   }
+  // The names of structs are ours.
+  for (const name in values) out[name] = values[name];
   return out;
 }
 

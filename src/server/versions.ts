@@ -133,8 +133,13 @@ export function toStored(served: ServedKind, sealed: ApiObject, resourceVersion?
   return form;
 }
 
-/** The same object at another version; the key keeps its place in wire order. */
+/** The same object at another version; the key keeps its place in wire order. One that is almost sealed is sealed. */
 export function withRevision(object: ApiObject, resourceVersion: string): ApiObject {
+  if (!Object.isFrozen(object)) {
+    (object.metadata as { resourceVersion: string }).resourceVersion = resourceVersion;
+    Object.freeze(object.metadata);
+    return Object.freeze(object);
+  }
   return withMember(object, 'metadata', withMember(object.metadata, 'resourceVersion', resourceVersion));
 }
 

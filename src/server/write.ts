@@ -25,7 +25,7 @@ import { normalized } from './steps/normalize.js';
 import { lendManagers, liveIfSame, ownNew, ownUpdated } from './steps/own.js';
 import { prepareForCreate, prepareForUpdate, wipeSystemFields } from './steps/prepare.js';
 import { dropRepeatedOwners, reconcileName, reconcileNamespace } from './steps/reconcile.js';
-import { seal } from './steps/seal.js';
+import { seal, sealAlmost } from './steps/seal.js';
 import { validateCreate, validateUpdate } from './steps/validate.js';
 import { planConversion } from './versions.js';
 
@@ -73,7 +73,7 @@ function storeNew(draft: DraftObject, job: WriteJob, about: Creation, attempt = 
   strategy.canonicalize?.(draft, job.moment);
   // From here on nobody can change it, not even who kept the draft.
   const { resourceVersion } = draft.metadata;
-  const sealed = seal(job.served.schema, draft, job.dryRun ? undefined : '');
+  const sealed = sealerOf(job)(job.served.schema, draft, job.dryRun ? undefined : '');
   job.context.known.note(job.served.schema, sealed);
   strategy.permitValid?.(sealed, undefined, powerContext(job, deleteObject));
   if (about.byUpdate === true) authorizeCreation(job.context, job.request);
@@ -213,7 +213,7 @@ function replace(
   }
   strategy.canonicalize?.(draft, job.moment);
   // From here on nobody can change it, not even who kept the draft.
-  const sealed = liveIfSame(live, seal(job.served.schema, draft, live.metadata.resourceVersion));
+  const sealed = liveIfSame(live, sealerOf(job)(job.served.schema, draft, live.metadata.resourceVersion));
   job.context.known.note(job.served.schema, sealed, live);
   strategy.permitValid?.(sealed, live, powerContext(job, deleteObject));
   const admitted = chain(admit('validate', judged(sealed, live, about.update), job), () =>
@@ -225,7 +225,7 @@ function replace(
       if (readLive(job, live.metadata.name) !== live) throw new StorageError('stale');
       runEffects(job);
     }
-    if (vanishes(sealed, live, job)) return { object: finalize(sealed, live, job), created: false };
+    if (vanishes(sealed, live, job)) return { object: finalize(asSealed(sealed), live, job), created: false };
     if (allocation !== undefined && !job.dryRun) {
       // Nothing may fail after what was set aside is taken, least of all because somebody else was faster.
       if (readLive(job, live.metadata.name) !== live) throw new StorageError('stale');
@@ -233,6 +233,18 @@ function replace(
     }
     return { object: commitUpdate(sealed, live, job), created: false };
   });
+}
+
+/** Where nobody but ourselves gets to see an object before it is stored, it is frozen when it has its version. */
+function sealerOf(job: WriteJob): typeof seal {
+  const { served, dryRun, context } = job;
+  const isStoredAsIs = served.storedAs === undefined && served.kind.custom === undefined;
+  return isStoredAsIs && !dryRun && !context.mayRace(served) ? sealAlmost : seal;
+}
+
+function asSealed(object: ApiObject): ApiObject {
+  Object.freeze(object.metadata);
+  return Object.freeze(object);
 }
 
 /** What plugins judge of an update. */

@@ -24,17 +24,14 @@ export function jobFor(
   { dueMs, dialect }: { readonly dueMs: number; readonly dialect: Dialect },
 ): NamedJobInput {
   const { jobTemplate, timeZone = 'UTC' } = cronJob.spec;
-  const { labels, annotations } = jobTemplate.metadata;
+  const { labels } = jobTemplate.metadata;
+  const annotations: Record<string, string> = { ...jobTemplate.metadata.annotations };
+  annotations[dialect.subkey('batch', 'cronjob-scheduled-timestamp')] = formatInZone(dueMs, timeZone);
+  const name = jobNameAt(cronJob, dueMs);
+  const ownerReferences = [controllerReference(cronJob)];
   return {
-    metadata: {
-      name: jobNameAt(cronJob, dueMs),
-      ...(labels === undefined ? {} : { labels }),
-      annotations: {
-        ...annotations,
-        [dialect.subkey('batch', 'cronjob-scheduled-timestamp')]: formatInZone(dueMs, timeZone),
-      },
-      ownerReferences: [controllerReference(cronJob)],
-    },
+    metadata:
+      labels === undefined ? { name, annotations, ownerReferences } : { name, labels, annotations, ownerReferences },
     spec: jobTemplate.spec,
   };
 }

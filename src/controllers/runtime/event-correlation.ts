@@ -60,6 +60,7 @@ export class EventCorrelator {
   readonly #similar = new RecentMap<Similar>(MOST_REMEMBERED);
   readonly #counted = new RecentMap<Counted>(MOST_REMEMBERED);
   readonly #buckets = new RecentMap<Bucket>(MOST_REMEMBERED);
+  readonly #texts = new Texts();
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
@@ -67,8 +68,7 @@ export class EventCorrelator {
 
   /** What to write about it; undefined: nothing, there have been too many. */
   correlate(happening: Happening): Correlated | undefined {
-    const about = aboutText(happening);
-    const similar = `${about}\n${happening.reason}`;
+    const { about, similar } = this.#texts.of(happening);
     const isCombined = this.#isOneOfMany(happening, similar);
     const message = isCombined ? COMBINED + happening.message : happening.message;
     const key = isCombined ? similar : `${similar}\n\n${message}`;
@@ -114,7 +114,48 @@ export class EventCorrelator {
   }
 }
 
+/**
+ * What happenings are compared by. A controller tells of one object again and again, and long texts take their time to be
+ * put together and looked up: the last ones are kept.
+ */
+class Texts {
+  #last: Happening | undefined;
+  #about = '';
+  readonly #similar = new Map<string, string>();
+
+  of(happening: Happening): { readonly about: string; readonly similar: string } {
+    if (this.#last === undefined || !isAboutTheSame(this.#last, happening)) {
+      this.#last = happening;
+      this.#about = aboutText(happening);
+      this.#similar.clear();
+    }
+    const { reason } = happening;
+    let similar = this.#similar.get(reason);
+    if (similar === undefined) {
+      similar = `${this.#about}\n${reason}`;
+      // There are a few reasons only, unless somebody makes them up.
+      if (this.#similar.size >= MOST_REASONS) this.#similar.clear();
+      this.#similar.set(reason, similar);
+    }
+    return { about: this.#about, similar };
+  }
+}
+
+const MOST_REASONS = 50;
+
 /** Who says something of what sort about which object. No part can hold a line break. */
 function aboutText({ source, kind, namespace, name, uid, apiVersion, type }: Happening): string {
   return `${source}\n${kind}\n${namespace}\n${name}\n${uid}\n${apiVersion}\n${type}`;
+}
+
+function isAboutTheSame(left: Happening, right: Happening): boolean {
+  return (
+    left.uid === right.uid &&
+    left.name === right.name &&
+    left.namespace === right.namespace &&
+    left.kind === right.kind &&
+    left.apiVersion === right.apiVersion &&
+    left.type === right.type &&
+    left.source === right.source
+  );
 }

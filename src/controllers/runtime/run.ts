@@ -8,6 +8,7 @@ import type { ClientDefaults } from '../../client/options.js';
 import { CoreEvent } from '../../kinds/core/v1/event.js';
 import type { Kind } from '../../kinds/kind.js';
 import { StatusError } from '../../meta/errors.js';
+import type { GroupVersionResource } from '../../meta/gvk.js';
 import { formatTime } from '../../meta/time.js';
 import type { User } from '../../protocol/request.js';
 import type { Transport } from '../../protocol/transport.js';
@@ -351,8 +352,21 @@ function controllerUser(account: string): User {
   };
 }
 
-function resourceOf(host: Host, kind: Kind) {
-  return { group: host.dialect.group(kind.group), version: kind.version, resource: kind.names.plural };
+const resources = new WeakMap<Host, WeakMap<Kind, GroupVersionResource>>();
+
+/** The same object each time: that is how whoever is asked knows it again. */
+function resourceOf(host: Host, kind: Kind): GroupVersionResource {
+  let known = resources.get(host);
+  if (known === undefined) {
+    known = new WeakMap();
+    resources.set(host, known);
+  }
+  let resource = known.get(kind);
+  if (resource === undefined) {
+    resource = { group: host.dialect.group(kind.group), version: kind.version, resource: kind.names.plural };
+    known.set(kind, resource);
+  }
+  return resource;
 }
 
 function serves(host: Host, kind: Kind): boolean {

@@ -11,6 +11,7 @@ import { refuseUnknownOptions } from '../../util/options.js';
 import { placedKey } from '../define-controller.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
 import type { AnyObject } from '../runtime/owners.js';
+import { remembering } from '../runtime/remembering-client.js';
 import type { SharedInformer } from '../runtime/shared-informer.js';
 import type { Again, WorkQueue } from '../runtime/work-queue.js';
 import { nodeStages } from './node-stages.js';
@@ -73,6 +74,8 @@ class Stager {
   readonly #objects: SharedInformer<Kind>;
   readonly #queue: WorkQueue;
   readonly #stageContext: StageContext;
+  /** By the name of a manager. */
+  readonly #named = new Map<string, StageContext>();
   readonly #choices = new Map<string, Choice>();
   readonly #done = new Map<string, Done>();
 
@@ -173,12 +176,24 @@ class Stager {
     return drawn.at(-1);
   }
 
+  /** What a stage gets, with a client that writes in its name. */
+  #contextOf({ fieldManager }: Stage): StageContext {
+    if (fieldManager === undefined) return this.#stageContext;
+    let context = this.#named.get(fieldManager);
+    if (context === undefined) {
+      const client = remembering(this.#context.client.with({ fieldManager }));
+      context = { ...this.#stageContext, client };
+      this.#named.set(fieldManager, context);
+    }
+    return context;
+  }
+
   async #carryOut(stage: Stage, object: AnyObject): Promise<void> {
     const { name, namespace, uid } = object.metadata;
-    const { fieldManager } = stage;
-    const client = fieldManager === undefined ? this.#context.client : this.#context.client.with({ fieldManager });
+    const context = this.#contextOf(stage);
+    const { client } = context;
     try {
-      await stage.run(object, { ...this.#stageContext, client });
+      await stage.run(object, context);
       const api = client.api(this.#kind, namespace);
       const changes = stage.changesTo(object, this.#stageContext);
       if (changes !== undefined) await this.#change(api, object, changes);

@@ -36,7 +36,7 @@ export const NOBODY: Managers = new Map();
 /** What managers are told apart by. */
 export function managerKey({ manager, operation, apiVersion, subresource }: ManagerIdentity): string {
   // The separator is no part of any name.
-  return [operation, operation === 'Apply' ? '' : apiVersion, subresource, manager].join('\0');
+  return `${operation}\0${operation === 'Apply' ? '' : apiVersion}\0${subresource}\0${manager}`;
 }
 
 /** What managers are sorted by in messages, and among those of the same second. */

@@ -33,11 +33,17 @@ function reach(node: ObjectNode, before: Members, after: Members, owners: Owners
   const fields = declaredNamed(node);
   let found: Reach = 'nowhere';
   let inBoth = 0;
-  for (const name of Object.keys(before)) {
-    const isThere = Object.hasOwn(after, name);
-    if (isThere) inBoth++;
+  const names = Object.keys(before);
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index] as string;
     const was = before[name];
-    const is = isThere ? after[name] : undefined;
+    let is = after[name];
+    if (was === is && was !== undefined) {
+      inBoth++;
+      continue;
+    }
+    if (Object.hasOwn(after, name)) inBoth++;
+    else is = undefined;
     if (was === is) continue;
     const field = fields.get(name);
     if (field === undefined && !node.preserveUnknown) continue;
@@ -97,7 +103,9 @@ export function isAllThatIsNew(node: ObjectNode, before: unknown, after: unknown
 function isNew(node: ObjectNode, before: Members, after: Members, set: FieldSet): boolean {
   const fields = declaredNamed(node);
   let steps = 0;
-  for (const name of Object.keys(after)) {
+  const names = Object.keys(after);
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index] as string;
     const is = after[name];
     const was = Object.hasOwn(before, name) ? before[name] : undefined;
     if (is === undefined || was === is) continue;
@@ -166,9 +174,15 @@ function isEverything(node: Structural, value: unknown, set: FieldSet): boolean 
 function isOnlyItem(node: ListNode, value: unknown, set: FieldSet): boolean {
   if (!Array.isArray(value) || value.length !== 1) return false;
   const element = elementOrNone(node, value[0]);
-  const inner = element === undefined ? undefined : below(set, element);
-  if (inner === undefined || !isEverything(node.items, value[0], inner)) return false;
-  return Object.hasOwn(set, SELF) && countSteps(set) === 2;
+  if (!Object.hasOwn(set, SELF)) return false;
+  // Compared, not looked up: a text that was just put together is in no table of names.
+  let only: FieldSet | undefined;
+  for (const step in set) {
+    if (step === SELF) continue;
+    if (step !== element || only !== undefined) return false;
+    only = set[step];
+  }
+  return only !== undefined && isEverything(node.items, value[0], only);
 }
 
 function isEveryMember(node: MemberNode, record: Members, set: FieldSet): boolean {

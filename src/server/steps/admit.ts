@@ -30,7 +30,7 @@ export function admit(phase: 'mutate' | 'validate', admitted: Admitted, job: Wri
   const request = new JobAdmission(admitted, job);
   if (phase === 'validate') {
     // What an earlier try wanted to be done is not done.
-    job.effects.length = 0;
+    if (job.effects.length > 0) job.effects.length = 0;
     return runAdmission(plugins, phase, { request, view, chain: admission.all });
   }
   return chain(runAdmission(plugins, phase, { request, view, chain: admission.all }), () => {

@@ -10,12 +10,26 @@ import { deepFreeze, setOwn } from '../../util/json.js';
 
 /** The object with its version; without one for a dry-run create, which has none. */
 export function seal(schema: ObjectNode, draft: DraftObject, resourceVersion: string | undefined): ApiObject {
-  const metadata = arrangeMetadata(draft.metadata, resourceVersion);
-  if (schema.manner !== 'struct') return deepFreeze(ordered(schema, draft, metadata)) as unknown as ApiObject;
-  return Object.freeze(arranged(schema, draft, deepFreeze(metadata))) as unknown as ApiObject;
+  const sealed = sealAlmost(schema, draft, resourceVersion);
+  Object.freeze(sealed.metadata);
+  return Object.freeze(sealed);
 }
 
-/** The draft's fields in their stored form, frozen; its metadata is so already. */
+/** The same but for the last stroke: the object and its metadata can still be given a version in place. */
+export function sealAlmost(schema: ObjectNode, draft: DraftObject, resourceVersion: string | undefined): ApiObject {
+  const metadata = arrangeMetadata(draft.metadata, resourceVersion);
+  freezeInside(metadata);
+  if (schema.manner === 'struct') return arranged(schema, draft, metadata) as unknown as ApiObject;
+  const object = ordered(schema, draft, metadata);
+  for (const name of Object.keys(object)) if (name !== 'metadata') deepFreeze(object[name]);
+  return object as unknown as ApiObject;
+}
+
+function freezeInside(record: MutableRecord): void {
+  for (const name in record) if (typeof record[name] === 'object') deepFreeze(record[name]);
+}
+
+/** The draft's fields in their stored form, frozen. */
 function arranged(schema: ObjectNode, draft: DraftObject, metadata: MutableRecord): MutableRecord {
   const body = draft as unknown as MutableRecord;
   const out: MutableRecord = {};
