@@ -41,14 +41,32 @@ export function serviceGroup(name: string): string {
   return `${name}${CANONICAL_SUFFIX}`;
 }
 
+/** The same text each time: engines take longer to look for a key that was just put together than for one they know. */
+function remembered<Value>(make: (name: string) => Value): (name: string) => Value {
+  const known = new Map<string, Value>();
+  return (name) => {
+    let value = known.get(name);
+    if (value === undefined) {
+      if (known.size >= MOST_REMEMBERED) known.clear();
+      value = make(name);
+      known.set(name, value);
+    }
+    return value;
+  };
+}
+
+/** More than there are names in the library. */
+const MOST_REMEMBERED = 500;
+
 function defineDialect(name: DialectName, tokens: { group: string; key: string; vendor: string }): Dialect {
+  const below = remembered((subdomain) => remembered((key) => `${subdomain}.${tokens.key}/${key}`));
   return {
     name,
     domain: tokens.key,
     group: (canonical) =>
       canonical.endsWith(CANONICAL_SUFFIX) ? canonical.slice(0, -CANONICAL_SUFFIX.length) + tokens.group : canonical,
-    key: (key) => `${tokens.key}/${key}`,
-    subkey: (subdomain, key) => `${subdomain}.${tokens.key}/${key}`,
+    key: remembered((key) => `${tokens.key}/${key}`),
+    subkey: (subdomain, key) => below(subdomain)(key),
     systemKey: (key) => `${tokens.group.slice(1)}/${key}`,
     extension: (extension) => `x-${tokens.vendor}-${extension}`,
     mediaType: (type) => `application/vnd.${tokens.vendor}.${type}`,

@@ -9,6 +9,8 @@ const INTERVAL_MS = 60_000;
 /** Nobody waits for a bookmark. */
 const OPTIONS = { background: true, minor: true };
 
+const NOTHING: Undo = () => undefined;
+
 /** Whose writes bookmarks tell of. */
 export interface Written {
   readonly revision: number;
@@ -67,14 +69,28 @@ export class BookmarkTicker {
   #tick(): void {
     this.#lastTickMs = this.#clock.now();
     const { revision } = this.#written;
-    if (revision === this.#told) {
-      this.#isAsleep = true;
-      this.#stop = this.#written.onRevision(() => this.#wait());
-      return;
+    this.#stop = NOTHING;
+    try {
+      if (revision !== this.#told) this.#tell(revision);
+    } finally {
+      // Unless the last watch has gone, or the next tick is waited for already.
+      if (this.#stop === NOTHING) {
+        if (this.#told === this.#written.revision) this.#sleep();
+        else this.#wait();
+      }
     }
-    this.#wait();
+  }
+
+  #tell(revision: number): void {
     let areTold = true;
+    this.#told = revision;
     for (const offer of [...this.#offers]) if (!offer()) areTold = false;
-    this.#told = areTold ? revision : -1;
+    if (!areTold) this.#told = -1;
+  }
+
+  /** Until something is written. */
+  #sleep(): void {
+    this.#isAsleep = true;
+    this.#stop = this.#written.onRevision(() => this.#wait());
   }
 }

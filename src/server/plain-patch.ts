@@ -12,6 +12,7 @@ import { type IsShared, thawed } from '../schema/thaw.js';
 import { isRecord, type MutableRecord, setOwn } from '../util/json.js';
 import type { WriteJob } from './job.js';
 import { knownParts } from './known-parts.js';
+import { mayBeChanged } from './second-look.js';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -23,6 +24,7 @@ export function plainlyPatched(live: ApiObject, patch: unknown, job: WriteJob): 
   // What the object is does not change by a patch; and what came from outside may be anything.
   if (Object.hasOwn(patch, 'kind') || Object.hasOwn(patch, 'apiVersion') || context.store.holdsStrangers)
     return undefined;
+  if (isLeftAlone(job)) return patchedInPlace(schema, live, patch);
   const isKnown = knownParts(context, job.request, served);
   const isShared: IsShared = (part, node) => isWritten(part) || isKnown?.(part, node) === true;
   const draft = patchedStruct(schema, live as unknown as Members, { patch, isShared }) as DraftObject | undefined;
@@ -30,10 +32,26 @@ export function plainlyPatched(live: ApiObject, patch: unknown, job: WriteJob): 
   return draft;
 }
 
+/** Whether nobody will change what is inside the draft: not the kind, and not a plugin. */
+function isLeftAlone({ served, context, request }: WriteJob): boolean {
+  const { defaults, prepareForUpdate, canonicalize, allocate } = served.kind.strategy;
+  if (request.subresource !== undefined || (defaults ?? prepareForUpdate ?? canonicalize ?? allocate) !== undefined)
+    return false;
+  return !context.mayRace(served) && !mayBeChanged(context, served);
+}
+
+/** The live object with other values; what is inside it stays the very same. */
+function patchedInPlace(schema: ObjectNode, live: ApiObject, patch: Members): DraftObject | undefined {
+  const draft = patchedStruct(schema, live as unknown as Members, { patch }) as DraftObject | undefined;
+  if (draft?.metadata === live.metadata) draft.metadata = { ...live.metadata } as DraftObject['metadata'];
+  return draft;
+}
+
+/** `isShared` absent: all is. */
 function patchedStruct(
   node: ObjectNode,
   live: Members,
-  { patch, isShared }: { readonly patch: Members; readonly isShared: IsShared },
+  { patch, isShared }: { readonly patch: Members; readonly isShared?: IsShared },
 ): MutableRecord | undefined {
   const values: MutableRecord = {};
   for (const name of Object.keys(patch)) {
@@ -45,16 +63,18 @@ function patchedStruct(
     let value: unknown;
     if (inner.type === 'scalar') value = plainScalar(inner, given);
     else if (isMerged(inner) && isRecord(given) && isRecord(was)) {
-      value = patchedStruct(inner, was, { patch: given, isShared });
+      value = patchedStruct(inner, was, isShared === undefined ? { patch: given } : { patch: given, isShared });
     }
     if (value === undefined) return undefined;
     setOwn(values, name, value);
   }
   const out: MutableRecord = { ...live };
-  for (const name in live) {
-    const value = live[name];
-    if (typeof value !== 'object' || Object.hasOwn(values, name)) continue;
-    out[name] = thawed(node.fields.get(name)?.node, value, isShared);
+  if (isShared !== undefined) {
+    for (const name in live) {
+      const value = live[name];
+      if (typeof value !== 'object' || Object.hasOwn(values, name)) continue;
+      out[name] = thawed(node.fields.get(name)?.node, value, isShared);
+    }
   }
   // The names of structs are ours.
   for (const name in values) out[name] = values[name];

@@ -98,7 +98,7 @@ export function deepEqual(left: unknown, right: unknown): boolean {
 
 function sameRecord(left: Record<string, unknown>, right: Record<string, unknown>): boolean {
   let present = 0;
-  for (const key of Object.keys(left)) {
+  for (const key in left) {
     const value = left[key];
     if (value === undefined) continue;
     present++;
@@ -107,7 +107,7 @@ function sameRecord(left: Record<string, unknown>, right: Record<string, unknown
     if (value === other) continue;
     if (typeof value !== 'object' || !Object.hasOwn(right, key) || !deepEqual(value, other)) return false;
   }
-  for (const key of Object.keys(right)) if (right[key] !== undefined) present--;
+  for (const key in right) if (right[key] !== undefined) present--;
   return present === 0;
 }
 

@@ -132,11 +132,19 @@ class CronJobs {
     if (!deepEqual(status, cronJob.status)) {
       const written = await this.#context.client.api(CronJob, namespace).status.update(name, { ...cronJob, status });
       // Whoever is to be warned is warned at every look.
-      if (requeueAfterMs !== undefined && !namesZone(cronJob.spec))
-        this.#leftBehind.set(written, nowMs + requeueAfterMs);
+      if (requeueAfterMs !== undefined && !namesZone(cronJob.spec)) {
+        if (this.#isAllThereIs(key, written)) this.#queue.seen(key);
+        else this.#leftBehind.set(written, nowMs + requeueAfterMs);
+      }
     }
     if (failure !== undefined) throw failure.error;
     return { requeueAfterMs };
+  }
+
+  /** Whether the informers know by now what a look has left behind, and nothing else. */
+  #isAllThereIs(key: string, written: StoredCronJob): boolean {
+    if (this.#cronJobs.at(key) !== written) return false;
+    return this.#isAllAsNoted(this.#jobs.controlledBy(written.metadata.uid), written.status.active);
   }
 
   /** There may be thousands of Jobs, and there is a look for every one that comes: what was found before holds. */

@@ -32,6 +32,8 @@ interface Written {
 export class OwnWrites implements Activity {
   readonly #name: string;
   readonly #written = new Map<string, Written>();
+  /** The same by the very addresses that requests name; null: not followed. */
+  #byAddress = new WeakMap<GroupVersionResource, Written | null>();
   #isClosed = false;
 
   /** The name is for messages: the controller's. */
@@ -44,6 +46,7 @@ export class OwnWrites implements Activity {
     const key = resourceKey(resource);
     if (!this.#written.has(key)) {
       this.#written.set(key, { informer, version: undefined, reached: undefined, gone: new Map() });
+      this.#byAddress = new WeakMap();
     }
   }
 
@@ -100,9 +103,18 @@ export class OwnWrites implements Activity {
     }
   }
 
+  #writtenAt(resource: GroupVersionResource): Written | null {
+    let written = this.#byAddress.get(resource);
+    if (written === undefined) {
+      written = this.#written.get(resourceKey(resource)) ?? null;
+      this.#byAddress.set(resource, written);
+    }
+    return written;
+  }
+
   #note(request: ApiRequest, response: ApiResponse): ApiResponse {
-    const written = this.#written.get(resourceKey(request.resource));
-    if (written === undefined || response.type !== 'object' || request.options.dryRun !== undefined) return response;
+    const written = this.#writtenAt(request.resource);
+    if (written === null || response.type !== 'object' || request.options.dryRun !== undefined) return response;
     const answer = response.object as Partial<ApiObject> & Partial<Pick<Status, 'details'>>;
     const version = answer.metadata?.resourceVersion;
     if (request.verb === 'delete') {

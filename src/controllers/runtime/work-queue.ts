@@ -91,6 +91,14 @@ export class WorkQueue implements Activity {
   }
 
   /**
+   * For whoever handles the key: all that it was added for by now has been looked at, own writes not least, so it need not
+   * be handled again for that.
+   */
+  seen(key: string): void {
+    if (this.#states.get(key) === 'dirty') this.#states.set(key, 'running');
+  }
+
+  /**
    * Adds the key when so much time has passed; of two such calls the earlier moment counts. `Infinity`: never. Throws
    * TypeError for what is no number.
    */

@@ -10,7 +10,15 @@ import { everything } from './compare.js';
 import { below, type FieldSet, isEmptySet, isMember, NOTHING, SELF, sameSet } from './field-set.js';
 import { elementOrNone } from './list-elements.js';
 import { fieldElement } from './path-element.js';
-import { declaredNamed, hasItems, hasMembers, type MemberNode, memberNode, UNTYPED } from './typing.js';
+import {
+  type DeclaredField,
+  declaredNamed,
+  hasItems,
+  hasMembers,
+  type MemberNode,
+  memberNode,
+  UNTYPED,
+} from './typing.js';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -48,7 +56,7 @@ function reach(node: ObjectNode, before: Members, after: Members, owners: Owners
     const field = fields.get(name);
     if (field === undefined && !node.preserveUnknown) continue;
     if (field === undefined || was === undefined || is === undefined) return 'further';
-    const inside = reachOfValue(field.node, { was, is }, () => ownersBelow(owners, field.element));
+    const inside = reachOfValue(field, was, is, owners);
     if (inside === 'further') return inside;
     if (inside === 'own') found = inside;
   }
@@ -61,17 +69,13 @@ function reach(node: ObjectNode, before: Members, after: Members, owners: Owners
   return found;
 }
 
-function reachOfValue(
-  node: Structural,
-  { was, is }: { readonly was: unknown; readonly is: unknown },
-  ownersHere: () => Owners,
-): Reach {
+function reachOfValue({ node, element }: DeclaredField, was: unknown, is: unknown, owners: Owners): Reach {
   if (node.type === 'object' && !node.atomic && isRecord(was) && isRecord(is)) {
-    return reach(node, was, is, ownersHere());
+    return reach(node, was, is, ownersBelow(owners, element));
   }
   if (deepEqual(was, is)) return 'nowhere';
   if (!isOneValue(node)) return 'further';
-  const { mine, theirs } = ownersHere();
+  const { mine, theirs } = ownersBelow(owners, element);
   return isMember(mine) && mine !== NO_STEP && theirs.length === 0 ? 'own' : 'further';
 }
 

@@ -168,14 +168,16 @@ function generatedSelectorProblems(object: ApiObject, { context, live }: Judged)
   const expected = demanded ? generated : generated.slice(0, LEGACY);
   const labels = spec.template.metadata.labels ?? {};
   const problems: FieldError[] = [];
+  const selected: Record<string, string> = {};
   for (const [key, value] of expected) {
+    selected[key] = value;
     const actual = own(labels, key);
     if (actual === value) continue;
     const path = keyPath('spec.template.metadata.labels', key);
     const detail = `must be '${value}'`;
     problems.push(actual === undefined ? required(path, detail) : invalid(path, labels, detail));
   }
-  if (!selectsLabels(spec.selector, Object.fromEntries(expected))) {
+  if (!selectsLabels(spec.selector, selected)) {
     problems.push(invalid('spec.selector', dumpLabelSelector(spec.selector), '`selector` not auto-generated'));
   }
   return problems;
