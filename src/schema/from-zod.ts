@@ -99,8 +99,11 @@ function nodeFromZod(from: Unwrapped, path: string, manner: ObjectNode['manner']
   // The reference server's own types hold raw documents as one value; in users' kinds they are merged like the rest.
   const isAtomic = () => hint.atomic ?? manner === 'struct';
   switch (def.type) {
-    case 'object':
-      return uniform({ ...objectNode(from, path, manner, walk), ...extras });
+    case 'object': {
+      // One node for one type, wherever it stands: what is known of it in one kind is known in all.
+      const node = objectNode(from, path, manner, walk);
+      return Object.keys(extras).length === 0 ? node : uniform({ ...node, ...extras });
+    }
     case 'record': {
       const values = nodeFromZod(unwrap(def.valueType, path), `${path}[*]`, manner, walk);
       const goType = hint.goType ?? `map[string]${values.goType}`;
