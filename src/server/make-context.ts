@@ -73,6 +73,8 @@ interface Races {
   readonly sometimes: readonly NonNullable<AdmissionPlugin['mayWait']>[];
 }
 
+const NO_RACES: Races = Object.freeze({ always: false, sometimes: Object.freeze([]) });
+
 /** Worked out once for a chain of plugins, which forks share. */
 const racesOfChains = new WeakMap<readonly AdmissionPlugin[], Races>();
 
@@ -88,10 +90,16 @@ function racesOf(admission: readonly AdmissionPlugin[]): Races {
 
 /** Plugins of users may make a write wait or write themselves; ours say when. */
 function raceTest(admission: Plugins, view: () => ClusterView): (served: ServedKind) => boolean {
+  let known: readonly AdmissionPlugin[] | undefined;
+  let races: Races = NO_RACES;
   return (served) => {
-    const { always, sometimes } = racesOf(admission.awake());
-    if (always) return true;
-    for (const mayWait of sometimes) if (mayWait(served, view())) return true;
+    const awake = admission.awake();
+    if (awake !== known) {
+      known = awake;
+      races = racesOf(awake);
+    }
+    if (races.always) return true;
+    for (const mayWait of races.sometimes) if (mayWait(served, view())) return true;
     return false;
   };
 }

@@ -11,7 +11,7 @@ import type { Journal, JournalRecord, JournalState } from './journal/types.js';
 import { eventsBack, lastUpTo, oldestKept } from './past.js';
 import { rewind } from './rewind.js';
 import type { PlacedObject } from './state.js';
-import { keyOf, Table, type TableState } from './table.js';
+import { Table, type TableState } from './table.js';
 import type { KeyIndex, KeysOf, ListPage, ListQuery, ObjectKey, WatchQuery, Write } from './types.js';
 import { CompactedError, StorageError } from './types.js';
 
@@ -85,15 +85,14 @@ export class Store {
   }
 
   get(key: ObjectKey): ApiObject | undefined {
-    return this.#find(key.resource)?.get(keyOf(key.namespace, key.name));
+    return this.#find(key.resource)?.get(key);
   }
 
   /** Carries out a write and returns what is now stored (or, for a deletion, what was). Throws StorageError. */
   commit(write: Write): ApiObject {
     const { key } = write;
     const table = this.#table(key.resource);
-    const text = keyOf(key.namespace, key.name);
-    const present = table.get(text);
+    const present = table.get(key);
     if (write.type === 'create') {
       if (present !== undefined) throw new StorageError('exists');
     } else if (present !== write.expected) {
@@ -107,8 +106,8 @@ export class Store {
     // Nothing can fail from here on.
     this.#revision = revision;
     this.#highest = Math.max(this.#highest, revision);
-    if (type === 'DELETED') table.delete(text, key.namespace);
-    else table.set(text, key.namespace, object);
+    if (type === 'DELETED') table.delete(key);
+    else table.set(key, object);
     this.#touch(table, key.resource);
     table.log.append({
       revision,
@@ -127,12 +126,11 @@ export class Store {
   replay({ revision, type, key, object, time }: JournalRecord): void {
     this.#holdsStrangers = true;
     const table = this.#table(key.resource);
-    const text = keyOf(key.namespace, key.name);
-    const present = table.get(text);
+    const present = table.get(key);
     this.#revision = revision;
     this.#highest = Math.max(this.#highest, revision);
-    if (type === 'DELETED') table.delete(text, key.namespace);
-    else table.set(text, key.namespace, object);
+    if (type === 'DELETED') table.delete(key);
+    else table.set(key, object);
     this.#touch(table, key.resource);
     table.log.append({ revision, type, namespace: key.namespace, name: key.name, object, previous: present, time });
   }
@@ -151,7 +149,7 @@ export class Store {
   /** Puts an object where none is, as part of the state that history begins with: no event tells of it. */
   seed(key: ObjectKey, object: ApiObject): void {
     const table = this.#table(key.resource);
-    table.set(keyOf(key.namespace, key.name), key.namespace, object);
+    table.set(key, object);
     this.#touch(table, key.resource);
   }
 

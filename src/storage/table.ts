@@ -9,7 +9,7 @@ import { EmptyBTree } from 'sorted-btree';
 import type { ApiObject } from '../meta/object.js';
 import { EventLog, type History, type LogBounds, NO_HISTORY } from './event-log.js';
 import { LiveIndex } from './live-index.js';
-import type { KeyIndex, KeysOf, ListPage, ListQuery, Range } from './types.js';
+import type { KeyIndex, KeysOf, ListPage, ListQuery, ObjectKey, Range } from './types.js';
 
 // The package is CommonJS, and bundlers and Node disagree on where its default export ends up; this export is where
 // everybody expects it, and its class is the one we want.
@@ -32,12 +32,17 @@ export interface TableState {
   readonly history: History;
 }
 
+/** Where an object is in its table. */
+export type Place = Pick<ObjectKey, 'namespace' | 'name'>;
+
 export class Table {
   readonly log: EventLog;
   /** Set by the store with every change. */
   mark = 0;
   #tree: Tree;
-  #lastKey: string | undefined;
+  /** What was looked up or written last. */
+  #lastNamespace: string | undefined;
+  #lastName: string | undefined;
   #lastFound: ApiObject | undefined;
   /** Objects per namespace, for the count of what remains after a first page. */
   readonly #counts: Map<string, number>;
@@ -60,23 +65,30 @@ export class Table {
     return this.#tree.values();
   }
 
-  get(key: string): ApiObject | undefined {
+  get({ namespace, name }: Place): ApiObject | undefined {
     // The same object is looked up several times in a row by one write, and the same namespace by all of them.
-    if (key !== this.#lastKey) {
-      this.#lastFound = this.#tree.get(key);
-      this.#lastKey = key;
+    if (name !== this.#lastName || namespace !== this.#lastNamespace) {
+      this.#remember(namespace, name, this.#tree.get(keyOf(namespace, name)));
     }
     return this.#lastFound;
   }
 
-  set(key: string, namespace: string, object: ApiObject): void {
-    this.#lastKey = undefined;
+  #remember(namespace: string, name: string, object: ApiObject | undefined): void {
+    this.#lastNamespace = namespace;
+    this.#lastName = name;
+    this.#lastFound = object;
+  }
+
+  set({ namespace, name }: Place, object: ApiObject): void {
+    const key = keyOf(namespace, name);
+    this.#remember(namespace, name, object);
     if (this.#indexes.size > 0) this.#reindex(this.#tree.get(key), object);
     if (this.#tree.set(key, object)) this.#counts.set(namespace, (this.#counts.get(namespace) ?? 0) + 1);
   }
 
-  delete(key: string, namespace: string): void {
-    this.#lastKey = undefined;
+  delete({ namespace, name }: Place): void {
+    const key = keyOf(namespace, name);
+    this.#remember(namespace, name, undefined);
     if (this.#indexes.size > 0) this.#reindex(this.#tree.get(key), undefined);
     if (!this.#tree.delete(key)) return;
     const left = (this.#counts.get(namespace) ?? 0) - 1;

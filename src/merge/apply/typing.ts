@@ -71,7 +71,7 @@ export function declaredFields(node: ObjectNode): readonly DeclaredField[] {
 
 /** The same by their names. */
 export function declaredNamed(node: ObjectNode): ReadonlyMap<string, DeclaredField> {
-  return declaredIn(node).byName;
+  return (declared.get(node) ?? declaredIn(node)).byName;
 }
 
 function declaredIn(node: ObjectNode): Declared {

@@ -16,9 +16,9 @@ function tableOf(bounds: { maxEvents: number; maxAgeMs: number }, ...keys: strin
 /** Creates or replaces. */
 function put(table: Table, key: string, revision: number): void {
   const [namespace = '', name = ''] = key.includes('/') ? key.split('/') : ['', key];
-  const previous = table.get(key);
+  const previous = table.get({ namespace, name });
   const stored = object(name, revision, { key });
-  table.set(key, namespace, stored);
+  table.set({ namespace, name }, stored);
   table.log.append(
     event(revision, { namespace, name, object: stored, ...(previous === undefined ? {} : { previous }) }),
   );
@@ -26,9 +26,9 @@ function put(table: Table, key: string, revision: number): void {
 
 function remove(table: Table, key: string, revision: number): void {
   const [namespace = '', name = ''] = key.split('/');
-  const previous = table.get(key);
+  const previous = table.get({ namespace, name });
   if (previous === undefined) throw new Error(`${key} is not there`);
-  table.delete(key, namespace);
+  table.delete({ namespace, name });
   table.log.append(event(revision, { type: 'DELETED', namespace, name, object: previous, previous }));
 }
 
