@@ -154,9 +154,18 @@ export function writtenAnew(entries: Entries, index: number, time: string): Entr
   const { manager = '', operation = 'Update', apiVersion = '', fieldsV1, subresource = '' } = anew[index] ?? {};
   const fields = (fieldsV1 ?? NOTHING) as FieldSet;
   anew[index] = writeEntry({ manager, operation, apiVersion, time, fields, subresource });
-  if (anew.length > 1) anew.sort(byPlace);
+  if (!isInPlace(anew, index)) anew.sort(byPlace);
   written.add(anew);
   return anew;
+}
+
+/** Whether one of them stands where it belongs; the others do. */
+function isInPlace(entries: Entries, index: number): boolean {
+  const entry = entries[index] as Entries[number];
+  const before = entries[index - 1];
+  const after = entries[index + 1];
+  if (before !== undefined && byPlace(before, entry) > 0) return false;
+  return after === undefined || byPlace(entry, after) <= 0;
 }
 
 function byPlace(left: Entries[number], right: Entries[number]): number {
