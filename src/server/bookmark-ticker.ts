@@ -82,10 +82,14 @@ export class BookmarkTicker {
   }
 
   #tell(revision: number): void {
-    let areTold = true;
+    let untold = this.#offers.size;
     this.#told = revision;
-    for (const offer of [...this.#offers]) if (!offer()) areTold = false;
-    if (!areTold) this.#told = -1;
+    try {
+      for (const offer of [...this.#offers]) if (offer()) untold--;
+    } finally {
+      // One that comes meanwhile says so itself.
+      if (untold > 0) this.#told = -1;
+    }
   }
 
   /** Until something is written. */

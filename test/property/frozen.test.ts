@@ -3,6 +3,7 @@
  * told so by the language itself.
  */
 
+import { mergePatch } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
 import { expect, test, vi } from 'vitest';
 import { newCluster, perform, type StoredConfigMap, Story, writes } from './histories.js';
@@ -65,7 +66,10 @@ test('what get, list, create and update hand out is frozen all the way down', as
       });
       const rehearsed = await configMaps.update({ ...edited, data: {} }, { dryRun: true });
       const marked = await configMaps.delete('new');
-      for (const answer of [list, page, created, updated, edited, rehearsed, marked]) {
+      const patched = await configMaps.patch('new', mergePatch({ immutable: false }));
+      const released = await configMaps.patch('new', mergePatch({ metadata: { finalizers: null } }));
+      expect(await configMaps.find('new')).toBeUndefined();
+      for (const answer of [list, page, created, updated, edited, rehearsed, marked, patched, released]) {
         expect(unfrozen(answer)).toEqual([]);
       }
       for (const { metadata } of list.items) {

@@ -310,6 +310,35 @@ describe('Jobs that end', () => {
     expect(await world.jobs()).toHaveLength(13);
   });
 
+  test('what happens to a Job in the very turn in which it is started is noticed', async () => {
+    await world.make('*/5 * * * *', { concurrencyPolicy: 'Replace' });
+    const jobs = world.cluster.api(Job).informer();
+    await jobs.synced;
+    const ended: Promise<void>[] = [];
+    // Some end before their start is noted, some are deleted by somebody else, the others run until they are replaced.
+    jobs.subscribe(({ type, object }) => {
+      if (type !== 'ADDED') return;
+      const run = Math.floor(world.clock.now() / 300_000) % 3;
+      if (run === 0) ended.push(world.finish(object.metadata.name));
+      if (run === 1)
+        ended.push(
+          world.cluster
+            .api(Job)
+            .delete(object.metadata.name)
+            .then(() => undefined),
+        );
+    });
+    await world.clock.advance(3_600_000);
+    await Promise.all(ended);
+    expect(ended.length).toBe(8);
+    const { active, lastScheduleTime, lastSuccessfulTime } = await world.status();
+    expect(lastScheduleTime).toBe('2030-01-01T01:00:00Z');
+    expect(active).toBeUndefined();
+    expect(lastSuccessfulTime).toBe('2030-01-01T01:00:00Z');
+    expect(await world.runs()).toEqual(['2030-01-01T00:30', '2030-01-01T00:45', '2030-01-01T01:00']);
+    jobs.close();
+  });
+
   test('a Job that somebody deleted is missed', async () => {
     await world.make('*/10 * * * *');
     await world.advance(10);

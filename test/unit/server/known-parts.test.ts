@@ -251,3 +251,45 @@ describe('the metadata beside a status', () => {
     });
   });
 });
+
+describe('a spec that was stored', () => {
+  const template = { metadata: { labels }, spec: { containers, restartPolicy: 'Never' } };
+  const jobTemplate = { metadata: { labels }, spec: { template, backoffLimit: 2 } };
+
+  test('makes the same Jobs as copies of it, and stays as it is', async () => {
+    const jobsOf = async (form: <Value>(spec: Value) => Value) => {
+      const cluster = testCluster();
+      const cronJob = await cluster
+        .api(CronJob)
+        .create({ metadata: { name: 'source' }, spec: { schedule: '* * * * *', jobTemplate } } as never);
+      const { spec } = cronJob.spec.jobTemplate;
+      const asItWas = copy(spec);
+      const jobs = [];
+      for (const name of ['a', 'b']) jobs.push(await cluster.api(Job).create({ metadata: { name }, spec: form(spec) }));
+      expect(spec).toStrictEqual(asItWas);
+      return { spec, jobs };
+    };
+    const { spec, jobs } = await jobsOf((known) => known);
+    expect(jobs).toStrictEqual((await jobsOf(copy)).jobs);
+    for (const job of jobs) {
+      expect(job.spec).not.toBe(spec);
+      // Nobody changes what is said of the pods.
+      expect(job.spec.template.spec).toBe(spec.template.spec);
+    }
+  });
+
+  test('comes back in an update as a copy of it would', async () => {
+    const cluster = testCluster();
+    const input = { metadata: { name: 'web' }, spec: { selector, template: { ...template, spec: { containers } } } };
+    const made = await cluster.api(Deployment).create(input as never);
+    const other = cluster.fork();
+    const changed = { ...made, metadata: { ...made.metadata, labels }, spec: made.spec };
+    expect(await cluster.api(Deployment).update(changed)).toStrictEqual(
+      await other.api(Deployment).update(copy(changed) as never),
+    );
+    const scaled = { ...made, metadata: { name: 'web' }, spec: { ...made.spec, replicas: 3 } };
+    expect(await cluster.api(Deployment).update(scaled as never)).toStrictEqual(
+      await other.api(Deployment).update(copy(scaled) as never),
+    );
+  });
+});

@@ -51,6 +51,45 @@ describe('keys', () => {
     expect(queue.isBusy()).toBe(false);
   });
 
+  test('that a look has seen to be as it left them are not looked at again, later changes are', async () => {
+    const log: string[] = [];
+    const first = gate();
+    const { queue, rest } = queueOf(async (key) => {
+      log.push(key);
+      if (log.length > 1) return;
+      queue.add(key);
+      queue.seen(key);
+      await first.opened;
+    });
+    queue.open();
+    queue.add('a');
+    await rest();
+    queue.seen('a');
+    queue.seen('b');
+    expect(queue.busyWith()).toEqual(['test is working on a']);
+    first.open();
+    await rest();
+    expect(log).toEqual(['a']);
+    expect(queue.isBusy()).toBe(false);
+
+    const second = gate();
+    log.length = 0;
+    const again = queueOf(async (key) => {
+      log.push(key);
+      if (log.length > 1) return;
+      again.queue.add(key);
+      again.queue.seen(key);
+      await second.opened;
+    });
+    again.queue.open();
+    again.queue.add('a');
+    await again.rest();
+    again.queue.add('a');
+    second.open();
+    await again.rest();
+    expect(log).toEqual(['a', 'a']);
+  });
+
   test('that change while they are looked at are looked at again, never twice at once', async () => {
     const first = gate();
     const log: string[] = [];

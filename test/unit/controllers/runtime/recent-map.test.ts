@@ -1,0 +1,56 @@
+/** What a recorder remembers of events: the most recent, and exactly those. */
+import { expect, test } from 'vitest';
+import { RecentMap } from '../../../../src/controllers/runtime/recent-map.js';
+import fc from '../../../property/seeded.js';
+
+/** The same, put plainly: whatever is asked for goes to the end, and the first is forgotten. */
+class PlainRecentMap {
+  readonly #most: number;
+  #entries: [key: string, value: number][] = [];
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get(key: string): number | undefined {
+    const entry = this.#entries.find(([name]) => name === key);
+    if (entry !== undefined) this.set(key, entry[1]);
+    return entry?.[1];
+  }
+
+  set(key: string, value: number): void {
+    this.delete(key);
+    this.#entries.push([key, value]);
+    if (this.#entries.length > this.#most) this.#entries.shift();
+  }
+
+  delete(key: string): void {
+    this.#entries = this.#entries.filter(([name]) => name !== key);
+  }
+}
+
+const key = fc.integer({ min: 0, max: 12 }).map((number) => `k${number}`);
+const step = fc.oneof(
+  fc.record({ type: fc.constant('get' as const), key }),
+  fc.record({ type: fc.constant('set' as const), key, value: fc.nat() }),
+  fc.record({ type: fc.constant('delete' as const), key }),
+);
+
+test('forgets what was not asked for longest', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 8 }), fc.array(step, { maxLength: 80 }), (most, steps) => {
+      const [map, plain] = [new RecentMap<number>(most), new PlainRecentMap(most)];
+      for (const each of steps) {
+        if (each.type === 'set') {
+          map.set(each.key, each.value);
+          plain.set(each.key, each.value);
+        } else if (each.type === 'delete') {
+          map.delete(each.key);
+          plain.delete(each.key);
+        } else expect(map.get(each.key)).toBe(plain.get(each.key));
+      }
+      for (let number = 0; number <= 12; number++) expect(map.get(`k${number}`)).toBe(plain.get(`k${number}`));
+    }),
+    { numRuns: 2_000 },
+  );
+});

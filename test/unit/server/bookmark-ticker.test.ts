@@ -1,0 +1,86 @@
+/** The one timer behind all bookmarks: when it ticks, and when there is none. */
+import { expect, test } from 'vitest';
+import { BookmarkTicker } from '../../../src/server/bookmark-ticker.js';
+import { fakeClock } from '../../../src/testing/index.js';
+
+/** Something that is written to, and a ticker that tells of it. */
+function tickerOf() {
+  const clock = fakeClock({ now: 0 });
+  const wakers = new Set<() => void>();
+  const written = {
+    revision: 1,
+    onRevision(wake: () => void) {
+      wakers.add(wake);
+      return () => void wakers.delete(wake);
+    },
+  };
+  const write = () => {
+    written.revision++;
+    for (const wake of [...wakers]) {
+      wakers.delete(wake);
+      wake();
+    }
+  };
+  const times: number[] = [];
+  const ticker = new BookmarkTicker(clock, written);
+  const minutes = () => times.splice(0).map((ms) => ms / 60_000);
+  return { clock, ticker, write, times, minutes };
+}
+
+test('tells once of what was written, at moments a minute apart', async () => {
+  const { clock, ticker, write, times, minutes } = tickerOf();
+  ticker.add(() => times.push(clock.now()) > 0);
+  await clock.advance(600_000);
+  expect(minutes()).toEqual([1]);
+  expect(clock.pending).toBe(0);
+  await clock.advance(10_000);
+  write();
+  write();
+  expect(clock.pending).toBe(1);
+  await clock.advance(600_000);
+  expect(minutes()).toEqual([11]);
+  expect(clock.pending).toBe(0);
+});
+
+test('offers again what could not be taken', async () => {
+  const { clock, ticker, times, minutes } = tickerOf();
+  ticker.add(() => times.push(clock.now()) >= 3);
+  await clock.advance(600_000);
+  expect(minutes()).toEqual([1, 2, 3]);
+});
+
+test('tells a watch that comes while others are told', async () => {
+  const { clock, ticker, times, minutes } = tickerOf();
+  let hasCome = false;
+  ticker.add(() => {
+    if (!hasCome) ticker.add(() => times.push(clock.now()) > 0);
+    hasCome = true;
+    return true;
+  });
+  await clock.advance(600_000);
+  expect(minutes()).toEqual([2]);
+});
+
+test('goes on after a watch that throws', async () => {
+  const { clock, ticker, times, minutes } = tickerOf();
+  let failures = 0;
+  ticker.add(() => {
+    if (failures++ === 0) throw new Error('not now');
+    return times.push(clock.now()) > 0;
+  });
+  await expect(clock.advance(60_000)).rejects.toThrow('not now');
+  await clock.advance(600_000);
+  expect(minutes()).toEqual([2]);
+});
+
+test('leaves no timer when the last watch goes, even while it is told', async () => {
+  const { clock, ticker, write } = tickerOf();
+  const leave = ticker.add(() => {
+    leave();
+    return true;
+  });
+  await clock.advance(60_000);
+  expect(clock.pending).toBe(0);
+  write();
+  expect(clock.pending).toBe(0);
+});
