@@ -44,10 +44,12 @@ function runFrom(
             plugin.validate?.(request as unknown as AdmissionRequest, view);
       // Anything that can be waited for is waited for, whoever made it.
       if (typeof result !== 'object' || result === null || !('then' in result)) continue;
-      return Promise.resolve(result as Promise<void>).then(
-        () => runAfter(plugin, phase, about),
-        (error) => fail(error, plugin),
-      );
+      return Promise.resolve(result as Promise<void>)
+        .then(
+          () => undefined,
+          (error) => fail(error, plugin),
+        )
+        .then(() => runAfter(plugin, phase, about));
     } catch (error) {
       fail(error, plugin);
     }

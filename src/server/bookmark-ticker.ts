@@ -59,11 +59,13 @@ export class BookmarkTicker {
     this.#isAsleep = false;
   }
 
-  /** Until the next of the moments that are an interval apart. */
-  #wait(): void {
+  /** Until the next of the moments that are an interval apart. `now`: this one, if it is one of them. */
+  #wait(first: 'now' | 'later' = 'later'): void {
     this.#end();
     const passed = this.#clock.now() - this.#lastTickMs;
-    this.#stop = this.#clock.after(INTERVAL_MS - (passed % INTERVAL_MS), () => this.#tick(), OPTIONS);
+    const isNow = first === 'now' && passed > 0 && passed % INTERVAL_MS === 0;
+    const leftMs = isNow ? 0 : INTERVAL_MS - (passed % INTERVAL_MS);
+    this.#stop = this.#clock.after(leftMs, () => this.#tick(), OPTIONS);
   }
 
   #tick(): void {
@@ -95,6 +97,6 @@ export class BookmarkTicker {
   /** Until something is written. */
   #sleep(): void {
     this.#isAsleep = true;
-    this.#stop = this.#written.onRevision(() => this.#wait());
+    this.#stop = this.#written.onRevision(() => this.#wait('now'));
   }
 }

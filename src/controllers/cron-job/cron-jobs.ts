@@ -133,7 +133,8 @@ class CronJobs {
       const written = await this.#context.client.api(CronJob, namespace).status.update(name, { ...cronJob, status });
       // Whoever is to be warned is warned at every look.
       if (requeueAfterMs !== undefined && !namesZone(cronJob.spec)) {
-        if (this.#isAllThereIs(key, written)) this.#queue.seen(key);
+        // Where writes take their time the next run may have come by now, or be nearer than it was.
+        if (this.#context.clock.now() === nowMs && this.#isAllThereIs(key, written)) this.#queue.seen(key);
         else this.#leftBehind.set(written, nowMs + requeueAfterMs);
       }
     }

@@ -1,6 +1,7 @@
 /** When CronJobs make Jobs, and what becomes of them. */
 import { defineAdmission } from 'orchplane';
 import { CronJob, Job, Namespace } from 'orchplane/kinds';
+import { delaying } from 'orchplane/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CronWorld, timeOfRun } from './cron-world.js';
 import { template } from './job-world.js';
@@ -337,6 +338,29 @@ describe('Jobs that end', () => {
     expect(lastSuccessfulTime).toBe('2030-01-01T01:00:00Z');
     expect(await world.runs()).toEqual(['2030-01-01T00:30', '2030-01-01T00:45', '2030-01-01T01:00']);
     jobs.close();
+  });
+
+  test('runs come at their time, however long the writes of the one before take', async () => {
+    for (const seconds of [10, 30]) {
+      const slow = new CronWorld('2030-01-01T00:00:00Z');
+      slow.cluster.use(delaying({ verb: 'update', kind: CronJob, subresource: 'status' }, seconds * 1_000));
+      const made: string[] = [];
+      const informer = slow.cluster.api(Job).informer();
+      await informer.synced;
+      informer.subscribe(({ type }) => {
+        if (type === 'ADDED') made.push(new Date(slow.clock.now()).toISOString().slice(11, 19));
+      });
+      await slow.cluster
+        .api(CronJob)
+        .create({
+          metadata: { name: 'c' },
+          spec: { schedule: '* * * * *', jobTemplate: { spec: { template: template() } } },
+        });
+      await slow.clock.advance(300_000);
+      expect(made).toEqual(['00:01:00', '00:02:00', '00:03:00', '00:04:00', '00:05:00']);
+      informer.close();
+      await slow.close();
+    }
   });
 
   test('a Job that somebody deleted is missed', async () => {
