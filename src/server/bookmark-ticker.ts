@@ -9,8 +9,6 @@ const INTERVAL_MS = 60_000;
 /** Nobody waits for a bookmark. */
 const OPTIONS = { background: true, minor: true };
 
-const NOTHING: Undo = () => undefined;
-
 /** Whose writes bookmarks tell of. */
 export interface Written {
   readonly revision: number;
@@ -59,31 +57,22 @@ export class BookmarkTicker {
     this.#isAsleep = false;
   }
 
-  /** Until the next of the moments that are an interval apart. `now`: this one, if it is one of them. */
-  #wait(first: 'now' | 'later' = 'later'): void {
+  /** Until the next of the moments that are an interval apart. */
+  #wait(): void {
     this.#end();
     const passed = this.#clock.now() - this.#lastTickMs;
-    const isNow = first === 'now' && passed > 0 && passed % INTERVAL_MS === 0;
-    const leftMs = isNow ? 0 : INTERVAL_MS - (passed % INTERVAL_MS);
-    this.#stop = this.#clock.after(leftMs, () => this.#tick(), OPTIONS);
+    this.#stop = this.#clock.after(INTERVAL_MS - (passed % INTERVAL_MS), () => this.#tick(), OPTIONS);
   }
 
   #tick(): void {
     this.#lastTickMs = this.#clock.now();
     const { revision } = this.#written;
-    this.#stop = NOTHING;
-    try {
-      if (revision !== this.#told) this.#tell(revision);
-    } finally {
-      // Unless the last watch has gone, or the next tick is waited for already.
-      if (this.#stop === NOTHING) {
-        if (this.#told === this.#written.revision) this.#sleep();
-        else this.#wait();
-      }
+    if (revision === this.#told) {
+      this.#isAsleep = true;
+      this.#stop = this.#written.onRevision(() => this.#wait());
+      return;
     }
-  }
-
-  #tell(revision: number): void {
+    this.#wait();
     let untold = this.#offers.size;
     this.#told = revision;
     try {
@@ -92,11 +81,5 @@ export class BookmarkTicker {
       // One that comes meanwhile says so itself.
       if (untold > 0) this.#told = -1;
     }
-  }
-
-  /** Until something is written. */
-  #sleep(): void {
-    this.#isAsleep = true;
-    this.#stop = this.#written.onRevision(() => this.#wait('now'));
   }
 }
