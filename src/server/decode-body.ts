@@ -100,8 +100,9 @@ export function claimedBeforehand(body: RequestBody, refuse: (why: string) => St
 export function decodeDocument(document: ParsedBody, target: DecodeTarget, refusals: Refusals): DecodedBody {
   const { served, fieldValidation } = target;
   if (served.kind.custom !== undefined) return decodeCustom(document, target, refusals);
-  const gvk = acceptedType(typeOf(document.value, served.gvk, refusals), target);
-  const actual = requireKnown(gvk, target, refusals);
+  const isPlain = saysPlainly(document.value, served);
+  const gvk = isPlain ? served.gvk : acceptedType(typeOf(document.value, served.gvk, refusals), target);
+  const actual = isPlain ? served : requireKnown(gvk, target, refusals);
   // JSON's null stands for an object with nothing in it.
   const whole = document.value === null ? { value: {} } : document;
   const { value, findings: found } = decodeAs(actual, whole, (why) => refusals.unfit(why, gvk), target);
@@ -118,6 +119,12 @@ export function decodeDocument(document: ParsedBody, target: DecodeTarget, refus
   refuseUnknownFields(findings, served, (why) => refusals.unfit(why, gvk));
   const draft = asDraft(value, document.value, served);
   return { draft, warnings: fieldValidation === 'Warn' ? findings : [] };
+}
+
+/** Whether a document says of itself, letter by letter, that it is what the address is about: nearly all do. */
+function saysPlainly(value: unknown, { gvk, apiVersion }: ServedKind): boolean {
+  if (!isRecord(value) || value['kind'] !== gvk.kind || value['apiVersion'] !== apiVersion) return false;
+  return Object.hasOwn(value, 'kind') && Object.hasOwn(value, 'apiVersion');
 }
 
 /**

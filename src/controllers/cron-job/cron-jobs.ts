@@ -24,6 +24,8 @@ import { jobFor, jobNameAt, referenceTo } from './new-job.js';
 import { namesZone, Schedules } from './schedules.js';
 
 const WORKERS = 5;
+/** Fewer are looked through faster than what was found before is remembered. */
+const MANY_JOBS = 16;
 
 /**
  * @example
@@ -153,6 +155,7 @@ class CronJobs {
     if (jobs.length !== (active?.length ?? 0)) return false;
     const [first] = jobs;
     if (first === undefined || active === undefined) return true;
+    if (jobs.length < MANY_JOBS) return jobs.every((job, index) => isActiveAs(job, active[index] as Active[number]));
     const before = this.#asNoted.get(first);
     // Engines copy a frozen list faster than they read from it.
     const found: NotedJobs = { jobs, status: active, active: before?.status === active ? before.active : [...active] };
