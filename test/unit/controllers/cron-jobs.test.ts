@@ -350,12 +350,10 @@ describe('Jobs that end', () => {
       informer.subscribe(({ type }) => {
         if (type === 'ADDED') made.push(new Date(slow.clock.now()).toISOString().slice(11, 19));
       });
-      await slow.cluster
-        .api(CronJob)
-        .create({
-          metadata: { name: 'c' },
-          spec: { schedule: '* * * * *', jobTemplate: { spec: { template: template() } } },
-        });
+      await slow.cluster.api(CronJob).create({
+        metadata: { name: 'c' },
+        spec: { schedule: '* * * * *', jobTemplate: { spec: { template: template() } } },
+      });
       await slow.clock.advance(300_000);
       expect(made).toEqual(['00:01:00', '00:02:00', '00:03:00', '00:04:00', '00:05:00']);
       informer.close();
