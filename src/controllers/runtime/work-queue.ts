@@ -180,6 +180,8 @@ export class WorkQueue implements Activity {
   async #work(): Promise<void> {
     for (let key = this.#turn.pop(); key !== undefined; key = this.#turn.pop()) {
       this.#running++;
+      // In the order in which they are begun, which need not be that in which they came.
+      this.#states.delete(key);
       this.#states.set(key, 'running');
       await this.#handle(key);
       this.#running--;

@@ -51,6 +51,19 @@ describe('keys', () => {
     expect(queue.isBusy()).toBe(false);
   });
 
+  test('that are being handled are named in the order in which that was begun', async () => {
+    const { opened, open } = gate();
+    const clock = { ...fakeClock(), order: <Item>(due: readonly Item[]) => due.toReversed() };
+    const { queue, rest } = queueOf(() => opened, { clock, workers: 2 });
+    queue.open();
+    for (const key of ['a', 'b', 'c']) queue.add(key);
+    await rest();
+    expect(queue.busyWith()).toEqual(['test is working on c', 'test is working on b', 'test will look at a']);
+    open();
+    await rest();
+    expect(queue.isBusy()).toBe(false);
+  });
+
   test('that a look has seen to be as it left them are not looked at again, later changes are', async () => {
     const log: string[] = [];
     const first = gate();
