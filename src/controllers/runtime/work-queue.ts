@@ -91,8 +91,9 @@ export class WorkQueue implements Activity {
   }
 
   /**
-   * For whoever handles the key: all that it was added for by now has been looked at, own writes not least, so it need not
-   * be handled again for that.
+   * For whoever handles the key, and has just compared what the informers show with what it left behind: all that the key
+   * was added for by now has been looked at, so it need not be handled again for that. Said without looking, it loses
+   * changes of others. Nothing happens where the key was not added meanwhile.
    */
   seen(key: string): void {
     if (this.#states.get(key) === 'dirty') this.#states.set(key, 'running');
