@@ -14,7 +14,7 @@ export function runAdmission(
   phase: 'mutate' | 'validate',
   about: Admission,
 ): MaybePromise<void> {
-  return runFrom(0, concerned(awake, phase, about.request.served), phase, about);
+  return runFrom(0, concerned(awake, about.request.served)[phase], phase, about);
 }
 
 interface Admission {
@@ -59,20 +59,19 @@ function runFrom(
 
 /** Who had nothing to do may have got something to do while one of them was waited for. */
 function runAfter(plugin: AdmissionPlugin, phase: 'mutate' | 'validate', about: Admission): MaybePromise<void> {
-  const all = concerned(about.chain, phase, about.request.served);
+  const all = concerned(about.chain, about.request.served)[phase];
   return runFrom(all.indexOf(plugin) + 1, all, phase, about);
 }
 
-type Concerned = Readonly<Record<'mutate' | 'validate', readonly AdmissionPlugin[]>>;
+interface Concerned extends Readonly<Record<'mutate' | 'validate', readonly AdmissionPlugin[]>> {
+  /** One of them may change a draft. */
+  readonly mayChange: boolean;
+}
 
 const concernedPlugins = new WeakMap<readonly AdmissionPlugin[], WeakMap<ServedKind, Concerned>>();
 
 /** The plugins that have a say about a kind; most kinds concern one or two of a dozen. */
-function concerned(
-  plugins: readonly AdmissionPlugin[],
-  phase: 'mutate' | 'validate',
-  served: ServedKind,
-): readonly AdmissionPlugin[] {
+function concerned(plugins: readonly AdmissionPlugin[], served: ServedKind): Concerned {
   let byKind = concernedPlugins.get(plugins);
   if (byKind === undefined) {
     byKind = new WeakMap();
@@ -81,13 +80,20 @@ function concerned(
   let known = byKind.get(served);
   if (known === undefined) {
     const looking = plugins.filter((plugin) => plugin.looksAt?.(served) ?? true);
+    const mutate = looking.filter((plugin) => plugin.mutate !== undefined);
     known = {
-      mutate: looking.filter((plugin) => plugin.mutate !== undefined),
+      mutate,
       validate: looking.filter((plugin) => plugin.validate !== undefined),
+      mayChange: mutate.some((plugin) => plugin.changesNothing !== true),
     };
     byKind.set(served, known);
   }
-  return known[phase];
+  return known;
+}
+
+/** Whether any of these plugins, our own included, may change a draft of the kind. */
+export function mayBeChanged(plugins: readonly AdmissionPlugin[], served: ServedKind): boolean {
+  return concerned(plugins, served).mayChange;
 }
 
 /** A plugin refuses with a StatusError; anything else it throws is its own failure, and the client gets a 500. */

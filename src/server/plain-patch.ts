@@ -4,6 +4,7 @@
  *
  * Everything that is not as plain as that is left to those who can tell what to make of it, and how to complain.
  */
+import { mayBeChanged } from '../admission/chain.js';
 import { isWritten } from '../merge/apply/managers.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { plainScalar } from '../schema/decode-scalar.js';
@@ -12,7 +13,6 @@ import { type IsShared, thawed } from '../schema/thaw.js';
 import { isRecord, type MutableRecord, setOwn } from '../util/json.js';
 import type { WriteJob } from './job.js';
 import { knownParts } from './known-parts.js';
-import { mayBeChanged } from './second-look.js';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -37,7 +37,7 @@ function isLeftAlone({ served, context, request }: WriteJob): boolean {
   const { defaults, prepareForUpdate, canonicalize, allocate } = served.kind.strategy;
   if (request.subresource !== undefined || (defaults ?? prepareForUpdate ?? canonicalize ?? allocate) !== undefined)
     return false;
-  return !context.mayRace(served) && !mayBeChanged(context, served);
+  return !context.mayRace(served) && !mayBeChanged(context.admission.awake(), served);
 }
 
 /** The live object with other values; what is inside it stays the very same. */

@@ -2,7 +2,6 @@
  * Which chains of plugins make it necessary to look at a draft once more: what our own plugins do to one is known.
  */
 import type { AdmissionPlugin } from '../admission/types.js';
-import type { ServedKind } from '../kinds/served-kind.js';
 import type { ServerContext } from './context.js';
 
 /** By chain: those whose changes are looked at, at all times or at some. */
@@ -22,26 +21,4 @@ export function needsSecondLook({ admission, view }: Pick<ServerContext, 'admiss
     if (typeof changesNothing !== 'function' || !changesNothing(view)) return true;
   }
   return false;
-}
-
-/** By chain and kind: whether there is anybody that may change objects of the kind. */
-const changers = new WeakMap<readonly AdmissionPlugin[], WeakMap<ServedKind, boolean>>();
-
-/** Whether any plugin, one of ours included, may change a draft of this kind. */
-export function mayBeChanged({ admission }: Pick<ServerContext, 'admission'>, served: ServedKind): boolean {
-  const awake = admission.awake();
-  let byKind = changers.get(awake);
-  if (byKind === undefined) {
-    byKind = new WeakMap();
-    changers.set(awake, byKind);
-  }
-  let may = byKind.get(served);
-  if (may === undefined) {
-    may = awake.some(
-      ({ mutate, changesNothing, looksAt }) =>
-        mutate !== undefined && changesNothing !== true && (looksAt?.(served) ?? true),
-    );
-    byKind.set(served, may);
-  }
-  return may;
 }

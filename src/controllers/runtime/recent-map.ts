@@ -3,59 +3,33 @@
  */
 export class RecentMap<Value> {
   readonly #most: number;
-  readonly #entries = new Map<string, Entry<Value>>();
-  /** Grows with everything that is asked for. */
-  #time = 0;
-  /** Keys in the order in which they were asked for last at some moment, the first last. */
-  #oldest: string[] = [];
+  /** A Map keeps the order of insertion, so the first entry is the one to forget. */
+  readonly #entries = new Map<string, Value>();
+  /** What was asked for last: it need not be moved to the end. */
+  #newest: string | undefined;
 
   constructor(most: number) {
     this.#most = most;
   }
 
   get(key: string): Value | undefined {
-    const entry = this.#entries.get(key);
-    if (entry === undefined) return undefined;
-    entry.asked = ++this.#time;
-    return entry.value;
+    const value = this.#entries.get(key);
+    if (value !== undefined && key !== this.#newest) this.set(key, value);
+    return value;
   }
 
   set(key: string, value: Value): void {
-    const entry = this.#entries.get(key);
-    const asked = ++this.#time;
-    if (entry !== undefined) {
-      entry.value = value;
-      entry.asked = asked;
+    if (key !== this.#newest) this.#entries.delete(key);
+    this.#entries.set(key, value);
+    this.#newest = key;
+    if (this.#entries.size <= this.#most) return;
+    for (const oldest of this.#entries.keys()) {
+      this.#entries.delete(oldest);
       return;
     }
-    this.#entries.set(key, { value, asked, ranked: 0 });
-    if (this.#entries.size > this.#most) this.#forgetOne();
   }
 
   delete(key: string): void {
     this.#entries.delete(key);
   }
-
-  /** Who is older than all others is looked for when there are too many, and for many at once. */
-  #forgetOne(): void {
-    for (let key = this.#oldest.pop(); key !== undefined; key = this.#oldest.pop()) {
-      const entry = this.#entries.get(key);
-      // Asked for since then, or deleted, perhaps to come again.
-      if (entry === undefined || entry.asked !== entry.ranked) continue;
-      this.#entries.delete(key);
-      return;
-    }
-    const entries = [...this.#entries].sort(([, left], [, right]) => right.asked - left.asked);
-    for (const [, entry] of entries) entry.ranked = entry.asked;
-    this.#oldest = entries.map(([key]) => key);
-    this.#forgetOne();
-  }
-}
-
-interface Entry<Value> {
-  value: Value;
-  /** When it was asked for last. */
-  asked: number;
-  /** What that was when the oldest were looked for. */
-  ranked: number;
 }

@@ -263,7 +263,9 @@ class Run implements RunningControllers {
     const local = isLocal(host) ? host : undefined;
     const ids = host.ids ?? randomIds;
     const component = controller.component ?? name;
-    const served = () => serves(host, CoreEvent);
+    // Asked for each event: the same address each time is one that the cluster knows again.
+    const eventResource = resourceOf(host, CoreEvent);
+    const served = () => host.resolve === undefined || host.resolve(eventResource) !== undefined;
     const events = createEventRecorder({ client, clock: host.clock, ids, component, served, report });
     this.#undos.push(
       () => events.close(),
@@ -352,21 +354,8 @@ function controllerUser(account: string): User {
   };
 }
 
-const resources = new WeakMap<Host, WeakMap<Kind, GroupVersionResource>>();
-
-/** The same object each time: that is how whoever is asked knows it again. */
 function resourceOf(host: Host, kind: Kind): GroupVersionResource {
-  let known = resources.get(host);
-  if (known === undefined) {
-    known = new WeakMap();
-    resources.set(host, known);
-  }
-  let resource = known.get(kind);
-  if (resource === undefined) {
-    resource = { group: host.dialect.group(kind.group), version: kind.version, resource: kind.names.plural };
-    known.set(kind, resource);
-  }
-  return resource;
+  return { group: host.dialect.group(kind.group), version: kind.version, resource: kind.names.plural };
 }
 
 function serves(host: Host, kind: Kind): boolean {
