@@ -41,7 +41,10 @@ export interface Objects extends ObjectReader {
   index<Key>(resource: GroupResource, keysOf: KeysOf<Key>): KeyIndex<Key>;
   /** Stores a new object as it is, metadata filled in. Throws when there is one. */
   create(address: ObjectAddress, draft: DraftObject): ApiObject;
-  /** Stores a changed copy. Throws when there is no such object. */
+  /**
+   * Stores a changed copy. Fields of the object and of its parts (metadata, spec, status) can be set; what stands deeper
+   * is frozen, and replaced as a whole. Throws when there is no such object.
+   */
   change(address: ObjectAddress, change: (draft: DraftObject) => void): ApiObject;
   /** Takes it away at once, whatever its finalizers; nothing happens when there is none. */
   remove(address: ObjectAddress): void;

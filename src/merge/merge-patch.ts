@@ -28,15 +28,28 @@ export function applyMergePatch(
   patch: unknown,
   options: PatchDecodeOptions = {},
 ): unknown {
-  if (isRecord(patch)) return mergeRecords(document, patch);
+  if (isRecord(patch)) return mergeRecords(document, patch, sortKeys);
   if (patch !== null && options.fieldValidation !== 'Ignore') {
     throw errors.badRequest(
       `error decoding patch: ${cannotUnmarshal(patch, 'Go value of type map[string]interface {}')}`,
     );
   }
-  if (Array.isArray(patch)) return pruneNulls(patch);
+  if (Array.isArray(patch)) return pruneNulls(patch, sortKeys);
   throw errors.badRequest('Invalid JSON Patch');
 }
+
+/** The same for who prints nothing: keys stay in the document's order, and new ones come last. */
+export function mergeInOrder(
+  document: Readonly<Record<string, unknown>>,
+  patch: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  return mergeRecords(document, patch, asTheyAre);
+}
+
+/** In what order the keys of an opened object are. */
+type Order = (record: MutableRecord) => MutableRecord;
+
+const asTheyAre: Order = (record) => record;
 
 /** The decoder's complaint about a value of the wrong type; `target` says what was wanted, in the decoder's terms. */
 export function cannotUnmarshal(value: unknown, target: string): string {
@@ -49,39 +62,51 @@ export function cannotUnmarshal(value: unknown, target: string): string {
  */
 export function sortKeys<Value>(record: Record<string, Value>): Record<string, Value> {
   const keys = Object.keys(record);
-  if (keys.every((key, index) => index === 0 || (keys[index - 1] ?? '') < key)) return record;
+  if (areSorted(keys)) return record;
   const sorted: Record<string, Value> = {};
   for (const key of keys.sort()) setOwn(sorted, key, record[key]);
   return sorted;
 }
 
-function mergeRecords(current: Readonly<Record<string, unknown>>, patch: Readonly<Record<string, unknown>>): unknown {
+function areSorted(keys: readonly string[]): boolean {
+  for (let index = 1; index < keys.length; index++) {
+    if (!((keys[index - 1] as string) < (keys[index] as string))) return false;
+  }
+  return true;
+}
+
+function mergeRecords(
+  current: Readonly<Record<string, unknown>>,
+  patch: Readonly<Record<string, unknown>>,
+  order: Order,
+): MutableRecord {
   const merged: MutableRecord = { ...current };
   for (const key of Object.keys(patch)) {
     const change = patch[key];
     if (change === undefined) continue;
     if (change === null) delete merged[key];
-    else setOwn(merged, key, mergeValue(own(current, key), change));
+    else setOwn(merged, key, mergeValue(own(current, key), change, order));
   }
-  return sortKeys(merged);
+  return order(merged);
 }
 
-function mergeValue(current: unknown, change: unknown): unknown {
-  if (!isRecord(current)) return pruneNulls(change);
+function mergeValue(current: unknown, change: unknown, order: Order): unknown {
+  if (!isRecord(current)) return pruneNulls(change, order);
   // An array or scalar that takes the place of an object is not searched for nulls, unlike one that is new.
-  return isRecord(change) ? mergeRecords(current, change) : change;
+  return isRecord(change) ? mergeRecords(current, change, order) : change;
 }
 
 /** Drops the keys that hold null, at any depth and inside arrays; nulls that are array elements stay. */
-function pruneNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(pruneNulls);
+function pruneNulls(value: unknown, order: Order): unknown {
+  if (typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map((item) => pruneNulls(item, order));
   if (!isRecord(value)) return value;
   const pruned: MutableRecord = {};
   for (const key of Object.keys(value)) {
     const child = value[key];
-    if (child !== null && child !== undefined) setOwn(pruned, key, pruneNulls(child));
+    if (child !== null && child !== undefined) setOwn(pruned, key, pruneNulls(child, order));
   }
-  return sortKeys(pruned);
+  return order(pruned);
 }
 
 function typeWord(value: unknown): string {

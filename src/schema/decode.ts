@@ -9,7 +9,7 @@
 import type { DuplicateKeys, MutableRecord, ParsedBody } from '../util/json.js';
 import { cloneJson, copyJson, isRecord, jsonView, MAX_DEPTH, NotJsonError, setOwn } from '../util/json.js';
 import { arrange } from './arrange.js';
-import { DecodeError, decodeScalar, type Place, typeError } from './decode-scalar.js';
+import { DecodeError, decodeScalar, type Place, plainScalar, typeError } from './decode-scalar.js';
 import { decodingFindings } from './findings.js';
 import {
   areInWireOrder,
@@ -114,10 +114,15 @@ function decodeInOrder(node: ObjectNode, decoding: Decoding, place: Place | unde
       if (filler !== field) fillIn(node, filler, out);
     }
     const given = raw[name];
+    const { scalar } = field;
+    let value: unknown;
     // Most of those that are there are plain texts.
-    const isPlain = field.isText && typeof given === 'string' && given !== '' && isOnce;
-    const value = isPlain ? given : decodeField(node, field, given, { walk, holder: raw, above: place });
-    if (value === undefined) continue;
+    if (isOnce && scalar?.scalar === 'string' && typeof given === 'string' && given !== '') value = given;
+    else {
+      if (isOnce && scalar !== undefined) value = plainScalar(scalar, given);
+      value ??= decodeField(node, field, given, { walk, holder: raw, above: place });
+      if (value === undefined) continue;
+    }
     // The names of structs are ours.
     if (isStruct) out[name] = value;
     else setOwn(out, name, value);
@@ -130,19 +135,24 @@ const isEnumerable = Object.prototype.propertyIsEnumerable;
 
 function decodeInAnyOrder(node: ObjectNode, decoding: Decoding, place: Place | undefined, walk: Walk): void {
   const { raw, keys, out } = decoding;
+  const isOnce = walk.duplicates === undefined;
   let known = 0;
   for (const field of decoding.listing.all) {
     if (isEnumerable.call(raw, field.name)) {
       known++;
-      const value = decodeField(node, field, raw[field.name], { walk, holder: raw, above: place });
+      const given = raw[field.name];
+      const plain = isOnce && field.scalar !== undefined ? plainScalar(field.scalar, given) : undefined;
+      const value = plain ?? decodeField(node, field, given, { walk, holder: raw, above: place });
       if (value !== undefined) setOwn(out, field.name, value);
     } else if (field.fillsIn) fillIn(node, field, out);
   }
   if (known !== keys.length) keepOrDrop(node, raw, out, walk);
 }
 
-function fillIn(node: ObjectNode, field: Field, out: MutableRecord): void {
-  const value = absentField(node, field, undefined);
+function fillIn(node: ObjectNode, field: ListedField, out: MutableRecord): void {
+  const { scalar } = field;
+  const value =
+    scalar !== undefined && scalar.default === undefined ? ZERO[scalar.scalar] : absentField(node, field, undefined);
   if (value !== undefined) setOwn(out, field.name, value);
 }
 

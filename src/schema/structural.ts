@@ -100,8 +100,8 @@ export interface AnyNode extends NodeBase {
 export interface ListedField extends Field {
   /** Its place in wire order. */
   readonly index: number;
-  /** A plain text of a struct. */
-  readonly isText: boolean;
+  /** Its node, where that is a single value of a struct: most of these are on the wire just as they were given. */
+  readonly scalar: ScalarNode | undefined;
   /** Something is filled in where it is absent. */
   readonly fillsIn: boolean;
 }
@@ -134,7 +134,7 @@ function listFields({ fields, manner }: ObjectNode): FieldListing {
     presence,
     required,
     index,
-    isText: isStruct && node.type === 'scalar' && node.scalar === 'string',
+    scalar: isStruct && node.type === 'scalar' ? node : undefined,
     fillsIn: node.default !== undefined || (isStruct && presence === 'always'),
   }));
   const named = new Map(all.map((field) => [field.name, field]));

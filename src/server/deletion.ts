@@ -4,10 +4,9 @@
 import type { DeletionRequest, Strategy } from '../kinds/kind.js';
 import { finalizersAfterDelete } from '../kinds/shared/propagation.js';
 import { errors } from '../meta/errors.js';
-import type { ApiObject, DraftObject } from '../meta/object.js';
+import type { ApiObject, DraftMeta } from '../meta/object.js';
 import { formatTime, timeToMs } from '../meta/time.js';
 import { StorageError } from '../storage/types.js';
-import { copyJson } from '../util/json.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import type { WriteJob } from './job.js';
 import { powerContext } from './power.js';
@@ -69,8 +68,7 @@ function remove(live: ApiObject, deletion: DeletionRequest, job: WriteJob): Dele
   const before = live.metadata.finalizers ?? [];
   const finalizers = finalizersAfterDelete(before, deletion, defaultPropagation);
   if (grace.type === 'none' && finalizers.length === 0) return { object: vanish(live, job), removed: true };
-  const draft = copyJson(live) as unknown as DraftObject;
-  draft.metadata.finalizers = [...finalizers];
+  const draft = { ...live.metadata, finalizers: [...finalizers] } as DraftMeta;
   if (grace.type === 'until') startGrace(draft, live, grace);
   else markDeleting(draft, live, job);
   const marked = commitMetadata(draft, live, job);
@@ -124,16 +122,12 @@ function withinTime(seconds: number, nowMs: number): number {
   return Math.min(seconds, Math.floor((END_OF_TIME_MS - nowMs) / 1000));
 }
 
-function startGrace(
-  draft: DraftObject,
-  live: ApiObject,
-  grace: { readonly seconds: number; readonly at: string },
-): void {
+function startGrace(draft: DraftMeta, live: ApiObject, grace: { readonly seconds: number; readonly at: string }): void {
   const { deletionTimestamp, generation } = live.metadata;
-  draft.metadata.deletionTimestamp = grace.at;
-  draft.metadata.deletionGracePeriodSeconds = grace.seconds;
+  draft.deletionTimestamp = grace.at;
+  draft.deletionGracePeriodSeconds = grace.seconds;
   if (deletionTimestamp === undefined && generation !== undefined && generation > 0) {
-    draft.metadata.generation = increment(generation);
+    draft.generation = increment(generation);
   }
 }
 
@@ -143,17 +137,17 @@ function increment(generation: number): number {
   return typeof exact === 'bigint' ? ((exact + 1n) as unknown as number) : generation + 1;
 }
 
-function markDeleting(draft: DraftObject, live: ApiObject, job: WriteJob): void {
+function markDeleting(draft: DraftMeta, live: ApiObject, job: WriteJob): void {
   const { deletionTimestamp, generation } = live.metadata;
   const { now } = job.moment;
   if (deletionTimestamp === undefined) {
-    if (generation !== undefined && generation > 0) draft.metadata.generation = increment(generation);
-    draft.metadata.deletionTimestamp = now;
+    if (generation !== undefined && generation > 0) draft.generation = increment(generation);
+    draft.deletionTimestamp = now;
   } else if (timeToMs(deletionTimestamp) > timeToMs(now)) {
     // A grace period that is no longer waited for.
-    draft.metadata.deletionTimestamp = now;
+    draft.deletionTimestamp = now;
   }
-  draft.metadata.deletionGracePeriodSeconds = 0;
+  draft.deletionGracePeriodSeconds = 0;
 }
 
 function checkPreconditions(live: ApiObject, deletion: DeletionRequest, job: WriteJob): void {

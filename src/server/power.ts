@@ -10,7 +10,7 @@ import type { Registry } from '../registry/registry.js';
 import type { Store } from '../storage/store.js';
 import { type KeyIndex, type KeysOf, StorageError } from '../storage/types.js';
 import { invariant } from '../util/invariant.js';
-import { copyJson } from '../util/json.js';
+import { isRecord, type MutableRecord } from '../util/json.js';
 import { keepForm } from '../util/keep-form.js';
 import { chain, type MaybePromise } from '../util/maybe-promise.js';
 import { startJob, type WriteJob } from './job.js';
@@ -121,7 +121,7 @@ class ObjectsOfJob implements Objects {
     const of = this.#jobFor(address);
     const before = readLive(of, address.name);
     if (before === undefined) throw new StorageError('missing');
-    const draft = copyJson(before) as unknown as DraftObject;
+    const draft = copyOfParts(before);
     change(draft);
     return commitDraft(draft, before, of);
   }
@@ -143,6 +143,13 @@ class ObjectsOfJob implements Objects {
     invariant(served !== undefined, `${address.resource} are served`);
     return startJob(context, { ...request, namespace: address.namespace }, { served, dryRun });
   }
+}
+
+/** The object and its parts (metadata, spec, status) are copies; what stands deeper is the stored object's own. */
+function copyOfParts(object: ApiObject): DraftObject {
+  const copy: MutableRecord = { ...object };
+  for (const name in copy) if (isRecord(copy[name])) copy[name] = { ...copy[name] };
+  return copy as unknown as DraftObject;
 }
 
 keepForm(new ObjectsOfJob({} as WriteJob, () => undefined));

@@ -62,8 +62,8 @@ function indexByLabels(pods: SharedInformer<typeof Pod>): FewestWith {
   const buckets = new Map<string, Map<string, StoredPod>>();
   pods.subscribe((event) => {
     const { metadata } = event.type === 'ADDED' ? event.object : event.previous;
-    const before = event.type === 'ADDED' ? [] : labelKeys(metadata.namespace, metadata.labels);
-    const after = event.type === 'DELETED' ? [] : labelKeys(metadata.namespace, event.object.metadata.labels);
+    const before = event.type === 'ADDED' ? NO_KEYS : labelKeys(metadata.namespace, metadata.labels);
+    const after = event.type === 'DELETED' ? NO_KEYS : labelKeys(metadata.namespace, event.object.metadata.labels);
     for (const key of before) {
       if (after.includes(key)) continue;
       buckets.get(key)?.delete(metadata.uid);
@@ -88,8 +88,21 @@ function indexByLabels(pods: SharedInformer<typeof Pod>): FewestWith {
   return fewest;
 }
 
-function labelKeys(namespace: string | undefined, labels: Labels | undefined): string[] {
-  return Object.entries(labels ?? {}).map(([key, value]) => labelKey(namespace, key, value));
+const NO_KEYS: readonly string[] = [];
+
+/** Of labels that were asked about before. Pods keep theirs from change to change, and share them with their likes. */
+const keysOfLabels = new WeakMap<
+  Labels,
+  { readonly namespace: string | undefined; readonly keys: readonly string[] }
+>();
+
+function labelKeys(namespace: string | undefined, labels: Labels | undefined): readonly string[] {
+  if (labels === undefined) return NO_KEYS;
+  const known = keysOfLabels.get(labels);
+  if (known !== undefined && known.namespace === namespace) return known.keys;
+  const keys = Object.entries(labels).map(([key, value]) => labelKey(namespace, key, value));
+  keysOfLabels.set(labels, { namespace, keys });
+  return keys;
 }
 
 function labelKey(namespace: string | undefined, key: string, value: string): string {

@@ -16,7 +16,10 @@ export interface HasMetadata {
 
 /** The reference to the one owner that manages the object, if there is one. */
 export function controllerOf(object: HasMetadata): Readonly<OwnerReference> | undefined {
-  return object.metadata.ownerReferences?.find((reference) => reference.controller === true);
+  const references = object.metadata.ownerReferences;
+  if (references === undefined) return undefined;
+  for (const reference of references) if (reference.controller === true) return reference;
+  return undefined;
 }
 
 export function isControlledBy(object: HasMetadata, owner: HasMetadata): boolean {

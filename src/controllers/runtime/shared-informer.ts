@@ -74,30 +74,28 @@ export class SharedInformer<AnyKind extends Kind> {
     const known = this.#indexes.get(name);
     if (known !== undefined) return known;
     const buckets = new Map<string, Map<string, Stored<AnyKind>>>();
-    const remove = (object: Stored<AnyKind>): void => {
-      const uid = uidOf(object);
-      for (const key of keysOf(object)) {
+    const remove = (keys: readonly string[], object: Stored<AnyKind>): void => {
+      const { uid } = metaOf(object);
+      for (const key of keys) {
         const bucket = buckets.get(key);
         bucket?.delete(uid);
         if (bucket?.size === 0) buckets.delete(key);
       }
     };
-    const add = (object: Stored<AnyKind>): void => {
-      const uid = uidOf(object);
-      for (const key of keysOf(object)) {
+    const add = (keys: readonly string[], object: Stored<AnyKind>): void => {
+      const { uid } = metaOf(object);
+      for (const key of keys) {
         const bucket = buckets.get(key);
         if (bucket === undefined) buckets.set(key, new Map([[uid, object]]));
         else bucket.set(uid, object);
       }
     };
     this.subscribe((event) => {
-      if (event.type === 'DELETED') remove(event.previous);
-      else {
-        // Where the keys stay the same, the object keeps its place in the order.
-        if (event.type === 'MODIFIED' && !sameKeys(keysOf(event.previous), keysOf(event.object)))
-          remove(event.previous);
-        add(event.object);
-      }
+      const before = event.type === 'ADDED' ? NONE : keysOf(event.previous);
+      const after = event.type === 'DELETED' ? NONE : keysOf(event.object);
+      // Where the keys stay the same, the object keeps its place in the order.
+      if (before.length > 0 && event.type !== 'ADDED' && !sameKeys(before, after)) remove(before, event.previous);
+      if (after.length > 0) add(after, event.object);
     });
     const lookup: Lookup<Stored<AnyKind>> = (key) => {
       const bucket = buckets.get(key);
@@ -142,10 +140,8 @@ function metaOf(object: unknown): ApiObject['metadata'] {
   return (object as ApiObject).metadata;
 }
 
-function uidOf(object: unknown): string {
-  return metaOf(object).uid;
-}
-
 function sameKeys(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((key, index) => key === b[index]);
+  if (a.length !== b.length) return false;
+  for (let index = 0; index < a.length; index++) if (a[index] !== b[index]) return false;
+  return true;
 }

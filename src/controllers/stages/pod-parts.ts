@@ -7,7 +7,7 @@ import type {
   PodConditionInput,
   PodStatusInput,
 } from '../../kinds/core/v1/pod/status.js';
-import { uidFromText } from '../../util/ids.js';
+import { digitsFromText } from '../../util/ids.js';
 import { podCondition, type StoredPod } from '../workloads/pod-state.js';
 
 /** Where a pod is on the network. */
@@ -162,7 +162,9 @@ export function podConditions(pod: StoredPod, signs: PodSigns, now: string): Pod
     ...own.map((condition) => {
       const before = podCondition(pod, condition.type);
       const since = before?.status === condition.status ? (before.lastTransitionTime ?? now) : now;
-      return { lastProbeTime: null, lastTransitionTime: since, ...condition };
+      const { type, status, ...why } = condition;
+      // In the order of the wire, which is read at once.
+      return { type, status, lastProbeTime: null, lastTransitionTime: since, ...why };
     }),
   ];
 }
@@ -211,5 +213,5 @@ function repositoryOf(image: string): string {
 
 /** 64 digits that follow from a text. They name something that does not exist, so they need not be hard to guess. */
 function digest(text: string): string {
-  return `${uidFromText(text)}${uidFromText(`${text} `)}`.replaceAll('-', '');
+  return digitsFromText(text) + digitsFromText(`${text} `);
 }

@@ -114,7 +114,6 @@ export function stage<AnyKind extends Kind>(rule: StageRule<AnyKind>): Stage {
   const { when = {}, after = 0, set, run, event } = rule;
   // Objects come from an informer of the rule's own kind.
   const typed = (object: AnyObject) => object as unknown as ObjectOf<AnyKind>;
-  const matches = typeof when === 'function' ? undefined : compileSelector(when);
   return {
     name: rule.name,
     kind: rule.kind,
@@ -124,8 +123,7 @@ export function stage<AnyKind extends Kind>(rule: StageRule<AnyKind>): Stage {
     fieldManager: rule.fieldManager,
     watches: rule.watches ?? [],
     optional: rule.optional ?? false,
-    matches: (object, context) =>
-      typeof when === 'function' ? when(typed(object), context) : (matches?.(object) ?? false),
+    matches: typeof when === 'function' ? (when as unknown as Stage['matches']) : compileSelector(when),
     delayOf: (object, context) => {
       const delay = typeof after === 'function' ? after(typed(object), context) : after;
       if (typeof delay === 'number') return delay;

@@ -4,7 +4,7 @@
  */
 import type { Api } from '../../client/api.js';
 import type { Kind } from '../../kinds/kind.js';
-import { applyMergePatch } from '../../merge/merge-patch.js';
+import { mergeInOrder } from '../../merge/merge-patch.js';
 import { StatusError } from '../../meta/errors.js';
 import { deepEqual, isRecord, own } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
@@ -224,9 +224,9 @@ class Stager {
   }
 }
 
-/** The object with a merge patch applied; a patch is a record, so the result is one. */
+/** The object with a merge patch applied. */
 function merged(object: AnyObject, patch: Readonly<Record<string, unknown>>): AnyObject {
-  return applyMergePatch({ ...object }, patch) as AnyObject;
+  return mergeInOrder({ ...object }, patch) as unknown as AnyObject;
 }
 
 /** Whether the patch would change nothing. */

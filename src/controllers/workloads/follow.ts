@@ -4,6 +4,7 @@
 import type { Stored } from '../../client/api.js';
 import type { Kind } from '../../kinds/kind.js';
 import type { LabelSelectorObject } from '../../meta/labels.js';
+import type { OwnerReference } from '../../meta/object.js';
 import { deepEqual } from '../../util/json.js';
 import { type AnyObject, controllerOf } from '../runtime/owners.js';
 import { keyOf, type SharedInformer } from '../runtime/shared-informer.js';
@@ -23,26 +24,29 @@ export function follow<Owner extends Kind, Dependent extends Kind>(following: Fo
   const { owners, dependents, selectorOf, queue } = following;
   const selectors = selecting(owners, selectorOf);
 
-  const wakeController = (dependent: AnyObject): void => {
-    const controller = controllerOf(dependent);
+  const wakeController = (dependent: AnyObject, controller: OwnerReference | undefined): void => {
     if (controller?.kind !== owners.kind.kind) return;
     const owner = owners.get(controller.name, dependent.metadata.namespace) as AnyObject | undefined;
     if (owner?.metadata.uid === controller.uid) queue.add(keyOf(owner));
   };
   const wakeAdopters = (dependent: AnyObject): void => {
-    if (isTerminating(dependent) || controllerOf(dependent) !== undefined) return;
+    if (isTerminating(dependent)) return;
     const { namespace = '', labels } = dependent.metadata;
     for (const owner of selectors(namespace, labels)) queue.add(keyOf(owner as AnyObject));
   };
 
   dependents.subscribe((event) => {
     const object = event.object as AnyObject;
-    wakeController(object);
-    if (event.type === 'ADDED') wakeAdopters(object);
-    if (event.type !== 'MODIFIED') return;
-    const previous = event.previous as AnyObject;
-    const isReleased = controllerOf(previous)?.uid !== controllerOf(object)?.uid;
-    if (isReleased) wakeController(previous);
-    if (isReleased || !deepEqual(previous.metadata.labels, object.metadata.labels)) wakeAdopters(object);
+    const controller = controllerOf(object);
+    wakeController(object, controller);
+    let isNews = event.type === 'ADDED';
+    if (event.type === 'MODIFIED') {
+      const previous = event.previous as AnyObject;
+      const before = controllerOf(previous);
+      const isReleased = before?.uid !== controller?.uid;
+      if (isReleased) wakeController(previous, before);
+      isNews = isReleased || !deepEqual(previous.metadata.labels, object.metadata.labels);
+    }
+    if (isNews && controller === undefined) wakeAdopters(object);
   });
 }

@@ -9,7 +9,10 @@ export type StoredPod = ObjectOf<typeof Pod>;
 export type StoredPodCondition = NonNullable<StoredPod['status']['conditions']>[number];
 
 export function podCondition(pod: StoredPod, type: string): StoredPodCondition | undefined {
-  return pod.status.conditions?.find((condition) => condition.type === type);
+  const { conditions } = pod.status;
+  if (conditions === undefined) return undefined;
+  for (const condition of conditions) if (condition.type === type) return condition;
+  return undefined;
 }
 
 export function isPodReady(pod: StoredPod): boolean {

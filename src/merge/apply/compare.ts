@@ -2,7 +2,7 @@
  * What has changed between two states of an object, as sets of fields: the basis of ownership by update and of
  * conflicts. Both states are in wire form, typed by one schema.
  */
-import type { ListNode, Structural } from '../../schema/structural.js';
+import type { ListNode, ObjectNode, Structural } from '../../schema/structural.js';
 import { deepEqual } from '../../util/json.js';
 import { type FieldSet, LEAF, NOTHING, Siblings, union } from './field-set.js';
 import { indexItems } from './list-elements.js';
@@ -37,9 +37,17 @@ export function compare(node: Structural, before: unknown, after: unknown): Comp
 }
 
 /** What now has another value or another existence. */
-export function changedFields({ added, modified }: Comparison): FieldSet {
-  return union(modified, added);
+export function changedFields(comparison: Comparison): FieldSet {
+  let fields = changed.get(comparison);
+  if (fields === undefined) {
+    fields = union(comparison.modified, comparison.added);
+    changed.set(comparison, fields);
+  }
+  return fields;
 }
+
+/** Asked about for every manager, and once more for the writer. */
+const changed = new WeakMap<Comparison, FieldSet>();
 
 /** A change at a node; `added: LEAF` says that the node itself was added. Absent: nothing of that sort. */
 interface Change {
@@ -49,9 +57,14 @@ interface Change {
 }
 
 const MODIFIED: Change = Object.freeze({ added: undefined, modified: LEAF, removed: undefined });
+const ADDED_VALUE: Change = Object.freeze({ added: LEAF, modified: undefined, removed: undefined });
 
 function compareValues(node: Structural, before: unknown, after: unknown): Change | undefined {
   if (before === after) return undefined;
+  if (node.type === 'scalar') {
+    if (before === undefined) return ADDED_VALUE;
+    if (after !== undefined) return deepEqual(before, after) ? undefined : MODIFIED;
+  }
   if (before === undefined) return { added: everything(node, after), modified: undefined, removed: undefined };
   if (after === undefined) return { added: undefined, modified: undefined, removed: everything(node, before) };
   switch (node.type) {
@@ -166,19 +179,33 @@ export function everything(node: Structural, value: unknown): FieldSet {
 }
 
 function everyMember(node: MemberNode, record: Readonly<Record<string, unknown>>): FieldSet {
+  if (node.type === 'object' && !node.preserveUnknown) return everyField(node, record);
   const siblings = new Siblings(true);
   if (node.type === 'object') {
     for (const field of declaredFields(node)) {
       const value = Object.hasOwn(record, field.name) ? record[field.name] : undefined;
       if (value !== undefined) siblings.addNext(field.element, everything(field.node, value));
     }
-    if (!node.preserveUnknown) return siblings.finish() ?? LEAF;
   }
   for (const name of Object.keys(record)) {
     if (record[name] === undefined || (node.type === 'object' && node.fields.has(name))) continue;
     siblings.add(fieldElement(name), everything(memberNode(node, name) ?? UNTYPED, record[name]));
   }
   return siblings.finish() ?? LEAF;
+}
+
+/** The same where all members have a name in the schema. */
+function everyField(node: ObjectNode, record: Readonly<Record<string, unknown>>): FieldSet {
+  let set: Building | undefined;
+  const fields = declaredFields(node);
+  for (let index = 0; index < fields.length; index++) {
+    const { name, element, node: inner } = fields[index] as DeclaredField;
+    const value = record[name];
+    if (value === undefined || !Object.hasOwn(record, name)) continue;
+    set ??= { '.': LEAF };
+    set[element] = inner.type === 'scalar' ? LEAF : everything(inner, value);
+  }
+  return set ?? LEAF;
 }
 
 function everyItem(list: ListNode, items: readonly unknown[]): FieldSet {

@@ -28,14 +28,35 @@ export function elementOrNone(list: ListNode, item: unknown): PathElement | unde
 }
 
 function mapElement(list: ListNode, item: Readonly<Record<string, unknown>>): PathElement | undefined {
+  const wanted = keysOf(list);
+  const only = wanted.length === 1 ? wanted[0] : undefined;
+  if (only !== undefined) {
+    const value = keyValue(item, only);
+    return value === undefined ? undefined : elementOfKey(only, value);
+  }
   const keys: [name: string, value: unknown][] = [];
-  for (const key of keysOf(list)) {
+  for (const key of wanted) {
     const value = keyValue(item, key);
     if (value === undefined) return undefined;
     keys.push([key.name, value]);
   }
   return keyElement(keys);
 }
+
+/** Most items have one key, and the same few values of it (`Ready`, `web`) go by again and again. */
+function elementOfKey({ name, elements }: Key, value: unknown): PathElement {
+  if (typeof value !== 'string' || value.length > LONGEST_KNOWN) return keyElement([[name, value]]);
+  let element = elements.get(value);
+  if (element === undefined) {
+    element = keyElement([[name, value]]);
+    if (elements.size >= MOST_KNOWN) elements.clear();
+    elements.set(value, element);
+  }
+  return element;
+}
+
+const MOST_KNOWN = 256;
+const LONGEST_KNOWN = 64;
 
 function whyNot(list: ListNode, item: unknown): string {
   if (list.listType === 'set') {
@@ -61,6 +82,8 @@ interface Key {
   readonly name: string;
   /** Stands in for a key that an item leaves out. */
   readonly fallback: unknown;
+  /** Elements of items of which this is the only key, by its value. */
+  readonly elements: Map<string, PathElement>;
 }
 
 const keysByList = new WeakMap<ListNode, readonly Key[]>();
@@ -70,7 +93,9 @@ function keysOf(list: ListNode): readonly Key[] {
   let keys = keysByList.get(list);
   if (keys === undefined) {
     const fields = list.items.type === 'object' ? list.items.fields : undefined;
-    keys = [...list.mapKeys].sort(byBytes).map((name) => ({ name, fallback: fallbackOf(list, fields?.get(name)) }));
+    keys = [...list.mapKeys]
+      .sort(byBytes)
+      .map((name) => ({ name, fallback: fallbackOf(list, fields?.get(name)), elements: new Map() }));
     keysByList.set(list, keys);
   }
   return keys;

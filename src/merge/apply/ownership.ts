@@ -125,8 +125,7 @@ function isEntryOf(entry: Entries[number], { manager, operation, subresource }: 
 export function afterAnyUpdate({ before, after, managers, by, now }: Update, versions: Versions): Managers {
   const key = managerKey(by);
   const settled = settle(managers, { before, after, versions, self: key, mode: 'update' });
-  const { added, modified } = settled.comparison;
-  const taken = difference(union(modified, added), UNTRACKED);
+  const taken = difference(changedFields(settled.comparison), UNTRACKED);
   if (isEmptySet(taken)) return settled.managers;
   const mine = settled.managers.get(key);
   const fields = union(mine?.fields ?? NOTHING, taken);

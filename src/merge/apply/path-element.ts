@@ -155,17 +155,24 @@ function printValue(value: unknown, from: 'object' | 'kept'): string {
 export function compareElements(left: PathElement, right: PathElement): number {
   if (left === right) return 0;
   if (left[0] === 'f' && right[0] === 'f') return byBytes(left, right);
+  if (left[0] === 'k' && right[0] === 'k') return compareKeys(keysOf(left), keysOf(right));
   return compareParsed(parsed(left), parsed(right));
 }
 
 /** The elements in canonical order, in place. Each is parsed once, however often it is compared. */
 export function sortElements(elements: PathElement[]): PathElement[] {
   if (elements.every((element) => element[0] === 'f' || element === '.')) return elements.sort(byBytes);
+  // Their keys are known.
+  if (elements.length <= FEW && elements.every((element) => element[0] === 'k' || element === '.')) {
+    return elements.sort(compareElements);
+  }
   return elements
     .map((element) => ({ element, parsed: parsed(element) }))
     .sort((left, right) => compareParsed(left.parsed, right.parsed))
     .map(({ element }) => element);
 }
+
+const FEW = 16;
 
 const RANK = '.fkvi';
 
@@ -218,7 +225,11 @@ function compareKeys(left: Keys, right: Keys): number {
   for (let at = 0; at < left.length && at < right.length; at++) {
     const [leftName, leftValue] = left[at] as Keys[number];
     const [rightName, rightValue] = right[at] as Keys[number];
-    const order = byBytes(leftName, rightName) || compareValues(leftValue, rightValue);
+    const order =
+      (leftName === rightName ? 0 : byBytes(leftName, rightName)) ||
+      (typeof leftValue === 'string' && typeof rightValue === 'string'
+        ? byBytes(leftValue, rightValue)
+        : compareValues(leftValue, rightValue));
     if (order !== 0) return order;
   }
   return left.length - right.length;

@@ -4,14 +4,14 @@
  */
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { errors } from '../../meta/errors.js';
-import type { ApiObject, DraftObject } from '../../meta/object.js';
+import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
 import type { ObjectKey } from '../../storage/types.js';
 import { StorageError } from '../../storage/types.js';
 import { deepEqual } from '../../util/json.js';
 import type { WriteJob } from '../job.js';
 import { parseRevision } from '../revision.js';
 import { present, remember, storedFormOf, toStored, withRevision } from '../versions.js';
-import { seal } from './seal.js';
+import { seal, sealMetadata } from './seal.js';
 
 /** The live object, in the version of the request. */
 export function readLive(job: WriteJob, name: string): ApiObject | undefined {
@@ -110,15 +110,14 @@ function isStoredSo(next: ApiObject, live: ApiObject, served: ServedKind): boole
   return deepEqual(toStored(served, next), stored);
 }
 
-/**
- * Stores other metadata and nothing else: what is below needs no conversion, neither there nor back.
- */
-export function commitMetadata(draft: DraftObject, live: ApiObject, job: WriteJob): ApiObject {
+/** Stores other metadata and nothing else: what is below needs no sealing, and no conversion, neither there nor back. */
+export function commitMetadata(draft: DraftMeta, live: ApiObject, job: WriteJob): ApiObject {
   const { served } = job;
-  if (served.kind.custom === undefined) return commitDraft(draft, live, job);
-  const { metadata } = seal(served.schema, draft, live.metadata.resourceVersion);
-  if (deepEqual(metadata, live.metadata)) return live;
-  const next = Object.freeze({ ...live, metadata });
+  const metadata = sealMetadata(draft, live.metadata.resourceVersion);
+  if (deepEqual(metadata, live.metadata))
+    return served.kind.custom === undefined ? commitUpdate(live, live, job) : live;
+  const next: ApiObject = Object.freeze({ ...live, metadata });
+  if (served.kind.custom === undefined) return commitUpdate(next, live, job);
   if (job.dryRun) return next;
   const before = storedFormOf(live);
   const form = Object.freeze({ ...before, metadata });

@@ -17,12 +17,22 @@ export function seal(schema: ObjectNode, draft: DraftObject, resourceVersion: st
 
 /** The same but for the last stroke: the object and its metadata can still be given a version in place. */
 export function sealAlmost(schema: ObjectNode, draft: DraftObject, resourceVersion: string | undefined): ApiObject {
-  const metadata = arrangeMetadata(draft.metadata, resourceVersion);
-  freezeInside(metadata);
+  const metadata = almostSealedMetadata(draft.metadata, resourceVersion);
   if (schema.manner === 'struct') return arranged(schema, draft, metadata) as unknown as ApiObject;
   const object = ordered(schema, draft, metadata);
   for (const name of Object.keys(object)) if (name !== 'metadata') deepFreeze(object[name]);
   return object as unknown as ApiObject;
+}
+
+/** Metadata alone, for an object of which nothing else has changed. */
+export function sealMetadata(draft: DraftMeta, resourceVersion: string): ApiObject['metadata'] {
+  return Object.freeze(almostSealedMetadata(draft, resourceVersion)) as unknown as ApiObject['metadata'];
+}
+
+function almostSealedMetadata(draft: DraftMeta, resourceVersion: string | undefined): MutableRecord {
+  const metadata = arrangeMetadata(draft, resourceVersion);
+  freezeInside(metadata);
+  return metadata;
 }
 
 function freezeInside(record: MutableRecord): void {

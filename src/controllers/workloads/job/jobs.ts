@@ -70,22 +70,24 @@ class Jobs {
       if (isGone || endOf(object) !== undefined) this.#wakeUntracking(object);
     });
     this.#pods.subscribe((event) => {
-      const { type, object } = event;
-      this.#wake(object);
-      if (type !== 'MODIFIED') {
-        if (type === 'ADDED') this.#wakeAdopters(object);
-        return;
+      const { object } = event;
+      const controller = controllerOf(object);
+      this.#wake(object, controller);
+      let isNews = event.type === 'ADDED';
+      if (event.type === 'MODIFIED') {
+        const { previous } = event;
+        const before = controllerOf(previous);
+        const isReleased = before?.uid !== controller?.uid;
+        if (isReleased) this.#wake(previous, before);
+        isNews = isReleased || !deepEqual(previous.metadata.labels, object.metadata.labels);
       }
-      const { previous } = event;
-      const isReleased = controllerOf(previous)?.uid !== controllerOf(object)?.uid;
-      if (isReleased) this.#wake(previous);
-      if (isReleased || !deepEqual(previous.metadata.labels, object.metadata.labels)) this.#wakeAdopters(object);
+      if (isNews && controller === undefined) this.#wakeAdopters(object);
     });
   }
 
   /** The Job of a pod looks again; a pod that is tracked and has none is looked at itself. */
-  #wake(pod: StoredPod): void {
-    const job = this.#jobOf(pod);
+  #wake(pod: StoredPod, controller: OwnerReference | undefined): void {
+    const job = this.#jobOf(pod, controller);
     if (job !== undefined) this.#queue.add(keyOf(job));
     if ((job === undefined || endOf(job) !== undefined) && isTracked(pod, this.#control.marks)) {
       this.#untracking.add(keyOf(pod));
@@ -93,7 +95,7 @@ class Jobs {
   }
 
   #wakeAdopters(pod: StoredPod): void {
-    if (isTerminating(pod) || controllerOf(pod) !== undefined) return;
+    if (isTerminating(pod)) return;
     const { namespace = '', labels } = pod.metadata;
     for (const job of this.#selecting(namespace, labels)) this.#queue.add(keyOf(job));
   }
@@ -104,8 +106,7 @@ class Jobs {
     }
   }
 
-  #jobOf(pod: StoredPod): StoredJob | undefined {
-    const controller = controllerOf(pod);
+  #jobOf(pod: StoredPod, controller: OwnerReference | undefined): StoredJob | undefined {
     if (controller === undefined || !isJob(controller)) return undefined;
     const job = this.#jobs.get(controller.name, pod.metadata.namespace);
     return job?.metadata.uid === controller.uid ? job : undefined;
@@ -197,7 +198,7 @@ class Jobs {
     if (pod === undefined || !isTracked(pod, marks)) return;
     const controller = controllerOf(pod);
     if (controller !== undefined && !isJob(controller)) return;
-    const job = this.#jobOf(pod);
+    const job = this.#jobOf(pod, controller);
     if (job !== undefined && (this.#isManagedElsewhere(job) || endOf(job) === undefined)) return;
     await untrack(client, pod, marks);
   }
