@@ -15,7 +15,7 @@ import { copyJson, own } from '../util/json.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import { authorizeCreation } from './authorize.js';
 import { deleteObject, vanish } from './deletion.js';
-import type { WriteJob } from './job.js';
+import { mayRace, type WriteJob } from './job.js';
 import { powerContext } from './power.js';
 import { parseRevision } from './revision.js';
 import { needsSecondLook } from './second-look.js';
@@ -23,7 +23,7 @@ import { type Admitted, admit, runEffects } from './steps/admit.js';
 import { alreadyExists, commitCreate, commitUpdate, readLive, refuseRevision } from './steps/commit.js';
 import { normalized } from './steps/normalize.js';
 import { lendManagers, liveIfSame, ownNew, ownUpdated } from './steps/own.js';
-import { prepareForCreate, prepareForUpdate, wipeSystemFields } from './steps/prepare.js';
+import { MAX_GENERATED_NAMES, prepareForCreate, prepareForUpdate, wipeSystemFields } from './steps/prepare.js';
 import { dropRepeatedOwners, reconcileName, reconcileNamespace } from './steps/reconcile.js';
 import { seal, sealAlmost } from './steps/seal.js';
 import { validateCreate, validateUpdate } from './steps/validate.js';
@@ -57,14 +57,13 @@ export function createObject(draft: DraftObject, job: WriteJob, about: Creation 
   });
 }
 
-const MAX_ATTEMPTS_TO_CREATE = 8;
-
 /** Prepares, validates and stores a new object; with a generated name, until one is free. */
 function storeNew(draft: DraftObject, job: WriteJob, about: Creation, attempt = 1): MaybePromise<ApiObject> {
   const { strategy } = job.served.kind;
   const nameIsGenerated = !draft.metadata.name && Boolean(draft.metadata.generateName);
   // Another attempt begins with what was sent: this one fills the draft in, and freezes parts of it.
-  const untouched = nameIsGenerated || strategy.allocate !== undefined ? copyJson(draft) : undefined;
+  const mayLose = (nameIsGenerated && mayRace(job)) || strategy.allocate !== undefined;
+  const untouched = mayLose ? copyJson(draft) : undefined;
   strategy.permit?.(copyJson(draft) as unknown as ApiObject, undefined, powerContext(job, deleteObject));
   const allocation = strategy.allocate?.(draft, undefined, powerContext(job, deleteObject));
   prepareForCreate(draft, job);
@@ -100,7 +99,7 @@ function storeNew(draft: DraftObject, job: WriteJob, about: Creation, attempt = 
       // `stale`: what was set aside is gone when it was to be taken. A name that the client chose stays taken.
       const lostRace = error.failure === 'stale';
       if (untouched === undefined || !(nameIsGenerated || lostRace)) throw alreadyExists(draft, job);
-      if (attempt >= MAX_ATTEMPTS_TO_CREATE) {
+      if (attempt >= MAX_GENERATED_NAMES) {
         throw lostRace ? errors.serverTimeout(job.served.groupResource, 'create', 2) : alreadyExists(draft, job);
       }
       return storeNew(untouched, job, about, attempt + 1);

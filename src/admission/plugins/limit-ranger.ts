@@ -12,13 +12,16 @@ import type { Container } from '../../kinds/core/v1/pod-spec/container.js';
 import type { ResourceList } from '../../kinds/shared/resources.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { Quantity } from '../../meta/quantity.js';
+import { asleepWithout } from '../asleep.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { type AnyRequest, isFor, kindsOf } from './match.js';
 import { type Amounts, podAmounts, readAmounts } from './pod-amounts.js';
 import { refuse } from './refuse.js';
 import { sortedMap } from './sorted-map.js';
 
-export const limitRanger: AdmissionPlugin = Object.freeze({
+const RANGES = { group: '', resource: 'limitranges' };
+
+export const limitRanger: AdmissionPlugin = /* @__PURE__ */ asleepWithout([RANGES], {
   name: 'LimitRanger',
   looksAt: kindsOf(['', 'pods'], ['', 'persistentvolumeclaims']),
   isBuiltIn: true,
@@ -55,7 +58,7 @@ function isForClaim(request: AdmissionRequest): boolean {
 /** The limits of each LimitRange, by its name. What is going away already is left in peace. */
 function rangesFor({ namespace, oldObject }: AnyRequest, view: ClusterView): (readonly LimitRangeItem[])[] {
   if (oldObject?.metadata.deletionTimestamp) return [];
-  const ranges = view.list({ group: '', resource: 'limitranges' }, namespace);
+  const ranges = view.list(RANGES, namespace);
   // An empty list of limits is stored as null.
   return ranges.map((range) => (range as unknown as LimitRange).spec.limits ?? []);
 }

@@ -73,8 +73,21 @@ function named(name: string, request: AdmissionRequest<DraftObject>, view: Clust
   return asClass(found);
 }
 
-/** The lowest of the defaults, should there be several. */
+/** Every pod asks, and classes hardly ever change. */
+const defaults = new WeakMap<ClusterView, { readonly changes: number; readonly found: PriorityClass | undefined }>();
+
 function defaultClass(view: ClusterView): PriorityClass | undefined {
+  const changes = view.changes(PRIORITY_CLASSES);
+  let known = defaults.get(view);
+  if (known?.changes !== changes) {
+    known = { changes, found: findDefaultClass(view) };
+    defaults.set(view, known);
+  }
+  return known.found;
+}
+
+/** The lowest of the defaults, should there be several. */
+function findDefaultClass(view: ClusterView): PriorityClass | undefined {
   let best: PriorityClass | undefined;
   for (const object of view.list(PRIORITY_CLASSES)) {
     const candidate = asClass(object);

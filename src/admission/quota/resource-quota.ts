@@ -8,13 +8,14 @@
  */
 import type { ServedKind } from '../../kinds/served-kind.js';
 import type { ApiObject } from '../../meta/object.js';
+import { asleepWithout } from '../asleep.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { charge, QUOTAS } from './charge.js';
 import { chargesFor } from './check.js';
 import type { Evaluator, Measure } from './evaluator.js';
 import { evaluatorFor, isCountable } from './evaluators.js';
 
-export const resourceQuota: AdmissionPlugin = Object.freeze({
+export const resourceQuota: AdmissionPlugin = /* @__PURE__ */ asleepWithout([QUOTAS], {
   name: 'ResourceQuota',
   looksAt: isCountable,
   isBuiltIn: true,

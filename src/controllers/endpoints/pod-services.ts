@@ -114,27 +114,33 @@ function firstPair(selector: Labels | undefined): Labels | undefined {
   return undefined;
 }
 
-function servicesOf({ metadata }: StoredPod, byLabel: Lookup<StoredService>): Set<string> {
-  const found = new Set<string>();
+function servicesOf({ metadata }: StoredPod, byLabel: Lookup<StoredService>): ReadonlySet<string> {
+  let found: Set<string> | undefined;
   for (const label of labelKeys(metadata.namespace, metadata.labels)) {
     for (const service of byLabel(label)) {
       const wanted = Object.entries(service.spec.selector ?? {});
-      if (wanted.every(([key, value]) => metadata.labels?.[key] === value)) found.add(keyOf(service));
+      if (!wanted.every(([key, value]) => metadata.labels?.[key] === value)) continue;
+      found ??= new Set();
+      found.add(keyOf(service));
     }
   }
-  return found;
+  return found ?? NO_SERVICES;
 }
+
+const NO_SERVICES: ReadonlySet<string> = new Set();
 
 /**
  * A pod that merely finishes is not looked at: as long as it counts as ready, its endpoint stays until something else
  * concerns the service.
  */
-function touched(event: InformerEvent<StoredPod>, of: (pod: StoredPod) => Set<string>): ReadonlySet<string> {
+function touched(event: InformerEvent<StoredPod>, of: (pod: StoredPod) => ReadonlySet<string>): ReadonlySet<string> {
   if (event.type !== 'MODIFIED') return of(event.object);
   const { object: next, previous } = event;
-  const isChanged = changesEndpoint(previous, next);
-  if (!isChanged && !changesMembership(previous, next)) return new Set();
   const now = of(next);
+  // Most pods are behind no service, and keep their labels.
+  if (now.size === 0 && previous.metadata.labels === next.metadata.labels) return now;
+  const isChanged = changesEndpoint(previous, next);
+  if (!isChanged && !changesMembership(previous, next)) return NO_SERVICES;
   if (!changesMembership(previous, next)) return now;
   const before = of(previous);
   if (isChanged) return new Set([...before, ...now]);

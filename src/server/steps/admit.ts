@@ -25,7 +25,8 @@ export interface Admitted {
 /** `mutate` is run once more where a plugin changed what others have looked at already. */
 export function admit(phase: 'mutate' | 'validate', admitted: Admitted, job: WriteJob): MaybePromise<void> {
   const { admission, view } = job.context;
-  const plugins = admission.awake();
+  // While an object is converted, a plugin that has nothing to do may get something to do.
+  const plugins = job.served.kind.custom?.mayWait === true ? admission.all : admission.awake();
   if (plugins.length === 0) return undefined;
   const request = new JobAdmission(admitted, job);
   if (phase === 'validate') {
