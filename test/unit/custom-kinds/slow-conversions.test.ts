@@ -1,7 +1,8 @@
 /** Conversions that take their time: who waits for what, in which order, and what others do meanwhile. */
 import type { AdmissionPlugin, ClusterOptions, WebhookCaller } from 'orchplane';
 import { mergePatch } from 'orchplane';
-import { type TestCluster, testCluster } from 'orchplane/testing';
+import { ResourceQuota } from 'orchplane/kinds';
+import { sequentialIds, type TestCluster, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { door, failureOf, Reader, stateOf, turns } from '../server/reading.js';
 import { api, define, definitions, GROUP, kindOf, object, redefine, version, WIDGETS, widget } from './widgets.js';
@@ -211,6 +212,36 @@ describe('writing', () => {
     while (hooks.reviews.length > 0) await hooks.next().answer();
     await Promise.all([one, two]);
     expect((await api(cluster).get('a'))['spec']).toEqual({ size: 2, colour: 'blue' });
+  });
+
+  test('two objects that are given the same name while both wait get one each', async () => {
+    const suffixes = ['aaaaa', 'aaaaa', 'bbbbb'];
+    const { cluster, hooks } = await slow({ ids: { ...sequentialIds(), suffix: () => suffixes.shift() ?? 'zzzzz' } });
+    shut(hooks);
+    const nameless = { ...(widget('', { size: 1 }) as Json), metadata: { generateName: 'w-' } } as never;
+    const made = [1, 2].map(() => api(cluster, 'v2').create(nameless));
+    expect(await stateOf(made[1] as Promise<unknown>)).toBe('waiting');
+    hooks.isOpen = true;
+    while (hooks.reviews.length > 0) await hooks.next().answer();
+    const names = (await Promise.all(made)).map(({ metadata }) => metadata.name);
+    expect(names.sort()).toEqual(['w-aaaaa', 'w-bbbbb']);
+  });
+
+  test('a quota that comes while an object is converted counts it', async () => {
+    const { cluster, hooks } = await slow();
+    shut(hooks);
+    const made = failureOf(api(cluster, 'v2').create(widget('a', { size: 1 })));
+    expect(await stateOf(made)).toBe('waiting');
+    const quotas = cluster.api(ResourceQuota);
+    const hard = { [`count/${WIDGETS}`]: '0' };
+    await quotas.create({ metadata: { name: 'none' }, spec: { hard } });
+    await quotas.status.edit('none', (quota) => {
+      quota.status = { hard, used: hard };
+    });
+    hooks.isOpen = true;
+    while (hooks.reviews.length > 0) await hooks.next().answer();
+    expect(await made).toMatchObject({ code: 403, message: expect.stringContaining('exceeded quota: none') });
+    expect((await api(cluster).list()).items).toEqual([]);
   });
 
   test('of two replacements one is a conflict', async () => {

@@ -5,8 +5,16 @@ import {
   inReferenceOrder,
   mutatingAdmissionWebhook,
 } from 'orchplane/admission';
-import { ConfigMap, MutatingWebhookConfiguration, ValidatingAdmissionPolicyBinding } from 'orchplane/kinds';
-import { testCluster } from 'orchplane/testing';
+import {
+  ConfigMap,
+  LimitRange,
+  MutatingWebhookConfiguration,
+  Pod,
+  PriorityClass,
+  ResourceQuota,
+  ValidatingAdmissionPolicyBinding,
+} from 'orchplane/kinds';
+import { type TestCluster, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { pluginsOf } from '../../../src/server/plugins.js';
 import { Store } from '../../../src/storage/store.js';
@@ -110,4 +118,50 @@ spec:
   await expect(cluster.api(ConfigMap).create({ metadata: { name: 'b' } })).rejects.toThrow('no more');
   await cluster.api(ValidatingAdmissionPolicyBinding).delete('none');
   expect((await cluster.api(ConfigMap).create({ metadata: { name: 'c' } })).metadata.name).toBe('c');
+});
+
+describe('limits of a namespace', () => {
+  const web = (name: string) => ({ metadata: { name }, spec: { containers: [{ name: 'c', image: 'web' }] } });
+  const cpuOf = async (cluster: TestCluster, name: string) =>
+    (await cluster.api(Pod).create(web(name))).spec.containers[0]?.resources?.limits?.['cpu'];
+
+  test('count from a LimitRange on, and no longer when it is gone', async () => {
+    const cluster = testCluster();
+    expect(await cpuOf(cluster, 'before')).toBe(undefined);
+    const limits = [{ type: 'Container', default: { cpu: '2' } }];
+    await cluster.api(LimitRange).create({ metadata: { name: 'r' }, spec: { limits } });
+    expect(await cpuOf(cluster, 'during')).toBe('2');
+    await cluster.api(LimitRange).delete('r');
+    expect(await cpuOf(cluster, 'after')).toBe(undefined);
+  });
+
+  test('count from a ResourceQuota on, which is charged', async () => {
+    const cluster = testCluster();
+    const configMaps = cluster.api(ConfigMap);
+    const quotas = cluster.api(ResourceQuota);
+    await configMaps.create({ metadata: { name: 'before' } });
+    await quotas.create({ metadata: { name: 'q' }, spec: { hard: { 'count/configmaps': '2' } } });
+    await quotas.status.edit('q', (quota) => {
+      quota.status = { hard: { 'count/configmaps': '2' }, used: { 'count/configmaps': '1' } };
+    });
+    await configMaps.create({ metadata: { name: 'during' } });
+    expect((await quotas.get('q')).status.used).toEqual({ 'count/configmaps': '2' });
+    await expect(configMaps.create({ metadata: { name: 'more' } })).rejects.toThrow('exceeded quota: q');
+    await quotas.delete('q');
+    expect((await configMaps.create({ metadata: { name: 'after' } })).metadata.name).toBe('after');
+  });
+
+  test('the default class of pods is the one there is at the time', async () => {
+    const cluster = testCluster();
+    const classes = cluster.api(PriorityClass);
+    const priorityOf = async (name: string) => (await cluster.api(Pod).create(web(name))).spec.priority;
+    expect(await priorityOf('none')).toBe(0);
+    await classes.create({ metadata: { name: 'high' }, value: 7, globalDefault: true });
+    expect(await priorityOf('high')).toBe(7);
+    const before = cluster.snapshot();
+    await classes.delete('high');
+    expect(await priorityOf('gone')).toBe(0);
+    cluster.restore(before);
+    expect(await priorityOf('back')).toBe(7);
+  });
 });

@@ -1,7 +1,7 @@
 /** Deleting: preconditions, finalizers, propagation, and what is answered. */
 import type { RequestOptions } from 'orchplane';
 import { defineKind, mergePatch, valueBody } from 'orchplane';
-import { ConfigMap } from 'orchplane/kinds';
+import { ConfigMap, HorizontalPodAutoscaler, HorizontalPodAutoscalerV1, Pod } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
@@ -289,5 +289,63 @@ describe('deleting a collection', () => {
     const resource = { group: '', version: 'v1', resource: 'configmaps' };
     const send = async () => testCluster().send({ verb: 'deletecollection', resource, options: {} });
     expect(await failureOf(send())).toMatchObject({ code: 405 });
+  });
+});
+
+describe('a mark that something is going', () => {
+  const pod = { metadata: { name: 'p', finalizers: [HOLD] }, spec: { containers: [{ name: 'c', image: 'web' }] } };
+
+  test('leaves the rest of the object as it is', async () => {
+    const pods = testCluster().api(Pod);
+    await pods.create(pod);
+    const live = await pods.get('p');
+    await pods.delete('p', { gracePeriodSeconds: 0 });
+    const marked = await pods.get('p');
+    const { deletionTimestamp, deletionGracePeriodSeconds, generation, resourceVersion, ...rest } = marked.metadata;
+    expect({ deletionTimestamp, deletionGracePeriodSeconds }).toEqual({
+      deletionTimestamp: live.metadata.creationTimestamp,
+      deletionGracePeriodSeconds: 0,
+    });
+    expect(generation).toBe((live.metadata.generation ?? 0) + 1);
+    expect(rest).toEqual({ ...live.metadata, generation: undefined, resourceVersion: undefined });
+    expect(Number(resourceVersion)).toBe(Number(live.metadata.resourceVersion) + 1);
+    expect(marked.spec).toBe(live.spec);
+    expect(Object.isFrozen(marked.metadata) && Object.isFrozen(marked)).toBe(true);
+  });
+
+  test('is not written down by a dry run', async () => {
+    const cluster = testCluster();
+    const pods = cluster.api(Pod);
+    const live = await pods.create(pod);
+    const before = cluster.resourceVersion;
+    const answered = await pods.delete('p', { gracePeriodSeconds: 0, dryRun: true });
+    expect(answered).toMatchObject({ metadata: { deletionGracePeriodSeconds: 0 } });
+    expect(cluster.resourceVersion).toBe(before);
+    expect(await pods.get('p')).toEqual(live);
+  });
+
+  test('of an object that is shown in another version than it is stored in', async () => {
+    const cluster = testCluster();
+    const old = cluster.api(HorizontalPodAutoscalerV1);
+    const scaleTargetRef = { kind: 'Deployment', name: 'web', apiVersion: 'apps/v1' };
+    const metadata = { name: 'h', finalizers: [HOLD] };
+    await old.create({ metadata, spec: { maxReplicas: 3, scaleTargetRef, targetCPUUtilizationPercentage: 70 } });
+    const before = await cluster.api(HorizontalPodAutoscaler).get('h');
+    await old.delete('h');
+    const after = await cluster.api(HorizontalPodAutoscaler).get('h');
+    expect(after.metadata.deletionTimestamp).toBe(before.metadata.creationTimestamp);
+    expect(after.spec).toEqual(before.spec);
+    expect((await old.get('h')).spec.targetCPUUtilizationPercentage).toBe(70);
+  });
+
+  test('a binding leaves alone what it does not say', async () => {
+    const pods = testCluster().api(Pod);
+    const live = await pods.create(pod);
+    await pods.subresource('binding').create('p', { metadata: { name: 'p' }, target: { kind: 'Node', name: 'n' } });
+    const bound = await pods.get('p');
+    expect(bound.spec).toEqual({ ...live.spec, nodeName: 'n' });
+    expect(bound.spec.containers).toBe(live.spec.containers);
+    // In its place on the wire.
+    expect(Object.keys(bound.spec).slice(3, 6)).toEqual(['dnsPolicy', 'nodeName', 'securityContext']);
   });
 });
