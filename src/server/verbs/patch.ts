@@ -151,7 +151,7 @@ export function readPatch(request: ApiRequest, patchType: DocumentPatch, about: 
         const draft = document.duplicates === undefined ? plainlyPatched(live, document.value, job) : undefined;
         if (draft !== undefined) return draft;
         const merged = applyStrategicMerge(job.served.schema, asRecord(live), document.value);
-        return strategicallyPatched(merged, duplicateFindings(document), about);
+        return strategicallyPatched({ merged, live }, duplicateFindings(document), about);
       };
     }
     default:
@@ -203,11 +203,12 @@ function patched(document: ParsedBody, findings: readonly string[], { options, j
  * The same for a strategic merge, which has another decoder: it speaks about the patch, not about the result, and about
  * the fields of both at once. What the result says it is counts for nothing.
  */
-function strategicallyPatched(merged: StrategicMerge, repeated: readonly string[], about: About): DraftObject {
+function strategicallyPatched(result: MergedLive, repeated: readonly string[], about: About): DraftObject {
   const { options, job } = about;
+  const { merged } = result;
   const { kind } = job.served.gvk;
   const refuse = (why: string) => invalidPatch(printGoValue(merged.leftover), why);
-  const { value, findings } = restoreOrRefuse(merged, refuse, job);
+  const { value, findings } = restoreOrRefuse(result, refuse, job);
   const whole = { ...(value as object), kind, apiVersion: job.served.apiVersion };
   const draft = decodePatched({ value: whole }, { job, fieldValidation: 'Ignore', findings: [], refuse });
   const all = [...repeated, ...findings];
@@ -217,10 +218,16 @@ function strategicallyPatched(merged: StrategicMerge, repeated: readonly string[
   return draft;
 }
 
-function restoreOrRefuse(merged: StrategicMerge, refuse: (why: string) => Error, job: WriteJob): Restored {
+interface MergedLive {
+  readonly merged: StrategicMerge;
+  readonly live: ApiObject;
+}
+
+function restoreOrRefuse({ merged, live }: MergedLive, refuse: (why: string) => Error, job: WriteJob): Restored {
+  const { served, context } = job;
   try {
-    // All of it: what stood there may have come with a state that nobody judged.
-    return restore(job.served.schema, merged.document);
+    // What stood there is as it should be, unless it may have come with a state that nobody judged.
+    return restore(served.schema, merged.document, context.store.holdsStrangers ? undefined : live);
   } catch (error) {
     throw error instanceof RestoreError ? refuse(error.message) : error;
   }
