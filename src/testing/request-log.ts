@@ -59,6 +59,8 @@ export interface LoggedRequest {
   readonly versionAfter?: string;
   /** Something is stored otherwise than before. Always false for reads, rehearsals and refusals. */
   readonly changed: boolean;
+  /** An update or patch that took away the last thing that held an object which is being deleted: it has gone with it. */
+  readonly gone?: true;
 }
 
 /** Which requests: all of a kind, or a {@link RequestMatch}. */
@@ -183,7 +185,7 @@ class Recording implements RequestLog {
     this.#entries.push(entry);
     const revision = this.#cluster.resourceVersion;
     const answered = (response: ApiResponse): ApiResponse => {
-      entry.logged = { ...began, ...this.#outcome(began, response, revision) };
+      entry.logged = { ...began, ...this.#outcome(entry, response, revision) };
       return response;
     };
     const failed = (error: unknown): never => {
@@ -227,23 +229,33 @@ class Recording implements RequestLog {
   }
 
   /** Whatever a write changes gets a version that is newer than all there were when it came. */
-  #outcome(began: LoggedRequest, response: ApiResponse, revision: string): Partial<LoggedRequest> {
+  #outcome({ request, logged: began }: Entry, response: ApiResponse, revision: string): Partial<LoggedRequest> {
     if (response.type === 'watch') return { outcome: { code: 200 } };
     const metadata = isRecord(response.object) ? response.object['metadata'] : undefined;
-    const { name, resourceVersion } = (isRecord(metadata) ? metadata : {}) as Partial<Record<string, string>>;
+    const { name, resourceVersion, deletionTimestamp } = (isRecord(metadata) ? metadata : {}) as Partial<
+      Record<string, string>
+    >;
     const isObject = name !== undefined && resourceVersion !== undefined;
     const now = isObject ? resourceVersion : this.#cluster.resourceVersion;
     const isNewer = Number(now) > Number(revision);
     // Another write may have come in while this one was on its way: that one has answered with this version already.
     const isAnothers = isObject && this.#written.has(now);
-    const changed = isWrite(began.verb) && !began.dryRun && isNewer && !isAnothers;
+    const isGone = deletionTimestamp !== undefined && this.#hasGone(began, request);
+    const changed = isWrite(began.verb) && !began.dryRun && (isGone || (isNewer && !isAnothers));
     if (changed && isObject) this.#written.add(now);
     return {
       outcome: { code: response.code },
       ...(began.name === undefined && began.verb === 'create' && name !== undefined ? { name } : {}),
       ...(isObject ? { versionAfter: resourceVersion } : {}),
       changed,
+      ...(isGone ? { gone: true as const } : {}),
     };
+  }
+
+  /** The answer shows the object as it was last, in the version it had: only the store says that it is there no longer. */
+  #hasGone({ verb, dryRun, versionBefore }: LoggedRequest, { resource, namespace, name }: ApiRequest): boolean {
+    if ((verb !== 'update' && verb !== 'patch') || dryRun || versionBefore === undefined) return false;
+    return this.#versionOf(this.#cluster.resolve(resource), namespace, name) === undefined;
   }
 
   #versionOf(

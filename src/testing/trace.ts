@@ -72,12 +72,13 @@ function outcomeOf(request: LoggedRequest): string {
   const { outcome } = request;
   if (outcome === undefined) return 'under way';
   const reason = outcome.reason === undefined ? '' : ` ${outcome.reason}`;
-  return `${outcome.code}${reason}${isNoOp(request) ? ', no change' : ''}`;
+  const effect = request.gone === true ? ', gone' : isNoOp(request) ? ', no change' : '';
+  return `${outcome.code}${reason}${effect}`;
 }
 
-function versionsOf({ verb, outcome, versionBefore, versionAfter }: LoggedRequest): string {
+function versionsOf({ verb, outcome, versionBefore, versionAfter, gone }: LoggedRequest): string {
   if (outcome === undefined || outcome.code >= 400) return '';
-  const after = versionAfter ?? (verb === 'delete' ? 'gone' : undefined);
+  const after = gone === true ? 'gone' : (versionAfter ?? (verb === 'delete' ? 'gone' : undefined));
   return after === undefined ? '' : `(${versionBefore ?? 'new'} → ${after})`;
 }
 

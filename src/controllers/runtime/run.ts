@@ -121,13 +121,21 @@ function printer(): (error: unknown, about: string) => void {
   const printed = new Set<string>();
   return (error, about) => {
     const text = `${about}: ${messageOf(error)}`;
-    if (printed.has(text)) return;
+    const failure = `${about}: ${messageWithoutName(error)}`;
+    if (printed.has(failure)) return;
     if (printed.size >= MOST_REMEMBERED) printed.clear();
-    printed.add(text);
+    printed.add(failure);
     // Refusals say it all; anything else is somebody's mistake, and its place is worth knowing.
     if (StatusError.is(error)) console.error(`orchplane: ${text}`);
     else console.error(`orchplane: ${about}:`, error);
   };
+}
+
+/** Each attempt may generate another name for what it cannot make. */
+function messageWithoutName(error: unknown): string {
+  const message = messageOf(error);
+  const name = StatusError.is(error) ? error.status.details?.name : undefined;
+  return name === undefined || name === '' ? message : message.replaceAll(`"${name}"`, '""');
 }
 
 function start(host: Host, list: readonly Controller[], options: RunOptions): RunningControllers {

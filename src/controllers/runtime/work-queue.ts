@@ -80,6 +80,8 @@ export class WorkQueue implements Activity {
   }
 
   add(key: string): void {
+    if (typeof key !== 'string')
+      throw new TypeError(`orchplane: ${this.#options.name}: a key is a text, not of type ${typeof key}`);
     if (this.#isClosed) return;
     const state = this.#states.get(key);
     if (state === 'running') this.#states.set(key, 'dirty');

@@ -67,6 +67,9 @@ export function readyPods(options: ReadyPodsOptions = {}): readonly Stage[] {
 
 /** Deleted pods go. Those that something holds come to their end first, so that whoever holds them sees it. */
 export function removedPods({ grace = 'prompt', ...options }: ReadyPodsOptions = {}): Stage {
+  if (grace !== 'prompt' && grace !== 'kept') {
+    throw new TypeError(`orchplane: grace of pods is 'prompt' or 'kept', not ${JSON.stringify(grace)}`);
+  }
   const isSelected = compileSelector({ ...selection(options), deleting: true });
   return stage({
     name: 'removed',

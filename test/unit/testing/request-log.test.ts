@@ -1,9 +1,9 @@
 /** What was asked, by whom, and what came of it. */
-import { createClient } from 'orchplane';
+import { createClient, mergePatch } from 'orchplane';
 import { createFetchHandler, httpTransport } from 'orchplane/http';
 import { ConfigMap, Deployment, Pod } from 'orchplane/kinds';
 import { delaying, failing, recordRequests, testCluster } from 'orchplane/testing';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { original, withCopier } from './faults/places.js';
 
 test('a log tells everything about a request', async () => {
@@ -151,4 +151,41 @@ test('what cannot be meant is refused', () => {
   const cluster = testCluster();
   expect(() => recordRequests(cluster, { times: 1 } as object)).toThrow('recordRequests has no option "times"');
   expect(() => recordRequests(cluster).requests({ verb: 'put' as never })).toThrow('there is no verb "put"');
+});
+
+describe('a write that takes the last finalizer away', () => {
+  test.each(['update', 'patch'] as const)('by %s is no write without effect: the object goes', async (verb) => {
+    const cluster = testCluster();
+    const configMaps = cluster.api(ConfigMap);
+    await configMaps.create({ metadata: { name: 'a', finalizers: ['example.com/one', 'example.com/two'] } });
+    await configMaps.delete('a');
+    using log = recordRequests(cluster);
+    const without = async (finalizers: string[]) => {
+      if (verb === 'patch') await configMaps.patch('a', mergePatch({ metadata: { finalizers } }));
+      else await configMaps.update({ ...(await configMaps.get('a')), metadata: { name: 'a', finalizers } });
+    };
+    await without(['example.com/one']);
+    await without([]);
+    expect(await configMaps.find('a')).toBeUndefined();
+    expect(log.writes().map(({ changed, gone }) => [changed, gone])).toEqual([
+      [true, undefined],
+      [true, true],
+    ]);
+    expect(log.noOpWrites()).toEqual([]);
+    expect(log.trace({ verb, versions: true }).split('\n').at(-1)).toMatch(/ → 200, gone \(\d+ → gone\)$/);
+  });
+
+  test('is one as long as it is only rehearsed, and where nothing is taken away', async () => {
+    const cluster = testCluster();
+    const configMaps = cluster.api(ConfigMap);
+    await configMaps.create({ metadata: { name: 'a', finalizers: ['example.com/one'] } });
+    await configMaps.delete('a');
+    using log = recordRequests(cluster);
+    await configMaps.patch('a', mergePatch({ metadata: { finalizers: [] } }), { dryRun: true });
+    await configMaps.patch('a', mergePatch({ metadata: {} }));
+    expect(log.writes().map(({ changed, gone }) => [changed, gone])).toEqual([
+      [false, undefined],
+      [false, undefined],
+    ]);
+  });
 });

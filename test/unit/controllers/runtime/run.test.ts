@@ -1,11 +1,11 @@
 /**
  * Controllers at work: that they come to rest, see what they wrote, end without a trace and leave each other alone.
  */
-import { createCluster, type Middleware } from 'orchplane';
+import { createCluster, errors, type Middleware } from 'orchplane';
 import { type Controller, controllers, keyOf, runControllers, serviceAccounts } from 'orchplane/controllers';
 import { ConfigMap, Namespace, Pod, Secret, ServiceAccount } from 'orchplane/kinds';
 import { fakeClock, type TestCluster, testCluster } from 'orchplane/testing';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { nextTurn } from '../../../../src/util/clock.js';
 
 /** Keeps one Secret for each ConfigMap that has the label `copy`; counts how often it had to make one. */
@@ -386,4 +386,28 @@ test('controllers act as their own accounts where that is asked for', async () =
   await running.settle();
   expect(new Set(users)).toEqual(new Set(['system:serviceaccount:kube-system:service-account-controller']));
   expect(await cluster.api(ServiceAccount, 'a').find('default')).toBeDefined();
+});
+
+describe('failures that nobody listens to', () => {
+  const refuse = (reason: string): Middleware => {
+    let attempts = 0;
+    return (request, next) => {
+      if (request.verb !== 'create' || request.resource.resource !== 'secrets') return next(request);
+      throw errors.forbidden({ group: '', resource: 'secrets' }, `made-${attempts++}`, reason);
+    };
+  };
+
+  test('are printed once for each object, whatever name was generated for what cannot be made', async () => {
+    const printed = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    const cluster = testCluster({ controllers: controllers([copier()]) });
+    cluster.use(refuse('not today'));
+    for (const name of ['a', 'b']) await cluster.api(ConfigMap).create(copied(name));
+    await cluster.clock.advance(600_000);
+    expect(printed.mock.calls.map(([text]) => String(text).replace(/made-\d+/, 'made'))).toEqual([
+      'orchplane: copier: default/a: secrets "made" is forbidden: not today',
+      'orchplane: copier: default/b: secrets "made" is forbidden: not today',
+    ]);
+    await cluster.close();
+    printed.mockRestore();
+  });
 });

@@ -28,6 +28,12 @@ function gate() {
 }
 
 describe('keys', () => {
+  test('are texts', () => {
+    const { queue } = queueOf(async () => undefined);
+    expect(() => queue.add({ name: 'a' } as never)).toThrow('orchplane: test: a key is a text, not of type object');
+    expect(queue.isBusy()).toBe(false);
+  });
+
   test('that are added together are handled once each, in the order of their addition', async () => {
     const seen: string[] = [];
     const { queue, rest } = queueOf(async (key) => void seen.push(key));

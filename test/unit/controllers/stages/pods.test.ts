@@ -456,3 +456,7 @@ test('both dialects', async () => {
   expect((await cluster.api(Node).get('a')).spec.taints ?? []).toEqual([]);
   await cluster.close();
 });
+
+test('a grace that there is not is refused', () => {
+  expect(() => readyPods({ grace: 'keep' as never })).toThrow("grace of pods is 'prompt' or 'kept', not \"keep\"");
+});
