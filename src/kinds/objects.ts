@@ -41,11 +41,13 @@ export interface Objects extends ObjectReader {
   index<Key>(resource: GroupResource, keysOf: KeysOf<Key>): KeyIndex<Key>;
   /** Stores a new object as it is, metadata filled in. Throws when there is one. */
   create(address: ObjectAddress, draft: DraftObject): ApiObject;
-  /**
-   * Stores a changed copy. Fields of the object and of its parts (metadata, spec, status) can be set; what stands deeper
-   * is frozen, and replaced as a whole. Throws when there is no such object.
-   */
+  /** Stores a changed copy. Throws when there is no such object. */
   change(address: ObjectAddress, change: (draft: DraftObject) => void): ApiObject;
+  /**
+   * The same where fields of the object and of its parts (metadata, spec, status) are set: what stands deeper is frozen, and
+   * replaced as a whole.
+   */
+  changeParts(address: ObjectAddress, change: (draft: DraftObject) => void): ApiObject;
   /** Takes it away at once, whatever its finalizers; nothing happens when there is none. */
   remove(address: ObjectAddress): void;
   /** Deletes as a client's delete would, without asking plugins: whoever is here has been admitted. */

@@ -10,7 +10,7 @@ import type { Registry } from '../registry/registry.js';
 import type { Store } from '../storage/store.js';
 import { type KeyIndex, type KeysOf, StorageError } from '../storage/types.js';
 import { invariant } from '../util/invariant.js';
-import { isRecord, type MutableRecord } from '../util/json.js';
+import { copyJson, isRecord, type MutableRecord } from '../util/json.js';
 import { keepForm } from '../util/keep-form.js';
 import { chain, type MaybePromise } from '../util/maybe-promise.js';
 import { startJob, type WriteJob } from './job.js';
@@ -118,10 +118,22 @@ class ObjectsOfJob implements Objects {
   }
 
   change(address: ObjectAddress, change: (draft: DraftObject) => void): ApiObject {
+    return this.#changed(address, change, (object) => copyJson(object) as unknown as DraftObject);
+  }
+
+  changeParts(address: ObjectAddress, change: (draft: DraftObject) => void): ApiObject {
+    return this.#changed(address, change, copyOfParts);
+  }
+
+  #changed(
+    address: ObjectAddress,
+    change: (draft: DraftObject) => void,
+    draftOf: (object: ApiObject) => DraftObject,
+  ): ApiObject {
     const of = this.#jobFor(address);
     const before = readLive(of, address.name);
     if (before === undefined) throw new StorageError('missing');
-    const draft = copyOfParts(before);
+    const draft = draftOf(before);
     change(draft);
     return commitDraft(draft, before, of);
   }

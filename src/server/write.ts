@@ -23,7 +23,7 @@ import { type Admitted, admit, runEffects } from './steps/admit.js';
 import { alreadyExists, commitCreate, commitUpdate, readLive, refuseRevision } from './steps/commit.js';
 import { normalized } from './steps/normalize.js';
 import { lendManagers, liveIfSame, ownNew, ownUpdated } from './steps/own.js';
-import { MAX_GENERATED_NAMES, prepareForCreate, prepareForUpdate, wipeSystemFields } from './steps/prepare.js';
+import { identify, prepareForCreate, prepareForUpdate, wipeSystemFields } from './steps/prepare.js';
 import { dropRepeatedOwners, reconcileName, reconcileNamespace } from './steps/reconcile.js';
 import { seal, sealAlmost } from './steps/seal.js';
 import { validateCreate, validateUpdate } from './steps/validate.js';
@@ -57,15 +57,21 @@ export function createObject(draft: DraftObject, job: WriteJob, about: Creation 
   });
 }
 
+const MAX_ATTEMPTS_TO_CREATE = 8;
+
 /** Prepares, validates and stores a new object; with a generated name, until one is free. */
 function storeNew(draft: DraftObject, job: WriteJob, about: Creation, attempt = 1): MaybePromise<ApiObject> {
   const { strategy } = job.served.kind;
   const nameIsGenerated = !draft.metadata.name && Boolean(draft.metadata.generateName);
   // Another attempt begins with what was sent: this one fills the draft in, and freezes parts of it.
   const mayLose = (nameIsGenerated && mayRace(job)) || strategy.allocate !== undefined;
-  const untouched = mayLose ? copyJson(draft) : undefined;
+  let untouched = mayLose ? copyJson(draft) : undefined;
   strategy.permit?.(copyJson(draft) as unknown as ApiObject, undefined, powerContext(job, deleteObject));
   const allocation = strategy.allocate?.(draft, undefined, powerContext(job, deleteObject));
+  identify(draft, job);
+  // Where nobody comes in between, a name that is free now will be free then.
+  if (nameIsGenerated && !mayLose && readLive(job, draft.metadata.name ?? '') !== undefined)
+    untouched = nameless(draft);
   prepareForCreate(draft, job);
   validateCreate(draft, job);
   job.warnings.push(...(strategy.warnings?.(draft as unknown as ApiObject, undefined, job.moment) ?? []));
@@ -99,12 +105,19 @@ function storeNew(draft: DraftObject, job: WriteJob, about: Creation, attempt = 
       // `stale`: what was set aside is gone when it was to be taken. A name that the client chose stays taken.
       const lostRace = error.failure === 'stale';
       if (untouched === undefined || !(nameIsGenerated || lostRace)) throw alreadyExists(draft, job);
-      if (attempt >= MAX_GENERATED_NAMES) {
+      if (attempt >= MAX_ATTEMPTS_TO_CREATE) {
         throw lostRace ? errors.serverTimeout(job.served.groupResource, 'create', 2) : alreadyExists(draft, job);
       }
       return storeNew(untouched, job, about, attempt + 1);
     }
   });
+}
+
+/** As it was before it was given a name. */
+function nameless(draft: DraftObject): DraftObject {
+  const copy = copyJson(draft);
+  copy.metadata.name = undefined;
+  return copy;
 }
 
 /** How an update comes by its draft, and what it may do. */

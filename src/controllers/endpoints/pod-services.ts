@@ -97,7 +97,7 @@ const keysOfLabels = new WeakMap<
 >();
 
 function labelKeys(namespace: string | undefined, labels: Labels | undefined): readonly string[] {
-  if (labels === undefined) return NO_KEYS;
+  if (!labels) return NO_KEYS;
   const known = keysOfLabels.get(labels);
   if (known !== undefined && known.namespace === namespace) return known.keys;
   const keys = Object.entries(labels).map(([key, value]) => labelKey(namespace, key, value));

@@ -14,11 +14,12 @@ export interface HasMetadata {
   readonly metadata: DeepReadonly<ObjectMeta>;
 }
 
+const NOBODY: readonly Readonly<OwnerReference>[] = Object.freeze([]);
+
 /** The reference to the one owner that manages the object, if there is one. */
 export function controllerOf(object: HasMetadata): Readonly<OwnerReference> | undefined {
-  const references = object.metadata.ownerReferences;
-  if (references === undefined) return undefined;
-  for (const reference of references) if (reference.controller === true) return reference;
+  for (const reference of object.metadata.ownerReferences ?? NOBODY)
+    if (reference.controller === true) return reference;
   return undefined;
 }
 

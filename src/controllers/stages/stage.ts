@@ -123,7 +123,7 @@ export function stage<AnyKind extends Kind>(rule: StageRule<AnyKind>): Stage {
     fieldManager: rule.fieldManager,
     watches: rule.watches ?? [],
     optional: rule.optional ?? false,
-    matches: typeof when === 'function' ? (when as unknown as Stage['matches']) : compileSelector(when),
+    matches: typeof when === 'function' ? (object, context) => when(typed(object), context) : compileSelector(when),
     delayOf: (object, context) => {
       const delay = typeof after === 'function' ? after(typed(object), context) : after;
       if (typeof delay === 'number') return delay;

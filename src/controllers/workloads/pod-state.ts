@@ -8,10 +8,10 @@ import { timeToMs } from '../../meta/time.js';
 export type StoredPod = ObjectOf<typeof Pod>;
 export type StoredPodCondition = NonNullable<StoredPod['status']['conditions']>[number];
 
+const NO_CONDITIONS: readonly StoredPodCondition[] = Object.freeze([]);
+
 export function podCondition(pod: StoredPod, type: string): StoredPodCondition | undefined {
-  const { conditions } = pod.status;
-  if (conditions === undefined) return undefined;
-  for (const condition of conditions) if (condition.type === type) return condition;
+  for (const condition of pod.status.conditions ?? NO_CONDITIONS) if (condition.type === type) return condition;
   return undefined;
 }
 

@@ -25,8 +25,7 @@ export interface Admitted {
 /** `mutate` is run once more where a plugin changed what others have looked at already. */
 export function admit(phase: 'mutate' | 'validate', admitted: Admitted, job: WriteJob): MaybePromise<void> {
   const { admission, view } = job.context;
-  // While an object is converted, a plugin that has nothing to do may get something to do.
-  const plugins = job.served.kind.custom?.mayWait === true ? admission.all : admission.awake();
+  const plugins = pluginsFor(job);
   if (plugins.length === 0) return undefined;
   const request = new JobAdmission(admitted, job);
   if (phase === 'validate') {
@@ -37,8 +36,13 @@ export function admit(phase: 'mutate' | 'validate', admitted: Admitted, job: Wri
   return chain(runAdmission(plugins, phase, { request, view, chain: admission.all }), () => {
     if (!request.hasRounds || !request.rounds.isWanted) return undefined;
     request.rounds.round = 1;
-    return runAdmission(admission.awake(), phase, { request, view, chain: admission.all });
+    return runAdmission(pluginsFor(job), phase, { request, view, chain: admission.all });
   });
+}
+
+/** While an object is converted, a plugin that has nothing to do may get something to do. */
+function pluginsFor({ served, context: { admission } }: WriteJob): readonly AdmissionPlugin[] {
+  return served.kind.custom?.mayWait === true ? admission.all : admission.awake();
 }
 
 /** Does what plugins asked for with {@link AdmissionRequest.whenStored}. Nothing may be waited for between this and the commit. */

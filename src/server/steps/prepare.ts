@@ -6,8 +6,7 @@ import type { SubresourceStrategy } from '../../kinds/kind.js';
 import { keepLive } from '../../kinds/shared/strategies.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
 import { zeroValue } from '../../schema/decode.js';
-import { mayRace, type WriteJob } from '../job.js';
-import { keyFor } from './commit.js';
+import type { WriteJob } from '../job.js';
 
 /** What a client may not choose is taken away before anybody looks at the object. */
 export function wipeSystemFields(metadata: DraftMeta): void {
@@ -22,30 +21,22 @@ export function wipeSystemFields(metadata: DraftMeta): void {
 const MAX_GENERATED_PREFIX = 58;
 const SUFFIX_LENGTH = 5;
 
-/** So many names are tried before one that is taken is the answer. */
-export const MAX_GENERATED_NAMES = 8;
-
-/**
- * `prefix` cut so that the whole name is at most a label long, and five characters. Where nobody can come in between, one
- * that is free is free until the object is stored; otherwise that shows when it is.
- */
+/** `prefix` cut so that the whole name is at most a label long, and five characters. */
 function generateName(prefix: string, job: WriteJob): string {
-  const start = prefix.slice(0, MAX_GENERATED_PREFIX);
-  const { ids, store } = job.context;
-  let name = start + ids.suffix(SUFFIX_LENGTH);
-  if (mayRace(job)) return name;
-  for (let tried = 1; tried < MAX_GENERATED_NAMES && store.get(keyFor(job, name)) !== undefined; tried++) {
-    name = start + ids.suffix(SUFFIX_LENGTH);
-  }
-  return name;
+  return prefix.slice(0, MAX_GENERATED_PREFIX) + job.context.ids.suffix(SUFFIX_LENGTH);
 }
 
-export function prepareForCreate(draft: DraftObject, job: WriteJob): void {
-  const { metadata } = draft;
-  const { strategy } = job.served.kind;
+/** Who a new object is, and since when. */
+export function identify({ metadata }: DraftObject, job: WriteJob): void {
   metadata.creationTimestamp = job.moment.now;
   metadata.uid = job.context.ids.uid();
   if (!metadata.name && metadata.generateName) metadata.name = generateName(metadata.generateName, job);
+}
+
+/** The rest, of an object that is somebody already. */
+export function prepareForCreate(draft: DraftObject, job: WriteJob): void {
+  const { metadata } = draft;
+  const { strategy } = job.served.kind;
   if (strategy.generation !== undefined) metadata.generation = 1;
   if (strategy.statusApart) resetStatus(draft, job);
   strategy.prepareForCreate?.(draft, job.moment);

@@ -1,7 +1,7 @@
 /** Plugins: when they are asked, in which order, what they may do, and what happens while one makes the server wait. */
 import type { AdmissionPlugin, AdmissionRequest, Ids } from 'orchplane';
 import { allowAll, defaultAdmission, errors, mergePatch, StatusError } from 'orchplane';
-import { ConfigMap, Namespace } from 'orchplane/kinds';
+import { ConfigMap, Namespace, Pod, Service } from 'orchplane/kinds';
 import { sequentialIds, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { door, failureOf, stateOf, turns } from './reading.js';
@@ -448,6 +448,38 @@ describe('a generated name', () => {
     expect(asked).toEqual(['mutate', 'validate', 'validate']);
   });
 
+  test('is judged with each try: what is refused is refused under the first name', async () => {
+    const ids = stubbornIds();
+    const cluster = testCluster({ ids });
+    await cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } });
+    ids.suffixes = ['bbbbb', 'ccccc'];
+    const error = await failureOf(
+      cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' }, data: { '!': '' } } as never),
+    );
+    expect(error).toMatchObject({ message: expect.stringMatching(/^ConfigMap "a-bbbbb" is invalid/) });
+    expect(ids.suffixes).toEqual(['ccccc']);
+  });
+
+  test('comes with an identity for each try', async () => {
+    const ids = stubbornIds();
+    const cluster = testCluster({ ids });
+    const first = await cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } });
+    ids.suffixes = ['bbbbb', 'bbbbb', 'ccccc'];
+    const second = await cluster.api(ConfigMap).create({ metadata: { generateName: 'a-' } });
+    const number = (uid: string) => Number.parseInt(uid.slice(-12), 16);
+    expect(number(second.metadata.uid) - number(first.metadata.uid)).toBe(3);
+  });
+
+  test('of a service is tried eight times as well', async () => {
+    const ids = stubbornIds();
+    const cluster = testCluster({ ids });
+    const body = { metadata: { generateName: 'a-' }, spec: { ports: [{ port: 80 }] } };
+    await cluster.api(Service).create(body);
+    ids.asked = 0;
+    expect(await failureOf(cluster.api(Service).create(body))).toMatchObject({ code: 409 });
+    expect(ids.asked).toBe(8);
+  });
+
   test('is tried again also while plugins are waited for', async () => {
     const ids = stubbornIds();
     const plugin: AdmissionPlugin = { name: 'Slow', validate: () => Promise.resolve() };
@@ -510,4 +542,26 @@ test('without plugins nothing is refused that the API itself allows', async () =
     'ValidatingAdmissionWebhook',
     'ResourceQuota',
   ]);
+});
+
+test('a plugin may change another object as deep as it likes', async () => {
+  const address = { group: '', resource: 'pods', namespace: 'default', name: 'p' };
+  const plugin: AdmissionPlugin = {
+    name: 'Reaches',
+    validate: ({ served }, view) => {
+      if (served.kind.kind !== 'ConfigMap') return;
+      view.change(address, (draft) => {
+        const pod = draft as unknown as { spec: { containers: { image: string }[] } };
+        for (const container of pod.spec.containers) container.image = 'new';
+        (draft.metadata.labels as Record<string, string>)['seen'] = 'yes';
+      });
+    },
+  };
+  const cluster = testCluster({ admission: [plugin] });
+  const metadata = { name: 'p', labels: { app: 'web' } };
+  await cluster.api(Pod).create({ metadata, spec: { containers: [{ name: 'c', image: 'old' }] } });
+  await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+  const pod = await cluster.api(Pod).get('p');
+  expect(pod.metadata.labels).toEqual({ app: 'web', seen: 'yes' });
+  expect(pod.spec.containers[0]?.image).toBe('new');
 });

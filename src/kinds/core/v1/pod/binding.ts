@@ -48,7 +48,7 @@ export function bindPod(body: DraftObject, context: PowerContext): Status {
   const live = context.objects.get(address);
   if (live === undefined) throw errors.notFound(PODS, name);
   checkBindable(live, metadata);
-  context.objects.change(address, (draft) => {
+  context.objects.changeParts(address, (draft) => {
     const pod = draft as unknown as Pod;
     pod.spec.nodeName = target.name ?? '';
     annotate(draft, metadata.annotations ?? {});

@@ -125,7 +125,7 @@ function spend(
   }
   if (status.disruptionsAllowed === 0) throw refusal(whyNone(budget));
   if (dryRun) return;
-  context.objects.change({ ...BUDGETS, namespace: context.namespace, name }, (draft) => {
+  context.objects.changeParts({ ...BUDGETS, namespace: context.namespace, name }, (draft) => {
     const { status: spent } = draft as unknown as PodDisruptionBudget;
     spent.disruptionsAllowed -= 1;
     if (spent.disruptionsAllowed === 0) noteExhausted(spent, context.now);
@@ -188,7 +188,7 @@ function deletePod(
   // Another pod than the client means is left alone: the delete will say so.
   if (!meant) return context.objects.delete(address, deletion);
   if (dryRun) return undefined;
-  context.objects.change(address, (draft) => {
+  context.objects.changeParts(address, (draft) => {
     conditionSet((draft as unknown as Pod).status, {
       type: 'DisruptionTarget',
       status: 'True',
