@@ -24,29 +24,41 @@ export function follow<Owner extends Kind, Dependent extends Kind>(following: Fo
   const { owners, dependents, selectorOf, queue } = following;
   const selectors = selecting(owners, selectorOf);
 
-  const wakeController = (dependent: AnyObject, controller: OwnerReference | undefined): void => {
+  const wakeController = (dependent: Stored<Dependent>, controller: OwnerReference | undefined): void => {
     if (controller?.kind !== owners.kind.kind) return;
-    const owner = owners.get(controller.name, dependent.metadata.namespace) as AnyObject | undefined;
+    const { namespace } = (dependent as AnyObject).metadata;
+    const owner = owners.get(controller.name, namespace) as AnyObject | undefined;
     if (owner?.metadata.uid === controller.uid) queue.add(keyOf(owner));
   };
-  const wakeAdopters = (dependent: AnyObject): void => {
-    if (isTerminating(dependent)) return;
-    const { namespace = '', labels } = dependent.metadata;
+  const wakeAdopters = (orphan: Stored<Dependent>): void => {
+    const { namespace = '', labels } = (orphan as AnyObject).metadata;
     for (const owner of selectors(namespace, labels)) queue.add(keyOf(owner as AnyObject));
   };
 
+  onDependents(dependents, wakeController, wakeAdopters);
+}
+
+/**
+ * Tells of every change of a dependent under its controller, or none; under the one that it had, where that is another; and
+ * of an orphan that somebody might adopt by now.
+ */
+export function onDependents<Dependent extends Kind>(
+  dependents: SharedInformer<Dependent>,
+  changed: (dependent: Stored<Dependent>, controller: OwnerReference | undefined) => void,
+  adoptable: (orphan: Stored<Dependent>) => void,
+): void {
   dependents.subscribe((event) => {
     const object = event.object as AnyObject;
     const controller = controllerOf(object);
-    wakeController(object, controller);
+    changed(event.object, controller);
     let isNews = event.type === 'ADDED';
     if (event.type === 'MODIFIED') {
       const previous = event.previous as AnyObject;
       const before = controllerOf(previous);
       const isReleased = before?.uid !== controller?.uid;
-      if (isReleased) wakeController(previous, before);
+      if (isReleased) changed(event.previous, before);
       isNews = isReleased || !deepEqual(previous.metadata.labels, object.metadata.labels);
     }
-    if (isNews && controller === undefined) wakeAdopters(object);
+    if (isNews && controller === undefined && !isTerminating(object)) adoptable(event.object);
   });
 }

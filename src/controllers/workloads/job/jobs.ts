@@ -7,13 +7,14 @@ import type { JobStatus } from '../../../kinds/batch/v1/job/schema.js';
 import { Pod } from '../../../kinds/core/v1/pod/pod.js';
 import { labelSelectorFromObject } from '../../../meta/labels.js';
 import type { OwnerReference } from '../../../meta/object.js';
-import { copyJson, deepEqual } from '../../../util/json.js';
+import { copyJson } from '../../../util/json.js';
 import type { Controller, ControllerContext } from '../../runtime/controller.js';
 import { controllerOf } from '../../runtime/owners.js';
 import { keyOf, type SharedInformer } from '../../runtime/shared-informer.js';
 import type { Again, WorkQueue } from '../../runtime/work-queue.js';
 import { claim } from '../claim.js';
-import { isTerminating, type StoredPod } from '../pod-state.js';
+import { onDependents } from '../follow.js';
+import type { StoredPod } from '../pod-state.js';
 import { type Orphans, orphans, type Selecting, selecting } from '../selecting.js';
 import { NO_FAILURES } from './backoff.js';
 import type { JobControl } from './control.js';
@@ -69,20 +70,11 @@ class Jobs {
       if (isGone) this.#control.runs.delete(object.metadata.uid);
       if (isGone || endOf(object) !== undefined) this.#wakeUntracking(object);
     });
-    this.#pods.subscribe((event) => {
-      const { object } = event;
-      const controller = controllerOf(object);
-      this.#wake(object, controller);
-      let isNews = event.type === 'ADDED';
-      if (event.type === 'MODIFIED') {
-        const { previous } = event;
-        const before = controllerOf(previous);
-        const isReleased = before?.uid !== controller?.uid;
-        if (isReleased) this.#wake(previous, before);
-        isNews = isReleased || !deepEqual(previous.metadata.labels, object.metadata.labels);
-      }
-      if (isNews && controller === undefined) this.#wakeAdopters(object);
-    });
+    onDependents(
+      this.#pods,
+      (pod, controller) => this.#wake(pod, controller),
+      (pod) => this.#wakeAdopters(pod),
+    );
   }
 
   /** The Job of a pod looks again; a pod that is tracked and has none is looked at itself. */
@@ -95,7 +87,6 @@ class Jobs {
   }
 
   #wakeAdopters(pod: StoredPod): void {
-    if (isTerminating(pod)) return;
     const { namespace = '', labels } = pod.metadata;
     for (const job of this.#selecting(namespace, labels)) this.#queue.add(keyOf(job));
   }
