@@ -101,7 +101,7 @@ export {
   stage,
 } from './stages/stage.js';
 export { type StagesOptions, stages } from './stages/stages.js';
-export { type StandardOptions, standardControllers } from './standard.js';
+export { type StandardController, type StandardOptions, standardControllers } from './standard.js';
 export { storageVersionMigrations } from './storage-version-migrations.js';
 export { ttlAfterFinished } from './ttl-after-finished.js';
 export { claimProtection } from './volumes/claim-protection.js';

@@ -42,10 +42,8 @@ import { jobs } from './workloads/job/jobs.js';
 import { replicaSets, replicationControllers } from './workloads/replica-set/replica-sets.js';
 import { statefulSets } from './workloads/stateful-set/stateful-sets.js';
 
-/** What the standard set may leave out or do differently. */
-export interface StandardOptions {
-  /** Names of controllers that are not wanted. */
-  readonly without?: readonly string[] | undefined;
+/** What the standard controllers are told, each its own. */
+interface OwnOptions {
   /** Where autoscalers find numbers, and how they go about it. */
   readonly autoscaling?: HorizontalAutoscalersOptions | undefined;
   readonly serviceRanges?: ServiceRangesOptions | undefined;
@@ -60,6 +58,54 @@ export interface StandardOptions {
   readonly provisioners?: readonly string[] | undefined;
   /** Who answers for versions that the server does not serve itself. */
   readonly apiServices?: ApiServicesOptions | undefined;
+}
+
+/** By the names that they give themselves, in the order in which they start. */
+const STANDARD = {
+  'endpoints-controller': () => endpoints(),
+  'endpointslice-controller': () => endpointSlices(),
+  'endpointslice-mirroring-controller': () => endpointSliceMirroring(),
+  'horizontal-pod-autoscaler-controller': ({ autoscaling }) => horizontalAutoscalers(autoscaling),
+  'service-cidr-controller': ({ serviceRanges: own }) => serviceRanges(own),
+  'ipallocator-repair-controller': () => clusterAddresses(),
+  'event-ttl': ({ events }) => eventTtl(events),
+  'garbage-collector-controller': () => garbageCollector(),
+  'namespace-controller': ({ namespaces: own }) => namespaces(own),
+  'serviceaccount-controller': () => serviceAccounts(),
+  'serviceaccount-token-controller': ({ certificate }) => serviceAccountTokens({ certificate }),
+  'root-ca-certificate-publisher-controller': ({ certificate }) => rootCertificates({ certificate }),
+  'resourcequota-controller': () => resourceQuotas(),
+  'clusterrole-aggregation-controller': () => clusterRoleAggregation(),
+  'deployment-controller': () => deployments(),
+  'replicaset-controller': () => replicaSets(),
+  'replicationcontroller-controller': () => replicationControllers(),
+  'statefulset-controller': () => statefulSets(),
+  'daemonset-controller': () => daemonSets(),
+  'job-controller': () => jobs(),
+  'cronjob-controller': () => cronJobs(),
+  'ttl-after-finished-controller': () => ttlAfterFinished(),
+  'persistentvolume-binder-controller': () => persistentVolumes(),
+  'persistentvolumeclaim-protection-controller': () => claimProtection(),
+  'persistentvolume-protection-controller': () => volumeProtection(),
+  'ephemeral-volume-controller': () => ephemeralVolumes(),
+  'volume-provisioner': ({ provisioners = [] }) => volumeProvisioner({ provisioners }),
+  'pod-garbage-collector-controller': ({ podCollector: own }) => podCollector(own),
+  'ttl-controller': () => nodeTtl(),
+  'disruption-controller': () => disruptionBudgets(),
+  'certificatesigningrequest-signing-controller': ({ certificateSigning: own }) => certificateSigning(own),
+  'certificatesigningrequest-approving-controller': () => certificateApproval(),
+  'certificatesigningrequest-cleaner-controller': () => certificateCleaning(),
+  'apiservice-availability-controller': ({ apiServices: own }) => apiServices(own),
+  'storage-version-migrator-controller': () => storageVersionMigrations(),
+} as const satisfies Readonly<Record<string, (options: OwnOptions) => Controller>>;
+
+/** What a controller of the standard set is called. */
+export type StandardController = keyof typeof STANDARD;
+
+/** What the standard set may leave out or do differently. */
+export interface StandardOptions extends OwnOptions {
+  /** Controllers that are not wanted. */
+  readonly without?: readonly StandardController[] | undefined;
 }
 
 const OPTIONS = [
@@ -83,50 +129,17 @@ const OPTIONS = [
  */
 export function standardControllers(options: StandardOptions = {}): readonly Controller[] {
   refuseUnknownOptions('standardControllers', options, OPTIONS);
-  const { without = [], autoscaling, serviceRanges: ranges, events, certificate, provisioners = [] } = options;
-  const all: readonly Controller[] = [
-    endpoints(),
-    endpointSlices(),
-    endpointSliceMirroring(),
-    horizontalAutoscalers(autoscaling),
-    serviceRanges(ranges),
-    clusterAddresses(),
-    eventTtl(events),
-    garbageCollector(),
-    namespaces(options.namespaces),
-    serviceAccounts(),
-    serviceAccountTokens({ certificate }),
-    rootCertificates({ certificate }),
-    resourceQuotas(),
-    clusterRoleAggregation(),
-    deployments(),
-    replicaSets(),
-    replicationControllers(),
-    statefulSets(),
-    daemonSets(),
-    jobs(),
-    cronJobs(),
-    ttlAfterFinished(),
-    persistentVolumes(),
-    claimProtection(),
-    volumeProtection(),
-    ephemeralVolumes(),
-    volumeProvisioner({ provisioners }),
-    podCollector(options.podCollector),
-    nodeTtl(),
-    disruptionBudgets(),
-    certificateSigning(options.certificateSigning),
-    certificateApproval(),
-    certificateCleaning(),
-    apiServices(options.apiServices),
-    storageVersionMigrations(),
-  ];
-  const unknown = without.filter((name) => !all.some((controller) => controller.name === name));
+  const unwanted: ReadonlySet<string> = new Set(options.without);
+  // For who has no compiler to say so.
+  const unknown = [...unwanted].filter((name) => !Object.hasOwn(STANDARD, name));
   if (unknown.length > 0) {
-    const names = all.map(({ name }) => name).join(', ');
+    const names = Object.keys(STANDARD).join(', ');
     throw new TypeError(`orchplane: no controller is named ${unknown.join(', ')}; there are ${names}`);
   }
-  return all
-    .filter(({ name }) => !without.includes(name))
-    .map((controller) => ({ ...controller, optional: true, start: (context) => controller.start(context) }));
+  return Object.entries(STANDARD)
+    .filter(([name]) => !unwanted.has(name))
+    .map(([, make]) => {
+      const controller = make(options);
+      return { ...controller, optional: true, start: (context) => controller.start(context) };
+    });
 }

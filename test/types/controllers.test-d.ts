@@ -16,6 +16,7 @@ import {
   type Stage,
   stage,
   stages,
+  standardControllers,
   watching,
 } from 'orchplane/controllers';
 import { ConfigMap, Namespace, Pod, Secret } from 'orchplane/kinds';
@@ -129,3 +130,8 @@ leaderElection({ identity: 'me' });
 // The context of a controller in general
 expectTypeOf(context.informer(Pod)).toEqualTypeOf<SharedInformer<typeof Pod>>();
 expectTypeOf(context.informer(Pod).get('a', 'b')?.spec.nodeName).toEqualTypeOf<string | undefined>();
+
+// Controllers are left out by names that there are.
+standardControllers({ without: ['endpoints-controller', 'event-ttl'] });
+// @ts-expect-error it is called endpoints-controller
+standardControllers({ without: ['endpoint-controller'] });
