@@ -65,7 +65,13 @@ export function readyPods(options: ReadyPodsOptions = {}): readonly Stage[] {
   ];
 }
 
-/** Deleted pods go. Those that something holds come to their end first, so that whoever holds them sees it. */
+/** A container that is told to end (SIGTERM) does so; one that is still there after the grace period is killed (SIGKILL). */
+const EXIT_CODES = { prompt: 143, kept: 137 };
+
+/**
+ * Deleted pods go. Those that take their time, or that something holds, come to their end first, so that whoever waits
+ * for them sees it; of one that goes at once nobody would see more than that it has gone.
+ */
 export function removedPods({ grace = 'prompt', ...options }: ReadyPodsOptions = {}): Stage {
   if (grace !== 'prompt' && grace !== 'kept') {
     throw new TypeError(`orchplane: grace of pods is 'prompt' or 'kept', not ${JSON.stringify(grace)}`);
@@ -81,9 +87,9 @@ export function removedPods({ grace = 'prompt', ...options }: ReadyPodsOptions =
     after: ({ metadata }, { clock }) =>
       grace === 'kept' ? Math.max(0, timeToMs(metadata.deletionTimestamp ?? '') - clock.now()) : 0,
     set: (pod, { now }) =>
-      isPodFinished(pod) || (pod.metadata.finalizers ?? []).length === 0
+      isPodFinished(pod) || (grace === 'prompt' && (pod.metadata.finalizers ?? []).length === 0)
         ? undefined
-        : { status: endedStatus(pod, 143, now()) },
+        : { status: endedStatus(pod, EXIT_CODES[grace], now()) },
     delete: true,
   });
 }

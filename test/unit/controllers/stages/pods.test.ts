@@ -286,6 +286,26 @@ describe('the end of pods', () => {
     expect(await pods.find('web')).toBeUndefined();
   });
 
+  test('a pod that has used up its grace period is seen to be killed before it goes', async () => {
+    const { cluster, pods } = playground(readyPods({ grace: 'kept' }));
+    await pods.create(pod('web'));
+    await cluster.settle();
+    await pods.delete('web');
+    const seen: string[] = [];
+    const informer = pods.informer();
+    await informer.synced;
+    informer.subscribe(({ type, object: { metadata, status } }) => {
+      const exitCode = status.containerStatuses?.[0]?.state.terminated?.exitCode;
+      seen.push(`${type} ${status.phase} ${exitCode}, grace ${metadata.deletionGracePeriodSeconds}`);
+    });
+    await cluster.clock.advance(30_000);
+    expect(seen).toEqual([
+      'MODIFIED Failed 137, grace 30',
+      'MODIFIED Failed 137, grace 0',
+      'DELETED Failed 137, grace 0',
+    ]);
+  });
+
   test('a pod that a finalizer holds has failed, and goes with the finalizer', async () => {
     const { cluster, pods } = playground();
     await pods.create({ ...pod('web'), metadata: { name: 'web', finalizers: ['example.com/x'] } });
