@@ -68,7 +68,8 @@ export function serviceAccountTokens(options: ServiceAccountTokensOptions = {}):
           return;
         }
         const account = accounts.get(accountName(object, dialect), object.metadata.namespace);
-        if (account?.secrets?.some(({ name }) => name === object.metadata.name)) {
+        if (account === undefined || !isOf(object, account, dialect)) return;
+        if (account.secrets?.some(({ name }) => name === object.metadata.name)) {
           references.add(`${keyOf(account)}/${object.metadata.name}`);
         }
       });

@@ -23,6 +23,12 @@ export interface Deleted {
 /** More lost races than any honest contention brings. */
 const MAX_ATTEMPTS = 100;
 
+/** Whoever deletes is told of what that does not do, whether it comes to it or not. */
+export function warnOfDeletion(deletion: DeletionRequest, { served, warnings }: WriteJob): void {
+  const { deletionWarnings } = served.kind.strategy;
+  if (deletionWarnings !== undefined) warnings.push(...deletionWarnings(deletion));
+}
+
 /** Deletes one object by name. A write that came in between, by whatever hand, makes it look again. */
 export function deleteObject(
   name: string,
@@ -46,7 +52,6 @@ function deleteLive(name: string, deletion: DeletionRequest, job: WriteJob): May
   if (verdict.type === 'conflict') throw errors.conflict(job.served.groupResource, name, verdict.why);
   if (verdict.type === 'unchanged') return { object: live, removed: false };
   if (verdict.type === 'proceed') checkPreconditions(live, deletion, job);
-  job.warnings.push(...(job.served.kind.strategy.deletionWarnings?.(deletion) ?? []));
   // 2. May it go?
   const admitted = { operation: 'DELETE', oldObject: live } as const;
   // A collection was asked about as a whole.

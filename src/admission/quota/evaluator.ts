@@ -24,6 +24,11 @@ export interface Evaluator {
   measured(names: readonly string[], terms: Terms): readonly string[];
   /** Whether a create or update can change what is used. */
   handles(write: MeasuredWrite, terms: Terms): boolean;
+  /**
+   * Whether a change of an object is a reason to count anew, because it may have given something back. What it takes in
+   * addition is charged when it is written. Absent: no change is.
+   */
+  givesBack?(before: ApiObject, after: ApiObject, terms: Terms): boolean;
   /** How much of everything an object uses. */
   usageOf(object: ApiObject, terms: Terms): Amounts;
   /** What an object leaves unsaid although a quota on these names wants it said, in words. Absent: nothing ever. */

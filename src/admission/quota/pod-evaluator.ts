@@ -4,12 +4,14 @@
 
 import type { Pod } from '../../kinds/core/v1/pod/pod.js';
 import { qosClassOf } from '../../kinds/core/v1/pod/qos.js';
+import type { ContainerStatus } from '../../kinds/core/v1/pod/status.js';
 import type { PodAffinity, PodAffinityTerm } from '../../kinds/core/v1/pod-spec/affinity.js';
 import type { ScopedResourceSelectorRequirement } from '../../kinds/core/v1/resource-quota.js';
 import { isExtendedResource, isHugePages, isNativeResource } from '../../kinds/shared/resources.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { Quantity } from '../../meta/quantity.js';
 import { timeToMs } from '../../meta/time.js';
+import { deepEqual } from '../../util/json.js';
 import { type Amounts, readAmounts } from '../plugins/pod-amounts.js';
 import { countName, ONE } from './count-evaluator.js';
 import type { Evaluator, Terms } from './evaluator.js';
@@ -40,6 +42,12 @@ export const podEvaluator: Evaluator = {
     if (operation === 'CREATE') return true;
     // From one scope into another; what else is used is fixed when a pod is made.
     return object !== undefined && oldObject !== undefined && hasDeadline(object) !== hasDeadline(oldObject);
+  },
+  givesBack(before, after, terms) {
+    if (hasDeadline(before) !== hasDeadline(after)) return true;
+    // Nobody says when a spec has become true but who runs the pod.
+    if (terms.features.enabled('InPlacePodVerticalScaling') && isResized(podOf(before), podOf(after))) return true;
+    return !isOver(podOf(before), terms) && isOver(podOf(after), terms);
   },
   usageOf(object, terms) {
     // What is stored counts, whatever has become of it.
@@ -85,6 +93,19 @@ function isOver({ metadata, status }: Pod, { clock }: Terms): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
   if (deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined) return false;
   return clock.now() > timeToMs(deletionTimestamp) + deletionGracePeriodSeconds * 1000;
+}
+
+/** A container that was there before is said to have other resources. */
+function isResized({ status: before }: Pod, { status: after }: Pod): boolean {
+  const haveChanged = (was: readonly ContainerStatus[] = [], is: readonly ContainerStatus[] = []) =>
+    was.some(({ name, resources }) => {
+      const now = is.find((other) => other.name === name);
+      return now !== undefined && !deepEqual(now.resources, resources);
+    });
+  return (
+    haveChanged(before.containerStatuses, after.containerStatuses) ||
+    haveChanged(before.initContainerStatuses, after.initContainerStatuses)
+  );
 }
 
 function unsaid(names: readonly string[], object: ApiObject, terms: Terms): string | undefined {

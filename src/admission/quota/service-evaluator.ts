@@ -16,6 +16,8 @@ export const serviceEvaluator: Evaluator = {
   measured: (inQuota) => inQuota.filter((name) => NAMES.includes(name)),
   // An update may change the type.
   handles: ({ subresource }) => subresource === '',
+  // Fewer ports of the same type are noticed when everything is counted for another reason.
+  givesBack: (before, after) => costlyType(before) !== costlyType(after),
   usageOf: (object) =>
     new Map([
       [COUNT, ONE],
@@ -27,6 +29,11 @@ export const serviceEvaluator: Evaluator = {
 
 function specOf(object: ApiObject): Service['spec'] {
   return (object as unknown as Service).spec;
+}
+
+function costlyType(object: ApiObject): string | undefined {
+  const { type } = specOf(object);
+  return type === 'NodePort' || type === 'LoadBalancer' ? type : undefined;
 }
 
 /** Ports may not have been given out yet, so that it counts how many are wanted. */

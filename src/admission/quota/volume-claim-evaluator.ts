@@ -23,15 +23,11 @@ export const volumeClaimEvaluator: Evaluator = {
       (name) => name === COUNT || name === CLAIMS || name === STORAGE || ends.some((end) => name.endsWith(end)),
     );
   },
-  handles({ subresource, object, oldObject }, { features }) {
+  handles({ subresource, object, oldObject }, terms) {
     if (subresource === '') return true;
-    if (subresource !== 'status') return false;
-    // What a volume is growing to counts, and the reference server looks at every status for it.
-    if (features.enabled('RecoverVolumeExpansionFailure')) return true;
-    if (!features.enabled(SCOPE) || object === undefined || oldObject === undefined) return false;
-    const [now, before] = [attributesClasses(object), attributesClasses(oldObject)];
-    return now.size !== before.size || [...now].some((name) => !before.has(name));
+    return subresource === 'status' && isOther(oldObject, object, terms);
   },
+  givesBack: (before, after, terms) => isOther(before, after, terms),
   usageOf(object, terms) {
     const usage = new Map([
       [CLAIMS, ONE],
@@ -51,6 +47,14 @@ export const volumeClaimEvaluator: Evaluator = {
     return selects(requirement, [...attributesClasses(object)]);
   },
 };
+
+function isOther(before: ApiObject | undefined, after: ApiObject | undefined, { features }: Terms): boolean {
+  // What a volume is growing to counts, and the reference server takes every change for one of that.
+  if (features.enabled('RecoverVolumeExpansionFailure')) return true;
+  if (!features.enabled(SCOPE) || before === undefined || after === undefined) return false;
+  const [now, then] = [attributesClasses(after), attributesClasses(before)];
+  return now.size !== then.size || [...now].some((name) => !then.has(name));
+}
 
 function claimOf(object: ApiObject): PersistentVolumeClaim {
   return object as unknown as PersistentVolumeClaim;

@@ -147,7 +147,12 @@ function ownerKinds(
   for (const served of all) {
     if (!served.verbs.includes('get')) continue;
     const kind = served.kind as ObjectKind;
-    owners.set(kindKey(served.apiVersion, served.gvk.kind), { served, kind, followed: following.get(served.storage) });
+    const owner = { served, kind, followed: following.get(served.storage) };
+    const { apiVersion, gvk } = served;
+    owners.set(kindKey(apiVersion, gvk.kind), owner);
+    // The reference finds kinds in small letters too, unless a kind is called so.
+    const small = kindKey(apiVersion, gvk.kind.toLowerCase());
+    if (!owners.has(small)) owners.set(small, owner);
   }
   return owners;
 }

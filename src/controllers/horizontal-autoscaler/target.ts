@@ -8,6 +8,7 @@ import { StatefulSet } from '../../kinds/apps/v1/stateful-set/stateful-set.js';
 import type { Scale } from '../../kinds/autoscaling/v1/scale.js';
 import { ReplicationController } from '../../kinds/core/v1/replication-controller.js';
 import type { Kind } from '../../kinds/kind.js';
+import { errors } from '../../meta/errors.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { ControllerContext } from '../runtime/controller.js';
 
@@ -26,7 +27,7 @@ const KNOWN: readonly Kind[] = [Deployment, ReplicaSet, StatefulSet, Replication
 /** The `/scale` of the referenced objects in a namespace. Throws with the reference's words if there is none. */
 export function scalesOf(
   { client, dialect, host }: ControllerContext,
-  { apiVersion = '', kind }: TargetReference,
+  { apiVersion = '', kind, name }: TargetReference,
   namespace: string,
 ): ScaleApi {
   const parts = apiVersion.split('/');
@@ -38,7 +39,12 @@ export function scalesOf(
   if (candidates.length === 0)
     throw new Error(`no matches for kind ${JSON.stringify(kind)} in group ${JSON.stringify(group)}`);
   const scalable = candidates.find(isScalable);
-  if (scalable === undefined) throw new Error('the server could not find the requested resource');
+  if (scalable === undefined) {
+    // The address of a user's kind is there for all that might stand below an object.
+    const custom = candidates.find(({ manner, scope }) => manner === 'document' && scope === 'Namespaced');
+    if (custom === undefined) throw new Error('the server could not find the requested resource');
+    throw errors.notFound({ group, resource: custom.names.plural }, name);
+  }
   return client.api(scalable, namespace).subresource('scale');
 }
 

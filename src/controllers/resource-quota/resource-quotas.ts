@@ -1,11 +1,11 @@
 /**
  * Keeps the status of ResourceQuotas: how much of everything the objects of the namespace use. Admission charges what
- * comes in; here is counted what there is: when a quota is new or changed, when something that counts goes or shrinks,
- * and every few minutes in any case. Between counts a status is believed as it stands. spec: ResourceQuota
+ * comes in; here is counted what there is: when a quota is new or changed, when something that counts goes or changes in
+ * certain ways, and every few minutes in any case. Between counts a status is believed as it stands. spec: ResourceQuota
  *
  * Kinds are followed only from the moment on at which a quota is about them: without quotas this costs nothing.
  */
-import { isAbout, isCountable } from '../../admission/quota/evaluators.js';
+import { evaluatorFor, isAbout, isCountable } from '../../admission/quota/evaluators.js';
 import type { Stored } from '../../client/api.js';
 import type { InformerEvent } from '../../client/informer.js';
 import { isNewerOrSame } from '../../client/versions.js';
@@ -153,22 +153,26 @@ class Counter {
     return followed;
   }
 
-  #onChange(served: ServedKind, { type, object }: InformerEvent<ApiObject>): void {
+  #onChange(served: ServedKind, event: InformerEvent<ApiObject>): void {
+    const { type, object } = event;
     const { namespace = '', resourceVersion } = object.metadata;
+    const terms = this.#terms();
+    const isReason =
+      type === 'DELETED' ||
+      (type === 'MODIFIED' && evaluatorFor(served.gvr, terms).givesBack?.(event.previous, object, terms) === true);
     for (const quota of this.#quotas.list(namespace)) {
       const key = keyOf(quota);
       const tally = this.#tallies.get(key);
       if (tally?.has(served) !== true) continue;
-      let isOther = true;
       if (type === 'DELETED') tally.remove(served, object);
-      else isOther = tally.set(served, object) && type === 'MODIFIED';
+      else tally.set(served, object);
       const written = this.#written.get(key);
       // It was there when the last status was written, but not known here yet: that count was wrong.
       const isLate = written !== undefined && isNewerOrSame(written, resourceVersion);
-      if (!isOther && !isLate) continue;
+      if (!isReason && !isLate) continue;
       // What is enforced is what the status says.
       const enforced = { ...quota, spec: { ...quota.spec, hard: quota.status.hard ?? {} } };
-      if (isAbout(quotaIn(enforced), served.gvr, this.#terms())) this.#queue.add(key);
+      if (isAbout(quotaIn(enforced), served.gvr, terms)) this.#queue.add(key);
     }
   }
 

@@ -65,10 +65,10 @@ export class Tally {
     for (const object of objects) this.#set(part, object);
   }
 
-  /** An object has come or changed. Says whether another one counts for something else now. */
-  set({ storage }: ServedKind, object: ApiObject): boolean {
+  /** An object has come or changed. */
+  set({ storage }: ServedKind, object: ApiObject): void {
     const part = this.#parts.get(storage);
-    return part !== undefined && this.#set(part, object);
+    if (part !== undefined) this.#set(part, object);
   }
 
   /** An object is gone. */
@@ -95,10 +95,10 @@ export class Tally {
     return { hard: toResourceList(readAmounts(spec.hard)), used };
   }
 
-  #set(part: Part, object: ApiObject): boolean {
+  #set(part: Part, object: ApiObject): void {
     const { uid, deletionTimestamp } = object.metadata;
     if (deletionTimestamp !== undefined) part.going.set(uid, object);
-    return this.#share(part, uid, this.#shareOf(part, object));
+    this.#share(part, uid, this.#shareOf(part, object));
   }
 
   #shareOf({ evaluator, names }: Part, object: ApiObject): Amounts {
@@ -122,15 +122,29 @@ export class Tally {
     }
   }
 
-  #share({ shares, totals }: Part, uid: string, share: Amounts): boolean {
+  #share({ shares, totals }: Part, uid: string, share: Amounts): void {
     const before = shares.get(uid) ?? NOTHING;
-    if (isSame(before, share)) return false;
-    for (const [name, amount] of before) totals.set(name, (totals.get(name) ?? Quantity.zero).sub(amount));
-    for (const [name, amount] of share) totals.set(name, (totals.get(name) ?? Quantity.zero).add(amount));
+    if (isSame(before, share)) return;
     if (share.size === 0) shares.delete(uid);
     else shares.set(uid, share);
-    return true;
+    for (const [name, amount] of share) totals.set(name, (totals.get(name) ?? Quantity.zero).add(amount));
+    for (const [name, amount] of before) {
+      const total = (totals.get(name) ?? Quantity.zero).sub(amount);
+      totals.set(name, inFormatOf(shares, name, total));
+    }
   }
+}
+
+/** A total is printed in the format of what was counted first; when nothing of that format is left, in that of the rest. */
+function inFormatOf(shares: ReadonlyMap<string, Amounts>, name: string, total: Quantity): Quantity {
+  let other: Quantity | undefined;
+  for (const share of shares.values()) {
+    const amount = share.get(name);
+    if (amount?.format === total.format) return total;
+    other ??= amount;
+  }
+  // A sum has the format of its first part.
+  return other === undefined ? total : other.add(total.sub(other));
 }
 
 const NOTHING: Amounts = new Map();

@@ -95,10 +95,17 @@ export class WorkQueue implements Activity {
   /**
    * For whoever handles the key, and has just compared what the informers show with what it left behind: all that the key
    * was added for by now has been looked at, so it need not be handled again for that. Said without looking, it loses
-   * changes of others. Nothing happens where the key was not added meanwhile.
+   * changes of others. Nothing happens where the key was not added meanwhile; the answer says whether it was.
    */
-  seen(key: string): void {
-    if (this.#states.get(key) === 'dirty') this.#states.set(key, 'running');
+  seen(key: string): boolean {
+    if (this.#states.get(key) !== 'dirty') return false;
+    this.#states.set(key, 'running');
+    return true;
+  }
+
+  /** Whether the last attempt at the key has failed, and the next one is waited for. */
+  isPutOff(key: string): boolean {
+    return this.#failures.has(key) && this.#dueOf.has(key);
   }
 
   /**

@@ -22,6 +22,8 @@ type StoredAddress = ObjectOf<typeof IPAddress>;
 
 /** An address whose Service is not there may be that of one that is just being made. */
 const ORPHAN_GRACE_MS = 60_000;
+/** A Service whose address was deleted is not told of that; it is looked at again after so long. */
+const RESYNC_MS = 180_000;
 
 /**
  * Keeps IPAddresses and the addresses of Services in agreement, and the default range in existence.
@@ -132,7 +134,7 @@ export function clusterAddresses(): Controller {
       addresses.onKey((key, { type, object }) => {
         addressQueue.add(key);
         const holder = holderOf(object);
-        if (type === 'DELETED' && holder !== undefined) serviceQueue.add(holder);
+        if (type === 'DELETED' && holder !== undefined) serviceQueue.addAfter(holder, RESYNC_MS);
       });
       ranges.onKey((key, { type }) => {
         if (type === 'DELETED' && key === DEFAULT_SERVICE) rangeQueue.add(key);

@@ -91,7 +91,10 @@ class Binder {
       if (event.type !== 'ADDED') this.#index.remove(event.previous);
       const { object } = event;
       const claims = [claimKeyOf(object), event.type === 'MODIFIED' ? claimKeyOf(event.previous) : undefined];
-      const isClaimChanged = event.type !== 'MODIFIED' || claims[0] !== claims[1];
+      const isClaimChanged =
+        event.type !== 'MODIFIED' ||
+        claims[0] !== claims[1] ||
+        object.spec.claimRef?.uid !== event.previous.spec.claimRef?.uid;
       for (const key of claims) if (isClaimChanged && key !== undefined) this.#queue.add(CLAIM + key);
       for (const claim of this.#naming(name)) {
         if (isClaimChanged || claim.status.phase !== 'Bound') this.#queue.add(CLAIM + keyOf(claim));

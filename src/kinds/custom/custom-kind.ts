@@ -7,7 +7,7 @@ import type { ApiObject, DeepReadonly } from '../../meta/object.js';
 import type { ObjectNode } from '../../schema/structural.js';
 import { once } from '../../schema/type.js';
 import { isRecord } from '../../util/json.js';
-import type { Definition } from '../apiextensions/v1/lifecycle/conditions.js';
+import { type Definition, isTerminating } from '../apiextensions/v1/lifecycle/conditions.js';
 import type { CustomResourceDefinitionVersion } from '../apiextensions/v1/schema/definition.js';
 import type { JSONSchemaProps } from '../apiextensions/v1/schema/json-schema.js';
 import { schemaView } from '../apiextensions/v1/schema/schema-view.js';
@@ -48,7 +48,7 @@ export function customVersions(definition: Definition, server: AttendedServer): 
       },
       server,
     ),
-    isTerminating: metadata.deletionTimestamp !== undefined,
+    isTerminating: isTerminating(definition),
     versions: new Map(),
     storage: `${spec.group}/${storage.name}`,
   };

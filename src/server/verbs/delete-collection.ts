@@ -8,10 +8,10 @@ import type { ApiObject } from '../../meta/object.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
 import { chain, type MaybePromise, rescue } from '../../util/maybe-promise.js';
-import { answer } from '../answer.js';
+import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { deleteOptionsOf } from '../delete-options.js';
-import { deleteObject } from '../deletion.js';
+import { deleteObject, warnOfDeletion } from '../deletion.js';
 import { startJob, type WriteJob } from '../job.js';
 import { checkDeleteOptions } from '../options.js';
 import { admit } from '../steps/admit.js';
@@ -29,23 +29,24 @@ export function deleteCollection(
   const { dryRun, ...deletion } = checkDeleteOptions(options, context.dialect);
   const about = { served, dryRun, deletion: options as Readonly<Record<string, unknown>>, isCollective: true };
   const whole = startJob(context, request, about);
-  const asked = admit('mutate', { operation: 'DELETE' }, whole);
-  return chain(
-    chain(asked, () => readList(context, request, served)),
-    (list) => {
+  const { warnings } = whole;
+  warnOfDeletion(deletion, whole);
+  const listed = () => chain(admit('mutate', { operation: 'DELETE' }, whole), () => readList(context, request, served));
+  return warned(warnings, () =>
+    chain(listed(), (list) => {
       const deleteItem = (item: ApiObject) => {
         // Each item is deleted where it is, which the request for all of them does not say.
         const namespace = item.metadata.namespace;
         const itemRequest = namespace === undefined ? request : { ...request, namespace };
-        const job: WriteJob = startJob(context, itemRequest, about);
+        const job: WriteJob = { ...startJob(context, itemRequest, about), warnings };
         return deleteObject(item.metadata.name, deletion, job);
       };
       let done: MaybePromise<unknown>;
       for (const item of list.items) {
         done = chain(done, () => tolerateAbsence(() => whenShown(() => deleteItem(item))));
       }
-      return chain(done, () => answer(200, list));
-    },
+      return chain(done, () => answer(200, list, warnings));
+    }),
   );
 }
 

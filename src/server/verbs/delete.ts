@@ -6,10 +6,10 @@ import { successStatus } from '../../meta/status.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
-import { answer } from '../answer.js';
+import { answer, warned } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { deleteOptionsOf } from '../delete-options.js';
-import { deleteObject } from '../deletion.js';
+import { deleteObject, warnOfDeletion } from '../deletion.js';
 import { startJob, type WriteJob } from '../job.js';
 import { checkDeleteOptions } from '../options.js';
 
@@ -27,7 +27,9 @@ export function deleteOne(
     dryRun,
     deletion: options as Readonly<Record<string, unknown>>,
   });
-  return chain(deleteObject(request.name ?? '', deletion, job), ({ object, removed }) => {
+  warnOfDeletion(deletion, job);
+  const deleted = warned(job.warnings, () => deleteObject(request.name ?? '', deletion, job));
+  return chain(deleted, ({ object, removed }) => {
     const code = !removed && deletion.orphanDependents === false ? 202 : 200;
     if (!removed || served.kind.strategy.deleteReturnsObject) return answer(code, object, job.warnings);
     // As it was addressed, also where messages of failure speak of the group it is stored in.

@@ -8,6 +8,7 @@ import { storedManagers } from '../../merge/apply/managers.js';
 import { CUSTOM_SCHEME, type Dialect } from '../../meta/dialect.js';
 import { errors } from '../../meta/errors.js';
 import { quote } from '../../meta/go-text.js';
+import type { GroupResource } from '../../meta/gvk.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
 import { BodyError, type RequestBody } from '../../protocol/body.js';
 import type { ApiRequest } from '../../protocol/request.js';
@@ -46,7 +47,7 @@ export function onView(
     case 'get': {
       const job = startJob(context, request, { served, dryRun: false });
       const live = readLive(job, request.name ?? '');
-      if (live === undefined) throw missing(job);
+      if (live === undefined) throw missing(view, job);
       return answer(200, show(live, { view, shown, job }));
     }
     case 'update': {
@@ -57,9 +58,12 @@ export function onView(
       const job = startJob(context, request, { served, dryRun: options.dryRun, warnings: body.warnings });
       reconcileNamespace(body.draft.metadata, job);
       reconcileName(body.draft.metadata, request.name ?? '');
+      // Whom the document names is for the store to compare; of users' kinds it is done here.
+      const { uid } = body.draft.metadata;
       return write(
         { view, shown, job },
         owned(shown, job, () => body.draft),
+        uid && served.kind.manner !== 'document' ? { expectedUid: uid } : {},
       );
     }
     case 'patch': {
@@ -112,12 +116,18 @@ function liveOf(job: WriteJob): ApiObject {
   return live;
 }
 
-/** Whoever reads the view is told its address, whoever writes it that of the object. */
-function missing({ served, request }: WriteJob): Error {
-  const { group, resource } = served.groupResource;
+/** Whoever reads the view is told its address, as a rule; whoever writes it, that of the object. */
+function missing(view: SubresourceView, { served, request }: WriteJob): Error {
+  const { groupResource } = served;
   // Users' own kinds have one place for all of it.
-  if (served.kind.manner === 'document') return errors.notFound(served.groupResource, request.name ?? '');
-  return errors.notFound({ group, resource: `${resource}/${request.subresource ?? ''}` }, request.name ?? '');
+  const isCustom = served.kind.manner === 'document';
+  const named = isCustom ? groupResource : (view.missing?.(groupResource) ?? addressOf({ served, request }));
+  return errors.notFound(named, request.name ?? '');
+}
+
+function addressOf({ served, request }: Pick<WriteJob, 'served' | 'request'>): GroupResource {
+  const { group, resource } = served.groupResource;
+  return { group, resource: `${resource}/${request.subresource ?? ''}` };
 }
 
 function show(live: ApiObject, { view, shown, job }: ViewCall, purpose: 'show' | 'change' = 'show'): ApiObject {
@@ -138,7 +148,11 @@ function owned(shown: ServedKind, job: WriteJob, change: Change): Change {
   };
 }
 
-function write(call: ViewCall, change: Change): MaybePromise<ObjectResponse> {
+function write(
+  call: ViewCall,
+  change: Change,
+  identity: { readonly expectedUid?: string } = {},
+): MaybePromise<ObjectResponse> {
   const { job } = call;
   const name = job.request.name ?? '';
   const update = (): MaybePromise<Written> => {
@@ -146,6 +160,7 @@ function write(call: ViewCall, change: Change): MaybePromise<ObjectResponse> {
     return updateObject(
       {
         name,
+        ...identity,
         subresource: undefined,
         mayCreate: false,
         isOwned: true,
@@ -175,7 +190,7 @@ function below(viewed: DraftObject, live: ApiObject, { view, shown, job }: ViewC
   const { uid, resourceVersion } = viewed.metadata;
   if (uid && uid !== live.metadata.uid) {
     const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid}`;
-    throw errors.conflict(job.served.groupResource, live.metadata.name, why);
+    throw errors.conflict(isCustom ? job.served.groupResource : addressOf(job), live.metadata.name, why);
   }
   const draft = copyJson(live) as unknown as DraftObject;
   draft.metadata.resourceVersion = isCustom ? resourceVersion || live.metadata.resourceVersion : resourceVersion;

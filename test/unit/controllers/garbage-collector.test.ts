@@ -175,6 +175,20 @@ describe('owners that are not there', () => {
     expect(await names(cluster)).toEqual([]);
   });
 
+  test('a kind in small letters is that kind', async () => {
+    const { cluster, configMaps } = collected();
+    const owner = await configMaps.create({ metadata: { name: 'owner' } });
+    const small = { ...reference(owner), kind: 'configmap' };
+    await configMaps.create({ metadata: { name: 'child', ownerReferences: [small] } });
+    await configMaps.create({ metadata: { name: 'orphan', ownerReferences: [{ ...small, name: 'n', uid: NOBODY }] } });
+    await configMaps.create({ metadata: { name: 'other', ownerReferences: [{ ...small, kind: 'configmaps' }] } });
+    await cluster.settle();
+    expect(await names(cluster)).toEqual(['child', 'other', 'owner']);
+    await configMaps.delete('owner');
+    await cluster.settle();
+    expect(await names(cluster)).toEqual(['other']);
+  });
+
   test('a version that nobody serves is an unknown kind as well', async () => {
     const { cluster, configMaps } = collected();
     const old = { apiVersion: 'apps/v1beta1', kind: 'Deployment', name: 'd', uid: NOBODY };

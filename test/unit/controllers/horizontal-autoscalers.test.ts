@@ -1,7 +1,7 @@
 /**
  * HorizontalPodAutoscalers: what they recommend, how far they go, and what they say about it.
  */
-import { defineKind, status as statusPath } from 'orchplane';
+import { defineKind, type ScalePaths, status as statusPath } from 'orchplane';
 import {
   type HorizontalAutoscalersOptions,
   horizontalAutoscalers,
@@ -210,34 +210,38 @@ describe('targets', () => {
     expect((await self.events())[0]).toContain('FailedGetScale');
   });
 
-  test('custom kinds with a scale are scaled too', async () => {
-    const self = await scaled({ metrics: uses('100m', '100m') });
+  /** Defines farms; with a scale, if it is said where that looks. */
+  async function defineFarms({ cluster }: Awaited<ReturnType<typeof scaled>>, scale?: ScalePaths) {
     const body = { type: 'object', 'x-orch-preserve-unknown-fields': true } as const;
-    await self.cluster.api(CustomResourceDefinition).create({
+    const openAPIV3Schema = { type: 'object', properties: { spec: body, status: body } } as const;
+    const subresources = { status: {}, ...(scale === undefined ? {} : { scale }) };
+    await cluster.api(CustomResourceDefinition).create({
       metadata: { name: 'farms.example.com' },
       spec: {
         group: 'example.com',
         scope: 'Namespaced',
         names: { plural: 'farms', singular: 'farm', kind: 'Farm', listKind: 'FarmList' },
-        versions: [
-          {
-            name: 'v1',
-            served: true,
-            storage: true,
-            schema: { openAPIV3Schema: { type: 'object', properties: { spec: body, status: body } } },
-            subresources: {
-              status: {},
-              scale: {
-                specReplicasPath: '.spec.replicas',
-                statusReplicasPath: '.status.replicas',
-                labelSelectorPath: '.status.selector',
-              },
-            },
-          },
-        ],
+        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema }, subresources }],
       },
     });
-    await self.cluster.settle();
+    await cluster.settle();
+  }
+
+  test('custom kinds without a scale are said to be missing', async () => {
+    const scaleTargetRef = { apiVersion: 'example.com/v1', kind: 'Farm', name: 'f' };
+    const self = await scaled({ spec: { scaleTargetRef }, metrics: uses('100m', '100m') });
+    await defineFarms(self);
+    const { conditions } = await later(self);
+    expect(conditions[0]).toMatch(/current scale: farms\.example\.com "f" not found$/);
+  });
+
+  test('custom kinds with a scale are scaled too', async () => {
+    const self = await scaled({ metrics: uses('100m', '100m') });
+    await defineFarms(self, {
+      specReplicasPath: '.spec.replicas',
+      statusReplicasPath: '.status.replicas',
+      labelSelectorPath: '.status.selector',
+    });
     const Farm = defineKind({
       apiVersion: 'example.com/v1',
       kind: 'Farm',

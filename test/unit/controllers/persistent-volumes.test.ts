@@ -234,8 +234,8 @@ describe('the end', () => {
     expect(await at.said('v')).toEqual([['VolumeFailedDelete', message]]);
   });
 
-  test('a path for the while goes with its claim', async () => {
-    await bound({ persistentVolumeReclaimPolicy: 'Delete' }, { hostPath: { path: '/tmp/x' } });
+  test.each(['/tmp/x', '/data/tmp/x'])('%s is for the while, and goes with its claim', async (path) => {
+    await bound({ persistentVolumeReclaimPolicy: 'Delete' }, { hostPath: { path } });
     await dropClaim();
     expect(await at.findVolume('v')).toBeUndefined();
   });
@@ -281,6 +281,26 @@ describe('the end', () => {
       ['ClaimMisbound', 'Two claims are bound to the same volume, this one is bound incorrectly'],
     ]);
     expect(await at.claimPhase('d')).toBe('Lost');
+  });
+});
+
+describe('a claim whose volume is made to refer to another of its name', () => {
+  test.each([
+    ['by another uid', '11111111-2222-3333-4444-555555555555', 'Released'],
+    ['by no uid', '', 'Available'],
+  ])('%s: it is bound incorrectly', async (_, uid, phase) => {
+    await at.volume('v');
+    await at.claim('c');
+    expect(await at.given('c')).toBe('v');
+    await at.cluster.api(PersistentVolume).edit('v', (draft) => {
+      if (draft.spec.claimRef !== undefined) draft.spec.claimRef = { ...draft.spec.claimRef, uid };
+    });
+    await at.settle();
+    expect(await at.volumePhase('v')).toBe(phase);
+    expect((await at.findClaim('c'))?.status).toEqual({ phase: 'Lost' });
+    expect(await at.said('c')).toEqual([
+      ['ClaimMisbound', 'Two claims are bound to the same volume, this one is bound incorrectly'],
+    ]);
   });
 });
 

@@ -1,7 +1,15 @@
 /** What the status of a quota says, and when it is counted anew. */
-import { defineKind } from 'orchplane';
+import { defineKind, mergePatch, strategicPatch } from 'orchplane';
 import { controllers, resourceQuotas } from 'orchplane/controllers';
-import { ConfigMap, CustomResourceDefinition, Pod, ResourceQuota, Secret, Service } from 'orchplane/kinds';
+import {
+  ConfigMap,
+  CustomResourceDefinition,
+  PersistentVolumeClaim,
+  Pod,
+  ResourceQuota,
+  Secret,
+  Service,
+} from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
@@ -91,6 +99,77 @@ test('a pod that is given a deadline moves from one scope to the other', async (
     draft.spec.activeDeadlineSeconds = 5;
   });
   expect(await used()).toEqual({ pods: '0' });
+});
+
+test('a service with fewer ports of its type gives them back when something else is the reason to count', async () => {
+  await makeQuota({ 'services.nodeports': '5' });
+  const services = cluster.api(Service);
+  const [web, more] = [
+    { name: 'web', port: 80 },
+    { name: 'more', port: 81 },
+  ];
+  await services.create({ metadata: { name: 's' }, spec: { type: 'NodePort', ports: [web, more] } });
+  await services.create({ metadata: { name: 't' }, spec: { ports: [web] } });
+  await services.edit('s', (draft) => {
+    draft.spec.ports = [web] as never;
+  });
+  expect(await used()).toEqual({ 'services.nodeports': '2' });
+  await services.delete('t');
+  expect(await used()).toEqual({ 'services.nodeports': '1' });
+});
+
+test('a pod that is to have less gives it back when its containers are said to have less', async () => {
+  await makeQuota({ 'requests.cpu': '2' });
+  await pod('a');
+  const pods = cluster.api(Pod);
+  const says = (cpu: string) => {
+    const container = { name: 'c', image: 'i', imageID: '', ready: true, restartCount: 0 };
+    const containerStatuses = [{ ...container, resources: { requests: { cpu } } }];
+    return pods.status.patch('a', mergePatch({ status: { containerStatuses } }));
+  };
+  await says('250m');
+  await pods
+    .subresource('resize')
+    .patch('a', strategicPatch({ spec: { containers: [{ name: 'c', resources: { requests: { cpu: '100m' } } }] } }));
+  expect(await used()).toEqual({ 'requests.cpu': '250m' });
+  await says('100m');
+  expect(await used()).toEqual({ 'requests.cpu': '100m' });
+});
+
+test('a pod that is said to run again is not counted again for that', async () => {
+  await makeQuota({ pods: '2' });
+  await pod('a');
+  for (const phase of ['Succeeded', 'Running'] as const) {
+    await cluster.api(Pod).status.patch('a', mergePatch({ status: { phase } }));
+    expect(await used()).toEqual({ pods: '0' });
+  }
+});
+
+test('any change of a claim is a reason to count claims', async () => {
+  await makeQuota({ persistentvolumeclaims: '5' });
+  const claims = cluster.api(PersistentVolumeClaim);
+  await claims.create({
+    metadata: { name: 'c' },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  });
+  await cluster.settle();
+  await cluster.api(ResourceQuota).status.patch('q', mergePatch({ status: { used: { persistentvolumeclaims: '4' } } }));
+  expect(await used()).toEqual({ persistentvolumeclaims: '4' });
+  await claims.patch('c', mergePatch({ metadata: { labels: { a: 'b' } } }));
+  expect(await used()).toEqual({ persistentvolumeclaims: '1' });
+});
+
+test('what is left is written as those write it who are left', async () => {
+  await makeQuota({ 'requests.memory': '9Gi' });
+  for (const [name, memory] of [
+    ['a', '500M'],
+    ['b', '1Gi'],
+    ['c', '2Gi'],
+  ] as const) {
+    await pod(name, { containers: [{ name: 'c', image: 'i', resources: { requests: { memory } } }] });
+  }
+  await cluster.api(Pod).delete('a');
+  expect(await used()).toEqual({ 'requests.memory': '3Gi' });
 });
 
 test('a changed spec is counted anew, and forgets what it is no longer about', async () => {

@@ -239,6 +239,15 @@ describe('tokens of service accounts', () => {
     expect((await accounts.get('robot')).secrets).toEqual([{ name: 'other' }]);
   });
 
+  test('an account of another uid is not asked to forget a secret', async () => {
+    const { cluster, secrets, accounts, make } = await withRobot();
+    await accounts.patch('robot', mergePatch({ secrets: [{ name: 't' }] }));
+    expect(await make('t', { [nameKey]: 'robot', [uidKey]: 'other' })).toBeUndefined();
+    await cluster.settle();
+    expect(await secrets.find('t')).toBeUndefined();
+    expect((await accounts.get('robot')).secrets).toEqual([{ name: 't' }]);
+  });
+
   test('what cannot be signed now is signed later', async () => {
     const { cluster, failures, make } = await withRobot();
     const stop = cluster.use((request, next) => {

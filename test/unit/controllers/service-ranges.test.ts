@@ -134,11 +134,14 @@ describe('addresses', () => {
     expect(await self.events()).toEqual([]);
   });
 
-  test('that were deleted are written down again', async () => {
+  test('that were deleted are written down again, but not at once', async () => {
     const self = await serving([clusterAddresses()]);
     await serve(self, 'svc', '10.0.0.9');
     await parents(self);
     await self.cluster.api(IPAddress).delete('10.0.0.9');
+    await self.cluster.clock.advance(179_000);
+    expect(await parents(self)).toEqual({});
+    await self.cluster.clock.advance(1_000);
     expect(await parents(self)).toEqual({ '10.0.0.9': 'svc' });
     const { metadata } = await self.cluster.api(IPAddress).get('10.0.0.9');
     expect(metadata.labels).toEqual(given);

@@ -59,6 +59,15 @@ test('each pod has its own claim, mounted under the name of the template', async
   ]);
 });
 
+test('a claim has all that its template says of itself, but for the name', async () => {
+  const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'm', uid: 'u' };
+  const metadata = { name: 'data', generateName: 'some-', finalizers: ['example.com/f'], ownerReferences: [owner] };
+  await make({ replicas: 1, volumeClaimTemplates: [{ metadata, spec: claimSpec }] as never });
+  const claim = await world.cluster.api(PersistentVolumeClaim).get('data-web-0');
+  expect(claim.metadata).toMatchObject({ generateName: 'some-', ownerReferences: [owner] });
+  expect(claim.metadata.finalizers).toContain('example.com/f');
+});
+
 test('a pod that comes back finds its claim, and claims outlive pods and set', async () => {
   await make();
   const { uid } = (await world.cluster.api(PersistentVolumeClaim).get('data-web-0')).metadata;

@@ -314,6 +314,26 @@ describe('what is served', () => {
     });
     expect((await api(cluster).get('a')).metadata.deletionTimestamp).toBe('2030-01-01T00:00:00Z');
   });
+
+  test('takes something new again once its objects are gone, as long as something else holds it', async () => {
+    const cluster = testCluster();
+    const widgets = await define(cluster);
+    await definitions(cluster).edit(WIDGETS, (draft) => {
+      draft.metadata.finalizers = ['example.com/hold'];
+    });
+    await widgets.create(widget('a'));
+    await definitions(cluster).delete(WIDGETS);
+    const { metadata, status } = await definitions(cluster).get(WIDGETS);
+    expect(metadata.finalizers).toEqual(['example.com/hold']);
+    expect(status?.conditions?.find(({ type }) => type === 'Terminating')).toMatchObject({
+      status: 'False',
+      reason: 'InstanceDeletionCompleted',
+    });
+    const { body } = await http(cluster)(`GET /apis/${GROUP}/v1`);
+    const [resource] = body['resources'] as { verbs: string[] }[];
+    expect(resource?.verbs).toContain('create');
+    expect((await widgets.create(widget('b'))).metadata.name).toBe('b');
+  });
 });
 
 test('a cluster without definitions among its kinds serves none', async () => {

@@ -26,6 +26,11 @@ import { COMPLETIONS_REACHED, deadlineLeft, isComplete, verdictOn } from './verd
 
 const WORKERS = 5;
 const BACKOFF = { firstMs: 1_000, longestMs: 60_000 };
+/**
+ * The reference gathers what happens to a Job and its pods for so long. Here a Job is looked at at once, unless it has just
+ * failed: each attempt is told in an event, and there must not be more of them than there.
+ */
+const GATHERING_MS = 1_000;
 
 /**
  * @example
@@ -64,8 +69,10 @@ class Jobs {
   }
 
   start(): void {
-    this.#jobs.onKey((key, { type, object }) => {
-      this.#queue.add(key);
+    this.#jobs.onKey((key, event) => {
+      const { type, object } = event;
+      if (type === 'MODIFIED' && event.previous.metadata.generation === object.metadata.generation) this.#add(key);
+      else this.#queue.add(key);
       const isGone = type === 'DELETED';
       if (isGone) this.#control.runs.delete(object.metadata.uid);
       if (isGone || endOf(object) !== undefined) this.#wakeUntracking(object);
@@ -77,10 +84,15 @@ class Jobs {
     );
   }
 
+  #add(key: string): void {
+    if (this.#queue.isPutOff(key)) this.#queue.addAfter(key, GATHERING_MS);
+    else this.#queue.add(key);
+  }
+
   /** The Job of a pod looks again; a pod that is tracked and has none is looked at itself. */
   #wake(pod: StoredPod, controller: OwnerReference | undefined): void {
     const job = this.#jobOf(pod, controller);
-    if (job !== undefined) this.#queue.add(keyOf(job));
+    if (job !== undefined) this.#add(keyOf(job));
     if ((job === undefined || endOf(job) !== undefined) && isTracked(pod, this.#control.marks)) {
       this.#untracking.add(keyOf(pod));
     }
@@ -88,7 +100,7 @@ class Jobs {
 
   #wakeAdopters(pod: StoredPod): void {
     const { namespace = '', labels } = pod.metadata;
-    for (const job of this.#selecting(namespace, labels)) this.#queue.add(keyOf(job));
+    for (const job of this.#selecting(namespace, labels)) this.#add(keyOf(job));
   }
 
   #wakeUntracking(job: StoredJob): void {
@@ -146,7 +158,10 @@ class Jobs {
     isChanged ||= active !== (status.active ?? 0) || ready !== status.ready || terminating !== status.terminating;
     Object.assign(status, { active, ready, terminating });
     await track(this.#control, { picture, status, verdict, isChanged });
-    if (failure !== undefined) throw failure.error;
+    if (failure !== undefined) {
+      if (this.#queue.seen(key)) this.#queue.addAfter(key, GATHERING_MS);
+      throw failure.error;
+    }
     return { requeueAfterMs: waitMs };
   }
 

@@ -123,7 +123,7 @@ type ClaimTemplate = NonNullable<StoredSet['spec']['volumeClaimTemplates']>[numb
 
 function newClaim(set: StoredSet, template: ClaimTemplate, name: string): PersistentVolumeClaimInput {
   const { metadata, spec } = template;
-  const { annotations, finalizers } = metadata;
+  const { annotations, finalizers, generateName, ownerReferences } = metadata;
   const labels = { ...metadata.labels, ...set.spec.selector.matchLabels };
   return {
     metadata: {
@@ -132,6 +132,8 @@ function newClaim(set: StoredSet, template: ClaimTemplate, name: string): Persis
       ...(Object.keys(labels).length === 0 ? {} : { labels }),
       ...(annotations === undefined ? {} : { annotations: { ...annotations } }),
       ...(finalizers === undefined ? {} : { finalizers: [...finalizers] }),
+      ...(generateName === undefined ? {} : { generateName }),
+      ...(ownerReferences === undefined ? {} : { ownerReferences: ownerReferences.map((owner) => ({ ...owner })) }),
     },
     spec: copyJson(spec) as NonNullable<PersistentVolumeClaimInput['spec']>,
   };

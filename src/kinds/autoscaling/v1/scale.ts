@@ -63,13 +63,18 @@ interface Scalable {
   readonly status?: { readonly replicas?: number };
 }
 
+interface ScaleParticulars extends Pick<SubresourceView, 'missing'> {
+  readonly selector?: (live: ApiObject) => string;
+}
+
 /**
  * The `scale` address of a workload with `spec.replicas` and `status.replicas`. Its selector is `spec.selector` read as
  * a LabelSelector; a kind whose selector has another form says how it reads as text.
  */
-export function scaleSubresource(about: { readonly selector?: (live: ApiObject) => string } = {}): SubresourceView {
-  const { selector = selectorText } = about;
+export function scaleSubresource(about: ScaleParticulars = {}): SubresourceView {
+  const { selector = selectorText, ...others } = about;
   return Object.freeze({
+    ...others,
     type: 'view' as const,
     verbs: ['get', 'patch', 'update'] as const,
     kind: Scale,

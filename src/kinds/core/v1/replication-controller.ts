@@ -115,7 +115,10 @@ export const ReplicationController: Kind<
   },
   subresources: {
     status: statusSubresource({ validateUpdate: statusProblems }),
-    scale: scaleSubresource({ selector: selectorText }),
+    scale: scaleSubresource({
+      selector: selectorText,
+      missing: ({ resource }) => ({ group: 'autoscaling', resource: `${resource}/scale` }),
+    }),
   },
 });
 

@@ -76,8 +76,9 @@ describe('keys', () => {
     const { queue, rest } = queueOf(async (key) => {
       log.push(key);
       if (log.length > 1) return;
+      expect(queue.seen(key)).toBe(false);
       queue.add(key);
-      queue.seen(key);
+      expect(queue.seen(key)).toBe(true);
       await first.opened;
     });
     queue.open();
@@ -107,6 +108,25 @@ describe('keys', () => {
     second.open();
     await again.rest();
     expect(log).toEqual(['a', 'a']);
+  });
+
+  test('that have failed are put off until the next attempt', async () => {
+    let fails = true;
+    const clock = fakeClock();
+    const { queue, rest } = queueOf(
+      async () => {
+        if (fails) throw new Error('not now');
+      },
+      { clock, backoff: { firstMs: 1_000, longestMs: 1_000 } },
+    );
+    queue.open();
+    queue.addAfter('later', 500);
+    queue.add('a');
+    await rest();
+    expect([queue.isPutOff('a'), queue.isPutOff('later'), queue.isPutOff('b')]).toEqual([true, false, false]);
+    fails = false;
+    await clock.advance(1_000);
+    expect(queue.isPutOff('a')).toBe(false);
   });
 
   test('that change while they are looked at are looked at again, never twice at once', async () => {

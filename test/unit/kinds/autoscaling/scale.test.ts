@@ -1,5 +1,7 @@
 /** What `/scale` of a workload shows and changes. */
-import { Scale } from 'orchplane/kinds';
+import { mergePatch, type Patch, StatusError } from 'orchplane';
+import { Deployment, ReplicaSet, ReplicationController, Scale, StatefulSet } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { scaleSubresource } from '../../../../src/kinds/autoscaling/v1/scale.js';
 import type { WriteContext } from '../../../../src/kinds/kind.js';
@@ -43,5 +45,63 @@ describe('a scale', () => {
     expect(Scale.strategy.validate?.(live({ replicas: -1 }), context)).toEqual([
       { type: 'invalid', field: 'spec.replicas', message: 'Invalid value: -1: must be greater than or equal to 0' },
     ]);
+  });
+});
+
+const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+const input = { metadata: { name: 'w' }, spec: { selector: { matchLabels: { a: 'b' } }, template } };
+const cases = {
+  deployments: [Deployment, input],
+  replicasets: [ReplicaSet, input],
+  statefulsets: [StatefulSet, input],
+  replicationcontrollers: [ReplicationController, { ...input, spec: { selector: { a: 'b' }, template } }],
+} as const;
+
+async function statusOf(failing: Promise<unknown>) {
+  const error = await failing.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!StatusError.is(error)) throw error;
+  return error.status;
+}
+
+describe('the scale of a workload', () => {
+  test.each([
+    [Deployment, 'deployments/scale', 'apps'],
+    [ReplicaSet, 'replicasets/scale', 'apps'],
+    [StatefulSet, 'statefulsets', 'apps'],
+    [ReplicationController, 'replicationcontrollers/scale', 'autoscaling'],
+  ])('that is not there: $kind', async (workload, kind, group) => {
+    const scales = testCluster()
+      .api(workload as typeof Deployment)
+      .subresource('scale');
+    expect(await statusOf(scales.get('none'))).toMatchObject({
+      code: 404,
+      message: `${kind}.${group} "none" not found`,
+      details: { name: 'none', group, kind },
+    });
+  });
+
+  test.each(Object.keys(cases) as (keyof typeof cases)[])('is that of one object: %s', async (plural) => {
+    const [workload, made] = cases[plural];
+    const api = testCluster().api(workload as typeof Deployment);
+    const { uid } = (await api.create(made as typeof input)).metadata;
+    const scales = api.subresource('scale');
+    const group = plural === 'replicationcontrollers' ? '' : '.apps';
+    const why = `Precondition failed: UID in precondition: x, UID in object meta: ${uid}`;
+    const patch: Patch<unknown> = mergePatch({ metadata: { uid: 'x' }, spec: { replicas: 2 } });
+    expect(await statusOf(scales.patch('w', patch as never))).toMatchObject({
+      code: 409,
+      message: `Operation cannot be fulfilled on ${plural}/scale${group} "w": ${why}`,
+    });
+    const folder = plural === 'replicationcontrollers' ? 'controllers' : plural;
+    const put = { metadata: { name: 'w', uid: 'x' }, spec: { replicas: 2 } };
+    expect(await statusOf(scales.update('w', put))).toMatchObject({
+      code: 409,
+      message: `Operation cannot be fulfilled on ${plural}${group} "w": StorageError: invalid object, Code: 4, Key: /registry/${folder}/default/w, ResourceVersion: 0, AdditionalErrorMsg: ${why}`,
+    });
+    expect((await api.get('w')).spec.replicas).toBe(1);
+    expect((await scales.update('w', { ...put, metadata: { name: 'w', uid } })).spec.replicas).toBe(2);
   });
 });

@@ -1,5 +1,6 @@
 /** Jobs: what is generated, what is refused, what may change. */
 import { mergePatch } from 'orchplane';
+import { createFetchHandler } from 'orchplane/http';
 import { Job } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
@@ -13,6 +14,30 @@ const input = (more: object = {}, metadata: object = {}) => ({
   spec: { template: { spec }, ...more },
 });
 const indexed = { completionMode: 'Indexed', completions: 5 };
+
+const PRESERVED =
+  'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning';
+
+describe('who deletes jobs is told of their pods', () => {
+  const handle = () => createFetchHandler(testCluster());
+  const jobs = 'http://cluster/apis/batch/v1/namespaces/default/jobs';
+  test.each<[string, string, object | undefined, number]>([
+    ['of a collection', jobs, undefined, 200],
+    ['of one that is not there', `${jobs}/none`, undefined, 404],
+    ['of another one', `${jobs}/j`, { preconditions: { uid: 'x' } }, 409],
+    ['that is there', `${jobs}/j`, undefined, 200],
+  ])('%s', async (_what, url, body, code) => {
+    const fetch = handle();
+    const headers = { 'content-type': 'application/json' };
+    await fetch(new Request(jobs, { method: 'POST', headers, body: JSON.stringify(input()) }));
+    const remove = (options: object = {}) =>
+      fetch(new Request(url, { method: 'DELETE', headers, body: JSON.stringify({ ...body, ...options }) }));
+    const quiet = await remove({ propagationPolicy: 'Orphan', dryRun: ['All'] });
+    expect([quiet.status, quiet.headers.get('warning')]).toEqual([code, null]);
+    const answer = await remove();
+    expect([answer.status, answer.headers.get('warning')]).toEqual([code, `299 - "${PRESERVED}"`]);
+  });
+});
 
 describe('a job', () => {
   test('selects its own pods, and is labelled like them', async () => {

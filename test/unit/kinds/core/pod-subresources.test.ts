@@ -358,7 +358,18 @@ describe('an eviction', () => {
     expect(await evict()).toMatchObject(refused('The disruption budget b is still being processed by the server.'));
     await budgetStatus({ currentHealthy: 1, desiredHealthy: 1 });
     expect(await evict()).toMatchObject(refused('The disruption budget b needs 1 healthy pods and has 1 currently'));
-    await budgetStatus({ disruptionsAllowed: 1 });
+    // The same words where nobody could count.
+    const failed = {
+      type: 'DisruptionAllowed',
+      status: 'False',
+      reason: 'SyncFailed',
+      message: 'no',
+      observedGeneration: 1,
+    };
+    const conditions = [{ ...failed, lastTransitionTime: NOW }];
+    await budgetStatus({ currentHealthy: 0, desiredHealthy: 0, conditions });
+    expect(await evict()).toMatchObject(refused('The disruption budget b needs 0 healthy pods and has 0 currently'));
+    await budgetStatus({ currentHealthy: 1, desiredHealthy: 1, disruptionsAllowed: 1, conditions: null });
     expect((await evict('p', {}, '?dryRun=All')).code).toBe(201);
     expect((await evict()).code).toBe(201);
     expect((await budgets().get('b')).status).toMatchObject({

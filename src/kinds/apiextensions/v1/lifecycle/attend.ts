@@ -19,6 +19,7 @@ import {
   conditionOf,
   type Definition,
   isServed,
+  isTerminating,
   isTrue,
   sameCondition,
   withCondition,
@@ -130,7 +131,10 @@ class DefinitionAttendant implements Attendant {
     this.#serve(name);
     this.#step(name, (definition) => this.#establish(definition));
     const definition = this.#live(name);
-    if (definition !== undefined && this.#isWaited(definition)) this.#finish(definition);
+    if (definition === undefined || !this.#isWaited(definition)) return;
+    this.#finish(definition);
+    // It takes nothing new, or something new again.
+    this.#serve(name);
   }
 
   /** Writes what a step wants to have changed, if anything. */
@@ -199,9 +203,8 @@ class DefinitionAttendant implements Attendant {
   #serve(name: string): void {
     const definition = this.#live(name);
     if (definition === undefined || !isServed(definition)) return;
-    const { spec, status, metadata } = definition;
-    const isTerminating = metadata.deletionTimestamp !== undefined;
-    const basis = [spec, status.acceptedNames, isTerminating];
+    const { spec, status } = definition;
+    const basis = [spec, status.acceptedNames, isTerminating(definition)];
     const before = this.#serving.get(name);
     if (before !== undefined && deepEqual(before.basis, basis)) return;
     const made = versionsOf(definition, this.#server);

@@ -17,6 +17,11 @@ export function isTrue(definition: Definition, type: string): boolean {
   return conditionOf(definition, type)?.status === 'True';
 }
 
+/** While its objects are being removed it takes no new ones; once they are gone it does, if something else still holds it. */
+export function isTerminating(definition: Definition): boolean {
+  return isTrue(definition, 'Terminating');
+}
+
 /** Its kind is served from its first acceptance on, whatever is asked for later. */
 export function isServed(definition: Definition): boolean {
   return isTrue(definition, 'NamesAccepted') || isTrue(definition, 'Established');

@@ -67,7 +67,7 @@ export const StatefulSet: Kind<StatefulSet, StatefulSetInput, 'Namespaced', 'sta
     warnings,
   },
   subresources: {
-    scale: scaleSubresource(),
+    scale: scaleSubresource({ missing: (object) => object }),
     status: statusSubresource({ validateUpdate: statusProblems }),
   },
   columns: [

@@ -137,11 +137,8 @@ function spend(
   });
 }
 
+/** Also where nobody could count, and both numbers are 0. */
 function whyNone({ metadata, status }: PodDisruptionBudget): string {
-  const condition = (status.conditions ?? []).find(({ type }) => type === 'DisruptionAllowed');
-  if (condition?.reason === 'SyncFailed') {
-    return `The disruption budget ${metadata.name} does not allow evicting pods currently because it failed sync: ${condition.message}`;
-  }
   const { desiredHealthy, currentHealthy } = status;
   return `The disruption budget ${metadata.name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`;
 }
