@@ -31,6 +31,7 @@ export type OptionalPart =
   | 'lifecycle'
   | 'initial'
   | 'columns'
+  | 'rowConditions'
   | 'keptAsVersion'
   | 'rules'
   | 'custom'
@@ -86,6 +87,7 @@ export function buildKind<Result extends Kind>(
     lifecycle: described.lifecycle,
     initial: described.initial,
     columns: described.columns,
+    rowConditions: described.rowConditions,
     keptAsVersion: described.keptAsVersion,
     rules: described.rules,
     custom: described.custom,

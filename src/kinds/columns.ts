@@ -21,3 +21,11 @@ export interface Column {
   readonly isHidden?: boolean;
   readonly cell: (object: ApiObject, context: CellContext) => unknown;
 }
+
+/** Something about an object that clients may want to know before they show its row. */
+export interface RowCondition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+}

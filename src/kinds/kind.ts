@@ -15,7 +15,7 @@ import type { ObjectNode } from '../schema/structural.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import type { AccessReader } from './access.js';
 import type { Attendant, AttendedServer } from './attendant.js';
-import type { Column } from './columns.js';
+import type { Column, RowCondition } from './columns.js';
 import type { CustomForm, Judgement } from './custom-form.js';
 import type { FeatureGates } from './feature-gates.js';
 import type { Lifecycle } from './lifecycle.js';
@@ -89,6 +89,8 @@ export interface Kind<
   readonly initial?: (dialect: Dialect, now: string, served: () => readonly GroupVersion[]) => readonly InitialObject[];
   /** What a table shows of it; absent: its name and when it was created. */
   readonly columns?: readonly Column[];
+  /** What a row of a table says of its object besides the cells; absent or empty: nothing. */
+  readonly rowConditions?: (object: ApiObject) => readonly RowCondition[];
   /** The version in which the reference server keeps it, where that is not the one in which we do; clients see a hash. */
   readonly keptAsVersion?: string;
   /** Rules in CEL that it was defined with. */

@@ -45,10 +45,14 @@ export function tableOf(
     apiVersion: options.apiVersion,
     metadata,
     columnDefinitions: options.withoutColumns === true ? null : definitionsOf(columns),
-    rows: objects.map((object) => ({
-      cells: columns.map((column) => column.cell(object, options)),
-      object: includedPart(object, options),
-    })),
+    rows: objects.map((object) => {
+      const conditions = kind.rowConditions?.(object) ?? [];
+      return {
+        cells: columns.map((column) => column.cell(object, options)),
+        ...(conditions.length === 0 ? {} : { conditions }),
+        object: includedPart(object, options),
+      };
+    }),
   };
 }
 

@@ -1,10 +1,10 @@
 /** Objects as tables, and as metadata alone, over HTTP. */
 import { createFetchHandler } from 'orchplane/http';
-import { ConfigMap, IPAddress } from 'orchplane/kinds';
+import { ConfigMap, IPAddress, Pod } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { defineKind } from '../../../src/index.js';
+import { defineKind, mergePatch } from '../../../src/index.js';
 
 const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 
@@ -42,6 +42,23 @@ describe('a table', () => {
       { name: 'Data', type: 'string', format: '', description: expect.any(String), priority: 0 },
       { name: 'Age', type: 'string', format: '', description: expect.any(String), priority: 0 },
     ]);
+  });
+
+  test('says of pods that they have come to their end', async () => {
+    const pods = cluster.api(Pod);
+    for (const name of ['p', 'q', 'r']) {
+      await pods.create({ metadata: { name }, spec: { containers: [{ name: 'c', image: 'i' }] } });
+    }
+    await pods.status.patch('q', mergePatch({ status: { phase: 'Succeeded' } }));
+    await pods.status.patch('r', mergePatch({ status: { phase: 'Failed', reason: 'Evicted' } }));
+    const { body } = await call('/api/v1/namespaces/default/pods');
+    const completed = { type: 'Completed', status: 'True' };
+    expect(body.rows.map(({ conditions }: { conditions?: unknown }) => conditions)).toEqual([
+      undefined,
+      [{ ...completed, reason: 'Succeeded', message: 'The pod has completed successfully.' }],
+      [{ ...completed, reason: 'Failed', message: 'The pod failed.' }],
+    ]);
+    expect(Object.keys(body.rows[2])).toEqual(['cells', 'conditions', 'object']);
   });
 
   test('of a page tells how to go on', async () => {

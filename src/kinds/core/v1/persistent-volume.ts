@@ -14,7 +14,7 @@ import { statusSubresource } from '../../shared/strategies.js';
 import { persistentVolumeColumns } from './persistent-volume/columns.js';
 import { volumeSourceDefaults } from './persistent-volume/defaults.js';
 import { persistentVolumeSpec } from './persistent-volume/spec.js';
-import { volumeProblems, volumeUpdateProblems } from './persistent-volume/validate.js';
+import { mountOptionsProblems, volumeProblems, volumeUpdateProblems } from './persistent-volume/validate.js';
 import { volumeWarnings } from './persistent-volume/warnings.js';
 
 export type {
@@ -55,7 +55,10 @@ export const PersistentVolume: Kind<PersistentVolume, PersistentVolumeInput, 'Cl
     defaults: (draft) => volumeSourceDefaults(volumeOf(draft).spec),
     prepareForCreate,
     prepareForUpdate: dropDisabled,
-    validate: (object, context) => volumeProblems(named(object), context),
+    validate: (object, context) => [
+      ...volumeProblems(named(object), context),
+      ...mountOptionsProblems(object.metadata.annotations, volumeOf(object).spec, context.dialect),
+    ],
     validateUpdate,
     warnings: (object, _live, { dialect }) => volumeWarnings(object, dialect),
   },
@@ -90,6 +93,7 @@ function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext)
   return [
     ...repeatedMetadataProblems(next),
     ...found,
+    ...mountOptionsProblems(next.metadata.annotations, volumeOf(next).spec, context.dialect),
     ...finalizerProblems(next),
     ...found,
     ...volumeUpdateProblems(volumeOf(next).spec, spec, context),

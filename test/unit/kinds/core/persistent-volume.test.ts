@@ -211,7 +211,7 @@ describe('a volume', () => {
     const cluster = testCluster();
     const volumes = cluster.with({ onWarning: (warning) => warnings.push(warning) }).api(PersistentVolume);
     const key = 'failure-domain.beta.orch.io/zone';
-    const annotations = { 'volume.beta.orch.io/storage-class': 'c' };
+    const annotations = { 'volume.beta.orch.io/storage-class': 'c', 'volume.beta.orch.io/mount-options': 'ro' };
     const older = ['app.orch.io/created-by', 'scheduler.alpha.orch.io/preferAvoidPods', 'node-role.orch.io/master'];
     const matchExpressions = [key, ...older].map((label) => ({ key: label, operator: 'Exists' }));
     const path = 'spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions';
@@ -227,6 +227,7 @@ describe('a volume', () => {
     );
     expect(warnings).toEqual([
       'metadata.annotations[volume.beta.orch.io/storage-class]: deprecated since v1.8; use "storageClassName" attribute instead',
+      'metadata.annotations[volume.beta.orch.io/mount-options]: deprecated since v1.31; use "mountOptions" attribute instead',
       'spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.',
       `${path}[0].key: ${key} is deprecated since v1.17; use "topology.orch.io/zone" instead`,
       `${path}[1].key: ${older[0]} is deprecated since v1.9`,
@@ -265,10 +266,25 @@ describe('an update', () => {
         ['volumeMode', 'Invalid value: "Block": field is immutable'],
         [
           'nodeAffinity',
-          'Invalid value: core.VolumeNodeAffinity{Required:(*core.NodeSelector)(0xc000000000)}: field is immutable',
+          'Invalid value: core.VolumeNodeAffinity{Required:(*core.NodeSelector)(0xc000000000)}: field is immutable, except for updating from beta label to GA',
         ],
       ),
     );
+    await expect(change({ nfs, nodeAffinity: affinity('a') }, { nfs })).rejects.toMatchObject(
+      refusal(['nodeAffinity', 'Invalid value: "null": field is immutable, except for updating from beta label to GA']),
+    );
+  });
+
+  test('may have mount options in an annotation where its driver takes some', async () => {
+    const annotations = { 'volume.beta.orch.io/mount-options': 'ro' };
+    const volumes = testCluster().api(PersistentVolume);
+    await expect(volumes.create(input({ hostPath: { path: '/x' } }, { annotations }))).rejects.toMatchObject(
+      refusal([
+        'metadata.annotations.volume.beta.orch.io/mount-options',
+        'Forbidden: may not specify mount options for this volume type',
+      ]),
+    );
+    await expect(volumes.create(input({ nfs }, { annotations }))).resolves.toBeDefined();
   });
 
   test('may name a place where none was, and a label by its new name', async () => {

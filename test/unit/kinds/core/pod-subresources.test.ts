@@ -477,6 +477,15 @@ describe('a resize', () => {
     ]);
   });
 
+  test('is not for containers with claims', async () => {
+    const claims = [{ name: 'r' }];
+    const resourceClaims = [{ name: 'r', resourceClaimName: 'c' }];
+    await create({ resourceClaims, containers: [{ ...container, resources: { requests, limits, claims } }] });
+    expect(await refusals(resize({ requests: { ...requests, cpu: '150m' }, limits, claims }))).toContain(
+      'spec: Forbidden: only cpu and memory resources are mutable',
+    );
+  });
+
   test('keeps what happens when resources change', async () => {
     await create({ containers: [{ ...container, resources: { requests, limits } }] });
     const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }];

@@ -494,6 +494,10 @@ describe('warnings about a pod', () => {
       'spec.nodeSelector[beta.orch.io/os]: deprecated since v1.14; use "orch.io/os" instead',
     ],
     [
+      { nodeSelector: { 'node-role.orch.io/master': '' } },
+      'spec.nodeSelector[node-role.orch.io/master]: use "node-role.orch.io/control-plane" instead',
+    ],
+    [
       { topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'z', whenUnsatisfiable: 'DoNotSchedule' }] },
       'spec.topologySpreadConstraints[0].labelSelector: a null labelSelector results in matching no pod',
     ],

@@ -15,6 +15,7 @@ import { accessModeProblems, classNameProblems, volumeModeProblems } from '../cl
 import { deprecatedNodeLabels } from './deprecated-labels.js';
 import { volumeSourceProblems } from './source-rules.js';
 import type { InlineVolumeSpec, PersistentVolumeSource, PersistentVolumeSpec, VolumeNodeAffinity } from './spec.js';
+import { mountOptionsAnnotation } from './warnings.js';
 
 /** A volume, as far as its rules look at it. */
 interface Volume {
@@ -159,7 +160,8 @@ export function volumeUpdateProblems(
   if (live.nodeAffinity !== undefined) {
     const { nodeAffinity: now } = spec;
     const before = withRenamedLabels(live.nodeAffinity, now, context.dialect);
-    if (!deepEqual(now, before)) found.push(invalid('nodeAffinity', affinityDump(now), 'field is immutable'));
+    const detail = 'field is immutable, except for updating from beta label to GA';
+    if (!deepEqual(now, before)) found.push(invalid('nodeAffinity', affinityDump(now), detail));
   }
   return [...found, ...attributesClassUpdateProblems(spec, live, context)];
 }
@@ -231,4 +233,34 @@ function attributesClassUpdateProblems(
     found.push(forbidden(CLASS_PATH, 'update from non-nil value to nil is forbidden'));
   }
   return found;
+}
+
+/** Whose drivers take mount options. */
+const MOUNTED_WITH_OPTIONS = [
+  'gcePersistentDisk',
+  'awsElasticBlockStore',
+  'glusterfs',
+  'nfs',
+  'rbd',
+  'quobyte',
+  'iscsi',
+  'cinder',
+  'cephfs',
+  'azureFile',
+  'vsphereVolume',
+  'azureDisk',
+  'photonPersistentDisk',
+] as const;
+
+/** The annotation of old is for volumes that can be mounted with options; the field is for all. */
+export function mountOptionsProblems(
+  annotations: Readonly<Record<string, string>> | undefined,
+  spec: PersistentVolumeSpec,
+  dialect: Dialect,
+): FieldError[] {
+  const annotation = mountOptionsAnnotation(dialect);
+  if (annotations === undefined || !Object.hasOwn(annotations, annotation)) return [];
+  if (MOUNTED_WITH_OPTIONS.some((source) => spec[source] !== undefined)) return [];
+  const path = childPath('metadata.annotations', annotation);
+  return [forbidden(path, 'may not specify mount options for this volume type')];
 }

@@ -19,6 +19,18 @@ export function classAnnotationWarnings({ metadata }: ApiObject, dialect: Dialec
   return [`${path}: deprecated since v1.8; use "storageClassName" attribute instead`];
 }
 
+/** The annotation that held mount options before there was a field for them. */
+export function mountOptionsAnnotation(dialect: Dialect): string {
+  return dialect.subkey('volume.beta', 'mount-options');
+}
+
+function mountOptionsWarnings({ metadata }: ApiObject, dialect: Dialect): string[] {
+  const annotation = mountOptionsAnnotation(dialect);
+  if (!Object.hasOwn(metadata.annotations ?? {}, annotation)) return [];
+  const path = keyPath('metadata.annotations', annotation);
+  return [`${path}: deprecated since v1.31; use "mountOptions" attribute instead`];
+}
+
 /** Drivers that are gone, with the words for their paths. */
 const GONE: readonly (readonly [source: keyof PersistentVolumeSource, path: string, when: string])[] = [
   ['cephfs', 'spec.cephfs', 'deprecated in v1.28, non-functional in v1.31+'],
@@ -39,6 +51,7 @@ export function volumeWarnings(object: ApiObject, dialect: Dialect): string[] {
       : [];
   return [
     ...classAnnotationWarnings(object, dialect),
+    ...mountOptionsWarnings(object, dialect),
     ...recycled,
     ...labelWarnings(spec, dialect),
     ...GONE.filter(([source]) => spec[source] !== undefined).map(([, path, when]) => `${path}: ${when}`),

@@ -4,6 +4,7 @@
 import type { Dialect } from '../../../../meta/dialect.js';
 import { childPath, keyPath } from '../../../../meta/field-error.js';
 import { labelValueProblems } from '../../../../meta/names.js';
+import { labelDeprecation } from '../persistent-volume/deprecated-labels.js';
 import type { NodeSelectorTerm } from '../scheduling-types.js';
 import type { PodSpec } from './pod-spec.js';
 
@@ -17,10 +18,9 @@ export function schedulingWarnings(
   dialect: Dialect,
 ): { readonly nodes: string[]; readonly affinity: string[] } {
   const { nodeSelector = {}, affinity, topologySpreadConstraints = [] } = spec;
-  const old = oldLabels(dialect);
   // The label is named again where the path does not end in it.
   const named = (where: string, label: string) => {
-    const why = old.get(label);
+    const why = labelDeprecation(label, dialect);
     return why === undefined ? [] : [`${where}: ${label} is ${why}`];
   };
   const keysOf = (where: string, { matchExpressions = [] }: NodeSelectorTerm) =>
@@ -35,7 +35,7 @@ export function schedulingWarnings(
   return {
     nodes: [
       ...Object.keys(nodeSelector).flatMap((key) => {
-        const why = old.get(key);
+        const why = labelDeprecation(key, dialect);
         return why === undefined ? [] : [`${keyPath(childPath(at, 'nodeSelector'), key)}: ${why}`];
       }),
       ...(required?.nodeSelectorTerms ?? []).flatMap((term, index) =>
@@ -88,15 +88,4 @@ function podAffinityWarnings(at: string, affinity: PodSpec['affinity']): string[
 
 function nullSelector(where: string): string {
   return `${where}: a null labelSelector results in matching no pod`;
-}
-
-function oldLabels(dialect: Dialect): ReadonlyMap<string, string> {
-  const since = (version: string, label: string) => `deprecated since ${version}; use "${label}" instead`;
-  return new Map([
-    [dialect.subkey('beta', 'arch'), since('v1.14', dialect.key('arch'))],
-    [dialect.subkey('beta', 'os'), since('v1.14', dialect.key('os'))],
-    [dialect.subkey('failure-domain.beta', 'region'), since('v1.17', dialect.subkey('topology', 'region'))],
-    [dialect.subkey('failure-domain.beta', 'zone'), since('v1.17', dialect.subkey('topology', 'zone'))],
-    [dialect.subkey('beta', 'instance-type'), since('v1.17', dialect.subkey('node', 'instance-type'))],
-  ]);
 }

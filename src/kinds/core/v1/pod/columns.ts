@@ -3,7 +3,8 @@
  */
 import type { ApiObject } from '../../../../meta/object.js';
 import { timeToMs } from '../../../../meta/time.js';
-import type { CellContext, Column } from '../../../columns.js';
+import { own } from '../../../../util/json.js';
+import type { CellContext, Column, RowCondition } from '../../../columns.js';
 import { ageColumn, NONE, nameColumn, since, textColumn } from '../../../shared/common-columns.js';
 import { conditionOf } from './conditions.js';
 import type { Pod } from './pod.js';
@@ -40,6 +41,17 @@ export const podColumns: readonly Column[] = [
     },
   ),
 ];
+
+const COMPLETED = { type: 'Completed', status: 'True' } as const;
+const ROW_CONDITIONS: Readonly<Record<string, readonly RowCondition[]>> = {
+  Succeeded: [{ ...COMPLETED, reason: 'Succeeded', message: 'The pod has completed successfully.' }],
+  Failed: [{ ...COMPLETED, reason: 'Failed', message: 'The pod failed.' }],
+};
+
+/** Pods that have come to their end, so that clients can leave them out. */
+export function podRowConditions(object: ApiObject): readonly RowCondition[] {
+  return own(ROW_CONDITIONS, podOf(object).status?.phase ?? '') ?? [];
+}
 
 interface Summary {
   ready: number;

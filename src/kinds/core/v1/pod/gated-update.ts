@@ -29,7 +29,7 @@ export function gatedAffinityProblems(
   const after = termsOf(next);
   if (before.length !== after.length) {
     const detail = 'no additions/deletions to non-empty NodeSelectorTerms list are allowed';
-    return [invalid(at, verbatim(dumpText('[]NodeSelectorTerm', after)), detail)];
+    return [invalid(at, verbatim(dumpText('[]NodeSelectorTerm', after.length === 0 ? undefined : after)), detail)];
   }
   return before.flatMap((term, index) => {
     const now = after[index];

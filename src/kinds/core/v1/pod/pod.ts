@@ -9,7 +9,7 @@ import type { Kind } from '../../../kind.js';
 import { podConnections } from '../connections.js';
 import { podSpec } from '../pod-spec/pod-spec.js';
 import { Binding, bindPod } from './binding.js';
-import { podColumns } from './columns.js';
+import { podColumns, podRowConditions } from './columns.js';
 import { ephemeralContainersSubresource } from './ephemeral-containers.js';
 import { Eviction, evictPod } from './eviction.js';
 import { resizeSubresource } from './resize.js';
@@ -34,6 +34,7 @@ export const Pod: Kind<
   body: shape,
   strategy: podStrategy,
   columns: podColumns,
+  rowConditions: podRowConditions,
   connections: podConnections,
   subresources: {
     binding: { type: 'action', verbs: ['create'], kind: Binding, run: bindPod },

@@ -149,7 +149,10 @@ function memoryChange(next: string | undefined, before: string | undefined): str
   return Quantity.parse(next).cmp(Quantity.parse(before)) < 0 ? 'decreased' : undefined;
 }
 
-/** The container with the amounts it had of what can be resized. A list that was not there is not looked at. */
+/**
+ * The container with the amounts it had of what can be resized. A list that was not there is not looked at. Claims are left
+ * out, as in the reference: a container that has some is never taken for the one it was.
+ */
 function withLiveAmounts(container: Container, before: Container): Container {
   const resources: ResourceRequirements = {};
   for (const list of ['limits', 'requests'] as const) {
@@ -159,6 +162,5 @@ function withLiveAmounts(container: Container, before: Container): Container {
     const restored = Object.entries(live).filter(([name]) => RESIZABLE.includes(name));
     resources[list] = Object.fromEntries([...kept, ...restored]);
   }
-  const { claims } = container.resources;
-  return { ...container, resources: claims === undefined ? resources : { ...resources, claims } };
+  return { ...container, resources };
 }

@@ -111,7 +111,6 @@ function topologyProblems({ metadata }: ApiObject, dialect: Dialect): FieldError
 function typeProblems(spec: ServiceSpec): FieldError[] {
   const found: FieldError[] = [];
   if (!spec.ports?.length && !isHeadless(spec) && spec.type !== 'ExternalName') found.push(required('spec.ports'));
-  if (spec.type === 'LoadBalancer') found.push(...nodeAgentProblems(spec));
   if ((spec.type === 'LoadBalancer' || spec.type === 'NodePort') && isHeadless(spec)) {
     found.push(invalid('spec.clusterIPs[0]', 'None', `may not be set to 'None' for ${spec.type} services`));
   }
@@ -124,17 +123,6 @@ function typeProblems(spec: ServiceSpec): FieldError[] {
   const name = (spec.externalName ?? '').replace(/\.$/, '');
   if (name === '') return [...found, required('spec.externalName')];
   return [...found, ...each('spec.externalName', name, dnsSubdomainProblems(name))];
-}
-
-/** The port on which every node takes orders. */
-const NODE_AGENT_PORT = 10250;
-
-/** Load balancers of some providers open more than they are told to. */
-function nodeAgentProblems({ ports = [] }: ServiceSpec): FieldError[] {
-  const detail = `may not expose port ${NODE_AGENT_PORT} externally since it is used by kubelet`;
-  return ports.flatMap(({ port }, index) =>
-    port === NODE_AGENT_PORT ? [invalid(keyPath('spec.ports', index), port, detail)] : [],
-  );
 }
 
 function portListProblems({ ports = [] }: ServiceSpec): FieldError[] {
