@@ -478,12 +478,14 @@ describe('a resize', () => {
   });
 
   test('is not for containers with claims', async () => {
-    const claims = [{ name: 'r' }];
+    const own = testCluster({ featureGates: { DynamicResourceAllocation: true } }).api(Pod);
+    const resources = { requests, limits, claims: [{ name: 'r' }] };
     const resourceClaims = [{ name: 'r', resourceClaimName: 'c' }];
-    await create({ resourceClaims, containers: [{ ...container, resources: { requests, limits, claims } }] });
-    expect(await refusals(resize({ requests: { ...requests, cpu: '150m' }, limits, claims }))).toContain(
-      'spec: Forbidden: only cpu and memory resources are mutable',
-    );
+    await own.create({ metadata: { name: 'p' }, spec: { resourceClaims, containers: [{ ...container, resources }] } });
+    const less = [{ ...container, resources: { ...resources, requests: { ...requests, cpu: '150m' } } }];
+    expect(
+      await refusals(own.subresource('resize').patch('p', mergePatch({ spec: { containers: less } } as never))),
+    ).toEqual(['spec: Forbidden: only cpu and memory resources are mutable']);
   });
 
   test('keeps what happens when resources change', async () => {
