@@ -118,7 +118,7 @@ export function decodeDocument(document: ParsedBody, target: DecodeTarget, refus
   }
   refuseUnknownFields(findings, served, (why) => refusals.unfit(why, gvk));
   const draft = asDraft(value, document.value, served);
-  return { draft, warnings: fieldValidation === 'Warn' ? findings : [] };
+  return { draft, warnings: fieldValidation === 'Warn' ? warningsOf(found, target) : [] };
 }
 
 /** Whether a document says of itself, letter by letter, that it is what the address is about: nearly all do. */
@@ -151,7 +151,7 @@ function decodeCustom(document: ParsedBody, target: DecodeTarget, refusals: Refu
   }
   const draft = asDraft(decoded.value, document.value, served);
   draft.kind = kind;
-  return { draft, warnings: fieldValidation === 'Warn' ? findings : [] };
+  return { draft, warnings: fieldValidation === 'Warn' ? warningsOf(found, target) : [] };
 }
 
 function requireKnown(gvk: GroupVersionKind, { served, registry }: DecodeTarget, refusals: Refusals): ServedKind {
@@ -177,6 +177,11 @@ export function refuseUnknownFields(
 /** All in one finding, as the reader of YAML gives it. */
 function repetitions(repeatedKeys: readonly string[]): string {
   return ['yaml: unmarshal errors:', ...repeatedKeys].join('\n  ');
+}
+
+/** A warning is one line, so each key that is repeated gets its own. */
+function warningsOf(found: readonly string[], { repeatedKeys }: DecodeTarget): readonly string[] {
+  return repeatedKeys === undefined ? found : [...repeatedKeys, ...found];
 }
 
 /** `where` as messages say it: `version "v1"`. */

@@ -9,7 +9,7 @@ import { decode } from '../schema/decode.js';
 import { DecodeError } from '../schema/decode-scalar.js';
 import { objectFromZod } from '../schema/from-zod.js';
 import { int64, namedString, optional, pointer, struct } from '../schema/hints.js';
-import { claimedBeforehand, unreadable } from './decode-body.js';
+import { claimedBeforehand, claimedType, unreadable } from './decode-body.js';
 
 const schema = objectFromZod(
   struct('DeleteOptions', {
@@ -31,7 +31,9 @@ export function deleteOptionsOf(request: ApiRequest): RequestOptions {
   if (request.body === undefined) return request.options;
   const claimed = claimedBeforehand(request.body, errors.plain);
   try {
-    const { value } = decode(schema, nullAsEmpty(request.body.read()));
+    const body = nullAsEmpty(request.body.read());
+    claimedType(body.value, errors.plain);
+    const { value } = decode(schema, body);
     checkKind(value['kind']);
     return value as RequestOptions;
   } catch (error) {

@@ -17,7 +17,7 @@ import type { ResourceQuota } from '../../kinds/core/v1/resource-quota.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import type { ResourceList } from '../../kinds/shared/resources.js';
 import type { ApiObject } from '../../meta/object.js';
-import { Quantity } from '../../meta/quantity.js';
+import { Quantity, type QuantityFormat } from '../../meta/quantity.js';
 import { deepEqual, own, setOwn } from '../../util/json.js';
 
 /** One resource as far as the quota is about it. */
@@ -27,6 +27,8 @@ interface Part {
   readonly names: readonly string[];
   readonly totals: Map<string, Quantity>;
   readonly shares: Map<string, Amounts>;
+  /** How many shares write an amount of a name in a format; see {@link formatKey}. */
+  readonly formats: Map<string, number>;
   /** Objects on their way out, by uid: how much they count for changes with time alone. */
   readonly going: Map<string, ApiObject>;
 }
@@ -60,7 +62,7 @@ export class Tally {
     const evaluator = evaluatorFor(gvr, this.#terms);
     const names = evaluator.measured(this.#names, this.#terms);
     const totals = new Map(names.map((name) => [name, Quantity.zero]));
-    const part: Part = { evaluator, names, totals, shares: new Map(), going: new Map() };
+    const part: Part = { evaluator, names, totals, shares: new Map(), formats: new Map(), going: new Map() };
     this.#parts.set(storage, part);
     for (const object of objects) this.#set(part, object);
   }
@@ -122,29 +124,40 @@ export class Tally {
     }
   }
 
-  #share({ shares, totals }: Part, uid: string, share: Amounts): void {
+  #share({ shares, totals, formats }: Part, uid: string, share: Amounts): void {
     const before = shares.get(uid) ?? NOTHING;
     if (isSame(before, share)) return;
     if (share.size === 0) shares.delete(uid);
     else shares.set(uid, share);
-    for (const [name, amount] of share) totals.set(name, (totals.get(name) ?? Quantity.zero).add(amount));
+    const note = (name: string, { format }: Quantity, more: number) => {
+      const key = formatKey(name, format);
+      formats.set(key, (formats.get(key) ?? 0) + more);
+    };
+    for (const [name, amount] of share) {
+      note(name, amount, 1);
+      totals.set(name, (totals.get(name) ?? Quantity.zero).add(amount));
+    }
     for (const [name, amount] of before) {
+      note(name, amount, -1);
       const total = (totals.get(name) ?? Quantity.zero).sub(amount);
-      totals.set(name, inFormatOf(shares, name, total));
+      const isInUse = total.isZero() || (formats.get(formatKey(name, total.format)) ?? 0) > 0;
+      totals.set(name, isInUse ? total : inFormatOf(shares, name, total));
     }
   }
 }
 
+function formatKey(name: string, format: QuantityFormat): string {
+  return `${name} ${format}`;
+}
+
 /** A total is printed in the format of what was counted first; when nothing of that format is left, in that of the rest. */
 function inFormatOf(shares: ReadonlyMap<string, Amounts>, name: string, total: Quantity): Quantity {
-  let other: Quantity | undefined;
   for (const share of shares.values()) {
     const amount = share.get(name);
-    if (amount?.format === total.format) return total;
-    other ??= amount;
+    // A sum has the format of its first part.
+    if (amount !== undefined) return amount.add(total.sub(amount));
   }
-  // A sum has the format of its first part.
-  return other === undefined ? total : other.add(total.sub(other));
+  return total;
 }
 
 const NOTHING: Amounts = new Map();

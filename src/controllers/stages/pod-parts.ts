@@ -8,6 +8,7 @@ import type {
   PodStatusInput,
 } from '../../kinds/core/v1/pod/status.js';
 import { digitsFromText } from '../../util/ids.js';
+import { copyJson } from '../../util/json.js';
 import { podCondition, type StoredPod } from '../workloads/pod-state.js';
 
 /** Where a pod is on the network. */
@@ -80,12 +81,21 @@ export function creatingStatus(pod: StoredPod, { hostIP }: PodPlace, now: string
   };
 }
 
-/** Containers that ran have ended with this exit code; what had ended before stays. */
+/** Containers that ran have ended with this exit code, those beside them too; what had ended before stays. */
 export function endedStatus(pod: StoredPod, exitCode: number, now: string): PodStatusInput {
   const phase = exitCode === 0 ? 'Succeeded' : 'Failed';
-  const { containers } = pod.spec;
+  const { containers, initContainers = [] } = pod.spec;
+  const { initContainerStatuses } = pod.status;
+  const sidecar = (status: NonNullable<typeof initContainerStatuses>[number]): ContainerStatusInput => {
+    const container = initContainers.find(({ name }) => name === status.name);
+    const { running } = status.state;
+    if (container === undefined || running === undefined) return copyJson(status) as ContainerStatusInput;
+    const state = terminated(exitCode, running.startedAt ?? now, now);
+    return { ...containerStatus(pod, container, { state, isReady: false, restarts: status.restartCount }) };
+  };
   return {
     phase,
+    ...(initContainerStatuses === undefined ? {} : { initContainerStatuses: initContainerStatuses.map(sidecar) }),
     conditions: podConditions(pod, { hasSandbox: false, isInitialized: true, unready: [], ended: phase }, now),
     startTime: pod.status.startTime ?? now,
     containerStatuses: containers.map((container) => {

@@ -2,12 +2,12 @@
  * Types that kinds of every group use: selectors, conditions, references.
  */
 import * as z from 'zod';
-import { int64, optional, pointer, time, timeOrNull, words } from '../../schema/hints.js';
+import { int64, namedString, optional, pointer, time, timeOrNull, words } from '../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../schema/type.js';
 
 const labelSelectorRequirementShape = () => ({
   key: z.string(),
-  operator: z.string(),
+  operator: namedString('v1.LabelSelectorOperator'),
   values: optional(z.array(z.string())),
 });
 export interface LabelSelectorRequirement extends Output<typeof labelSelectorRequirementShape> {}

@@ -155,7 +155,8 @@ function ownerProblems(owners: readonly DeepReadonly<OwnerReference>[], problems
   let quarrels = 0;
   for (const owner of owners) {
     const version = owner.apiVersion.slice(owner.apiVersion.indexOf('/') + 1);
-    if (version === '')
+    // What has more than two parts is no version at all.
+    if (version === '' || version.includes('/'))
       problems.push(invalid(childPath(field, 'apiVersion'), owner.apiVersion, 'version must not be empty'));
     for (const part of NEVER_EMPTY) {
       if (owner[part] === '') problems.push(invalid(childPath(field, part), '', `${part} must not be empty`));

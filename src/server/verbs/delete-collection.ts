@@ -30,10 +30,10 @@ export function deleteCollection(
   const about = { served, dryRun, deletion: options as Readonly<Record<string, unknown>>, isCollective: true };
   const whole = startJob(context, request, about);
   const { warnings } = whole;
-  warnOfDeletion(deletion, whole);
   const listed = () => chain(admit('mutate', { operation: 'DELETE' }, whole), () => readList(context, request, served));
   return warned(warnings, () =>
     chain(listed(), (list) => {
+      warnOfDeletion(deletion, whole);
       const deleteItem = (item: ApiObject) => {
         // Each item is deleted where it is, which the request for all of them does not say.
         const namespace = item.metadata.namespace;

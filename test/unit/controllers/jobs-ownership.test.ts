@@ -1,5 +1,5 @@
 /** Whose pods are whose: selectors, adoption, orphans, Jobs that others manage; and requests that are refused. */
-import { defineAdmission } from 'orchplane';
+import { defineAdmission, mergePatch } from 'orchplane';
 import { Job, Namespace, Pod } from 'orchplane/kinds';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FINALIZER, JobWorld, template } from './job-world.js';
@@ -138,6 +138,19 @@ describe('requests that are refused', () => {
     refuseCreates = false;
     await world.advance(60);
     expect(await world.status()).toMatchObject({ active: 4 });
+  });
+
+  test('what is asked of a Job while an attempt fails is done at once', async () => {
+    refuseCreates = true;
+    await world.make({});
+    const undo = world.cluster.use((request, next) => {
+      if (request.verb !== 'create' || request.resource.resource !== 'pods') return next();
+      undo();
+      const suspended = world.cluster.api(Job).patch('j', mergePatch({ spec: { suspend: true } }));
+      return suspended.then(() => next());
+    });
+    await world.advance(1);
+    expect(await world.conditions()).toEqual(['Suspended=True JobSuspended']);
   });
 
   test('a Job whose pods cannot be deleted has not failed yet', async () => {

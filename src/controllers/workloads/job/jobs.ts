@@ -159,10 +159,16 @@ class Jobs {
     Object.assign(status, { active, ready, terminating });
     await track(this.#control, { picture, status, verdict, isChanged });
     if (failure !== undefined) {
-      if (this.#queue.seen(key)) this.#queue.addAfter(key, GATHERING_MS);
+      if (this.#isStill(key, job) && this.#queue.seen(key)) this.#queue.addAfter(key, GATHERING_MS);
       throw failure.error;
     }
     return { requeueAfterMs: waitMs };
+  }
+
+  /** Nobody has asked for something else, or for another Job of that name. */
+  #isStill(key: string, { metadata }: StoredJob): boolean {
+    const now = this.#jobs.at(key)?.metadata;
+    return now?.uid === metadata.uid && now.generation === metadata.generation;
   }
 
   #claim(job: StoredJob): Promise<StoredPod[]> {

@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
 import { forbidden, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
-import { labelSelectorObjectErrors } from '../../../meta/labels.js';
+import { type LabelSelectorObject, labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { dns1035LabelProblems, dnsSubdomainProblems, pathSegmentProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { optional, pointer, words } from '../../../schema/hints.js';
@@ -180,12 +180,23 @@ export function bindingColumns(specOf: (object: ApiObject) => BindingSpec): Colu
   ];
 }
 
-/** Parameters found by selector have no name, and show as such. */
+/** Whether parameters are in namespaces is not known here; those that are found by a selector show it. */
 function paramRefCell(ref: ParamRef | undefined): string {
-  if (ref === undefined) return '<unset>';
-  const { name = '', namespace = '' } = ref;
-  if (name === '') return '*';
-  return namespace === '' ? name : `${namespace}/${name}`;
+  const { name = '', namespace = '', selector } = ref ?? {};
+  if (name !== '') return `${namespace === '' ? '*' : namespace}/${name}`;
+  return selector === undefined ? '<unset>' : selectorText(selector);
+}
+
+/** As the reference prints such a structure. */
+function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelectorObject): string {
+  const labels = Object.keys(matchLabels)
+    .sort()
+    .map((key) => `${key}: ${matchLabels[key]},`);
+  const expressions = matchExpressions.map(
+    ({ key, operator, values = [] }) =>
+      `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(' ')}],},`,
+  );
+  return `&LabelSelector{MatchLabels:map[string]string{${labels.join('')}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join('')}},}`;
 }
 
 function paramRefErrors(ref: ParamRef, path: string): FieldError[] {

@@ -2,14 +2,14 @@
  * Where a pod may run: tolerations, node selectors, topology terms.
  */
 import * as z from 'zod';
-import { int64, optional, pointer } from '../../../schema/hints.js';
+import { int64, namedString, optional, pointer } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 
 const tolerationShape = () => ({
   key: optional(z.string()),
-  operator: optional(z.string()),
+  operator: optional(namedString('v1.TolerationOperator')),
   value: optional(z.string()),
-  effect: optional(z.string()),
+  effect: optional(namedString('v1.TaintEffect')),
   tolerationSeconds: pointer(int64()),
 });
 export interface Toleration extends Output<typeof tolerationShape> {}
@@ -18,7 +18,7 @@ export const toleration: Type<Toleration, TolerationInput> = type('Toleration', 
 
 const nodeSelectorRequirementShape = () => ({
   key: z.string(),
-  operator: z.string(),
+  operator: namedString('v1.NodeSelectorOperator'),
   values: optional(z.array(z.string())),
 });
 export interface NodeSelectorRequirement extends Output<typeof nodeSelectorRequirementShape> {}

@@ -116,7 +116,7 @@ function sliceOf(object: ApiObject | DraftObject): EndpointSlice {
 function hasChanged(next: ApiObject, live: ApiObject): boolean {
   const parts = ['addressType', 'endpoints', 'ports'];
   return (
-    parts.some((part) => !deepEqual(next[part], live[part])) ||
+    parts.some((part) => !deepEqual(next[part] ?? [], live[part] ?? [])) ||
     !deepEqual(next.metadata.labels ?? {}, live.metadata.labels ?? {})
   );
 }

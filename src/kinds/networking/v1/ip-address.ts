@@ -78,8 +78,10 @@ function parentProblems(parent: ParentReference | undefined): FieldError[] {
 
 function validateUpdate(next: ApiObject, live: ApiObject): readonly FieldError[] {
   const parent = parentOf(next);
-  if (deepEqual(parent, parentOf(live))) return [];
-  return [invalid('spec.parentRef', parent === undefined ? null : dumpParent(parent), 'field is immutable')];
+  const problems = parentProblems(parent);
+  if (deepEqual(parent, parentOf(live))) return problems;
+  const shown = parent === undefined ? null : dumpParent(parent);
+  return [...problems, invalid('spec.parentRef', shown, 'field is immutable')];
 }
 
 function dumpParent({ group = '', resource, namespace = '', name }: ParentReference) {

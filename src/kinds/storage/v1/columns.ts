@@ -1,7 +1,9 @@
 /**
  * What tables of storage kinds show.
  */
+import type { Dialect } from '../../../meta/dialect.js';
 import type { ApiObject } from '../../../meta/object.js';
+import { own } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
 import { ageColumn, countColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import type { CSIDriver } from './csi-driver.js';
@@ -65,8 +67,21 @@ export const csiNodeColumns: readonly Column[] = [
   ageColumn,
 ];
 
+/** The name, and whether it is the one that is taken where none is named. */
+function classNameColumn(annotations: (dialect: Dialect) => readonly string[]): Column {
+  return {
+    ...nameColumn,
+    cell: ({ metadata }, { dialect }) => {
+      const isDefault = annotations(dialect).some((key) => own(metadata.annotations ?? {}, key) === 'true');
+      return isDefault ? `${metadata.name} (default)` : metadata.name;
+    },
+  };
+}
+
 export const storageClassColumns: readonly Column[] = [
-  nameColumn,
+  classNameColumn((dialect) =>
+    ['storageclass', 'storageclass.beta'].map((at) => dialect.subkey(at, 'is-default-class')),
+  ),
   textColumn('Provisioner', 'Who makes the volumes.', (object) => storageClass(object).provisioner),
   textColumn(
     'ReclaimPolicy',
@@ -84,7 +99,10 @@ export const storageClassColumns: readonly Column[] = [
 
 export const volumeAttachmentColumns: readonly Column[] = [
   nameColumn,
-  textColumn('Attacher', 'The driver that does the work.', (object) => attachment(object).spec.attacher),
+  {
+    ...textColumn('Attacher', 'The driver that does the work.', (object) => attachment(object).spec.attacher),
+    format: 'name',
+  },
   textColumn(
     'PV',
     'The volume that is attached.',
@@ -96,7 +114,7 @@ export const volumeAttachmentColumns: readonly Column[] = [
 ];
 
 export const volumeAttributesClassColumns: readonly Column[] = [
-  nameColumn,
+  classNameColumn((dialect) => [dialect.subkey('volumeattributesclass.alpha', 'is-default-class')]),
   textColumn('DriverName', 'The driver that knows the attributes.', (object) => object['driverName']),
   ageColumn,
 ];

@@ -15,6 +15,7 @@ import { always, mapList, optional, pointer, timeOrNull, words } from '../../../
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
+import { nameColumn, textColumn } from '../../shared/common-columns.js';
 import { statusSubresource } from '../../shared/strategies.js';
 
 const migratedResourceShape = () => ({
@@ -80,6 +81,13 @@ export const StorageVersionMigration: Kind<StorageVersionMigration, StorageVersi
     gate: 'StorageVersionMigrator',
     lifecycle: { introducedIn: '1.30', deprecatedIn: '1.33', removedIn: '1.36' },
     body: shape,
+    columns: [
+      { ...nameColumn, format: '' },
+      textColumn('Resource', 'What is written again.', (object) => {
+        const { resource = '', version = '', group = '' } = resourceOf(object) ?? {};
+        return `${resource}.${version}.${group}`;
+      }),
+    ],
     strategy: {
       unconditionalUpdate: false,
       statusApart: true,

@@ -410,6 +410,11 @@ test('tables show what policies and bindings are about', () => {
   for (const kind of [ValidatingAdmissionPolicyBinding, MutatingAdmissionPolicyBinding] as Kind[]) {
     expect(cells(kind, { policyName: 'p' })).toEqual(['a', 'p', '<unset>', '60s']);
     expect(cells(kind, { policyName: 'p', paramRef: { name: 'x', namespace: 'n' } })).toEqual(['a', 'p', 'n/x', '60s']);
-    expect(cells(kind, { policyName: 'p', paramRef: { selector: {} } })).toEqual(['a', 'p', '*', '60s']);
+    expect(cells(kind, { policyName: 'p', paramRef: { name: 'x' } })?.[2]).toBe('*/x');
+    const matchExpressions = [{ key: 'x', operator: 'In', values: ['a', 'b'] }];
+    const selector = { matchLabels: { c: 'd', a: 'b' }, matchExpressions };
+    expect(cells(kind, { policyName: 'p', paramRef: { selector } })?.[2]).toBe(
+      '&LabelSelector{MatchLabels:map[string]string{a: b,c: d,},MatchExpressions:[]LabelSelectorRequirement{LabelSelectorRequirement{Key:x,Operator:In,Values:[a b],},},}',
+    );
   }
 });

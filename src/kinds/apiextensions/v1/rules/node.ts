@@ -144,7 +144,8 @@ function setItemErrors({ items }: SchemaView, path: string, spell: ExtensionSpel
     return [invalid(`${path}.items.${spell('list-type')}`, items.listType, detail)];
   }
   if (items?.type === 'object' && items.mapType !== 'atomic') {
-    return [invalid(`${path}.items.${spell('map-type')}`, items.mapType, detail)];
+    // The reference shows the type of the list here.
+    return [invalid(`${path}.items.${spell('map-type')}`, items.listType, detail)];
   }
   return [];
 }

@@ -133,7 +133,9 @@ function derProblem(bytes: Uint8Array): string {
 
 const SEQUENCE = 16;
 
+/** Nothing at all is nil in the reference; an empty text, which is not, is taken for that too. */
 function dumpBytes(encoded: string) {
+  if (encoded === '') return verbatim('[]byte(nil)');
   const numbers = Array.from(atob(encoded), (character) => `0x${character.charCodeAt(0).toString(16)}`);
   return verbatim(`[]byte{${numbers.join(', ')}}`);
 }

@@ -1,0 +1,141 @@
+/** Answers that differed from the reference where no recording had looked. */
+import { mergePatch } from 'orchplane';
+import { controllers, readyPods, stages } from 'orchplane/controllers';
+import { createFetchHandler } from 'orchplane/http';
+import {
+  CertificateSigningRequest,
+  ConfigMap,
+  EndpointSlice,
+  IPAddress,
+  Pod,
+  StorageClass,
+  StorageVersionMigration,
+} from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { expect, test } from 'vitest';
+
+const HOST = 'http://cluster';
+const CORE = `${HOST}/api/v1/namespaces/default`;
+
+function start(options: Parameters<typeof testCluster>[0] = {}) {
+  const cluster = testCluster({ dialect: 'kubernetes', ...options });
+  const handle = createFetchHandler(cluster);
+  const call = async (method: string, url: string, body?: string, type = 'application/json') => {
+    const headers = { ...(body === undefined ? {} : { 'content-type': type }) };
+    const answer = await handle(new Request(url, { method, headers, ...(body === undefined ? {} : { body }) }));
+    return { status: answer.status, body: await answer.json(), warning: answer.headers.get('warning') };
+  };
+  const rows = async (path: string) => {
+    const headers = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' };
+    const table = await (await handle(new Request(HOST + path, { headers }))).json();
+    return { columns: table.columnDefinitions, cells: table.rows.map(({ cells }: { cells: unknown }) => cells) };
+  };
+  return { cluster, call, rows };
+}
+
+test('each key that YAML repeats is warned of, in a line of its own', async () => {
+  const { call } = start();
+  const body = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nodd: 1\ndata:\n  k: v\n  k: w\n';
+  expect((await call('POST', `${CORE}/configmaps`, body, 'application/yaml')).warning).toBe(
+    '299 - "line 7: key \\"k\\" already set in map", 299 - "unknown field \\"odd\\""',
+  );
+});
+
+test('a pod whose name is no host name is warned of', async () => {
+  const { call } = start();
+  const spec = { containers: [{ name: 'c', image: 'i' }] };
+  const { warning } = await call('POST', `${CORE}/pods`, JSON.stringify({ metadata: { name: 'a.b' }, spec }));
+  expect(warning).toBe(
+    '299 - "metadata.name: this is used in the Pod\'s hostname, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]"',
+  );
+});
+
+test('an owner of a version with three parts has none', async () => {
+  const owner = { apiVersion: 'a/b/c', kind: 'K', name: 'n', uid: 'u' };
+  const created = start()
+    .cluster.api(ConfigMap)
+    .create({ metadata: { name: 'o', ownerReferences: [owner] } });
+  await expect(created).rejects.toThrow(
+    'metadata.ownerReferences.apiVersion: Invalid value: "a/b/c": version must not be empty',
+  );
+});
+
+test('options of a delete that are no object', async () => {
+  const { call } = start();
+  const { status, body } = await call('DELETE', `${CORE}/configmaps/a`, '[]');
+  expect([status, body.message]).toEqual([
+    500,
+    expect.stringMatching(/^couldn't get version\/kind; json parse error: json: cannot unmarshal array into Go value/),
+  ]);
+});
+
+test('words of other types than text are called by their names', async () => {
+  const { call } = start();
+  const spec = { containers: [{ name: 'c', image: 'i' }], tolerations: [{ effect: 1 }] };
+  const { body } = await call('POST', `${CORE}/pods`, JSON.stringify({ metadata: { name: 'p' }, spec }));
+  expect(body.message).toMatch(/of type v1\.TaintEffect$/);
+});
+
+test('tables of migrations and of the default class', async () => {
+  const { cluster, rows } = start({
+    featureGates: { StorageVersionMigrator: true },
+    runtimeConfig: { 'api/all': true },
+  });
+  const resource = { group: 'apps', version: 'v1', resource: 'deployments' };
+  await cluster.api(StorageVersionMigration).create({ metadata: { name: 'm' }, spec: { resource } });
+  const migrations = await rows('/apis/storagemigration.k8s.io/v1alpha1/storageversionmigrations');
+  expect(migrations.cells).toEqual([['m', 'deployments.v1.apps']]);
+  expect(migrations.columns).toMatchObject([
+    { name: 'Name', format: '' },
+    { name: 'Resource', format: '' },
+  ]);
+  const annotations = { 'storageclass.kubernetes.io/is-default-class': 'true' };
+  await cluster.api(StorageClass).create({ metadata: { name: 'd', annotations }, provisioner: 'p' });
+  await cluster.api(StorageClass).create({ metadata: { name: 'e' }, provisioner: 'p' });
+  const classes = await rows('/apis/storage.k8s.io/v1/storageclasses');
+  expect(classes.cells.map(([name]: [string]) => name)).toEqual(['d (default)', 'e']);
+});
+
+test('a slice that is written again with nothing in it has not changed', async () => {
+  const slices = start().cluster.api(EndpointSlice);
+  const empty = { metadata: { name: 's' }, addressType: 'IPv4', endpoints: [], ports: [] } as const;
+  const { resourceVersion } = (await slices.create(empty as never)).metadata;
+  expect((await slices.update(empty as never)).metadata).toMatchObject({ generation: 1, resourceVersion });
+});
+
+test('a changed parent of an address is judged as a new one, too', async () => {
+  const addresses = start().cluster.api(IPAddress);
+  const parentRef = { resource: 'services', namespace: 'n', name: 's' };
+  await addresses.create({ metadata: { name: '10.0.0.9' }, spec: { parentRef } });
+  await expect(addresses.patch('10.0.0.9', mergePatch({ spec: { parentRef: null } }) as never)).rejects.toThrow(
+    '[spec.parentRef: Required value, spec.parentRef: Invalid value: "null": field is immutable]',
+  );
+});
+
+test('a request for a certificate that is not there is nil', async () => {
+  const requests = start().cluster.api(CertificateSigningRequest);
+  const spec = { signerName: 'example.com/a', usages: ['client auth'] };
+  await expect(requests.create({ metadata: { name: 'r' }, spec } as never)).rejects.toThrow(
+    'spec.request: Invalid value: []byte(nil): PEM block type must be CERTIFICATE REQUEST',
+  );
+});
+
+test('a pod that is killed takes its sidecars with it', async () => {
+  const { cluster } = start({ controllers: controllers([stages(readyPods({ grace: 'kept' }))]) });
+  const pods = cluster.api(Pod);
+  await pods.create({
+    metadata: { name: 'p', finalizers: ['example.com/hold'] },
+    spec: {
+      containers: [{ name: 'c', image: 'i' }],
+      initContainers: [{ name: 's', image: 'i', restartPolicy: 'Always' }],
+    },
+  });
+  await cluster.settle();
+  await pods.delete('p');
+  await cluster.clock.advance(30_000);
+  const { status } = await pods.get('p');
+  expect(status.initContainerStatuses).toMatchObject([
+    { name: 's', ready: false, state: { terminated: { exitCode: 137 } } },
+  ]);
+  await cluster.close();
+});
