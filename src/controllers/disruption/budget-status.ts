@@ -4,7 +4,6 @@
 
 import type { ObjectOf } from '../../kinds/kind.js';
 import type { PodDisruptionBudget } from '../../kinds/policy/v1/pod-disruption-budget.js';
-import type { LabelSelectorObject } from '../../meta/labels.js';
 import { timeToMs } from '../../meta/time.js';
 import { deepEqual } from '../../util/json.js';
 import { isPodReady, isTerminating, type StoredPod } from '../workloads/pod-state.js';
@@ -122,18 +121,4 @@ function withCondition(
   const condition: Condition = { type: TYPE, ...news, lastTransitionTime };
   if (before === undefined) return [...conditions, condition];
   return conditions.map((each) => (each === before ? condition : each));
-}
-
-/** A selector as events print it. */
-export function printSelector(selector: LabelSelectorObject | undefined): string {
-  if (selector === undefined) return 'nil';
-  const { matchLabels = {}, matchExpressions = [] } = selector;
-  const labels = Object.keys(matchLabels)
-    .sort()
-    .map((key) => `${key}: ${matchLabels[key]},`);
-  const expressions = matchExpressions.map(
-    ({ key, operator, values = [] }) =>
-      `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(' ')}],},`,
-  );
-  return `&LabelSelector{MatchLabels:map[string]string{${labels.join('')}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join('')}},}`;
 }

@@ -5,6 +5,7 @@
 
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import { PodDisruptionBudget } from '../../kinds/policy/v1/pod-disruption-budget.js';
+import { printSelector } from '../../kinds/shared/selector-dump.js';
 import { StatusError } from '../../meta/errors.js';
 import { quote } from '../../meta/go-text.js';
 import { scaleIntOrString } from '../../meta/int-or-string.js';
@@ -15,14 +16,7 @@ import { messageOf } from '../runtime/refusals.js';
 import { keyOf, type SharedInformer } from '../runtime/shared-informer.js';
 import type { Again, WorkQueue } from '../runtime/work-queue.js';
 import { isPodFinished, isTerminating, podCondition, type StoredPod } from '../workloads/pod-state.js';
-import {
-  budgetStatus,
-  disruptedPods,
-  failedStatus,
-  healthyPods,
-  printSelector,
-  type StoredBudget,
-} from './budget-status.js';
+import { budgetStatus, disruptedPods, failedStatus, healthyPods, type StoredBudget } from './budget-status.js';
 import { PodExpectations } from './expected-pods.js';
 
 /**

@@ -24,3 +24,17 @@ export function dumpLabels(labels: Labels | undefined): Verbatim {
 function dumpStrings(values: readonly string[] | undefined): string {
   return values === undefined ? '[]string(nil)' : renderValue(values);
 }
+
+/** A selector as events and tables print it. */
+export function printSelector(selector: LabelSelectorObject | undefined): string {
+  if (selector === undefined) return 'nil';
+  const { matchLabels = {}, matchExpressions = [] } = selector;
+  const labels = Object.keys(matchLabels)
+    .sort()
+    .map((key) => `${key}: ${matchLabels[key]},`);
+  const expressions = matchExpressions.map(
+    ({ key, operator, values = [] }) =>
+      `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(' ')}],},`,
+  );
+  return `&LabelSelector{MatchLabels:map[string]string{${labels.join('')}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join('')}},}`;
+}

@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
 import { forbidden, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
-import { type LabelSelectorObject, labelSelectorObjectErrors } from '../../../meta/labels.js';
+import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { dns1035LabelProblems, dnsSubdomainProblems, pathSegmentProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { optional, pointer, words } from '../../../schema/hints.js';
@@ -13,6 +13,7 @@ import { type Input, type Output, type Type, type } from '../../../schema/type.j
 import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { printSelector } from '../../shared/selector-dump.js';
 import { labelSelector } from '../../shared/types.js';
 import type { Accepted, DefinedExpressions } from '../expressions/definition.js';
 import type { MatchCondition, MatchResources } from './match-resources.js';
@@ -184,19 +185,7 @@ export function bindingColumns(specOf: (object: ApiObject) => BindingSpec): Colu
 function paramRefCell(ref: ParamRef | undefined): string {
   const { name = '', namespace = '', selector } = ref ?? {};
   if (name !== '') return `${namespace === '' ? '*' : namespace}/${name}`;
-  return selector === undefined ? '<unset>' : selectorText(selector);
-}
-
-/** As the reference prints such a structure. */
-function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelectorObject): string {
-  const labels = Object.keys(matchLabels)
-    .sort()
-    .map((key) => `${key}: ${matchLabels[key]},`);
-  const expressions = matchExpressions.map(
-    ({ key, operator, values = [] }) =>
-      `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(' ')}],},`,
-  );
-  return `&LabelSelector{MatchLabels:map[string]string{${labels.join('')}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join('')}},}`;
+  return selector === undefined ? '<unset>' : printSelector(selector);
 }
 
 function paramRefErrors(ref: ParamRef, path: string): FieldError[] {
