@@ -1,9 +1,9 @@
 /**
  * Claims and ingresses that name no class get the one that is marked as the default.
  */
+import { isDefaultClass, STORAGE_CLASS_MARKS } from '../../kinds/shared/default-class.js';
 import { serviceGroup } from '../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
-import { own } from '../../util/json.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { isFor, kindsOf } from './match.js';
 
@@ -17,7 +17,7 @@ export const defaultStorageClass: AdmissionPlugin = Object.freeze({
     const spec = request.object['spec'] as { storageClassName?: string };
     if (spec.storageClassName !== undefined || hasBetaClass(request.object, view)) return;
     const classes = view.list({ group: serviceGroup('storage'), resource: 'storageclasses' });
-    const chosen = markedAsDefault(classes, ['storageclass', 'storageclass.beta'], view);
+    const chosen = markedAsDefault(classes, STORAGE_CLASS_MARKS, view);
     if (chosen !== undefined) spec.storageClassName = chosen.metadata.name;
   },
 });
@@ -50,11 +50,9 @@ function markedAsDefault(
   subdomains: readonly string[],
   { dialect }: ClusterView,
 ): ApiObject | undefined {
-  const keys = subdomains.map((subdomain) => dialect.subkey(subdomain, 'is-default-class'));
   let best: ApiObject | undefined;
   for (const candidate of classes) {
-    const { annotations = {} } = candidate.metadata;
-    if (!keys.some((key) => own(annotations, key) === 'true')) continue;
+    if (!isDefaultClass(candidate, subdomains, dialect)) continue;
     // Listed by name, so that the first of equals is there already.
     const { creationTimestamp } = candidate.metadata;
     if (best === undefined || creationTimestamp > best.metadata.creationTimestamp) best = candidate;

@@ -1,8 +1,10 @@
 /**
  * One look at a claim: finds it a volume, or says why there is none. A claim that was bound once never looks for another.
  */
+
 import type { PersistentVolume } from '../../kinds/core/v1/persistent-volume.js';
 import { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
+import { isDefaultClass, STORAGE_CLASS_MARKS } from '../../kinds/shared/default-class.js';
 import { StorageClass } from '../../kinds/storage/v1/storage-class.js';
 import { StatusError } from '../../meta/errors.js';
 import { qualifiedResource } from '../../meta/gvk.js';
@@ -162,12 +164,10 @@ export class ClaimLook {
 
   /** The newest that is marked so; of several from one moment the first by name. */
   #defaultClass(): StoredClass | undefined {
-    const { defaultClass, betaDefaultClass } = this.#options.terms.names;
+    const { dialect } = this.#options.context;
     return this.#options.classes
       .list()
-      .filter(({ metadata }) =>
-        [defaultClass, betaDefaultClass].some((mark) => metadata.annotations?.[mark] === 'true'),
-      )
+      .filter((each) => isDefaultClass(each, STORAGE_CLASS_MARKS, dialect))
       .sort(
         (left, right) =>
           timeToMs(right.metadata.creationTimestamp) - timeToMs(left.metadata.creationTimestamp) ||

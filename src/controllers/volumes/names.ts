@@ -17,9 +17,6 @@ export interface VolumeNames {
   readonly betaStorageProvisioner: string;
   /** On a volume or claim: its class, from before there was a field for it. */
   readonly betaStorageClass: string;
-  /** On a class: claims without one get it. */
-  readonly defaultClass: string;
-  readonly betaDefaultClass: string;
   /** On a volume: how large it was before it grew. */
   readonly preResizeCapacity: string;
   readonly claimProtection: string;
@@ -39,8 +36,6 @@ export function volumeNames({ key, subkey }: Dialect): VolumeNames {
     storageProvisioner: subkey('volume', 'storage-provisioner'),
     betaStorageProvisioner: subkey('volume.beta', 'storage-provisioner'),
     betaStorageClass: subkey('volume.beta', 'storage-class'),
-    defaultClass: subkey('storageclass', 'is-default-class'),
-    betaDefaultClass: subkey('storageclass.beta', 'is-default-class'),
     preResizeCapacity: subkey('volume.alpha', 'pre-resize-capacity'),
     claimProtection: key('pvc-protection'),
     volumeProtection: key('pv-protection'),

@@ -1,11 +1,10 @@
 /**
  * What tables of storage kinds show.
  */
-import type { Dialect } from '../../../meta/dialect.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { own } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
 import { ageColumn, countColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { isDefaultClass, STORAGE_CLASS_MARKS } from '../../shared/default-class.js';
 import type { CSIDriver } from './csi-driver.js';
 import type { CSINode } from './csi-node.js';
 import type { StorageClass } from './storage-class.js';
@@ -68,20 +67,18 @@ export const csiNodeColumns: readonly Column[] = [
 ];
 
 /** The name, and whether it is the one that is taken where none is named. */
-function classNameColumn(annotations: (dialect: Dialect) => readonly string[]): Column {
+function classNameColumn(marks: readonly string[]): Column {
   return {
     ...nameColumn,
-    cell: ({ metadata }, { dialect }) => {
-      const isDefault = annotations(dialect).some((key) => own(metadata.annotations ?? {}, key) === 'true');
-      return isDefault ? `${metadata.name} (default)` : metadata.name;
+    cell: (object, { dialect }) => {
+      const { name } = object.metadata;
+      return isDefaultClass(object, marks, dialect) ? `${name} (default)` : name;
     },
   };
 }
 
 export const storageClassColumns: readonly Column[] = [
-  classNameColumn((dialect) =>
-    ['storageclass', 'storageclass.beta'].map((at) => dialect.subkey(at, 'is-default-class')),
-  ),
+  classNameColumn(STORAGE_CLASS_MARKS),
   textColumn('Provisioner', 'Who makes the volumes.', (object) => storageClass(object).provisioner),
   textColumn(
     'ReclaimPolicy',
@@ -114,7 +111,7 @@ export const volumeAttachmentColumns: readonly Column[] = [
 ];
 
 export const volumeAttributesClassColumns: readonly Column[] = [
-  classNameColumn((dialect) => [dialect.subkey('volumeattributesclass.alpha', 'is-default-class')]),
+  classNameColumn(['volumeattributesclass.alpha']),
   textColumn('DriverName', 'The driver that knows the attributes.', (object) => object['driverName']),
   ageColumn,
 ];
