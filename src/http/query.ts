@@ -5,6 +5,7 @@
 import { DurationError, parseDuration } from '../meta/duration.js';
 import { errors } from '../meta/errors.js';
 import { quote } from '../meta/go-text.js';
+import { readInteger, readSwitch } from '../meta/query-values.js';
 import type { Preconditions, RequestOptions, Verb } from '../protocol/request.js';
 import type { IncludedObject } from '../registry/table.js';
 import { percentDecode } from './percent.js';
@@ -156,7 +157,7 @@ function flags<Name extends string>(query: Query, names: readonly Name[]): { [Ke
 function integers<Name extends string>(query: Query, names: readonly Name[]): { [Key in Name]?: number } {
   return pick(names, (name) => {
     const value = query.get(name)?.[0];
-    return value === undefined ? undefined : parseInteger(value);
+    return value === undefined ? undefined : readInteger(value);
   });
 }
 
@@ -172,20 +173,9 @@ function pick<Name extends string, Value>(
   return picked;
 }
 
-/** Anything but `0` and `false` is true, the empty value too. */
 function bool(query: Query, name: string): boolean | undefined {
   const value = query.get(name)?.[0];
-  return value === undefined ? undefined : !/^(?:0|false)$/i.test(value);
-}
-
-const INT64_MAX = 2n ** 63n - 1n;
-
-function parseInteger(value: string): number {
-  const fault = (why: string) => errors.badRequest(`strconv.ParseInt: parsing ${quote(value)}: ${why}`);
-  if (!/^[+-]?[0-9]+$/.test(value)) throw fault('invalid syntax');
-  const integer = BigInt(value.replace(/^\+/, ''));
-  if (integer > INT64_MAX || integer < -INT64_MAX - 1n) throw fault('value out of range');
-  return Number(integer);
+  return value === undefined ? undefined : readSwitch(value);
 }
 
 function refuseExport(query: Query): void {

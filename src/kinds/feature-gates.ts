@@ -66,6 +66,7 @@ const GATES: Readonly<Record<string, Readonly<Record<string, Gate>>>> = {
   MutatingAdmissionPolicy: { '1.32': alpha },
   PodLevelResources: { '1.32': alpha },
   PodLifecycleSleepActionAllowZero: { '1.32': alpha, '1.33': beta },
+  PodLogsQuerySplitStreams: { '1.32': alpha },
   PodObservedGenerationTracking: { '1.33': alpha },
   PodTopologyLabelsAdmission: { '1.33': alpha },
   PreferSameTrafficDistribution: { '1.33': alpha },

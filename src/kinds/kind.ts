@@ -6,7 +6,6 @@
 import type * as z from 'zod';
 import type { FieldSet } from '../merge/apply/field-set.js';
 import type { Dialect } from '../meta/dialect.js';
-import type { StatusError } from '../meta/errors.js';
 import type { FieldError } from '../meta/field-error.js';
 import type { GroupResource, GroupVersion } from '../meta/gvk.js';
 import type { ApiObject, DeepReadonly, DraftObject } from '../meta/object.js';
@@ -19,7 +18,7 @@ import type { Column, RowCondition } from './columns.js';
 import type { CustomForm, Judgement } from './custom-form.js';
 import type { FeatureGates } from './feature-gates.js';
 import type { Lifecycle } from './lifecycle.js';
-import type { Objects } from './objects.js';
+import type { ObjectReader, Objects } from './objects.js';
 import type { ScalePaths } from './scale-paths.js';
 import type { TokenPower } from './tokens.js';
 
@@ -333,8 +332,23 @@ export interface Connection {
   readonly optionsKind: string;
   /** Paths below it are the other end's affair. */
   readonly deeper?: boolean;
-  /** Why there is no line; undefined when there is nothing to be heard at its end yet. */
-  readonly refuse: (live: ApiObject) => StatusError | undefined;
+  /** What the address asks for, as plugins see it. Throws a StatusError where it cannot be read. */
+  readonly options: (query: LineQuery) => object;
+  /** Throws why there is no line; comes back when there is nothing to be heard at its end yet. */
+  readonly open: (line: Line) => void;
+}
+
+/** The parameters of a line's address. */
+export type LineQuery = Readonly<Record<string, readonly string[]>>;
+
+export interface Line {
+  /** As it was asked for: proxies let a scheme and a port stand around it. */
+  readonly name: string;
+  /** Empty for cluster-scoped kinds. */
+  readonly namespace: string;
+  readonly query: LineQuery;
+  readonly objects: ObjectReader;
+  readonly features: FeatureGates;
 }
 
 /** The same object, with its own verbs and its own idea of what a write may change. */

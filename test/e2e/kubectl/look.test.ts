@@ -127,6 +127,9 @@ kubectlTests('look', (test) => {
       '-p',
       '{"status":{"phase":"Running"}}',
     ]);
+    const addresses = [{ type: 'InternalIP', address: '10.0.0.1' }];
+    const reachable = JSON.stringify({ status: { addresses } });
+    await run(['patch', 'node', namespace, '--subresource=status', '--type=merge', '-p', reachable]);
     for (const command of [
       'logs bound',
       'logs -f bound',

@@ -2,50 +2,76 @@
  * Lines to containers, nodes and services. The reference server hands them on to what runs there; here nothing runs, and
  * every line ends with the reason that it would give, or with ours.
  */
-import { errors, failure, type StatusError } from '../../../meta/errors.js';
+import { errors, failure } from '../../../meta/errors.js';
+import { quote } from '../../../meta/go-text.js';
+import { classifyIp, parseIpSloppy } from '../../../meta/ip.js';
 import type { ApiObject } from '../../../meta/object.js';
-import type { Connection } from '../../kind.js';
+import type { Connection, Line } from '../../kind.js';
+import type { ObjectAddress } from '../../objects.js';
+import {
+  checkLogOptions,
+  execOptions,
+  forwardOptions,
+  logOptions,
+  proxyOptions,
+  streamOptions,
+} from './line-options.js';
 
-interface Located {
-  readonly spec?: { readonly nodeName?: string };
+interface Named {
+  readonly name: string;
+}
+
+interface PodParts {
+  readonly spec: {
+    readonly nodeName?: string;
+    readonly containers: readonly Named[];
+    readonly initContainers?: readonly Named[];
+    readonly ephemeralContainers?: readonly Named[];
+  };
+  readonly status?: { readonly podIP?: string; readonly podIPs?: readonly { readonly ip: string }[] };
+}
+
+interface NodeParts {
   readonly status?: { readonly addresses?: readonly { readonly type: string; readonly address: string }[] };
 }
 
-function located(object: ApiObject): Located {
-  return object as unknown as Located;
+interface ServiceParts {
+  readonly spec: { readonly ports?: readonly { readonly name?: string; readonly port: number }[] };
 }
 
-function nobodyThere(what: string): StatusError {
-  return failure({
-    code: 500,
-    message: `orchplane runs no ${what}, so there is nothing to connect to (see docs/fidelity.md)`,
-  });
-}
-
-/** A line to a container needs a node first. */
-function toContainer(pod: ApiObject): StatusError {
-  const { spec } = located(pod);
-  if ((spec?.nodeName ?? '') === '') {
-    return errors.badRequest(`pod ${pod.metadata.name} does not have a host assigned`);
-  }
-  return nobodyThere('containers');
+interface EndpointsParts {
+  readonly subsets?: readonly {
+    readonly addresses?: readonly unknown[];
+    readonly ports?: readonly { readonly name?: string }[];
+  }[];
 }
 
 export const podConnections: Readonly<Record<string, Connection>> = {
-  attach: { verbs: ['create', 'get'], optionsKind: 'PodAttachOptions', refuse: toContainer },
-  exec: { verbs: ['create', 'get'], optionsKind: 'PodExecOptions', refuse: toContainer },
-  // A pod that was never placed has said nothing yet.
-  log: {
-    verbs: ['get'],
-    optionsKind: 'Pod',
-    refuse: (pod) => ((located(pod).spec?.nodeName ?? '') === '' ? undefined : nobodyThere('containers')),
+  attach: {
+    verbs: ['create', 'get'],
+    optionsKind: 'PodAttachOptions',
+    options: streamOptions,
+    open: (line) => toContainer(line, streamOptions(line.query).container),
   },
-  portforward: { verbs: ['create', 'get'], optionsKind: 'PodPortForwardOptions', refuse: toContainer },
+  exec: {
+    verbs: ['create', 'get'],
+    optionsKind: 'PodExecOptions',
+    options: execOptions,
+    open: (line) => toContainer(line, execOptions(line.query).container),
+  },
+  log: { verbs: ['get'], optionsKind: 'Pod', options: logOptions, open: readLog },
+  portforward: {
+    verbs: ['create', 'get'],
+    optionsKind: 'PodPortForwardOptions',
+    options: forwardOptions,
+    open: (line) => toNodeOf(podOf(line), line),
+  },
   proxy: {
     verbs: ['create', 'delete', 'get', 'patch', 'update'],
     optionsKind: 'PodProxyOptions',
     deeper: true,
-    refuse: () => nobodyThere('containers'),
+    options: proxyOptions,
+    open: toPod,
   },
 };
 
@@ -54,11 +80,8 @@ export const nodeConnections: Readonly<Record<string, Connection>> = {
     verbs: ['create', 'delete', 'get', 'patch', 'update'],
     optionsKind: 'NodeProxyOptions',
     deeper: true,
-    refuse(node) {
-      const known = located(node).status?.addresses ?? [];
-      if (known.length > 0) return nobodyThere('nodes');
-      return failure({ code: 500, message: 'no preferred addresses found; known addresses: []' });
-    },
+    options: proxyOptions,
+    open: (line) => toNode(splitName(line, 'node').name, line),
   },
 };
 
@@ -67,6 +90,118 @@ export const serviceConnections: Readonly<Record<string, Connection>> = {
     verbs: ['create', 'delete', 'get', 'patch', 'update'],
     optionsKind: 'ServiceProxyOptions',
     deeper: true,
-    refuse: (service) => errors.serviceUnavailable(`no endpoints available for service "${service.metadata.name}"`),
+    options: proxyOptions,
+    open: toService,
   },
 };
+
+function nobodyThere(what: string): never {
+  throw failure({
+    code: 500,
+    message: `orchplane runs no ${what}, so there is nothing to connect to (see docs/fidelity.md)`,
+  });
+}
+
+function toContainer(line: Line, container: string | undefined): void {
+  const pod = podOf(line);
+  checkContainer(pod, container);
+  toNodeOf(pod, line);
+}
+
+function readLog(line: Line): void {
+  const options = logOptions(line.query);
+  checkLogOptions(line.name, options, line.features.enabled('PodLogsQuerySplitStreams'));
+  const pod = podOf(line);
+  checkContainer(pod, options.container);
+  // A pod that was never placed has said nothing yet.
+  if (nodeOf(pod) !== '') toNodeOf(pod, line);
+}
+
+/** With one container it need not be named. */
+function checkContainer(pod: ApiObject, container = ''): void {
+  const { name } = pod.metadata;
+  const { containers, initContainers = [], ephemeralContainers = [] } = (pod as unknown as PodParts).spec;
+  const names = [...initContainers, ...containers, ...ephemeralContainers].map((each) => each.name);
+  if (container !== '') {
+    if (!names.includes(container)) throw errors.badRequest(`container ${container} is not valid for pod ${name}`);
+  } else if (containers.length !== 1) {
+    const which = `choose one of: [${names.join(' ')}]`;
+    throw errors.badRequest(`a container name must be specified for pod ${name}, ${which}`);
+  }
+}
+
+/** A line to a container needs a node first. */
+function toNodeOf(pod: ApiObject, line: Line): void {
+  const node = nodeOf(pod);
+  if (node === '') throw errors.badRequest(`pod ${pod.metadata.name} does not have a host assigned`);
+  requireNode(node, line);
+  nobodyThere('containers');
+}
+
+function nodeOf(pod: ApiObject): string {
+  return (pod as unknown as PodParts).spec.nodeName ?? '';
+}
+
+function toNode(name: string, line: Line): void {
+  requireNode(name, line);
+  nobodyThere('nodes');
+}
+
+/** What is asked of a kubelet goes to an address of its node. */
+function requireNode(name: string, line: Line): void {
+  const node = find(line, { group: '', resource: 'nodes', namespace: '', name }) as unknown as NodeParts;
+  if ((node.status?.addresses ?? []).length > 0) return;
+  throw failure({ code: 500, message: 'no preferred addresses found; known addresses: []' });
+}
+
+function toPod(line: Line): void {
+  const { name } = splitName(line, 'pod');
+  const { status } = podOf({ ...line, name }) as unknown as PodParts;
+  const ip = parseIpSloppy(status?.podIPs?.[0]?.ip ?? status?.podIP ?? '');
+  if (ip === undefined || classifyIp(ip) !== 'globalUnicast') throw errors.badRequest('address not allowed');
+  nobodyThere('containers');
+}
+
+/** A port by number is one of the service, which is not looked at otherwise; a name is one of the endpoints. */
+function toService(line: Line): void {
+  const { namespace } = line;
+  const { name, port } = splitName(line, 'service');
+  const portName = /^[+-]?[0-9]+$/.test(port) ? portNamed(Number(port), { ...line, name }) : port;
+  const endpoints = find(line, { group: '', resource: 'endpoints', namespace, name }) as unknown as EndpointsParts;
+  const { subsets = [] } = endpoints;
+  const nobody = (whose: string) => errors.serviceUnavailable(`no endpoints available for service ${quote(whose)}`);
+  if (subsets.length === 0) throw nobody(name);
+  const isThere = subsets.some(
+    ({ addresses = [], ports = [] }) => addresses.length > 0 && ports.some((each) => (each.name ?? '') === portName),
+  );
+  if (!isThere) throw nobody(line.name);
+  nobodyThere('containers');
+}
+
+function portNamed(port: number, line: Line): string {
+  const { namespace, name } = line;
+  const service = find(line, { group: '', resource: 'services', namespace, name }) as unknown as ServiceParts;
+  const found = (service.spec.ports ?? []).find((each) => each.port === port);
+  if (found !== undefined) return found.name ?? '';
+  throw errors.serviceUnavailable(`no service port ${port} found for service ${quote(name)}`);
+}
+
+/** `name`, `name:port` or `scheme:name:port`. */
+function splitName({ name: asked }: Line, kind: string): { readonly name: string; readonly port: string } {
+  const parts = asked.split(':');
+  const [scheme = '', name = '', port = ''] = parts.length < 3 ? ['', ...parts] : parts;
+  if (parts.length > 3 || name === '' || !['', 'http', 'https'].includes(scheme)) {
+    throw errors.badRequest(`invalid ${kind} request ${quote(asked)}`);
+  }
+  return { name, port };
+}
+
+function podOf(line: Line): ApiObject {
+  return find(line, { group: '', resource: 'pods', namespace: line.namespace, name: line.name });
+}
+
+function find({ objects }: Line, address: ObjectAddress): ApiObject {
+  const found = objects.get(address);
+  if (found !== undefined) return found;
+  throw errors.notFound({ group: address.group, resource: address.resource }, address.name);
+}
