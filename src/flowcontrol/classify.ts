@@ -43,13 +43,6 @@ export function compileFlow({ metadata, spec }: FlowSource): CompiledFlow {
   };
 }
 
-/** Low numbers come first; of the same number, names decide. */
-export function byPrecedence(left: FlowSource, right: FlowSource): number {
-  const difference = left.spec.matchingPrecedence - right.spec.matchingPrecedence;
-  if (difference !== 0) return difference;
-  return left.metadata.name < right.metadata.name ? -1 : 1;
-}
-
 /** What tells a flow of the schema from another. */
 export function distinguisherOf({ distinguisher }: CompiledFlow, user: User, attributes: AccessAttributes): string {
   if (distinguisher === 'ByUser') return user.user;

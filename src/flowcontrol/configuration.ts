@@ -6,12 +6,13 @@
 
 import type { AccessAttributes } from '../kinds/access.js';
 import { mandatoryFlow } from '../kinds/flowcontrol/v1/flow-schema/bootstrap.js';
+import { byPrecedence } from '../kinds/flowcontrol/v1/precedence.js';
 import { mandatoryLevel } from '../kinds/flowcontrol/v1/priority-level-bootstrap.js';
 import { FLOW_SCHEMAS, PRIORITY_LEVELS } from '../kinds/flowcontrol/v1/resources.js';
 import type { User } from '../protocol/request.js';
 import type { Undo } from '../util/clock.js';
 import { invariant } from '../util/invariant.js';
-import { byPrecedence, type CompiledFlow, compileFlow, type FlowSource, type Test } from './classify.js';
+import { type CompiledFlow, compileFlow, type FlowSource, type Test } from './classify.js';
 import { Counts } from './counts.js';
 import { Level, type LevelSource } from './level.js';
 import { shareOut } from './limits.js';

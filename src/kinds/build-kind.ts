@@ -32,6 +32,7 @@ export type OptionalPart =
   | 'initial'
   | 'columns'
   | 'rowConditions'
+  | 'rowOrder'
   | 'keptAsVersion'
   | 'rules'
   | 'custom'
@@ -88,6 +89,7 @@ export function buildKind<Result extends Kind>(
     initial: described.initial,
     columns: described.columns,
     rowConditions: described.rowConditions,
+    rowOrder: described.rowOrder,
     keptAsVersion: described.keptAsVersion,
     rules: described.rules,
     custom: described.custom,
@@ -102,6 +104,7 @@ type WithAbsent<Type> = { readonly [Key in keyof Type as Key extends string ? Ke
 function wholeStrategy(given: Partial<Strategy>): Strategy {
   const whole: WithAbsent<Strategy> = {
     nameRule: given.nameRule ?? subdomainName,
+    generatedName: given.generatedName,
     unconditionalUpdate: given.unconditionalUpdate ?? true,
     createOnUpdate: given.createOnUpdate ?? false,
     revalidatesOnUpdate: given.revalidatesOnUpdate ?? false,

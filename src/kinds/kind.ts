@@ -90,6 +90,8 @@ export interface Kind<
   readonly columns?: readonly Column[];
   /** What a row of a table says of its object besides the cells; absent or empty: nothing. */
   readonly rowConditions?: (object: ApiObject) => readonly RowCondition[];
+  /** The order of rows, as `sort` takes it; absent: that of the list. */
+  readonly rowOrder?: (left: ApiObject, right: ApiObject) => number;
   /** The version in which the reference server keeps it, where that is not the one in which we do; clients see a hash. */
   readonly keptAsVersion?: string;
   /** Rules in CEL that it was defined with. */
@@ -183,6 +185,8 @@ export type NameRule = (name: string, prefix: boolean, object?: ApiObject) => re
 /** How a kind departs from the ordinary. Hooks that take a draft change it in place; nobody else sees it yet. */
 export interface Strategy {
   readonly nameRule: NameRule;
+  /** What a name is made of a prefix; absent: five characters are added. */
+  readonly generatedName?: (prefix: string) => string;
   /** PUT without a resourceVersion overwrites whatever is there. */
   readonly unconditionalUpdate: boolean;
   /** PUT to an absent name creates it. */

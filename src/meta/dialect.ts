@@ -120,3 +120,6 @@ export function expressionType(name: string): string {
 
 /** How messages about addresses of custom kinds name the place in the reference server's source, whatever the dialect. */
 export const CUSTOM_SCHEME = 'k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:725';
+
+/** The same for the options of deletions. */
+export const OPTIONS_SCHEME = 'k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27';

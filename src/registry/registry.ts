@@ -28,6 +28,7 @@ export class Registry {
   #ownedKinds = new Set<ServedKind>();
   /** By resource: why a kind that could be served is not. */
   #unavailable = new Map<string, string>();
+  #off = new Set<string>();
 
   /** Its tables are also those of a fork, or of the registry it was forked from: who changes them makes copies first. */
   #isShared = false;
@@ -108,7 +109,9 @@ export class Registry {
 
   #noteUnavailable(kind: Kind, why: string): void {
     this.#unshare();
-    this.#unavailable.set(resourceId(serveKind(kind, this.#dialect).gvr), why);
+    const { gvr, gvk } = serveKind(kind, this.#dialect);
+    this.#unavailable.set(resourceId(gvr), why);
+    this.#off.add(kindId(gvk));
   }
 
   #add(kind: Kind): void {
@@ -133,6 +136,7 @@ export class Registry {
     this.#all = undefined;
     this.#byKind.set(kindId(served.gvk), served);
     this.#unavailable.delete(resourceId(served.gvr));
+    this.#off.delete(kindId(served.gvk));
     if (kind.manner === 'struct') this.#builtInGroups.add(served.gvr.group);
   }
 
@@ -178,6 +182,11 @@ export class Registry {
     return this.#unavailable.get(resourceId(gvr));
   }
 
+  /** True for a kind that the cluster knows and does not serve. */
+  isOff(gvk: GroupVersionKind): boolean {
+    return this.#off.has(kindId(gvk));
+  }
+
   /** True for groups in which built-in kinds live: what they do not serve is refused differently. */
   hasBuiltIns(group: string): boolean {
     return this.#builtInGroups.has(group);
@@ -205,6 +214,7 @@ export class Registry {
     copy.#owned = this.#owned;
     copy.#ownedKinds = this.#ownedKinds;
     copy.#unavailable = this.#unavailable;
+    copy.#off = this.#off;
     return copy;
   }
 
@@ -219,6 +229,7 @@ export class Registry {
     this.#owned = new Map(this.#owned);
     this.#ownedKinds = new Set(this.#ownedKinds);
     this.#unavailable = new Map(this.#unavailable);
+    this.#off = new Set(this.#off);
   }
 }
 

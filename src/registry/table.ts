@@ -45,7 +45,7 @@ export function tableOf(
     apiVersion: options.apiVersion,
     metadata,
     columnDefinitions: options.withoutColumns === true ? null : definitionsOf(columns),
-    rows: objects.map((object) => {
+    rows: inOrder(kind, objects).map((object) => {
       const conditions = kind.rowConditions?.(object) ?? [];
       return {
         cells: columns.map((column) => column.cell(object, options)),
@@ -54,6 +54,10 @@ export function tableOf(
       };
     }),
   };
+}
+
+function inOrder({ rowOrder }: Kind, objects: readonly ApiObject[]): readonly ApiObject[] {
+  return rowOrder === undefined ? objects : [...objects].sort(rowOrder);
 }
 
 const STORED_DEFAULT: readonly Column[] = [nameColumn, createdColumn];

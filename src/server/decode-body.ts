@@ -18,6 +18,7 @@ import type { ObjectNode } from '../schema/structural.js';
 import type { MutableRecord, ParsedBody } from '../util/json.js';
 import { isRecord, printJson } from '../util/json.js';
 import type { FieldValidation } from './options.js';
+import { registeredType } from './registered-types.js';
 
 export interface DecodedBody {
   readonly draft: DraftObject;
@@ -107,11 +108,7 @@ export function decodeDocument(document: ParsedBody, target: DecodeTarget, refus
   const whole = document.value === null ? { value: {} } : document;
   const { value, findings: found } = decodeAs(actual, whole, (why) => refusals.unfit(why, gvk), target);
   const findings = target.repeatedKeys === undefined ? found : [repetitions(target.repeatedKeys), ...found];
-  if (actual !== served && actual.storage === served.storage) {
-    throw errors.badRequest(
-      `the API version in the data (${actual.apiVersion}) does not match the expected API version (${served.apiVersion})`,
-    );
-  }
+  if (actual !== served && actual.storage === served.storage) throw otherVersion(actual.apiVersion, served);
   if (actual !== served) throw refusals.unfit(unconvertible(`${gvk.version}.${gvk.kind}`, served), gvk);
   if (findings.length > 0 && fieldValidation === 'Strict') {
     throw refusals.unfit(`strict decoding error: ${findings.join(', ')}`, gvk);
@@ -136,12 +133,8 @@ function decodeCustom(document: ParsedBody, target: DecodeTarget, refusals: Refu
   const { kind, apiVersion } = claimedType(document.value, refusals.unrecognized);
   if (kind === '') throw refusals.unrecognized(`Object 'Kind' is missing in '${printJson(document.value)}'`);
   const gvk = { ...served.gvk, kind };
-  const decoded = decodeAs(served, document, (why) => refusals.unfit(why, gvk));
-  if (apiVersion !== served.apiVersion) {
-    throw errors.badRequest(
-      `the API version in the data (${apiVersion}) does not match the expected API version (${served.apiVersion})`,
-    );
-  }
+  const decoded = decodeAs(served, document, (why) => refusals.unfit(fromMetadata(why), gvk));
+  if (apiVersion !== served.apiVersion) throw otherVersion(apiVersion, served);
   // A list is read as one, and has no fields of a single object that could be unknown.
   const isList = kind !== served.gvk.kind && isRecord(document.value) && Array.isArray(document.value['items']);
   const found = isList ? [] : decoded.findings;
@@ -154,10 +147,25 @@ function decodeCustom(document: ParsedBody, target: DecodeTarget, refusals: Refu
   return { draft, warnings: fieldValidation === 'Warn' ? warningsOf(found, target) : [] };
 }
 
+/** Nothing but the metadata of a custom object is read into fields, and they are read on their own. */
+function fromMetadata(why: string): string {
+  return why.replace(/(Go struct field \w+)\.metadata\./, '$1.');
+}
+
 function requireKnown(gvk: GroupVersionKind, { served, registry }: DecodeTarget, refusals: Refusals): ServedKind {
   const known = sameType(gvk, served.gvk) ? served : registry.byKind(gvk);
-  if (known === undefined) throw refusals.unfit(unregistered(gvk.kind, `version "${apiVersionOf(gvk)}"`), gvk);
-  return known;
+  if (known !== undefined && (known === served || known.kind.custom === undefined)) return known;
+  const registered = registeredType(gvk, { registry, dialect: served.dialect });
+  if (registered === undefined) throw refusals.unfit(unregistered(gvk.kind, `version "${apiVersionOf(gvk)}"`), gvk);
+  const { goType, groupKind } = registered;
+  const isSameKind = groupKind?.group === served.groupKind.group && groupKind.kind === served.groupKind.kind;
+  throw isSameKind ? otherVersion(apiVersionOf(gvk), served) : refusals.unfit(unconvertible(goType, served), gvk);
+}
+
+function otherVersion(apiVersion: string, served: ServedKind): StatusError {
+  return errors.badRequest(
+    `the API version in the data (${apiVersion}) does not match the expected API version (${served.apiVersion})`,
+  );
 }
 
 /** Some fields are not merely unknown: dropping them would drop what their writer relies on. */

@@ -2,8 +2,10 @@
  * Where a delete's options come from: its body when it has one, and then from nowhere else; else the query.
  */
 import * as z from 'zod';
+import { type Dialect, OPTIONS_SCHEME, serviceGroup } from '../meta/dialect.js';
 import { errors } from '../meta/errors.js';
-import { BodyError } from '../protocol/body.js';
+import { quote } from '../meta/go-text.js';
+import { BodyError, type TypeMeta } from '../protocol/body.js';
 import type { ApiRequest, RequestOptions } from '../protocol/request.js';
 import { decode } from '../schema/decode.js';
 import { DecodeError } from '../schema/decode-scalar.js';
@@ -27,15 +29,13 @@ const schema = objectFromZod(
 );
 
 /** Throws a 500 without a reason for a body that cannot be read, as the reference server does. */
-export function deleteOptionsOf(request: ApiRequest): RequestOptions {
+export function deleteOptionsOf(request: ApiRequest, dialect: Dialect): RequestOptions {
   if (request.body === undefined) return request.options;
   const claimed = claimedBeforehand(request.body, errors.plain);
   try {
     const body = nullAsEmpty(request.body.read());
-    claimedType(body.value, errors.plain);
-    const { value } = decode(schema, body);
-    checkKind(value['kind']);
-    return value as RequestOptions;
+    checkType(claimedType(body.value, errors.plain), dialect);
+    return decode(schema, body).value as RequestOptions;
   } catch (error) {
     if (error instanceof BodyError && claimed !== undefined) throw errors.plain(error.message);
     if (error instanceof BodyError) throw errors.plain(unreadable(error));
@@ -48,7 +48,12 @@ function nullAsEmpty(body: { readonly value: unknown }): { readonly value: unkno
   return body.value === null ? { value: {} } : body;
 }
 
-function checkKind(kind: unknown): void {
-  if (kind === undefined || kind === 'DeleteOptions') return;
-  throw errors.badRequest(`decoded object cannot be converted to DeleteOptions`);
+/** Other options of the same family are known, and no way leads from them to these; anything else is not known at all. */
+function checkType({ kind, apiVersion }: TypeMeta, dialect: Dialect): void {
+  if (!kind || kind === 'DeleteOptions') return;
+  if (kind === 'CreateOptions' || kind === 'UpdateOptions') {
+    throw errors.plain(`converting (v1.${kind}) to (v1.DeleteOptions): unknown conversion`);
+  }
+  const version = quote(apiVersion || `${dialect.group(serviceGroup('meta'))}/v1`);
+  throw errors.plain(`no kind ${quote(kind)} is registered for version ${version} in scheme ${quote(OPTIONS_SCHEME)}`);
 }

@@ -139,3 +139,20 @@ test('a pod that is killed takes its sidecars with it', async () => {
   ]);
   await cluster.close();
 });
+
+test('tables of FlowSchemas show them as they are tried', async () => {
+  const { rows } = start();
+  const { columns, cells } = await rows('/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas');
+  const at = columns.findIndex(({ name }: { name: string }) => name === 'MatchingPrecedence');
+  const ranks = cells.map((row: unknown[]) => row[at]);
+  expect(ranks).toEqual([...ranks].sort((left: number, right: number) => left - right));
+  expect(cells[0][0]).toBe('exempt');
+  expect(cells.at(-1)[0]).toBe('catch-all');
+});
+
+test('nothing is added to the prefix of an address', async () => {
+  const { cluster } = start();
+  const spec = { parentRef: { resource: 'services', namespace: 'default', name: 'web' } };
+  const made = await cluster.api(IPAddress).create({ metadata: { generateName: '10.0.0.77' }, spec });
+  expect(made.metadata.name).toBe('10.0.0.77');
+});

@@ -23,6 +23,8 @@ const SUFFIX_LENGTH = 5;
 
 /** `prefix` cut so that the whole name is at most a label long, and five characters. */
 function generateName(prefix: string, job: WriteJob): string {
+  const { generatedName } = job.served.kind.strategy;
+  if (generatedName !== undefined) return generatedName(prefix);
   return prefix.slice(0, MAX_GENERATED_PREFIX) + job.context.ids.suffix(SUFFIX_LENGTH);
 }
 

@@ -24,7 +24,7 @@ export function deleteCollection(
   request: ApiRequest,
   served: ServedKind,
 ): MaybePromise<ObjectResponse> {
-  const options = deleteOptionsOf(request);
+  const options = deleteOptionsOf(request, context.dialect);
   if (request.body !== undefined) request.audit?.sent?.(options);
   const { dryRun, ...deletion } = checkDeleteOptions(options, context.dialect);
   const about = { served, dryRun, deletion: options as Readonly<Record<string, unknown>>, isCollective: true };

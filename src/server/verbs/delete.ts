@@ -19,7 +19,7 @@ export function deleteOne(
   request: ApiRequest,
   served: ServedKind,
 ): MaybePromise<ObjectResponse> {
-  const options = deleteOptionsOf(request);
+  const options = deleteOptionsOf(request, context.dialect);
   if (request.body !== undefined) request.audit?.sent?.(options);
   const { dryRun, ...deletion } = checkDeleteOptions(options, context.dialect);
   const job: WriteJob = startJob(context, request, {

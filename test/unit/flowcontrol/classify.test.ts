@@ -1,6 +1,6 @@
 /** Which schema a request belongs to: against a slow evaluator, and against the reference implementation. */
 import { describe, expect, test } from 'vitest';
-import { byPrecedence, compileFlow, type FlowSource } from '../../../src/flowcontrol/classify.js';
+import { compileFlow, type FlowSource } from '../../../src/flowcontrol/classify.js';
 import type { AccessAttributes } from '../../../src/kinds/access.js';
 import type {
   FlowSchemaSpec,

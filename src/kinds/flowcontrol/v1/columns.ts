@@ -5,11 +5,14 @@ import type { ApiObject } from '../../../meta/object.js';
 import type { Column } from '../../columns.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import type { FlowSchema } from './flow-schema/flow-schema.js';
+import { byPrecedence } from './precedence.js';
 import type { PriorityLevelConfiguration } from './priority-level-configuration.js';
 
 const schema = (object: ApiObject) => object as unknown as FlowSchema;
 const limited = (object: ApiObject) => (object as unknown as PriorityLevelConfiguration).spec.limited;
 const queuing = (object: ApiObject) => limited(object)?.limitResponse.queuing;
+
+export const flowSchemaOrder = (left: ApiObject, right: ApiObject) => byPrecedence(schema(left), schema(right));
 
 export const flowSchemaColumns: readonly Column[] = [
   nameColumn,

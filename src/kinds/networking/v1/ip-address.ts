@@ -47,6 +47,8 @@ export const IPAddress: Kind<IPAddress, IPAddressInput, 'Cluster', never> = defi
   body: shape,
   strategy: {
     nameRule: ipAddressNameProblems,
+    // An address with something added is none.
+    generatedName: (prefix) => prefix,
     validate: (object) => parentProblems(parentOf(object)),
     validateUpdate,
   },

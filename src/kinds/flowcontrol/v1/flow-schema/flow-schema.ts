@@ -11,7 +11,7 @@ import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-
 import type { Kind } from '../../../kind.js';
 import { specGeneration, statusSubresource } from '../../../shared/strategies.js';
 import { bootstrapMetadata, bootstrapObjects, danglingCondition } from '../bootstrap.js';
-import { flowSchemaColumns } from '../columns.js';
+import { flowSchemaColumns, flowSchemaOrder } from '../columns.js';
 import { validateConditions } from '../conditions.js';
 import { FLOW_SCHEMAS } from '../resources.js';
 import { keepUp } from '../upkeep.js';
@@ -30,6 +30,7 @@ export const FlowSchema: Kind<FlowSchema, FlowSchemaInput, 'Cluster', 'status'> 
   scope: 'Cluster',
   lifecycle: { introducedIn: '1.29' },
   columns: flowSchemaColumns,
+  rowOrder: flowSchemaOrder,
   initial: (dialect, now) =>
     bootstrapObjects(mandatoryFlow, suggestedFlows(dialect)).map(([name, spec]) => ({
       metadata: bootstrapMetadata(name, dialect, { spec: ownedSpec(spec), isReported: true }),

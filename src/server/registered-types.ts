@@ -1,0 +1,130 @@
+/**
+ * Types that the reference server can read although nothing is served as them: lists, options, and versions that went
+ * away and may still be stored somewhere. A body of such a type is understood, and refused for what it is.
+ */
+import type { ServedKind } from '../kinds/served-kind.js';
+import { type Dialect, serviceGroup } from '../meta/dialect.js';
+import { apiVersionOf, type GroupVersionKind } from '../meta/gvk.js';
+import type { Registry } from '../registry/registry.js';
+
+export interface RegisteredType {
+  /** `v1.ConfigMapList`. */
+  readonly goType: string;
+  /** Whose objects it holds, where it is an object itself. */
+  readonly groupKind?: ServedKind['groupKind'];
+}
+
+/** What the server knows such a type as; undefined for one that it does not know. */
+export function registeredType(
+  gvk: GroupVersionKind,
+  { registry, dialect }: { readonly registry: Registry; readonly dialect: Dialect },
+): RegisteredType | undefined {
+  const { group, version, kind } = gvk;
+  const goType = `${version}.${kind}`;
+  const retired = retiredTypes(dialect).get(apiVersionOf(gvk));
+  const at = retired?.get(kind);
+  if (at !== undefined) return { goType, groupKind: { group: at, kind } };
+  if (registry.isOff(gvk)) return { goType, groupKind: { group, kind } };
+  if (retired === undefined && !hasVersion(registry, gvk)) return undefined;
+  if (IN_EVERY_VERSION.has(kind)) return { goType: `v1.${kind}` };
+  if (group === '' && version === 'v1' && IN_CORE.has(kind)) return { goType };
+  if (!kind.endsWith('List')) return undefined;
+  const item = { ...gvk, kind: kind.slice(0, -'List'.length) };
+  const isList = registry.byKind(item)?.verbs.includes('list') || retired?.has(item.kind) || registry.isOff(item);
+  return isList ? { goType } : undefined;
+}
+
+function hasVersion(registry: Registry, { group, version }: GroupVersionKind): boolean {
+  return registry.all().some(({ gvk, kind }) => {
+    return kind.manner === 'struct' && gvk.group === group && gvk.version === version;
+  });
+}
+
+const IN_EVERY_VERSION = new Set([
+  'WatchEvent',
+  'CreateOptions',
+  'DeleteOptions',
+  'GetOptions',
+  'ListOptions',
+  'PatchOptions',
+  'UpdateOptions',
+]);
+
+const IN_CORE = new Set([
+  'APIGroup',
+  'APIGroupList',
+  'APIResourceList',
+  'APIVersions',
+  'List',
+  'NodeProxyOptions',
+  'PodAttachOptions',
+  'PodExecOptions',
+  'PodLogOptions',
+  'PodPortForwardOptions',
+  'PodProxyOptions',
+  'PodStatusResult',
+  'RangeAllocation',
+  'SerializedReference',
+  'ServiceProxyOptions',
+  'Status',
+]);
+
+const APPS = ['ControllerRevision', 'DaemonSet', 'Deployment', 'ReplicaSet', 'StatefulSet'];
+const RBAC = ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'];
+const FLOWS = ['FlowSchema', 'PriorityLevelConfiguration'];
+const HOOKS = ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'];
+const REVIEWS = [
+  'LocalSubjectAccessReview',
+  'SelfSubjectAccessReview',
+  'SelfSubjectRulesReview',
+  'SubjectAccessReview',
+];
+const STORAGE = ['CSIDriver', 'CSINode', 'CSIStorageCapacity', 'StorageClass', 'VolumeAttachment'];
+
+/** By group and version: kinds that were served once. Served ones are found first, so that they may stand here too. */
+const RETIRED: readonly (readonly [group: string, version: string, kinds: readonly string[], now?: string])[] = [
+  [serviceGroup('admissionregistration'), 'v1beta1', HOOKS],
+  ['apps', 'v1beta1', ['ControllerRevision', 'Deployment', 'StatefulSet']],
+  ['apps', 'v1beta2', APPS],
+  [serviceGroup('authentication'), 'v1beta1', ['TokenReview']],
+  [serviceGroup('authorization'), 'v1beta1', REVIEWS],
+  ['autoscaling', 'v2beta1', ['HorizontalPodAutoscaler']],
+  ['autoscaling', 'v2beta2', ['HorizontalPodAutoscaler']],
+  ['batch', 'v1beta1', ['CronJob']],
+  [serviceGroup('certificates'), 'v1beta1', ['CertificateSigningRequest']],
+  [serviceGroup('coordination'), 'v1beta1', ['Lease']],
+  [serviceGroup('discovery'), 'v1beta1', ['EndpointSlice']],
+  [serviceGroup('events'), 'v1beta1', ['Event']],
+  ['extensions', 'v1beta1', ['DaemonSet', 'Deployment', 'ReplicaSet'], 'apps'],
+  ['extensions', 'v1beta1', ['Ingress', 'NetworkPolicy'], serviceGroup('networking')],
+  [serviceGroup('flowcontrol.apiserver'), 'v1beta1', FLOWS],
+  [serviceGroup('flowcontrol.apiserver'), 'v1beta2', FLOWS],
+  [serviceGroup('flowcontrol.apiserver'), 'v1beta3', FLOWS],
+  [serviceGroup('networking'), 'v1beta1', ['Ingress', 'IngressClass']],
+  [serviceGroup('node'), 'v1alpha1', ['RuntimeClass']],
+  [serviceGroup('node'), 'v1beta1', ['RuntimeClass']],
+  ['policy', 'v1beta1', ['PodDisruptionBudget']],
+  [serviceGroup('rbac.authorization'), 'v1alpha1', RBAC],
+  [serviceGroup('rbac.authorization'), 'v1beta1', RBAC],
+  [serviceGroup('scheduling'), 'v1alpha1', ['PriorityClass']],
+  [serviceGroup('scheduling'), 'v1beta1', ['PriorityClass']],
+  [serviceGroup('storage'), 'v1alpha1', ['CSIStorageCapacity', 'VolumeAttachment']],
+  [serviceGroup('storage'), 'v1beta1', STORAGE],
+];
+
+const tables = new WeakMap<Dialect, ReadonlyMap<string, ReadonlyMap<string, string>>>();
+
+/** By version and kind: the group in which objects of the kind live. */
+function retiredTypes(dialect: Dialect): ReadonlyMap<string, ReadonlyMap<string, string>> {
+  const known = tables.get(dialect);
+  if (known !== undefined) return known;
+  const table = new Map<string, Map<string, string>>();
+  for (const [group, version, kinds, now = group] of RETIRED) {
+    const apiVersion = apiVersionOf({ group: dialect.group(group), version });
+    const inVersion = table.get(apiVersion) ?? new Map<string, string>();
+    for (const kind of kinds) inVersion.set(kind, dialect.group(now));
+    table.set(apiVersion, inVersion);
+  }
+  tables.set(dialect, table);
+  return table;
+}
