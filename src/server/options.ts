@@ -1,12 +1,11 @@
 /**
  * Options judged: each verb's own, in the order the reference server reports them. spec: Parameters
  */
-import type { DeletionRequest, PropagationPolicy } from '../kinds/kind.js';
+import { dryRunProblems } from '../kinds/shared/deletion-options.js';
 import type { Dialect } from '../meta/dialect.js';
 import { errors } from '../meta/errors.js';
 import type { FieldError } from '../meta/field-error.js';
-import { forbidden, invalid, notSupported, required } from '../meta/field-error.js';
-import { stringSlice } from '../meta/go-text.js';
+import { forbidden, notSupported, required } from '../meta/field-error.js';
 import type { PatchType, RequestOptions } from '../protocol/request.js';
 import { metaGroup } from './context.js';
 import { managerNameProblems } from './manager-name.js';
@@ -21,7 +20,7 @@ export interface WriteOptions {
   readonly force: boolean;
 }
 
-type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions' | 'ListOptions';
+type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'ListOptions';
 
 /** Throws 422 when an option is wrong, with all that is wrong. */
 export function checkWriteOptions(
@@ -76,44 +75,12 @@ function writeProblems(options: RequestOptions): readonly FieldError[] {
 
 const NONE: readonly FieldError[] = Object.freeze([]);
 
-function dryRunProblems(dryRun: readonly string[] | undefined): FieldError[] {
-  if (dryRun === undefined || dryRun.every((word) => word === 'All')) return [];
-  return [notSupported('dryRun', stringSlice(dryRun), ['All'])];
-}
-
 const FIELD_VALIDATION = ['', 'Ignore', 'Strict', 'Warn'];
 
 function fieldValidationProblems(word: string | undefined): FieldError[] {
   return word === undefined || FIELD_VALIDATION.includes(word)
     ? []
     : [notSupported('fieldValidation', word, FIELD_VALIDATION)];
-}
-
-const PROPAGATION = ['Foreground', 'Background', 'Orphan'];
-
-/** Throws 422 for a delete that asks for what does not exist. */
-export function checkDeleteOptions(
-  options: RequestOptions,
-  dialect: Dialect,
-): DeletionRequest & { readonly dryRun: boolean } {
-  const { orphanDependents, propagationPolicy: policy, gracePeriodSeconds: grace } = options;
-  const problems: FieldError[] = [];
-  if (orphanDependents !== undefined && policy !== undefined) {
-    const detail = 'orphanDependents and deletionPropagation cannot be both set';
-    problems.push(invalid('propagationPolicy', policy, detail));
-  }
-  if (policy !== undefined && !PROPAGATION.includes(policy)) {
-    problems.push(notSupported('propagationPolicy', policy, [...PROPAGATION, 'nil']));
-  }
-  refuse([...problems, ...dryRunProblems(options.dryRun)], { kind: 'DeleteOptions', dialect });
-  return {
-    dryRun: (options.dryRun?.length ?? 0) > 0,
-    preconditions: options.preconditions ?? {},
-    // A negative period means one second.
-    ...(grace === undefined ? {} : { gracePeriodSeconds: grace < 0 ? 1 : grace }),
-    ...(policy === undefined ? {} : { propagationPolicy: policy as PropagationPolicy }),
-    ...(orphanDependents === undefined ? {} : { orphanDependents }),
-  };
 }
 
 /** Throws 422 for a list whose options contradict each other. */

@@ -8,10 +8,12 @@
  */
 import type { SubresourceStrategy } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
+import { failedPrecondition, storageConflict } from '../kinds/shared/storage-conflict.js';
+import { serviceGroup } from '../meta/dialect.js';
 import { errors, StatusError } from '../meta/errors.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { StorageError } from '../storage/types.js';
-import { copyJson, own } from '../util/json.js';
+import { copyJson } from '../util/json.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import { authorizeCreation } from './authorize.js';
 import { deleteObject, vanish } from './deletion.js';
@@ -187,6 +189,8 @@ function updateThrough(
 ): MaybePromise<Written> {
   const { update, job } = about;
   const shown = update.draft(live);
+  reconcileNamespace(shown.metadata, job);
+  reconcileName(shown.metadata, update.name);
   const admitted: Admitted = {
     operation: 'UPDATE',
     object: shown,
@@ -320,30 +324,17 @@ export function checkMutated(draft: DraftObject, job: WriteJob): DraftObject {
   return needsSecondLook(job.context) ? normalized(draft, job.served, job) : draft;
 }
 
-/** Where the reference server keeps objects that it once called otherwise; the message of a conflict shows it. */
-const STORAGE_FOLDERS: Readonly<Record<string, string>> = {
-  endpoints: 'services/endpoints',
-  ingresses: 'ingress',
-  nodes: 'minions',
-  replicationcontrollers: 'controllers',
-  services: 'services/specs',
-};
-
-function checkIdentity(update: UpdateJob, live: ApiObject | undefined, job: WriteJob): void {
-  const expected = update.expectedUid;
-  if (!expected || expected === live?.metadata.uid) return;
-  const { groupResource } = job.served;
-  const folder = own(STORAGE_FOLDERS, groupResource.resource) ?? groupResource.resource;
-  // A rehearsal does not come as far as the store, which puts its own name in front.
-  const root = job.dryRun ? '' : '/registry';
-  const key = `${root}/${folder}/${job.namespace === '' ? '' : `${job.namespace}/`}${update.name}`;
-  const why = `Precondition failed: UID in precondition: ${expected}, UID in object meta: ${live?.metadata.uid ?? ''}`;
-  throw errors.conflict(
-    groupResource,
-    update.name,
-    `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`,
-  );
+function checkIdentity({ expectedUid, name }: UpdateJob, live: ApiObject | undefined, job: WriteJob): void {
+  const why = failedPrecondition({ uid: expectedUid || undefined }, live?.metadata);
+  if (why === undefined) return;
+  const { served, namespace, dryRun } = job;
+  const resource = served.groupResource;
+  const isBelowGroup = served.kind.manner === 'document' || EXTENSION_GROUPS.includes(served.kind.group);
+  throw errors.conflict(resource, name, storageConflict({ resource, isBelowGroup, namespace, name, dryRun }, why));
 }
+
+/** Whose kinds are served by servers of their own. */
+const EXTENSION_GROUPS = ['apiextensions', 'apiregistration'].map(serviceGroup);
 
 function checkRevisionSyntax(draft: DraftObject): number {
   try {

@@ -10,6 +10,9 @@ import type { CustomResourceSubresourceScale } from '../apiextensions/v1/schema/
 import { Scale } from '../autoscaling/v1/scale.js';
 import type { SubresourceView } from '../kind.js';
 
+/** Nothing and none look alike in a Scale: who is to change one where nothing is set sees a number that nobody means. */
+const NOT_SET = -(2 ** 31);
+
 export function customScale(paths: DeepReadonly<CustomResourceSubresourceScale>): SubresourceView {
   const { specReplicasPath, statusReplicasPath, labelSelectorPath } = paths;
   const replicasPath = stepsOf(specReplicasPath);
@@ -20,8 +23,8 @@ export function customScale(paths: DeepReadonly<CustomResourceSubresourceScale>)
     replicasPath,
     paths,
     read(live: ApiObject, _context: unknown, purpose: 'show' | 'change' = 'show'): DraftObject {
-      const replicas = integerAt(live, replicasPath);
-      if (replicas === undefined && purpose === 'show') {
+      const replicas = integerAt(live, replicasPath) ?? NOT_SET;
+      if (replicas === NOT_SET && purpose === 'show') {
         throw errors.internal(`the spec replicas field ${quote(specReplicasPath)} does not exist`);
       }
       const selector = labelSelectorPath === undefined ? undefined : valueAt(live, stepsOf(labelSelectorPath));
@@ -37,7 +40,7 @@ export function customScale(paths: DeepReadonly<CustomResourceSubresourceScale>)
           creationTimestamp,
         },
         // Nothing is written for none at all.
-        spec: replicas === undefined || replicas === 0 ? {} : { replicas },
+        spec: replicas === 0 ? {} : { replicas },
         status: {
           replicas: integerAt(live, stepsOf(statusReplicasPath)) ?? 0,
           ...(typeof selector === 'string' && selector !== '' ? { selector } : {}),
@@ -46,6 +49,9 @@ export function customScale(paths: DeepReadonly<CustomResourceSubresourceScale>)
     },
     write(view: ApiObject, draft: DraftObject): void {
       const { replicas = 0 } = (view as unknown as Scale).spec;
+      if (replicas === NOT_SET) {
+        throw errors.badRequest(`the spec replicas field ${quote(specReplicasPath)} cannot be empty`);
+      }
       // What could not be sent is not made in another way either.
       if (replicasPath.length > MAX_DEPTH) throw errors.badRequest('json: exceeded max depth');
       putAt(draft, replicasPath, replicas);

@@ -4,6 +4,7 @@
 import type { ApiObject } from '../../meta/object.js';
 import type { DeletionRequest, PropagationPolicy } from '../kind.js';
 import { FOREGROUND, ORPHAN } from './finalizers.js';
+import { failedPrecondition } from './storage-conflict.js';
 
 /**
  * The finalizers after a delete: others first, then the garbage collector's. Returns the same array when nothing
@@ -33,12 +34,5 @@ function policyOf(finalizers: readonly string[], request: DeletionRequest): Prop
 
 /** Why a delete that is carried out by the kind itself meets another object than it expects. */
 export function conflictingPrecondition(live: ApiObject, { preconditions }: DeletionRequest): string | undefined {
-  const { uid, resourceVersion } = live.metadata;
-  if (preconditions.uid !== undefined && preconditions.uid !== uid) {
-    return `Precondition failed: UID in precondition: ${preconditions.uid}, UID in object meta: ${uid}`;
-  }
-  if (preconditions.resourceVersion !== undefined && preconditions.resourceVersion !== resourceVersion) {
-    return `Precondition failed: ResourceVersion in precondition: ${preconditions.resourceVersion}, ResourceVersion in object meta: ${resourceVersion}`;
-  }
-  return undefined;
+  return failedPrecondition(preconditions, live.metadata);
 }

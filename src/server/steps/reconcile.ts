@@ -14,7 +14,7 @@ export function reconcileNamespace(metadata: DraftMeta, job: WriteJob): void {
   if (metadata.namespace && metadata.namespace !== job.namespace) {
     throw errors.badRequest('the namespace of the provided object does not match the namespace sent on the request');
   }
-  metadata.namespace = job.namespace;
+  if (metadata.namespace !== job.namespace) metadata.namespace = job.namespace;
 }
 
 /** An update speaks of the object in its address, by name. */

@@ -2,7 +2,9 @@
  * deletecollection: every object of a list, one by one. Not atomic: the first failure ends it, and what is gone is
  * gone. spec: deletecollection
  */
+
 import type { ServedKind } from '../../kinds/served-kind.js';
+import { checkDeleteOptions } from '../../kinds/shared/deletion-options.js';
 import { StatusError } from '../../meta/errors.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { ApiRequest } from '../../protocol/request.js';
@@ -13,7 +15,6 @@ import type { ServerContext } from '../context.js';
 import { deleteOptionsOf } from '../delete-options.js';
 import { deleteObject, warnOfDeletion } from '../deletion.js';
 import { startJob, type WriteJob } from '../job.js';
-import { checkDeleteOptions } from '../options.js';
 import { admit } from '../steps/admit.js';
 import { ConversionPending } from '../versions.js';
 import { readList } from './list.js';

@@ -1,7 +1,9 @@
 /**
  * delete: one object by name. spec: delete
  */
+
 import type { ServedKind } from '../../kinds/served-kind.js';
+import { checkDeleteOptions } from '../../kinds/shared/deletion-options.js';
 import { successStatus } from '../../meta/status.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
@@ -11,7 +13,6 @@ import type { ServerContext } from '../context.js';
 import { deleteOptionsOf } from '../delete-options.js';
 import { deleteObject, warnOfDeletion } from '../deletion.js';
 import { startJob, type WriteJob } from '../job.js';
-import { checkDeleteOptions } from '../options.js';
 
 /** `delete` is a word of the language. */
 export function deleteOne(

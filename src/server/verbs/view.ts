@@ -4,6 +4,7 @@
  */
 import type { Kind, SubresourceView } from '../../kinds/kind.js';
 import { type ServedKind, serveKind } from '../../kinds/served-kind.js';
+import { failedPrecondition } from '../../kinds/shared/storage-conflict.js';
 import { storedManagers } from '../../merge/apply/managers.js';
 import { CUSTOM_SCHEME, type Dialect } from '../../meta/dialect.js';
 import { errors } from '../../meta/errors.js';
@@ -58,12 +59,12 @@ export function onView(
       const job = startJob(context, request, { served, dryRun: options.dryRun, warnings: body.warnings });
       reconcileNamespace(body.draft.metadata, job);
       reconcileName(body.draft.metadata, request.name ?? '');
-      // Whom the document names is for the store to compare; of users' kinds it is done here.
+      // Whom the document names is for the store to compare.
       const { uid } = body.draft.metadata;
       return write(
         { view, shown, job },
         owned(shown, job, () => body.draft),
-        uid && served.kind.manner !== 'document' ? { expectedUid: uid } : {},
+        uid ? { expectedUid: uid } : {},
       );
     }
     case 'patch': {
@@ -188,10 +189,9 @@ function below(viewed: DraftObject, live: ApiObject, { view, shown, job }: ViewC
   const problems = isCustom ? [] : (shown.kind.strategy.validate?.(asObject, job.moment) ?? []);
   if (problems.length > 0) throw errors.invalid(shown.gvk, viewed.metadata.name ?? '', problems);
   const { uid, resourceVersion } = viewed.metadata;
-  if (uid && uid !== live.metadata.uid) {
-    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid}`;
-    throw errors.conflict(isCustom ? job.served.groupResource : addressOf(job), live.metadata.name, why);
-  }
+  // A patch of a custom kind's scale may say what it likes: nobody compares.
+  const why = isCustom ? undefined : failedPrecondition({ uid: uid || undefined }, live.metadata);
+  if (why !== undefined) throw errors.conflict(addressOf(job), live.metadata.name, why);
   const draft = copyJson(live) as unknown as DraftObject;
   draft.metadata.resourceVersion = isCustom ? resourceVersion || live.metadata.resourceVersion : resourceVersion;
   view.write(asObject, draft, job.moment);

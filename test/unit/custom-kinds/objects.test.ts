@@ -51,7 +51,7 @@ describe('a body', () => {
     [
       JSON.stringify({ ...whole('a', {}), metadata: { name: 5 } }),
       400,
-      'cannot unmarshal number into Go struct field ObjectMeta.metadata.name of type string',
+      'cannot unmarshal number into Go struct field ObjectMeta.name of type string',
     ],
     [JSON.stringify(whole('a', { size: 'big' })), 422, 'spec.size in body must be of type integer: "string"'],
     [JSON.stringify(whole('A', {})), 422, 'metadata.name: Invalid value: "A"'],

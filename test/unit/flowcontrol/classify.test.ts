@@ -8,6 +8,7 @@ import type {
   NonResourcePolicyRule,
   ResourcePolicyRule,
 } from '../../../src/kinds/flowcontrol/v1/flow-schema/schema.js';
+import { byPrecedence } from '../../../src/kinds/flowcontrol/v1/precedence.js';
 import type { User } from '../../../src/protocol/request.js';
 import fc from '../../property/seeded.js';
 import { oracle } from './oracle.js';

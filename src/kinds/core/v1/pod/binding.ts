@@ -4,12 +4,15 @@
 import { errors } from '../../../../meta/errors.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { notSupported, printFieldError, required } from '../../../../meta/field-error.js';
+import { quote } from '../../../../meta/go-text.js';
+import { pathSegmentProblems } from '../../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import type { Status } from '../../../../meta/status.js';
 import type { Input, Output } from '../../../../schema/type.js';
 import { setOwn } from '../../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind, PowerContext } from '../../../kind.js';
+import { failedPrecondition, storageConflict } from '../../../shared/storage-conflict.js';
 import { objectReference } from '../../../shared/types.js';
 import { conditionSet } from './conditions.js';
 import type { Pod } from './pod.js';
@@ -44,10 +47,11 @@ export function bindPod(body: DraftObject, context: PowerContext): Status {
     const texts = problems.map(printFieldError);
     throw errors.plain(texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`);
   }
+  requireKey(name);
   const address = { namespace: context.namespace, name, ...PODS };
   const live = context.objects.get(address);
   if (live === undefined) throw errors.notFound(PODS, name);
-  checkBindable(live, metadata);
+  checkBindable(live, metadata, context);
   context.objects.changeParts(address, (draft) => {
     const pod = draft as unknown as Pod;
     pod.spec.nodeName = target.name ?? '';
@@ -60,6 +64,13 @@ export function bindPod(body: DraftObject, context: PowerContext): Status {
   return SUCCESS;
 }
 
+/** A binding that is sent to the collection may name nothing that could be a pod. */
+function requireKey(name: string): void {
+  if (name === '') throw errors.badRequest('Name parameter required.');
+  const problems = pathSegmentProblems(name);
+  if (problems.length > 0) throw errors.badRequest(`Name parameter invalid: ${quote(name)}: ${problems.join(';')}`);
+}
+
 function targetProblems({ kind = '', name = '' }: Binding['target']): FieldError[] {
   return [
     ...(kind === '' || kind === 'Node' ? [] : [notSupported('target.kind', kind, ['Node', '<empty>'])]),
@@ -67,20 +78,14 @@ function targetProblems({ kind = '', name = '' }: Binding['target']): FieldError
   ];
 }
 
-function checkBindable(live: ApiObject, wanted: Binding['metadata']): void {
+function checkBindable(live: ApiObject, wanted: Binding['metadata'], { dryRun }: PowerContext): void {
   const { metadata, spec } = live as unknown as Pod;
   const name = metadata.name ?? '';
   const { uid, resourceVersion } = wanted;
-  if (uid && uid !== metadata.uid) {
-    throw errors.conflict(
-      PODS,
-      name,
-      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`,
-    );
-  }
-  if (resourceVersion && resourceVersion !== metadata.resourceVersion) {
-    const why = `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${metadata.resourceVersion}`;
-    throw errors.conflict(PODS, name, why);
+  const why = failedPrecondition({ uid: uid || undefined, resourceVersion: resourceVersion || undefined }, metadata);
+  if (why !== undefined) {
+    const stored = { resource: PODS, namespace: metadata.namespace ?? '', name, dryRun };
+    throw errors.conflict(PODS, name, storageConflict(stored, why));
   }
   const refuse = (why: string) => errors.conflict(BINDING, name, why);
   if (metadata.deletionTimestamp) throw refuse(`pod ${name} is being deleted, cannot be assigned to a host`);

@@ -11,8 +11,10 @@ import { type Input, type Output, type Type, type } from '../../../../schema/typ
 import { setOwn } from '../../../../util/json.js';
 import { chain, type MaybePromise } from '../../../../util/maybe-promise.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
-import type { DeletionRequest, Kind, PowerContext, PropagationPolicy } from '../../../kind.js';
+import type { Kind, PowerContext } from '../../../kind.js';
 import type { PodDisruptionBudget } from '../../../policy/v1/pod-disruption-budget.js';
+import { checkDeleteOptions } from '../../../shared/deletion-options.js';
+import { failedPrecondition } from '../../../shared/storage-conflict.js';
 import { SUCCESS } from './binding.js';
 import { conditionSet, isReady } from './conditions.js';
 import type { Pod } from './pod.js';
@@ -169,7 +171,7 @@ function noteExhausted(status: PodDisruptionBudget['status'], now: string): void
     before === undefined ? [...conditions, condition] : conditions.map((one) => (one === before ? condition : one));
 }
 
-/** Notes in the pod why it goes, and deletes it. */
+/** Notes in the pod why it goes, and deletes it. The options are judged where the deletion begins, when that is noted. */
 function deletePod(
   name: string,
   options: EvictionDeleteOptions,
@@ -177,33 +179,23 @@ function deletePod(
 ): MaybePromise<void> {
   const address = { ...PODS, namespace: context.namespace, name };
   const live = context.objects.get(address);
-  const { uid, resourceVersion } = options.preconditions ?? {};
-  const deletion = deletionOf(options);
-  const meant =
-    (uid === undefined || uid === live?.metadata.uid) &&
-    (resourceVersion === undefined || resourceVersion === live?.metadata.resourceVersion);
+  const { uid } = options.preconditions ?? {};
+  const meant = failedPrecondition(options.preconditions ?? {}, live?.metadata) === undefined;
+  if (meant && !dryRun) context.objects.changeParts(address, (draft) => noteEviction(draft, context));
+  const { dryRun: _dryRun, ...deletion } = checkDeleteOptions(options, context.dialect);
   // Another pod than the client means is left alone: the delete will say so.
   if (!meant) return context.objects.delete(address, deletion);
   if (dryRun) return undefined;
-  context.objects.changeParts(address, (draft) => {
-    conditionSet((draft as unknown as Pod).status, {
-      type: 'DisruptionTarget',
-      status: 'True',
-      lastTransitionTime: context.now,
-      reason: 'EvictionByEvictionAPI',
-      message: 'Eviction API: evicting',
-    });
-  });
   // The version has just changed by our own hand.
   return context.objects.delete(address, { ...deletion, preconditions: uid === undefined ? {} : { uid } });
 }
 
-function deletionOf(options: EvictionDeleteOptions): DeletionRequest {
-  const { gracePeriodSeconds, propagationPolicy, orphanDependents, preconditions: wanted = {} } = options;
-  return {
-    preconditions: wanted,
-    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
-    ...(propagationPolicy === undefined ? {} : { propagationPolicy: propagationPolicy as PropagationPolicy }),
-    ...(orphanDependents === undefined ? {} : { orphanDependents }),
-  };
+function noteEviction(draft: DraftObject, { now }: PowerContext): void {
+  conditionSet((draft as unknown as Pod).status, {
+    type: 'DisruptionTarget',
+    status: 'True',
+    lastTransitionTime: now,
+    reason: 'EvictionByEvictionAPI',
+    message: 'Eviction API: evicting',
+  });
 }

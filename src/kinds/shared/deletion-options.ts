@@ -1,0 +1,51 @@
+/**
+ * The options of a deletion, judged: of a request, or of an eviction that brings some along.
+ */
+import { type Dialect, serviceGroup } from '../../meta/dialect.js';
+import { errors } from '../../meta/errors.js';
+import { type FieldError, invalid, notSupported } from '../../meta/field-error.js';
+import { stringSlice } from '../../meta/go-text.js';
+import type { DeletionRequest, PropagationPolicy } from '../kind.js';
+
+export interface DeletionOptions {
+  readonly gracePeriodSeconds?: number | undefined;
+  readonly propagationPolicy?: string | undefined;
+  readonly orphanDependents?: boolean | undefined;
+  readonly dryRun?: readonly string[] | undefined;
+  readonly preconditions?: DeletionRequest['preconditions'] | undefined;
+}
+
+const PROPAGATION = ['Foreground', 'Background', 'Orphan'];
+
+/** Throws 422 for a delete that asks for what does not exist. */
+export function checkDeleteOptions(
+  options: DeletionOptions,
+  dialect: Dialect,
+): DeletionRequest & { readonly dryRun: boolean } {
+  const { orphanDependents, propagationPolicy: policy, gracePeriodSeconds: grace } = options;
+  const problems: FieldError[] = [];
+  if (orphanDependents !== undefined && policy !== undefined) {
+    const detail = 'orphanDependents and deletionPropagation cannot be both set';
+    problems.push(invalid('propagationPolicy', policy, detail));
+  }
+  if (policy !== undefined && !PROPAGATION.includes(policy)) {
+    problems.push(notSupported('propagationPolicy', policy, [...PROPAGATION, 'nil']));
+  }
+  problems.push(...dryRunProblems(options.dryRun));
+  if (problems.length > 0) {
+    throw errors.invalid({ group: dialect.group(serviceGroup('meta')), kind: 'DeleteOptions' }, '', problems);
+  }
+  return {
+    dryRun: (options.dryRun?.length ?? 0) > 0,
+    preconditions: options.preconditions ?? {},
+    // A negative period means one second.
+    ...(grace === undefined ? {} : { gracePeriodSeconds: grace < 0 ? 1 : grace }),
+    ...(policy === undefined ? {} : { propagationPolicy: policy as PropagationPolicy }),
+    ...(orphanDependents === undefined ? {} : { orphanDependents }),
+  };
+}
+
+export function dryRunProblems(dryRun: readonly string[] | undefined): FieldError[] {
+  if (dryRun === undefined || dryRun.every((word) => word === 'All')) return [];
+  return [notSupported('dryRun', stringSlice(dryRun), ['All'])];
+}
