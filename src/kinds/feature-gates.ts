@@ -48,6 +48,7 @@ const GATES: Readonly<Record<string, Readonly<Record<string, Gate>>>> = {
   ContainerStopSignals: { '1.33': alpha },
   CoordinatedLeaderElection: { '1.31': alpha, '1.33': betaOff },
   CrossNamespaceVolumeDataSource: { '1.26': alpha },
+  DeclarativeValidationTakeover: { '1.33': betaOff },
   DRAAdminAccess: { '1.32': alpha },
   DRADeviceTaints: { '1.33': alpha },
   DRAPartitionableDevices: { '1.33': alpha },

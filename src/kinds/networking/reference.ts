@@ -16,13 +16,13 @@ export function groupKindNameProblems(path: string, { apiGroup, kind, name }: Gr
   const group = apiGroup === undefined || apiGroup === null ? [] : dnsSubdomainProblems(apiGroup);
   return [
     ...group.map((detail) => invalid(childPath(path, 'apiGroup'), apiGroup, detail)),
-    ...requiredSegmentProblems(childPath(path, 'kind'), kind),
-    ...requiredSegmentProblems(childPath(path, 'name'), name),
+    ...requiredSegmentProblems(childPath(path, 'kind'), kind, 'kind is required'),
+    ...requiredSegmentProblems(childPath(path, 'name'), name, 'name is required'),
   ];
 }
 
 /** A text that must be there, and that a URL must be able to hold. */
-export function requiredSegmentProblems(path: string, value: string): FieldError[] {
-  if (value === '') return [required(path)];
+export function requiredSegmentProblems(path: string, value: string, detail?: string): FieldError[] {
+  if (value === '') return [required(path, detail)];
   return pathSegmentProblems(value).map((detail) => invalid(path, value, detail));
 }

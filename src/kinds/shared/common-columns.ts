@@ -94,3 +94,9 @@ export function countColumn(name: string, description: string, cell: (object: Ap
 export function textColumn(name: string, description: string, cell: Column['cell']): Column {
   return { name, type: 'string', description, cell };
 }
+
+/** `a,b,c + 2 more...` */
+export function firstFew(all: readonly string[], most = 3, between = ','): string {
+  const shown = all.slice(0, most).join(between);
+  return all.length > most ? `${shown} + ${all.length - most} more...` : shown;
+}

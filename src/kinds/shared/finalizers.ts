@@ -18,9 +18,8 @@ const NEITHER = 'name is neither a standard finalizer name nor is it fully quali
 
 /** Problems with one entry of a namespace's `spec.finalizers`. */
 export function standardFinalizerProblems(field: string, name: string): FieldError[] {
-  const syntax = qualifiedNameProblems(name);
-  if (syntax.length > 0) return syntax.map((detail) => invalid(field, name, detail));
-  return bareFinalizerProblems(field, name);
+  const syntax = qualifiedNameProblems(name).map((detail) => invalid(field, name, detail));
+  return [...syntax, ...bareFinalizerProblems(field, name)];
 }
 
 /** Only what concerns a name without a domain. */

@@ -113,7 +113,7 @@ export const ValidatingAdmissionPolicy: Kind<
     permitValid: permitParamKind,
   },
   subresources: {
-    status: statusSubresource({ claimable: { except: ['metadata', 'spec'] }, validateUpdate: validateStatus }),
+    status: statusSubresource({ metadata: 'kept', validateUpdate: validateStatus }),
   },
   columns: [
     nameColumn,

@@ -13,7 +13,7 @@ import { type Input, type Output, type Type, type } from '../../../schema/type.j
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
-import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { ageColumn, firstFew, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { objectReference } from '../../shared/types.js';
 
 const endpointAddressShape = () => ({
@@ -138,8 +138,6 @@ function warnings(object: ApiObject, _live: ApiObject | undefined, { dialect }: 
   return found;
 }
 
-const SHOWN = 3;
-
 /** `10.0.0.1:80,10.0.0.2:80 + 4 more...`; what is not ready is not shown. */
 function firstAddresses(object: ApiObject): string {
   const { subsets = [] } = object as unknown as Endpoints;
@@ -148,6 +146,5 @@ function firstAddresses(object: ApiObject): string {
     if (ports.length === 0) return addresses.map(({ ip }) => ip);
     return ports.flatMap(({ port }) => addresses.map(({ ip }) => `${ip.includes(':') ? `[${ip}]` : ip}:${port}`));
   });
-  const more = all.length > SHOWN ? ` + ${all.length - SHOWN} more...` : '';
-  return all.slice(0, SHOWN).join(',') + more;
+  return firstFew(all);
 }

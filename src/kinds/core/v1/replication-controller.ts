@@ -108,8 +108,8 @@ export const ReplicationController: Kind<
     prepareForCreate: (draft, context) => dropDisabledFields(draft, undefined, context),
     prepareForUpdate: dropDisabledFields,
     warnings,
-    validate: (object, context) => specProblems(object, undefined, context),
-    validateUpdate: specProblems,
+    validate: (object, context, live) => problemsOf(object, undefined, { context, isLast: live === undefined }),
+    validateUpdate: (next, live, context) => problemsOf(next, live, { context, isLast: true }),
     selectableFields: { 'status.replicas': (object) => String(controllerOf(object).status.replicas) },
     unknownFieldLabel: (field) => `field label not supported: ${field}`,
   },
@@ -161,14 +161,24 @@ function warnings(object: ApiObject, live: ApiObject | undefined, context: Write
 
 const NOT_NEGATIVE = 'must be greater than or equal to 0';
 
-function specProblems(next: ApiObject, live: ApiObject | undefined, context: WriteContext): FieldError[] {
+/**
+ * Two fields are judged by rules that stand with their types, where those have taken over: then after everything else,
+ * and once, where an update is judged twice.
+ */
+function problemsOf(
+  next: ApiObject,
+  live: ApiObject | undefined,
+  { context, isLast }: { readonly context: WriteContext; readonly isLast: boolean },
+): FieldError[] {
   const { replicas, minReadySeconds = 0, selector = {} } = controllerOf(next).spec;
-  return [
-    ...(minReadySeconds < 0 ? [invalid('spec.minReadySeconds', minReadySeconds, NOT_NEGATIVE)] : []),
-    ...(Object.keys(selector).length === 0 ? [required('spec.selector')] : []),
-    ...(replicas < 0 ? [invalid('spec.replicas', replicas, NOT_NEGATIVE)] : []),
-    ...templateProblems(next, live, context),
-  ];
+  const seconds = minReadySeconds < 0 ? [invalid('spec.minReadySeconds', minReadySeconds, NOT_NEGATIVE)] : [];
+  const count = replicas < 0 ? [invalid('spec.replicas', replicas, NOT_NEGATIVE)] : [];
+  const unselected = Object.keys(selector).length === 0 ? [required('spec.selector')] : [];
+  const template = templateProblems(next, live, context);
+  if (!context.features.enabled('DeclarativeValidationTakeover')) {
+    return [...seconds, ...unselected, ...count, ...template];
+  }
+  return [...unselected, ...template, ...(isLast ? [...count, ...seconds] : [])];
 }
 
 function templateProblems(next: ApiObject, live: ApiObject | undefined, context: WriteContext): FieldError[] {

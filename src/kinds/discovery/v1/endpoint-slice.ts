@@ -20,7 +20,7 @@ import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
-import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { ageColumn, firstFew, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { finalizerProblems } from '../../shared/finalizer-problems.js';
 import { objectReference } from '../../shared/types.js';
 
@@ -319,19 +319,16 @@ function columns(): Column[] {
     nameColumn,
     textColumn('AddressType', 'What sort of addresses it lists.', (object) => sliceOf(object).addressType),
     textColumn('Ports', 'The first few ports of its endpoints.', (object) =>
-      firstFew((sliceOf(object).ports ?? []).map(({ port, name }) => String(port ?? (name || '*')))),
+      listed((sliceOf(object).ports ?? []).map(({ port, name }) => String(port ?? name ?? '*'))),
     ),
     textColumn('Endpoints', 'The first few addresses.', (object) =>
-      firstFew((sliceOf(object).endpoints ?? []).flatMap(({ addresses }) => addresses ?? [])),
+      listed((sliceOf(object).endpoints ?? []).flatMap(({ addresses }) => addresses ?? [])),
     ),
     ageColumn,
   ];
 }
 
-const SHOWN = 3;
-
-function firstFew(all: readonly string[]): string {
-  if (all.length === 0) return '<unset>';
-  const more = all.length > SHOWN ? ` + ${all.length - SHOWN} more...` : '';
-  return all.slice(0, SHOWN).join(',') + more;
+/** A port that has neither number nor name is shown as nothing. */
+function listed(all: readonly string[]): string {
+  return firstFew(all) || '<unset>';
 }

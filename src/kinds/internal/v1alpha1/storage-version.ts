@@ -26,7 +26,7 @@ import {
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, NameRule } from '../../kind.js';
-import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { ageColumn, firstFew, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { statusSubresource } from '../../shared/strategies.js';
 
 const serverStorageVersionShape = () => ({
@@ -123,7 +123,7 @@ function statusOf(object: ApiObject): StorageVersionStatus {
 
 function serversCell(servers: readonly ServerStorageVersion[]): string {
   if (servers.length === 0) return '<unset>';
-  return servers.map(({ apiServerID = '', encodingVersion = '' }) => `${apiServerID}=${encodingVersion}`).join(',');
+  return firstFew(servers.map(({ apiServerID = '', encodingVersion = '' }) => `${apiServerID}=${encodingVersion}`));
 }
 
 function statusProblems(path: string, status: StorageVersionStatus): FieldError[] {
@@ -136,7 +136,7 @@ function statusProblems(path: string, status: StorageVersionStatus): FieldError[
 }
 
 function serverProblems(path: string, server: ServerStorageVersion): FieldError[] {
-  const { apiServerID = '', encodingVersion = '', decodableVersions = [] } = server;
+  const { apiServerID = '', encodingVersion = '', decodableVersions = [], servedVersions = [] } = server;
   const versionProblems = (at: string, version: string) => {
     const problems = apiVersionProblems(version);
     return problems.length === 0 ? [] : [invalid(at, version, problems.join(','))];
@@ -153,6 +153,14 @@ function serverProblems(path: string, server: ServerStorageVersion): FieldError[
     const detail = `decodableVersions must include encodingVersion ${encodingVersion}`;
     found.push(invalid(decodable, stringSlice(server.decodableVersions), detail));
   }
+  servedVersions.forEach((version, index) => {
+    const at = keyPath(childPath(path, 'servedVersions'), index);
+    found.push(...versionProblems(at, version));
+    if (decodableVersions.includes(version)) return;
+    const list = `[${decodableVersions.join(' ')}]`;
+    const detail = `individual served version : ${version} must be included in decodableVersions : ${list}`;
+    found.push(invalid(at, version, detail));
+  });
   return found;
 }
 

@@ -6,12 +6,8 @@ import * as z from 'zod';
 import { orchDialect } from '../../../meta/dialect.js';
 import { always, int32, optional } from '../../../schema/hints.js';
 import { type Type, type } from '../../../schema/type.js';
-import {
-  behaviorOf,
-  behaviorText,
-  SPEC_ANNOTATIONS,
-  setAnnotations,
-} from '../../autoscaling/v1/horizontal-pod-autoscaler/conversion.js';
+import { SPEC_ANNOTATIONS, setAnnotations } from '../../autoscaling/annotations.js';
+import { behaviorOf, behaviorText } from '../../autoscaling/v1/horizontal-pod-autoscaler/conversion.js';
 import { keepAnnotations } from '../../autoscaling/v1/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
 import {
   readMetricSpec,

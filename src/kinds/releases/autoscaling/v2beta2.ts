@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { orchDialect } from '../../../meta/dialect.js';
 import { always, int32, pointer } from '../../../schema/hints.js';
 import { type Type, type } from '../../../schema/type.js';
-import { setAnnotations } from '../../autoscaling/v1/horizontal-pod-autoscaler/conversion.js';
+import { setAnnotations } from '../../autoscaling/annotations.js';
 import { autoscalerColumns } from '../../autoscaling/v2/horizontal-pod-autoscaler/columns.js';
 import { HorizontalPodAutoscaler } from '../../autoscaling/v2/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
 import {

@@ -12,6 +12,7 @@ import { deepEqual } from '../../../util/json.js';
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
+import { ageColumn, nameColumn, since, textColumn } from '../../shared/common-columns.js';
 import { specGeneration } from '../../shared/strategies.js';
 import { labelNameProblems, poolNameProblems, worded } from '../rules/names.js';
 import { deviceTaintProblems, type StoredOptions, selectorsProblems } from '../rules/selection.js';
@@ -52,6 +53,22 @@ export const DeviceTaintRule: Kind<DeviceTaintRule, DeviceTaintRuleInput, 'Clust
   scope: 'Cluster',
   lifecycle: { introducedIn: '1.33' },
   body: shape,
+  columns: [
+    nameColumn,
+    textColumn('Key', 'The key of its taint.', (object) => specOf(object).taint.key),
+    textColumn('Value', 'The value of its taint.', (object) => specOf(object).taint.value ?? ''),
+    textColumn('Effect', 'What the taint does.', (object) => specOf(object).taint.effect),
+    {
+      name: 'TimeAdded',
+      type: 'string',
+      description: 'How long ago the taint was put there.',
+      cell: (object, context) => {
+        const { timeAdded } = specOf(object).taint;
+        return timeAdded === undefined ? '' : since(timeAdded, context);
+      },
+    },
+    ageColumn,
+  ],
   strategy: {
     deleteReturnsObject: true,
     generation: specGeneration,

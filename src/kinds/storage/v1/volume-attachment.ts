@@ -104,10 +104,12 @@ function dropDisabled(draft: DraftObject, live: ApiObject, { features }: WriteCo
   }
 }
 
+/** The reference server goes through the rules of a new object twice. */
 function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): FieldError[] {
   const { spec } = attachmentOf(next);
   const fixed = deepEqual(spec, attachmentOf(live).spec) ? [] : [invalid('spec', specDump(spec), 'field is immutable')];
-  return [...finalizerProblems(next), ...attachmentProblems(next, context), ...fixed];
+  const asNew = attachmentProblems(next, context);
+  return [...finalizerProblems(next), ...asNew, ...asNew, ...fixed];
 }
 
 const ONE_SOURCE = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName';

@@ -166,7 +166,7 @@ describe('a CertificateSigningRequest', () => {
     [
       'an answer that does not hold',
       [{ type: 'Denied', status: 'False' }],
-      ['status.conditions[0].status: Unsupported value: "False": supported values: "Approved", "Denied", "Failed"'],
+      ['status.conditions[0].status: Unsupported value: "False": supported values: "True"'],
     ],
     ['a condition without type', [{ type: '', status: 'True' }], ['status.conditions[0].type: Required value']],
     ['a condition twice', [approved, approved], ['status.conditions[1].type: Duplicate value: "Approved"']],

@@ -68,7 +68,7 @@ describe('an Ingress', () => {
       { rules: rules(path({ backend: { resource: { apiGroup: 'A', kind: '', name: 'a/b' } } })) },
       [
         `${BACKEND}.resource.apiGroup: Invalid value: "A": ${SUBDOMAIN}`,
-        `${BACKEND}.resource.kind: Required value`,
+        `${BACKEND}.resource.kind: Required value: kind is required`,
         `${BACKEND}.resource.name: Invalid value: "a/b": may not contain '/'`,
       ],
     ],

@@ -91,10 +91,11 @@ function defaults(draft: DraftObject, { features }: WriteContext): void {
   const { spec } = statefulSetOf(draft);
   podTemplateDefaults(spec.template);
   if (spec.volumeClaimTemplates !== undefined) {
+    // Whatever they call themselves.
     const claims = spec.volumeClaimTemplates;
-    spec.volumeClaimTemplates = claims.map(({ kind = 'PersistentVolumeClaim', apiVersion = 'v1', ...claim }) => ({
-      kind,
-      apiVersion,
+    spec.volumeClaimTemplates = claims.map(({ kind: _kind, apiVersion: _apiVersion, ...claim }) => ({
+      kind: 'PersistentVolumeClaim',
+      apiVersion: 'v1',
       ...claim,
     }));
   }

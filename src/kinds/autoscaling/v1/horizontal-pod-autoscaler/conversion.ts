@@ -2,9 +2,10 @@
  * v1 ⇄ v2. What v1 has no fields for stands in four annotations: two belong to the spec, two to the status. They are
  * seen in v1 only.
  */
-import { type Dialect, kubernetesDialect, orchDialect } from '../../../../meta/dialect.js';
+import { type Dialect, orchDialect } from '../../../../meta/dialect.js';
 import type { DraftObject } from '../../../../meta/object.js';
 import { escapeForPages, own, printJson } from '../../../../util/json.js';
+import { type AnnotationName, annotationKeys, setAnnotations } from '../../annotations.js';
 import {
   completeBehavior,
   cpuMetric,
@@ -21,24 +22,6 @@ import type {
 import { readMetricSpec, readMetricStatus, writeMetricSpec, writeMetricStatus } from './metrics.js';
 import { amount, type Fields, list, optionalRecord, present, readAnnotation, record, text, whole } from './reader.js';
 import type { AutoscalerSpecV1, AutoscalerStatusV1 } from './schema.js';
-
-export const SPEC_ANNOTATIONS = ['metrics', 'behavior'] as const;
-export const STATUS_ANNOTATIONS = ['current-metrics', 'conditions'] as const;
-type AnnotationName = (typeof SPEC_ANNOTATIONS)[number] | (typeof STATUS_ANNOTATIONS)[number];
-
-const EVERY_DIALECT: readonly Dialect[] = [orchDialect, kubernetesDialect];
-
-function annotationKey(name: AnnotationName, dialect: Dialect): string {
-  return dialect.subkey('autoscaling.alpha', name);
-}
-
-/**
- * An annotation in every spelling. A conversion does not always know the dialect, and one that did not see an annotation
- * would lose what it says; so either spelling is read, and both go when the annotation goes.
- */
-export function annotationKeys(name: AnnotationName): string[] {
-  return EVERY_DIALECT.map((dialect) => annotationKey(name, dialect));
-}
 
 /** From v1 to v2, in place. */
 export function toV2(draft: DraftObject): void {
@@ -90,23 +73,6 @@ export function fromV2(draft: DraftObject, dialect: Dialect = orchDialect): void
   draft['spec'] = specToV1(v2.spec);
   draft['status'] = statusToV1(v2.status);
   setAnnotations(draft, written, dialect);
-}
-
-/** The four annotations become exactly these; all others stay. */
-export function setAnnotations(
-  draft: DraftObject,
-  written: { [Name in AnnotationName]?: string },
-  dialect: Dialect,
-): void {
-  const ours = [...SPEC_ANNOTATIONS, ...STATUS_ANNOTATIONS];
-  const keys = new Set(ours.flatMap(annotationKeys));
-  const kept = Object.entries(draft.metadata.annotations ?? {}).filter(([key]) => !keys.has(key));
-  for (const name of ours) {
-    const value = written[name];
-    if (value !== undefined) kept.push([annotationKey(name, dialect), value]);
-  }
-  const all = Object.fromEntries(kept.sort(([left], [right]) => (left < right ? -1 : 1)));
-  draft.metadata.annotations = kept.length === 0 ? undefined : all;
 }
 
 /** Compact, with the escapes of everything that the server writes. */

@@ -7,12 +7,13 @@ import { copyJson, own } from '../../../../util/json.js';
 import { anotherVersion, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind, WriteContext } from '../../../kind.js';
 import { statusSubresource } from '../../../shared/strategies.js';
+import { annotationKeys, SPEC_ANNOTATIONS, STATUS_ANNOTATIONS } from '../../annotations.js';
 import { autoscalerColumns } from '../../v2/horizontal-pod-autoscaler/columns.js';
 import {
   autoscalerStatusProblems,
   HorizontalPodAutoscaler,
 } from '../../v2/horizontal-pod-autoscaler/horizontal-pod-autoscaler.js';
-import { annotationKeys, fromV2, SPEC_ANNOTATIONS, STATUS_ANNOTATIONS, toV2 } from './conversion.js';
+import { fromV2, toV2 } from './conversion.js';
 import { autoscalerV1Shape } from './schema.js';
 
 export interface HorizontalPodAutoscalerV1 extends ObjectBase, Output<typeof autoscalerV1Shape> {}

@@ -3,7 +3,7 @@
  */
 import type { ApiObject } from '../../../../meta/object.js';
 import type { Column } from '../../../columns.js';
-import { ageColumn, NONE, nameColumn, textColumn, UNKNOWN } from '../../../shared/common-columns.js';
+import { ageColumn, firstFew, NONE, nameColumn, textColumn, UNKNOWN } from '../../../shared/common-columns.js';
 import type { MetricSpec, MetricStatus } from './metrics.js';
 import type { HorizontalPodAutoscalerSpec, HorizontalPodAutoscalerStatus } from './schema.js';
 
@@ -35,9 +35,8 @@ const MOST_SHOWN = 2;
 
 function metricsCell(specs: readonly MetricSpec[], statuses: readonly MetricStatus[]): string {
   if (specs.length === 0) return NONE;
-  const all = specs.map((spec, index) => metricText(spec, statuses[index]));
-  const shown = all.slice(0, MOST_SHOWN).join(', ');
-  return all.length > MOST_SHOWN ? `${shown} + ${all.length - MOST_SHOWN} more...` : shown;
+  const texts = specs.map((spec, index) => metricText(spec, statuses[index]));
+  return firstFew(texts, MOST_SHOWN, ', ');
 }
 
 function metricText(spec: MetricSpec, status: MetricStatus | undefined): string {

@@ -8,6 +8,7 @@ import type { Input, Output } from '../../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind, WriteContext } from '../../../kind.js';
 import { statusSubresource } from '../../../shared/strategies.js';
+import { setAnnotations } from '../../annotations.js';
 import { autoscalerColumns } from './columns.js';
 import type { MetricSpec } from './metrics.js';
 import { type HorizontalPodAutoscalerBehavior, horizontalPodAutoscalerShape, type ScalingRules } from './schema.js';
@@ -56,8 +57,9 @@ export function cpuMetric(averageUtilization: number): MetricSpec {
   return { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } } };
 }
 
-function defaults(draft: DraftObject): void {
+function defaults(draft: DraftObject, { dialect }: WriteContext): void {
   const { spec } = autoscalerOf(draft);
+  if (draft.metadata.annotations !== undefined) setAnnotations(draft, {}, dialect);
   if (spec.metrics === undefined) spec.metrics = defaultMetrics();
   if (spec.behavior !== undefined) spec.behavior = completeBehavior(spec.behavior);
 }

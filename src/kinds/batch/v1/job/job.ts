@@ -2,7 +2,7 @@
  * Job: pods that run until enough of them have succeeded. spec: Job
  */
 import { type FieldError, invalid, keyPath, required } from '../../../../meta/field-error.js';
-import { selectsLabels } from '../../../../meta/labels.js';
+import { labelSelectorObjectErrors, selectsLabels } from '../../../../meta/labels.js';
 import { dnsLabelProblems } from '../../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { humanDuration, timeToMs } from '../../../../meta/time.js';
@@ -177,7 +177,9 @@ function generatedSelectorProblems(object: ApiObject, { context, live }: Judged)
     const detail = `must be '${value}'`;
     problems.push(actual === undefined ? required(path, detail) : invalid(path, labels, detail));
   }
-  if (!selectsLabels(spec.selector, selected)) {
+  // What cannot be read is reported with the rest of the spec.
+  const isReadable = labelSelectorObjectErrors(spec.selector, '').length === 0;
+  if (isReadable && !selectsLabels(spec.selector, selected)) {
     problems.push(invalid('spec.selector', dumpLabelSelector(spec.selector), '`selector` not auto-generated'));
   }
   return problems;

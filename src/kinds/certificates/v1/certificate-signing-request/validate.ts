@@ -146,10 +146,9 @@ function conditionProblems(conditions: readonly CertificateSigningRequestConditi
     const path = keyPath('status.conditions', index);
     const typePath = childPath(path, 'type');
     const found: FieldError[] = type === '' ? [required(typePath)] : [];
-    const allowed = DECISIVE.includes(type) ? ['True'] : ['True', 'False', 'Unknown'];
+    const allowed = DECISIVE.includes(type) ? ['True'] : ['False', 'True', 'Unknown'];
     if ((status as string) === '') found.push(required(childPath(path, 'status')));
-    // The reference server lists the types in place of the statuses.
-    else if (!allowed.includes(status)) found.push(notSupported(childPath(path, 'status'), status, DECISIVE));
+    else if (!allowed.includes(status)) found.push(notSupported(childPath(path, 'status'), status, allowed));
     if (APPROVAL.includes(type) && APPROVAL.some((other) => other !== type && seen.has(other))) {
       found.push(invalid(typePath, type, 'Approved and Denied conditions are mutually exclusive'));
     }
