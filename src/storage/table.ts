@@ -192,7 +192,7 @@ function afterKey(key: string): string {
 
 interface Scanned {
   readonly items: readonly ApiObject[];
-  /** The key of the last item, when another match follows it. */
+  /** The key of the last item, when another object follows it. */
   readonly lastKey?: string;
 }
 
@@ -205,11 +205,12 @@ function scan(tree: Tree, query: ListQuery): Scanned {
   let lastKey = '';
   let more = false;
   tree.forRange(query.after === undefined ? low : afterKey(query.after), high, false, (key, object) => {
-    if (matches !== undefined && !matches(object)) return undefined;
+    // Whether what follows matches is not looked at: the reference server hands out a token all the same.
     if (items.length >= limit) {
       more = true;
       return STOP;
     }
+    if (matches !== undefined && !matches(object)) return undefined;
     items.push(object);
     lastKey = key;
     return undefined;
