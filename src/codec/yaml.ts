@@ -72,8 +72,18 @@ class ConversionError extends Error {
   override readonly name = 'ConversionError';
 }
 
+/** On its way through JSON the reference server sorts all keys, which decides what it complains of first. */
 function readWhole(text: string): Document {
-  return readOr(text, 0, (problem) => new BodyError(problem, { isWhole: true }));
+  const { parsed, repeatedKeys } = readOr(text, 0, (problem) => new BodyError(problem, { isWhole: true }));
+  return { parsed: { ...parsed, value: inKeyOrder(parsed.value) }, repeatedKeys };
+}
+
+function inKeyOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inKeyOrder);
+  if (!isRecord(value)) return value;
+  const sorted: MutableRecord = {};
+  for (const key of Object.keys(value).sort()) setOwn(sorted, key, inKeyOrder(value[key]));
+  return sorted;
 }
 
 function readConfiguration(text: string, linesBefore: number): Document {

@@ -48,10 +48,20 @@ function nullAsEmpty(body: { readonly value: unknown }): { readonly value: unkno
   return body.value === null ? { value: {} } : body;
 }
 
-/** Other options of the same family are known, and no way leads from them to these; anything else is not known at all. */
+const KNOWN_OTHERS = [
+  'APIGroup',
+  'APIGroupList',
+  'APIResourceList',
+  'APIVersions',
+  'CreateOptions',
+  'Status',
+  'UpdateOptions',
+];
+
+/** Others of the same family are known, and no way leads from them to these; anything else is not known at all. */
 function checkType({ kind, apiVersion }: TypeMeta, dialect: Dialect): void {
   if (!kind || kind === 'DeleteOptions') return;
-  if (kind === 'CreateOptions' || kind === 'UpdateOptions') {
+  if (KNOWN_OTHERS.includes(kind)) {
     throw errors.plain(`converting (v1.${kind}) to (v1.DeleteOptions): unknown conversion`);
   }
   const version = quote(apiVersion || `${dialect.group(serviceGroup('meta'))}/v1`);

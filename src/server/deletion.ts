@@ -3,21 +3,27 @@
  */
 import type { DeletionRequest, Strategy } from '../kinds/kind.js';
 import { finalizersAfterDelete } from '../kinds/shared/propagation.js';
+import { failedPrecondition } from '../kinds/shared/storage-conflict.js';
 import { errors } from '../meta/errors.js';
 import type { ApiObject, DraftMeta } from '../meta/object.js';
 import { formatTime, timeToMs } from '../meta/time.js';
+import { untouchedFields } from '../schema/decode.js';
 import { StorageError } from '../storage/types.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import type { WriteJob } from './job.js';
 import { powerContext } from './power.js';
 import { admit, runEffects } from './steps/admit.js';
 import { commitDelete, commitDraft, commitMetadata, readLive } from './steps/commit.js';
+import { seal } from './steps/seal.js';
+import { turnedDown } from './storage-conflict.js';
 
 export interface Deleted {
   /** The object as it is now, or as it was last. */
   readonly object: ApiObject;
   /** False when it waits for its finalizers. */
   readonly removed: boolean;
+  /** The object is the answer, although it is gone. */
+  readonly isShown?: boolean;
 }
 
 /** More lost races than any honest contention brings. */
@@ -72,7 +78,10 @@ function remove(live: ApiObject, deletion: DeletionRequest, job: WriteJob): Dele
   if (grace.type === 'pending') return { object: live, removed: false };
   const before = live.metadata.finalizers ?? [];
   const finalizers = finalizersAfterDelete(before, deletion, defaultPropagation);
-  if (grace.type === 'none' && finalizers.length === 0) return { object: vanish(live, job), removed: true };
+  if (grace.type === 'none' && finalizers.length === 0) {
+    const stripped = before.length === 0 ? undefined : whenStripped(live, deletion, job);
+    return stripped ?? { object: vanish(live, job), removed: true };
+  }
   const draft = { ...live.metadata, finalizers: [...finalizers] } as DraftMeta;
   if (grace.type === 'until') startGrace(draft, live, grace);
   else markDeleting(draft, live, job);
@@ -82,6 +91,27 @@ function remove(live: ApiObject, deletion: DeletionRequest, job: WriteJob): Dele
   if (stays || job.dryRun) return { object: marked, removed: !stays };
   // Without any grace it is marked and taken away in one go; both are told to watchers.
   return { object: vanish(marked, job), removed: true };
+}
+
+/**
+ * Two slips of the reference server where a delete takes away the finalizers that held the object: what it then has in
+ * its hands is an empty object, which a rehearsal shows, and whose version is compared with the one that was asked for.
+ */
+function whenStripped(live: ApiObject, { preconditions }: DeletionRequest, job: WriteJob): Deleted | undefined {
+  const { served, dryRun } = job;
+  if (dryRun) {
+    const empty = {
+      ...untouchedFields(served.schema),
+      kind: served.gvk.kind,
+      apiVersion: served.apiVersion,
+      metadata: {},
+    };
+    return { object: seal(served.schema, empty, undefined), removed: true, isShown: true };
+  }
+  if (preconditions.resourceVersion === undefined) return undefined;
+  const { name, resourceVersion } = live.metadata;
+  const why = failedPrecondition({ resourceVersion: '' }, { resourceVersion }) ?? '';
+  throw turnedDown(job, name, why);
 }
 
 /** Removes an object that nothing holds any more, and gives back what was set aside for it. */

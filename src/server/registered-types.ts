@@ -81,13 +81,17 @@ const REVIEWS = [
 ];
 const STORAGE = ['CSIDriver', 'CSINode', 'CSIStorageCapacity', 'StorageClass', 'VolumeAttachment'];
 
-/** By group and version: kinds that were served once. Served ones are found first, so that they may stand here too. */
+/** By group and version: kinds that were served once, or are only ever sent to another object. */
 const RETIRED: readonly (readonly [group: string, version: string, kinds: readonly string[], now?: string])[] = [
   [serviceGroup('admissionregistration'), 'v1beta1', HOOKS],
-  ['apps', 'v1beta1', ['ControllerRevision', 'Deployment', 'StatefulSet']],
-  ['apps', 'v1beta2', APPS],
+  [serviceGroup('admission'), 'v1', ['AdmissionReview']],
+  [serviceGroup('admission'), 'v1beta1', ['AdmissionReview']],
+  ['apps', 'v1beta1', ['ControllerRevision', 'Deployment', 'DeploymentRollback', 'Scale', 'StatefulSet']],
+  ['apps', 'v1beta2', [...APPS, 'Scale']],
+  [serviceGroup('authentication'), 'v1', ['TokenRequest']],
   [serviceGroup('authentication'), 'v1beta1', ['TokenReview']],
   [serviceGroup('authorization'), 'v1beta1', REVIEWS],
+  ['autoscaling', 'v1', ['Scale']],
   ['autoscaling', 'v2beta1', ['HorizontalPodAutoscaler']],
   ['autoscaling', 'v2beta2', ['HorizontalPodAutoscaler']],
   ['batch', 'v1beta1', ['CronJob']],
@@ -96,14 +100,17 @@ const RETIRED: readonly (readonly [group: string, version: string, kinds: readon
   [serviceGroup('discovery'), 'v1beta1', ['EndpointSlice']],
   [serviceGroup('events'), 'v1beta1', ['Event']],
   ['extensions', 'v1beta1', ['DaemonSet', 'Deployment', 'ReplicaSet'], 'apps'],
+  ['extensions', 'v1beta1', ['DeploymentRollback', 'Scale']],
   ['extensions', 'v1beta1', ['Ingress', 'NetworkPolicy'], serviceGroup('networking')],
   [serviceGroup('flowcontrol.apiserver'), 'v1beta1', FLOWS],
   [serviceGroup('flowcontrol.apiserver'), 'v1beta2', FLOWS],
   [serviceGroup('flowcontrol.apiserver'), 'v1beta3', FLOWS],
+  [serviceGroup('imagepolicy'), 'v1alpha1', ['ImageReview']],
   [serviceGroup('networking'), 'v1beta1', ['Ingress', 'IngressClass']],
   [serviceGroup('node'), 'v1alpha1', ['RuntimeClass']],
   [serviceGroup('node'), 'v1beta1', ['RuntimeClass']],
-  ['policy', 'v1beta1', ['PodDisruptionBudget']],
+  ['policy', 'v1', ['Eviction']],
+  ['policy', 'v1beta1', ['Eviction', 'PodDisruptionBudget']],
   [serviceGroup('rbac.authorization'), 'v1alpha1', RBAC],
   [serviceGroup('rbac.authorization'), 'v1beta1', RBAC],
   [serviceGroup('scheduling'), 'v1alpha1', ['PriorityClass']],

@@ -8,8 +8,7 @@
  */
 import type { SubresourceStrategy } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
-import { failedPrecondition, storageConflict } from '../kinds/shared/storage-conflict.js';
-import { serviceGroup } from '../meta/dialect.js';
+import { failedPrecondition } from '../kinds/shared/storage-conflict.js';
 import { errors, StatusError } from '../meta/errors.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { StorageError } from '../storage/types.js';
@@ -29,6 +28,7 @@ import { identify, prepareForCreate, prepareForUpdate, wipeSystemFields } from '
 import { dropRepeatedOwners, reconcileName, reconcileNamespace } from './steps/reconcile.js';
 import { seal, sealAlmost } from './steps/seal.js';
 import { validateCreate, validateUpdate } from './steps/validate.js';
+import { turnedDown } from './storage-conflict.js';
 import { planConversion } from './versions.js';
 
 export interface Written {
@@ -326,15 +326,8 @@ export function checkMutated(draft: DraftObject, job: WriteJob): DraftObject {
 
 function checkIdentity({ expectedUid, name }: UpdateJob, live: ApiObject | undefined, job: WriteJob): void {
   const why = failedPrecondition({ uid: expectedUid || undefined }, live?.metadata);
-  if (why === undefined) return;
-  const { served, namespace, dryRun } = job;
-  const resource = served.groupResource;
-  const isBelowGroup = served.kind.manner === 'document' || EXTENSION_GROUPS.includes(served.kind.group);
-  throw errors.conflict(resource, name, storageConflict({ resource, isBelowGroup, namespace, name, dryRun }, why));
+  if (why !== undefined) throw turnedDown(job, name, why);
 }
-
-/** Whose kinds are served by servers of their own. */
-const EXTENSION_GROUPS = ['apiextensions', 'apiregistration'].map(serviceGroup);
 
 function checkRevisionSyntax(draft: DraftObject): number {
   try {

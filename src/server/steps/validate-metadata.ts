@@ -176,7 +176,7 @@ function ownerProblems(owners: readonly DeepReadonly<OwnerReference>[], problems
 }
 
 function dumpOwner(owner: DeepReadonly<OwnerReference>): { readonly verbatim: string } {
-  const flag = (value: boolean | undefined) => (value === undefined ? '(*bool)(nil)' : String(value));
+  const flag = (value: boolean | undefined) => `(*bool)(${value === undefined ? 'nil' : '0xc000000000'})`;
   const fields = [
     `APIVersion:${JSON.stringify(owner.apiVersion)}`,
     `Kind:${JSON.stringify(owner.kind)}`,

@@ -15,6 +15,8 @@ import type { ServerContext } from '../context.js';
 import { deleteOptionsOf } from '../delete-options.js';
 import { deleteObject, warnOfDeletion } from '../deletion.js';
 import { startJob, type WriteJob } from '../job.js';
+import { checkListOptions } from '../options.js';
+import { selectionOf } from '../selection.js';
 import { admit } from '../steps/admit.js';
 import { ConversionPending } from '../versions.js';
 import { readList } from './list.js';
@@ -25,6 +27,9 @@ export function deleteCollection(
   request: ApiRequest,
   served: ServedKind,
 ): MaybePromise<ObjectResponse> {
+  // What is to be listed is judged before what is to be done with it.
+  checkListOptions(request.options, context.dialect);
+  selectionOf(request, served);
   const options = deleteOptionsOf(request, context.dialect);
   if (request.body !== undefined) request.audit?.sent?.(options);
   const { dryRun, ...deletion } = checkDeleteOptions(options, context.dialect);

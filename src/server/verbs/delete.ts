@@ -30,9 +30,10 @@ export function deleteOne(
   });
   warnOfDeletion(deletion, job);
   const deleted = warned(job.warnings, () => deleteObject(request.name ?? '', deletion, job));
-  return chain(deleted, ({ object, removed }) => {
+  return chain(deleted, ({ object, removed, isShown }) => {
     const code = !removed && deletion.orphanDependents === false ? 202 : 200;
-    if (!removed || served.kind.strategy.deleteReturnsObject) return answer(code, object, job.warnings);
+    if (!removed || isShown === true || served.kind.strategy.deleteReturnsObject)
+      return answer(code, object, job.warnings);
     // As it was addressed, also where messages of failure speak of the group it is stored in.
     const { group, resource } = served.gvr;
     const status = successStatus({
