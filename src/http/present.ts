@@ -7,12 +7,14 @@ import type { Document } from '../codec/codec.js';
 import type { CellContext } from '../kinds/columns.js';
 import type { Kind } from '../kinds/kind.js';
 import { errors } from '../meta/errors.js';
+import { internalPackage } from '../meta/internal-package.js';
 import type { ApiList, ApiObject } from '../meta/object.js';
 import type { Status } from '../meta/status.js';
 import type { ObjectResponse } from '../protocol/response.js';
 import type { Bookmark } from '../protocol/watch-event.js';
 import type { IncludedObject } from '../registry/table.js';
 import { tableOf } from '../registry/table.js';
+import { encodeBase64Text } from '../util/base64.js';
 import type { View } from './negotiate.js';
 
 type Answer = ObjectResponse['object'];
@@ -63,7 +65,7 @@ export function presentEvent(
     case undefined:
       return object;
     case 'PartialObjectMetadata':
-      return metadataOnly(object, view.apiVersion);
+      return metadataOnly(isObject(object) ? object : endingAsMetadata(object, view, presentation), view.apiVersion);
     case 'PartialObjectMetadataList':
       return undefined;
     case 'Table':
@@ -74,6 +76,15 @@ export function presentEvent(
 
 function isObject(object: ApiObject | Bookmark): object is ApiObject {
   return 'uid' in object.metadata;
+}
+
+/** The mark behind the state brings along an empty list of what was sent, which here is metadata. */
+function endingAsMetadata(mark: Bookmark, { apiVersion }: View, { dialect }: Presentation): Bookmark {
+  const { annotations } = mark.metadata;
+  const key = dialect.key('initial-events-list-blueprint');
+  if (annotations === undefined || !Object.hasOwn(annotations, key)) return mark;
+  const list = `{"kind":"PartialObjectMetadataList","apiVersion":"${apiVersion}","metadata":{},"items":null}\n`;
+  return { ...mark, metadata: { ...mark.metadata, annotations: { ...annotations, [key]: encodeBase64Text(list) } } };
 }
 
 function isStatus(answer: Answer): answer is Status {
@@ -170,5 +181,5 @@ function versionOf({ metadata }: ApiObject | Bookmark): object {
 function goType(kind: Kind, name: string): string {
   if (kind.manner === 'document')
     return name === kind.kind ? '*unstructured.Unstructured' : '*unstructured.UnstructuredList';
-  return `*${kind.group === '' ? 'core' : kind.group.split('.', 1)[0]}.${name}`;
+  return `*${internalPackage(kind.group)}.${name}`;
 }

@@ -108,6 +108,13 @@ export function readDeleteOptions(
   };
 }
 
+/** Whether a watch is to begin with what is there, and to say where that ends. */
+export function asksForState(query: Query): boolean {
+  if (bool(query, 'allowWatchBookmarks') !== true) return false;
+  const asked = bool(query, 'sendInitialEvents');
+  return asked ?? !['resourceVersion', 'resourceVersionMatch'].some((name) => query.get(name)?.[0]);
+}
+
 function listOptions(query: Query): RequestOptions {
   if (query.size === 0) return NO_OPTIONS;
   return {

@@ -9,6 +9,7 @@ import { errors, type StatusError } from '../meta/errors.js';
 import { quote } from '../meta/go-text.js';
 import type { GroupVersionKind } from '../meta/gvk.js';
 import { apiVersionOf, parseApiVersion } from '../meta/gvk.js';
+import { internalPackage } from '../meta/internal-package.js';
 import type { DraftObject } from '../meta/object.js';
 import { BodyError, type RequestBody, type TypeMeta } from '../protocol/body.js';
 import type { Registry } from '../registry/registry.js';
@@ -288,9 +289,4 @@ function textField(value: Record<string, unknown>, name: string, refuse: Unrecog
 
 export function sameType(left: GroupVersionKind, right: GroupVersionKind): boolean {
   return left === right || (left.kind === right.kind && left.version === right.version && left.group === right.group);
-}
-
-/** How the reference server calls its own form of a group's kinds. */
-export function internalPackage(group: string): string {
-  return group === '' ? 'core' : (group.split('.')[0] ?? group);
 }

@@ -5,6 +5,7 @@
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { StatusError } from '../meta/errors.js';
 import { apiVersionOf } from '../meta/gvk.js';
+import { internalPackage } from '../meta/internal-package.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import type { Registry } from '../registry/registry.js';
 import { untouchedFields } from '../schema/decode.js';
@@ -16,7 +17,6 @@ import {
   asDraft,
   claimedType,
   decodeAs,
-  internalPackage,
   type Refusals,
   refuseUnknownFields,
   sameType,

@@ -1,0 +1,132 @@
+/** Answers of any kind's addresses that differed from those of a real server. */
+import { createFetchHandler } from 'orchplane/http';
+import { ConfigMap } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { expect, test } from 'vitest';
+
+const MAPS = '/api/v1/namespaces/default/configmaps';
+const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+
+function start() {
+  const cluster = testCluster({ dialect: 'kubernetes', runtimeConfig: 'api/all=true' });
+  const handle = createFetchHandler(cluster);
+  const ask = (method: string, path: string, body?: string, headers: Record<string, string> = {}) =>
+    handle(
+      new Request(`http://c${path}`, {
+        method,
+        headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+        ...(body === undefined ? {} : { body }),
+      }),
+    );
+  const json = async (...call: Parameters<typeof ask>) => (await ask(...call)).json();
+  return { cluster, ask, json };
+}
+
+async function firstEvent(answer: Response): Promise<{ type: string; object: Record<string, unknown> }> {
+  const reader = answer.body?.getReader();
+  const chunk = await reader?.read();
+  await reader?.cancel();
+  return JSON.parse(new TextDecoder().decode(chunk?.value as Uint8Array).split('\n')[0] ?? '');
+}
+
+test('a page hands out a token whatever follows, and the next one may be empty', async () => {
+  const { cluster, json } = start();
+  for (const [name, l] of Object.entries({ a: '1', b: '2', c: '2', d: '1' })) {
+    await cluster.api(ConfigMap).create({ metadata: { name, labels: { l } } });
+  }
+  const page = await json('GET', `${MAPS}?labelSelector=l%3D2&limit=2`);
+  expect(page.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)).toEqual(['b', 'c']);
+  expect(page.metadata).not.toHaveProperty('remainingItemCount');
+  const next = await json('GET', `${MAPS}?labelSelector=l%3D2&limit=2&continue=${page.metadata.continue}`);
+  expect(next.items).toEqual([]);
+  expect(next.metadata).not.toHaveProperty('continue');
+});
+
+test('what a deletion of many is about is judged before how', async () => {
+  const { json } = start();
+  expect(await json('DELETE', `${MAPS}?fieldSelector=x%3Dy`, 'x')).toMatchObject({
+    code: 400,
+    message: '"x" is not a known field selector: only "metadata.name", "metadata.namespace"',
+  });
+  expect((await json('DELETE', `${MAPS}?resourceVersionMatch=x`, '{"dryRun":["x"]}')).details.kind).toBe('ListOptions');
+});
+
+test('a deletion that takes the last finalizers away rehearses with an empty object, and knows no version', async () => {
+  const { cluster, json } = start();
+  const made = await cluster.api(ConfigMap).create({ metadata: { name: 'a', finalizers: ['orphan'] } });
+  expect(await json('DELETE', `${MAPS}/a?propagationPolicy=Background&dryRun=All`)).toEqual({
+    kind: 'ConfigMap',
+    apiVersion: 'v1',
+    metadata: { creationTimestamp: null },
+  });
+  const { resourceVersion } = made.metadata;
+  const options = JSON.stringify({ propagationPolicy: 'Background', preconditions: { resourceVersion } });
+  expect((await json('DELETE', `${MAPS}/a`, options)).message).toBe(
+    `Operation cannot be fulfilled on configmaps "a": StorageError: invalid object, Code: 4, Key: /registry/configmaps/default/a, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ResourceVersion in precondition: , ResourceVersion in object meta: ${resourceVersion}`,
+  );
+  expect((await cluster.api(ConfigMap).get('a')).metadata.finalizers).toEqual(['orphan']);
+  expect(await json('DELETE', `${MAPS}/a?propagationPolicy=Background`)).toMatchObject({ status: 'Success' });
+});
+
+test('keys of YAML are complained of in their order', async () => {
+  const { ask } = start();
+  const yaml = 'zeta: 1\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: y, zoo: 1, abc: 2}\nalpha: 2\n';
+  const headers = { 'content-type': 'application/yaml' };
+  const strict = await ask('POST', `${MAPS}?fieldValidation=Strict`, yaml.replace('name: y', 'name: "y"'), headers);
+  expect(((await strict.json()) as { message: string }).message).toContain(
+    'unknown field "alpha", unknown field "metadata.abc", unknown field "metadata.zoo", unknown field "zeta"',
+  );
+});
+
+test('a watch that begins with the state is shown as no table', async () => {
+  const { ask } = start();
+  const path = `${MAPS}?watch=1&allowWatchBookmarks=true`;
+  expect((await ask('GET', path, undefined, { accept: TABLE })).status).toBe(406);
+  const either = await ask('GET', path, undefined, { accept: `${TABLE},application/json` });
+  expect((await firstEvent(either)).object['kind']).toBe('ConfigMap');
+  const later = await ask('GET', `${path}&sendInitialEvents=false&resourceVersionMatch=NotOlderThan`, undefined, {
+    accept: TABLE,
+  });
+  expect(later.status).toBe(200);
+  await later.body?.cancel();
+});
+
+test('the mark behind the state of metadata speaks of metadata', async () => {
+  const { ask } = start();
+  const accept = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';
+  const { type, object } = await firstEvent(
+    await ask('GET', `${MAPS}?watch=1&allowWatchBookmarks=true`, undefined, { accept }),
+  );
+  expect(type).toBe('BOOKMARK');
+  const { annotations } = object['metadata'] as { annotations: Record<string, string> };
+  expect(JSON.parse(atob(annotations['kubernetes.io/initial-events-list-blueprint'] ?? ''))).toEqual({
+    kind: 'PartialObjectMetadataList',
+    apiVersion: 'meta.k8s.io/v1',
+    metadata: {},
+    items: null,
+  });
+});
+
+test.each([
+  ['/apis/events.k8s.io/v1/events', '*core.EventList'],
+  ['/apis/internal.apiserver.k8s.io/v1alpha1/storageversions', '*apiserverinternal.StorageVersionList'],
+])('what a list at %s is called', async (path, goType) => {
+  const accept = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';
+  expect((await start().json('GET', path, undefined, { accept })).message).toContain(`is a list (${goType})`);
+});
+
+test('types that are known only as parts of others', async () => {
+  const { json } = start();
+  for (const [apiVersion, kind] of [
+    ['policy/v1', 'Eviction'],
+    ['autoscaling/v1', 'Scale'],
+    ['authentication.k8s.io/v1', 'TokenRequest'],
+  ]) {
+    expect((await json('POST', MAPS, JSON.stringify({ apiVersion, kind }))).message).toContain(
+      `converting (v1.${kind}) to (core.ConfigMap): unknown conversion`,
+    );
+  }
+  expect((await json('DELETE', `${MAPS}/a`, '{"kind":"Status","apiVersion":"v1"}')).message).toBe(
+    'converting (v1.Status) to (v1.DeleteOptions): unknown conversion',
+  );
+});
