@@ -8,8 +8,11 @@ import { mirrorKey } from '../../kinds/core/v1/pod-spec/annotations.js';
 import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
 import type { Volume } from '../../kinds/core/v1/pod-spec/volume.js';
 import type { ServiceAccount } from '../../kinds/core/v1/service-account.js';
+import type { ServedKind } from '../../kinds/served-kind.js';
 import { errors } from '../../meta/errors.js';
 import type { DraftObject } from '../../meta/object.js';
+import { nextTurn } from '../../util/clock.js';
+import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { type AnyRequest, isFor, kindsOf } from './match.js';
 import { forbiddenSecret, forbiddenSecretOfEphemeral, limitsSecrets } from './mountable-secrets.js';
@@ -20,15 +23,29 @@ export const serviceAccount: AdmissionPlugin = Object.freeze({
   name: 'ServiceAccount',
   looksAt: kindsOf(['', 'pods']),
   isBuiltIn: true,
+  mayWait: ({ groupResource }: ServedKind) => groupResource.group === '' && groupResource.resource === 'pods',
   mutate,
   validate,
 });
 
 const DEFAULT_ACCOUNT = 'default';
 
-function mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void {
-  if (request.operation !== 'CREATE' || !isFor(request, '', 'pods') || request.object === undefined) return;
+function mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): MaybePromise<void> {
+  if (request.operation !== 'CREATE' || !isFor(request, '', 'pods') || request.object === undefined) return undefined;
   const pod = request.object as unknown as Pod;
+  const name = pod.spec.serviceAccountName || DEFAULT_ACCOUNT;
+  const isToCome = name === DEFAULT_ACCOUNT && !isMirror(pod, view) && find(name, request, view) === undefined;
+  return chain(isToCome ? untilFound(name, request, view) : undefined, () => complete(pod, request, view));
+}
+
+/** How often a pod that is early looks for the account that a controller makes in every namespace. */
+const LOOKS = 10;
+
+async function untilFound(name: string, request: AnyRequest, view: ClusterView): Promise<void> {
+  for (let look = 1; look < LOOKS && find(name, request, view) === undefined; look++) await nextTurn();
+}
+
+function complete(pod: Pod, request: AdmissionRequest<DraftObject>, view: ClusterView): void {
   // Nodes compare mirror pods with their own, so that nothing in them may be changed.
   if (!isMirror(pod, view)) {
     const { spec } = pod;
@@ -60,10 +77,14 @@ function accountOf({ metadata, spec }: Pod, request: AnyRequest, view: ClusterVi
   const { namespace } = request;
   const name = spec.serviceAccountName ?? '';
   if (name === '') throw refuse(request, `no service account specified for pod ${namespace}/${metadata.name ?? ''}`);
-  const found = view.get({ group: '', resource: 'serviceaccounts', namespace, name });
-  if (found !== undefined) return found as unknown as ServiceAccount;
+  const found = find(name, request, view);
+  if (found !== undefined) return found;
   const { message } = errors.notFound({ group: '', resource: 'serviceaccount' }, name);
   throw refuse(request, `error looking up service account ${namespace}/${name}: ${message}`);
+}
+
+function find(name: string, { namespace }: AnyRequest, view: ClusterView): ServiceAccount | undefined {
+  return view.get({ group: '', resource: 'serviceaccounts', namespace, name }) as ServiceAccount | undefined;
 }
 
 function checkNew(pod: Pod, request: AnyRequest, view: ClusterView): void {
