@@ -1,7 +1,8 @@
 /** What pods get from their accounts, and what accounts keep from their pods. */
 import { mergePatch } from 'orchplane';
 import { defaultAdmission, serviceAccount } from 'orchplane/admission';
-import { Pod, type PodInput, ServiceAccount, type ServiceAccountInput } from 'orchplane/kinds';
+import { controllers, serviceAccounts } from 'orchplane/controllers';
+import { Namespace, Pod, type PodInput, ServiceAccount, type ServiceAccountInput } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 
@@ -159,5 +160,35 @@ describe('a mirror pod', () => {
     const { spec } = await pod({ nodeName: 'n' }, metadata);
     expect(spec).not.toHaveProperty('serviceAccountName');
     expect(spec).not.toHaveProperty('volumes');
+  });
+});
+
+describe('a pod that comes before the account of its namespace', () => {
+  const spec = { containers: [{ name: 'c', image: 'i' }] };
+
+  test('waits for the controller that makes it', async () => {
+    const whole = testCluster({
+      admission: [serviceAccount, ...defaultAdmission],
+      controllers: controllers([serviceAccounts()]),
+    });
+    await whole.api(Namespace).create({ metadata: { name: 'new' } });
+    const pod = await whole.api(Pod, 'new').create({ metadata: { name: 'p' }, spec });
+    expect(pod.spec.serviceAccountName).toBe('default');
+    await whole.close();
+  });
+
+  test('is refused where nobody makes it', async () => {
+    await cluster.api(Namespace).create({ metadata: { name: 'new' } });
+    await expect(cluster.api(Pod, 'new').create({ metadata: { name: 'p' }, spec })).rejects.toThrow(
+      'pods "p" is forbidden: error looking up service account new/default: serviceaccount "default" not found',
+    );
+  });
+
+  test('can be changed by its sender meanwhile without effect', async () => {
+    const sent = { metadata: { name: 'p' }, spec: { ...spec, serviceAccountName: 'default' } };
+    const creating = cluster.api(Pod, 'default').create(sent);
+    sent.spec.serviceAccountName = 'other';
+    await cluster.api(ServiceAccount).create({ metadata: { name: 'default' } });
+    expect((await creating).spec.serviceAccountName).toBe('default');
   });
 });
