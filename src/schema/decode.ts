@@ -10,6 +10,7 @@ import type { DuplicateKeys, MutableRecord, ParsedBody } from '../util/json.js';
 import { cloneJson, copyJson, isRecord, jsonView, MAX_DEPTH, NotJsonError, setOwn } from '../util/json.js';
 import { arrange } from './arrange.js';
 import { DecodeError, decodeScalar, type Place, plainScalar, typeError } from './decode-scalar.js';
+import { firstInDocument } from './document-order.js';
 import { decodingFindings } from './findings.js';
 import {
   areInWireOrder,
@@ -24,6 +25,7 @@ import {
   type Structural,
 } from './structural.js';
 import { thawedStruct } from './thaw.js';
+import { isEmpty, ZERO } from './zero.js';
 
 export interface Decoded {
   readonly value: MutableRecord;
@@ -136,15 +138,29 @@ const isEnumerable = Object.prototype.propertyIsEnumerable;
 function decodeInAnyOrder(node: ObjectNode, decoding: Decoding, place: Place | undefined, walk: Walk): void {
   const { raw, keys, out } = decoding;
   const isOnce = walk.duplicates === undefined;
+  const holding: Holding = { walk, holder: raw, above: place };
+  const { depth } = walk;
   let known = 0;
-  for (const field of decoding.listing.all) {
-    if (isEnumerable.call(raw, field.name)) {
-      known++;
-      const given = raw[field.name];
-      const plain = isOnce && field.scalar !== undefined ? plainScalar(field.scalar, given) : undefined;
-      const value = plain ?? decodeField(node, field, given, { walk, holder: raw, above: place });
-      if (value !== undefined) setOwn(out, field.name, value);
-    } else if (field.fillsIn) fillIn(node, field, out);
+  let index = 0;
+  try {
+    for (const field of decoding.listing.all) {
+      index = field.index;
+      if (isEnumerable.call(raw, field.name)) {
+        known++;
+        const given = raw[field.name];
+        const plain = isOnce && field.scalar !== undefined ? plainScalar(field.scalar, given) : undefined;
+        const value = plain ?? decodeField(node, field, given, holding);
+        if (value !== undefined) setOwn(out, field.name, value);
+      } else if (field.fillsIn) fillIn(node, field, out);
+    }
+  } catch (error) {
+    throw firstInDocument(error, keys, (key) => {
+      const field = decoding.listing.named.get(key);
+      if (field === undefined || field.index <= index) return field?.index === index;
+      walk.depth = depth;
+      decodeField(node, field, raw[key], holding);
+      return false;
+    });
   }
   if (known !== keys.length) keepOrDrop(node, raw, out, walk);
 }
@@ -307,12 +323,25 @@ function decodeMap(
   const out: MutableRecord = {};
   const { values } = node;
   const isText = decodeValue === decodeNode && values.type === 'scalar' && values.scalar === 'string';
-  for (const key of sortedKeys(raw)) {
-    const value = raw[key];
-    // JavaScript's undefined is an absent key; JSON's null is the zero value.
-    if (value === undefined) continue;
-    if (isText && typeof value === 'string') setOwn(out, key, value);
-    else setOwn(out, key, value === null ? zeroValue(values) : decodeValue(values, value, place, walk));
+  const { depth } = walk;
+  let reached = '';
+  try {
+    for (const key of sortedKeys(raw)) {
+      reached = key;
+      const value = raw[key];
+      // JavaScript's undefined is an absent key; JSON's null is the zero value.
+      if (value === undefined) continue;
+      if (isText && typeof value === 'string') setOwn(out, key, value);
+      else setOwn(out, key, value === null ? zeroValue(values) : decodeValue(values, value, place, walk));
+    }
+  } catch (error) {
+    throw firstInDocument(error, Object.keys(raw), (key) => {
+      const value = raw[key];
+      if (key <= reached || value === undefined || value === null) return key === reached;
+      walk.depth = depth;
+      decodeValue(values, value, place, walk);
+      return false;
+    });
   }
   walk.depth--;
   return out;
@@ -358,26 +387,4 @@ export function untouchedFields(node: ObjectNode): MutableRecord {
     setOwn(out, name, inner.type === 'object' ? untouchedFields(inner) : zeroValue(inner));
   }
   return out;
-}
-
-const ZERO: Readonly<Record<ScalarNode['scalar'], unknown>> = {
-  string: '',
-  int32: 0,
-  int64: 0,
-  number: 0,
-  boolean: false,
-  bytes: '',
-  time: null,
-  microTime: null,
-  quantity: '0',
-  intOrString: 0,
-  duration: '0s',
-};
-
-function isEmpty(value: unknown): boolean {
-  if (value === '' || value === 0 || value === false || value === null) return true;
-  if (Array.isArray(value)) return value.length === 0;
-  if (typeof value !== 'object') return false;
-  for (const _key in value) return false;
-  return true;
 }
