@@ -21,7 +21,6 @@ import {
   listingOf,
   type MapNode,
   type ObjectNode,
-  type ScalarNode,
   type Structural,
 } from './structural.js';
 import { thawedStruct } from './thaw.js';
