@@ -10,7 +10,7 @@ import type { DuplicateKeys, MutableRecord, ParsedBody } from '../util/json.js';
 import { cloneJson, copyJson, isRecord, jsonView, MAX_DEPTH, NotJsonError, setOwn } from '../util/json.js';
 import { arrange } from './arrange.js';
 import { DecodeError, decodeScalar, type Place, plainScalar, typeError } from './decode-scalar.js';
-import { firstInDocument } from './document-order.js';
+import { firstInDocument, firstThatEnds } from './document-order.js';
 import { decodingFindings } from './findings.js';
 import {
   areInWireOrder,
@@ -54,6 +54,7 @@ function decodeWhole(schema: ObjectNode, value: unknown, walk: Walk): MutableRec
     return decodeObject(schema, jsonView(value), undefined, walk);
   } catch (error) {
     if (error instanceof NotJsonError) throw new DecodeError(`json: ${error.message}`, { cause: error });
+    if (error instanceof DecodeError && schema.manner === 'struct') throw firstThatEnds(schema, value) ?? error;
     throw error;
   }
 }

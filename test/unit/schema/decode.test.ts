@@ -398,3 +398,20 @@ describe('the order in which fields came', () => {
     }
   });
 });
+
+describe('of several mistakes', () => {
+  const nested = {
+    map: optional(z.record(z.string(), int32())),
+    amount: optional(quantity()),
+    last: optional(z.string()),
+  };
+
+  test('one in a map is reported as the document has it', () => {
+    expect(() => decoded(nested, { map: { b: 'x', a: true } })).toThrow('cannot unmarshal string');
+  });
+
+  test('a value that reads itself counts first, wherever it stands', () => {
+    expect(() => decoded(nested, { last: 5, amount: 'much' })).toThrow('quantities must match the regular expression');
+    expect(() => decoded(nested, { last: 5, amount: '1' })).toThrow('Thing.last');
+  });
+});
