@@ -187,6 +187,8 @@ export interface Strategy {
   readonly nameRule: NameRule;
   /** What a name is made of a prefix; absent: five characters are added. */
   readonly generatedName?: (prefix: string) => string;
+  /** Finalizers may be named without a domain: the kind has the rules for any object, and none of its own. */
+  readonly bareFinalizers?: boolean;
   /** PUT without a resourceVersion overwrites whatever is there. */
   readonly unconditionalUpdate: boolean;
   /** PUT to an absent name creates it. */
