@@ -13,6 +13,7 @@ import type { ObjectResponse } from '../protocol/response.js';
 import type { Bookmark } from '../protocol/watch-event.js';
 import type { IncludedObject } from '../registry/table.js';
 import { tableOf } from '../registry/table.js';
+import { encodeBase64Text } from '../util/base64.js';
 import type { View } from './negotiate.js';
 
 type Answer = ObjectResponse['object'];
@@ -63,7 +64,7 @@ export function presentEvent(
     case undefined:
       return object;
     case 'PartialObjectMetadata':
-      return metadataOnly(object, view.apiVersion);
+      return isObject(object) ? metadataOnly(object, view.apiVersion) : metadataBookmark(object, presentation, view);
     case 'PartialObjectMetadataList':
       return undefined;
     case 'Table':
@@ -125,7 +126,7 @@ function table(
 const metadataDocuments = new Map<string, WeakMap<object, Document>>();
 
 /** The metadata-only view of one object, the same for everyone who asks for it. */
-function metadataOnly({ metadata }: ApiObject | Bookmark, apiVersion: string): Document {
+function metadataOnly({ metadata }: ApiObject, apiVersion: string): Document {
   let known = metadataDocuments.get(apiVersion);
   if (known === undefined) {
     known = new WeakMap();
@@ -135,6 +136,24 @@ function metadataOnly({ metadata }: ApiObject | Bookmark, apiVersion: string): D
   if (document !== undefined) return document;
   document = Object.freeze({ kind: 'PartialObjectMetadata', apiVersion, metadata });
   if (Object.isFrozen(metadata)) known.set(metadata, document);
+  return document;
+}
+
+/** The list that is complete by now was one of metadata, so that is what an empty one looks like. */
+function metadataBookmark({ metadata }: Bookmark, { dialect }: CellContext, { apiVersion }: View): Document {
+  const key = dialect.key('initial-events-list-blueprint');
+  const { resourceVersion, annotations } = metadata;
+  const emptyList = `{"kind":"PartialObjectMetadataList","apiVersion":"${apiVersion}","metadata":{},"items":null}\n`;
+  const shown = {
+    resourceVersion,
+    creationTimestamp: null,
+    ...(annotations === undefined ? {} : { annotations: { ...annotations, [key]: encodeBase64Text(emptyList) } }),
+  };
+  const document: Document & { readonly metadata: object } = {
+    kind: 'PartialObjectMetadata',
+    apiVersion,
+    metadata: shown,
+  };
   return document;
 }
 

@@ -41,6 +41,11 @@ export function asksToWatch(query: Query): boolean {
   return bool(query, 'watch') === true;
 }
 
+/** Whether a watch begins with what is there, and says when that was all. */
+export function asksForInitialEvents(query: Query): boolean {
+  return bool(query, 'sendInitialEvents') === true && bool(query, 'allowWatchBookmarks') === true;
+}
+
 /** Whether the answer should be indented: as asked for, else for the tools that people read with. */
 export function asksForPretty(query: Query, userAgent: string): boolean {
   const asked = query.get('pretty')?.[0] ?? '';

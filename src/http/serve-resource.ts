@@ -16,7 +16,7 @@ import { readPatchType, represent, routerRefusal } from './negotiate.js';
 import type { ResourceRoute } from './path.js';
 import type { Presentation } from './present.js';
 import { present } from './present.js';
-import { readIncludedObject } from './query.js';
+import { asksForInitialEvents, readIncludedObject } from './query.js';
 import { readRequest } from './read-request.js';
 import { notesOf } from './record.js';
 import { respondDocument, respondEmpty, respondStream } from './respond.js';
@@ -82,7 +82,8 @@ async function act(exchange: Exchange, task: Task): Promise<Answer> {
     !(request.hasBody ?? request.body !== null) && (verb === 'create' || verb === 'update' || verb === 'patch');
   const refusal = manner === 'struct' ? routerRefusal(offer, accept, { streams, empty }) : undefined;
   if (refusal !== undefined) throw refusal;
-  const form = represent(offer, accept, { watch: verb === 'watch', manner });
+  const listsFirst = verb === 'watch' && asksForInitialEvents(query);
+  const form = represent(offer, accept, { watch: verb === 'watch', manner, listsFirst });
 
   // 2. Options and body.
   const incoming = { request, offer, query, contentType, userAgent, user, served, action, patch };
