@@ -307,6 +307,8 @@ export interface SubresourceView {
   readonly verbs: readonly Verb[];
   /** Of what is shown. */
   readonly kind: Kind;
+  /** Of its tables; absent: those of what is shown. */
+  readonly columns?: readonly Column[];
   /** The field of the object that `spec.replicas` of the view stands for; who owns one owns the other. */
   readonly replicasPath?: readonly string[];
   /** Where a scale looks, as a definition says it; users' kinds only. */

@@ -86,6 +86,22 @@ describe('discovery of custom kinds', () => {
     });
   });
 
+  test('a table of a scale has a name and a date', async () => {
+    const { ask, call } = start();
+    await call('POST', DEFINITIONS, definition({ versions: [{ ...version, subresources }] }));
+    const body = { apiVersion: 'x.io/v1', kind: 'Widget', metadata: { name: 'a' }, spec: { replicas: 2 } };
+    await call('POST', WIDGETS, body);
+    const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+    const { columnDefinitions, rows } = await (await ask('GET', `${WIDGETS}/a/scale`, { accept })).json();
+    expect(columnDefinitions).toMatchObject([
+      { name: 'Name', type: 'string', format: 'name' },
+      { name: 'Desired', type: 'integer' },
+      { name: 'Available', type: 'integer' },
+      { name: 'Age', type: 'date', format: '' },
+    ]);
+    expect(rows[0].cells.slice(0, 3)).toEqual(['a', 2, 0]);
+  });
+
   test('a version to store in that is not served has no hash', async () => {
     const { call } = start();
     const stored = { ...version, name: 'v2', served: false };
