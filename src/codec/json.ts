@@ -37,6 +37,7 @@ export function jsonBody(text: string): RequestBody {
       return parsed;
     },
     summary: () => bodySummary(text),
+    text: () => text,
   };
 }
 

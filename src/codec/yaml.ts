@@ -59,6 +59,7 @@ function lazyBody(text: string, read: () => Document): YamlBody {
     read: () => open().parsed,
     repeatedKeys: () => open().repeatedKeys,
     summary: () => bodySummary(text),
+    text: () => text,
   };
 }
 

@@ -65,7 +65,7 @@ export function presentEvent(
     case undefined:
       return object;
     case 'PartialObjectMetadata':
-      return metadataOnly(isObject(object) ? object : endingAsMetadata(object, view, presentation), view.apiVersion);
+      return isObject(object) ? metadataOnly(object, view.apiVersion) : metadataBookmark(object, presentation, view);
     case 'PartialObjectMetadataList':
       return undefined;
     case 'Table':
@@ -76,15 +76,6 @@ export function presentEvent(
 
 function isObject(object: ApiObject | Bookmark): object is ApiObject {
   return 'uid' in object.metadata;
-}
-
-/** The mark behind the state brings along an empty list of what was sent, which here is metadata. */
-function endingAsMetadata(mark: Bookmark, { apiVersion }: View, { dialect }: Presentation): Bookmark {
-  const { annotations } = mark.metadata;
-  const key = dialect.key('initial-events-list-blueprint');
-  if (annotations === undefined || !Object.hasOwn(annotations, key)) return mark;
-  const list = `{"kind":"PartialObjectMetadataList","apiVersion":"${apiVersion}","metadata":{},"items":null}\n`;
-  return { ...mark, metadata: { ...mark.metadata, annotations: { ...annotations, [key]: encodeBase64Text(list) } } };
 }
 
 function isStatus(answer: Answer): answer is Status {
@@ -136,7 +127,7 @@ function table(
 const metadataDocuments = new Map<string, WeakMap<object, Document>>();
 
 /** The metadata-only view of one object, the same for everyone who asks for it. */
-function metadataOnly({ metadata }: ApiObject | Bookmark, apiVersion: string): Document {
+function metadataOnly({ metadata }: ApiObject, apiVersion: string): Document {
   let known = metadataDocuments.get(apiVersion);
   if (known === undefined) {
     known = new WeakMap();
@@ -146,6 +137,24 @@ function metadataOnly({ metadata }: ApiObject | Bookmark, apiVersion: string): D
   if (document !== undefined) return document;
   document = Object.freeze({ kind: 'PartialObjectMetadata', apiVersion, metadata });
   if (Object.isFrozen(metadata)) known.set(metadata, document);
+  return document;
+}
+
+/** The list that is complete by now was one of metadata, so that is what an empty one looks like. */
+function metadataBookmark({ metadata }: Bookmark, { dialect }: CellContext, { apiVersion }: View): Document {
+  const key = dialect.key('initial-events-list-blueprint');
+  const { resourceVersion, annotations } = metadata;
+  const emptyList = `{"kind":"PartialObjectMetadataList","apiVersion":"${apiVersion}","metadata":{},"items":null}\n`;
+  const shown = {
+    resourceVersion,
+    creationTimestamp: null,
+    ...(annotations === undefined ? {} : { annotations: { ...annotations, [key]: encodeBase64Text(emptyList) } }),
+  };
+  const document: Document & { readonly metadata: object } = {
+    kind: 'PartialObjectMetadata',
+    apiVersion,
+    metadata: shown,
+  };
   return document;
 }
 

@@ -114,6 +114,7 @@ function lateBody({ offer, contentType }: Incoming, bytes: Uint8Array): RequestB
   return {
     read: (expected) => open().read(expected),
     summary: () => open().summary(),
+    text: () => open().text?.(),
     typeMeta: () => open().typeMeta?.(),
     repeatedKeys: () => open().repeatedKeys?.() ?? [],
   };

@@ -105,6 +105,7 @@ function wholeStrategy(given: Partial<Strategy>): Strategy {
   const whole: WithAbsent<Strategy> = {
     nameRule: given.nameRule ?? subdomainName,
     generatedName: given.generatedName,
+    bareFinalizers: given.bareFinalizers,
     unconditionalUpdate: given.unconditionalUpdate ?? true,
     createOnUpdate: given.createOnUpdate ?? false,
     revalidatesOnUpdate: given.revalidatesOnUpdate ?? false,

@@ -187,6 +187,8 @@ export interface Strategy {
   readonly nameRule: NameRule;
   /** What a name is made of a prefix; absent: five characters are added. */
   readonly generatedName?: (prefix: string) => string;
+  /** Finalizers may be named without a domain: the kind has the rules for any object, and none of its own. */
+  readonly bareFinalizers?: boolean;
   /** PUT without a resourceVersion overwrites whatever is there. */
   readonly unconditionalUpdate: boolean;
   /** PUT to an absent name creates it. */
@@ -305,6 +307,8 @@ export interface SubresourceView {
   readonly verbs: readonly Verb[];
   /** Of what is shown. */
   readonly kind: Kind;
+  /** Of its tables; absent: those of what is shown. */
+  readonly columns?: readonly Column[];
   /** The field of the object that `spec.replicas` of the view stands for; who owns one owns the other. */
   readonly replicasPath?: readonly string[];
   /** Where a scale looks, as a definition says it; users' kinds only. */

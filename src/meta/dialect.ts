@@ -121,5 +121,10 @@ export function expressionType(name: string): string {
 /** How messages about addresses of custom kinds name the place in the reference server's source, whatever the dialect. */
 export const CUSTOM_SCHEME = 'k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:725';
 
+/** The same for definitions, for API services, and for everything else that is built in: each has its own list of types. */
+export const DEFINITION_SCHEME = 'k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:55';
+export const API_SERVICE_SCHEME = 'k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go:28';
+export const COMMON_SCHEME = 'pkg/api/legacyscheme/scheme.go:30';
+
 /** The same for the options of deletions. */
 export const OPTIONS_SCHEME = 'k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27';

@@ -20,6 +20,8 @@ export interface RequestBody {
   typeMeta?(): TypeMeta | undefined;
   /** A short look at the body for messages: `<empty>`, the first 30 bytes of an object, or the hex of other bytes. */
   summary(): string;
+  /** The document as it was written; text only. */
+  text?(): string | undefined;
   /**
    * The same body, cut loose from its sender's memory. Called before anything is waited for; absent on bodies that
    * share no memory.

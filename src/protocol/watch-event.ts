@@ -21,7 +21,8 @@ export interface Bookmark {
   readonly apiVersion: string;
   readonly metadata: {
     readonly resourceVersion: string;
-    readonly creationTimestamp: null;
+    /** Absent in one of a custom kind. */
+    readonly creationTimestamp?: null;
     readonly annotations?: Readonly<Record<string, string>>;
   };
 }

@@ -75,9 +75,13 @@ export function groupDocument(served: readonly ServedKind[], group: string): obj
 
 /** `/api/v1`, `/apis/<group>/<version>`; undefined when nothing in it is served. */
 export function resourceList(served: readonly ServedKind[], gv: GroupVersion): object | undefined {
-  const resources = inVersion(served, gv).flatMap(resourceEntries);
+  const resources = inVersion(served, gv)
+    .sort(byResource)
+    .flatMap((one) => resourceEntries(one, isStorageShown(one, served)));
   if (resources.length === 0) return undefined;
-  const list = { groupVersion: apiVersionOf(gv), resources: resources.sort(byName) };
+  // Those of a custom kind stand in an order of their own: its status before its scale.
+  const isCustom = inVersion(served, gv).some(({ kind }) => kind.custom !== undefined);
+  const list = { groupVersion: apiVersionOf(gv), resources: isCustom ? resources : resources.sort(byName) };
   // The oldest of these documents does not say its version.
   return gv.group === ''
     ? { kind: 'APIResourceList', ...list }
@@ -100,7 +104,7 @@ export function discoveryList(
       versions: versionsOf(served, group).map(({ version }) => ({
         version,
         resources: inVersion(served, { group, version })
-          .sort((left, right) => (left.gvr.resource < right.gvr.resource ? -1 : 1))
+          .sort(byResource)
           .map((one) => resourceDiscovery(one)),
         freshness: 'Current',
       })),
@@ -139,7 +143,14 @@ function inVersion(served: readonly ServedKind[], { group, version }: GroupVersi
   return served.filter(({ gvr }) => gvr.group === group && gvr.version === version);
 }
 
-function resourceEntries(served: ServedKind): ResourceEntry[] {
+/** Whether clients can be told how objects are stored: a version that is not served is nobody's business. */
+function isStorageShown({ kind }: ServedKind, served: readonly ServedKind[]): boolean {
+  if (kind.virtual !== undefined) return false;
+  const { stored } = kind;
+  return kind.custom === undefined || stored === undefined || served.some((other) => other.kind === stored.kind);
+}
+
+function resourceEntries(served: ServedKind, isStorageShown: boolean): ResourceEntry[] {
   const { kind, gvr, namespaced, verbs } = served;
   const { shortNames, categories, singular } = kind.names;
   const main: ResourceEntry = {
@@ -150,7 +161,7 @@ function resourceEntries(served: ServedKind): ResourceEntry[] {
     verbs: shownVerbs(kind, verbs),
     ...(shortNames.length === 0 ? {} : { shortNames }),
     ...(categories.length === 0 ? {} : { categories }),
-    ...(kind.virtual === undefined ? { storageVersionHash: storageVersionHash(kind) } : {}),
+    ...(isStorageShown ? { storageVersionHash: storageVersionHash(kind) } : {}),
   };
   const below = partsBelow(served).map(([name, subresource, { group, version, kind: payload }]): ResourceEntry => {
     const isElsewhere = group !== gvr.group || version !== gvr.version;
@@ -169,9 +180,9 @@ function resourceEntries(served: ServedKind): ResourceEntry[] {
 function resourceDiscovery(served: ServedKind): object {
   const { kind, gvr, namespaced, verbs } = served;
   const { shortNames, categories, singular } = kind.names;
-  // What is in the version around it does not say so.
+  // What is in the version around it does not say so, unless it is a custom kind.
   const responseKind = (payload: { group: string; version: string; kind: string }) =>
-    payload.group === gvr.group && payload.version === gvr.version
+    kind.custom === undefined && payload.group === gvr.group && payload.version === gvr.version
       ? { group: '', version: '', kind: payload.kind }
       : payload;
   const subresources = partsBelow(served).map(([subresource, { verbs: allowed }, payload]) => ({
@@ -226,6 +237,7 @@ function partsBelow(
         : { group: dialect.group(payload.group), version: payload.version, kind: payload.kind };
     return [name, subresource, about] as const;
   });
+  if (kind.custom !== undefined) return subresources;
   return [...connections, ...subresources].sort(([left], [right]) => (left < right ? -1 : 1));
 }
 
@@ -233,6 +245,10 @@ function partsBelow(
 function storageVersionHash(kind: Kind): string {
   const { group, version, kind: name, keptAsVersion = version } = kind.stored?.kind ?? kind;
   return encodeBase64(sha256(`${kubernetesDialect.group(group)}/${keptAsVersion}/${name}`).subarray(0, 8));
+}
+
+function byResource({ gvr: left }: ServedKind, { gvr: right }: ServedKind): number {
+  return left.resource < right.resource ? -1 : 1;
 }
 
 function byName(left: ResourceEntry, right: ResourceEntry): number {

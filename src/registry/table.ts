@@ -70,7 +70,7 @@ function columnsOf(kind: Kind, example: ApiObject | undefined): readonly Column[
   const shown = Object.values(kind.subresources).find(
     (below): below is SubresourceView => below.type === 'view' && below.kind.kind === example.kind,
   );
-  return shown?.kind.columns ?? byDefault;
+  return shown?.columns ?? shown?.kind.columns ?? byDefault;
 }
 
 const definitions = new WeakMap<readonly Column[], readonly ColumnDefinition[]>();

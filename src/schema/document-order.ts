@@ -2,7 +2,7 @@
  * Which of several mistakes in a document is reported.
  */
 import { isRecord, jsonView, MAX_DEPTH } from '../util/json.js';
-import { DecodeError, decodeScalar } from './decode-scalar.js';
+import { DecodeError, decodeScalar, type Place } from './decode-scalar.js';
 import type { ScalarNode, Structural } from './structural.js';
 
 /**
@@ -29,7 +29,7 @@ const READ_BY_THEMSELVES: ReadonlySet<ScalarNode['scalar']> = new Set([
 ]);
 
 /** The first in a document that ends the reading, whatever else is wrong with it. */
-export function firstThatEnds(node: Structural, given: unknown, depth = 0): DecodeError | undefined {
+export function firstThatEnds(node: Structural, given: unknown, above?: Place, depth = 0): DecodeError | undefined {
   if (given === null || given === undefined || depth > MAX_DEPTH) return undefined;
   const raw = jsonView(given);
   switch (node.type) {
@@ -37,15 +37,16 @@ export function firstThatEnds(node: Structural, given: unknown, depth = 0): Deco
       if (!isRecord(raw)) return undefined;
       return firstOf(Object.keys(raw), (key) => {
         const field = node.fields.get(key);
-        return field === undefined ? undefined : firstThatEnds(field.node, raw[key], depth + 1);
+        if (field === undefined) return undefined;
+        return firstThatEnds(field.node, raw[key], { goName: node.goName, name: key, above }, depth + 1);
       });
     case 'map':
       if (!isRecord(raw)) return undefined;
-      return firstOf(Object.keys(raw), (key) => firstThatEnds(node.values, raw[key], depth + 1));
+      return firstOf(Object.keys(raw), (key) => firstThatEnds(node.values, raw[key], above, depth + 1));
     case 'list':
-      return Array.isArray(raw) ? firstOf(raw, (item) => firstThatEnds(node.items, item, depth + 1)) : undefined;
+      return Array.isArray(raw) ? firstOf(raw, (item) => firstThatEnds(node.items, item, above, depth + 1)) : undefined;
     case 'scalar':
-      return READ_BY_THEMSELVES.has(node.scalar) ? problemOf(node, raw, given) : undefined;
+      return READ_BY_THEMSELVES.has(node.scalar) ? problemOf(node, raw, given, above) : undefined;
     case 'any':
       return undefined;
   }
@@ -59,9 +60,9 @@ function firstOf<Item>(items: readonly Item[], look: (item: Item) => DecodeError
   return undefined;
 }
 
-function problemOf(node: ScalarNode, raw: unknown, given: unknown): DecodeError | undefined {
+function problemOf(node: ScalarNode, raw: unknown, given: unknown, place: Place | undefined): DecodeError | undefined {
   try {
-    decodeScalar(node, raw, undefined, given);
+    decodeScalar(node, raw, place, given);
     return undefined;
   } catch (error) {
     if (error instanceof DecodeError) return error;

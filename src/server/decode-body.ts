@@ -7,7 +7,7 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import { isWritten } from '../merge/apply/managers.js';
 import { errors, type StatusError } from '../meta/errors.js';
 import { quote } from '../meta/go-text.js';
-import type { GroupVersionKind } from '../meta/gvk.js';
+import type { GroupVersion, GroupVersionKind } from '../meta/gvk.js';
 import { apiVersionOf, parseApiVersion } from '../meta/gvk.js';
 import { internalPackage } from '../meta/internal-package.js';
 import type { DraftObject } from '../meta/object.js';
@@ -19,7 +19,7 @@ import type { ObjectNode } from '../schema/structural.js';
 import type { MutableRecord, ParsedBody } from '../util/json.js';
 import { isRecord, printJson } from '../util/json.js';
 import type { FieldValidation } from './options.js';
-import { registeredType } from './registered-types.js';
+import { isReadTogether, registeredType, schemeOf } from './registered-types.js';
 
 export interface DecodedBody {
   readonly draft: DraftObject;
@@ -46,6 +46,8 @@ export interface DecodeTarget {
   readonly metadata?: object | undefined;
   /** Keys that the document repeats, each in a line of its own; absent when there are none. */
   readonly repeatedKeys?: readonly string[];
+  /** The document as its client wrote it, for messages. */
+  readonly written?: () => string | undefined;
 }
 
 /** Decodes the body of a create or an update. Throws 400. */
@@ -60,7 +62,9 @@ export function decodeRequestBody(body: RequestBody | undefined, target: DecodeT
   };
   const document = readBody(body, target, refusals);
   const repeatedKeys = body?.repeatedKeys?.() ?? [];
-  return decodeDocument(document, repeatedKeys.length === 0 ? target : { ...target, repeatedKeys }, refusals);
+  const written = () => body?.text?.();
+  const whole = { ...target, ...(target.served.kind.custom === undefined ? {} : { written }) };
+  return decodeDocument(document, repeatedKeys.length === 0 ? whole : { ...whole, repeatedKeys }, refusals);
 }
 
 /** What the reference server says when it cannot even tell what a document is. */
@@ -131,8 +135,13 @@ function saysPlainly(value: unknown, { gvk, apiVersion }: ServedKind): boolean {
  */
 function decodeCustom(document: ParsedBody, target: DecodeTarget, refusals: Refusals): DecodedBody {
   const { served, fieldValidation } = target;
-  const { kind, apiVersion } = claimedType(document.value, refusals.unrecognized);
-  if (kind === '') throw refusals.unrecognized(`Object 'Kind' is missing in '${printJson(document.value)}'`);
+  // JSON's null is a document, and says nothing about itself.
+  const { kind, apiVersion } = claimedType(document.value ?? {}, refusals.unrecognized);
+  if (kind === '') {
+    const shown = target.written?.() ?? printJson(document.value);
+    throw refusals.unrecognized(`Object 'Kind' is missing in '${shown}'`);
+  }
+  if (apiVersion !== served.apiVersion) requireVersion(apiVersion, refusals.unrecognized);
   const gvk = { ...served.gvk, kind };
   const decoded = decodeAs(served, document, (why) => refusals.unfit(fromMetadata(why), gvk));
   if (apiVersion !== served.apiVersion) throw otherVersion(apiVersion, served);
@@ -149,15 +158,18 @@ function decodeCustom(document: ParsedBody, target: DecodeTarget, refusals: Refu
 }
 
 /** Nothing but the metadata of a custom object is read into fields, and they are read on their own. */
-function fromMetadata(why: string): string {
+export function fromMetadata(why: string): string {
   return why.replace(/(Go struct field \w+)\.metadata\./, '$1.');
 }
 
 function requireKnown(gvk: GroupVersionKind, { served, registry }: DecodeTarget, refusals: Refusals): ServedKind {
-  const known = sameType(gvk, served.gvk) ? served : registry.byKind(gvk);
-  if (known !== undefined && (known === served || known.kind.custom === undefined)) return known;
-  const registered = registeredType(gvk, { registry, dialect: served.dialect });
-  if (registered === undefined) throw refusals.unfit(unregistered(gvk.kind, `version "${apiVersionOf(gvk)}"`), gvk);
+  if (sameType(gvk, served.gvk)) return served;
+  const known = isReadTogether(gvk, served) ? registry.byKind(gvk) : undefined;
+  if (known !== undefined && known.kind.custom === undefined) return known;
+  const registered = registeredType(gvk, { registry, served });
+  if (registered === undefined) {
+    throw refusals.unfit(unregistered(gvk.kind, `version "${apiVersionOf(gvk)}"`, served), gvk);
+  }
   const { goType, groupKind } = registered;
   const isSameKind = groupKind?.group === served.groupKind.group && groupKind.kind === served.groupKind.kind;
   throw isSameKind ? otherVersion(apiVersionOf(gvk), served) : refusals.unfit(unconvertible(goType, served), gvk);
@@ -194,8 +206,8 @@ function warningsOf(found: readonly string[], { repeatedKeys }: DecodeTarget): r
 }
 
 /** `where` as messages say it: `version "v1"`. */
-export function unregistered(kind: string, where: string): string {
-  return `no kind ${quote(kind)} is registered for ${where} in scheme "pkg/api/legacyscheme/scheme.go:30"`;
+export function unregistered(kind: string, where: string, { gvk, dialect }: ServedKind): string {
+  return `no kind ${quote(kind)} is registered for ${where} in scheme ${quote(schemeOf(gvk.group, dialect))}`;
 }
 
 /** `from` as the reference server calls the type: `v1.Secret`. */
@@ -270,9 +282,13 @@ export function typeOf(value: unknown, fallback: GroupVersionKind, refusals: Ref
   // Nearly always the document says what the address says.
   if (kind === fallback.kind && (apiVersion === '' || apiVersion === apiVersionOf(fallback))) return fallback;
   if (apiVersion === '') return { ...fallback, kind };
+  return { ...requireVersion(apiVersion, refusals.unrecognized), kind };
+}
+
+function requireVersion(apiVersion: string, refuse: Unrecognized): GroupVersion {
   const gv = parseApiVersion(apiVersion);
-  if (gv === undefined) throw refusals.unrecognized(`unexpected GroupVersion string: ${apiVersion}`);
-  return { ...gv, kind };
+  if (gv === undefined) throw refuse(`unexpected GroupVersion string: ${apiVersion}`);
+  return gv;
 }
 
 /** The reference server looks for the type without regard to case; the last one written counts. */

@@ -3,7 +3,7 @@
  * of the kind will do, and one that says nothing is read in a form that nobody writes. spec: Patch
  */
 import type { ServedKind } from '../kinds/served-kind.js';
-import type { StatusError } from '../meta/errors.js';
+import { errors, type StatusError } from '../meta/errors.js';
 import { apiVersionOf } from '../meta/gvk.js';
 import { internalPackage } from '../meta/internal-package.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
@@ -17,6 +17,7 @@ import {
   asDraft,
   claimedType,
   decodeAs,
+  fromMetadata,
   type Refusals,
   refuseUnknownFields,
   sameType,
@@ -27,6 +28,7 @@ import {
 import type { WriteJob } from './job.js';
 import { knownParts } from './known-parts.js';
 import type { FieldValidation } from './options.js';
+import { isReadTogether } from './registered-types.js';
 import { present, toStored } from './versions.js';
 
 export interface PatchedTarget {
@@ -34,6 +36,8 @@ export interface PatchedTarget {
   readonly fieldValidation: FieldValidation;
   /** What the patch itself was found to hold; told together with what is found in the document. */
   readonly findings: readonly string[];
+  /** The document as messages show it. */
+  readonly print: () => string;
   /** Words the failure. */
   readonly refuse: (why: string) => StatusError;
 }
@@ -63,18 +67,22 @@ function isUnversioned(value: unknown, { job, refuse }: PatchedTarget): boolean 
   return job.served.kind.manner === 'struct' && claimedType(value, refuse).apiVersion === '';
 }
 
-function decodeVersioned(document: ParsedBody, { job, refuse }: PatchedTarget): Found {
+function decodeVersioned(document: ParsedBody, target: PatchedTarget): Found {
+  const { job, refuse } = target;
   const { served, context, moment } = job;
   if (served.kind.custom !== undefined) {
-    const { value, findings } = decodeAs(served, document, refuse);
     const { kind, apiVersion } = claimedType(document.value, refuse);
+    if (kind === '') throw refuse(`Object 'Kind' is missing in '${target.print()}'`);
+    const { value, findings } = decodeAs(served, document, (why) => refuse(fromMetadata(why)));
+    if (apiVersion === '') throw errors.internal("Object 'apiVersion' is missing in 'object has no apiVersion field'");
     // What it says it is stays, to be found wrong with everything else.
     return { draft: { ...asDraft(value, document.value, served), kind, apiVersion }, findings };
   }
   const refusals: Refusals = { unrecognized: refuse, unfit: refuse };
   const gvk = typeOf(document.value, served.gvk, refusals);
-  const actual = sameType(gvk, served.gvk) ? served : context.registry.byKind(gvk);
-  if (actual === undefined) throw refuse(unregistered(gvk.kind, `version "${apiVersionOf(gvk)}"`));
+  const isOwn = sameType(gvk, served.gvk);
+  const actual = isOwn ? served : isReadTogether(gvk, served) ? context.registry.byKind(gvk) : undefined;
+  if (actual === undefined) throw refuse(unregistered(gvk.kind, `version "${apiVersionOf(gvk)}"`, served));
   // Most of what is patched is what was there.
   const isKnown = actual === served ? knownParts(context, job.request, served) : undefined;
   const { value, findings } = decodeAs(actual, document, refuse, { isKnown });
@@ -102,7 +110,7 @@ function decodeUnversioned(document: ParsedBody, { job, refuse }: PatchedTarget)
     const isKnown = knowsKind(context.registry, { group, kind });
     const from = `${internalPackage(group)}.${kind}`;
     throw refuse(
-      isKnown ? unconvertible(from, served) : unregistered(kind, `the internal version of group "${group}"`),
+      isKnown ? unconvertible(from, served) : unregistered(kind, `the internal version of group "${group}"`, served),
     );
   }
   const { value, findings } = decodeAs({ kind: {}, schema: unversioned(served.schema) }, document, refuse);

@@ -3,7 +3,7 @@
  * away and may still be stored somewhere. A body of such a type is understood, and refused for what it is.
  */
 import type { ServedKind } from '../kinds/served-kind.js';
-import { type Dialect, serviceGroup } from '../meta/dialect.js';
+import { API_SERVICE_SCHEME, COMMON_SCHEME, DEFINITION_SCHEME, type Dialect, serviceGroup } from '../meta/dialect.js';
 import { apiVersionOf, type GroupVersionKind } from '../meta/gvk.js';
 import type { Registry } from '../registry/registry.js';
 
@@ -14,12 +14,25 @@ export interface RegisteredType {
   readonly groupKind?: ServedKind['groupKind'];
 }
 
+/**
+ * Who reads objects of a group: definitions and API services are the affair of servers of their own, which know no
+ * types but theirs and those that every server has.
+ */
+export function schemeOf(group: string, dialect: Dialect): string {
+  if (group === dialect.group(serviceGroup('apiextensions'))) return DEFINITION_SCHEME;
+  return group === dialect.group(serviceGroup('apiregistration')) ? API_SERVICE_SCHEME : COMMON_SCHEME;
+}
+
+interface Reader {
+  readonly registry: Registry;
+  readonly served: ServedKind;
+}
+
 /** What the server knows such a type as; undefined for one that it does not know. */
-export function registeredType(
-  gvk: GroupVersionKind,
-  { registry, dialect }: { readonly registry: Registry; readonly dialect: Dialect },
-): RegisteredType | undefined {
+export function registeredType(gvk: GroupVersionKind, { registry, served }: Reader): RegisteredType | undefined {
   const { group, version, kind } = gvk;
+  const { dialect } = served;
+  if (!isReadTogether(gvk, served)) return undefined;
   const goType = `${version}.${kind}`;
   const retired = retiredTypes(dialect).get(apiVersionOf(gvk));
   const at = retired?.get(kind);
@@ -32,6 +45,12 @@ export function registeredType(
   const item = { ...gvk, kind: kind.slice(0, -'List'.length) };
   const isList = registry.byKind(item)?.verbs.includes('list') || retired?.has(item.kind) || registry.isOff(item);
   return isList ? { goType } : undefined;
+}
+
+/** Whether who reads the one can read the other. */
+export function isReadTogether({ group, version, kind }: GroupVersionKind, { gvk, dialect }: ServedKind): boolean {
+  if (schemeOf(group, dialect) === schemeOf(gvk.group, dialect)) return true;
+  return group === '' && version === 'v1' && (IN_EVERY_VERSION.has(kind) || UNVERSIONED.has(kind));
 }
 
 function hasVersion(registry: Registry, { group, version }: GroupVersionKind): boolean {
@@ -50,11 +69,10 @@ const IN_EVERY_VERSION = new Set([
   'UpdateOptions',
 ]);
 
+const UNVERSIONED = new Set(['APIGroup', 'APIGroupList', 'APIResourceList', 'APIVersions', 'Status']);
+
 const IN_CORE = new Set([
-  'APIGroup',
-  'APIGroupList',
-  'APIResourceList',
-  'APIVersions',
+  ...UNVERSIONED,
   'List',
   'NodeProxyOptions',
   'PodAttachOptions',
@@ -66,7 +84,6 @@ const IN_CORE = new Set([
   'RangeAllocation',
   'SerializedReference',
   'ServiceProxyOptions',
-  'Status',
 ]);
 
 const APPS = ['ControllerRevision', 'DaemonSet', 'Deployment', 'ReplicaSet', 'StatefulSet'];
@@ -86,6 +103,8 @@ const RETIRED: readonly (readonly [group: string, version: string, kinds: readon
   [serviceGroup('admissionregistration'), 'v1beta1', HOOKS],
   [serviceGroup('admission'), 'v1', ['AdmissionReview']],
   [serviceGroup('admission'), 'v1beta1', ['AdmissionReview']],
+  [serviceGroup('apiextensions'), 'v1beta1', ['CustomResourceDefinition']],
+  [serviceGroup('apiregistration'), 'v1beta1', ['APIService']],
   ['apps', 'v1beta1', ['ControllerRevision', 'Deployment', 'DeploymentRollback', 'Scale', 'StatefulSet']],
   ['apps', 'v1beta2', [...APPS, 'Scale']],
   [serviceGroup('authentication'), 'v1', ['TokenRequest']],

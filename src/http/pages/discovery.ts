@@ -49,6 +49,11 @@ export function discoveryPage(
   }
   const document = resourceList(kinds, { group, version });
   if (document === undefined) return undefined;
+  // The router knows nothing of custom kinds; who answers for them does not look at the method.
+  const isCustom = kinds.some(
+    ({ kind, gvr }) => kind.custom !== undefined && gvr.group === group && gvr.version === version,
+  );
+  if (isCustom) return plain(request, document, offers.versions);
   return refuseAtRouter(request, offers.versions) ?? plain(request, document, offers.versions);
 }
 

@@ -81,8 +81,9 @@ export class VersionForm implements CustomForm {
     const coerced = coerceEmbedded(schema, value);
     if (coerced.error !== undefined) throw new DecodeError(printFieldError(coerced.error));
     applyDefaults(schema, value);
-    const found = [...unknown, ...coerced.unknown].map((path) => `unknown field "${path}"`);
-    return { value, findings: [...findings, ...found].sort(duplicatesFirst) };
+    // The metadata are read first, then the schema's fields, and what is embedded last.
+    const found = [...[...unknown].sort(), ...[...coerced.unknown].sort()].map((path) => `unknown field "${path}"`);
+    return { value, findings: [...[...findings].sort(duplicatesFirst), ...found] };
   }
 
   judge(next: ApiObject, live: ApiObject | undefined, { part, sofar }: JudgementOptions): Judgement {

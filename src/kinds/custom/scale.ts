@@ -4,14 +4,25 @@
 import { errors } from '../../meta/errors.js';
 import { quote } from '../../meta/go-text.js';
 import type { ApiObject, DeepReadonly, DraftObject } from '../../meta/object.js';
+import { once } from '../../schema/type.js';
 import type { MutableRecord } from '../../util/json.js';
 import { isRecord, MAX_DEPTH, setOwn } from '../../util/json.js';
 import type { CustomResourceSubresourceScale } from '../apiextensions/v1/schema/definition.js';
 import { Scale } from '../autoscaling/v1/scale.js';
+import type { Column } from '../columns.js';
 import type { SubresourceView } from '../kind.js';
+import { nameColumn } from '../shared/common-columns.js';
 
 /** Nothing and none look alike in a Scale: who is to change one where nothing is set sees a number that nobody means. */
 const NOT_SET = -(2 ** 31);
+
+/** Of the same names as those of other scales, and of other types. */
+const COLUMNS = once((): readonly Column[] =>
+  (Scale.columns ?? []).map((column) => {
+    if (column.name === 'Name') return nameColumn;
+    return column.name === 'Age' ? { ...column, type: 'date' } : column;
+  }),
+);
 
 export function customScale(paths: DeepReadonly<CustomResourceSubresourceScale>): SubresourceView {
   const { specReplicasPath, statusReplicasPath, labelSelectorPath } = paths;
@@ -20,6 +31,7 @@ export function customScale(paths: DeepReadonly<CustomResourceSubresourceScale>)
     type: 'view' as const,
     verbs: ['get', 'update', 'patch'] as const,
     kind: Scale,
+    columns: COLUMNS(),
     replicasPath,
     paths,
     read(live: ApiObject, _context: unknown, purpose: 'show' | 'change' = 'show'): DraftObject {

@@ -69,7 +69,8 @@ function wholeProblems(object: ApiObject, job: WriteJob, live?: ApiObject): Fiel
     kind.manner === 'document'
       ? documentProblems(object, undefined, { job, rules })
       : [...bodyProblems(kind.body, kind.schema, object), ...(rules() ?? [])];
-  const problems = metadataProblems(object, kind, kind.manner === 'struct' ? OF_A_STRUCT : OF_ANY_OBJECT);
+  const isStrict = kind.manner === 'struct' && kind.strategy.bareFinalizers !== true;
+  const problems = metadataProblems(object, kind, isStrict ? OF_A_STRUCT : OF_ANY_OBJECT);
   append(problems, ofBody);
   return problems;
 }

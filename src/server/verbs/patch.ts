@@ -4,6 +4,7 @@
  * The patch is applied inside the update, to whatever is live at that moment; a patch that does not mention a version
  * never conflicts.
  */
+import { inWireOrder } from '../../kinds/custom/value/wire-order.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { applyJsonPatch, parseJsonPatch } from '../../merge/json-patch.js';
 import { applyMergePatch } from '../../merge/merge-patch.js';
@@ -133,7 +134,8 @@ export function readPatch(request: ApiRequest, patchType: DocumentPatch, about: 
       const document = readDocument(request, about);
       const { fieldValidation } = options;
       const parsed = parseJsonPatch(document.value, { fieldValidation, duplicates: document.duplicates });
-      return (live) => patched({ ...document, value: applyJsonPatch(live, parsed) }, parsed.findings, about);
+      const apply = (live: ApiObject) => ({ ...document, value: applyJsonPatch(live, parsed) });
+      return (live) => patched({ live, apply }, parsed.findings, about);
     }
     case 'merge': {
       const document = readDocument(request, about);
@@ -141,8 +143,11 @@ export function readPatch(request: ApiRequest, patchType: DocumentPatch, about: 
       return (live) => {
         const draft = document.duplicates === undefined ? plainlyPatched(live, document.value, job) : undefined;
         if (draft !== undefined) return draft;
-        const value = applyMergePatch(asRecord(live), document.value, options);
-        return patched({ ...document, value }, findings, about);
+        const apply = (to: ApiObject) => ({
+          ...document,
+          value: applyMergePatch(asRecord(to), document.value, options),
+        });
+        return patched({ live, apply }, findings, about);
       };
     }
     case 'strategic': {
@@ -193,10 +198,19 @@ function unreadable(error: BodyError, request: ApiRequest, options: WriteOptions
  * The patched document as a draft; a document that is no object of the kind any more is a 422 of its own. What no
  * operation opened still has the keys that the patch repeats. `findings` are those of the patch itself.
  */
-function patched(document: ParsedBody, findings: readonly string[], { options, job }: About): DraftObject {
+function patched({ live, apply }: Patching, findings: readonly string[], { options, job }: About): DraftObject {
   const { fieldValidation } = options;
-  const refuse = (why: string) => invalidPatch(printPatched(document), why);
-  return decodePatched(document, { job, fieldValidation, findings, refuse });
+  const document = apply(live);
+  // The reference server has custom objects as documents whose keys are sorted, and patches their text.
+  const shown = () => (job.served.kind.custom === undefined ? document : apply(inWireOrder(live)));
+  const print = () => printPatched(shown());
+  const refuse = (why: string) => invalidPatch(print(), why);
+  return decodePatched(document, { job, fieldValidation, findings, print, refuse });
+}
+
+interface Patching {
+  readonly live: ApiObject;
+  readonly apply: (to: ApiObject) => ParsedBody;
 }
 
 /**
@@ -207,10 +221,11 @@ function strategicallyPatched(result: MergedLive, repeated: readonly string[], a
   const { options, job } = about;
   const { merged } = result;
   const { kind } = job.served.gvk;
-  const refuse = (why: string) => invalidPatch(printGoValue(merged.leftover), why);
+  const print = () => printGoValue(merged.leftover);
+  const refuse = (why: string) => invalidPatch(print(), why);
   const { value, findings } = restoreOrRefuse(result, refuse, job);
   const whole = { ...(value as object), kind, apiVersion: job.served.apiVersion };
-  const draft = decodePatched({ value: whole }, { job, fieldValidation: 'Ignore', findings: [], refuse });
+  const draft = decodePatched({ value: whole }, { job, fieldValidation: 'Ignore', findings: [], print, refuse });
   const all = [...repeated, ...findings];
   if (all.length === 0 || options.fieldValidation === 'Ignore') return draft;
   if (options.fieldValidation === 'Strict') throw refuse(`strict decoding error: ${all.join(', ')}`);

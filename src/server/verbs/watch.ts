@@ -157,6 +157,11 @@ function bookmarks(start: Start, after: number): () => Bookmark | undefined {
 }
 
 function bookmark(served: ServedKind, revision: number, annotations?: Readonly<Record<string, string>>): Bookmark {
+  // One of a custom kind is a document, and has what was put into it.
+  if (served.kind.custom !== undefined) {
+    const metadata = { ...(annotations === undefined ? {} : { annotations }), resourceVersion: String(revision) };
+    return Object.freeze({ apiVersion: served.apiVersion, kind: served.gvk.kind, metadata: deepFreeze(metadata) });
+  }
   return Object.freeze({
     kind: served.gvk.kind,
     apiVersion: served.apiVersion,
@@ -185,7 +190,11 @@ function emptyBody(served: ServedKind): object {
 
 function initialEventsEnd({ context, served }: Start, revision: number): Bookmark {
   const { dialect } = context;
-  const emptyList = `{"kind":"${served.kind.names.listKind}","apiVersion":"${served.apiVersion}","metadata":{},"items":null}\n`;
+  const [kind, apiVersion] = [served.kind.names.listKind, served.apiVersion];
+  const emptyList =
+    served.kind.custom === undefined
+      ? `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":{},"items":null}\n`
+      : `{"apiVersion":"${apiVersion}","items":[],"kind":"${kind}"}\n`;
   return bookmark(served, revision, {
     [dialect.systemKey('initial-events-end')]: 'true',
     [dialect.key('initial-events-list-blueprint')]: encodeBase64Text(emptyList),

@@ -50,6 +50,7 @@ export const ValidatingAdmissionPolicyBinding: Kind<
   names: { categories: ['api-extensions'] },
   body: shape,
   strategy: {
+    bareFinalizers: true,
     unconditionalUpdate: false,
     revalidatesOnUpdate: true,
     generation: specGeneration,

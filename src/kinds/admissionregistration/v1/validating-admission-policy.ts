@@ -105,6 +105,7 @@ export const ValidatingAdmissionPolicy: Kind<
   names: { plural: 'validatingadmissionpolicies', categories: ['api-extensions'] },
   body: shape,
   strategy: {
+    bareFinalizers: true,
     unconditionalUpdate: false,
     revalidatesOnUpdate: true,
     statusApart: true,

@@ -95,6 +95,7 @@ type AnyWebhook = ValidatingWebhook & { readonly reinvocationPolicy?: string };
 
 /** Both kinds of configuration are a list of webhooks and nothing else. */
 export const webhooksStrategy: Partial<Strategy> = {
+  bareFinalizers: true,
   unconditionalUpdate: false,
   revalidatesOnUpdate: true,
   generation: (next, live) => !deepEqual(next['webhooks'], live['webhooks']),

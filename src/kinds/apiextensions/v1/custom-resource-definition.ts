@@ -13,8 +13,8 @@ import { createdColumn, nameColumn } from '../../shared/common-columns.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { attendDefinitions } from './lifecycle/attend.js';
 import { beforeDelete } from './lifecycle/deletion.js';
-import { validate, validateStatus, validateUpdate } from './rules/definition.js';
-import type { CustomResourceDefinitionNames } from './schema/definition.js';
+import { nameOfDefinition, validate, validateStatus, validateUpdate } from './rules/definition.js';
+import type { CustomResourceDefinitionNames, WebhookConversion } from './schema/definition.js';
 import { definitionSpec, definitionStatus } from './schema/definition.js';
 import { settleSchema } from './schema/settle.js';
 
@@ -34,6 +34,8 @@ export const CustomResourceDefinition: Kind<
   names: { shortNames: ['crd', 'crds'], categories: ['api-extensions'] },
   body: shape,
   strategy: {
+    nameRule: nameOfDefinition,
+    bareFinalizers: true,
     unconditionalUpdate: false,
     statusApart: true,
     generation: specGeneration,
@@ -65,13 +67,20 @@ function refuseForeignExtension(finding: string, { name, extension }: Dialect): 
 }
 
 function defaults(draft: DraftObject, { dialect }: WriteContext): void {
-  const { spec } = draft as unknown as CustomResourceDefinition;
-  const { names, versions } = spec;
+  const { spec, status } = draft as unknown as CustomResourceDefinition;
+  const { names, versions, conversion } = spec;
+  // A webhook of which nothing is said is none.
+  if (conversion?.webhook !== undefined && isBlank(conversion.webhook)) delete conversion.webhook;
+  if ((status.storedVersions ?? []).length === 0) rememberStorageVersion(draft);
   if (names.kind !== '') spec.names = completeNames(names);
   for (const version of versions ?? []) {
     const schema = version.schema?.openAPIV3Schema;
     if (schema !== undefined) settleSchema(schema as MutableRecord, dialect);
   }
+}
+
+function isBlank({ clientConfig, conversionReviewVersions }: WebhookConversion): boolean {
+  return clientConfig === undefined && (conversionReviewVersions ?? []).length === 0;
 }
 
 /** In the order of the wire. */

@@ -92,6 +92,7 @@ export const APIService: Kind<APIService, APIServiceInput, 'Cluster', 'status'> 
   body: shape,
   strategy: {
     nameRule: segmentName,
+    bareFinalizers: true,
     unconditionalUpdate: false,
     revalidatesOnUpdate: true,
     statusApart: true,

@@ -41,6 +41,7 @@ export const Lease: Kind<Lease, LeaseInput, 'Namespaced', never> = defineBuiltIn
   ],
   body: shape,
   strategy: {
+    bareFinalizers: true,
     unconditionalUpdate: false,
     createOnUpdate: true,
     prepareForCreate: (draft, context) => dropDisabled(draft, undefined, context),

@@ -57,6 +57,7 @@ export const LeaseCandidate: Kind<LeaseCandidate, LeaseCandidateInput, 'Namespac
   strategy: {
     // Candidates are named after hosts and processes; a dash at the end of a prefix is allowed anyway.
     nameRule: (name) => configMapKeyProblems(name),
+    bareFinalizers: true,
     unconditionalUpdate: false,
     createOnUpdate: true,
     validate,

@@ -14,6 +14,7 @@ import type { Attendant, AttendedServer } from '../../../attendant.js';
 import { type CustomVersions, customVersions } from '../../../custom/custom-kind.js';
 import type { Kind } from '../../../kind.js';
 import { type Approval, approvalAnnotation, approvalMessage, approvalOf, isProtectedGroup } from '../rules/approval.js';
+import { bundleProblem } from '../rules/ca-bundle.js';
 import {
   type ConditionText,
   conditionOf,
@@ -184,12 +185,14 @@ class DefinitionAttendant implements Attendant {
     return { acceptedNames: names, conditions };
   }
 
-  /** Names that others of its group have: definitions by acceptance, other kinds by being there. */
-  #taken({ metadata, spec }: Definition): TakenNames {
+  /**
+   * Names that are taken in its group: by definitions that were granted them, by other kinds that are there. What the
+   * definition has itself is not free either: a short name cannot become its singular in one step.
+   */
+  #taken({ spec }: Definition): TakenNames {
     const taken: TakenNames = { resources: new Set(), kinds: new Set() };
-    for (const other of this.#definitions()) {
-      if (other.spec.group !== spec.group || other.metadata.name === metadata.name) continue;
-      takeNames(taken, other.status.acceptedNames);
+    for (const { spec: other, status } of this.#definitions()) {
+      if (other.group === spec.group) takeNames(taken, status.acceptedNames);
     }
     for (const { kind, names } of this.#server.others(spec.group)) takeNames(taken, { ...names, kind });
     return taken;
@@ -197,12 +200,17 @@ class DefinitionAttendant implements Attendant {
 
   #establish(definition: Definition): Partial<Definition['status']> | undefined {
     if (!isTrue(definition, 'NamesAccepted') || isTrue(definition, 'Established')) return undefined;
+    if (lacksTrust(definition)) return this.#changed(definition, BAD_BUNDLE);
     return this.#changed(definition, { ...ESTABLISHED, status: 'True', reason: 'InitialNamesAccepted' });
   }
 
   #serve(name: string): void {
     const definition = this.#live(name);
-    if (definition === undefined || !isServed(definition)) return;
+    if (definition === undefined) return;
+    if (!isServed(definition) || lacksTrust(definition)) {
+      this.#unserve(name);
+      return;
+    }
     const { spec, status } = definition;
     const basis = [spec, status.acceptedNames, isTerminating(definition)];
     const before = this.#serving.get(name);
@@ -285,7 +293,19 @@ function versionsOf(definition: Definition, server: AttendedServer): CustomVersi
   return made;
 }
 
+/** Nobody can be asked to convert its objects, and it has never had any. */
+function lacksTrust(definition: Definition): boolean {
+  if (isTrue(definition, 'Established')) return false;
+  return bundleProblem(definition.spec.conversion?.webhook?.clientConfig?.caBundle) !== undefined;
+}
+
 const ESTABLISHED = { type: 'Established', message: 'the initial names have been accepted' } as const;
+const BAD_BUNDLE: ConditionText = {
+  type: 'Established',
+  status: 'False',
+  reason: 'InvalidCABundle',
+  message: 'The conversion webhook CABundle is invalid',
+};
 const TERMINATING = { type: 'Terminating', status: 'False' } as const;
 
 function resourceOf({ spec }: Definition): GroupResource {

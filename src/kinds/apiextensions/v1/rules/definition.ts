@@ -8,7 +8,8 @@ import type { FieldError } from '../../../../meta/field-error.js';
 import { invalid, keyPath, required } from '../../../../meta/field-error.js';
 import { stringSlice } from '../../../../meta/go-text.js';
 import type { ApiObject } from '../../../../meta/object.js';
-import type { WriteContext } from '../../../kind.js';
+import { subdomainName } from '../../../build-kind.js';
+import type { NameRule, WriteContext } from '../../../kind.js';
 import { listReporter } from '../../../shared/whole-list.js';
 import type { CustomResourceDefinition } from '../custom-resource-definition.js';
 import type { CustomResourceDefinitionSpec, CustomResourceDefinitionVersion } from '../schema/definition.js';
@@ -19,7 +20,6 @@ import { specErrors } from './spec.js';
 export function validate(object: ApiObject, { dialect }: WriteContext): readonly FieldError[] {
   const definition = object as unknown as CustomResourceDefinition;
   return [
-    ...objectNameErrors(definition),
     ...specErrors(definition.spec, dialect),
     ...statusErrors(definition),
     ...storedVersionErrors(definition),
@@ -31,7 +31,7 @@ export function validate(object: ApiObject, { dialect }: WriteContext): readonly
 export function validateUpdate(next: ApiObject, live: ApiObject, { dialect }: WriteContext): readonly FieldError[] {
   const [definition, before] = [next, live] as unknown as [CustomResourceDefinition, CustomResourceDefinition];
   return [
-    ...specErrors(definition.spec, dialect, before.spec),
+    ...specErrors(definition.spec, dialect, { spec: before.spec, isEstablished: isEstablished(before) }),
     ...fixedErrors(definition.spec, before),
     ...statusErrors(definition),
     ...storedVersionErrors(definition),
@@ -44,23 +44,20 @@ export function validateStatus(next: ApiObject): readonly FieldError[] {
   return statusErrors(next as unknown as CustomResourceDefinition);
 }
 
-function objectNameErrors({ metadata, spec }: CustomResourceDefinition): FieldError[] {
-  const wanted = `${spec.names.plural}.${spec.group}`;
-  const { name = '', generateName = '' } = metadata as { name?: string; generateName?: string };
-  return Object.entries({ generateName, name })
-    .filter(([, value]) => value !== '' && value !== wanted)
-    .map(([field, value]) => invalid(`metadata.${field}`, value, 'must be spec.names.plural+"."+spec.group'));
-}
+/** A definition is called after what it defines. */
+export const nameOfDefinition: NameRule = (name, prefix, object) => {
+  const { spec } = object as unknown as CustomResourceDefinition;
+  const isOwn = name === `${spec.names.plural}.${spec.group}`;
+  return [...subdomainName(name, prefix), ...(isOwn ? [] : ['must be spec.names.plural+"."+spec.group'])];
+};
 
 /** What the address of its objects depends on stays as it is; the rest of it once the kind is served. */
 function fixedErrors(next: CustomResourceDefinitionSpec, before: CustomResourceDefinition): FieldError[] {
-  const { conditions } = before.status;
-  const established = (conditions ?? []).some(({ type, status }) => type === 'Established' && status === 'True');
   const fields: [string, string, string][] = [
     ['spec.group', next.group, before.spec.group],
     ['spec.names.plural', next.names.plural, before.spec.names.plural],
   ];
-  if (established) {
+  if (isEstablished(before)) {
     fields.unshift(
       ['spec.scope', next.scope, before.spec.scope],
       ['spec.names.kind', next.names.kind, before.spec.names.kind],
@@ -69,6 +66,10 @@ function fixedErrors(next: CustomResourceDefinitionSpec, before: CustomResourceD
   return fields
     .filter(([, value, old]) => value !== old)
     .map(([field, value]) => invalid(field, value, 'field is immutable'));
+}
+
+function isEstablished({ status: { conditions } }: CustomResourceDefinition): boolean {
+  return (conditions ?? []).some(({ type, status }) => type === 'Established' && status === 'True');
 }
 
 function statusErrors({ status }: CustomResourceDefinition): FieldError[] {

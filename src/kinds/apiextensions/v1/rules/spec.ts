@@ -15,6 +15,7 @@ import type {
   CustomResourceDefinitionVersion,
 } from '../schema/definition.js';
 import { additionalSchema, type SchemaView, schemaView } from '../schema/schema-view.js';
+import { bundleErrors, bundleProblem } from './ca-bundle.js';
 import { versionsDump } from './dump.js';
 import { nameErrors, requiredNameErrors, strictLabelErrors } from './names.js';
 import { columnErrors, selectableFieldErrors, subresourceErrors } from './parts.js';
@@ -26,13 +27,19 @@ type Shared = Partial<
 >;
 const SHARED = ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields'] as const;
 
+/** A definition that is changed, as it was. */
+export interface DefinitionBefore {
+  readonly spec: CustomResourceDefinitionSpec;
+  readonly isEstablished: boolean;
+}
+
 export function specErrors(
   spec: CustomResourceDefinitionSpec,
   dialect: Dialect,
-  before?: CustomResourceDefinitionSpec,
+  before?: DefinitionBefore,
 ): FieldError[] {
   const all: readonly CustomResourceDefinitionVersion[] = spec.versions ?? [];
-  const history = new RuleHistory(before?.versions ?? [], dialect);
+  const history = new RuleHistory(before?.spec.versions ?? [], dialect);
   const schemaContext = (version: CustomResourceDefinitionVersion | undefined, hasStatus: boolean) => {
     const isUnchanged = version !== undefined && history.isUnchanged(version);
     return { dialect, hasStatus, history, isUnchanged };
@@ -58,7 +65,7 @@ export function specErrors(
     ...nameErrors(spec.names, 'spec.names'),
     ...rootSchemaErrors(common.schema, 'spec.validation', schemaContext(all[0], all.some(statusOf))),
     ...partErrors(common, 'spec', dialect),
-    ...conversionErrors(spec.conversion, spec.preserveUnknownFields === true),
+    ...conversionErrors(spec.conversion, spec.preserveUnknownFields === true, before),
   ];
 }
 
@@ -170,7 +177,11 @@ function partErrors(part: Shared, path: string, dialect: Dialect): FieldError[] 
 const STRATEGIES = ['None', 'Webhook'];
 const REVIEW_VERSIONS = ['v1', 'v1beta1'];
 
-function conversionErrors(conversion: CustomResourceConversion, preservesUnknown: boolean): FieldError[] {
+function conversionErrors(
+  conversion: CustomResourceConversion,
+  preservesUnknown: boolean,
+  before: DefinitionBefore | undefined,
+): FieldError[] {
   const { webhook } = conversion;
   const strategy: string = conversion.strategy;
   const [clientPath, versionsPath] = [
@@ -193,8 +204,18 @@ function conversionErrors(conversion: CustomResourceConversion, preservesUnknown
     return [...found, ...given.filter(Boolean).map((field) => forbidden(field, detail))];
   }
   if (webhook?.clientConfig === undefined) found.push(required(clientPath, 'required when strategy is set to Webhook'));
-  else found.push(...webhookClientErrors(webhook.clientConfig, clientPath));
+  else {
+    found.push(...webhookClientErrors(webhook.clientConfig, clientPath));
+    const { caBundle } = webhook.clientConfig;
+    // A new definition is not established with a bad bundle, and one that had a bad one may have another.
+    const isFree = before?.isEstablished !== true || bundleProblem(bundleOf(before.spec)) !== undefined;
+    if (!isFree) found.push(...bundleErrors(caBundle, `${clientPath}.caBundle`));
+  }
   return [...found, ...reviewVersionErrors(versions, versionsPath)];
+}
+
+function bundleOf({ conversion }: CustomResourceDefinitionSpec): string | undefined {
+  return conversion?.webhook?.clientConfig?.caBundle;
 }
 
 function reviewVersionErrors(versions: readonly string[], path: string): FieldError[] {

@@ -8,7 +8,7 @@
 import * as z from 'zod';
 import { type Dialect, orchDialect } from '../../../../meta/dialect.js';
 import { objectFromZod } from '../../../../schema/from-zod.js';
-import { int64, mapList, namedString, optional, pointer, words } from '../../../../schema/hints.js';
+import { hint, int64, mapList, namedString, optional, pointer, words } from '../../../../schema/hints.js';
 import { schemaInDialect } from '../../../../schema/in-dialect.js';
 import type { ObjectNode } from '../../../../schema/structural.js';
 import { type Input, type Output, once, type Type, type } from '../../../../schema/type.js';
@@ -86,7 +86,7 @@ const EXTENSIONS = {
   'list-map-keys': () => optional(z.array(z.string())),
   'list-type': () => pointer(z.string()),
   'map-type': () => pointer(z.string()),
-  validations: () => optional(mapList(validationRule(), 'rule')),
+  validations: () => optional(hint(mapList(validationRule(), 'rule'), { goType: 'v1.ValidationRules' })),
 } as const;
 
 /** Names of extensions, as rules speak of them. */
@@ -119,7 +119,7 @@ const jsonSchemaPropsShape = (): z.ZodRawShape => {
     minItems: pointer(int64()),
     uniqueItems: optional(z.boolean()),
     multipleOf: pointer(z.number()),
-    enum: optional(z.array(z.unknown())),
+    enum: optional(hint(z.array(z.unknown()), { goType: '[]v1.JSON' })),
     maxProperties: pointer(int64()),
     minProperties: pointer(int64()),
     required: optional(z.array(z.string())),
@@ -144,10 +144,11 @@ const jsonSchemaPropsShape = (): z.ZodRawShape => {
     get patternProperties(): z.ZodType {
       return schemasByName();
     },
-    dependencies: optional(z.record(z.string(), z.unknown())),
+    // Refused as soon as it is there, with nothing in it too.
+    dependencies: pointer(hint(z.record(z.string(), z.unknown()), { goType: 'v1.JSONSchemaDependencies' })),
     additionalItems: json(),
     get definitions(): z.ZodType {
-      return schemasByName();
+      return optional(hint(z.record(z.string(), jsonSchemaProps()), { goType: 'v1.JSONSchemaDefinitions' }));
     },
     externalDocs: pointer(externalDocumentation()),
     example: json(),

@@ -5,7 +5,7 @@
 import type { Dialect } from '../../../../meta/dialect.js';
 import { errors } from '../../../../meta/errors.js';
 import { decode } from '../../../../schema/decode.js';
-import { DecodeError } from '../../../../schema/decode-scalar.js';
+import { DecodeError, jsonType } from '../../../../schema/decode-scalar.js';
 import type { MutableRecord } from '../../../../util/json.js';
 import { isRecord, setOwn } from '../../../../util/json.js';
 import { jsonSchemaNode } from './json-schema.js';
@@ -63,8 +63,12 @@ function settleEither(holder: MutableRecord, key: string, place: Place): void {
     if (typeof value !== 'boolean') throw undecodable('boolean or JSON schema expected');
   } else if (!Array.isArray(value) || value.length === 0) delete holder[key];
   else if (key === 'items') holder[key] = value.map((item: unknown) => nested(item ?? {}, here));
-  else if (!value.every((item) => typeof item === 'string')) {
-    throw undecodable(`json: cannot unmarshal object into Go struct field ${here.path} of type string`);
+  else {
+    const bad = value.find((item) => typeof item !== 'string');
+    if (bad === undefined) return;
+    // The names of dependencies are keys, and no part of the place.
+    const at = `JSONSchemaProps.${place.path}`;
+    throw undecodable(`json: cannot unmarshal ${jsonType(bad)} into Go struct field ${at} of type string`);
   }
 }
 

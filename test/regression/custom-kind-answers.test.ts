@@ -1,0 +1,419 @@
+/** Answers about definitions and their objects that differed from the reference where no recording had looked. */
+import { createFetchHandler } from 'orchplane/http';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+
+const HOST = 'http://cluster';
+const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const WIDGETS = '/apis/x.io/v1/namespaces/default/widgets';
+const MERGE = 'application/merge-patch+json';
+
+const openAPIV3Schema = {
+  type: 'object',
+  properties: {
+    spec: { type: 'object', properties: { size: { type: 'integer' }, replicas: { type: 'integer' } } },
+    status: { type: 'object', properties: { replicas: { type: 'integer' } } },
+  },
+};
+const version = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } };
+
+function definition(spec: object = {}, metadata: object = {}) {
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'widgets.x.io', ...metadata },
+    spec: {
+      group: 'x.io',
+      scope: 'Namespaced',
+      names: { plural: 'widgets', kind: 'Widget' },
+      versions: [version],
+      ...spec,
+    },
+  };
+}
+
+function start() {
+  const handle = createFetchHandler(testCluster({ dialect: 'kubernetes' }));
+  const ask = (method: string, path: string, init: { body?: string; type?: string; accept?: string } = {}) => {
+    const { body, type = 'application/json', accept = 'application/json' } = init;
+    const headers = { accept, ...(body === undefined ? {} : { 'content-type': type }) };
+    return handle(new Request(HOST + path, { method, headers, ...(body === undefined ? {} : { body }) }));
+  };
+  const call = async (method: string, path: string, body?: unknown, type?: string) => {
+    const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+    const init = { ...(text === undefined ? {} : { body: text }), ...(type === undefined ? {} : { type }) };
+    const answer = await ask(method, path, init);
+    const shown = await answer.text();
+    return { status: answer.status, body: shown.startsWith('{') ? JSON.parse(shown) : shown };
+  };
+  return { ask, call };
+}
+
+describe('discovery of custom kinds', () => {
+  const subresources = {
+    status: {},
+    scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' },
+  };
+
+  test('the status stands before the scale, whatever the method', async () => {
+    const { call } = start();
+    await call('POST', DEFINITIONS, definition({ versions: [{ ...version, subresources }] }));
+    for (const method of ['GET', 'POST', 'DELETE']) {
+      const { status, body } = await call(method, '/apis/x.io/v1', method === 'POST' ? {} : undefined);
+      expect(status).toBe(200);
+      expect(body.resources.map(({ name }: { name: string }) => name)).toEqual([
+        'widgets',
+        'widgets/status',
+        'widgets/scale',
+      ]);
+    }
+    expect((await call('POST', '/apis/apps/v1', {})).status).toBe(405);
+  });
+
+  test('in the document of all groups every kind says where it is from', async () => {
+    const { ask, call } = start();
+    await call('POST', DEFINITIONS, definition({ versions: [{ ...version, subresources }] }));
+    const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+    const { items } = await (await ask('GET', '/apis', { accept })).json();
+    const own = items.find(({ metadata }: { metadata: { name: string } }) => metadata.name === 'x.io');
+    const widget = { group: 'x.io', version: 'v1', kind: 'Widget' };
+    expect(own.versions[0].resources[0]).toMatchObject({
+      responseKind: widget,
+      subresources: [
+        { subresource: 'status', responseKind: widget },
+        { subresource: 'scale', responseKind: { group: 'autoscaling', version: 'v1', kind: 'Scale' } },
+      ],
+    });
+  });
+
+  test('a table of a scale has a name and a date', async () => {
+    const { ask, call } = start();
+    await call('POST', DEFINITIONS, definition({ versions: [{ ...version, subresources }] }));
+    const body = { apiVersion: 'x.io/v1', kind: 'Widget', metadata: { name: 'a' }, spec: { replicas: 2 } };
+    await call('POST', WIDGETS, body);
+    const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+    const { columnDefinitions, rows } = await (await ask('GET', `${WIDGETS}/a/scale`, { accept })).json();
+    expect(columnDefinitions).toMatchObject([
+      { name: 'Name', type: 'string', format: 'name' },
+      { name: 'Desired', type: 'integer' },
+      { name: 'Available', type: 'integer' },
+      { name: 'Age', type: 'date', format: '' },
+    ]);
+    expect(rows[0].cells.slice(0, 3)).toEqual(['a', 2, 0]);
+  });
+
+  test('a version to store in that is not served has no hash', async () => {
+    const { call } = start();
+    const stored = { ...version, name: 'v2', served: false };
+    await call('POST', DEFINITIONS, definition({ versions: [{ ...version, storage: false }, stored] }));
+    expect((await call('GET', '/apis/x.io/v1')).body.resources[0]).not.toHaveProperty('storageVersionHash');
+    const { body } = await call(
+      'PATCH',
+      `${DEFINITIONS}/widgets.x.io`,
+      { spec: { versions: [version, { ...stored, storage: false }] } },
+      MERGE,
+    );
+    expect(body.status.storedVersions).toEqual(['v2', 'v1']);
+    expect((await call('GET', '/apis/x.io/v1')).body.resources[0]).toHaveProperty('storageVersionHash');
+  });
+});
+
+describe('definitions', () => {
+  test('finalizers need no domain', async () => {
+    const { call } = start();
+    const { status, body } = await call('POST', DEFINITIONS, definition({}, { finalizers: ['nope'] }));
+    expect([status, body.metadata.finalizers]).toEqual([201, ['nope']]);
+    const lease = { metadata: { name: 'l', finalizers: ['nope'] } };
+    expect((await call('POST', '/apis/coordination.k8s.io/v1/namespaces/default/leases', lease)).status).toBe(201);
+    const map = { metadata: { name: 'm', finalizers: ['nope'] } };
+    expect((await call('POST', '/api/v1/namespaces/default/configmaps', map)).status).toBe(422);
+  });
+
+  test('the name is judged before labels are', async () => {
+    const { body } = await start().call('POST', DEFINITIONS, definition({}, { name: 'a.x.io', labels: { a: 'b c' } }));
+    expect(body.details.causes.map(({ field, message }: Record<string, string>) => [field, message])).toEqual([
+      ['metadata.name', 'Invalid value: "a.x.io": must be spec.names.plural+"."+spec.group'],
+      ['metadata.labels', expect.stringContaining('a valid label must')],
+    ]);
+  });
+
+  const webhook = (caBundle?: string) => ({
+    conversion: {
+      strategy: 'Webhook',
+      webhook: { conversionReviewVersions: ['v1'], clientConfig: { url: 'https://a', caBundle } },
+    },
+  });
+
+  test('a bundle without certificates keeps a new definition from being established', async () => {
+    const { call } = start();
+    expect((await call('POST', DEFINITIONS, definition(webhook('aGVsbG8=')))).status).toBe(201);
+    const { body } = await call('GET', `${DEFINITIONS}/widgets.x.io`);
+    expect(body.status.conditions).toMatchObject([
+      { type: 'NamesAccepted', status: 'True' },
+      {
+        type: 'Established',
+        status: 'False',
+        reason: 'InvalidCABundle',
+        message: 'The conversion webhook CABundle is invalid',
+      },
+    ]);
+    expect((await call('GET', '/apis/x.io/v1')).status).toBe(404);
+    await call('PATCH', `${DEFINITIONS}/widgets.x.io`, { spec: webhook() }, MERGE);
+    await call(
+      'PATCH',
+      `${DEFINITIONS}/widgets.x.io`,
+      { spec: { conversion: { webhook: { clientConfig: { caBundle: null } } } } },
+      MERGE,
+    );
+    expect((await call('GET', '/apis/x.io/v1')).status).toBe(200);
+  });
+
+  test.each([
+    ['hello', 'unable to parse bytes as PEM block'],
+    ['-----BEGIN NOTE-----\nAQI=\n-----END NOTE-----\n', 'no valid certificate authority data seen'],
+    ['-----BEGIN NOTE-----\nAQI=\n-----END NOTE-----\nx', 'unable to parse bytes as PEM block'],
+    [
+      '-----BEGIN CERTIFICATE-----\nAQI=\n-----END CERTIFICATE-----\n',
+      'failed to parse certificate: x509: malformed certificate',
+    ],
+  ])('an established one does not take it: %j', async (text, why) => {
+    const { call } = start();
+    await call('POST', DEFINITIONS, definition());
+    const { status, body } = await call('PATCH', `${DEFINITIONS}/widgets.x.io`, { spec: webhook(btoa(text)) }, MERGE);
+    expect(status).toBe(422);
+    expect(body.details.causes).toEqual([
+      {
+        reason: 'FieldValueInvalid',
+        message: expect.stringMatching(
+          new RegExp(`^Invalid value: \\[\\]byte\\{0x.*\\}: unable to load root certificates: ${why}$`),
+        ),
+        field: 'spec.conversion.webhookClientConfig.caBundle',
+      },
+    ]);
+  });
+
+  test('a name that it has already is taken', async () => {
+    const { call } = start();
+    const names = { plural: 'widgets', kind: 'Widget', singular: 'widget', shortNames: ['wd'] };
+    await call('POST', DEFINITIONS, definition({ names }));
+    const change = (more: object) =>
+      call('PATCH', `${DEFINITIONS}/widgets.x.io`, { spec: { names: more } }, MERGE).then(
+        async () => (await call('GET', `${DEFINITIONS}/widgets.x.io`)).body.status,
+      );
+    expect(await change({ singular: 'wd' })).toMatchObject({
+      acceptedNames: { singular: 'widget', shortNames: ['wd'] },
+      conditions: [
+        { type: 'NamesAccepted', status: 'False', reason: 'SingularConflict', message: '"wd" is already in use' },
+        { type: 'Established', status: 'True' },
+      ],
+    });
+    expect(await change({ singular: 'widget', shortNames: ['widget', 'b'] })).toMatchObject({
+      acceptedNames: { shortNames: ['wd'] },
+      conditions: [{ reason: 'ShortNamesConflict', message: '"widget" is already in use' }, {}],
+    });
+    expect(await change({ shortNames: ['b'] })).toMatchObject({
+      acceptedNames: { shortNames: ['b'] },
+      conditions: [{ reason: 'NoConflicts' }, {}],
+    });
+  });
+
+  test('without conditions its kind is not served; versions that were stored are remembered', async () => {
+    const { call } = start();
+    await call('POST', DEFINITIONS, definition());
+    expect((await call('GET', WIDGETS)).status).toBe(200);
+    const { body } = await call(
+      'PATCH',
+      `${DEFINITIONS}/widgets.x.io/status`,
+      { status: { conditions: [], storedVersions: [] } },
+      MERGE,
+    );
+    expect(body.status.storedVersions).toEqual(['v1']);
+    expect((await call('GET', WIDGETS)).status).toBe(404);
+    expect((await call('GET', '/apis/x.io/v1')).status).toBe(404);
+  });
+
+  test.each([
+    [
+      { enum: 'x' },
+      'cannot unmarshal string into Go struct field JSONSchemaProps.spec.versions.schema.openAPIV3Schema.enum of type []v1.JSON',
+    ],
+    [{ 'x-kubernetes-validations': {} }, 'x-kubernetes-validations of type v1.ValidationRules'],
+    [{ definitions: [] }, 'definitions of type v1.JSONSchemaDefinitions'],
+    [{ dependencies: [] }, 'dependencies of type v1.JSONSchemaDependencies'],
+    [
+      { dependencies: { a: ['x', 5] } },
+      'cannot unmarshal number into Go struct field JSONSchemaProps.spec.versions.schema.openAPIV3Schema.dependencies of type string',
+    ],
+  ])('types of keywords are called by their names: %j', async (keyword, why) => {
+    const schema = { openAPIV3Schema: { type: 'object', ...keyword } };
+    const { status, body } = await start().call(
+      'POST',
+      DEFINITIONS,
+      definition({ versions: [{ ...version, schema }] }),
+    );
+    expect([status, body.message]).toEqual([400, expect.stringContaining(why)]);
+  });
+
+  test('dependencies are refused with nothing in them too', async () => {
+    const schema = { openAPIV3Schema: { type: 'object', dependencies: {} } };
+    const { body } = await start().call('POST', DEFINITIONS, definition({ versions: [{ ...version, schema }] }));
+    expect(body.message).toContain('openAPIV3Schema.dependencies: Forbidden: dependencies is not supported');
+  });
+
+  test('a webhook of which nothing is said is none', async () => {
+    const conversion = { strategy: 'None', webhook: { conversionReviewVersions: [] } };
+    const { body } = await start().call('POST', DEFINITIONS, definition({ conversion }));
+    expect(body.spec.conversion).toEqual({ strategy: 'None' });
+  });
+});
+
+describe('types that a server of its own does not know', () => {
+  const DEFINED = 'k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:55';
+  const AGGREGATED = 'k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go:28';
+  const COMMON = 'pkg/api/legacyscheme/scheme.go:30';
+  const SERVICES = '/apis/apiregistration.k8s.io/v1/apiservices';
+  const MAPS = '/api/v1/namespaces/default/configmaps';
+
+  test.each([
+    [DEFINITIONS, 'v1', 'ConfigMap', DEFINED],
+    [DEFINITIONS, 'apiextensions.k8s.io/v2', 'CustomResourceDefinition', DEFINED],
+    [SERVICES, 'v1', 'ConfigMap', AGGREGATED],
+    [SERVICES, 'apiextensions.k8s.io/v1', 'CustomResourceDefinition', AGGREGATED],
+    [MAPS, 'apiextensions.k8s.io/v1', 'CustomResourceDefinition', COMMON],
+    [MAPS, 'apiregistration.k8s.io/v1', 'APIService', COMMON],
+  ])('%s and %s %s', async (path, apiVersion, kind, scheme) => {
+    const { status, body } = await start().call('POST', path, { apiVersion, kind, metadata: { name: 'a' } });
+    expect([status, body.message]).toEqual([
+      400,
+      expect.stringContaining(`: no kind "${kind}" is registered for version "${apiVersion}" in scheme "${scheme}"`),
+    ]);
+  });
+
+  test('what every server has is known, and so are versions that went away', async () => {
+    const { call } = start();
+    const status = await call('POST', DEFINITIONS, { apiVersion: 'v1', kind: 'Status' });
+    expect(status.body.message).toContain('converting (v1.Status) to (apiextensions.CustomResourceDefinition)');
+    const old = await call('POST', DEFINITIONS, { ...definition(), apiVersion: 'apiextensions.k8s.io/v1beta1' });
+    expect(old.body.message).toBe(
+      'the API version in the data (apiextensions.k8s.io/v1beta1) does not match the expected API version (apiextensions.k8s.io/v1)',
+    );
+  });
+
+  test('in a patched definition', async () => {
+    const { call } = start();
+    await call('POST', DEFINITIONS, definition());
+    const { body } = await call('PATCH', `${DEFINITIONS}/widgets.x.io`, { apiVersion: 'v1', kind: 'ConfigMap' }, MERGE);
+    expect(body.message).toContain(`: no kind "ConfigMap" is registered for version "v1" in scheme "${DEFINED}"`);
+  });
+});
+
+describe('objects of custom kinds', () => {
+  const widget = {
+    apiVersion: 'x.io/v1',
+    kind: 'Widget',
+    metadata: { name: 'a', labels: { z: '1', a: '2' } },
+    spec: { size: 1 },
+  };
+
+  async function withWidget() {
+    const started = start();
+    await started.call('POST', DEFINITIONS, definition());
+    await started.call('POST', WIDGETS, widget);
+    return started;
+  }
+
+  test.each([
+    ['null', 'application/json', 'null'],
+    ['{ "kind": "" }', 'application/json', '{ "kind": "" }'],
+    ['# hi\n', 'application/yaml', '# hi\n'],
+    ['', 'application/yaml', ''],
+  ])('a document that says nothing: %j', async (text, type, shown) => {
+    const { call } = await withWidget();
+    const { status, body } = await call('POST', WIDGETS, text, type);
+    expect([status, body.message]).toEqual([
+      400,
+      expect.stringContaining(`: Object 'Kind' is missing in '${shown}' (`),
+    ]);
+  });
+
+  test('a version in three parts', async () => {
+    const { body } = await (await withWidget()).call('POST', WIDGETS, { ...widget, apiVersion: 'a/b/c' });
+    expect(body.message).toContain('(must be of type Widget): unexpected GroupVersion string: a/b/c (');
+  });
+
+  test('a patch that takes the kind away shows the document, with its keys in order', async () => {
+    const { call } = await withWidget();
+    const { status, body } = await call('PATCH', `${WIDGETS}/a`, { kind: null }, MERGE);
+    expect(status).toBe(422);
+    expect(body.message).toMatch(
+      /^ "" is invalid: patch: Invalid value: "\{\\"apiVersion\\":\\"x.io\/v1\\",\\"metadata\\":\{\\"creationTimestamp\\"/,
+    );
+    expect(body.message).toContain('\\"managedFields\\":[{\\"apiVersion\\":\\"x.io/v1\\",\\"fieldsType\\":');
+    expect(body.message).toContain(
+      `: Object 'Kind' is missing in '{"apiVersion":"x.io/v1","metadata":{"creationTimestamp":`,
+    );
+    expect(body.details.causes).toMatchObject([{ field: 'patch' }]);
+    const versionless = await call('PATCH', `${WIDGETS}/a`, { apiVersion: null }, MERGE);
+    expect([versionless.status, versionless.body.message]).toEqual([
+      500,
+      "Internal error occurred: Object 'apiVersion' is missing in 'object has no apiVersion field'",
+    ]);
+  });
+
+  test('fields that nobody knows: of the metadata, of the schema, of what is embedded', async () => {
+    const { call } = start();
+    const inner = { type: 'object', 'x-kubernetes-embedded-resource': true, properties: { a: { type: 'string' } } };
+    const schema = { openAPIV3Schema: { type: 'object', properties: { inner } } };
+    await call('POST', DEFINITIONS, definition({ versions: [{ ...version, schema }] }));
+    const metadata = { name: 'b', odd: 1 };
+    const body = { apiVersion: 'x.io/v1', kind: 'Widget', metadata, zoo: 1, inner: { ...widget, metadata }, ant: 1 };
+    const { body: answer } = await call('POST', `${WIDGETS}?fieldValidation=Strict`, body);
+    expect(answer.message.match(/unknown field "[^"]*"/g)).toEqual([
+      'unknown field "metadata.odd"',
+      'unknown field "ant"',
+      'unknown field "inner.spec"',
+      'unknown field "zoo"',
+      'unknown field "inner.metadata.odd"',
+    ]);
+  });
+
+  test('metadata of the wrong type in a patched object are read on their own', async () => {
+    const { call } = await withWidget();
+    const { body } = await call('PATCH', `${WIDGETS}/a`, { metadata: { labels: { a: 1 } } }, MERGE);
+    expect(body.message).toMatch(
+      /: json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string$/,
+    );
+  });
+
+  const LISTED = `${WIDGETS}?watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=1`;
+
+  async function lastEvent(answer: Response) {
+    const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+    const decoder = new TextDecoder();
+    let text = '';
+    while (!text.includes('BOOKMARK')) text += decoder.decode((await reader.read()).value, { stream: true });
+    await reader.cancel();
+    return JSON.parse(text.trim().split('\n').at(-1) ?? '').object;
+  }
+
+  test('a bookmark has what was put into it, and a list with nothing in it', async () => {
+    const { ask } = await withWidget();
+    const { metadata, ...rest } = await lastEvent(await ask('GET', LISTED));
+    expect(rest).toEqual({ apiVersion: 'x.io/v1', kind: 'Widget' });
+    expect(Object.keys(metadata)).toEqual(['annotations', 'resourceVersion']);
+    expect(atob(metadata.annotations['kubernetes.io/initial-events-list-blueprint'])).toBe(
+      '{"apiVersion":"x.io/v1","items":[],"kind":"WidgetList"}\n',
+    );
+  });
+
+  test('one of metadata stands for a list of metadata, and tables are not to be had', async () => {
+    const { ask } = await withWidget();
+    const as = (view: string) => ({ accept: `application/json;as=${view};v=v1;g=meta.k8s.io` });
+    const { kind, metadata } = await lastEvent(await ask('GET', LISTED, as('PartialObjectMetadata')));
+    expect([kind, metadata.creationTimestamp]).toEqual(['PartialObjectMetadata', null]);
+    expect(atob(metadata.annotations['kubernetes.io/initial-events-list-blueprint'])).toBe(
+      '{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{},"items":null}\n',
+    );
+    expect((await ask('GET', LISTED, as('Table'))).status).toBe(406);
+  });
+});
