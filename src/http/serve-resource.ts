@@ -3,6 +3,7 @@
  * protocol and its answer.
  */
 import { markAuthorized } from '../auth/refusal.js';
+import type { Kind } from '../kinds/kind.js';
 import { deprecationOf } from '../kinds/lifecycle.js';
 import { errors } from '../meta/errors.js';
 import type { ApiRequest } from '../protocol/request.js';
@@ -62,6 +63,13 @@ export function serveResource(
   }
 }
 
+/** Nothing is tabulated of kinds that cannot be listed, nor of what is done to an object. */
+function tablesOf(kind: Kind, { subresource }: Action): false | undefined {
+  if (subresource === undefined) return kind.verbs.includes('list') ? undefined : false;
+  const below = kind.subresources[subresource];
+  return below?.type === 'action' || (below?.type === undefined && below?.tables === false) ? false : undefined;
+}
+
 interface Task extends Circumstances {
   readonly served: ServedResource;
   readonly action: Action;
@@ -82,7 +90,7 @@ async function act(exchange: Exchange, task: Task): Promise<Answer> {
     !(request.hasBody ?? request.body !== null) && (verb === 'create' || verb === 'update' || verb === 'patch');
   const refusal = manner === 'struct' ? routerRefusal(offer, accept, { streams, empty }) : undefined;
   if (refusal !== undefined) throw refusal;
-  const form = represent(offer, accept, { watch: verb === 'watch', manner });
+  const form = represent(offer, accept, { watch: verb === 'watch', manner, tables: tablesOf(served.kind, action) });
 
   // 2. Options and body.
   const incoming = { request, offer, query, contentType, userAgent, user, served, action, patch };
