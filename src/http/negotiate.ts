@@ -79,15 +79,15 @@ export function routerRefusal(
 
 export interface Wanted {
   readonly watch: boolean;
-  /** A watch that begins with the state cannot be shown as tables. */
-  readonly withState?: boolean;
   /** Absent: of a page of the server's own. */
   readonly manner?: 'struct' | 'document';
+  /** What is asked for cannot be shown as a table. */
+  readonly tables?: false | undefined;
 }
 
 /** The form of the answer to a request. Throws 406 when no clause fits. */
 export function represent(offer: Offer, accept: string, options: Wanted): Representation {
-  const views = options.withState === true ? offer.views.filter((view) => view !== 'Table') : offer.views;
+  const views = options.tables === false ? offer.views.filter((view) => view !== 'Table') : offer.views;
   const chosen = choose(offer, accept, { views, manner: options.manner });
   if (chosen === undefined) throw notAcceptable(offer.mediaTypes);
   if (options.watch && chosen.codec.stream === undefined) throw notAcceptable(offer.streamTypes);

@@ -3,6 +3,7 @@
  * protocol and its answer.
  */
 import { markAuthorized } from '../auth/refusal.js';
+import type { Kind } from '../kinds/kind.js';
 import { deprecationOf } from '../kinds/lifecycle.js';
 import { errors } from '../meta/errors.js';
 import type { ApiRequest } from '../protocol/request.js';
@@ -62,6 +63,13 @@ export function serveResource(
   }
 }
 
+/** Nothing is tabulated of kinds that cannot be listed, nor of what is done to an object. */
+function tablesOf(kind: Kind, { subresource }: Action): false | undefined {
+  if (subresource === undefined) return kind.verbs.includes('list') ? undefined : false;
+  const below = kind.subresources[subresource];
+  return below?.type === 'action' || (below?.type === undefined && below?.tables === false) ? false : undefined;
+}
+
 interface Task extends Circumstances {
   readonly served: ServedResource;
   readonly action: Action;
@@ -82,8 +90,9 @@ async function act(exchange: Exchange, task: Task): Promise<Answer> {
     !(request.hasBody ?? request.body !== null) && (verb === 'create' || verb === 'update' || verb === 'patch');
   const refusal = manner === 'struct' ? routerRefusal(offer, accept, { streams, empty }) : undefined;
   if (refusal !== undefined) throw refusal;
-  const withState = verb === 'watch' && asksForState(query);
-  const form = represent(offer, accept, { watch: verb === 'watch', withState, manner });
+  // A watch that begins with the state cannot be shown as tables.
+  const tables = verb === 'watch' && asksForState(query) ? false : tablesOf(served.kind, action);
+  const form = represent(offer, accept, { watch: verb === 'watch', manner, tables });
 
   // 2. Options and body.
   const incoming = { request, offer, query, contentType, userAgent, user, served, action, patch };

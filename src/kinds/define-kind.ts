@@ -8,6 +8,7 @@ import type { ApiObject, ObjectMeta, ObjectMetaInput } from '../meta/object.js';
 import type { Verb } from '../protocol/request.js';
 import { objectFromZod } from '../schema/from-zod.js';
 import { struct } from '../schema/hints.js';
+import { withOwnTypes } from '../schema/own-types.js';
 import { type Field, type ObjectNode, uniform } from '../schema/structural.js';
 import { once } from '../schema/type.js';
 import { deepEqual, isRecord } from '../util/json.js';
@@ -167,6 +168,8 @@ export interface BuiltInDefinition<ObjectScope extends Scope, Subresources exten
   readonly body: () => z.ZodRawShape;
   /** All of them unless said otherwise. */
   readonly verbs?: readonly Verb[];
+  /** Types that the body shares with another version, by name, although messages show this version's own. */
+  readonly ownTypes?: readonly string[];
   readonly strategy?: Partial<Strategy>;
   readonly subresources?: Readonly<Record<Subresources, AnySubresource>>;
 }
@@ -181,9 +184,17 @@ export function defineBuiltIn<Object, Input, ObjectScope extends Scope, Subresou
   definition: BuiltInDefinition<ObjectScope, Subresources>,
 ): Kind<Object, Input, ObjectScope, Subresources> {
   const body = once(() => struct(definition.kind, definition.body()));
-  const schema = once(() => wholeObject(objectFromZod(body()), definition.kind));
+  const schema = once(() => ownTyped(wholeObject(objectFromZod(body()), definition.kind), definition));
   return buildKind(definition, { manner: 'struct', body, schema }, definition.strategy ?? {});
 }
+
+function ownTyped(schema: ObjectNode, { apiVersion, ownTypes }: Pick<BuiltIn, 'apiVersion' | 'ownTypes'>): ObjectNode {
+  return ownTypes === undefined
+    ? schema
+    : withOwnTypes(schema, apiVersion.slice(apiVersion.lastIndexOf('/') + 1), ownTypes);
+}
+
+type BuiltIn = BuiltInDefinition<Scope, string>;
 
 /** How a further version of a kind departs from the one that is stored. */
 export interface VersionDefinition<Subresources extends string>
@@ -204,7 +215,9 @@ export function anotherVersion<Object, Input, ObjectScope extends Scope, Subreso
   const { toStored, fromStored, body: shape, strategy, ...rest } = definition;
   const { kind, scope, names, verbs, subresources } = stored;
   const body = shape === undefined ? () => stored.body : once(() => struct(kind, shape()));
-  const schema = shape === undefined ? () => stored.schema : once(() => wholeObject(objectFromZod(body()), kind));
+  const schema = once(() =>
+    ownTyped(shape === undefined ? stored.schema : wholeObject(objectFromZod(body()), kind), definition),
+  );
   const form: StoredForm = {
     kind: stored as Kind,
     ...(toStored === undefined ? {} : { toStored }),

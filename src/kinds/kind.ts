@@ -363,6 +363,8 @@ export interface Line {
 export interface SubresourceStrategy {
   readonly type?: undefined;
   readonly verbs: readonly Verb[];
+  /** It cannot be had as a table, though the object can. */
+  readonly tables?: false;
   /** What writes there can own; absent: all. */
   readonly claimable?: Claimable;
   readonly prepareForUpdate: (draft: DraftObject, live: ApiObject, context: WriteContext) => void;

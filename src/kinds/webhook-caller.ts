@@ -5,6 +5,7 @@
  */
 import { quote } from '../meta/go-text.js';
 import type { ApiObject } from '../meta/object.js';
+import { pemBlocks } from '../meta/pem.js';
 import type { Clock } from '../util/clock.js';
 import { cloneJson, copyJson, isRecord } from '../util/json.js';
 import type { WebhookAddress, WebhookCaller, WebhookFunction, WebhookResolver, Webhooks } from './attendant.js';
@@ -36,7 +37,10 @@ function resolving(resolver: WebhookResolver | undefined, setting: WebhookSettin
       const call = () => callFunction(found, copyJson(review), url);
       return inTime(call, { clock, address, timeoutSeconds });
     }
-    if (found === undefined) requireService(address, setting, timeoutSeconds);
+    if (found === undefined) {
+      checkBundle(address);
+      requireService(address, setting, timeoutSeconds);
+    }
     return fetchWebhooks(clock, { fetch: send, sendTo: found })(address, review, timeoutSeconds);
   };
 }
@@ -52,6 +56,16 @@ async function callFunction(call: WebhookFunction, review: Record<string, unknow
   if (answer === undefined)
     throw new Error('0-length response with status code: 200 and content type: application/json');
   return answer;
+}
+
+/** Certificates that cannot be read; nobody is called then. */
+export class UnreadableBundle extends Error {
+  override readonly name = 'UnreadableBundle';
+}
+
+function checkBundle({ caBundle = '' }: WebhookAddress): void {
+  if (caBundle !== '' && pemBlocks(atob(caBundle)).length === 0)
+    throw new UnreadableBundle('unable to load root certificates: unable to parse bytes as PEM block');
 }
 
 /** A service without an address of its own, or without that port, is no way to a webhook. */

@@ -24,6 +24,10 @@ export interface GoUrl {
   readonly host: string;
   readonly hostname: string;
   readonly port: string;
+  /** `name:password`, escaped in the usual way; undefined without an `@`. */
+  readonly user: string | undefined;
+  readonly rawQuery: string;
+  readonly fragment: string;
   readonly escapedPath: string;
   /** In the order in which keys first come. Parameters that are malformed are left out. */
   query(): ReadonlyMap<string, readonly string[]>;
@@ -39,7 +43,7 @@ export function requestUrlProblem(text: string): string | undefined {
 /** A URL that may have a fragment and may be relative. */
 export function parseGoUrl(
   text: string,
-): { readonly url: GoUrl; readonly problem?: undefined } | { readonly problem: string } {
+): { readonly url: GoUrl; readonly problem?: undefined } | { readonly url?: undefined; readonly problem: string } {
   const [before = ''] = text.split('#', 1);
   const parsed = attempt(before, () => parse(toByteText(before), { viaRequest: false }));
   if (parsed.problem !== undefined) return parsed;
@@ -185,6 +189,9 @@ function urlOf(parts: Parts): GoUrl {
     host: decodeBytes(parts.host),
     hostname: decodeBytes(isBracketed ? name.slice(1, -1) : name),
     port: hasPort ? decodeBytes(parts.host.slice(colon + 1)) : '',
+    user: parts.user === undefined ? undefined : decodeBytes(parts.user),
+    rawQuery: decodeBytes(parts.query),
+    fragment: decodeBytes(parts.fragment.decoded),
     escapedPath: decodeBytes(escapedPath(parts.path)),
     query: () => readQuery(parts.query),
     toString: () => decodeBytes(print(parts)),

@@ -3,7 +3,7 @@
  * for the webhook's failure policy to say.
  */
 import type { WebhookCaller } from '../../kinds/attendant.js';
-import { inTime, webhookCaller } from '../../kinds/webhook-caller.js';
+import { inTime, UnreadableBundle, webhookCaller } from '../../kinds/webhook-caller.js';
 import { errors, StatusError } from '../../meta/errors.js';
 import { quote } from '../../meta/go-text.js';
 import { qualifiedNameProblems } from '../../meta/names.js';
@@ -45,7 +45,7 @@ export async function callHook(
     const answer = await inTime(() => call(address, review.body, timeoutSeconds), limit);
     verdict = verdictIn(answer, review, type);
   } catch (error) {
-    const what = error instanceof WrongAnswer ? 'received invalid webhook response' : 'failed to call webhook';
+    const what = error instanceof WrongAnswer ? 'received invalid webhook response' : whatFailed(error);
     throw new CallFailure(webhook.name, `${what}: ${messageOf(error)}`, error);
   }
   for (const [key, value] of Object.entries(verdict.auditAnnotations))
@@ -53,6 +53,10 @@ export async function callHook(
   request.warnings.push(...verdict.warnings.filter((text) => text !== ''));
   if (!verdict.allowed) throw denied(webhook.name, verdict.status);
   return verdict;
+}
+
+function whatFailed(error: unknown): string {
+  return error instanceof UnreadableBundle ? 'could not get REST client' : 'failed to call webhook';
 }
 
 /** Who promises nothing about his side effects is not asked what would be. */

@@ -14,9 +14,10 @@ const lifecycle: Lifecycle = { introducedIn: '1.31' };
 export const IPAddressV1beta1: Kind<IPAddress, IPAddressInput, 'Cluster', never> = anotherVersion(IPAddress, {
   apiVersion,
   lifecycle,
+  ownTypes: ['IPAddressSpec', 'ParentReference'],
 });
 
 export const ServiceCIDRV1beta1: Kind<ServiceCIDR, ServiceCIDRInput, 'Cluster', 'status'> = anotherVersion(
   ServiceCIDR,
-  { apiVersion, lifecycle },
+  { apiVersion, lifecycle, ownTypes: ['ServiceCIDRSpec', 'ServiceCIDRStatus'] },
 );

@@ -14,21 +14,21 @@ export interface AnyRequest {
   deviceClassName?: string;
   allocationMode?: string;
   count?: number;
-  adminAccess?: boolean;
+  adminAccess?: boolean | null;
 }
 
 export interface AnyWish {
   allocationMode?: string;
   count?: number;
-  adminAccess?: boolean;
+  adminAccess?: boolean | null;
 }
 
 export interface AnyClaimSpec {
-  readonly devices: { readonly requests?: AnyRequest[] };
+  readonly devices: { readonly requests?: AnyRequest[] | null };
 }
 
-export function defaultRequests({ devices: { requests = [] } }: AnyClaimSpec): void {
-  for (const request of requests) {
+export function defaultRequests({ devices: { requests } }: AnyClaimSpec): void {
+  for (const request of requests ?? []) {
     if (request.exactly !== undefined) defaultCount(request.exactly);
     // Without a class it is a request with alternatives, which has no number of its own.
     if (request.deviceClassName) defaultCount(request);
@@ -47,15 +47,22 @@ export function dropDisabledRequestFields(
   features: FeatureGates,
   before?: { readonly spec: AnyClaimSpec; readonly status?: ResourceClaimStatus },
 ): void {
-  const { requests = [] } = spec.devices;
+  const requests = spec.devices.requests ?? [];
   const live = before?.spec.devices.requests ?? [];
   const usesAlternatives = live.some(({ firstAvailable = [] }) => firstAvailable.length > 0);
   if (!features.enabled('DRAPrioritizedList') && !usesAlternatives) {
     for (const request of requests) delete request.firstAvailable;
   }
   if (!features.enabled('DRAAdminAccess') && !usesAdminAccess(live, before?.status)) {
-    for (const request of requests) delete wishOf(request).adminAccess;
+    for (const request of requests) dropAdminAccess(request);
   }
+}
+
+function dropAdminAccess(request: AnyRequest): void {
+  const wish = wishOf(request);
+  // Whoever asked for access wanted something exact, and is told that its class is missing.
+  if (wish === request && (wish.adminAccess ?? null) !== null) request.deviceClassName ??= '';
+  delete wish.adminAccess;
 }
 
 export function dropDisabledStatusFields(
@@ -64,7 +71,7 @@ export function dropDisabledStatusFields(
   before: { readonly spec: AnyClaimSpec; readonly status: ResourceClaimStatus },
 ): void {
   if (!features.enabled('DRAAdminAccess') && !usesAdminAccess(before.spec.devices.requests ?? [], before.status)) {
-    for (const result of status.allocation?.devices.results ?? []) delete result.adminAccess;
+    for (const result of status.allocation?.devices.results ?? []) result.adminAccess = null;
   }
   if (!keepsDeviceStatus(features, before.status)) delete status.devices;
 }
@@ -89,7 +96,7 @@ function keepsDeviceStatus(features: FeatureGates, before: ResourceClaimStatus):
 
 function usesAdminAccess(requests: readonly AnyRequest[], status: ResourceClaimStatus | undefined): boolean {
   const results = status?.allocation?.devices.results ?? [];
-  return [...requests.map(wishOf), ...results].some(({ adminAccess }) => adminAccess !== undefined);
+  return [...requests.map(wishOf), ...results].some(({ adminAccess = null }) => adminAccess !== null);
 }
 
 /** Where a request says what exactly it wants. */

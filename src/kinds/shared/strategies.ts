@@ -34,8 +34,9 @@ export function statusSubresource(about: {
   readonly validateUpdate?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly FieldError[];
   /** Absent: all but what is kept. */
   readonly claimable?: Claimable;
+  readonly tables?: false;
 }): SubresourceStrategy {
-  const { keeps = ['spec'], metadata = 'free', prepare, validateUpdate, claimable } = about;
+  const { keeps = ['spec'], metadata = 'free', prepare, validateUpdate, claimable, tables } = about;
   return Object.freeze({
     verbs: ['get', 'update', 'patch'] as const,
     claimable: claimable ?? { except: [...keptMetadata(metadata), ...keeps] },
@@ -45,6 +46,7 @@ export function statusSubresource(about: {
       prepare?.(draft, live, context);
     },
     ...(validateUpdate === undefined ? {} : { validateUpdate }),
+    ...(tables === undefined ? {} : { tables }),
   });
 }
 

@@ -4,7 +4,7 @@
  */
 import type { FieldError } from '../../meta/field-error.js';
 import { childPath, invalid, required } from '../../meta/field-error.js';
-import { quote } from '../../meta/go-text.js';
+import { parseGoUrl } from '../../meta/go-url.js';
 import { dnsSubdomainProblems } from '../../meta/names.js';
 
 interface WebhookClient {
@@ -29,78 +29,16 @@ export function webhookClientErrors({ url, service }: WebhookClient, path: strin
 const FORM = '; desired format: https://host[/path]';
 
 function webhookUrlErrors(url: string, path: string): FieldError[] {
-  const parsed = parseUrl(url);
-  if (typeof parsed === 'string') {
-    return [required(path, `url must be a valid URL: parse ${quote(url)}: ${parsed}${FORM}`)];
-  }
+  const { url: parsed, problem } = parseGoUrl(url);
+  if (problem !== undefined) return [required(path, `url must be a valid URL: ${problem}${FORM}`)];
   const found: FieldError[] = [];
-  const { scheme, host, user, fragment, query } = parsed;
+  const { scheme, host, user, fragment, rawQuery } = parsed;
   if (scheme !== 'https') found.push(invalid(path, scheme, `'https' is the only allowed URL scheme${FORM}`));
   if (host === '') found.push(invalid(path, host, `host must be specified${FORM}`));
   if (user !== undefined) found.push(invalid(path, user, 'user information is not permitted in the URL'));
   if (fragment !== '') found.push(invalid(path, fragment, 'fragments are not permitted in the URL'));
-  if (query !== '') found.push(invalid(path, query, 'query parameters are not permitted in the URL'));
+  if (rawQuery !== '') found.push(invalid(path, rawQuery, 'query parameters are not permitted in the URL'));
   return found;
-}
-
-interface ParsedUrl {
-  readonly scheme: string;
-  readonly host: string;
-  readonly user?: string;
-  readonly query: string;
-  readonly fragment: string;
-}
-
-/** The parts of a URL, or why it is none. */
-function parseUrl(url: string): ParsedUrl | string {
-  const [start, fragment] = cut(url, '#');
-  if (hasControlCharacter(start)) return 'net/url: invalid control character in URL';
-  if (start.startsWith(':')) return 'missing protocol scheme';
-  const scheme = /^([a-zA-Z][-a-zA-Z0-9+.]*):/.exec(start)?.[1];
-  const afterScheme = scheme === undefined ? start : start.slice(scheme.length + 1);
-  const [rest, query] = cut(afterScheme, '?');
-  const parts = { scheme: scheme?.toLowerCase() ?? '', query, fragment };
-  if (!rest.startsWith('/')) {
-    if (scheme !== undefined) return { ...parts, host: '' };
-    if (cut(rest, '/')[0].includes(':')) return 'first path segment in URL cannot contain colon';
-  }
-  const hasAuthority = rest.startsWith('//') && (scheme !== undefined || !rest.startsWith('///'));
-  const [authority] = hasAuthority ? cut(rest.slice(2), '/') : [''];
-  const at = authority.lastIndexOf('@');
-  const host = authority.slice(at + 1);
-  const problem = hostProblem(host) ?? escapeProblem(hasAuthority ? rest.slice(2 + authority.length) : rest);
-  if (problem !== undefined) return problem;
-  return { ...parts, host, ...(at < 0 ? {} : { user: authority.slice(0, at) }) };
-}
-
-function hasControlCharacter(text: string): boolean {
-  return [...text].some((character) => character < ' ' || character === '\u007f');
-}
-
-function hostProblem(host: string): string | undefined {
-  if (host.startsWith('[')) {
-    const end = host.lastIndexOf(']');
-    return end < 0 ? "missing ']' in host" : portProblem(host.slice(end + 1));
-  }
-  const colon = host.indexOf(':');
-  if (colon >= 0) return portProblem(host.slice(host.lastIndexOf(':')));
-  const bad = /[ "<>^`{|}\\]/.exec(host)?.[0];
-  if (bad !== undefined) return `invalid character ${quote(bad)} in host name`;
-  return escapeProblem(host);
-}
-
-function portProblem(port: string): string | undefined {
-  return port === '' || /^:[0-9]*$/.test(port) ? undefined : `invalid port ${quote(port)} after host`;
-}
-
-function escapeProblem(text: string): string | undefined {
-  const bad = /%(?![0-9a-fA-F]{2}).{0,2}/s.exec(text)?.[0];
-  return bad === undefined ? undefined : `invalid URL escape ${quote(bad)}`;
-}
-
-function cut(text: string, separator: string): [string, string] {
-  const index = text.indexOf(separator);
-  return index < 0 ? [text, ''] : [text.slice(0, index), text.slice(index + 1)];
 }
 
 const MAX_PORT = 65_535;

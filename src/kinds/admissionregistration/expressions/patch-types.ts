@@ -91,12 +91,15 @@ function isObjectType(name: string): boolean {
   return name === OBJECT_TYPE.name || name.startsWith(`${OBJECT_TYPE.name}.`);
 }
 
+/** Of fields that a step does not have: they are there all the same, with a type that only a dynamic value fits. */
+const NO_TYPE = objectType('');
+
 export const PATCH_TYPES: TypeProvider = {
   hasType: (name) => name === JSON_PATCH_TYPE.name || isObjectType(name),
   fieldType: (typeName, field) => {
     if (isObjectType(typeName)) return DYN;
     if (textField(field) !== undefined) return STRING;
-    return field === 'value' ? DYN : undefined;
+    return field === 'value' ? DYN : NO_TYPE;
   },
   fieldNames: (typeName) => (typeName === JSON_PATCH_TYPE.name ? [...TEXT_FIELDS, 'value'] : []),
   construct: (typeName, fields) =>
@@ -113,6 +116,8 @@ function patchStep(fields: Fields): PatchStep {
     }
     texts[name] = value;
   }
+  const other = [...fields.keys()].find((field) => field !== 'value' && textField(field) === undefined);
+  if (other !== undefined) throw new CelError(`unexpected JSONPatchType field: ${other}`);
   return new PatchStep(texts, fields.get('value'));
 }
 

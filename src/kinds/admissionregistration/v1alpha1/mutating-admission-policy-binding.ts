@@ -11,6 +11,7 @@ import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kin
 import type { Kind } from '../../kind.js';
 import { specGeneration } from '../../shared/strategies.js';
 import { labelSelector } from '../../shared/types.js';
+import { OWN_POLICY_TYPES } from '../own-types.js';
 import { matchResources } from '../v1/match-resources.js';
 import { MUTATING_BINDINGS, permitParamRef } from '../v1/param-access.js';
 import { bindingColumns, bindingSpecErrors, parameterNotFoundAction } from '../v1/policy-parts.js';
@@ -55,6 +56,7 @@ export const MutatingAdmissionPolicyBinding: Kind<
   lifecycle: { introducedIn: '1.32' },
   names: { categories: ['api-extensions'] },
   body: shape,
+  ownTypes: OWN_POLICY_TYPES,
   strategy: {
     bareFinalizers: true,
     unconditionalUpdate: false,

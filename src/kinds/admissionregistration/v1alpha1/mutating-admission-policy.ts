@@ -17,6 +17,7 @@ import { specGeneration } from '../../shared/strategies.js';
 import type { Results } from '../expressions/compile.js';
 import { type Accepted, DefinedExpressions, NOTHING_ACCEPTED } from '../expressions/definition.js';
 import { JSON_PATCH_TYPE, OBJECT_TYPE } from '../expressions/patch-types.js';
+import { OWN_POLICY_TYPES } from '../own-types.js';
 import {
   failurePolicy,
   matchCondition,
@@ -86,6 +87,7 @@ export const MutatingAdmissionPolicy: Kind<MutatingAdmissionPolicy, MutatingAdmi
     lifecycle: { introducedIn: '1.32' },
     names: { plural: 'mutatingadmissionpolicies', categories: ['api-extensions'] },
     body: shape,
+    ownTypes: OWN_POLICY_TYPES,
     strategy: {
       bareFinalizers: true,
       unconditionalUpdate: false,

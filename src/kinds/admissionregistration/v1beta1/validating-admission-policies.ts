@@ -5,6 +5,7 @@ import { serviceGroup } from '../../../meta/dialect.js';
 import { anotherVersion } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
 import type { Lifecycle } from '../../lifecycle.js';
+import { OWN_POLICY_TYPES } from '../own-types.js';
 import type { ValidatingAdmissionPolicyInput } from '../v1/validating-admission-policy.js';
 import { ValidatingAdmissionPolicy } from '../v1/validating-admission-policy.js';
 import type { ValidatingAdmissionPolicyBindingInput } from '../v1/validating-admission-policy-binding.js';
@@ -22,6 +23,7 @@ export const ValidatingAdmissionPolicyV1beta1: Kind<
 > = anotherVersion(ValidatingAdmissionPolicy, {
   apiVersion: `${GROUP}/v1beta1`,
   lifecycle,
+  ownTypes: OWN_POLICY_TYPES,
 });
 
 export const ValidatingAdmissionPolicyBindingV1beta1: Kind<
@@ -32,4 +34,5 @@ export const ValidatingAdmissionPolicyBindingV1beta1: Kind<
 > = anotherVersion(ValidatingAdmissionPolicyBinding, {
   apiVersion: `${GROUP}/v1beta1`,
   lifecycle,
+  ownTypes: OWN_POLICY_TYPES,
 });

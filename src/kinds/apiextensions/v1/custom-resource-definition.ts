@@ -49,7 +49,11 @@ export const CustomResourceDefinition: Kind<
   },
   attend: attendDefinitions,
   subresources: {
-    status: statusSubresource({ claimable: { except: ['metadata', 'spec'] }, validateUpdate: validateStatus }),
+    status: statusSubresource({
+      tables: false,
+      claimable: { except: ['metadata', 'spec'] },
+      validateUpdate: validateStatus,
+    }),
   },
   keptAsVersion: 'v1beta1',
   columns: [nameColumn, createdColumn],

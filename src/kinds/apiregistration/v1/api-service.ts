@@ -100,7 +100,7 @@ export const APIService: Kind<APIService, APIServiceInput, 'Cluster', 'status'> 
     validate,
   },
   subresources: {
-    status: statusSubresource({ metadata: 'kept', validateUpdate: validateStatus }),
+    status: statusSubresource({ tables: false, metadata: 'kept', validateUpdate: validateStatus }),
   },
 });
 

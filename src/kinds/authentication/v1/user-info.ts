@@ -3,14 +3,14 @@
  */
 import * as z from 'zod';
 import type { User } from '../../../protocol/request.js';
-import { optional } from '../../../schema/hints.js';
+import { hint, optional } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 
 const userInfoShape = () => ({
   username: optional(z.string()),
   uid: optional(z.string()),
   groups: optional(z.array(z.string())),
-  extra: optional(z.record(z.string(), z.array(z.string()))),
+  extra: optional(z.record(z.string(), hint(z.array(z.string()), { goType: 'v1.ExtraValue' }))),
 });
 export interface UserInfo extends Output<typeof userInfoShape> {}
 export interface UserInfoInput extends Input<typeof userInfoShape> {}

@@ -8,7 +8,7 @@ import { type FieldError, invalid } from '../../../meta/field-error.js';
 import { quote, verbatim } from '../../../meta/go-text.js';
 import type { DraftObject } from '../../../meta/object.js';
 import type { User } from '../../../protocol/request.js';
-import { always, optional, pointer } from '../../../schema/hints.js';
+import { always, hint, optional, pointer } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import type { Kind, PowerContext } from '../../kind.js';
@@ -30,7 +30,7 @@ const subjectAccessReviewSpecShape = () => ({
   nonResourceAttributes: pointer(nonResourceAttributes()),
   user: optional(z.string()),
   groups: optional(z.array(z.string())),
-  extra: optional(z.record(z.string(), z.array(z.string()))),
+  extra: optional(z.record(z.string(), hint(z.array(z.string()), { goType: 'v1.ExtraValue' }))),
   uid: optional(z.string()),
 });
 export interface SubjectAccessReviewSpec extends Output<typeof subjectAccessReviewSpecShape> {}

@@ -4,12 +4,12 @@
 import * as z from 'zod';
 import { type FieldError, invalid } from '../../../meta/field-error.js';
 import { quote, verbatim } from '../../../meta/go-text.js';
-import { optional, pointer } from '../../../schema/hints.js';
+import { namedString, optional, pointer } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 
 const fieldSelectorRequirementShape = () => ({
   key: z.string(),
-  operator: z.string(),
+  operator: namedString('v1.FieldSelectorOperator'),
   values: optional(z.array(z.string())),
 });
 export interface FieldSelectorRequirement extends Output<typeof fieldSelectorRequirementShape> {}
@@ -32,7 +32,7 @@ export const fieldSelectorAttributes: Type<FieldSelectorAttributes, FieldSelecto
 
 const labelRequirementShape = () => ({
   key: z.string(),
-  operator: z.string(),
+  operator: namedString('v1.LabelSelectorOperator'),
   values: optional(z.array(z.string())),
 });
 export interface LabelRequirement extends Output<typeof labelRequirementShape> {}

@@ -69,6 +69,7 @@ export const ClusterTrustBundleV1alpha1: Kind<ClusterTrustBundle, ClusterTrustBu
   anotherVersion(ClusterTrustBundle, {
     apiVersion: `${serviceGroup('certificates')}/v1alpha1`,
     lifecycle: { introducedIn: '1.27' },
+    ownTypes: ['ClusterTrustBundleSpec'],
   });
 
 function validateUpdate(next: ApiObject, live: ApiObject): readonly FieldError[] {

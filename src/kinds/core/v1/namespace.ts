@@ -82,6 +82,7 @@ export const Namespace: Kind<Namespace, NamespaceInput, 'Cluster', 'status' | 'f
     },
     finalize: {
       verbs: ['update'],
+      tables: false,
       claimable: { except: ['status'] },
       prepareForUpdate: (draft, live) => restore(draft, live, ['status']),
       validateUpdate: (next) =>

@@ -5,8 +5,7 @@
 import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
-import { invalid, keyPath, printFieldError, required } from '../../../meta/field-error.js';
-import { quote, stringSlice } from '../../../meta/go-text.js';
+import { invalid, keyPath, required } from '../../../meta/field-error.js';
 import type { LabelSelectorExpression, LabelSelectorObject } from '../../../meta/labels.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { labelValueProblems, qualifiedNameProblems } from '../../../meta/names.js';
@@ -69,9 +68,8 @@ function validate(object: ApiObject, options: { allowInvalidValues?: boolean }):
   for (const [index, selector] of selectors.entries()) {
     const at = keyPath(path, index);
     found.push(...labelSelectorObjectErrors(selector, at, options));
-    const why = selectorProblem(selector);
     // A selector that cannot be made has no value to show.
-    if (why !== undefined) found.push(invalid(at, null, why));
+    if (!canBeMade(selector)) found.push(invalid(at, null, 'invalid label selector.'));
   }
   return found;
 }
@@ -83,37 +81,18 @@ function hasInvalidValues(object: ApiObject): boolean {
   return expressions.some(({ values = [] }) => values.some((value) => labelValueProblems(value).length > 0));
 }
 
-/** The first thing that keeps a selector from being made, in the words of the parser of selectors. */
-function selectorProblem({ matchLabels = {}, matchExpressions = [] }: LabelSelectorObject): string | undefined {
-  for (const [key, value] of Object.entries(matchLabels)) {
-    const why = requirementProblem({ key, operator: '=', values: [value] });
-    if (why !== undefined) return why;
-  }
-  for (const expression of matchExpressions) {
-    const why = requirementProblem(expression);
-    if (why !== undefined) return why;
-  }
-  return undefined;
+/** Whether there is a selector of it, to the parser of selectors. */
+function canBeMade({ matchLabels = {}, matchExpressions = [] }: LabelSelectorObject): boolean {
+  const equals = Object.entries(matchLabels).map(([key, value]) => ({ key, operator: '=', values: [value] }));
+  return [...equals, ...matchExpressions].every(isRequirement);
 }
 
 const LISTS = ['In', 'NotIn'];
-const KNOWN = ['=', ...LISTS, 'Exists', 'DoesNotExist'];
+const WITHOUT_VALUES = ['Exists', 'DoesNotExist'];
 
-function requirementProblem({ key, operator, values = [] }: LabelSelectorExpression): string | undefined {
-  if (!KNOWN.includes(operator)) return `${quote(operator)} is not a valid label selector operator`;
-  const found: FieldError[] = [];
-  const keyProblems = qualifiedNameProblems(key);
-  if (keyProblems.length > 0) found.push(invalid('key', key, keyProblems.join('; ')));
-  if (LISTS.includes(operator)) {
-    const detail = "for 'in', 'notin' operators, values set can't be empty";
-    if (values.length === 0) found.push(invalid('values', stringSlice(undefined), detail));
-  } else if (operator !== '=' && values.length > 0) {
-    found.push(invalid('values', values, 'values set must be empty for exists and does not exist'));
-  }
-  for (const [index, value] of values.entries()) {
-    const problems = labelValueProblems(value);
-    if (problems.length > 0) found.push(invalid(keyPath(keyPath('values', index), key), value, problems.join('; ')));
-  }
-  const texts = [...new Set(found.map(printFieldError))];
-  return texts.length > 1 ? `[${texts.join(', ')}]` : texts[0];
+function isRequirement({ key, operator, values = [] }: LabelSelectorExpression): boolean {
+  if (!['=', ...LISTS, ...WITHOUT_VALUES].includes(operator) || qualifiedNameProblems(key).length > 0) return false;
+  if (LISTS.includes(operator) && values.length === 0) return false;
+  if (WITHOUT_VALUES.includes(operator) && values.length > 0) return false;
+  return values.every((value) => labelValueProblems(value).length === 0);
 }

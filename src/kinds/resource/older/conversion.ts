@@ -57,13 +57,11 @@ export const templateFromStored: Change = (draft) => {
 };
 
 function nested({ devices }: FlatClaimSpec): ResourceClaimSpec {
-  const { requests, ...rest } = devices;
-  return { devices: { ...rest, ...(requests === undefined ? {} : { requests: requests.map(nestedRequest) }) } };
+  return { devices: { ...devices, requests: devices.requests?.map(nestedRequest) ?? null } };
 }
 
 function flat({ devices }: ResourceClaimSpec): FlatClaimSpec {
-  const { requests, ...rest } = devices;
-  return { devices: { ...rest, ...(requests === undefined ? {} : { requests: requests.map(flatRequest) }) } };
+  return { devices: { ...devices, requests: devices.requests?.map(flatRequest) ?? null } };
 }
 
 /** A request that says anything beside its alternatives is an exact one, too; that it cannot be both is for the rules. */
@@ -83,13 +81,13 @@ function flatRequest({ name, exactly, firstAvailable }: DeviceRequest): FlatDevi
 export const sliceV1beta1ToStored: Change = (draft) => {
   const { devices, ...rest } = draft['spec'] as ResourceSliceSpecV1beta1;
   const inside: Device[] | undefined = devices?.map(({ name, basic }) => ({ name, ...basic }));
-  draft['spec'] = { ...rest, ...(inside === undefined ? {} : { devices: inside }) } satisfies ResourceSliceSpec;
+  draft['spec'] = { ...rest, devices: inside ?? null } satisfies ResourceSliceSpec;
 };
 
 export const sliceV1beta1FromStored: Change = (draft) => {
   const { devices, ...rest } = draft['spec'] as ResourceSliceSpec;
   const inside: DeviceV1beta1[] | undefined = devices?.map(({ name, ...basic }) => ({ name, basic }));
-  draft['spec'] = { ...rest, ...(inside === undefined ? {} : { devices: inside }) } satisfies ResourceSliceSpecV1beta1;
+  draft['spec'] = { ...rest, devices: inside ?? null } satisfies ResourceSliceSpecV1beta1;
 };
 
 export const sliceV1alpha3ToStored: Change = (draft) => {
@@ -102,7 +100,7 @@ export const sliceV1alpha3ToStored: Change = (draft) => {
       ...(capacity === undefined ? {} : { capacity: mapped(capacity, (value) => ({ value })) }),
     };
   });
-  draft['spec'] = { ...rest, ...(inside === undefined ? {} : { devices: inside }) } satisfies ResourceSliceSpec;
+  draft['spec'] = { ...rest, devices: inside ?? null } satisfies ResourceSliceSpec;
 };
 
 export const sliceV1alpha3FromStored: Change = (draft) => {
@@ -111,7 +109,7 @@ export const sliceV1alpha3FromStored: Change = (draft) => {
     name,
     basic: { ...facts, ...(capacity === undefined ? {} : { capacity: mapped(capacity, ({ value }) => value) }) },
   }));
-  draft['spec'] = { ...rest, ...(inside === undefined ? {} : { devices: inside }) } satisfies ResourceSliceSpecV1alpha3;
+  draft['spec'] = { ...rest, devices: inside ?? null } satisfies ResourceSliceSpecV1alpha3;
 };
 
 function mapped<From, To>(record: Readonly<Record<string, From>>, change: (value: From) => To): Record<string, To> {

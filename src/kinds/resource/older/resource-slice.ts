@@ -52,8 +52,8 @@ function olderStrategy(version: Version, toStored: (draft: DraftObject) => void)
     ...strategy,
     defaults: (draft, context) => {
       // A device about which nothing is said comes back as one whose facts are empty.
-      const { devices = [] } = (draft as unknown as ResourceSliceV1beta1).spec;
-      for (const device of devices) device.basic ??= {};
+      const { devices } = (draft as unknown as ResourceSliceV1beta1).spec;
+      for (const device of devices ?? []) device.basic ??= {};
       strategy.defaults?.(draft, context);
     },
   };

@@ -157,7 +157,8 @@ function deviceStatusProblems(
   device: AllocatedDeviceStatus,
   allocated: ReadonlySet<string>,
 ): FieldError[] {
-  const { conditions = [], data, networkData } = device;
+  const { data, networkData } = device;
+  const conditions = device.conditions ?? [];
   const found = placeProblems(path, device);
   const id = deviceId(device);
   if (!allocated.has(id)) found.push(invalid(path, verbatim(id), 'must be an allocated device in the claim'));

@@ -29,10 +29,10 @@ const MAX_CONSTRAINTS = 32;
 export const MAX_CONFIGURATIONS = 32;
 
 export function deviceClaimProblems(path: string, claim: DeviceClaim, options: StoredOptions = {}): FieldError[] {
-  const { requests = [], constraints = [], config = [] } = claim;
+  const { requests, constraints = [], config = [] } = claim;
   const names = requestNamesOf(claim);
   return [
-    ...setProblems(childPath(path, 'requests'), requests, {
+    ...setProblems(childPath(path, 'requests'), requests ?? [], {
       max: MAX_REQUESTS,
       item: (at, request) => requestProblems(at, request, options),
       key: ({ name }) => name,

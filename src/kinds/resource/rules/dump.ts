@@ -127,5 +127,5 @@ function slice<Item>(
 }
 
 function pointed(goType: string, value: unknown): string {
-  return `(*${goType})(${value === undefined ? 'nil' : '0xc000000000'})`;
+  return `(*${goType})(${(value ?? null) === null ? 'nil' : '0xc000000000'})`;
 }

@@ -82,9 +82,12 @@ function identifierProblems(path: string, name: string): FieldError[] {
 /** The names by which a claim's requests can be referred to: `request`, `request/subrequest`. */
 export type RequestNames = ReadonlyMap<string, ReadonlySet<string>>;
 
-export function requestNamesOf({ requests = [] }: DeviceClaim): RequestNames {
+export function requestNamesOf({ requests }: DeviceClaim): RequestNames {
   return new Map(
-    requests.map(({ name, firstAvailable = [] }) => [name, new Set(firstAvailable.map((request) => request.name))]),
+    (requests ?? []).map(({ name, firstAvailable = [] }) => [
+      name,
+      new Set(firstAvailable.map((request) => request.name)),
+    ]),
   );
 }
 

@@ -17,7 +17,7 @@ const MAX_DEVICE_COUNTERS = 1024;
 const MAX_SHARED_COUNTERS = 32;
 
 export function sliceSpecProblems(path: string, spec: ResourceSliceSpec, before?: ResourceSliceSpec): FieldError[] {
-  const { devices = [], sharedCounters = [] } = spec;
+  const { devices, sharedCounters = [] } = spec;
   const counters = new Map(sharedCounters.map((set) => [set.name, new Set(counterNames(set.counters))]));
   const perDevice = spec.perDeviceNodeSelection === true;
   return [
@@ -25,7 +25,7 @@ export function sliceSpecProblems(path: string, spec: ResourceSliceSpec, before?
     ...resourcePoolProblems(childPath(path, 'pool'), spec.pool),
     ...(before === undefined ? [] : changeProblems(path, spec, before)),
     ...placeProblems(path, spec),
-    ...setProblems(childPath(path, 'devices'), devices, {
+    ...setProblems(childPath(path, 'devices'), devices ?? [], {
       max: MAX_DEVICES,
       item: (at, device) => deviceProblems(at, device, { counters, perDevice }),
       key: ({ name }) => name,
@@ -98,9 +98,9 @@ function placeProblems(path: string, spec: ResourceSliceSpec): FieldError[] {
   return found;
 }
 
-function counterNumberProblems(path: string, { devices = [], sharedCounters = [] }: ResourceSliceSpec): FieldError[] {
+function counterNumberProblems(path: string, { devices, sharedCounters = [] }: ResourceSliceSpec): FieldError[] {
   const found: FieldError[] = [];
-  const consumed = numberOfCounters(devices.flatMap(({ consumesCounters = [] }) => consumesCounters));
+  const consumed = numberOfCounters((devices ?? []).flatMap(({ consumesCounters = [] }) => consumesCounters));
   if (consumed > MAX_DEVICE_COUNTERS) {
     const detail = `the total number of counters in devices must not exceed ${MAX_DEVICE_COUNTERS}`;
     found.push(invalid(childPath(path, 'devices'), consumed, detail));

@@ -22,7 +22,7 @@ const deviceRequestAllocationResultShape = (version: Version) => ({
   driver: z.string(),
   pool: z.string(),
   device: z.string(),
-  adminAccess: pointer(z.boolean()),
+  adminAccess: always(z.boolean().nullable()),
   tolerations: optional(z.array(deviceToleration(version))),
 });
 export interface DeviceRequestAllocationResult extends VersionedOutput<typeof deviceRequestAllocationResultShape> {}
@@ -92,7 +92,7 @@ const allocatedDeviceStatusShape = (version: Version) => ({
   driver: z.string(),
   pool: z.string(),
   device: z.string(),
-  conditions: optional(applyMapList(condition(), 'type')),
+  conditions: always(applyMapList(condition(), 'type').nullable()),
   data: pointer(rawExtension()),
   networkData: pointer(networkDeviceData(version)),
 });

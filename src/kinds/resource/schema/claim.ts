@@ -91,7 +91,7 @@ const deviceClaimConfiguration: VersionedType<DeviceClaimConfiguration, DeviceCl
 );
 
 const deviceClaimShape = () => ({
-  requests: optional(z.array(deviceRequest())),
+  requests: always(z.array(deviceRequest()).nullable()),
   constraints: optional(z.array(deviceConstraint('v1beta2'))),
   config: optional(z.array(deviceClaimConfiguration('v1beta2'))),
 });
@@ -100,7 +100,7 @@ export interface DeviceClaimInput extends VersionedInput<typeof deviceClaimShape
 const deviceClaim: Type<DeviceClaim, DeviceClaimInput> = type('v1beta2.DeviceClaim', deviceClaimShape);
 
 const flatDeviceClaimShape = (version: Version) => ({
-  requests: optional(z.array(flatDeviceRequest(version))),
+  requests: always(z.array(flatDeviceRequest(version)).nullable()),
   constraints: optional(z.array(deviceConstraint(version))),
   config: optional(z.array(deviceClaimConfiguration(version))),
 });

@@ -3,7 +3,7 @@
  * capacities as plain amounts.
  */
 import * as z from 'zod';
-import { hint, int64, optional, pointer, quantity } from '../../../schema/hints.js';
+import { always, hint, int64, optional, pointer, quantity } from '../../../schema/hints.js';
 import { type Type, type } from '../../../schema/type.js';
 import { nodeSelector } from '../../core/v1/scheduling-types.js';
 import { type Version, type VersionedInput, type VersionedOutput, type VersionedType, versioned } from '../versions.js';
@@ -131,7 +131,7 @@ const resourceSliceSpecShape = () => ({
   nodeName: pointer(z.string()),
   nodeSelector: pointer(nodeSelector()),
   allNodes: pointer(z.boolean()),
-  devices: optional(z.array(device())),
+  devices: always(z.array(device()).nullable()),
   perDeviceNodeSelection: pointer(z.boolean()),
   sharedCounters: optional(z.array(counterSet('v1beta2'))),
 });
@@ -157,7 +157,7 @@ const olderEnd = (version: Version) => ({
 
 const sliceSpecV1beta1Shape = () => ({
   ...olderStart('v1beta1'),
-  devices: optional(z.array(deviceV1beta1())),
+  devices: always(z.array(deviceV1beta1()).nullable()),
   ...olderEnd('v1beta1'),
 });
 export interface ResourceSliceSpecV1beta1 extends VersionedOutput<typeof sliceSpecV1beta1Shape> {}
@@ -169,7 +169,7 @@ export const sliceSpecV1beta1: Type<ResourceSliceSpecV1beta1, ResourceSliceSpecV
 
 const sliceSpecV1alpha3Shape = () => ({
   ...olderStart('v1alpha3'),
-  devices: optional(z.array(deviceV1alpha3())),
+  devices: always(z.array(deviceV1alpha3()).nullable()),
   ...olderEnd('v1alpha3'),
 });
 export interface ResourceSliceSpecV1alpha3 extends VersionedOutput<typeof sliceSpecV1alpha3Shape> {}

@@ -17,7 +17,7 @@ import { dumpTemplateSpec } from '../rules/dump.js';
 import type { StoredOptions } from '../rules/selection.js';
 import { templateMetaProblems } from '../rules/template-meta.js';
 import { resourceClaimTemplateSpec } from '../schema/claim.js';
-import type { InStoredForm } from './resource-claim.js';
+import { comparableSpec, type InStoredForm } from './resource-claim.js';
 
 const shape = () => ({ spec: resourceClaimTemplateSpec() });
 export interface ResourceClaimTemplate extends ObjectBase, Output<typeof shape> {}
@@ -76,5 +76,8 @@ function specProblems(object: ApiObject, options: StoredOptions = {}): FieldErro
 
 function changeProblems(next: ApiObject, live: ApiObject): FieldError[] {
   const { spec } = next as unknown as ResourceClaimTemplate;
-  return deepEqual(spec, live['spec']) ? [] : [invalid('spec', dumpTemplateSpec(spec), 'field is immutable')];
+  const { spec: before } = live as unknown as ResourceClaimTemplate;
+  if (deepEqual({ ...spec, spec: comparableSpec(spec.spec) }, { ...before, spec: comparableSpec(before.spec) }))
+    return [];
+  return [invalid('spec', dumpTemplateSpec(spec), 'field is immutable')];
 }

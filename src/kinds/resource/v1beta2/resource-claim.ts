@@ -68,6 +68,7 @@ export function claimStrategy(stored: InStoredForm): Partial<Strategy> {
 /** @__NO_SIDE_EFFECTS__ */
 export function claimStatus(stored: InStoredForm): ReturnType<typeof statusSubresource> {
   return statusSubresource({
+    tables: false,
     metadata: 'kept',
     claimable: { except: ['spec'] },
     prepare: prepareStatus,
@@ -101,7 +102,14 @@ function specProblems(object: ApiObject, options: StoredOptions = {}): FieldErro
 
 function changeProblems(next: ApiObject, live: ApiObject): FieldError[] {
   const { spec } = next as unknown as ResourceClaim;
-  return deepEqual(spec, live['spec']) ? [] : [invalid('spec', dumpClaimSpec(spec), 'field is immutable')];
+  return deepEqual(comparableSpec(spec), comparableSpec((live as unknown as ResourceClaim).spec))
+    ? []
+    : [invalid('spec', dumpClaimSpec(spec), 'field is immutable')];
+}
+
+/** No requests and an empty list of them are the same. */
+export function comparableSpec({ devices }: ResourceClaim['spec']): ResourceClaim['spec'] {
+  return { devices: { ...devices, requests: devices.requests ?? [] } };
 }
 
 function prepareStatus(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {

@@ -4,11 +4,11 @@
 import { type Dialect, orchDialect, serviceGroup } from '../../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import type { Input, Output } from '../../../schema/type.js';
+import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { FeatureGates } from '../../feature-gates.js';
 import type { Kind, Strategy, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { specGeneration } from '../../shared/strategies.js';
 import { sliceSpecProblems } from '../rules/slice.js';
 import { type Device, type ResourceSliceSpec, resourceSliceSpec } from '../schema/slice.js';
 import type { Version } from '../versions.js';
@@ -23,7 +23,7 @@ type DeviceFacts = Partial<Omit<Device, 'name'>>;
 type AnyDevice = DeviceFacts & { readonly basic?: DeviceFacts };
 
 interface AnySlice {
-  readonly spec: Omit<ResourceSliceSpec, 'devices'> & { readonly devices?: readonly AnyDevice[] };
+  readonly spec: Omit<ResourceSliceSpec, 'devices'> & { readonly devices?: readonly AnyDevice[] | null };
 }
 
 /**
@@ -34,10 +34,14 @@ interface AnySlice {
 export function sliceStrategy(version: Version, stored: InStoredForm): Partial<Strategy> {
   return {
     deleteReturnsObject: true,
-    generation: specGeneration,
+    // Counted by `prepareForUpdate`, which must look before it drops anything; here only that there is a generation.
+    generation: () => false,
     defaults: (draft, context) => defaultTaints(factsOf(draft), context),
     prepareForCreate: (draft, { features }) => dropDisabledFields(draft, features),
-    prepareForUpdate: (draft, live, { features }) => dropDisabledFields(draft, features, live),
+    prepareForUpdate: (draft, live, { features }) => {
+      if (specChanges(draft, live)) draft.metadata.generation = (live.metadata.generation ?? 0) + 1;
+      dropDisabledFields(draft, features, live);
+    },
     validate: (object) => sliceSpecProblems('spec', specOf(stored(object))),
     validateUpdate: (next, live) => sliceSpecProblems('spec', specOf(stored(next)), specOf(stored(live))),
     selectableFields: {
@@ -70,9 +74,15 @@ function specOf(object: ApiObject): ResourceSliceSpec {
   return (object as unknown as ResourceSlice).spec;
 }
 
+/** No devices and an empty list of them are the same. */
+function specChanges(draft: DraftObject, live: ApiObject): boolean {
+  const comparable = ({ spec }: AnySlice) => ({ ...spec, devices: spec.devices ?? [] });
+  return !deepEqual(comparable(draft as unknown as AnySlice), comparable(live as unknown as AnySlice));
+}
+
 function factsOf(object: ApiObject | DraftObject): DeviceFacts[] {
-  const { devices = [] } = (object as unknown as AnySlice).spec;
-  return devices.map((device) => device.basic ?? device);
+  const { devices } = (object as unknown as AnySlice).spec;
+  return (devices ?? []).map((device) => device.basic ?? device);
 }
 
 function defaultTaints(devices: readonly DeviceFacts[], { now }: WriteContext): void {

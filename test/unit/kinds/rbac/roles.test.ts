@@ -89,44 +89,21 @@ describe('aggregation', () => {
     expect((await select({})).aggregationRule).toEqual({ clusterRoleSelectors: [{}] });
   });
 
-  test('tells twice what is wrong with a selector: as a field, and as a selector', async () => {
+  test('tells twice what is wrong with a selector: as a field, and that there is no such selector', async () => {
     const at = `${path}[0].matchExpressions[0]`;
+    const none = [`${path}[0]`, 'Invalid value: "null": invalid label selector.'] as const;
     await expect(one({ key: 'k', operator: 'Near' })).rejects.toMatchObject(
-      refusal(
-        [`${at}.operator`, 'Invalid value: "Near": not a valid selector operator'],
-        [`${path}[0]`, 'Invalid value: "null": "Near" is not a valid label selector operator'],
-      ),
+      refusal([`${at}.operator`, 'Invalid value: "Near": not a valid selector operator'], none),
     );
     await expect(one({ key: 'k', operator: 'In' })).rejects.toMatchObject(
-      refusal(
-        [`${at}.values`, "Required value: must be specified when `operator` is 'In' or 'NotIn'"],
-        [
-          `${path}[0]`,
-          `Invalid value: "null": values: Invalid value: []string(nil): for 'in', 'notin' operators, values set can't be empty`,
-        ],
-      ),
+      refusal([`${at}.values`, "Required value: must be specified when `operator` is 'In' or 'NotIn'"], none),
     );
+    const needless = "Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
     await expect(one({ key: 'k', operator: 'Exists', values: ['v'] })).rejects.toMatchObject(
-      refusal(
-        [`${at}.values`, "Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'"],
-        [
-          `${path}[0]`,
-          'Invalid value: "null": values: Invalid value: []string{"v"}: values set must be empty for exists and does not exist',
-        ],
-      ),
+      refusal([`${at}.values`, needless], none),
     );
-  });
-
-  test('names the key of a bad value', async () => {
     await expect(select({ matchLabels: { k: 'a b' } })).rejects.toMatchObject({
-      status: {
-        details: {
-          causes: [
-            { field: `${path}[0].matchLabels` },
-            { field: `${path}[0]`, message: expect.stringContaining('values[0][k]: Invalid value: "a b"') },
-          ],
-        },
-      },
+      status: { details: { causes: [{ field: `${path}[0].matchLabels` }, { field: none[0], message: none[1] }] } },
     });
   });
 });

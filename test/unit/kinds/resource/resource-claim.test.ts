@@ -195,6 +195,7 @@ describe('a claim', () => {
 describe('the status of a claim', () => {
   const result = { request: 'r', driver: 'd', pool: 'p', device: 'x' };
   const allocation = { devices: { results: [result] } };
+  const stored = { devices: { results: [{ ...result, adminAccess: null }] } };
   const consumer = { resource: 'pods', name: 'p', uid: 'u' };
 
   async function change(status: object, before: object = {}) {
@@ -210,7 +211,7 @@ describe('the status of a claim', () => {
 
   test('holds an allocation, and nothing beside it changes', async () => {
     const claim = await change({ allocation, reservedFor: [consumer] });
-    expect(claim.status).toEqual({ allocation, reservedFor: [consumer] });
+    expect(claim.status).toEqual({ allocation: stored, reservedFor: [consumer] });
     expect(claim.metadata.labels).toBeUndefined();
   });
 
@@ -345,7 +346,8 @@ describe('a claim in an older version', () => {
     const { spec } = await cluster.api(ResourceClaim, 'default').get('a');
     expect(spec.devices.requests?.[0]).toEqual(exactly({ allocationMode: 'ExactCount', count: 1 }));
     expect(Object.keys(spec.devices.requests?.[1] ?? {})).toEqual(['name', 'firstAvailable']);
-    const allocation = { devices: { results: [{ request: 's/s', driver: 'd', pool: 'p', device: 'x' }] } };
+    const result = { request: 's/s', driver: 'd', pool: 'p', device: 'x', adminAccess: null };
+    const allocation = { devices: { results: [result] } };
     const allocated = await api.status.update('a', { ...created, status: { allocation } } as never);
     expect(allocated.spec).toEqual(created.spec);
     expect(allocated.status).toEqual({ allocation });

@@ -50,11 +50,14 @@ export const CertificateSigningRequest: Kind<
     unknownFieldLabel: (field) => `field label not supported: ${field}`,
   },
   subresources: {
-    approval: subresource({ approve: true, issue: false }, ['spec', 'status.certificate'], (draft, live) => {
-      const { certificate } = statusOf(live);
-      const { certificate: _, ...rest } = statusOf(draft as unknown as ApiObject);
-      draft['status'] = certificate === undefined ? rest : { ...rest, certificate };
-    }),
+    approval: {
+      ...subresource({ approve: true, issue: false }, ['spec', 'status.certificate'], (draft, live) => {
+        const { certificate } = statusOf(live);
+        const { certificate: _, ...rest } = statusOf(draft as unknown as ApiObject);
+        draft['status'] = certificate === undefined ? rest : { ...rest, certificate };
+      }),
+      tables: false,
+    },
     status: subresource({ approve: false, issue: true }, ['spec', 'status.conditions'], keepApproval),
   },
   columns: certificateSigningRequestColumns,

@@ -17,6 +17,7 @@ import { annotationsUpdateProblems, restore } from './validate-update.js';
 
 export const ephemeralContainersSubresource: SubresourceStrategy = Object.freeze({
   verbs: ['get', 'update', 'patch'] as const,
+  tables: false,
   claimable: { only: ['spec.ephemeralContainers'] },
   prepareForUpdate,
   validateUpdate,

@@ -18,6 +18,7 @@ import { restore } from './validate-update.js';
 
 export const resizeSubresource: SubresourceStrategy = Object.freeze({
   verbs: ['get', 'update', 'patch'] as const,
+  tables: false,
   claimable: {
     only: [
       'spec.containers.*.resources',

@@ -1,0 +1,155 @@
+/** Answers about devices, policies, webhooks and reviews that were compared with the reference server's. */
+import { createFetchHandler } from 'orchplane/http';
+import { testCluster } from 'orchplane/testing';
+import { expect, test } from 'vitest';
+
+const HOST = 'http://cluster';
+const JSON_TYPE = 'application/json';
+const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+
+function start() {
+  const featureGates = {
+    AllBeta: true,
+    ClusterTrustBundle: true,
+    DynamicResourceAllocation: true,
+  };
+  const handle = createFetchHandler(
+    testCluster({ dialect: 'kubernetes', runtimeConfig: 'api/all=true', featureGates }),
+  );
+  return async (method: string, path: string, body?: object, accept = JSON_TYPE) => {
+    const headers = { accept, ...(body === undefined ? {} : { 'content-type': JSON_TYPE }) };
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const answer = await handle(new Request(HOST + path, { method, headers, ...sent }));
+    return { status: answer.status, body: await answer.json() };
+  };
+}
+
+const RESOURCE = '/apis/resource.k8s.io';
+const VERSIONS = ['v1beta2', 'v1beta1', 'v1alpha3'];
+
+test.each(VERSIONS)('a claim of %s shows that it has no requests', async (version) => {
+  const call = start();
+  const path = `${RESOURCE}/${version}/namespaces/default/resourceclaims`;
+  const created = await call('POST', path, { metadata: { name: 'a' }, spec: {} });
+  expect(created.body.spec).toEqual({ devices: { requests: null } });
+  const same = { ...created.body, spec: { devices: { requests: [] } } };
+  expect((await call('PUT', `${path}/a`, same)).status).toBe(200);
+});
+
+test.each(VERSIONS)('a device of a claim of %s shows that nothing is known of it', async (version) => {
+  const call = start();
+  const path = `${RESOURCE}/${version}/namespaces/default/resourceclaims`;
+  const wish = { deviceClassName: 'c' };
+  const request = version === 'v1beta2' ? { name: 'r', exactly: wish } : { name: 'r', ...wish };
+  const { body } = await call('POST', path, { metadata: { name: 'a' }, spec: { devices: { requests: [request] } } });
+  const device = { driver: 'd', pool: 'p', device: 'x' };
+  const status = { allocation: { devices: { results: [{ request: 'r', ...device }] } }, devices: [device] };
+  expect((await call('PUT', `${path}/a/status`, { ...body, status })).body.status).toEqual({
+    allocation: { devices: { results: [{ request: 'r', ...device, adminAccess: null }] } },
+    devices: [{ ...device, conditions: null }],
+  });
+});
+
+test('a flat request for access without a class is told that the class is missing', async () => {
+  const requests = [{ name: 'r', adminAccess: true }];
+  const claim = { metadata: { name: 'a' }, spec: { devices: { requests } } };
+  const { body } = await start()('POST', `${RESOURCE}/v1beta1/namespaces/default/resourceclaims`, claim);
+  const fields = body.details.causes.map(({ field }: { field: string }) => field);
+  expect(fields).toContain('spec.devices.requests[0].exactly.deviceClassName');
+});
+
+test('a slice has devices or null, and its generation counts fields that are dropped', async () => {
+  const call = start();
+  const spec = { driver: 'd', nodeName: 'n', pool: { name: 'p', generation: 1, resourceSliceCount: 1 } };
+  const { body } = await call('POST', `${RESOURCE}/v1beta2/resourceslices`, { metadata: { name: 'a' }, spec });
+  expect(body.spec.devices).toBeNull();
+  const path = `${RESOURCE}/v1beta2/resourceslices/a`;
+  const sharedCounters = [{ name: 'c', counters: { m: { value: '1' } } }];
+  const changed = await call('PUT', path, { ...body, spec: { ...body.spec, sharedCounters } });
+  expect(changed.body.metadata.generation).toBe(2);
+  expect(changed.body.spec).toEqual(body.spec);
+  const emptied = await call('PUT', path, { ...changed.body, spec: { ...body.spec, devices: [] } });
+  expect(emptied.body.metadata.generation).toBe(2);
+});
+
+const ADMISSION = '/apis/admissionregistration.k8s.io';
+
+test.each([
+  [`${ADMISSION}/v1beta1/validatingadmissionpolicies`, { spec: { paramKind: 'x' } }, 'v1beta1.ParamKind'],
+  [`${ADMISSION}/v1beta1/validatingadmissionpolicies`, { spec: { validations: [1] } }, 'v1beta1.Validation'],
+  [`${ADMISSION}/v1/validatingadmissionpolicies`, { spec: { validations: [1] } }, 'v1.Validation'],
+  [
+    `${ADMISSION}/v1beta1/validatingadmissionpolicybindings`,
+    { spec: 'x' },
+    'v1beta1.ValidatingAdmissionPolicyBindingSpec',
+  ],
+  [`${ADMISSION}/v1alpha1/mutatingadmissionpolicies`, { spec: { failurePolicy: 1 } }, 'v1alpha1.FailurePolicyType'],
+  [`${ADMISSION}/v1alpha1/mutatingadmissionpolicies`, { spec: { reinvocationPolicy: 1 } }, 'v1.ReinvocationPolicyType'],
+  ['/apis/networking.k8s.io/v1beta1/ipaddresses', { spec: { parentRef: 1 } }, 'v1beta1.ParentReference'],
+  ['/apis/networking.k8s.io/v1beta1/servicecidrs', { spec: 1 }, 'v1beta1.ServiceCIDRSpec'],
+  ['/apis/certificates.k8s.io/v1alpha1/clustertrustbundles', { spec: 1 }, 'v1alpha1.ClusterTrustBundleSpec'],
+  ['/apis/authorization.k8s.io/v1/subjectaccessreviews', { spec: { extra: { a: 1 } } }, 'v1.ExtraValue'],
+])('what %s gets wrong is told by the type of its version', async (path, body, type) => {
+  const answer = await start()('POST', path, body);
+  expect(answer.status).toBe(400);
+  expect(answer.body.message.endsWith(` of type ${type}`)).toBe(true);
+});
+
+test('a step of a JSON patch has every field, of a type that only dynamic values fit', async () => {
+  const call = start();
+  const resourceRules = [{ operations: ['CREATE'], apiGroups: ['x'], apiVersions: ['v1'], resources: ['y'] }];
+  const policy = (expression: string) => ({
+    metadata: { name: 'p' },
+    spec: {
+      matchConstraints: { resourceRules },
+      reinvocationPolicy: 'Never',
+      mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression } }],
+    },
+  });
+  const path = `${ADMISSION}/v1alpha1/mutatingadmissionpolicies?dryRun=All`;
+  const refused = await call('POST', path, policy('[JSONPatch{foo: 1}]'));
+  expect(refused.body.message).toContain("expected type of field 'foo' is '' but provided type is 'int'");
+  expect((await call('POST', path, policy('[JSONPatch{foo: dyn(1)}]'))).status).toBe(201);
+});
+
+test.each([
+  ['https://a%20b/', 'invalid URL escape \\"%20\\"'],
+  ['https://[a]/', 'invalid host: ParseAddr(\\"a\\"): unable to parse IP'],
+  ['https://u%zz@x/', 'invalid URL escape \\"%zz\\"'],
+  ['https://<x>/', undefined],
+])('the address %s of a webhook is read as the server does', async (url, problem) => {
+  const webhook = { name: 'a.b.c', clientConfig: { url }, sideEffects: 'None', admissionReviewVersions: ['v1'] };
+  const path = `${ADMISSION}/v1/validatingwebhookconfigurations`;
+  const { status, body } = await start()('POST', path, { metadata: { name: 'w' }, webhooks: [webhook] });
+  expect(status).toBe(problem === undefined ? 201 : 422);
+  if (problem !== undefined) expect(JSON.stringify(body.message)).toContain(problem);
+});
+
+test('a webhook whose certificates cannot be read is not called', async () => {
+  const call = start();
+  const rules = [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }];
+  const clientConfig = { url: 'https://127.0.0.1:1/', caBundle: 'AAAA' };
+  const webhook = { name: 'a.b.c', clientConfig, rules, sideEffects: 'None', admissionReviewVersions: ['v1'] };
+  await call('POST', `${ADMISSION}/v1/validatingwebhookconfigurations`, {
+    metadata: { name: 'w' },
+    webhooks: [webhook],
+  });
+  const { body } = await call('POST', '/api/v1/namespaces/default/configmaps', { metadata: { name: 'c' } });
+  expect(body.message).toBe(
+    'Internal error occurred: failed calling webhook "a.b.c": could not get REST client: unable to load root certificates: unable to parse bytes as PEM block',
+  );
+});
+
+test.each([
+  ['POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', 406],
+  ['POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', 406],
+  ['POST', '/api/v1/namespaces/default/pods/x/eviction', 406],
+  ['GET', '/apis/certificates.k8s.io/v1/certificatesigningrequests/x/approval', 406],
+  ['GET', '/apis/certificates.k8s.io/v1/certificatesigningrequests/x/status', 404],
+  ['GET', '/api/v1/namespaces/default/pods/x/resize', 406],
+  ['GET', '/apis/apps/v1/namespaces/default/deployments/x/scale', 404],
+  ['GET', '/apis/apiregistration.k8s.io/v1/apiservices/x/status', 406],
+  ['GET', '/api/v1/namespaces/default/status', 200],
+])('as a table, %s %s is a %d', async (method, path, status) => {
+  expect((await start()(method, path, method === 'POST' ? {} : undefined, TABLE)).status).toBe(status);
+});
