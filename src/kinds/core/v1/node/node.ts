@@ -12,7 +12,6 @@ import type { Input, Output } from '../../../../schema/type.js';
 import { copyJson, own } from '../../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind, WriteContext } from '../../../kind.js';
-import { repeatedMetadataProblems } from '../../../shared/repeated-metadata.js';
 import { type ResourceList, validateResourceQuantity } from '../../../shared/resources.js';
 import { roundAmounts } from '../../../shared/round-amounts.js';
 import { keepLive, statusSubresource } from '../../../shared/strategies.js';
@@ -41,11 +40,8 @@ export const Node: Kind<Node, NodeInput, 'Cluster', 'status'> = defineBuiltIn({
       dropConfig(draft);
     },
     validate,
-    validateUpdate: (next, live, context) => [
-      ...repeatedMetadataProblems(next),
-      ...validate(next, context),
-      ...validateUpdate(next, live, context),
-    ],
+    updateSteps: ['whole', 'metadata', 'change'],
+    validateUpdate,
     warnings,
     selectableFields: { 'spec.unschedulable': (object) => String(nodeOf(object).spec.unschedulable ?? false) },
     unknownFieldLabel: (field) => `field label not supported: ${field}`,
