@@ -283,3 +283,39 @@ test('the answer to a request for a token has its keys in the order of the wire'
   expect(Object.keys(body)).toEqual(['kind', 'apiVersion', 'metadata', 'spec', 'status']);
   expect(Object.keys(body.metadata)).toEqual(['name', 'namespace', 'creationTimestamp', 'managedFields']);
 });
+
+test('errors about events name the group that was asked', async () => {
+  const { call } = start();
+  const path = '/apis/events.k8s.io/v1/namespaces/default/events';
+  const { body } = await call('GET', `${path}/a`);
+  expect([body.message, body.details.group]).toEqual(['events.events.k8s.io "a" not found', 'events.k8s.io']);
+  expect((await call('GET', `${CORE}/events/a`)).body.message).toBe('events "a" not found');
+});
+
+describe('a replication controller', () => {
+  const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+  const path = `${CORE}/replicationcontrollers`;
+
+  test('that is missing is missed by its own name', async () => {
+    expect((await start().call('GET', `${path}/r/scale`)).body.message).toBe('replicationcontrollers "r" not found');
+  });
+
+  test('whose status is written without labels has those of its template', async () => {
+    const { call } = start();
+    await call('POST', path, { metadata: { name: 'r' }, spec: { template } });
+    const { body } = await call('PUT', `${path}/r/status`, { metadata: { name: 'r' }, status: { replicas: 1 } });
+    expect(body.metadata.labels).toEqual({ a: 'b' });
+  });
+});
+
+test('swap of a node is something', async () => {
+  const node = { metadata: { name: 'n' }, status: { nodeInfo: { swap: { capacity: -1 } } } };
+  const { body } = await start().call('POST', '/api/v1/nodes', node);
+  expect(body.message).toContain('metadata.nodeSwapStatus.capacity: Invalid value: -1: must be greater than zero');
+});
+
+test('no amount at all is printed with its format', async () => {
+  const spec = { capacity: { storage: '0', cpu: '1' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/a' } };
+  const { body } = await start().call('POST', '/api/v1/persistentvolumes', { metadata: { name: 'v' }, spec });
+  expect(body.message).toContain('s:"0", Format:"DecimalSI"}');
+});

@@ -115,11 +115,9 @@ export const ReplicationController: Kind<
     unknownFieldLabel: (field) => `field label not supported: ${field}`,
   },
   subresources: {
-    status: statusSubresource({ validateUpdate: statusProblems }),
-    scale: scaleSubresource({
-      selector: selectorText,
-      missing: ({ resource }) => ({ group: 'autoscaling', resource: `${resource}/scale` }),
-    }),
+    // What stands for missing labels does so whenever it is read back.
+    status: statusSubresource({ prepare: (draft) => labelDefaults(draft), validateUpdate: statusProblems }),
+    scale: scaleSubresource({ selector: selectorText, missing: (object) => object }),
   },
 });
 
@@ -137,11 +135,15 @@ function defaults(draft: DraftObject): void {
   const { template } = spec;
   if (template === undefined) return;
   const labels = template.metadata?.labels;
-  if (labels !== undefined) {
-    if (Object.keys(spec.selector ?? {}).length === 0) spec.selector = { ...labels };
-    if (Object.keys(draft.metadata.labels ?? {}).length === 0) draft.metadata.labels = { ...labels };
-  }
+  if (labels !== undefined && Object.keys(spec.selector ?? {}).length === 0) spec.selector = { ...labels };
+  labelDefaults(draft);
   podTemplateDefaults(template);
+}
+
+function labelDefaults(draft: DraftObject): void {
+  const labels = controllerOf(draft).spec.template?.metadata?.labels;
+  if (labels !== undefined && Object.keys(draft.metadata.labels ?? {}).length === 0)
+    draft.metadata.labels = { ...labels };
 }
 
 function dropDisabledFields(draft: DraftObject, live: ApiObject | undefined, { features }: WriteContext): void {
