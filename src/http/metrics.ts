@@ -55,7 +55,8 @@ export function metricsOf(target: FetchTarget, more: ServerMetricsOptions = {}):
 /** One for each resource, whatever the number of its versions; what is not stored is not counted. */
 function storedObjects({ kinds, inside }: FetchTarget): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const { kind, groupResource } of kinds()) {
+  for (const { kind, ...served } of kinds()) {
+    const { groupResource } = served.storedAs ?? served;
     const count = kind.virtual === undefined ? inside.count(groupResource) : undefined;
     if (count !== undefined) counts.set(qualifiedResource(groupResource), count);
   }

@@ -109,6 +109,8 @@ function wholeStrategy(given: Partial<Strategy>): Strategy {
     unconditionalUpdate: given.unconditionalUpdate ?? true,
     createOnUpdate: given.createOnUpdate ?? false,
     revalidatesOnUpdate: given.revalidatesOnUpdate ?? false,
+    updateSteps: given.updateSteps,
+    uncached: given.uncached,
     deleteReturnsObject: given.deleteReturnsObject ?? false,
     generation: given.generation,
     defaults: given.defaults,

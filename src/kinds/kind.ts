@@ -195,6 +195,10 @@ export interface Strategy {
   readonly createOnUpdate: boolean;
   /** Update validation runs the create rules again, metadata included, so their errors show once more. */
   readonly revalidatesOnUpdate: boolean;
+  /** How an update is judged after the rules for any object; absent: `change` follows `metadata`. */
+  readonly updateSteps?: readonly UpdateStep[];
+  /** The reference server keeps no such objects at hand: any read of them is one of its store, which has other words and keeps limits. */
+  readonly uncached?: boolean;
   /** DELETE answers with the object where other kinds answer with a Status. */
   readonly deleteReturnsObject: boolean;
   /** `metadata.generation` is 1 at creation and rises when this says so; absent: the kind has no generation. */
@@ -251,6 +255,13 @@ export interface Strategy {
   /** Gives back what was allocated, after the object is gone. */
   readonly release?: (gone: ApiObject, context: PowerContext) => void;
 }
+
+/**
+ * - `metadata`: what may change of the metadata, once more for the kind
+ * - `change`: the kind's rules between two versions
+ * - `whole`: all rules of a new object, its metadata included
+ */
+export type UpdateStep = 'metadata' | 'change' | 'whole';
 
 /** What was set aside and becomes final with the write. */
 export interface Allocation {
@@ -369,6 +380,8 @@ export interface SubresourceStrategy {
   readonly claimable?: Claimable;
   readonly prepareForUpdate: (draft: DraftObject, live: ApiObject, context: WriteContext) => void;
   readonly validateUpdate?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly FieldError[];
+  /** What to tell the client about an object that is accepted all the same. */
+  readonly warnings?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly string[];
 }
 
 /**

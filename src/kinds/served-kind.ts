@@ -16,9 +16,9 @@ export interface ServedKind {
   readonly dialect: Dialect;
   readonly gvr: GroupVersionResource;
   readonly gvk: GroupVersionKind;
-  /** As messages name it: versions in another group are named by the group they are stored in. */
+  /** As messages name it: by the group it was asked for in. */
   readonly groupResource: GroupResource;
-  /** The same for the kind. */
+  /** As messages name the kind: versions in another group are named by the group they are stored in. */
   readonly groupKind: { readonly group: string; readonly kind: string };
   readonly apiVersion: string;
   /** Where its objects are stored; versions of one kind share it. */
@@ -42,7 +42,7 @@ export function serveKind(kind: Kind, dialect: Dialect, stored?: ServedKind): Se
     dialect,
     gvr: { group, version, resource },
     gvk: { group, version, kind: kind.kind },
-    groupResource: storedAs?.groupResource ?? { group, resource },
+    groupResource: { group, resource },
     groupKind: storedAs?.groupKind ?? { group, kind: kind.kind },
     apiVersion: apiVersionOf({ group, version }),
     storage: storedAs?.storage ?? qualifiedResource({ group, resource }),

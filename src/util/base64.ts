@@ -74,7 +74,8 @@ function firstIllegal(compact: string): number | undefined {
     // Padding may only close a group of four, as its third and fourth or its fourth place.
     const place = i % 4;
     if (place < 2) return i;
-    if (place === 2 && compact.charAt(i + 1) !== '=') return Math.min(i + 1, compact.length);
+    // Half a padding is blamed on itself, and on the end of the text where nothing follows.
+    if (place === 2 && compact.charAt(i + 1) !== '=') return i + 1 < compact.length ? i : compact.length;
     const end = i + (place === 2 ? 2 : 1);
     return end === compact.length ? undefined : end;
   }

@@ -32,11 +32,12 @@ export function statusSubresource(about: {
   readonly metadata?: StatusMetadata;
   readonly prepare?: (draft: DraftObject, live: ApiObject, context: WriteContext) => void;
   readonly validateUpdate?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly FieldError[];
+  readonly warnings?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly string[];
   /** Absent: all but what is kept. */
   readonly claimable?: Claimable;
   readonly tables?: false;
 }): SubresourceStrategy {
-  const { keeps = ['spec'], metadata = 'free', prepare, validateUpdate, claimable, tables } = about;
+  const { keeps = ['spec'], metadata = 'free', prepare, validateUpdate, warnings, claimable, tables } = about;
   return Object.freeze({
     verbs: ['get', 'update', 'patch'] as const,
     claimable: claimable ?? { except: [...keptMetadata(metadata), ...keeps] },
@@ -47,6 +48,7 @@ export function statusSubresource(about: {
     },
     ...(validateUpdate === undefined ? {} : { validateUpdate }),
     ...(tables === undefined ? {} : { tables }),
+    ...(warnings === undefined ? {} : { warnings }),
   });
 }
 

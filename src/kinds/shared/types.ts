@@ -66,6 +66,9 @@ export const objectReference: Type<ObjectReference, ObjectReferenceInput> = type
   { atomic: true },
 );
 
+/** Whose fields have owners of their own. */
+export const openReference: Type<ObjectReference, ObjectReferenceInput> = type('ObjectReference', objectReferenceShape);
+
 /** One of many in a list that grows item by item. */
 export const lastingReference: Type<ObjectReference, ObjectReferenceInput> = type(
   'ObjectReference',

@@ -36,10 +36,19 @@ export function validateUpdate(
   const shared = sharedProblems(next.metadata);
   const updateProblems = metadataUpdateProblems(next, live, shared);
   const problems = metadataProblems(next, anyName(kind), OF_ANY_OBJECT, shared);
-  // Once for any object, and once more for the kind.
-  append(problems, updateProblems);
   append(problems, updateProblems);
   const rules = (subresource ?? kind.strategy).validateUpdate;
+  if (subresource === undefined && kind.strategy.updateSteps !== undefined) {
+    for (const step of kind.strategy.updateSteps) {
+      if (step === 'metadata') append(problems, updateProblems);
+      else if (step === 'change') append(problems, rules?.(next, live, job.moment) ?? NONE);
+      else append(problems, wholeProblems(next, job, live));
+    }
+    refuse(next, job, problems);
+    return;
+  }
+  // Once more for the kind.
+  append(problems, updateProblems);
   if (kind.custom !== undefined) {
     const part = job.request.subresource === 'status' ? 'status' : 'object';
     append(problems, judged(kind.custom, next, live, { part, sofar: [...problems], job }));

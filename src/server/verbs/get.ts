@@ -14,15 +14,16 @@ import { present } from '../versions.js';
 export function get(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
   const text = request.options.resourceVersion;
   if (!text) return read(context, request, served);
-  const waited = untilRevision(context, wantedRevision(text), { text, signal: request.signal });
+  const waited = untilRevision(context, wantedRevision(text, served), { text, signal: request.signal });
   return chain(waited, () => read(context, request, served));
 }
 
-function wantedRevision(text: string): number {
+function wantedRevision(text: string, { kind }: ServedKind): number {
   try {
     return parseRevisionOption(text);
   } catch (error) {
-    throw errors.plain(error instanceof Error ? error.message : String(error));
+    const why = error instanceof Error ? error.message : String(error);
+    throw kind.strategy.uncached ? errors.badRequest(`invalid resource version: ${why}`) : errors.plain(why);
   }
 }
 

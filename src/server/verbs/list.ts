@@ -32,7 +32,7 @@ export function readList(context: ServerContext, request: ApiRequest, served: Se
   const { options } = request;
   const selection = selectionOf(request, served);
   checkListOptions(options, context.dialect);
-  const plan = planRead(options, context);
+  const plan = planRead(options, context, served);
   const waited =
     plan.notOlderThan === undefined
       ? undefined
@@ -64,13 +64,13 @@ interface ReadPlan {
   readonly token?: ContinueToken;
 }
 
-function planRead(options: RequestOptions, context: ServerContext): ReadPlan {
+function planRead(options: RequestOptions, context: ServerContext, { kind }: ServedKind): ReadPlan {
   const limit = options.limit !== undefined && options.limit > 0 ? { limit: options.limit } : {};
   if (options.continue) return planContinue(options, context, limit);
   const revision = optionRevision(options.resourceVersion);
   if (!options.resourceVersion) return limit;
   // "Any version": everything is at hand, so the limit is ignored as the reference server's cache does.
-  if (revision === 0) return {};
+  if (revision === 0) return kind.strategy.uncached ? limit : {};
   const exact = options.resourceVersionMatch === 'Exact' || (!options.resourceVersionMatch && 'limit' in limit);
   if (!exact) return { ...limit, notOlderThan: revision };
   if (revision > context.store.revision) {

@@ -103,9 +103,12 @@ export const tokenSubresource: SubresourceAction = {
     });
     context.request.audit?.annotate(dialect.subkey('authentication', 'issued-credential-id'), signed.credentialId);
     const { token, expirationTimestamp } = signed;
+    const { name: _name, namespace: _namespace, creationTimestamp: _time, ...given } = body.metadata;
+    const { kind, apiVersion } = body;
     return {
-      ...body,
-      metadata: { ...body.metadata, name, namespace, creationTimestamp: context.now },
+      kind,
+      apiVersion,
+      metadata: { name, namespace, creationTimestamp: context.now, ...given },
       spec: { audiences: [...audiences], expirationSeconds, boundObjectRef: ref ?? null },
       status: { token, expirationTimestamp },
     };

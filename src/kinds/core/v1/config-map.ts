@@ -4,7 +4,7 @@
 import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath, tooLong } from '../../../meta/field-error.js';
-import { byteLength } from '../../../meta/names.js';
+import { byteLength, configMapKeyProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { bytes, optional, pointer } from '../../../schema/hints.js';
 import type { Input, Output } from '../../../schema/type.js';
@@ -12,13 +12,12 @@ import { base64ByteLength } from '../../../util/base64.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { configKeys } from '../../shared/config-keys.js';
 import { immutableDataProblems } from '../../shared/immutable-data.js';
 
 const shape = () => ({
   immutable: pointer(z.boolean()),
-  data: optional(configKeys(z.record(z.string(), z.string()))),
-  binaryData: optional(configKeys(z.record(z.string(), bytes()))),
+  data: optional(z.record(z.string(), z.string())),
+  binaryData: optional(z.record(z.string(), bytes())),
 });
 
 export interface ConfigMap extends ObjectBase, Output<typeof shape> {}
@@ -50,13 +49,19 @@ function validate(object: ApiObject): readonly FieldError[] {
   const { data = {}, binaryData = {} } = object as unknown as ConfigMap;
   const problems: FieldError[] = [];
   for (const key of Object.keys(data)) {
+    problems.push(...keyProblems('data', key));
     if (Object.hasOwn(binaryData, key)) {
       problems.push(invalid(keyPath('data', key), key, 'duplicate of key present in binaryData'));
     }
   }
+  for (const key of Object.keys(binaryData)) problems.push(...keyProblems('binaryData', key));
   // The reference server reports this one on the object itself, whose path prints as empty brackets.
   if (isTooLarge(Object.values(data), Object.values(binaryData))) problems.push(tooLong('[]', MAX_BYTES));
   return problems;
+}
+
+function keyProblems(map: string, key: string): FieldError[] {
+  return configMapKeyProblems(key).map((detail) => invalid(keyPath(map, key), key, detail));
 }
 
 function isTooLarge(texts: readonly string[], binaries: readonly string[]): boolean {

@@ -64,9 +64,10 @@ export const Endpoints: Kind<Endpoints, EndpointsInput, 'Namespaced', never> = d
   },
   strategy: {
     createOnUpdate: true,
-    validate: (object) => subsetProblems(object),
     // What was stored under older rules may stay as it is.
-    validateUpdate: (next, live) => (deepEqual(next['subsets'], live['subsets']) ? [] : subsetProblems(next)),
+    validate: (next, _context, live) =>
+      live !== undefined && deepEqual(next['subsets'], live['subsets']) ? [] : subsetProblems(next),
+    updateSteps: ['metadata', 'whole'],
     warnings,
   },
 });

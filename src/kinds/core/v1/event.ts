@@ -60,7 +60,10 @@ export const CoreEvent: Kind<CoreEvent, CoreEventInput, 'Namespaced', never> = d
     // Names made of other objects' names may be anything that fits a URL.
     nameRule: () => [],
     createOnUpdate: true,
+    uncached: true,
     validate: (object) => coreProblems(object),
+    // What may change of its metadata is left to the rules for any object.
+    updateSteps: ['change'],
     validateUpdate: (next) => coreProblems(next),
     selectableFields: {
       ...referenceSelectors('involvedObject', (object) => eventOf(object).involvedObject),

@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { NAMESPACE_FINALIZER } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath } from '../../../meta/field-error.js';
+import { labelErrors } from '../../../meta/labels.js';
 import { dnsLabelProblems, maskTrailingDash } from '../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { always, defaulted, hint, mapList, namedString, optional } from '../../../schema/hints.js';
@@ -67,6 +68,7 @@ export const Namespace: Kind<Namespace, NamespaceInput, 'Cluster', 'status' | 'f
     prepareForCreate,
     prepareForUpdate: (draft, live) => restore(draft, live, ['spec', 'status']),
     validate,
+    updateSteps: ['whole', 'metadata', 'change'],
     validateUpdate: policyLabelUpdateProblems,
     selectableFields: { 'status.phase': phaseOf },
     unknownFieldLabel: (field) => `field label not supported: ${field}`,
@@ -119,8 +121,9 @@ function restore(draft: DraftObject, live: ApiObject, fields: readonly string[])
   for (const field of fields) draft[field] = live[field];
 }
 
-function validate(object: ApiObject, context: WriteContext): readonly FieldError[] {
+function validate(object: ApiObject, context: WriteContext, live?: ApiObject): readonly FieldError[] {
   const problems = finalizersOf(object).flatMap((name) => standardFinalizerProblems('spec.finalizers', name));
+  if (live !== undefined) return problems;
   // The policy labels are looked at by admission, after everything else has passed.
   return problems.length > 0 ? problems : policyLabelProblems(object, context);
 }
@@ -131,6 +134,8 @@ const POLICY_LEVELS = ['privileged', 'baseline', 'restricted'];
 /** Labels that set a pod security policy must hold a level and a version. */
 function policyLabelProblems(object: ApiObject, { dialect }: WriteContext): FieldError[] {
   const labels = object.metadata.labels ?? {};
+  // Admission looks at them after the rules of all labels have passed.
+  if (labelErrors(labels, 'metadata.labels').length > 0) return [];
   const problems: FieldError[] = [];
   for (const mode of POLICY_MODES) {
     const levelKey = dialect.subkey('pod-security', mode);

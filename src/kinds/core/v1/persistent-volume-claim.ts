@@ -17,18 +17,12 @@ import {
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
-import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { roundAmounts } from '../../shared/round-amounts.js';
 import { statusSubresource } from '../../shared/strategies.js';
-import {
-  claimSpecDefaults,
-  claimSpecProblems,
-  dropDisabledClaimFields,
-  settleDataSources,
-} from './claim-spec-rules.js';
+import { claimSpecDefaults, dropDisabledClaimFields, settleDataSources } from './claim-spec-rules.js';
 import { classAnnotationWarnings } from './persistent-volume/warnings.js';
 import { persistentVolumeClaimColumns } from './persistent-volume-claim/columns.js';
-import { claimStatusProblems, claimUpdateProblems } from './persistent-volume-claim/validate.js';
+import { claimProblems, claimStatusProblems, claimUpdateProblems } from './persistent-volume-claim/validate.js';
 import { claimSpecWarnings } from './persistent-volume-claim/warnings.js';
 import { type PersistentVolumeAccessMode, persistentVolumeClaimSpec } from './pod-spec/claim-spec.js';
 
@@ -101,13 +95,10 @@ export const PersistentVolumeClaim: Kind<PersistentVolumeClaim, PersistentVolume
       defaults,
       prepareForCreate: (draft, context) => settle(draft, undefined, context),
       prepareForUpdate: settle,
-      validate: (object, context) => claimSpecProblems('spec', claimOf(object).spec, context),
-      // The rules of a new claim run twice, those of its metadata included.
-      validateUpdate: (next, live, context) => [
-        ...repeatedMetadataProblems(next),
-        ...repeatedMetadataProblems(next),
-        ...claimUpdateProblems(claimOf(next), claimOf(live), context),
-      ],
+      validate: (object, context, live) => claimProblems(claimOf(object), live && claimOf(live), context),
+      // The rules of a new claim run twice.
+      updateSteps: ['whole', 'metadata', 'whole', 'change'],
+      validateUpdate: (next, live, context) => claimUpdateProblems(claimOf(next), claimOf(live), context),
       warnings: (object, _live, { dialect }) => [
         ...classAnnotationWarnings(object, dialect),
         ...claimSpecWarnings('spec', claimOf(object).spec),

@@ -8,8 +8,6 @@ import { always, defaulted, optional, pointer, time, words } from '../../../sche
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
-import { finalizerProblems } from '../../shared/finalizer-problems.js';
-import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import { persistentVolumeColumns } from './persistent-volume/columns.js';
 import { volumeSourceDefaults } from './persistent-volume/defaults.js';
@@ -55,10 +53,9 @@ export const PersistentVolume: Kind<PersistentVolume, PersistentVolumeInput, 'Cl
     defaults: (draft) => volumeSourceDefaults(volumeOf(draft).spec),
     prepareForCreate,
     prepareForUpdate: dropDisabled,
-    validate: (object, context) => [
-      ...volumeProblems(named(object), context),
-      ...mountOptionsProblems(object.metadata.annotations, volumeOf(object).spec, context.dialect),
-    ],
+    validate,
+    // The reference server runs the rules of a new volume twice, and reports what it finds as often.
+    updateSteps: ['whole', 'whole', 'change'],
     validateUpdate,
     warnings: (object, _live, { dialect }) => volumeWarnings(object, dialect),
   },
@@ -86,18 +83,18 @@ function dropDisabled(draft: DraftObject, live: ApiObject | undefined, { feature
   delete volumeOf(draft).spec.volumeAttributesClassName;
 }
 
-/** The reference server runs the rules of a new volume twice, and reports what it finds as often. */
+function validate(object: ApiObject, context: WriteContext, live: ApiObject | undefined): FieldError[] {
+  if (live !== undefined) return volumeProblems({ ...named(object), live: volumeOf(live).spec }, context);
+  return [...volumeProblems(named(object), context), ...optionProblems(object, context)];
+}
+
 function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): FieldError[] {
-  const { spec } = volumeOf(live);
-  const found = volumeProblems({ ...named(next), live: spec }, context);
-  return [
-    ...repeatedMetadataProblems(next),
-    ...found,
-    ...mountOptionsProblems(next.metadata.annotations, volumeOf(next).spec, context.dialect),
-    ...finalizerProblems(next),
-    ...found,
-    ...volumeUpdateProblems(volumeOf(next).spec, spec, context),
-  ];
+  return [...optionProblems(next, context), ...volumeUpdateProblems(volumeOf(next).spec, volumeOf(live).spec, context)];
+}
+
+/** Once for each write. */
+function optionProblems(object: ApiObject, { dialect }: WriteContext): FieldError[] {
+  return mountOptionsProblems(object.metadata.annotations, volumeOf(object).spec, dialect);
 }
 
 /** The time of a change of phase is the server's to set, unless the client did. */

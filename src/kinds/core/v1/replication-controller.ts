@@ -4,7 +4,7 @@
 
 import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
-import { forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
+import { fieldError, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
 import { verbatim } from '../../../meta/go-text.js';
 import { labelSelectorFrom, matchesLabels, printLabelSelector } from '../../../meta/labels.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
@@ -20,6 +20,7 @@ import {
   words,
 } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { deepEqual } from '../../../util/json.js';
 import { scaleSubresource } from '../../autoscaling/v1/scale.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
@@ -99,7 +100,7 @@ export const ReplicationController: Kind<
     selectorColumn((object) => ({ matchLabels: controllerOf(object).spec.selector ?? {} })),
   ],
   strategy: {
-    revalidatesOnUpdate: true,
+    updateSteps: ['whole', 'metadata', 'change'],
     statusApart: true,
     generation: specGeneration,
     // Who deletes one by this version has always kept its pods.
@@ -108,17 +109,15 @@ export const ReplicationController: Kind<
     prepareForCreate: (draft, context) => dropDisabledFields(draft, undefined, context),
     prepareForUpdate: dropDisabledFields,
     warnings,
-    validate: (object, context, live) => problemsOf(object, undefined, { context, isLast: live === undefined }),
+    validate: (object, context, live) => problemsOf(object, live, { context, isLast: live === undefined }),
     validateUpdate: (next, live, context) => problemsOf(next, live, { context, isLast: true }),
     selectableFields: { 'status.replicas': (object) => String(controllerOf(object).status.replicas) },
     unknownFieldLabel: (field) => `field label not supported: ${field}`,
   },
   subresources: {
-    status: statusSubresource({ validateUpdate: statusProblems }),
-    scale: scaleSubresource({
-      selector: selectorText,
-      missing: ({ resource }) => ({ group: 'autoscaling', resource: `${resource}/scale` }),
-    }),
+    // What stands for missing labels does so whenever it is read back.
+    status: statusSubresource({ prepare: (draft) => labelDefaults(draft), validateUpdate: statusProblems }),
+    scale: scaleSubresource({ selector: selectorText, missing: (object) => object }),
   },
 });
 
@@ -136,11 +135,15 @@ function defaults(draft: DraftObject): void {
   const { template } = spec;
   if (template === undefined) return;
   const labels = template.metadata?.labels;
-  if (labels !== undefined) {
-    if (Object.keys(spec.selector ?? {}).length === 0) spec.selector = { ...labels };
-    if (Object.keys(draft.metadata.labels ?? {}).length === 0) draft.metadata.labels = { ...labels };
-  }
+  if (labels !== undefined && Object.keys(spec.selector ?? {}).length === 0) spec.selector = { ...labels };
+  labelDefaults(draft);
   podTemplateDefaults(template);
+}
+
+function labelDefaults(draft: DraftObject): void {
+  const labels = controllerOf(draft).spec.template?.metadata?.labels;
+  if (labels !== undefined && Object.keys(draft.metadata.labels ?? {}).length === 0)
+    draft.metadata.labels = { ...labels };
 }
 
 function dropDisabledFields(draft: DraftObject, live: ApiObject | undefined, { features }: WriteContext): void {
@@ -175,10 +178,30 @@ function problemsOf(
   const count = replicas < 0 ? [invalid('spec.replicas', replicas, NOT_NEGATIVE)] : [];
   const unselected = Object.keys(selector).length === 0 ? [required('spec.selector')] : [];
   const template = templateProblems(next, live, context);
+  const lost = isLast && live !== undefined ? lostFieldProblems(next, live, context) : [];
   if (!context.features.enabled('DeclarativeValidationTakeover')) {
-    return [...seconds, ...unselected, ...count, ...template];
+    return [...seconds, ...unselected, ...count, ...template, ...lost];
   }
-  return [...unselected, ...template, ...(isLast ? [...count, ...seconds] : [])];
+  return [...unselected, ...template, ...lost, ...(isLast ? [...count, ...seconds] : [])];
+}
+
+/** Annotations name fields that a conversion of old could not keep; while one does, those fields cannot be changed. */
+function lostFieldProblems(next: ApiObject, live: ApiObject, { dialect }: WriteContext): FieldError[] {
+  const prefix = dialect.subkey('non-convertible', '').slice(0, -1);
+  const annotations = live.metadata.annotations ?? {};
+  const { selector } = controllerOf(next).spec;
+  return Object.keys(annotations)
+    .filter((key) => key.startsWith(prefix))
+    .sort()
+    .flatMap((key) => {
+      const [, field, more] = key.split('/');
+      if (field === undefined || more !== undefined) return [];
+      if (!field.includes('selector')) {
+        return [fieldError('notFound', field, { value: annotations[key], detail: 'unknown non-convertible field' })];
+      }
+      if (deepEqual(selector, controllerOf(live).spec.selector)) return [];
+      return [invalid('spec.selector', selector, 'cannot update non-convertible selector')];
+    });
 }
 
 function templateProblems(next: ApiObject, live: ApiObject | undefined, context: WriteContext): FieldError[] {

@@ -73,6 +73,7 @@ export const Event: Kind<Event, EventInput, 'Namespaced', never> = anotherVersio
   strategy: {
     nameRule: subdomainName,
     validate,
+    updateSteps: ['metadata', 'change'],
     validateUpdate,
     selectableFields: {
       ...referenceSelectors('regarding', (object) => eventOf(object).regarding),

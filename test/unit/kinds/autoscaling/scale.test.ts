@@ -71,15 +71,15 @@ describe('the scale of a workload', () => {
     [Deployment, 'deployments/scale', 'apps'],
     [ReplicaSet, 'replicasets/scale', 'apps'],
     [StatefulSet, 'statefulsets', 'apps'],
-    [ReplicationController, 'replicationcontrollers/scale', 'autoscaling'],
+    [ReplicationController, 'replicationcontrollers', ''],
   ])('that is not there: $kind', async (workload, kind, group) => {
     const scales = testCluster()
       .api(workload as typeof Deployment)
       .subresource('scale');
     expect(await statusOf(scales.get('none'))).toMatchObject({
       code: 404,
-      message: `${kind}.${group} "none" not found`,
-      details: { name: 'none', group, kind },
+      message: `${group === '' ? kind : `${kind}.${group}`} "none" not found`,
+      details: { name: 'none', ...(group === '' ? {} : { group }), kind },
     });
   });
 

@@ -12,7 +12,6 @@ import type { Input, Output } from '../../../../schema/type.js';
 import { copyJson, own } from '../../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind, WriteContext } from '../../../kind.js';
-import { repeatedMetadataProblems } from '../../../shared/repeated-metadata.js';
 import { type ResourceList, validateResourceQuantity } from '../../../shared/resources.js';
 import { roundAmounts } from '../../../shared/round-amounts.js';
 import { keepLive, statusSubresource } from '../../../shared/strategies.js';
@@ -41,11 +40,8 @@ export const Node: Kind<Node, NodeInput, 'Cluster', 'status'> = defineBuiltIn({
       dropConfig(draft);
     },
     validate,
-    validateUpdate: (next, live, context) => [
-      ...repeatedMetadataProblems(next),
-      ...validate(next, context),
-      ...validateUpdate(next, live, context),
-    ],
+    updateSteps: ['whole', 'metadata', 'change'],
+    validateUpdate,
     warnings,
     selectableFields: { 'spec.unschedulable': (object) => String(nodeOf(object).spec.unschedulable ?? false) },
     unknownFieldLabel: (field) => `field label not supported: ${field}`,
@@ -97,6 +93,7 @@ function validate(object: ApiObject, context: WriteContext): readonly FieldError
   return [
     ...validateNodeTaints('metadata.taints', spec.taints ?? []),
     ...capacityProblems(status, context),
+    ...swapProblems(status),
     ...cidrProblems(spec.podCIDRs ?? []),
   ];
 }
@@ -106,6 +103,13 @@ function capacityProblems({ capacity, allocatable }: NodeStatus, context: WriteC
     ...amountProblems('status.capacity', capacity, context),
     ...amountProblems('status.allocatable', allocatable, context),
   ];
+}
+
+/** The reference server reports it at a path of its own making. */
+function swapProblems({ nodeInfo }: NodeStatus): FieldError[] {
+  const capacity = nodeInfo?.swap?.capacity;
+  if (capacity === undefined || capacity > 0) return [];
+  return [invalid('metadata.nodeSwapStatus.capacity', capacity, 'must be greater than zero')];
 }
 
 function amountProblems(path: string, list: ResourceList = {}, context: WriteContext): FieldError[] {
@@ -126,10 +130,7 @@ function cidrProblems(cidrs: readonly string[]): FieldError[] {
   if (unreadable >= 0 || !isDualStack(known) || cidrs.length > 2) {
     problems.push(invalid(CIDRS_PATH, stringSlice(cidrs), 'may specify no more than one CIDR for each IP family'));
   }
-  const again = cidrs.flatMap((cidr, index) =>
-    cidrs.indexOf(cidr) < index ? [duplicate(keyPath(CIDRS_PATH, index), cidr)] : [],
-  );
-  return [...problems, ...again];
+  return problems;
 }
 
 function familiesUnknown(index: number, cidr: string): FieldError {

@@ -18,14 +18,15 @@ import type { PersistentVolumeClaimSpec } from '../pod-spec/claim-spec.js';
 const SPEC_FIXED =
   'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
 
-/** The rules of an update. Those of the spec run twice on the reference server, and report as often. */
-export function claimUpdateProblems(
+/** What a claim may ask for; what was stored under older rules may stay. */
+export function claimProblems(
   next: PersistentVolumeClaim,
-  live: PersistentVolumeClaim,
+  live: PersistentVolumeClaim | undefined,
   context: WriteContext,
 ): FieldError[] {
+  if (live === undefined) return claimSpecProblems('spec', next.spec, context);
   const before = live.spec;
-  const ofSpec = claimSpecProblems('spec', next.spec, {
+  return claimSpecProblems('spec', next.spec, {
     dialect: context.dialect,
     features: context.features,
     allowInvalidSelectorValues: labelSelectorObjectErrors(before.selector ?? {}, '').length > 0,
@@ -33,9 +34,16 @@ export function claimUpdateProblems(
     checkAttributesClass:
       before.volumeAttributesClassName !== undefined || context.features.enabled('VolumeAttributesClass'),
   });
-  const found = [...ofSpec, ...ofSpec];
+}
+
+export function claimUpdateProblems(
+  next: PersistentVolumeClaim,
+  live: PersistentVolumeClaim,
+  context: WriteContext,
+): FieldError[] {
+  const before = live.spec;
   const { now, problems } = withAllowedClass(next, live, context);
-  found.push(...problems);
+  const found = [...problems];
   if (!sameSpec(withAllowedChanges(now, before, next.status.phase), withAllowedName(before, now))) {
     found.push(forbidden('spec', SPEC_FIXED));
   }

@@ -4,7 +4,7 @@
 import * as z from 'zod';
 import { defaulted, defaultedPointer, optional, pointer, resourceList, words } from '../../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
-import { objectReference } from '../../../shared/types.js';
+import { openReference } from '../../../shared/types.js';
 import type { PersistentVolumeAccessMode, PersistentVolumeMode } from '../pod-spec/claim-spec.js';
 import {
   awsElasticBlockStoreVolumeSource,
@@ -78,7 +78,7 @@ const persistentVolumeSpecShape = () => ({
   capacity: optional(resourceList()),
   ...sourceShape(),
   accessModes: optional(z.array(words<PersistentVolumeAccessMode>('v1.PersistentVolumeAccessMode'))),
-  claimRef: pointer(objectReference()),
+  claimRef: pointer(openReference()),
   persistentVolumeReclaimPolicy: defaulted(reclaimPolicy(), 'Retain'),
   storageClassName: optional(z.string()),
   mountOptions: optional(z.array(z.string())),

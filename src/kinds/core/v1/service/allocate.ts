@@ -7,6 +7,7 @@
 import { errors } from '../../../../meta/errors.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { invalid } from '../../../../meta/field-error.js';
+import type { GroupResource } from '../../../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { StorageError } from '../../../../storage/types.js';
 import type { Allocation, PowerContext } from '../../../kind.js';
@@ -41,6 +42,8 @@ export function allocateService(
   };
 }
 
+const ENDPOINTS: GroupResource = { group: '', resource: 'endpoints' };
+
 type Refuse = (problems: readonly FieldError[]) => void;
 
 function refuserOf(name = ''): Refuse {
@@ -49,7 +52,11 @@ function refuserOf(name = ''): Refuse {
   };
 }
 
+/** Endpoints of its name go with it, so that no Service to come is led to them. */
 export function releaseService(gone: ApiObject, context: PowerContext): void {
+  const { namespace = '', name } = gone.metadata;
+  const endpoints = { ...ENDPOINTS, namespace, name };
+  if (context.objects.get(endpoints) !== undefined) void context.objects.delete(endpoints, { preconditions: {} });
   const addresses = addressesOf(gone['spec'] as ServiceSpec);
   if (addresses.length === 0) return;
   const pool = clusterIPs(context);

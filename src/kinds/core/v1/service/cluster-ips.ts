@@ -44,6 +44,32 @@ export interface ClusterIPs {
 }
 
 export function clusterIPs(context: PowerContext): ClusterIPs {
+  return context.dryRun ? triedIPs(context) : realIPs(context);
+}
+
+/** A dry run takes nothing and looks for nothing: it asks one range alone, and shows the address of the network itself. */
+function triedIPs(context: PowerContext): ClusterIPs {
+  const [range] = rangesOf(context);
+  return {
+    refusal(address) {
+      const ip = parseIpSloppy(address);
+      if (ip === undefined || range === undefined) return NO_RANGE;
+      return isUsable(range, ip) ? undefined : outOfRange(range, ip);
+    },
+    next: () => (range === undefined ? undefined : printIp(range.network)),
+    take: () => undefined,
+    giveBack: () => undefined,
+  };
+}
+
+const NO_RANGE: Refusal = 'the provided network does not match the current range';
+
+function outOfRange(range: Cidr, ip: Ip): Refusal {
+  const shown = printIp(ip);
+  return `the provided IP (${shown}) is not in the valid range. The range of valid IPs is ${printCidr(range)}`;
+}
+
+function realIPs(context: PowerContext): ClusterIPs {
   const { objects, dialect } = context;
   const hasObjects = objects.serves(IP_ADDRESSES);
   const isTaken = takenIn(objects);
@@ -52,11 +78,8 @@ export function clusterIPs(context: PowerContext): ClusterIPs {
     refusal(address) {
       const ip = parseIpSloppy(address);
       const range = ip === undefined ? undefined : ranges.find((candidate) => contains(candidate, ip));
-      if (ip === undefined || range === undefined) return 'the provided network does not match the current range';
-      if (!isUsable(range, ip)) {
-        const shown = printIp(ip);
-        return `the provided IP (${shown}) is not in the valid range. The range of valid IPs is ${printCidr(range)}`;
-      }
+      if (ip === undefined || range === undefined) return NO_RANGE;
+      if (!isUsable(range, ip)) return outOfRange(range, ip);
       return isTaken(Number(ip.value)) ? 'provided IP is already allocated' : undefined;
     },
     next() {

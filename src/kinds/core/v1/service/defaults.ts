@@ -42,7 +42,7 @@ function defaultAffinity(spec: ServiceSpec): void {
  */
 export function dropWhatIsNotNeeded(draft: DraftObject, live: ServiceSpec): void {
   const spec = draft['spec'] as ServiceSpec;
-  const drop = (field: 'clusterIPs' | 'ipFamilies' | 'ipFamilyPolicy' | 'internalTrafficPolicy') => {
+  const drop = (field: 'clusterIPs' | 'ipFamilies' | 'ipFamilyPolicy') => {
     if (deepEqual(spec[field], live[field])) delete spec[field];
   };
   if (needsClusterIP(live) && !needsClusterIP(spec)) {
@@ -50,7 +50,6 @@ export function dropWhatIsNotNeeded(draft: DraftObject, live: ServiceSpec): void
     drop('clusterIPs');
     drop('ipFamilies');
     drop('ipFamilyPolicy');
-    drop('internalTrafficPolicy');
   }
   if (needsNodePorts(live) && !needsNodePorts(spec) && bringsNoNodePort(spec, live)) {
     for (const port of spec.ports ?? []) delete port.nodePort;
@@ -64,6 +63,12 @@ export function dropWhatIsNotNeeded(draft: DraftObject, live: ServiceSpec): void
   if (spec.type === 'LoadBalancer') return;
   if (live.type === 'LoadBalancer') dropLoadBalancer(spec, live);
   draft['status'] = { ...(draft['status'] as ServiceStatus), loadBalancer: {} };
+}
+
+/** Names lead to no endpoints of ours, so how traffic is led to them is not shown; who said it owns it all the same. */
+export function dropUnshown(draft: DraftObject): void {
+  const spec = draft['spec'] as ServiceSpec;
+  if (spec.type === 'ExternalName') delete spec.internalTrafficPolicy;
 }
 
 function dropLoadBalancer(spec: ServiceSpec, live: ServiceSpec): void {

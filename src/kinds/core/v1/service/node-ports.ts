@@ -29,14 +29,15 @@ export class NodePorts {
     this.#context = context;
   }
 
-  /** Whether this write was given it. */
-  has(port: number): boolean {
-    return this.#given.has(port);
+  /** Whether a field of this write named it. */
+  isNamed(port: number): boolean {
+    return this.#given.get(port) !== undefined;
   }
 
   /** Why the port that a field names cannot be had; undefined when it was given. */
   take(port: number, field: string): string | undefined {
-    if (port < FIRST || port > LAST) {
+    // Where nothing is taken nobody looks at the range.
+    if (!this.#context.dryRun && (port < FIRST || port > LAST)) {
       return `provided port is not in the valid range. The range of valid ports is ${FIRST}-${LAST}`;
     }
     if (this.#given.has(port) || takenPorts(this.#context).has(port)) return ALLOCATED;
@@ -46,14 +47,24 @@ export class NodePorts {
 
   /** Any port; undefined when all are taken. */
   takeAny(): number | undefined {
+    const port = this.#context.dryRun ? this.#made() : this.#anyFree();
+    if (port !== undefined) this.#given.set(port, undefined);
+    return port;
+  }
+
+  #anyFree(): number | undefined {
     const { random } = this.#context;
     const stored = takenPorts(this.#context);
     const isTaken = (port: number) => this.#given.has(port) || stored.has(port);
-    const port =
+    return (
       anyFree({ first: FIRST + RESERVED, size: LAST - FIRST + 1 - RESERVED }, isTaken, random) ??
-      anyFree({ first: FIRST, size: RESERVED }, isTaken, random);
-    if (port !== undefined) this.#given.set(port, undefined);
-    return port;
+      anyFree({ first: FIRST, size: RESERVED }, isTaken, random)
+    );
+  }
+
+  /** In a dry run, a number that only shows that there would be one: it goes on from the highest of this write. */
+  #made(): number {
+    return (this.#given.size === 0 ? LAST + 1 : Math.max(...this.#given.keys())) + 1;
   }
 
   /** Which of them others have come by since. */
@@ -132,7 +143,7 @@ function changedPorts(spec: ServiceSpec, live: ServiceSpec, ports: NodePorts): F
   for (const [index, entry] of (spec.ports ?? []).entries()) {
     if (!entry.nodePort && !wantsNodePorts(spec)) continue;
     if (!entry.nodePort) entry.nodePort = anyPort(ports);
-    else if (!before.has(entry.nodePort) && !ports.has(entry.nodePort)) {
+    else if (!before.has(entry.nodePort) && !ports.isNamed(entry.nodePort)) {
       const problems = takeNamed(entry.nodePort, index, ports);
       if (problems.length > 0) return problems;
     }

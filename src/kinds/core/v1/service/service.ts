@@ -15,9 +15,9 @@ import { statusSubresource } from '../../../shared/strategies.js';
 import { serviceConnections } from '../connections.js';
 import { allocateService, releaseService } from './allocate.js';
 import { serviceColumns } from './columns.js';
-import { defaultService, dropWhatIsNotNeeded } from './defaults.js';
+import { defaultService, dropUnshown, dropWhatIsNotNeeded } from './defaults.js';
 import { isHeadless } from './needs.js';
-import { serviceSpec, serviceStatus } from './schema.js';
+import { type ServiceStatus, serviceSpec, serviceStatus } from './schema.js';
 import { serviceProblems, serviceStatusProblems, serviceUpdateProblems, topologyKeys } from './validate.js';
 
 const shape = () => ({ spec: always(serviceSpec()), status: always(serviceStatus()) });
@@ -48,13 +48,14 @@ export const Service: Kind<Service, ServiceInput, 'Namespaced', 'status'> = defi
     validate: serviceProblems,
     validateUpdate: (next, live) => serviceUpdateProblems(specOf(next), specOf(live)),
     warnings,
+    canonicalize: dropUnshown,
     selectableFields: {
       'spec.clusterIP': (object) => specOf(object).clusterIP ?? '',
       'spec.type': (object) => specOf(object).type,
     },
     unknownFieldLabel: (field) => `field label not supported: ${field}`,
   },
-  subresources: { status: statusSubresource({ validateUpdate: serviceStatusProblems }) },
+  subresources: { status: statusSubresource({ validateUpdate: serviceStatusProblems, warnings: statusWarnings }) },
   columns: serviceColumns,
   connections: serviceConnections,
 });
@@ -83,4 +84,11 @@ function warnings(object: ApiObject, _live: ApiObject | undefined, { dialect }: 
   if (isName && externalIPs.length > 0) found.push('spec.externalIPs is ignored when spec.type is "ExternalName"');
   if (!isName && spec.externalName) found.push('spec.externalName is ignored when spec.type is not "ExternalName"');
   return found;
+}
+
+function statusWarnings(object: ApiObject): readonly string[] {
+  const points = (object['status'] as ServiceStatus).loadBalancer.ingress ?? [];
+  return points.flatMap(({ ip = '' }, index) =>
+    ip === '' ? [] : ipWarnings(keyPath('status.loadBalancer.ingress', index), ip),
+  );
 }
