@@ -121,6 +121,7 @@ function wholeStrategy(given: Partial<Strategy>): Strategy {
     permit: given.permit,
     permitValid: given.permitValid,
     rules: given.rules,
+    preparationWarnings: given.preparationWarnings,
     warnings: given.warnings,
     canonicalize: given.canonicalize,
     selectableFields: given.selectableFields ?? {},

@@ -216,6 +216,8 @@ export interface Strategy {
   readonly permitValid?: (next: ApiObject, live: ApiObject | undefined, context: PowerContext) => void;
   /** Rules in CEL, on every write, the status alone included. */
   readonly rules?: (next: ApiObject, live: ApiObject | undefined) => Judgement;
+  /** What to tell the client about a new object that was filled in, whether or not it is accepted. */
+  readonly preparationWarnings?: (object: ApiObject) => readonly string[];
   /** What to tell the client about an object that is accepted all the same. */
   readonly warnings?: (object: ApiObject, live: ApiObject | undefined, context: WriteContext) => readonly string[];
   /** Last touch after validation, before the object is stored. */
@@ -363,6 +365,8 @@ export interface SubresourceStrategy {
   readonly claimable?: Claimable;
   readonly prepareForUpdate: (draft: DraftObject, live: ApiObject, context: WriteContext) => void;
   readonly validateUpdate?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly FieldError[];
+  /** As for the whole object. */
+  readonly warnings?: Strategy['warnings'];
 }
 
 /**

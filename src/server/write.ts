@@ -75,6 +75,7 @@ function storeNew(draft: DraftObject, job: WriteJob, about: Creation, attempt = 
   if (nameIsGenerated && !mayLose && readLive(job, draft.metadata.name ?? '') !== undefined)
     untouched = nameless(draft);
   prepareForCreate(draft, job);
+  job.warnings.push(...(strategy.preparationWarnings?.(draft as unknown as ApiObject) ?? []));
   validateCreate(draft, job);
   job.warnings.push(...(strategy.warnings?.(draft as unknown as ApiObject, undefined, job.moment) ?? []));
   strategy.canonicalize?.(draft, job.moment);
@@ -224,9 +225,8 @@ function replace(
     subresource === undefined ? strategy.allocate?.(draft, live, powerContext(job, deleteObject)) : undefined;
   prepareForUpdate(draft, live, { job, subresource });
   validateUpdate(draft, live, { job, subresource });
-  if (subresource === undefined) {
-    job.warnings.push(...(strategy.warnings?.(draft as unknown as ApiObject, live, job.moment) ?? []));
-  }
+  const { warnings } = subresource ?? strategy;
+  job.warnings.push(...(warnings?.(draft as unknown as ApiObject, live, job.moment) ?? []));
   strategy.canonicalize?.(draft, job.moment);
   // From here on nobody can change it, not even who kept the draft.
   const sealed = liveIfSame(live, sealerOf(job)(job.served.schema, draft, live.metadata.resourceVersion));

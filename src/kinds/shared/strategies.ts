@@ -32,10 +32,11 @@ export function statusSubresource(about: {
   readonly metadata?: StatusMetadata;
   readonly prepare?: (draft: DraftObject, live: ApiObject, context: WriteContext) => void;
   readonly validateUpdate?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly FieldError[];
+  readonly warnings?: SubresourceStrategy['warnings'];
   /** Absent: all but what is kept. */
   readonly claimable?: Claimable;
 }): SubresourceStrategy {
-  const { keeps = ['spec'], metadata = 'free', prepare, validateUpdate, claimable } = about;
+  const { keeps = ['spec'], metadata = 'free', prepare, validateUpdate, warnings, claimable } = about;
   return Object.freeze({
     verbs: ['get', 'update', 'patch'] as const,
     claimable: claimable ?? { except: [...keptMetadata(metadata), ...keeps] },
@@ -45,6 +46,7 @@ export function statusSubresource(about: {
       prepare?.(draft, live, context);
     },
     ...(validateUpdate === undefined ? {} : { validateUpdate }),
+    ...(warnings === undefined ? {} : { warnings }),
   });
 }
 

@@ -6,6 +6,7 @@ import { errors } from '../../../meta/errors.js';
 import { type FieldError, forbidden, invalid, notSupported } from '../../../meta/field-error.js';
 import { readInteger, readSwitch, readTimeValue } from '../../../meta/query-values.js';
 import type { LineQuery } from '../../kind.js';
+import { NOWHERE } from './pod-spec/annotations.js';
 
 export interface StreamOptions {
   readonly stdin?: boolean;
@@ -84,7 +85,7 @@ function amountProblems({ tailLines, limitBytes, sinceSeconds, sinceTime }: LogO
   }
   if (sinceSeconds === undefined) return problems;
   if (sinceTime !== undefined) {
-    problems.push(forbidden('', 'at most one of `sinceTime` or `sinceSeconds` may be specified'));
+    problems.push(forbidden(NOWHERE, 'at most one of `sinceTime` or `sinceSeconds` may be specified'));
   } else if (sinceSeconds < 1) {
     problems.push(invalid('sinceSeconds', sinceSeconds, 'must be greater than 0'));
   }
@@ -98,7 +99,7 @@ function streamProblems({ stream, tailLines }: LogOptions, mayChoose: boolean): 
   const chosen = stream ?? 'All';
   const problems = STREAMS.includes(chosen) ? [] : [notSupported('stream', chosen, STREAMS)];
   if (tailLines !== undefined && chosen !== 'All') {
-    problems.push(forbidden('', '`tailLines` and specific `stream` are mutually exclusive for now'));
+    problems.push(forbidden(NOWHERE, '`tailLines` and specific `stream` are mutually exclusive for now'));
   }
   return problems;
 }

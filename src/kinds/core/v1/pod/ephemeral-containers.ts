@@ -7,7 +7,7 @@ import { quote } from '../../../../meta/go-text.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { copyJson, deepEqual } from '../../../../util/json.js';
 import type { SubresourceStrategy, WriteContext } from '../../../kind.js';
-import { mirrorKey } from '../pod-spec/annotations.js';
+import { mirrorKey, NOWHERE } from '../pod-spec/annotations.js';
 import type { PodSpec } from '../pod-spec/pod-spec.js';
 import { diffText } from './diff/index.js';
 import { keepAllBut } from './keep-live.js';
@@ -17,7 +17,6 @@ import { annotationsUpdateProblems, restore } from './validate-update.js';
 
 export const ephemeralContainersSubresource: SubresourceStrategy = Object.freeze({
   verbs: ['get', 'update', 'patch'] as const,
-  claimable: { only: ['spec.ephemeralContainers'] },
   prepareForUpdate,
   validateUpdate,
 });
@@ -32,7 +31,7 @@ function prepareForUpdate(draft: DraftObject, live: ApiObject): void {
 function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): readonly FieldError[] {
   const [pod, before] = [next as unknown as Pod, live as unknown as Pod];
   if (Object.hasOwn(before.metadata.annotations ?? {}, mirrorKey(context.dialect))) {
-    return [forbidden('', 'static pods do not support ephemeral containers')];
+    return [forbidden(NOWHERE, 'static pods do not support ephemeral containers')];
   }
   const path = 'spec.ephemeralContainers';
   const now = new Map((pod.spec.ephemeralContainers ?? []).map((container) => [container.name, container]));

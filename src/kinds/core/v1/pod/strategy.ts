@@ -11,7 +11,7 @@ import type { PodAffinityTerm } from '../pod-spec/affinity.js';
 import { podOnlyDefaults, podSpecDefaults } from '../pod-spec/defaults.js';
 import { dropDisabledPodFields } from '../pod-spec/gates.js';
 import type { PodSpec } from '../pod-spec/pod-spec.js';
-import { syncAppArmor } from './app-armor.js';
+import { appArmorSyncWarnings, syncAppArmor } from './app-armor.js';
 import { conditionSet } from './conditions.js';
 import type { Pod } from './pod.js';
 import { profileMatchProblems } from './profile-match.js';
@@ -31,6 +31,7 @@ export const podStrategy: Partial<Strategy> = {
   prepareForUpdate,
   validate,
   validateUpdate: podUpdateProblems,
+  preparationWarnings: appArmorSyncWarnings,
   warnings: podWarnings,
   selectableFields: podSelectableFields,
   unknownFieldLabel: (field) => `field label not supported: ${field}`,
@@ -58,7 +59,7 @@ function alignIps(status: PodStatus): void {
 
 function prepareForCreate(draft: DraftObject, { dialect, features, now }: WriteContext): void {
   const pod = draft as unknown as Pod;
-  pod.status = { phase: 'Pending', qosClass: qosClassOf(pod.spec) };
+  pod.status = { phase: 'Pending', qosClass: qosClassOf(pod.spec, features) };
   dropDisabledPodFields(pod.spec, undefined, features);
   if ((pod.spec.schedulingGates ?? []).length > 0) {
     conditionSet(pod.status, {
