@@ -108,6 +108,7 @@ function wholeStrategy(given: Partial<Strategy>): Strategy {
     unconditionalUpdate: given.unconditionalUpdate ?? true,
     createOnUpdate: given.createOnUpdate ?? false,
     revalidatesOnUpdate: given.revalidatesOnUpdate ?? false,
+    metadataRules: given.metadataRules,
     deleteReturnsObject: given.deleteReturnsObject ?? false,
     generation: given.generation,
     defaults: given.defaults,

@@ -182,6 +182,14 @@ export interface VirtualKind {
 /** Problems with a name, as messages. `prefix` is true for a generateName, which may end in a dash. */
 export type NameRule = (name: string, prefix: boolean, object?: ApiObject) => readonly string[];
 
+/** Metadata is judged for any object, and once more by the rules of its kind, which refuse bare names of finalizers. */
+export interface OwnMetadataRules {
+  /** Such names are taken. */
+  readonly takesBareFinalizers?: true;
+  /** The kind's rules for an update do not begin with those of metadata. */
+  readonly notOnUpdate?: true;
+}
+
 /** How a kind departs from the ordinary. Hooks that take a draft change it in place; nobody else sees it yet. */
 export interface Strategy {
   readonly nameRule: NameRule;
@@ -193,6 +201,8 @@ export interface Strategy {
   readonly createOnUpdate: boolean;
   /** Update validation runs the create rules again, metadata included, so their errors show once more. */
   readonly revalidatesOnUpdate: boolean;
+  /** How the kind's own rules look at metadata; see {@link OwnMetadataRules}. */
+  readonly metadataRules?: OwnMetadataRules;
   /** DELETE answers with the object where other kinds answer with a Status. */
   readonly deleteReturnsObject: boolean;
   /** `metadata.generation` is 1 at creation and rises when this says so; absent: the kind has no generation. */
@@ -365,7 +375,8 @@ export interface SubresourceStrategy {
   readonly claimable?: Claimable;
   readonly prepareForUpdate: (draft: DraftObject, live: ApiObject, context: WriteContext) => void;
   readonly validateUpdate?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly FieldError[];
-  /** As for the whole object. */
+  /** As for the whole object, whose own count only at its own address. */
+  readonly metadataRules?: OwnMetadataRules;
   readonly warnings?: Strategy['warnings'];
 }
 

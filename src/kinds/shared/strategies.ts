@@ -4,7 +4,7 @@
 import type { FieldError } from '../../meta/field-error.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
 import { deepEqual } from '../../util/json.js';
-import type { Claimable, SubresourceStrategy, WriteContext } from '../kind.js';
+import type { Claimable, OwnMetadataRules, SubresourceStrategy, WriteContext } from '../kind.js';
 
 /** The generation rises when the spec changes. */
 export function specGeneration(next: ApiObject, live: ApiObject): boolean {
@@ -32,11 +32,12 @@ export function statusSubresource(about: {
   readonly metadata?: StatusMetadata;
   readonly prepare?: (draft: DraftObject, live: ApiObject, context: WriteContext) => void;
   readonly validateUpdate?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly FieldError[];
+  readonly metadataRules?: OwnMetadataRules;
   readonly warnings?: SubresourceStrategy['warnings'];
   /** Absent: all but what is kept. */
   readonly claimable?: Claimable;
 }): SubresourceStrategy {
-  const { keeps = ['spec'], metadata = 'free', prepare, validateUpdate, warnings, claimable } = about;
+  const { keeps = ['spec'], metadata = 'free', prepare, validateUpdate, metadataRules, warnings, claimable } = about;
   return Object.freeze({
     verbs: ['get', 'update', 'patch'] as const,
     claimable: claimable ?? { except: [...keptMetadata(metadata), ...keeps] },
@@ -46,6 +47,7 @@ export function statusSubresource(about: {
       prepare?.(draft, live, context);
     },
     ...(validateUpdate === undefined ? {} : { validateUpdate }),
+    ...(metadataRules === undefined ? {} : { metadataRules }),
     ...(warnings === undefined ? {} : { warnings }),
   });
 }

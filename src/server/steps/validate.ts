@@ -4,6 +4,7 @@
  */
 import type { CustomForm, JudgementOptions } from '../../kinds/custom-form.js';
 import type { Kind, SubresourceStrategy } from '../../kinds/kind.js';
+import { finalizerProblems as strictFinalizerProblems } from '../../kinds/shared/finalizer-problems.js';
 import { errors } from '../../meta/errors.js';
 import { type FieldError, invalid } from '../../meta/field-error.js';
 import { parseApiVersion } from '../../meta/gvk.js';
@@ -36,9 +37,8 @@ export function validateUpdate(
   const shared = sharedProblems(next.metadata);
   const updateProblems = metadataUpdateProblems(next, live, shared);
   const problems = metadataProblems(next, anyName(kind), OF_ANY_OBJECT, shared);
-  // Once for any object, and once more for the kind.
   append(problems, updateProblems);
-  append(problems, updateProblems);
+  append(problems, ownMetadataProblems(next, kind, { updateProblems, subresource }));
   const rules = (subresource ?? kind.strategy).validateUpdate;
   if (kind.custom !== undefined) {
     const part = job.request.subresource === 'status' ? 'status' : 'object';
@@ -58,6 +58,22 @@ export function validateUpdate(
   refuse(next, job, problems);
 }
 
+/** What the kind has to say of metadata that was judged already. */
+function ownMetadataProblems(
+  next: ApiObject,
+  kind: Kind,
+  about: { readonly updateProblems: readonly FieldError[]; readonly subresource: SubresourceStrategy | undefined },
+): readonly FieldError[] {
+  const { metadataRules = {} } = about.subresource ?? kind.strategy;
+  if (metadataRules.notOnUpdate) return NONE;
+  const isStrict = isBuiltIn(kind) && !metadataRules.takesBareFinalizers;
+  return isStrict ? [...about.updateProblems, ...strictFinalizerProblems(next)] : about.updateProblems;
+}
+
+function isBuiltIn({ manner, custom }: Kind): boolean {
+  return manner === 'struct' && custom === undefined;
+}
+
 function wholeProblems(object: ApiObject, job: WriteJob, live?: ApiObject): FieldError[] {
   const { kind } = job.served;
   if (kind.custom !== undefined) {
@@ -69,7 +85,8 @@ function wholeProblems(object: ApiObject, job: WriteJob, live?: ApiObject): Fiel
     kind.manner === 'document'
       ? documentProblems(object, undefined, { job, rules })
       : [...bodyProblems(kind.body, kind.schema, object), ...(rules() ?? [])];
-  const problems = metadataProblems(object, kind, kind.manner === 'struct' ? OF_A_STRUCT : OF_ANY_OBJECT);
+  const isStrict = isBuiltIn(kind) && !kind.strategy.metadataRules?.takesBareFinalizers;
+  const problems = metadataProblems(object, kind, isStrict ? OF_A_STRUCT : OF_ANY_OBJECT);
   append(problems, ofBody);
   return problems;
 }

@@ -50,6 +50,7 @@ export const ValidatingAdmissionPolicyBinding: Kind<
   names: { categories: ['api-extensions'] },
   body: shape,
   strategy: {
+    metadataRules: { takesBareFinalizers: true, notOnUpdate: true },
     unconditionalUpdate: false,
     revalidatesOnUpdate: true,
     generation: specGeneration,

@@ -105,6 +105,7 @@ export const ValidatingAdmissionPolicy: Kind<
   names: { plural: 'validatingadmissionpolicies', categories: ['api-extensions'] },
   body: shape,
   strategy: {
+    metadataRules: { takesBareFinalizers: true, notOnUpdate: true },
     unconditionalUpdate: false,
     revalidatesOnUpdate: true,
     statusApart: true,
@@ -113,7 +114,11 @@ export const ValidatingAdmissionPolicy: Kind<
     permitValid: permitParamKind,
   },
   subresources: {
-    status: statusSubresource({ metadata: 'kept', validateUpdate: validateStatus }),
+    status: statusSubresource({
+      metadata: 'kept',
+      metadataRules: { takesBareFinalizers: true },
+      validateUpdate: validateStatus,
+    }),
   },
   columns: [
     nameColumn,

@@ -96,6 +96,7 @@ type AnyWebhook = ValidatingWebhook & { readonly reinvocationPolicy?: string };
 /** Both kinds of configuration are a list of webhooks and nothing else. */
 export const webhooksStrategy: Partial<Strategy> = {
   unconditionalUpdate: false,
+  metadataRules: { takesBareFinalizers: true, notOnUpdate: true },
   revalidatesOnUpdate: true,
   generation: (next, live) => !deepEqual(next['webhooks'], live['webhooks']),
   validate: (object, _context, live) => webhookErrors(webhooksOf(object), live && webhooksOf(live)),

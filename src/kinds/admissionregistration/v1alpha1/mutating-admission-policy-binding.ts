@@ -56,6 +56,7 @@ export const MutatingAdmissionPolicyBinding: Kind<
   names: { categories: ['api-extensions'] },
   body: shape,
   strategy: {
+    metadataRules: { takesBareFinalizers: true, notOnUpdate: true },
     unconditionalUpdate: false,
     revalidatesOnUpdate: true,
     generation: specGeneration,

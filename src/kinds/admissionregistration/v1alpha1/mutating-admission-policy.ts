@@ -87,6 +87,7 @@ export const MutatingAdmissionPolicy: Kind<MutatingAdmissionPolicy, MutatingAdmi
     names: { plural: 'mutatingadmissionpolicies', categories: ['api-extensions'] },
     body: shape,
     strategy: {
+      metadataRules: { takesBareFinalizers: true, notOnUpdate: true },
       unconditionalUpdate: false,
       revalidatesOnUpdate: true,
       generation: specGeneration,

@@ -34,6 +34,7 @@ export const CustomResourceDefinition: Kind<
   names: { shortNames: ['crd', 'crds'], categories: ['api-extensions'] },
   body: shape,
   strategy: {
+    metadataRules: { takesBareFinalizers: true },
     unconditionalUpdate: false,
     statusApart: true,
     generation: specGeneration,
@@ -47,7 +48,11 @@ export const CustomResourceDefinition: Kind<
   },
   attend: attendDefinitions,
   subresources: {
-    status: statusSubresource({ claimable: { except: ['metadata', 'spec'] }, validateUpdate: validateStatus }),
+    status: statusSubresource({
+      metadataRules: { takesBareFinalizers: true },
+      claimable: { except: ['metadata', 'spec'] },
+      validateUpdate: validateStatus,
+    }),
   },
   keptAsVersion: 'v1beta1',
   columns: [nameColumn, createdColumn],

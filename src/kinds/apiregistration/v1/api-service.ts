@@ -91,6 +91,7 @@ export const APIService: Kind<APIService, APIServiceInput, 'Cluster', 'status'> 
   attend: attendApiServices,
   body: shape,
   strategy: {
+    metadataRules: { takesBareFinalizers: true },
     nameRule: segmentName,
     unconditionalUpdate: false,
     revalidatesOnUpdate: true,
@@ -99,7 +100,11 @@ export const APIService: Kind<APIService, APIServiceInput, 'Cluster', 'status'> 
     validate,
   },
   subresources: {
-    status: statusSubresource({ metadata: 'kept', validateUpdate: validateStatus }),
+    status: statusSubresource({
+      metadata: 'kept',
+      metadataRules: { takesBareFinalizers: true },
+      validateUpdate: validateStatus,
+    }),
   },
 });
 

@@ -41,6 +41,7 @@ export const Lease: Kind<Lease, LeaseInput, 'Namespaced', never> = defineBuiltIn
   ],
   body: shape,
   strategy: {
+    metadataRules: { takesBareFinalizers: true },
     unconditionalUpdate: false,
     createOnUpdate: true,
     prepareForCreate: (draft, context) => dropDisabled(draft, undefined, context),

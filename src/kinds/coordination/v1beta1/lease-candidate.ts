@@ -55,6 +55,7 @@ export const LeaseCandidate: Kind<LeaseCandidate, LeaseCandidateInput, 'Namespac
   ],
   body: shape,
   strategy: {
+    metadataRules: { takesBareFinalizers: true },
     // Candidates are named after hosts and processes; a dash at the end of a prefix is allowed anyway.
     nameRule: (name) => configMapKeyProblems(name),
     unconditionalUpdate: false,

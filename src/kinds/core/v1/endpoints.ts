@@ -14,6 +14,7 @@ import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { ageColumn, firstFew, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { objectReference } from '../../shared/types.js';
 
 const endpointAddressShape = () => ({
@@ -66,7 +67,10 @@ export const Endpoints: Kind<Endpoints, EndpointsInput, 'Namespaced', never> = d
     createOnUpdate: true,
     validate: (object) => subsetProblems(object),
     // What was stored under older rules may stay as it is.
-    validateUpdate: (next, live) => (deepEqual(next['subsets'], live['subsets']) ? [] : subsetProblems(next)),
+    validateUpdate: (next, live) => [
+      ...repeatedMetadataProblems(next),
+      ...(deepEqual(next['subsets'], live['subsets']) ? [] : subsetProblems(next)),
+    ],
     warnings,
   },
 });

@@ -13,7 +13,6 @@ import { type Input, type Output, type Type, type } from '../../../schema/type.j
 import { own } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
-import { finalizerProblems } from '../../shared/finalizer-problems.js';
 import {
   isOvercommitAllowed,
   quantityDump,
@@ -56,7 +55,7 @@ export const LimitRange: Kind<LimitRange, LimitRangeInput, 'Namespaced', never> 
     prepareForCreate,
     validate,
     // An update is judged as a new object would be.
-    validateUpdate: (next, _live, context) => [...finalizerProblems(next), ...validate(next, context)],
+    validateUpdate: (next, _live, context) => validate(next, context),
   },
 });
 

@@ -16,6 +16,7 @@ import type { DeletionRequest, DeletionVerdict, Kind, NameRule, WriteContext } f
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { standardFinalizerProblems } from '../../shared/finalizers.js';
 import { conflictingPrecondition, finalizersAfterDelete } from '../../shared/propagation.js';
+import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { conditionParts } from '../../shared/types.js';
 
 const namespaceConditionShape = () => ({
@@ -67,7 +68,10 @@ export const Namespace: Kind<Namespace, NamespaceInput, 'Cluster', 'status' | 'f
     prepareForCreate,
     prepareForUpdate: (draft, live) => restore(draft, live, ['spec', 'status']),
     validate,
-    validateUpdate: policyLabelUpdateProblems,
+    validateUpdate: (next, live, context) => [
+      ...repeatedMetadataProblems(next),
+      ...policyLabelUpdateProblems(next, live, context),
+    ],
     selectableFields: { 'status.phase': phaseOf },
     unknownFieldLabel: (field) => `field label not supported: ${field}`,
     beforeDelete,

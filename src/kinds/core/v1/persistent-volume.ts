@@ -8,7 +8,6 @@ import { always, defaulted, optional, pointer, time, words } from '../../../sche
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
-import { finalizerProblems } from '../../shared/finalizer-problems.js';
 import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import { persistentVolumeColumns } from './persistent-volume/columns.js';
@@ -94,7 +93,6 @@ function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext)
     ...repeatedMetadataProblems(next),
     ...found,
     ...mountOptionsProblems(next.metadata.annotations, volumeOf(next).spec, context.dialect),
-    ...finalizerProblems(next),
     ...found,
     ...volumeUpdateProblems(volumeOf(next).spec, spec, context),
   ];

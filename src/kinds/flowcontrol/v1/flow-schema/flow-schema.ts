@@ -52,6 +52,7 @@ export const FlowSchema: Kind<FlowSchema, FlowSchemaInput, 'Cluster', 'status'> 
   },
   body: flowSchemaShape,
   strategy: {
+    metadataRules: { notOnUpdate: true },
     generation: specGeneration,
     statusApart: true,
     revalidatesOnUpdate: true,
