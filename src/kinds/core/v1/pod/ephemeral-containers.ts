@@ -8,6 +8,7 @@ import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { copyJson, deepEqual } from '../../../../util/json.js';
 import type { SubresourceStrategy, WriteContext } from '../../../kind.js';
 import { mirrorKey, NOWHERE } from '../pod-spec/annotations.js';
+import { dropDisabledPodFields } from '../pod-spec/gates.js';
 import type { PodSpec } from '../pod-spec/pod-spec.js';
 import { diffText } from './diff/index.js';
 import { keepAllBut } from './keep-live.js';
@@ -21,11 +22,12 @@ export const ephemeralContainersSubresource: SubresourceStrategy = Object.freeze
   validateUpdate,
 });
 
-function prepareForUpdate(draft: DraftObject, live: ApiObject): void {
+function prepareForUpdate(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {
   const asked = draft['spec'] as PodSpec;
   const spec = copyJson(live['spec']) as PodSpec;
   restore(spec, asked, 'ephemeralContainers');
   keepAllBut(draft, live, spec);
+  dropDisabledPodFields(spec, live['spec'] as PodSpec, features);
 }
 
 function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): readonly FieldError[] {
