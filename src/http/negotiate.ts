@@ -81,11 +81,14 @@ export interface Wanted {
   readonly watch: boolean;
   /** Absent: of a page of the server's own. */
   readonly manner?: 'struct' | 'document';
+  /** Absent: there are. */
+  readonly tables?: boolean;
 }
 
 /** The form of the answer to a request. Throws 406 when no clause fits. */
 export function represent(offer: Offer, accept: string, options: Wanted): Representation {
-  const chosen = choose(offer, accept, { views: offer.views, manner: options.manner });
+  const views = options.tables === false ? offer.views.filter((view) => view !== 'Table') : offer.views;
+  const chosen = choose(offer, accept, { views, manner: options.manner });
   if (chosen === undefined) throw notAcceptable(offer.mediaTypes);
   if (options.watch && chosen.codec.stream === undefined) throw notAcceptable(offer.streamTypes);
   return chosen;

@@ -67,6 +67,11 @@ interface Task extends Circumstances {
   readonly action: Action;
 }
 
+function hasTables({ served, action }: Task): boolean {
+  const below = action.subresource === undefined ? undefined : served.kind.subresources[action.subresource];
+  return !(below !== undefined && 'hasNoTables' in below && below.hasNoTables);
+}
+
 async function act(exchange: Exchange, task: Task): Promise<Answer> {
   const { request, query, accept, userAgent } = exchange;
   const { target, offer } = exchange.setting;
@@ -82,7 +87,7 @@ async function act(exchange: Exchange, task: Task): Promise<Answer> {
     !(request.hasBody ?? request.body !== null) && (verb === 'create' || verb === 'update' || verb === 'patch');
   const refusal = manner === 'struct' ? routerRefusal(offer, accept, { streams, empty }) : undefined;
   if (refusal !== undefined) throw refusal;
-  const form = represent(offer, accept, { watch: verb === 'watch', manner });
+  const form = represent(offer, accept, { watch: verb === 'watch', manner, tables: hasTables(task) });
 
   // 2. Options and body.
   const incoming = { request, offer, query, contentType, userAgent, user, served, action, patch };

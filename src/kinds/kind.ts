@@ -371,6 +371,8 @@ export interface Line {
 export interface SubresourceStrategy {
   readonly type?: undefined;
   readonly verbs: readonly Verb[];
+  /** Answers there are not to be had as tables. */
+  readonly hasNoTables?: true;
   /** What writes there can own; absent: all. */
   readonly claimable?: Claimable;
   readonly prepareForUpdate: (draft: DraftObject, live: ApiObject, context: WriteContext) => void;

@@ -4,6 +4,7 @@
  */
 import { errors } from '../../../meta/errors.js';
 import { type FieldError, forbidden, invalid, notSupported } from '../../../meta/field-error.js';
+import { quote } from '../../../meta/go-text.js';
 import { readInteger, readSwitch, readTimeValue } from '../../../meta/query-values.js';
 import type { LineQuery } from '../../kind.js';
 import { NOWHERE } from './pod-spec/annotations.js';
@@ -34,7 +35,17 @@ export function execOptions(query: LineQuery): StreamOptions & { readonly comman
 
 export function forwardOptions(query: LineQuery): { readonly ports?: readonly number[] } {
   const { ports } = query;
-  return ports === undefined ? {} : { ports: ports.map((port) => readInteger(port, 32)) };
+  return ports === undefined ? {} : { ports: ports.flatMap((list) => list.split(',')).map(readPort) };
+}
+
+const MAX_PORT = 65_535n;
+
+function readPort(text: string): number {
+  const fault = (why: string) =>
+    errors.badRequest(`cannot convert to []int32: strconv.ParseUint: parsing ${quote(text)}: ${why}`);
+  if (!/^[0-9]+$/.test(text)) throw fault('invalid syntax');
+  if (BigInt(text) > MAX_PORT) throw fault('value out of range');
+  return Number(text);
 }
 
 export function proxyOptions(query: LineQuery): { readonly path?: string } {

@@ -86,6 +86,7 @@ export const Namespace: Kind<Namespace, NamespaceInput, 'Cluster', 'status' | 'f
     },
     finalize: {
       verbs: ['update'],
+      hasNoTables: true,
       claimable: { except: ['status'] },
       prepareForUpdate: (draft, live) => restore(draft, live, ['status']),
       validateUpdate: (next) =>

@@ -18,6 +18,7 @@ import { annotationsUpdateProblems, restore } from './validate-update.js';
 
 export const ephemeralContainersSubresource: SubresourceStrategy = Object.freeze({
   verbs: ['get', 'update', 'patch'] as const,
+  hasNoTables: true,
   prepareForUpdate,
   validateUpdate,
 });

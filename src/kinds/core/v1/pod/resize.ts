@@ -18,6 +18,7 @@ import { podProblems } from './validate-pod.js';
 import { restore } from './validate-update.js';
 
 export const resizeSubresource: SubresourceStrategy = Object.freeze({
+  hasNoTables: true,
   // Who writes here owns what was sent, even if it is not taken over.
   verbs: ['get', 'update', 'patch'] as const,
   prepareForUpdate,

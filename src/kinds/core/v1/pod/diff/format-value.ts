@@ -58,6 +58,7 @@ export function formatValue(value: GoValue, options: FormatOptions): TextNode {
 function ownText({ type, target, scalar }: GoValue): string | undefined {
   if (type.kind === 'string' && type.name === 'core.ResourceName') return String(scalar);
   const struct = type.kind === 'pointer' ? type.of : type;
+  if (type.kind === 'pointer' && struct.kind === 'quantity' && target) return String(target.scalar);
   if (type.kind === 'pointer' && struct.kind === 'struct' && struct.name === 'v1.LabelSelector' && target) {
     return selectorText(target);
   }
