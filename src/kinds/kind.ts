@@ -187,8 +187,6 @@ export interface Strategy {
   readonly nameRule: NameRule;
   /** What a name is made of a prefix; absent: five characters are added. */
   readonly generatedName?: (prefix: string) => string;
-  /** Finalizers may be named without a domain: the kind has the rules for any object, and none of its own. */
-  readonly bareFinalizers?: boolean;
   /** PUT without a resourceVersion overwrites whatever is there. */
   readonly unconditionalUpdate: boolean;
   /** PUT to an absent name creates it. */
@@ -199,6 +197,8 @@ export interface Strategy {
   readonly updateSteps?: readonly UpdateStep[];
   /** The reference server keeps no such objects at hand: any read of them is one of its store, which has other words and keeps limits. */
   readonly uncached?: boolean;
+  /** How the kind's own rules look at metadata; absent: strictly, if it is built in. */
+  readonly ownMetadata?: OwnMetadata;
   /** DELETE answers with the object where other kinds answer with a Status. */
   readonly deleteReturnsObject: boolean;
   /** `metadata.generation` is 1 at creation and rises when this says so; absent: the kind has no generation. */
@@ -213,7 +213,7 @@ export interface Strategy {
   readonly prepareForUpdate?: (draft: DraftObject, live: ApiObject, context: WriteContext) => void;
   /** Rules across fields; rules of single fields stand in the schema. `live` where an update runs them again. */
   readonly validate?: (object: ApiObject, context: WriteContext, live?: ApiObject) => readonly FieldError[];
-  readonly validateUpdate?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly FieldError[];
+  readonly validateUpdate?: UpdateRules;
   /** Why a field that the schema does not know is refused, where others are dropped with a warning. */
   readonly refuseUnknownField?: (field: string, dialect: Dialect) => string | undefined;
   /** Whether who asks may write such an object at all; throws. After plugins changed it, before anybody judges it. */
@@ -222,6 +222,8 @@ export interface Strategy {
   readonly permitValid?: (next: ApiObject, live: ApiObject | undefined, context: PowerContext) => void;
   /** Rules in CEL, on every write, the status alone included. */
   readonly rules?: (next: ApiObject, live: ApiObject | undefined) => Judgement;
+  /** What to tell the client about a new object that was filled in, whether or not it is accepted. */
+  readonly preparationWarnings?: (object: ApiObject) => readonly string[];
   /** What to tell the client about an object that is accepted all the same. */
   readonly warnings?: (object: ApiObject, live: ApiObject | undefined, context: WriteContext) => readonly string[];
   /** Last touch after validation, before the object is stored. */
@@ -262,6 +264,34 @@ export interface Strategy {
  * - `whole`: all rules of a new object, its metadata included
  */
 export type UpdateStep = 'metadata' | 'change' | 'whole';
+
+/** Rules of a change. `metadata` is for kinds that place its errors among their own. */
+export type UpdateRules = (
+  next: ApiObject,
+  live: ApiObject,
+  context: WriteContext,
+  metadata: MetadataFindings,
+) => readonly FieldError[];
+
+/**
+ * The metadata of every object is judged before the kind has its say. Most kinds judge it once more, so that errors stand
+ * there again: `plain`, in the same way; `strict`, and finalizers with bare names are refused. With `none` they leave it.
+ */
+export type MetadataCare = 'strict' | 'plain' | 'none';
+
+export interface OwnMetadata {
+  /** Of a new object; absent: strict. */
+  readonly create?: MetadataCare;
+  /** Of a change, before all other rules; absent: strict. `placed`: `validateUpdate` reports it. */
+  readonly update?: MetadataCare | 'placed';
+}
+
+/** What is wrong with the metadata of a changed object, with the care of `ownMetadata.create`. */
+export interface MetadataFindings {
+  /** As if the object were new. */
+  asNew(): readonly FieldError[];
+  asChange(): readonly FieldError[];
+}
 
 /** What was set aside and becomes final with the write. */
 export interface Allocation {
@@ -379,7 +409,9 @@ export interface SubresourceStrategy {
   /** What writes there can own; absent: all. */
   readonly claimable?: Claimable;
   readonly prepareForUpdate: (draft: DraftObject, live: ApiObject, context: WriteContext) => void;
-  readonly validateUpdate?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly FieldError[];
+  readonly validateUpdate?: UpdateRules;
+  /** Absent: strict, if the kind is built in. */
+  readonly ownMetadata?: MetadataCare | 'placed';
   /** What to tell the client about an object that is accepted all the same. */
   readonly warnings?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly string[];
 }

@@ -75,6 +75,7 @@ function storeNew(draft: DraftObject, job: WriteJob, about: Creation, attempt = 
   if (nameIsGenerated && !mayLose && readLive(job, draft.metadata.name ?? '') !== undefined)
     untouched = nameless(draft);
   prepareForCreate(draft, job);
+  job.warnings.push(...(strategy.preparationWarnings?.(draft as unknown as ApiObject) ?? []));
   validateCreate(draft, job);
   job.warnings.push(...(strategy.warnings?.(draft as unknown as ApiObject, undefined, job.moment) ?? []));
   strategy.canonicalize?.(draft, job.moment);

@@ -36,7 +36,7 @@ export function podTolerationRestrictionWith(options: PodTolerationRestrictionOp
       const spec = specOf(request);
       if (spec === undefined) return;
       const added = [...(request.operation === 'CREATE' ? defaultsFor(request, view, options) : [])];
-      if (qosClassOf(spec) !== 'BestEffort') {
+      if (qosClassOf(spec, view.features) !== 'BestEffort') {
         const key = view.dialect.subkey('node', 'memory-pressure');
         added.push({ key, operator: 'Exists', effect: 'NoSchedule' });
       }

@@ -156,8 +156,7 @@ function hasDeadline(object: ApiObject): boolean {
 
 function isBestEffort({ spec, status }: Pod, { features }: Terms): boolean {
   if (status.qosClass) return status.qosClass === 'BestEffort';
-  const { resources: _forAll, ...apart } = spec;
-  return qosClassOf(features.enabled('PodLevelResources') ? spec : apart) === 'BestEffort';
+  return qosClassOf(spec, features) === 'BestEffort';
 }
 
 /** Pods of other namespaces matter for where this one may run. */

@@ -1,7 +1,6 @@
 /**
  * Ways that many kinds share: a status that has its own address, a generation that follows the spec.
  */
-import type { FieldError } from '../../meta/field-error.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
 import { deepEqual } from '../../util/json.js';
 import type { Claimable, SubresourceStrategy, WriteContext } from '../kind.js';
@@ -31,13 +30,14 @@ export function statusSubresource(about: {
   readonly keeps?: readonly string[];
   readonly metadata?: StatusMetadata;
   readonly prepare?: (draft: DraftObject, live: ApiObject, context: WriteContext) => void;
-  readonly validateUpdate?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly FieldError[];
+  readonly validateUpdate?: SubresourceStrategy['validateUpdate'];
   readonly warnings?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly string[];
+  readonly ownMetadata?: SubresourceStrategy['ownMetadata'];
   /** Absent: all but what is kept. */
   readonly claimable?: Claimable;
   readonly tables?: false;
 }): SubresourceStrategy {
-  const { keeps = ['spec'], metadata = 'free', prepare, validateUpdate, warnings, claimable, tables } = about;
+  const { keeps = ['spec'], metadata = 'free', prepare, validateUpdate, ownMetadata, warnings, claimable, tables } = about;
   return Object.freeze({
     verbs: ['get', 'update', 'patch'] as const,
     claimable: claimable ?? { except: [...keptMetadata(metadata), ...keeps] },
@@ -48,6 +48,7 @@ export function statusSubresource(about: {
     },
     ...(validateUpdate === undefined ? {} : { validateUpdate }),
     ...(tables === undefined ? {} : { tables }),
+    ...(ownMetadata === undefined ? {} : { ownMetadata }),
     ...(warnings === undefined ? {} : { warnings }),
   });
 }

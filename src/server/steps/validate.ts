@@ -3,7 +3,7 @@
  * with every field error, in the order and the number in which the reference server reports them.
  */
 import type { CustomForm, JudgementOptions } from '../../kinds/custom-form.js';
-import type { Kind, SubresourceStrategy } from '../../kinds/kind.js';
+import type { Kind, MetadataCare, MetadataFindings, SubresourceStrategy } from '../../kinds/kind.js';
 import { errors } from '../../meta/errors.js';
 import { type FieldError, invalid } from '../../meta/field-error.js';
 import { parseApiVersion } from '../../meta/gvk.js';
@@ -12,10 +12,15 @@ import { repeatedItems } from '../../schema/repeated-items.js';
 import { bodyProblems } from '../../schema/rules.js';
 import { append } from '../../util/append.js';
 import type { WriteJob } from '../job.js';
-import { metadataProblems, metadataUpdateProblems, sharedProblems } from './validate-metadata.js';
+import {
+  bareFinalizers,
+  metadataProblems,
+  metadataUpdateProblems,
+  OF_A_STRUCT,
+  sharedProblems,
+} from './validate-metadata.js';
 
 const NONE: readonly FieldError[] = Object.freeze([]);
-const OF_A_STRUCT = { strictFinalizers: true };
 const OF_ANY_OBJECT = { strictFinalizers: false };
 
 export function validateCreate(draft: DraftObject, job: WriteJob): void {
@@ -38,24 +43,27 @@ export function validateUpdate(
   const problems = metadataProblems(next, anyName(kind), OF_ANY_OBJECT, shared);
   append(problems, updateProblems);
   const rules = (subresource ?? kind.strategy).validateUpdate;
+  const metadata = findings(next, kind, updateProblems);
   if (subresource === undefined && kind.strategy.updateSteps !== undefined) {
     for (const step of kind.strategy.updateSteps) {
-      if (step === 'metadata') append(problems, updateProblems);
-      else if (step === 'change') append(problems, rules?.(next, live, job.moment) ?? NONE);
+      if (step === 'metadata') append(problems, metadata.asChange());
+      else if (step === 'change') append(problems, rules?.(next, live, job.moment, metadata) ?? NONE);
       else append(problems, wholeProblems(next, job, live));
     }
     refuse(next, job, problems);
     return;
   }
   // Once more for the kind.
-  append(problems, updateProblems);
+  const care = careOnUpdate(kind, subresource);
+  if (care === 'plain' || care === 'strict') append(problems, updateProblems);
+  if (care === 'strict') append(problems, bareFinalizers(next.metadata));
   if (kind.custom !== undefined) {
     const part = job.request.subresource === 'status' ? 'status' : 'object';
     append(problems, judged(kind.custom, next, live, { part, sofar: [...problems], job }));
   } else if (kind.manner === 'document') {
-    append(problems, documentProblems(next, live, { job, rules: () => rules?.(next, live, job.moment) }));
+    append(problems, documentProblems(next, live, { job, rules: () => rules?.(next, live, job.moment, metadata) }));
   } else {
-    append(problems, rules?.(next, live, job.moment) ?? NONE);
+    append(problems, rules?.(next, live, job.moment, metadata) ?? NONE);
     if (subresource === undefined) {
       const { revalidatesOnUpdate } = kind.strategy;
       append(
@@ -65,6 +73,27 @@ export function validateUpdate(
     }
   }
   refuse(next, job, problems);
+}
+
+function careOnUpdate(kind: Kind, subresource: SubresourceStrategy | undefined): MetadataCare | 'placed' {
+  const own = subresource === undefined ? kind.strategy.ownMetadata?.update : subresource.ownMetadata;
+  return own ?? (isBuiltIn(kind) ? 'strict' : 'plain');
+}
+
+function careOnCreate(kind: Kind): MetadataCare {
+  return kind.strategy.ownMetadata?.create ?? (isBuiltIn(kind) ? 'strict' : 'plain');
+}
+
+function findings(next: ApiObject, kind: Kind, updateProblems: readonly FieldError[]): MetadataFindings {
+  const isStrict = careOnCreate(kind) === 'strict';
+  return {
+    asNew: () => metadataProblems(next, kind, isStrict ? OF_A_STRUCT : OF_ANY_OBJECT),
+    asChange: () => (isStrict ? [...updateProblems, ...bareFinalizers(next.metadata)] : updateProblems),
+  };
+}
+
+function isBuiltIn({ manner, custom }: Kind): boolean {
+  return manner === 'struct' && custom === undefined;
 }
 
 function wholeProblems(object: ApiObject, job: WriteJob, live?: ApiObject): FieldError[] {
@@ -78,7 +107,10 @@ function wholeProblems(object: ApiObject, job: WriteJob, live?: ApiObject): Fiel
     kind.manner === 'document'
       ? documentProblems(object, undefined, { job, rules })
       : [...bodyProblems(kind.body, kind.schema, object), ...(rules() ?? [])];
-  const isStrict = kind.manner === 'struct' && kind.strategy.bareFinalizers !== true;
+  const care = careOnCreate(kind);
+  // Who does not look at metadata is asked first, and it only counts where nothing else is wrong.
+  if (care === 'none' && ofBody.length > 0) return [...ofBody];
+  const isStrict = care === 'strict';
   const problems = metadataProblems(object, kind, isStrict ? OF_A_STRUCT : OF_ANY_OBJECT);
   append(problems, ofBody);
   return problems;

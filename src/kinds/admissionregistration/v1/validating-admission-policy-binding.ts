@@ -50,7 +50,7 @@ export const ValidatingAdmissionPolicyBinding: Kind<
   names: { categories: ['api-extensions'] },
   body: shape,
   strategy: {
-    bareFinalizers: true,
+    ownMetadata: { create: 'plain', update: 'none' },
     unconditionalUpdate: false,
     revalidatesOnUpdate: true,
     generation: specGeneration,

@@ -105,7 +105,7 @@ export const ValidatingAdmissionPolicy: Kind<
   names: { plural: 'validatingadmissionpolicies', categories: ['api-extensions'] },
   body: shape,
   strategy: {
-    bareFinalizers: true,
+    ownMetadata: { create: 'plain', update: 'none' },
     unconditionalUpdate: false,
     revalidatesOnUpdate: true,
     statusApart: true,
@@ -114,7 +114,11 @@ export const ValidatingAdmissionPolicy: Kind<
     permitValid: permitParamKind,
   },
   subresources: {
-    status: statusSubresource({ metadata: 'kept', validateUpdate: validateStatus }),
+    status: statusSubresource({
+      metadata: 'kept',
+      ownMetadata: 'plain',
+      validateUpdate: validateStatus,
+    }),
   },
   columns: [
     nameColumn,

@@ -95,8 +95,8 @@ type AnyWebhook = ValidatingWebhook & { readonly reinvocationPolicy?: string };
 
 /** Both kinds of configuration are a list of webhooks and nothing else. */
 export const webhooksStrategy: Partial<Strategy> = {
-  bareFinalizers: true,
   unconditionalUpdate: false,
+  ownMetadata: { create: 'plain', update: 'none' },
   revalidatesOnUpdate: true,
   generation: (next, live) => !deepEqual(next['webhooks'], live['webhooks']),
   validate: (object, _context, live) => webhookErrors(webhooksOf(object), live && webhooksOf(live)),

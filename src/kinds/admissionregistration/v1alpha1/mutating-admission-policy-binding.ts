@@ -58,7 +58,7 @@ export const MutatingAdmissionPolicyBinding: Kind<
   body: shape,
   ownTypes: OWN_POLICY_TYPES,
   strategy: {
-    bareFinalizers: true,
+    ownMetadata: { create: 'plain', update: 'none' },
     unconditionalUpdate: false,
     revalidatesOnUpdate: true,
     generation: specGeneration,

@@ -89,7 +89,7 @@ export const MutatingAdmissionPolicy: Kind<MutatingAdmissionPolicy, MutatingAdmi
     body: shape,
     ownTypes: OWN_POLICY_TYPES,
     strategy: {
-      bareFinalizers: true,
+      ownMetadata: { create: 'plain', update: 'none' },
       unconditionalUpdate: false,
       revalidatesOnUpdate: true,
       generation: specGeneration,

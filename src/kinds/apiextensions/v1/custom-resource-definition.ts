@@ -35,7 +35,7 @@ export const CustomResourceDefinition: Kind<
   body: shape,
   strategy: {
     nameRule: nameOfDefinition,
-    bareFinalizers: true,
+    ownMetadata: { create: 'plain', update: 'plain' },
     unconditionalUpdate: false,
     statusApart: true,
     generation: specGeneration,
@@ -51,6 +51,7 @@ export const CustomResourceDefinition: Kind<
   subresources: {
     status: statusSubresource({
       tables: false,
+      ownMetadata: 'plain',
       claimable: { except: ['metadata', 'spec'] },
       validateUpdate: validateStatus,
     }),

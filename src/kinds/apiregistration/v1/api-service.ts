@@ -91,8 +91,8 @@ export const APIService: Kind<APIService, APIServiceInput, 'Cluster', 'status'> 
   attend: attendApiServices,
   body: shape,
   strategy: {
+    ownMetadata: { create: 'plain', update: 'plain' },
     nameRule: segmentName,
-    bareFinalizers: true,
     unconditionalUpdate: false,
     revalidatesOnUpdate: true,
     statusApart: true,
@@ -100,7 +100,12 @@ export const APIService: Kind<APIService, APIServiceInput, 'Cluster', 'status'> 
     validate,
   },
   subresources: {
-    status: statusSubresource({ tables: false, metadata: 'kept', validateUpdate: validateStatus }),
+    status: statusSubresource({
+      tables: false,
+      metadata: 'kept',
+      ownMetadata: 'plain',
+      validateUpdate: validateStatus,
+    }),
   },
 });
 

@@ -97,7 +97,7 @@ export const CronJob: Kind<CronJob, CronJobInput, 'Namespaced', 'status'> = defi
       specProblems(cronJobOf(next).spec, { context, live: cronJobOf(live).spec }),
     warnings,
   },
-  subresources: { status: statusSubresource({}) },
+  subresources: { status: statusSubresource({ ownMetadata: 'none' }) },
   columns: [
     nameColumn,
     textColumn('Schedule', 'When it makes a Job, as a cron expression.', (object) => cronJobOf(object).spec.schedule),

@@ -41,7 +41,7 @@ export const Lease: Kind<Lease, LeaseInput, 'Namespaced', never> = defineBuiltIn
   ],
   body: shape,
   strategy: {
-    bareFinalizers: true,
+    ownMetadata: { create: 'plain', update: 'plain' },
     unconditionalUpdate: false,
     createOnUpdate: true,
     prepareForCreate: (draft, context) => dropDisabled(draft, undefined, context),

@@ -4,8 +4,10 @@
  */
 import { errors } from '../../../meta/errors.js';
 import { type FieldError, forbidden, invalid, notSupported } from '../../../meta/field-error.js';
+import { quote } from '../../../meta/go-text.js';
 import { readInteger, readSwitch, readTimeValue } from '../../../meta/query-values.js';
 import type { LineQuery } from '../../kind.js';
+import { NOWHERE } from './pod-spec/annotations.js';
 
 export interface StreamOptions {
   readonly stdin?: boolean;
@@ -33,7 +35,17 @@ export function execOptions(query: LineQuery): StreamOptions & { readonly comman
 
 export function forwardOptions(query: LineQuery): { readonly ports?: readonly number[] } {
   const { ports } = query;
-  return ports === undefined ? {} : { ports: ports.map((port) => readInteger(port, 32)) };
+  return ports === undefined ? {} : { ports: ports.flatMap((list) => list.split(',')).map(readPort) };
+}
+
+const MAX_PORT = 65_535n;
+
+function readPort(text: string): number {
+  const fault = (why: string) =>
+    errors.badRequest(`cannot convert to []int32: strconv.ParseUint: parsing ${quote(text)}: ${why}`);
+  if (!/^[0-9]+$/.test(text)) throw fault('invalid syntax');
+  if (BigInt(text) > MAX_PORT) throw fault('value out of range');
+  return Number(text);
 }
 
 export function proxyOptions(query: LineQuery): { readonly path?: string } {
@@ -84,7 +96,7 @@ function amountProblems({ tailLines, limitBytes, sinceSeconds, sinceTime }: LogO
   }
   if (sinceSeconds === undefined) return problems;
   if (sinceTime !== undefined) {
-    problems.push(forbidden('', 'at most one of `sinceTime` or `sinceSeconds` may be specified'));
+    problems.push(forbidden(NOWHERE, 'at most one of `sinceTime` or `sinceSeconds` may be specified'));
   } else if (sinceSeconds < 1) {
     problems.push(invalid('sinceSeconds', sinceSeconds, 'must be greater than 0'));
   }
@@ -98,7 +110,7 @@ function streamProblems({ stream, tailLines }: LogOptions, mayChoose: boolean): 
   const chosen = stream ?? 'All';
   const problems = STREAMS.includes(chosen) ? [] : [notSupported('stream', chosen, STREAMS)];
   if (tailLines !== undefined && chosen !== 'All') {
-    problems.push(forbidden('', '`tailLines` and specific `stream` are mutually exclusive for now'));
+    problems.push(forbidden(NOWHERE, '`tailLines` and specific `stream` are mutually exclusive for now'));
   }
   return problems;
 }

@@ -21,7 +21,6 @@ import type { Column } from '../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { ageColumn, firstFew, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { finalizerProblems } from '../../shared/finalizer-problems.js';
 import { objectReference } from '../../shared/types.js';
 
 const endpointConditionsShape = () => ({
@@ -166,7 +165,6 @@ const MAX_TOPOLOGY = 16;
 function validateUpdate(next: ApiObject, live: ApiObject): readonly FieldError[] {
   const { addressType } = sliceOf(next);
   return [
-    ...finalizerProblems(next),
     ...headProblems(next),
     // What was stored under older rules may stay as it is.
     ...(deepEqual(next['endpoints'], live['endpoints']) ? [] : endpointsProblems(next)),

@@ -71,6 +71,7 @@ export const Event: Kind<Event, EventInput, 'Namespaced', never> = anotherVersio
   }),
   ...eventConversion,
   strategy: {
+    ownMetadata: {},
     nameRule: subdomainName,
     validate,
     updateSteps: ['metadata', 'change'],

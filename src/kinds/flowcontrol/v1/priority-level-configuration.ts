@@ -129,7 +129,13 @@ export const PriorityLevelConfiguration: Kind<
       specs: () => bootstrapObjects(mandatoryLevel, suggestedLevels()),
     }),
   body: shape,
-  strategy: { generation: specGeneration, statusApart: true, revalidatesOnUpdate: true, validate },
+  strategy: {
+    ownMetadata: { update: 'none' },
+    generation: specGeneration,
+    statusApart: true,
+    revalidatesOnUpdate: true,
+    validate,
+  },
   subresources: { status: statusSubresource({ metadata: 'kept', validateUpdate: validateStatus }) },
 });
 

@@ -16,6 +16,7 @@ import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { requiredPointer } from '../../shared/required-pointer.js';
 import { requiredSegmentProblems } from '../reference.js';
 
@@ -80,7 +81,7 @@ function parentProblems(parent: ParentReference | undefined): FieldError[] {
 
 function validateUpdate(next: ApiObject, live: ApiObject): readonly FieldError[] {
   const parent = parentOf(next);
-  const problems = parentProblems(parent);
+  const problems = [...repeatedMetadataProblems(next), ...parentProblems(parent)];
   if (deepEqual(parent, parentOf(live))) return problems;
   const shown = parent === undefined ? null : dumpParent(parent);
   return [...problems, invalid('spec.parentRef', shown, 'field is immutable')];

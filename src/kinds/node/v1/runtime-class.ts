@@ -18,6 +18,7 @@ import { toleration } from '../../core/v1/scheduling-types.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
+import { repeatedMapsProblems } from '../../shared/repeated-metadata.js';
 import { validateResourceRequirements } from '../../shared/resources.js';
 import { roundAmounts } from '../../shared/round-amounts.js';
 import { type Toleration, validateTolerations } from '../../shared/tolerations.js';
@@ -54,6 +55,7 @@ export const RuntimeClass: Kind<RuntimeClass, RuntimeClassInput, 'Cluster', neve
   ],
   body: shape,
   strategy: {
+    ownMetadata: { create: 'plain', update: 'plain' },
     unconditionalUpdate: false,
     createOnUpdate: true,
     defaults: (draft) => roundAmounts((draft as unknown as RuntimeClass).overhead?.podFixed),
@@ -106,7 +108,7 @@ function warnings(object: ApiObject, _live: ApiObject | undefined, { dialect }: 
 }
 
 function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): FieldError[] {
-  const found = validate(next, context);
+  const found = [...repeatedMapsProblems(next), ...validate(next, context)];
   if (next['handler'] !== live['handler']) found.push(invalid('handler', next['handler'], 'field is immutable'));
   return found;
 }

@@ -91,6 +91,7 @@ export const PodDisruptionBudget: Kind<PodDisruptionBudget, PodDisruptionBudgetI
     body: shape,
     columns,
     strategy: {
+      ownMetadata: { create: 'plain', update: 'none' },
       // Only what any name must be: a segment of a path.
       nameRule: () => [],
       unconditionalUpdate: false,
@@ -100,7 +101,12 @@ export const PodDisruptionBudget: Kind<PodDisruptionBudget, PodDisruptionBudgetI
       validate: specProblems,
       validateUpdate: specProblems,
     },
-    subresources: { status: statusSubresource({ validateUpdate: statusProblems }) },
+    subresources: {
+      status: statusSubresource({
+        ownMetadata: 'none',
+        validateUpdate: statusProblems,
+      }),
+    },
   });
 
 /** No pod has it: with it the version before this one told everything from nothing, where an empty selector did not. */

@@ -15,7 +15,7 @@ import { deepEqual } from '../../../util/json.js';
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
-import { finalizerProblems } from '../../shared/finalizer-problems.js';
+import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 
 import { csiNodeColumns } from './columns.js';
 
@@ -55,10 +55,11 @@ export const CSINode: Kind<CSINode, CSINodeInput, 'Cluster', never> = defineBuil
   strategy: {
     unconditionalUpdate: false,
     deleteReturnsObject: true,
-    validate: (object) => driversProblems('spec.drivers', driversOf(object)),
+    validate: newNodeProblems,
     validateUpdate: (next, live, context) => [
       // The rules of a new object are asked by who judges updates, and once more by the rules of an update.
       ...newNodeProblems(next),
+      ...repeatedMetadataProblems(next),
       ...newNodeProblems(next),
       ...changedDriverProblems(driversOf(next), driversOf(live), context),
     ],
@@ -66,7 +67,7 @@ export const CSINode: Kind<CSINode, CSINodeInput, 'Cluster', never> = defineBuil
 });
 
 function newNodeProblems(object: ApiObject): FieldError[] {
-  return [...finalizerProblems(object), ...driversProblems('spec.drivers', driversOf(object))];
+  return driversProblems('spec.drivers', driversOf(object));
 }
 
 function driversOf(object: ApiObject): readonly CSINodeDriver[] {

@@ -18,7 +18,7 @@ import { inlineVolumeProblems } from '../../core/v1/persistent-volume/validate.j
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
-import { finalizerProblems } from '../../shared/finalizer-problems.js';
+import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { statusSubresource } from '../../shared/strategies.js';
 
 import { volumeAttachmentColumns } from './columns.js';
@@ -109,7 +109,7 @@ function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext)
   const { spec } = attachmentOf(next);
   const fixed = deepEqual(spec, attachmentOf(live).spec) ? [] : [invalid('spec', specDump(spec), 'field is immutable')];
   const asNew = attachmentProblems(next, context);
-  return [...finalizerProblems(next), ...asNew, ...asNew, ...fixed];
+  return [...repeatedMetadataProblems(next), ...asNew, ...asNew, ...fixed];
 }
 
 const ONE_SOURCE = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName';

@@ -16,6 +16,7 @@ import { type Input, type Output, type Type, type } from '../../../schema/type.j
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
 import { nameColumn, textColumn } from '../../shared/common-columns.js';
+import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { statusSubresource } from '../../shared/strategies.js';
 
 const migratedResourceShape = () => ({
@@ -94,6 +95,7 @@ export const StorageVersionMigration: Kind<StorageVersionMigration, StorageVersi
       canonicalize: dropEmptyConditions,
       validate: (object) => specProblems('spec.resource', resourceOf(object)),
       validateUpdate: (next, live) => [
+        ...repeatedMetadataProblems(next),
         ...specProblems('spec.resource', resourceOf(next)),
         ...fixedProblems(resourceOf(next), resourceOf(live)),
       ],

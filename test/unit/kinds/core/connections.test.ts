@@ -58,7 +58,7 @@ test('options that cannot be read or contradict each other', async () => {
   );
   expect(await message('stream=Stdout')).toContain('stream: Forbidden: may not be specified');
   expect((await inDefault('pods/p/portforward?ports=3000000000')).message).toBe(
-    'strconv.ParseInt: parsing "3000000000": value out of range',
+    'cannot convert to []int32: strconv.ParseUint: parsing "3000000000": value out of range',
   );
 });
 

@@ -121,7 +121,7 @@ describe('the status of a container', () => {
     const status = { containerStatuses: [{ ...ofContainer, user: { linux: { uid: 1, gid: 1 } } }] };
     const patch = cluster.api(Pod, 'default').status.patch('p', mergePatch({ status } as never));
     expect(await refusals(patch)).toEqual([
-      'status.containerStatuses[0].linux: Forbidden: cannot be set for a windows pod',
+      'status.containerStatuses[0].user.linux: Forbidden: cannot be set for a windows pod',
     ]);
   });
 });

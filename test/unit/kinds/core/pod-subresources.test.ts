@@ -168,27 +168,25 @@ describe('the status', () => {
     ],
     [
       { containerStatuses: [{ ...ofContainer, user: { linux: { uid: -1, gid: 0 } } }] },
-      'status.containerStatuses[0].linux.uid: Invalid value: -1: must be between 0 and 2147483647, inclusive',
+      'status.containerStatuses[0].user.linux.uid: Invalid value: -1: must be between 0 and 2147483647, inclusive',
     ],
   ])('%j is refused', async (status, problem) => {
     await create();
     expect(await refusals(patched(status))).toEqual([problem]);
   });
 
-  test("reports addresses that are wrong in several ways, the pod's and the host's in their own order", async () => {
+  test('reports addresses that are wrong in several ways', async () => {
     await create();
     const twice = [{ ip: '1.1.1.1' }, { ip: '1.1.1.1' }];
     const dump = (type: string) => `[]core.${type}{core.${type}{IP:"1.1.1.1"}, core.${type}{IP:"1.1.1.1"}}`;
     const families = 'may specify no more than one IP for each IP family';
     expect(await refusals(patched({ podIPs: twice, hostIP: '1.1.1.1', hostIPs: twice }))).toEqual([
       `status.podIPs: Invalid value: ${dump('PodIP')}: ${families}`,
-      'status.podIPs[1]: Duplicate value: core.PodIP{IP:"1.1.1.1"}',
-      'status.hostIPs[1]: Duplicate value: core.HostIP{IP:"1.1.1.1"}',
       `status.hostIPs: Invalid value: ${dump('HostIP')}: ${families}`,
     ]);
     expect(await refusals(patched({ podIPs: [{ ip: '1.1.1.1' }, { ip: 'x' }] }))).toEqual([
       'status.podIPs[1]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
-      'status.podIPs: Internal error: failed to check for dual stack with error:invalid IP[1]: <nil>',
+      'status.podIPs: Internal error: failed to check for dual stack with error:invalid IP[1]: x',
       `status.podIPs: Invalid value: []core.PodIP{core.PodIP{IP:"1.1.1.1"}, core.PodIP{IP:"x"}}: ${families}`,
     ]);
   });

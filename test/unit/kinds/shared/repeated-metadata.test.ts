@@ -1,13 +1,23 @@
-/** Kinds whose update rules look at the metadata of a new object once more: none of them takes a bare finalizer. */
+/** How often the rules of a kind look at metadata on an update, and whether they take bare names of finalizers. */
+import { mergePatch } from 'orchplane';
 import {
   ClusterRole,
+  ConfigMap,
   CSINode,
   CSIStorageCapacity,
+  Endpoints,
+  Lease,
   Node,
   PersistentVolume,
   PersistentVolumeClaim,
+  Pod,
+  PodDisruptionBudget,
+  PodTemplate,
+  ResourceQuota,
   RoleBinding,
+  RuntimeClass,
   StorageClass,
+  ValidatingWebhookConfiguration,
   VolumeAttachment,
   VolumeAttributesClass,
 } from 'orchplane/kinds';
@@ -26,20 +36,43 @@ interface AnyApi {
 const accessModes = ['ReadWriteOnce'];
 
 test.each([
-  [Node, {}, 1],
+  [Node, {}, 2],
   [PersistentVolume, { spec: { capacity: { storage: '1' }, accessModes, hostPath: { path: '/a' } } }, 2],
-  [PersistentVolumeClaim, { spec: { accessModes, resources: { requests: { storage: '1' } } } }, 2],
-  [ClusterRole, {}, 2],
-  [RoleBinding, { roleRef: { kind: 'Role', name: 'r' } }, 2],
-  [StorageClass, { provisioner: 'p' }, 1],
-  [VolumeAttributesClass, { driverName: 'd', parameters: { k: 'v' } }, 2],
-  [CSIStorageCapacity, { storageClassName: 's' }, 1],
+  [PersistentVolumeClaim, { spec: { accessModes, resources: { requests: { storage: '1' } } } }, 3],
+  [ClusterRole, {}, 3],
+  [RoleBinding, { roleRef: { kind: 'Role', name: 'r' } }, 3],
+  [StorageClass, { provisioner: 'p' }, 2],
+  [VolumeAttributesClass, { driverName: 'd', parameters: { k: 'v' } }, 3],
+  [CSIStorageCapacity, { storageClassName: 's' }, 2],
+  [ConfigMap, {}, 2],
+  [ResourceQuota, {}, 1],
+  [PodTemplate, { template: { spec: { containers: [{ name: 'c', image: 'i' }] } } }, 1],
+  [Endpoints, {}, 2],
   [CSINode, { spec: { drivers: [] } }, 2],
-  [VolumeAttachment, { spec: { attacher: 'a', nodeName: 'n', source: { persistentVolumeName: 'v' } } }, 1],
+  [VolumeAttachment, { spec: { attacher: 'a', nodeName: 'n', source: { persistentVolumeName: 'v' } } }, 2],
 ])('$kind refuses a bare finalizer on update', async (kind, body, times) => {
   const cluster = testCluster({ featureGates: { VolumeAttributesClass: true }, runtimeConfig: 'api/all=true' });
   const objects = cluster.api(kind as never) as unknown as AnyApi;
   const first = await objects.create({ metadata: { name: 'a' }, ...body });
   const update = objects.update({ ...first, metadata: { ...first.metadata, finalizers: ['bare'] } });
   expect(await refusals(update)).toEqual(Array.from({ length: times }, () => BARE));
+});
+
+test.each([
+  [Lease, {}],
+  [PodDisruptionBudget, {}],
+  [RuntimeClass, { handler: 'h' }],
+  [ValidatingWebhookConfiguration, {}],
+])('$kind takes a bare finalizer', async (kind, body) => {
+  const objects = testCluster().api(kind as never) as unknown as AnyApi;
+  const first = await objects.create({ metadata: { name: 'a', finalizers: ['bare'] }, ...body });
+  const again = await objects.update({ ...first, metadata: { ...first.metadata, finalizers: ['bare', 'other'] } });
+  expect(again).toMatchObject({ metadata: { finalizers: ['bare', 'other'] } });
+});
+
+test('reports of an object are judged as well', async () => {
+  const pods = testCluster().api(Pod);
+  await pods.create({ metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
+  const patch = mergePatch({ metadata: { finalizers: ['bare'] } });
+  expect(await refusals(pods.status.patch('p', patch as never))).toEqual([BARE]);
 });

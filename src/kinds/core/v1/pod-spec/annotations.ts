@@ -15,6 +15,9 @@ export function appArmorPrefix(dialect: Dialect): string {
   return dialect.subkey('container.apparmor.security.beta', '');
 }
 
+/** The path of problems that concern no field: how the reference server prints one without a name. */
+export const NOWHERE = '[]';
+
 /** Set on pods that a node made by itself. */
 export function mirrorKey(dialect: Dialect): string {
   return dialect.key('config.mirror');

@@ -37,7 +37,7 @@ const GATED: Readonly<Record<string, Gated>> = {
     ({ lifecycle }) => lifecycle?.stopSignal !== undefined,
     (container) => {
       const { lifecycle } = container;
-      if (lifecycle === undefined) return;
+      if (lifecycle?.stopSignal === undefined) return;
       delete lifecycle.stopSignal;
       if (lifecycle.postStart === undefined && lifecycle.preStop === undefined) delete container.lifecycle;
     },

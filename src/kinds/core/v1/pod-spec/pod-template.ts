@@ -12,6 +12,7 @@ import { podAnnotationsProblems } from './annotations.js';
 import { podSpecDefaults } from './defaults.js';
 import { dropDisabledPodFields } from './gates.js';
 import type { PodSpec, PodTemplateSpec } from './pod-spec.js';
+import { profileMatchProblems } from './profile-match.js';
 import { type PodRules, podSpecProblems } from './validate.js';
 import { podSpecWarnings } from './warnings.js';
 
@@ -38,6 +39,9 @@ export function podTemplateProblems(path: string, template: PodTemplateSpec, abo
     ...annotationErrors(annotations, annotationsAt),
     ...podAnnotationsProblems(annotationsAt, annotations, { spec, dialect }),
     ...specProblems(childPath(path, 'spec'), spec, about),
+    ...(metadata?.annotations === undefined
+      ? []
+      : profileMatchProblems(childPath(path, 'spec'), spec, { annotations, dialect })),
     ...((spec.ephemeralContainers ?? []).length === 0
       ? []
       : [forbidden(ephemeral, 'ephemeral containers not allowed in pod template')]),

@@ -45,9 +45,9 @@ export function nfsProblems(path: string, { server, path: exported }: NFSVolumeS
   return found;
 }
 
-/** Names of targets and initiators begin with the authority that gave them, and each has its own form. */
+/** Names of targets and initiators begin with the authority that gave them, and each has its own form, the first anywhere. */
 const ISCSI_FORMS: readonly (readonly [prefix: string, form: RegExp])[] = [
-  ['iqn', /^iqn\.\d{4}-\d{2}\.[a-zA-Z0-9.-]+:[^,;*&$| \t\n\f\r]+$/],
+  ['iqn', /iqn\.\d{4}-\d{2}\.[a-zA-Z0-9.-]+:[^,;*&$| \t\n\f\r]+$/],
   ['eui', /^eui.[0-9a-zA-Z]{16}$/],
   ['naa', /^naa.[0-9a-zA-Z]{32}$/],
 ];

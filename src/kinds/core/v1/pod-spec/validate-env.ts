@@ -7,6 +7,7 @@ import {
   configMapKeyProblems,
   dnsSubdomainProblems,
   envVarNameProblems,
+  maskTrailingDash,
   relaxedEnvVarNameProblems,
 } from '../../../../meta/names.js';
 import type { FeatureGates } from '../../../feature-gates.js';
@@ -90,7 +91,8 @@ function keyRefProblems(path: string, { name = '', key }: { name?: string; key: 
 
 function sourceNameProblems(path: string, name = ''): FieldError[] {
   if (name === '') return [required(path)];
-  return dnsSubdomainProblems(name).map((problem) => invalid(path, name, problem));
+  // Judged like the beginning of a name: a dash may end it.
+  return dnsSubdomainProblems(maskTrailingDash(name)).map((problem) => invalid(path, name, problem));
 }
 
 function countProblems(path: string, sources: number, none: string): FieldError[] {

@@ -22,6 +22,7 @@ import {
   qualifiedNameProblems,
 } from '../../../../meta/names.js';
 import type { TopologySpreadConstraint } from './affinity.js';
+import { NOWHERE } from './annotations.js';
 import type { HostAlias, PodDNSConfig, PodResourceClaim, PodSchedulingGate, PodSpec } from './pod-spec.js';
 import type { PodRules } from './rules.js';
 
@@ -134,16 +135,19 @@ function dnsConfigProblems(path: string, config: PodDNSConfig, about: PodRules):
 
 const RELAXED_LABEL = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
 const RELAXED_NAME = `${RELAXED_LABEL}(\\.${RELAXED_LABEL})*`;
+/** The one that is reported, which knows of no underscores. */
+const SHOWN_LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+const SHOWN_NAME = `${SHOWN_LABEL}(\\.${SHOWN_LABEL})*`;
 const MAX_NAME = 253;
 
 /** A single dot stands for no search at all, and underscores are let through. */
 function relaxedSearchProblems(search: string, name: string): readonly string[] {
   if (search === '.') return [];
   const what =
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character";
   return [
     ...(name.length > MAX_NAME ? [lengthMessage(MAX_NAME)] : []),
-    ...(new RegExp(`^${RELAXED_NAME}$`).test(name) ? [] : [patternMessage(what, RELAXED_NAME, ['example.com'])]),
+    ...(new RegExp(`^${RELAXED_NAME}$`).test(name) ? [] : [patternMessage(what, SHOWN_NAME, ['example.com'])]),
   ];
 }
 
@@ -165,7 +169,12 @@ function ipProblems(path: string, ip: string): FieldError[] {
   return validIpProblems(ip).map((problem) => invalid(path, ip, problem));
 }
 
-export function resourceClaimsProblems(path: string, claims: readonly PodResourceClaim[]): FieldError[] {
+export function resourceClaimsProblems(
+  path: string,
+  claims: readonly PodResourceClaim[],
+  { isStatic = false }: PodRules,
+): FieldError[] {
+  if (isStatic) return claims.map(() => forbidden(NOWHERE, 'static pods do not support resource claims'));
   const names = new Set<string>();
   return claims.flatMap((claim, index) => {
     const at = keyPath(path, index);

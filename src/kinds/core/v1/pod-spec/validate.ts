@@ -43,7 +43,7 @@ export function podSpecProblems(path: string, spec: PodSpec, about: PodRules): F
   const ofContainers = containerRules(spec, known, about);
   return [
     ...problems,
-    ...resourceClaimsProblems(at('resourceClaims'), resourceClaims),
+    ...resourceClaimsProblems(at('resourceClaims'), resourceClaims, about),
     ...containersProblems(at('containers'), spec, ofContainers),
     ...initContainersProblems(at('initContainers'), spec, ofContainers),
     ...ephemeralContainersProblems(at('ephemeralContainers'), spec, ofContainers),

@@ -27,12 +27,11 @@ export function containerStatusesProblems({ spec, status }: Pod): FieldError[] {
   ];
 }
 
-/** The reference server leaves `user` out of these paths. */
 function usersProblems(path: string, statuses: readonly ContainerStatus[], windows: boolean): FieldError[] {
   return statuses.flatMap(({ user }, index) => {
     const linux = user?.linux;
     if (linux === undefined) return [];
-    const at = childPath(keyPath(path, index), 'linux');
+    const at = childPath(keyPath(path, index), 'user.linux');
     if (windows) return [forbidden(at, 'cannot be set for a windows pod')];
     const { uid, gid, supplementalGroups = [] } = linux;
     return [

@@ -7,7 +7,8 @@ import { quote } from '../../../../meta/go-text.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { copyJson, deepEqual } from '../../../../util/json.js';
 import type { SubresourceStrategy, WriteContext } from '../../../kind.js';
-import { mirrorKey } from '../pod-spec/annotations.js';
+import { mirrorKey, NOWHERE } from '../pod-spec/annotations.js';
+import { dropDisabledPodFields } from '../pod-spec/gates.js';
 import type { PodSpec } from '../pod-spec/pod-spec.js';
 import { diffText } from './diff/index.js';
 import { keepAllBut } from './keep-live.js';
@@ -18,22 +19,22 @@ import { annotationsUpdateProblems, restore } from './validate-update.js';
 export const ephemeralContainersSubresource: SubresourceStrategy = Object.freeze({
   verbs: ['get', 'update', 'patch'] as const,
   tables: false,
-  claimable: { only: ['spec.ephemeralContainers'] },
   prepareForUpdate,
   validateUpdate,
 });
 
-function prepareForUpdate(draft: DraftObject, live: ApiObject): void {
+function prepareForUpdate(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {
   const asked = draft['spec'] as PodSpec;
   const spec = copyJson(live['spec']) as PodSpec;
   restore(spec, asked, 'ephemeralContainers');
   keepAllBut(draft, live, spec);
+  dropDisabledPodFields(spec, live['spec'] as PodSpec, features);
 }
 
 function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): readonly FieldError[] {
   const [pod, before] = [next as unknown as Pod, live as unknown as Pod];
   if (Object.hasOwn(before.metadata.annotations ?? {}, mirrorKey(context.dialect))) {
-    return [forbidden('', 'static pods do not support ephemeral containers')];
+    return [forbidden(NOWHERE, 'static pods do not support ephemeral containers')];
   }
   const path = 'spec.ephemeralContainers';
   const now = new Map((pod.spec.ephemeralContainers ?? []).map((container) => [container.name, container]));

@@ -3,6 +3,7 @@
  */
 import * as z from 'zod';
 import { errors, failure } from '../../../../meta/errors.js';
+import { invalid } from '../../../../meta/field-error.js';
 import { selectsLabels } from '../../../../meta/labels.js';
 import type { DraftObject } from '../../../../meta/object.js';
 import type { Status } from '../../../../meta/status.js';
@@ -62,6 +63,7 @@ export function evictPod(body: DraftObject, context: PowerContext): MaybePromise
   const { metadata, deleteOptions: options = {} } = body as unknown as Eviction;
   const name = context.request.name ?? '';
   if (metadata.name !== name) throw errors.badRequest('name in URL does not match name in Eviction object');
+  refuseUnread(name, options);
   const dryRun = checkedDryRun(options, context);
   const live = context.objects.get({ ...PODS, namespace: context.namespace, name });
   if (live === undefined) throw errors.notFound(PODS, name);
@@ -71,6 +73,17 @@ export function evictPod(body: DraftObject, context: PowerContext): MaybePromise
     if (budget !== undefined && !mayGoUnhealthy(pod, budget)) spend(pod, budget, { context, dryRun });
   }
   return chain(deletePod(name, options, { context, dryRun }), () => SUCCESS);
+}
+
+/** What cannot be read is not evicted. */
+function refuseUnread(
+  name: string,
+  { ignoreStoreReadErrorWithClusterBreakingPotential: unread }: EvictionDeleteOptions,
+) {
+  if (unread !== true) return;
+  const detail = 'can not be set for pod eviction, try after removing the option';
+  const path = 'deleteOptions.ignoreStoreReadErrorWithClusterBreakingPotential';
+  throw errors.invalid({ group: 'policy', kind: 'Eviction' }, name, [invalid(path, true, detail)]);
 }
 
 /** The request and the options may both ask for a dry run, and must agree. */

@@ -3,14 +3,16 @@
  */
 import { Quantity } from '../../../../meta/quantity.js';
 import { own } from '../../../../util/json.js';
+import type { FeatureGates } from '../../../feature-gates.js';
 import type { PodSpec } from '../pod-spec/pod-spec.js';
 import type { PodStatus } from './status.js';
 
 const COUNTED = ['cpu', 'memory'];
 
-export function qosClassOf(spec: PodSpec): NonNullable<PodStatus['qosClass']> {
+/** What is asked for all containers together counts where that is known. */
+export function qosClassOf(spec: PodSpec, features: FeatureGates): NonNullable<PodStatus['qosClass']> {
   const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
-  const shared = spec.resources;
+  const shared = features.enabled('PodLevelResources') ? spec.resources : undefined;
   const lists = shared?.requests !== undefined || shared?.limits !== undefined ? [shared] : containers.map(resourcesOf);
   const asked = lists.some(({ requests = {}, limits = {} }) =>
     COUNTED.some((name) => isPositive(requests, name) || isPositive(limits, name)),

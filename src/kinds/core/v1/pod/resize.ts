@@ -7,8 +7,9 @@ import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { Quantity } from '../../../../meta/quantity.js';
 import { copyJson, deepEqual, own } from '../../../../util/json.js';
 import type { SubresourceStrategy, WriteContext } from '../../../kind.js';
-import { mirrorKey } from '../pod-spec/annotations.js';
+import { mirrorKey, NOWHERE } from '../pod-spec/annotations.js';
 import type { Container, ResourceRequirements } from '../pod-spec/container.js';
+import { dropDisabledPodFields } from '../pod-spec/gates.js';
 import type { PodSpec } from '../pod-spec/pod-spec.js';
 import { keepAllBut } from './keep-live.js';
 import type { Pod } from './pod.js';
@@ -17,59 +18,79 @@ import { podProblems } from './validate-pod.js';
 import { restore } from './validate-update.js';
 
 export const resizeSubresource: SubresourceStrategy = Object.freeze({
+  // Who writes here owns what was sent, even if it is not taken over.
   verbs: ['get', 'update', 'patch'] as const,
   tables: false,
-  claimable: {
-    only: [
-      'spec.containers.*.resources',
-      'spec.containers.*.resizePolicy',
-      'spec.initContainers.*.resources',
-      'spec.initContainers.*.resizePolicy',
-    ],
-  },
   prepareForUpdate,
   validateUpdate,
 });
 
 const LISTS = ['containers', 'initContainers'] as const;
 
-/** Only resources and what happens when they change are taken over, container by container. */
-function prepareForUpdate(draft: DraftObject, live: ApiObject): void {
-  const asked = draft['spec'] as PodSpec;
-  const spec = copyJson(live['spec']) as PodSpec;
-  for (const list of LISTS) {
-    const wanted = new Map((asked[list] ?? []).map((container) => [container.name, container]));
-    for (const container of spec[list] ?? []) {
-      const next = wanted.get(container.name);
-      if (next === undefined) continue;
-      container.resources = next.resources;
-      restore(container, next, 'resizePolicy');
+/**
+ * Only resources and what happens when they change are taken over, container by container. With more or fewer containers
+ * all is left as it was sent, and with others in their places those lists are: the rules will refuse them.
+ */
+function prepareForUpdate(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {
+  const [asked, before] = [draft['spec'] as PodSpec, live['spec'] as PodSpec];
+  if (LISTS.every((list) => (asked[list] ?? []).length === (before[list] ?? []).length)) {
+    const spec = copyJson(before) as PodSpec;
+    for (const list of LISTS) {
+      const wanted = asked[list] ?? [];
+      if (!sameNames(wanted, before[list] ?? [])) spec[list] = wanted;
+      else for (const [index, container] of (spec[list] ?? []).entries()) takeResources(container, wanted[index]);
     }
+    keepAllBut(draft, live, spec);
   }
-  keepAllBut(draft, live, spec);
+  dropDisabledPodFields(draft['spec'] as PodSpec, before, features);
+}
+
+function sameNames(wanted: readonly Container[], live: readonly Container[]): boolean {
+  return wanted.every(({ name }, index) => live[index]?.name === name);
+}
+
+function takeResources(container: Container, wanted: Container | undefined): void {
+  if (wanted === undefined) return;
+  container.resources = wanted.resources;
+  restore(container, wanted, 'resizePolicy');
 }
 
 function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): readonly FieldError[] {
   const [pod, before] = [next as unknown as Pod, live as unknown as Pod];
-  const refusal = whyNever(before, context);
-  if (refusal !== undefined) return [forbidden('', refusal)];
+  const refusal = whyNever(pod, before, context);
+  if (refusal !== undefined) return [forbidden(NOWHERE, refusal)];
   const problems = podProblems(pod, context, before);
-  const qosClass = before.status.qosClass ?? qosClassOf(before.spec);
-  if (qosClass !== qosClassOf(pod.spec)) {
+  const qosClass = before.status.qosClass ?? qosClassOf(before.spec, context.features);
+  if (qosClass !== qosClassOf(pod.spec, context.features)) {
     problems.push(invalid('spec', pod.status.qosClass ?? '', 'Pod QOS Class may not change as a result of resizing'));
   }
   if (!runsWhereResizable(before)) {
     problems.push(forbidden('spec', 'Pod running on node without support for resize'));
   }
-  return [...problems, ...containersProblems(pod.spec, before.spec)];
+  const misplaced = LISTS.flatMap((list) => orderProblems(list, pod.spec[list] ?? [], before.spec[list] ?? []));
+  return [...problems, ...(misplaced.length > 0 ? misplaced : containersProblems(pod.spec, before.spec))];
+}
+
+/** Containers are compared place by place: with others there, nothing more can be said. */
+function orderProblems(list: string, next: readonly Container[], live: readonly Container[]): FieldError[] {
+  const path = `spec.${list}`;
+  if (next.length !== live.length) return [forbidden(path, `${list} may not be added or removed on resize`)];
+  return live.flatMap(({ name }, index) => {
+    if (next[index]?.name === name) return [];
+    const at = childPath(keyPath(path, index), 'name');
+    return [forbidden(at, `${list} may not be renamed or reordered on resize`)];
+  });
 }
 
 /** Why the pod cannot be resized, whatever is asked. */
-function whyNever({ metadata, spec }: Pod, { dialect }: WriteContext): string | undefined {
-  const { requests, limits } = spec.resources ?? {};
-  if (requests !== undefined || limits !== undefined) return 'pods with pod-level resources cannot be resized';
+function whyNever(next: Pod, { metadata, spec }: Pod, { dialect }: WriteContext): string | undefined {
+  if (sharesResources(next.spec) || sharesResources(spec)) return 'pods with pod-level resources cannot be resized';
   if (Object.hasOwn(metadata.annotations ?? {}, mirrorKey(dialect))) return 'static pods cannot be resized';
   return spec.os?.name === 'windows' ? 'windows pods cannot be resized' : undefined;
+}
+
+function sharesResources({ resources: { requests = {}, limits = {} } = {} }: PodSpec): boolean {
+  return Object.keys(requests).length + Object.keys(limits).length > 0;
 }
 
 /** A node that can do it reports the resources of what runs. */

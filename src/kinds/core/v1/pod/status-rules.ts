@@ -4,7 +4,7 @@
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, duplicate, fieldError, forbidden, invalid, keyPath } from '../../../../meta/field-error.js';
 import { quote, verbatim } from '../../../../meta/go-text.js';
-import { isDualStack, parseIpSloppy, validIpProblems } from '../../../../meta/ip.js';
+import { ipWarnings, isDualStack, parseIpSloppy, validIpProblems } from '../../../../meta/ip.js';
 import { dnsSubdomainProblems, qualifiedNameProblems } from '../../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import type { SubresourceStrategy, WriteContext } from '../../../kind.js';
@@ -19,6 +19,7 @@ export const podStatusSubresource: SubresourceStrategy = statusSubresource({
   claimable: { except: ['spec', 'metadata.deletionTimestamp', 'metadata.ownerReferences'] },
   prepare,
   validateUpdate,
+  warnings,
 });
 
 function prepare(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {
@@ -62,8 +63,8 @@ function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext)
       : [invalid('status.qosClass', status.qosClass ?? '', 'field is immutable')]),
     ...containersProblems(pod, before),
     ...claimsProblems(pod),
-    ...podIpsProblems(status),
-    ...hostIpsProblems(status),
+    ...podIpsProblems(status, before.status),
+    ...hostIpsProblems(status, before.status),
     ...containerStatusesProblems(pod),
   ];
 }
@@ -132,61 +133,55 @@ function claimsProblems({ spec, status }: Pod): FieldError[] {
   });
 }
 
-function podIpsProblems({ podIPs = [] }: PodStatus): FieldError[] {
-  const path = 'status.podIPs';
-  const problems = podIPs.flatMap(({ ip }, index) =>
-    validIpProblems(ip).map((problem) => invalid(keyPath(path, index), ip, problem)),
-  );
-  if (podIPs.length < 2) return problems;
-  return [
-    ...problems,
-    ...onePerFamilyProblems(path, podIPs, 'core.PodIP'),
-    ...repeatedIpProblems(path, podIPs, 'core.PodIP'),
-  ];
+function podIpsProblems({ podIPs = [] }: PodStatus, live: PodStatus): FieldError[] {
+  return addressesProblems('status.podIPs', podIPs, { live: live.podIPs, goType: 'core.PodIP' });
 }
 
-function hostIpsProblems({ hostIP, hostIPs = [] }: PodStatus): FieldError[] {
+function hostIpsProblems({ hostIP = '', hostIPs = [] }: PodStatus, live: PodStatus): FieldError[] {
   if (hostIPs.length === 0) return [];
   const path = 'status.hostIPs';
   const first = hostIPs[0]?.ip ?? '';
-  const problems =
-    first === hostIP ? [] : [invalid(childPath(keyPath(path, 0), 'ip'), first, 'must be equal to `hostIP`')];
-  const ofIps = hostIPs.flatMap(({ ip }, index) =>
-    validIpProblems(ip).map((problem) => invalid(keyPath(path, index), ip, problem)),
-  );
-  if (hostIPs.length < 2) return [...problems, ...ofIps];
-  // The other way round than for the pod's own addresses.
   return [
-    ...problems,
-    ...ofIps,
-    ...repeatedIpProblems(path, hostIPs, 'core.HostIP'),
-    ...onePerFamilyProblems(path, hostIPs, 'core.HostIP'),
+    ...(first === hostIP ? [] : [invalid(childPath(keyPath(path, 0), 'ip'), first, 'must be equal to `hostIP`')]),
+    ...addressesProblems(path, hostIPs, { live: live.hostIPs, goType: 'core.HostIP' }),
   ];
 }
 
-type Addresses = readonly { readonly ip: string }[];
+type Addresses = readonly { readonly ip?: string }[];
 
-function dumpIp(goType: string, ip: string): string {
-  return `${goType}{IP:${quote(ip)}}`;
+/** What was let in once may stay, whatever it is. */
+function addressesProblems(
+  path: string,
+  ips: Addresses,
+  { live = [], goType }: { readonly live: Addresses | undefined; readonly goType: string },
+): FieldError[] {
+  const texts = ips.map(({ ip = '' }) => ip);
+  const known = new Set(live.map(({ ip = '' }) => ip));
+  const problems = texts.flatMap((ip, index) =>
+    known.has(ip) ? [] : validIpProblems(ip).map((problem) => invalid(keyPath(path, index), ip, problem)),
+  );
+  return texts.length < 2 ? problems : [...problems, ...onePerFamilyProblems(path, texts, goType)];
 }
 
-function repeatedIpProblems(path: string, ips: Addresses, goType: string): FieldError[] {
-  return ips.flatMap(({ ip }, index) => {
-    const isRepeated = ips.findIndex((other) => other.ip === ip) < index;
-    return isRepeated ? [duplicate(keyPath(path, index), verbatim(dumpIp(goType, ip)))] : [];
-  });
-}
-
-function onePerFamilyProblems(path: string, ips: Addresses, goType: string): FieldError[] {
-  const families = ips.map(({ ip }) => parseIpSloppy(ip)?.family);
+function onePerFamilyProblems(path: string, ips: readonly string[], goType: string): FieldError[] {
+  const families = ips.map((ip) => parseIpSloppy(ip)?.family);
   const known = families.flatMap((family) => (family === undefined ? [] : [family]));
   const bad = families.indexOf(undefined);
   const problems: FieldError[] = [];
   if (bad >= 0) {
-    const detail = `failed to check for dual stack with error:invalid IP[${bad}]: <nil>`;
+    const detail = `failed to check for dual stack with error:invalid IP[${bad}]: ${ips[bad]}`;
     problems.push(fieldError('internal', path, { detail }));
   }
   if (bad < 0 && isDualStack(known) && ips.length === 2) return problems;
-  const dump = verbatim(`[]${goType}{${ips.map(({ ip }) => dumpIp(goType, ip)).join(', ')}}`);
+  const dump = verbatim(`[]${goType}{${ips.map((ip) => `${goType}{IP:${quote(ip)}}`).join(', ')}}`);
   return [...problems, invalid(path, dump, 'may specify no more than one IP for each IP family')];
+}
+
+/** Of addresses that other programs may read otherwise. */
+function warnings(object: ApiObject): string[] {
+  const { podIPs = [], hostIPs = [] } = (object as unknown as Pod).status;
+  return [
+    ...podIPs.flatMap(({ ip }, index) => ipWarnings(childPath(keyPath('status.podIPs', index), 'ip'), ip ?? '')),
+    ...hostIPs.flatMap(({ ip }, index) => ipWarnings(childPath(keyPath('status.hostIPs', index), 'ip'), ip ?? '')),
+  ];
 }

@@ -6,15 +6,16 @@ import { forbidden } from '../../../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import type { Strategy, WriteContext } from '../../../kind.js';
 import { withLabelKeys } from '../../../shared/node-selector.js';
+import { roundAmounts } from '../../../shared/round-amounts.js';
 import { keepLive, specGeneration } from '../../../shared/strategies.js';
 import type { PodAffinityTerm } from '../pod-spec/affinity.js';
 import { podOnlyDefaults, podSpecDefaults } from '../pod-spec/defaults.js';
 import { dropDisabledPodFields } from '../pod-spec/gates.js';
 import type { PodSpec } from '../pod-spec/pod-spec.js';
-import { syncAppArmor } from './app-armor.js';
+import { profileMatchProblems } from '../pod-spec/profile-match.js';
+import { appArmorSyncWarnings, syncAppArmor } from './app-armor.js';
 import { conditionSet } from './conditions.js';
 import type { Pod } from './pod.js';
-import { profileMatchProblems } from './profile-match.js';
 import { qosClassOf } from './qos.js';
 import { podSelectableFields } from './selectable-fields.js';
 import type { PodStatus } from './status.js';
@@ -31,6 +32,7 @@ export const podStrategy: Partial<Strategy> = {
   prepareForUpdate,
   validate,
   validateUpdate: podUpdateProblems,
+  preparationWarnings: appArmorSyncWarnings,
   warnings: podWarnings,
   selectableFields: podSelectableFields,
   unknownFieldLabel: (field) => `field label not supported: ${field}`,
@@ -44,7 +46,20 @@ function defaults(draft: DraftObject): void {
     podSpecDefaults(spec);
     podOnlyDefaults(spec);
   }
-  if (status !== undefined) alignIps(status);
+  if (status === undefined) return;
+  alignIps(status);
+  roundReported(status);
+}
+
+/** Amounts have no parts finer than a thousandth, reported ones included. */
+function roundReported({ initContainerStatuses, containerStatuses, ephemeralContainerStatuses }: PodStatus): void {
+  for (const list of [initContainerStatuses, containerStatuses, ephemeralContainerStatuses]) {
+    for (const { allocatedResources, resources } of list ?? []) {
+      roundAmounts(allocatedResources);
+      roundAmounts(resources?.limits);
+      roundAmounts(resources?.requests);
+    }
+  }
 }
 
 /** The first of several addresses stands alone as well, and that one counts when they differ. */
@@ -58,7 +73,7 @@ function alignIps(status: PodStatus): void {
 
 function prepareForCreate(draft: DraftObject, { dialect, features, now }: WriteContext): void {
   const pod = draft as unknown as Pod;
-  pod.status = { phase: 'Pending', qosClass: qosClassOf(pod.spec) };
+  pod.status = { phase: 'Pending', qosClass: qosClassOf(pod.spec, features) };
   dropDisabledPodFields(pod.spec, undefined, features);
   if ((pod.spec.schedulingGates ?? []).length > 0) {
     conditionSet(pod.status, {
@@ -103,7 +118,10 @@ function validate(object: ApiObject, context: WriteContext): readonly FieldError
     ...(schedulingGates.length > 0 && nodeName !== undefined
       ? [forbidden('spec.nodeName', 'cannot be set until all schedulingGates have been cleared')]
       : []),
-    ...profileMatchProblems(pod, context.dialect),
+    ...profileMatchProblems('spec', pod.spec, {
+      annotations: pod.metadata.annotations,
+      dialect: context.dialect,
+    }),
   ];
 }
 

@@ -113,7 +113,9 @@ function gatesProblems(
   live: readonly PodSchedulingGate[],
 ): FieldError[] {
   const known = new Set(live.map(({ name }) => name));
-  return gates.flatMap(({ name }, index) => {
+  // Of several with one name the last is reported.
+  const added = new Map(gates.map(({ name }, index) => [name, index]));
+  return [...added].flatMap(([name, index]) => {
     if (known.has(name)) return [];
     const detail = `only deletion is allowed, but found new scheduling gate '${name}'`;
     return [forbidden(childPath(keyPath(path, index), 'name'), detail)];

@@ -5,7 +5,6 @@ import type { ApiObject } from '../../../../meta/object.js';
 import type { WriteContext } from '../../../kind.js';
 import { podNameWarnings } from '../../../shared/pod-name-warnings.js';
 import { podSpecWarnings } from '../pod-spec/warnings.js';
-import { appArmorSyncWarnings } from './app-armor.js';
 import type { Pod } from './pod.js';
 
 export function podWarnings(object: ApiObject, live: ApiObject | undefined, { dialect }: WriteContext): string[] {
@@ -13,7 +12,6 @@ export function podWarnings(object: ApiObject, live: ApiObject | undefined, { di
   const { spec, metadata } = object as unknown as Pod;
   return [
     ...podNameWarnings(object, live, "the Pod's hostname"),
-    ...appArmorSyncWarnings(object),
     ...podSpecWarnings('', spec, { annotations: metadata.annotations ?? {}, dialect }),
   ];
 }

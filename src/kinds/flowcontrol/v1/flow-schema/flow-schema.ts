@@ -52,6 +52,7 @@ export const FlowSchema: Kind<FlowSchema, FlowSchemaInput, 'Cluster', 'status'> 
   },
   body: flowSchemaShape,
   strategy: {
+    ownMetadata: { update: 'none' },
     generation: specGeneration,
     statusApart: true,
     revalidatesOnUpdate: true,

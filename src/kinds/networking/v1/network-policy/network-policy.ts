@@ -9,6 +9,7 @@ import type { Input, Output } from '../../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind } from '../../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../../shared/common-columns.js';
+import { repeatedMetadataProblems } from '../../../shared/repeated-metadata.js';
 import { specGeneration } from '../../../shared/strategies.js';
 import { networkPolicySpec } from './schema.js';
 import { networkPolicyProblems, networkPolicyWarnings } from './validate.js';
@@ -29,7 +30,7 @@ export const NetworkPolicy: Kind<NetworkPolicy, NetworkPolicyInput, 'Namespaced'
     generation: specGeneration,
     defaults: defaultPolicyTypes,
     validate: (object) => networkPolicyProblems(specOf(object)),
-    validateUpdate: (next) => networkPolicyProblems(specOf(next)),
+    validateUpdate: (next) => [...repeatedMetadataProblems(next), ...networkPolicyProblems(specOf(next))],
     warnings: (object) => networkPolicyWarnings(specOf(object)),
   },
   columns: [

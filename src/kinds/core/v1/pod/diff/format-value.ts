@@ -58,10 +58,27 @@ export function formatValue(value: GoValue, options: FormatOptions): TextNode {
 function ownText({ type, target, scalar }: GoValue): string | undefined {
   if (type.kind === 'string' && type.name === 'core.ResourceName') return String(scalar);
   const struct = type.kind === 'pointer' ? type.of : type;
+  if (type.kind === 'pointer' && struct.kind === 'quantity' && target) return String(target.scalar);
+  if (type.kind === 'pointer' && struct.kind === 'struct' && struct.name === 'v1.LabelSelector' && target) {
+    return selectorText(target);
+  }
   if (struct.kind !== 'struct' || struct.name !== 'core.PersistentVolumeClaimTemplate' || target === null)
     return undefined;
   // A claim template speaks with the voice of its metadata, of which the beginning is all that is ever shown.
   return '&ObjectMeta{Name:,GenerateName:,Namespace:,SelfLink:,UID:,ResourceVersion:,Generation:0,}';
+}
+
+/** `&LabelSelector{MatchLabels:…}`. */
+function selectorText({ items }: GoValue): string {
+  const [labels, expressions] = items ?? [];
+  const pairs = [...(labels?.entries ?? [])].map(([key, value]) => `${key}: ${value.scalar},`);
+  const requirements = (expressions?.items ?? []).map((requirement) => {
+    const [key, operator, values] = requirement.items ?? [];
+    const all = (values?.items ?? []).map(({ scalar }) => scalar).join(' ');
+    return `LabelSelectorRequirement{Key:${key?.scalar},Operator:${operator?.scalar},Values:[${all}],},`;
+  });
+  const [matchLabels, matchExpressions] = [`map[string]string{${pairs.join('')}}`, requirements.join('')];
+  return `&LabelSelector{MatchLabels:${matchLabels},MatchExpressions:[]LabelSelectorRequirement{${matchExpressions}},}`;
 }
 
 function formatStruct({ type, items }: GoValue, options: FormatOptions): TextNode {

@@ -119,7 +119,7 @@ const STRUCTS: Readonly<Record<string, string>> = {
   DownwardAPIVolumeSource: 'Items:[]DownwardAPIVolumeFile DefaultMode:*int32',
   DownwardAPIVolumeFile:
     'Path:string FieldRef:*ObjectFieldSelector ResourceFieldRef:*ResourceFieldSelector Mode:*int32',
-  FCVolumeSource: 'TargetWWNs:[]string Lun:*int32 FSType:string ReadOnly:bool WWIDs:[]string',
+  FCVolumeSource: 'TargetWWNs:[]string Lun:*int32 FSType:string ReadOnly:bool WWIDs=wwids:[]string',
   AzureFileVolumeSource: 'SecretName:string ShareName:string ReadOnly:bool',
   ConfigMapVolumeSource:
     'LocalObjectReference:@LocalObjectReference Items:[]KeyToPath DefaultMode:*int32 Optional:*bool',

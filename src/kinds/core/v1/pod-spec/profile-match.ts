@@ -1,23 +1,26 @@
 /**
- * Profiles of a new pod that are given twice, in a field and in an annotation of former days: they must agree.
+ * Profiles of a new pod or a template that are given twice, in a field and in an annotation of former days: they must agree.
  */
 import type { Dialect } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, keyPath } from '../../../../meta/field-error.js';
 import { own } from '../../../../util/json.js';
-import { appArmorPrefix, seccompKeys } from '../pod-spec/annotations.js';
-import type { PodSpec } from '../pod-spec/pod-spec.js';
-import type { AppArmorProfile, SeccompProfile, SecurityContext } from '../pod-spec/security-context.js';
-import type { Pod } from './pod.js';
+import { type Annotations, appArmorPrefix, seccompKeys } from './annotations.js';
+import type { PodSpec } from './pod-spec.js';
+import type { AppArmorProfile, SeccompProfile, SecurityContext } from './security-context.js';
 
-export function profileMatchProblems({ metadata, spec }: Pod, dialect: Dialect): FieldError[] {
-  const annotations = metadata.annotations ?? {};
+/** `path` is that of the spec. */
+export function profileMatchProblems(
+  path: string,
+  spec: PodSpec,
+  { annotations = {}, dialect }: { readonly annotations: Annotations | undefined; readonly dialect: Dialect },
+): FieldError[] {
   const ofPod = spec.securityContext;
   const seccomp = seccompKeys(dialect);
-  const containers = placedContexts(spec);
+  const containers = placedContexts(path, spec);
   const windows = spec.os?.name === 'windows';
   return [
-    ...mismatchProblems('spec.securityContext.seccompProfile', 'seccomp', {
+    ...mismatchProblems(childPath(path, 'securityContext.seccompProfile'), 'seccomp', {
       profile: ofPod.seccompProfile,
       annotation: own(annotations, seccomp.pod),
     }),
@@ -42,10 +45,10 @@ interface Placed {
   readonly context: SecurityContext | undefined;
 }
 
-function placedContexts(spec: PodSpec): Placed[] {
+function placedContexts(path: string, spec: PodSpec): Placed[] {
   return (['initContainers', 'containers', 'ephemeralContainers'] as const).flatMap((list) =>
     (spec[list] ?? []).map(({ name, securityContext }, index) => ({
-      place: keyPath(`spec.${list}`, index),
+      place: keyPath(childPath(path, list), index),
       name,
       context: securityContext,
     })),
