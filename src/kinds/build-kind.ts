@@ -33,6 +33,7 @@ export type OptionalPart =
   | 'columns'
   | 'rowConditions'
   | 'rowOrder'
+  | 'fieldAnnotations'
   | 'keptAsVersion'
   | 'rules'
   | 'custom'
@@ -90,6 +91,7 @@ export function buildKind<Result extends Kind>(
     columns: described.columns,
     rowConditions: described.rowConditions,
     rowOrder: described.rowOrder,
+    fieldAnnotations: described.fieldAnnotations,
     keptAsVersion: described.keptAsVersion,
     rules: described.rules,
     custom: described.custom,
@@ -110,11 +112,13 @@ function wholeStrategy(given: Partial<Strategy>): Strategy {
     revalidatesOnUpdate: given.revalidatesOnUpdate ?? false,
     deleteReturnsObject: given.deleteReturnsObject ?? false,
     generation: given.generation,
+    unreadable: given.unreadable,
     defaults: given.defaults,
     statusApart: given.statusApart ?? false,
     claimable: given.claimable,
     prepareForCreate: given.prepareForCreate,
     prepareForUpdate: given.prepareForUpdate,
+    ownMetadata: given.ownMetadata,
     validate: given.validate,
     validateUpdate: given.validateUpdate,
     refuseUnknownField: given.refuseUnknownField,

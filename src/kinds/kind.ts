@@ -92,6 +92,11 @@ export interface Kind<
   readonly rowConditions?: (object: ApiObject) => readonly RowCondition[];
   /** The order of rows, as `sort` takes it; absent: that of the list. */
   readonly rowOrder?: (left: ApiObject, right: ApiObject) => number;
+  /**
+   * Annotations in which this version keeps what the reference server's own form has fields for. Whoever asks for the
+   * metadata alone does not see them.
+   */
+  readonly fieldAnnotations?: readonly string[];
   /** The version in which the reference server keeps it, where that is not the one in which we do; clients see a hash. */
   readonly keptAsVersion?: string;
   /** Rules in CEL that it was defined with. */
@@ -197,6 +202,8 @@ export interface Strategy {
   readonly deleteReturnsObject: boolean;
   /** `metadata.generation` is 1 at creation and rises when this says so; absent: the kind has no generation. */
   readonly generation?: (next: ApiObject, live: ApiObject) => boolean;
+  /** Why a document that is well formed cannot be read as an object of the kind all the same; asked before defaults. */
+  readonly unreadable?: (draft: DraftObject) => string | undefined;
   /** Defaults that a schema cannot state. Runs with decoding, before admission. */
   readonly defaults?: (draft: DraftObject, context: WriteContext) => void;
   /** The main address neither sets nor changes the status: it is empty on create and stays as it is on update. */
@@ -205,9 +212,11 @@ export interface Strategy {
   readonly claimable?: Claimable;
   readonly prepareForCreate?: (draft: DraftObject, context: WriteContext) => void;
   readonly prepareForUpdate?: (draft: DraftObject, live: ApiObject, context: WriteContext) => void;
+  /** How the kind's own rules look at metadata; absent: strictly where an object is new, plainly where it changes. */
+  readonly ownMetadata?: OwnMetadata;
   /** Rules across fields; rules of single fields stand in the schema. `live` where an update runs them again. */
   readonly validate?: (object: ApiObject, context: WriteContext, live?: ApiObject) => readonly FieldError[];
-  readonly validateUpdate?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly FieldError[];
+  readonly validateUpdate?: UpdateRules;
   /** Why a field that the schema does not know is refused, where others are dropped with a warning. */
   readonly refuseUnknownField?: (field: string, dialect: Dialect) => string | undefined;
   /** Whether who asks may write such an object at all; throws. After plugins changed it, before anybody judges it. */
@@ -248,6 +257,34 @@ export interface Strategy {
   ) => Allocation | undefined;
   /** Gives back what was allocated, after the object is gone. */
   readonly release?: (gone: ApiObject, context: PowerContext) => void;
+}
+
+/** Rules of a change. `metadata` is for kinds that place its errors among their own. */
+export type UpdateRules = (
+  next: ApiObject,
+  live: ApiObject,
+  context: WriteContext,
+  metadata: MetadataFindings,
+) => readonly FieldError[];
+
+/**
+ * The metadata of every object is judged before the kind has its say. Most kinds judge it once more, so that errors stand
+ * there again: `plain`, in the same way; `strict`, and finalizers with bare names are refused. With `none` they leave it.
+ */
+export type MetadataCare = 'strict' | 'plain' | 'none';
+
+export interface OwnMetadata {
+  /** Of a new object; absent: strict. */
+  readonly create?: MetadataCare;
+  /** Of a change, before all other rules; absent: plain. `placed`: `validateUpdate` reports it. */
+  readonly update?: MetadataCare | 'placed';
+}
+
+/** What is wrong with the metadata of a changed object, with the care of `ownMetadata.create`. */
+export interface MetadataFindings {
+  /** As if the object were new. */
+  asNew(): readonly FieldError[];
+  asChange(): readonly FieldError[];
 }
 
 /** What was set aside and becomes final with the write. */
@@ -362,7 +399,9 @@ export interface SubresourceStrategy {
   /** What writes there can own; absent: all. */
   readonly claimable?: Claimable;
   readonly prepareForUpdate: (draft: DraftObject, live: ApiObject, context: WriteContext) => void;
-  readonly validateUpdate?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly FieldError[];
+  readonly validateUpdate?: UpdateRules;
+  /** Absent: as at the main address, unless the kind places it there. */
+  readonly ownMetadata?: MetadataCare | 'placed';
 }
 
 /**

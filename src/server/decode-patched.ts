@@ -36,6 +36,8 @@ export interface PatchedTarget {
   readonly findings: readonly string[];
   /** Words the failure. */
   readonly refuse: (why: string) => StatusError;
+  /** The same for fields that are well formed and mean nothing; absent: as `refuse`. */
+  readonly refuseUnreadable?: (why: string) => StatusError;
 }
 
 /** Decodes and fills in defaults; warnings go to the job. Throws what `refuse` makes of a failure. */
@@ -63,7 +65,8 @@ function isUnversioned(value: unknown, { job, refuse }: PatchedTarget): boolean 
   return job.served.kind.manner === 'struct' && claimedType(value, refuse).apiVersion === '';
 }
 
-function decodeVersioned(document: ParsedBody, { job, refuse }: PatchedTarget): Found {
+function decodeVersioned(document: ParsedBody, target: PatchedTarget): Found {
+  const { job, refuse } = target;
   const { served, context, moment } = job;
   if (served.kind.custom !== undefined) {
     const { value, findings } = decodeAs(served, document, refuse);
@@ -80,6 +83,8 @@ function decodeVersioned(document: ParsedBody, { job, refuse }: PatchedTarget): 
   const { value, findings } = decodeAs(actual, document, refuse, { isKnown });
   if (actual.storage !== served.storage) throw refuse(unconvertible(`${gvk.version}.${gvk.kind}`, served));
   const draft = asDraft(value, document.value, actual);
+  const why = actual.kind.strategy.unreadable?.(draft);
+  if (why !== undefined) throw (target.refuseUnreadable ?? refuse)(why);
   actual.kind.strategy.defaults?.(draft, moment);
   return { draft: actual === served ? draft : converted(draft, actual, served), findings };
 }

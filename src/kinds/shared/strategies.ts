@@ -1,10 +1,9 @@
 /**
  * Ways that many kinds share: a status that has its own address, a generation that follows the spec.
  */
-import type { FieldError } from '../../meta/field-error.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
 import { deepEqual } from '../../util/json.js';
-import type { Claimable, SubresourceStrategy, WriteContext } from '../kind.js';
+import type { Claimable, SubresourceStrategy, UpdateRules, WriteContext } from '../kind.js';
 
 /** The generation rises when the spec changes. */
 export function specGeneration(next: ApiObject, live: ApiObject): boolean {
@@ -31,11 +30,12 @@ export function statusSubresource(about: {
   readonly keeps?: readonly string[];
   readonly metadata?: StatusMetadata;
   readonly prepare?: (draft: DraftObject, live: ApiObject, context: WriteContext) => void;
-  readonly validateUpdate?: (next: ApiObject, live: ApiObject, context: WriteContext) => readonly FieldError[];
+  readonly validateUpdate?: UpdateRules;
+  readonly ownMetadata?: SubresourceStrategy['ownMetadata'];
   /** Absent: all but what is kept. */
   readonly claimable?: Claimable;
 }): SubresourceStrategy {
-  const { keeps = ['spec'], metadata = 'free', prepare, validateUpdate, claimable } = about;
+  const { keeps = ['spec'], metadata = 'free', prepare, validateUpdate, claimable, ownMetadata } = about;
   return Object.freeze({
     verbs: ['get', 'update', 'patch'] as const,
     claimable: claimable ?? { except: [...keptMetadata(metadata), ...keeps] },
@@ -45,6 +45,7 @@ export function statusSubresource(about: {
       prepare?.(draft, live, context);
     },
     ...(validateUpdate === undefined ? {} : { validateUpdate }),
+    ...(ownMetadata === undefined ? {} : { ownMetadata }),
   });
 }
 

@@ -25,6 +25,8 @@ export interface MetadataRules {
   readonly strictFinalizers: boolean;
 }
 
+export const OF_A_STRUCT: MetadataRules = { strictFinalizers: true };
+
 /** What must hold for a new object, and for every later version of it. `shared`: see {@link sharedProblems}. */
 export function metadataProblems(
   object: ApiObject,
@@ -42,12 +44,13 @@ export function metadataProblems(
   append(problems, shared);
   if (metadata.finalizers?.length) finalizerProblems(metadata.finalizers, problems);
   managerProblems(metadata.managedFields, problems);
-  if (rules.strictFinalizers) {
-    metadata.finalizers?.forEach((name, index) => {
-      problems.push(...bareFinalizerProblems(keyPath('metadata.finalizers', index), name));
-    });
-  }
+  if (rules.strictFinalizers) append(problems, bareFinalizers(metadata));
   return problems;
+}
+
+/** Finalizers whose names say nothing of whose they are. */
+export function bareFinalizers({ finalizers = [] }: Meta): FieldError[] {
+  return finalizers.flatMap((name, index) => bareFinalizerProblems(keyPath('metadata.finalizers', index), name));
 }
 
 /** What must hold between two versions. `shared`: see {@link sharedProblems}. */

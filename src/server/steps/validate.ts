@@ -3,7 +3,7 @@
  * with every field error, in the order and the number in which the reference server reports them.
  */
 import type { CustomForm, JudgementOptions } from '../../kinds/custom-form.js';
-import type { Kind, SubresourceStrategy } from '../../kinds/kind.js';
+import type { Kind, MetadataCare, MetadataFindings, SubresourceStrategy } from '../../kinds/kind.js';
 import { errors } from '../../meta/errors.js';
 import { type FieldError, invalid } from '../../meta/field-error.js';
 import { parseApiVersion } from '../../meta/gvk.js';
@@ -12,10 +12,15 @@ import { repeatedItems } from '../../schema/repeated-items.js';
 import { bodyProblems } from '../../schema/rules.js';
 import { append } from '../../util/append.js';
 import type { WriteJob } from '../job.js';
-import { metadataProblems, metadataUpdateProblems, sharedProblems } from './validate-metadata.js';
+import {
+  bareFinalizers,
+  metadataProblems,
+  metadataUpdateProblems,
+  OF_A_STRUCT,
+  sharedProblems,
+} from './validate-metadata.js';
 
 const NONE: readonly FieldError[] = Object.freeze([]);
-const OF_A_STRUCT = { strictFinalizers: true };
 const OF_ANY_OBJECT = { strictFinalizers: false };
 
 export function validateCreate(draft: DraftObject, job: WriteJob): void {
@@ -38,15 +43,18 @@ export function validateUpdate(
   const problems = metadataProblems(next, anyName(kind), OF_ANY_OBJECT, shared);
   // Once for any object, and once more for the kind.
   append(problems, updateProblems);
-  append(problems, updateProblems);
+  const care = careOnUpdate(kind, subresource);
+  if (care === 'plain' || care === 'strict') append(problems, updateProblems);
+  if (care === 'strict') append(problems, bareFinalizers(next.metadata));
+  const metadata = findings(next, job, updateProblems);
   const rules = (subresource ?? kind.strategy).validateUpdate;
   if (kind.custom !== undefined) {
     const part = job.request.subresource === 'status' ? 'status' : 'object';
     append(problems, judged(kind.custom, next, live, { part, sofar: [...problems], job }));
   } else if (kind.manner === 'document') {
-    append(problems, documentProblems(next, live, { job, rules: () => rules?.(next, live, job.moment) }));
+    append(problems, documentProblems(next, live, { job, rules: () => rules?.(next, live, job.moment, metadata) }));
   } else {
-    append(problems, rules?.(next, live, job.moment) ?? NONE);
+    append(problems, rules?.(next, live, job.moment, metadata) ?? NONE);
     if (subresource === undefined) {
       const { revalidatesOnUpdate } = kind.strategy;
       append(
@@ -56,6 +64,20 @@ export function validateUpdate(
     }
   }
   refuse(next, job, problems);
+}
+
+function careOnUpdate({ strategy }: Kind, subresource: SubresourceStrategy | undefined): MetadataCare | 'placed' {
+  const { update = 'plain' } = strategy.ownMetadata ?? {};
+  return subresource?.ownMetadata ?? (subresource !== undefined && update === 'placed' ? 'plain' : update);
+}
+
+function findings(next: ApiObject, { served }: WriteJob, updateProblems: readonly FieldError[]): MetadataFindings {
+  const { kind } = served;
+  const isStrict = (kind.strategy.ownMetadata?.create ?? 'strict') === 'strict';
+  return {
+    asNew: () => metadataProblems(next, kind, isStrict ? OF_A_STRUCT : OF_ANY_OBJECT),
+    asChange: () => (isStrict ? [...updateProblems, ...bareFinalizers(next.metadata)] : updateProblems),
+  };
 }
 
 function wholeProblems(object: ApiObject, job: WriteJob, live?: ApiObject): FieldError[] {
@@ -69,7 +91,11 @@ function wholeProblems(object: ApiObject, job: WriteJob, live?: ApiObject): Fiel
     kind.manner === 'document'
       ? documentProblems(object, undefined, { job, rules })
       : [...bodyProblems(kind.body, kind.schema, object), ...(rules() ?? [])];
-  const problems = metadataProblems(object, kind, kind.manner === 'struct' ? OF_A_STRUCT : OF_ANY_OBJECT);
+  const { create: care = 'strict' } = kind.strategy.ownMetadata ?? {};
+  // Who does not look at metadata is asked first, and it only counts where nothing else is wrong.
+  if (care === 'none' && ofBody.length > 0) return [...ofBody];
+  const isStrict = kind.manner === 'struct' && care === 'strict';
+  const problems = metadataProblems(object, kind, isStrict ? OF_A_STRUCT : OF_ANY_OBJECT);
   append(problems, ofBody);
   return problems;
 }

@@ -45,6 +45,7 @@ export const Lease: Kind<Lease, LeaseInput, 'Namespaced', never> = defineBuiltIn
     createOnUpdate: true,
     prepareForCreate: (draft, context) => dropDisabled(draft, undefined, context),
     prepareForUpdate: dropDisabled,
+    ownMetadata: { create: 'plain' },
     validate,
     validateUpdate: validate,
   },

@@ -59,6 +59,7 @@ export const LeaseCandidate: Kind<LeaseCandidate, LeaseCandidateInput, 'Namespac
     nameRule: (name) => configMapKeyProblems(name),
     unconditionalUpdate: false,
     createOnUpdate: true,
+    ownMetadata: { create: 'plain' },
     validate,
     validateUpdate,
   },

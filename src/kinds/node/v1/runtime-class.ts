@@ -16,7 +16,7 @@ import { type Input, type Output, type Type, type } from '../../../schema/type.j
 import { labelDeprecation } from '../../core/v1/persistent-volume/deprecated-labels.js';
 import { toleration } from '../../core/v1/scheduling-types.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
-import type { Kind, WriteContext } from '../../kind.js';
+import type { Kind, MetadataFindings, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { validateResourceRequirements } from '../../shared/resources.js';
 import { roundAmounts } from '../../shared/round-amounts.js';
@@ -57,6 +57,7 @@ export const RuntimeClass: Kind<RuntimeClass, RuntimeClassInput, 'Cluster', neve
     unconditionalUpdate: false,
     createOnUpdate: true,
     defaults: (draft) => roundAmounts((draft as unknown as RuntimeClass).overhead?.podFixed),
+    ownMetadata: { create: 'plain', update: 'placed' },
     validate,
     validateUpdate,
     warnings,
@@ -105,8 +106,13 @@ function warnings(object: ApiObject, _live: ApiObject | undefined, { dialect }: 
   });
 }
 
-function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): FieldError[] {
-  const found = validate(next, context);
+function validateUpdate(
+  next: ApiObject,
+  live: ApiObject,
+  context: WriteContext,
+  metadata: MetadataFindings,
+): FieldError[] {
+  const found = [...metadata.asNew(), ...validate(next, context), ...metadata.asChange()];
   if (next['handler'] !== live['handler']) found.push(invalid('handler', next['handler'], 'field is immutable'));
   return found;
 }

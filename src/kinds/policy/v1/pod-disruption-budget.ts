@@ -94,6 +94,7 @@ export const PodDisruptionBudget: Kind<PodDisruptionBudget, PodDisruptionBudgetI
       // Only what any name must be: a segment of a path.
       nameRule: () => [],
       unconditionalUpdate: false,
+      ownMetadata: { create: 'none', update: 'none' },
       statusApart: true,
       generation: specGeneration,
       defaults: (draft, { dialect }) => stripSelector(budgetOf(draft), dialect),

@@ -27,9 +27,14 @@ export const NetworkPolicy: Kind<NetworkPolicy, NetworkPolicyInput, 'Namespaced'
   body: shape,
   strategy: {
     generation: specGeneration,
+    ownMetadata: { update: 'placed' },
     defaults: defaultPolicyTypes,
     validate: (object) => networkPolicyProblems(specOf(object)),
-    validateUpdate: (next) => networkPolicyProblems(specOf(next)),
+    // An update is judged as an object and once more as a change.
+    validateUpdate: (next, _live, _context, metadata) => {
+      const problems = networkPolicyProblems(specOf(next));
+      return [...metadata.asNew(), ...problems, ...metadata.asChange(), ...problems];
+    },
     warnings: (object) => networkPolicyWarnings(specOf(object)),
   },
   columns: [
