@@ -7,7 +7,7 @@ import type * as z from 'zod';
 import type { FieldSet } from '../merge/apply/field-set.js';
 import type { Dialect } from '../meta/dialect.js';
 import type { FieldError } from '../meta/field-error.js';
-import type { GroupResource, GroupVersion } from '../meta/gvk.js';
+import type { GroupVersion } from '../meta/gvk.js';
 import type { ApiObject, DeepReadonly, DraftObject } from '../meta/object.js';
 import type { ApiRequest, Preconditions, User, Verb } from '../protocol/request.js';
 import type { ObjectNode } from '../schema/structural.js';
@@ -346,8 +346,6 @@ export interface SubresourceView {
   readonly replicasPath?: readonly string[];
   /** Where a scale looks, as a definition says it; users' kinds only. */
   readonly paths?: ScalePaths;
-  /** What is said to be missing where there is no such object; unless given, what was asked for: `deployments/scale`. */
-  readonly missing?: (object: GroupResource) => GroupResource;
   /** `purpose`: what cannot be shown may still be changed. */
   readonly read: (live: ApiObject, context: WriteContext, purpose?: 'show' | 'change') => DraftObject;
   /** Does to the object what a changed view asks for. */

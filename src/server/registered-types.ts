@@ -85,6 +85,9 @@ const STORAGE = ['CSIDriver', 'CSINode', 'CSIStorageCapacity', 'StorageClass', '
 const RETIRED: readonly (readonly [group: string, version: string, kinds: readonly string[], now?: string])[] = [
   [serviceGroup('admissionregistration'), 'v1beta1', HOOKS],
   ['apps', 'v1beta1', ['ControllerRevision', 'Deployment', 'StatefulSet']],
+  ['apps', 'v1beta1', ['Scale'], 'autoscaling'],
+  ['apps', 'v1beta2', ['Scale'], 'autoscaling'],
+  ['extensions', 'v1beta1', ['Scale'], 'autoscaling'],
   ['apps', 'v1beta2', APPS],
   [serviceGroup('authentication'), 'v1beta1', ['TokenReview']],
   [serviceGroup('authorization'), 'v1beta1', REVIEWS],

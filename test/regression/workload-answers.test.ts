@@ -230,6 +230,50 @@ test('the metadata of a Scale is judged, although it goes nowhere', async () => 
   expect((await patch(scale, { metadata: bad })).status).toBe(422);
 });
 
+test('a scale that changes nothing leaves its writer in two entries, until the next write', async () => {
+  const { get, post, put } = start();
+  await post(`${APPS}/deployments`, workload('Deployment'));
+  const scale = { metadata: { name: 'o' }, spec: { replicas: 1 } };
+  const owners = async () => {
+    const { body } = await get(`${APPS}/deployments/o`);
+    return body.metadata.managedFields.map((entry: { fieldsV1: { 'f:spec': object } }) => [
+      Object.keys(entry.fieldsV1['f:spec']).includes('f:replicas'),
+      'time' in entry,
+    ]);
+  };
+  expect(await owners()).toEqual([[true, true]]);
+  await put(`${APPS}/deployments/o/scale`, scale);
+  expect(await owners()).toEqual([
+    [true, false],
+    [false, true],
+  ]);
+  await put(`${APPS}/deployments/o/scale`, scale);
+  expect(await owners()).toEqual([[false, true]]);
+});
+
+test('a Scale of a version that went away is one all the same', async () => {
+  const { post, put } = start();
+  await post(`${APPS}/deployments`, workload('Deployment'));
+  const old = { apiVersion: 'extensions/v1beta1', kind: 'Scale', metadata: { name: 'o' }, spec: { replicas: 1 } };
+  expect((await put(`${APPS}/deployments/o/scale`, old)).body.message).toBe(
+    'the API version in the data (extensions/v1beta1) does not match the expected API version (autoscaling/v1)',
+  );
+});
+
+test('the service of a StatefulSet has the name of one; its status is judged before its metadata', async () => {
+  const { post, patch } = start();
+  const set = workload('StatefulSet');
+  const refused = await post(`${APPS}/statefulsets`, { ...set, spec: { ...set.spec, serviceName: 'A_' } });
+  expect(fieldsOf(refused)).toEqual(['spec.serviceName']);
+  await post(`${APPS}/statefulsets`, set);
+  const answer = await patch(`${APPS}/statefulsets/o/status`, {
+    metadata: { labels: { 'a b': 'c' } },
+    status: { observedGeneration: -1 },
+  });
+  const labels = 'metadata.labels';
+  expect(fieldsOf(answer)).toEqual([labels, labels, 'status.observedGeneration', labels]);
+});
+
 test('kinds judge the metadata of a change once more, each in its way', async () => {
   const { post, patch } = start();
   const networking = '/apis/networking.k8s.io/v1/namespaces/default';

@@ -50,7 +50,7 @@ export function onView(
     case 'get': {
       const job = startJob(context, request, { served, dryRun: false });
       const live = readLive(job, request.name ?? '');
-      if (live === undefined) throw missing(view, job);
+      if (live === undefined) throw errors.notFound(served.groupResource, request.name ?? '');
       return answer(200, show(live, { view, shown, job }));
     }
     case 'update': {
@@ -117,15 +117,6 @@ function liveOf(job: WriteJob): ApiObject {
   const live = readLive(job, name);
   if (live === undefined) throw errors.notFound(job.served.groupResource, name);
   return live;
-}
-
-/** Whoever reads the view is told its address, as a rule; whoever writes it, that of the object. */
-function missing(view: SubresourceView, { served, request }: WriteJob): Error {
-  const { groupResource } = served;
-  // Users' own kinds have one place for all of it.
-  const isCustom = served.kind.manner === 'document';
-  const named = isCustom ? groupResource : (view.missing?.(groupResource) ?? addressOf({ served, request }));
-  return errors.notFound(named, request.name ?? '');
 }
 
 function addressOf({ served, request }: Pick<WriteJob, 'served' | 'request'>): GroupResource {

@@ -115,10 +115,7 @@ export const ReplicationController: Kind<
   },
   subresources: {
     status: statusSubresource({ validateUpdate: statusProblems }),
-    scale: scaleSubresource({
-      selector: selectorText,
-      missing: ({ resource }) => ({ group: 'autoscaling', resource: `${resource}/scale` }),
-    }),
+    scale: scaleSubresource({ selector: selectorText }),
   },
 });
 
