@@ -217,6 +217,31 @@ test('tables: quantities that are not there, and conditions that are there twice
   const conditions = ['False', 'True'].map((status) => ({ type: 'Suspended', status }));
   await patch(`${BATCH}/jobs/o/status`, { status: { conditions } });
   expect((await cells(`${BATCH}/jobs`))[1]).toBe('Running');
+  const met = [{ type: 'SuccessCriteriaMet', status: 'True' }];
+  expect((await patch(`${BATCH}/jobs/o/status`, { status: { conditions: met } })).status).toBe(200);
+  expect((await cells(`${BATCH}/jobs`))[1]).toBe('Running');
+});
+
+test('labels that a Job has from its pods are judged there alone', async () => {
+  const { post } = start();
+  const long = await post(`${BATCH}/jobs`, job({ name: 'j'.repeat(64) }));
+  expect(fieldsOf(long)).toEqual(['spec.template.labels', 'spec.template.labels']);
+  const { body } = await post(`${BATCH}/jobs`, job());
+  expect(body.metadata.labels).toEqual(body.spec.template.metadata.labels);
+});
+
+test('a quantity of nothing prints with its format', async () => {
+  const { post } = start();
+  const target = { type: 'AverageValue', averageValue: '0' };
+  const { body } = await post(`/apis/autoscaling/v2${AUTOSCALERS}`, {
+    metadata: { name: 'h' },
+    spec: {
+      scaleTargetRef: { kind: 'Deployment', name: 'o' },
+      maxReplicas: 2,
+      metrics: [{ type: 'Resource', resource: { name: 'cpu', target } }],
+    },
+  });
+  expect(body.message).toContain('s:"0", Format:"DecimalSI"}: must be positive');
 });
 
 test('the metadata of a Scale is judged, although it goes nowhere', async () => {

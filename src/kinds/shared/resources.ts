@@ -213,8 +213,8 @@ export function validateResourceRequirements(
  * that was made canonical in between (`0.5` as `500m`) shows the numbers of the canonical one.
  */
 export function quantityDump(text: string): Verbatim {
-  // Nothing is not taken apart, so it has no format.
-  if (text === '0') return quantityParts({ value: 0n, scale: 0 }, { kept: text, format: '' });
+  // Nothing is not taken apart.
+  if (text === '0') return quantityParts({ value: 0n, scale: 0 }, { kept: text, format: 'DecimalSI' });
   const { format } = Quantity.parse(text);
   const held = heldInt64(text, format);
   return quantityParts(held, { kept: held?.kept === true ? text : '', format });

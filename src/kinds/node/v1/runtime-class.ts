@@ -71,7 +71,8 @@ function validate(object: ApiObject, context: WriteContext): FieldError[] {
     // What runs beside the containers is limited as they are.
     ...(cost === undefined ? [] : validateResourceRequirements('overhead', { limits: cost.podFixed }, context)),
     ...labelErrors(where?.nodeSelector ?? {}, 'scheduling.nodeSelector'),
-    ...validateTolerations(TOLERATIONS, where?.tolerations ?? []),
+    // The reference server names the field twice.
+    ...validateTolerations(`${TOLERATIONS}.tolerations`, where?.tolerations ?? []),
     ...repeatedTolerations(where?.tolerations ?? []),
   ];
 }

@@ -50,6 +50,7 @@ export const Job: Kind<Job, JobInput, 'Namespaced', 'status'> = defineBuiltIn({
     validate: (object, context) => jobProblems(object, { context, live: undefined }),
     validateUpdate,
     warnings,
+    canonicalize: labelLikePods,
     selectableFields: { 'status.successful': (object) => String(jobOf(object).status.succeeded ?? 0) },
     unknownFieldLabel: (field) => `field label "${field}" not supported for Job`,
   },
@@ -130,7 +131,12 @@ function prepareForCreate(draft: DraftObject, context: WriteContext): void {
     const matchLabels = withMissing(spec.selector?.matchLabels, [[key, uid]]);
     spec.selector = spec.selector === undefined ? { matchLabels } : { ...spec.selector, matchLabels };
   }
-  if (metadata.labels !== undefined && isEmpty(draft.metadata.labels)) draft.metadata.labels = metadata.labels;
+}
+
+/** A Job without labels has those of its pods. They come after the rules, which have judged them there. */
+function labelLikePods(draft: DraftObject): void {
+  const { labels } = jobOf(draft).spec.template.metadata;
+  if (labels !== undefined && isEmpty(draft.metadata.labels)) draft.metadata.labels = labels;
 }
 
 /** The labels with those that are missing, in order. */
@@ -223,7 +229,7 @@ function statusCell(object: ApiObject): string {
   if (has('Complete')) return 'Complete';
   if (has('Failed')) return 'Failed';
   if (object.metadata.deletionTimestamp !== undefined) return 'Terminating';
-  const next = (['Suspended', 'FailureTarget', 'SuccessCriteriaMet'] as const).find(has);
+  const next = (['Suspended', 'FailureTarget'] as const).find(has);
   return next ?? 'Running';
 }
 
