@@ -12,6 +12,7 @@ import type { ApiList, ApiObject } from '../meta/object.js';
 import type { Status } from '../meta/status.js';
 import type { ObjectResponse } from '../protocol/response.js';
 import type { Bookmark } from '../protocol/watch-event.js';
+import { bareMetadata } from '../registry/bare-metadata.js';
 import type { IncludedObject } from '../registry/table.js';
 import { tableOf } from '../registry/table.js';
 import { encodeBase64Text } from '../util/base64.js';
@@ -42,12 +43,12 @@ export function present(answer: Answer, presentation: Presentation): Document {
         ? table(answer.items, metadataOf(answer), presentation)
         : table([answer], versionOf(answer), presentation);
     case 'PartialObjectMetadataList':
-      if (isMany) return metadataList(answer, view);
+      if (isMany) return metadataList(answer, view, kind);
       throw errors.notAcceptable(
         `you requested ${view.kind}, but the requested object is not a list (${goType(kind, kind.kind)})`,
       );
     case 'PartialObjectMetadata':
-      if (!isMany) return metadataOnly(answer, view.apiVersion);
+      if (!isMany) return metadataOnly(answer, view.apiVersion, kind);
       throw errors.notAcceptable(
         `you requested ${view.kind}, but the requested object is a list (${goType(kind, kind.names.listKind)})`,
       );
@@ -60,12 +61,14 @@ export function presentEvent(
   presentation: Presentation,
   { isFirst }: { readonly isFirst: boolean },
 ): Document | undefined {
-  const { view } = presentation;
+  const { kind, view } = presentation;
   switch (view?.kind) {
     case undefined:
       return object;
     case 'PartialObjectMetadata':
-      return isObject(object) ? metadataOnly(object, view.apiVersion) : metadataBookmark(object, presentation, view);
+      return isObject(object)
+        ? metadataOnly(object, view.apiVersion, kind)
+        : metadataBookmark(object, presentation, view);
     case 'PartialObjectMetadataList':
       return undefined;
     case 'Table':
@@ -127,7 +130,7 @@ function table(
 const metadataDocuments = new Map<string, WeakMap<object, Document>>();
 
 /** The metadata-only view of one object, the same for everyone who asks for it. */
-function metadataOnly({ metadata }: ApiObject, apiVersion: string): Document {
+function metadataOnly({ metadata }: ApiObject, apiVersion: string, kind: Kind): Document {
   let known = metadataDocuments.get(apiVersion);
   if (known === undefined) {
     known = new WeakMap();
@@ -135,7 +138,7 @@ function metadataOnly({ metadata }: ApiObject, apiVersion: string): Document {
   }
   let document = known.get(metadata);
   if (document !== undefined) return document;
-  document = Object.freeze({ kind: 'PartialObjectMetadata', apiVersion, metadata });
+  document = Object.freeze({ kind: 'PartialObjectMetadata', apiVersion, metadata: bareMetadata(metadata, kind) });
   if (Object.isFrozen(metadata)) known.set(metadata, document);
   return document;
 }
@@ -158,9 +161,9 @@ function metadataBookmark({ metadata }: Bookmark, { dialect }: CellContext, { ap
   return document;
 }
 
-function metadataList(list: ApiList, { kind, apiVersion }: View): Document {
+function metadataList(list: ApiList, { kind, apiVersion }: View, listed: Kind): Document {
   // The reference server fills this list item by item, so an empty one was never made.
-  const items = list.items.length === 0 ? null : list.items.map((item) => metadataOnly(item, apiVersion));
+  const items = list.items.length === 0 ? null : list.items.map((item) => metadataOnly(item, apiVersion, listed));
   const document: ListDocument & { readonly metadata: object } = {
     kind,
     apiVersion,

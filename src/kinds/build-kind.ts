@@ -33,6 +33,7 @@ export type OptionalPart =
   | 'columns'
   | 'rowConditions'
   | 'rowOrder'
+  | 'fieldAnnotations'
   | 'keptAsVersion'
   | 'rules'
   | 'custom'
@@ -90,6 +91,7 @@ export function buildKind<Result extends Kind>(
     columns: described.columns,
     rowConditions: described.rowConditions,
     rowOrder: described.rowOrder,
+    fieldAnnotations: described.fieldAnnotations,
     keptAsVersion: described.keptAsVersion,
     rules: described.rules,
     custom: described.custom,
@@ -105,7 +107,7 @@ function wholeStrategy(given: Partial<Strategy>): Strategy {
   const whole: WithAbsent<Strategy> = {
     nameRule: given.nameRule ?? subdomainName,
     generatedName: given.generatedName,
-        unconditionalUpdate: given.unconditionalUpdate ?? true,
+    unconditionalUpdate: given.unconditionalUpdate ?? true,
     createOnUpdate: given.createOnUpdate ?? false,
     revalidatesOnUpdate: given.revalidatesOnUpdate ?? false,
     updateSteps: given.updateSteps,
@@ -113,6 +115,7 @@ function wholeStrategy(given: Partial<Strategy>): Strategy {
     ownMetadata: given.ownMetadata,
     deleteReturnsObject: given.deleteReturnsObject ?? false,
     generation: given.generation,
+    unreadable: given.unreadable,
     defaults: given.defaults,
     statusApart: given.statusApart ?? false,
     claimable: given.claimable,

@@ -7,7 +7,7 @@ import type * as z from 'zod';
 import type { FieldSet } from '../merge/apply/field-set.js';
 import type { Dialect } from '../meta/dialect.js';
 import type { FieldError } from '../meta/field-error.js';
-import type { GroupResource, GroupVersion } from '../meta/gvk.js';
+import type { GroupVersion } from '../meta/gvk.js';
 import type { ApiObject, DeepReadonly, DraftObject } from '../meta/object.js';
 import type { ApiRequest, Preconditions, User, Verb } from '../protocol/request.js';
 import type { ObjectNode } from '../schema/structural.js';
@@ -92,6 +92,11 @@ export interface Kind<
   readonly rowConditions?: (object: ApiObject) => readonly RowCondition[];
   /** The order of rows, as `sort` takes it; absent: that of the list. */
   readonly rowOrder?: (left: ApiObject, right: ApiObject) => number;
+  /**
+   * Annotations in which this version keeps what the reference server's own form has fields for. Whoever asks for the
+   * metadata alone does not see them.
+   */
+  readonly fieldAnnotations?: readonly string[];
   /** The version in which the reference server keeps it, where that is not the one in which we do; clients see a hash. */
   readonly keptAsVersion?: string;
   /** Rules in CEL that it was defined with. */
@@ -203,6 +208,8 @@ export interface Strategy {
   readonly deleteReturnsObject: boolean;
   /** `metadata.generation` is 1 at creation and rises when this says so; absent: the kind has no generation. */
   readonly generation?: (next: ApiObject, live: ApiObject) => boolean;
+  /** Why a document that is well formed cannot be read as an object of the kind all the same; asked before defaults. */
+  readonly unreadable?: (draft: DraftObject) => string | undefined;
   /** Defaults that a schema cannot state. Runs with decoding, before admission. */
   readonly defaults?: (draft: DraftObject, context: WriteContext) => void;
   /** The main address neither sets nor changes the status: it is empty on create and stays as it is on update. */
@@ -354,8 +361,6 @@ export interface SubresourceView {
   readonly replicasPath?: readonly string[];
   /** Where a scale looks, as a definition says it; users' kinds only. */
   readonly paths?: ScalePaths;
-  /** What is said to be missing where there is no such object; unless given, what was asked for: `deployments/scale`. */
-  readonly missing?: (object: GroupResource) => GroupResource;
   /** `purpose`: what cannot be shown may still be changed. */
   readonly read: (live: ApiObject, context: WriteContext, purpose?: 'show' | 'change') => DraftObject;
   /** Does to the object what a changed view asks for. */

@@ -48,6 +48,8 @@ export interface Objects extends ObjectReader {
    * replaced as a whole.
    */
   changeParts(address: ObjectAddress, change: (draft: DraftObject) => void): ApiObject;
+  /** The same at the status address, by the server itself: what changes is the server's from then on. */
+  changeStatus(address: ObjectAddress, change: (draft: DraftObject) => void): ApiObject;
   /** Takes it away at once, whatever its finalizers; nothing happens when there is none. */
   remove(address: ObjectAddress): void;
   /** Deletes as a client's delete would, without asking plugins: whoever is here has been admitted. */

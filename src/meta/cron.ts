@@ -46,13 +46,16 @@ export function parseCron(schedule: string): CronSchedule {
 }
 
 /** What is wrong with the `timeZone` of a CronJob, or undefined. */
-export function timeZoneProblem(name: string): string | undefined {
-  if (name === '') return 'timeZone must be nil or non-empty string';
+export function timeZoneProblems(name: string): string[] {
+  if (name === '') return ['timeZone must be nil or non-empty string'];
   // The zone of the server's own process would mean something else on every server.
-  if (name.toLowerCase() === 'local') {
-    return 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones';
-  }
-  return isTimeZone(name) ? undefined : `unknown time zone ${name}`;
+  const isLocal = name.toLowerCase() === 'local';
+  const problems = isLocal
+    ? ['timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones']
+    : [];
+  // Spelled so, it is a zone all the same.
+  if (name !== 'Local' && !isTimeZone(name)) problems.push(`unknown time zone ${name}`);
+  return problems;
 }
 
 // Reading

@@ -5,6 +5,7 @@ import type { CellContext, Column } from '../kinds/columns.js';
 import type { Kind, SubresourceView } from '../kinds/kind.js';
 import { ageColumn, createdColumn, nameColumn } from '../kinds/shared/common-columns.js';
 import type { ApiObject } from '../meta/object.js';
+import { bareMetadata } from './bare-metadata.js';
 
 /** What a row says of its object besides the cells. */
 export type IncludedObject = 'None' | 'Metadata' | 'Object';
@@ -50,7 +51,7 @@ export function tableOf(
       return {
         cells: columns.map((column) => column.cell(object, options)),
         ...(conditions.length === 0 ? {} : { conditions }),
-        object: includedPart(object, options),
+        object: includedPart(object, kind, options),
       };
     }),
   };
@@ -85,8 +86,8 @@ function definitionsOf(columns: readonly Column[]): readonly ColumnDefinition[] 
   return made;
 }
 
-function includedPart(object: ApiObject, { include, apiVersion }: TableOptions): object | null {
+function includedPart(object: ApiObject, kind: Kind, { include, apiVersion }: TableOptions): object | null {
   if (include === 'None') return null;
   if (include === 'Object') return object;
-  return { kind: 'PartialObjectMetadata', apiVersion, metadata: object.metadata };
+  return { kind: 'PartialObjectMetadata', apiVersion, metadata: bareMetadata(object.metadata, kind) };
 }

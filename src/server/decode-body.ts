@@ -32,6 +32,8 @@ export interface Refusals {
   unrecognized(why: string): StatusError;
   /** It has one, but cannot be what is expected. */
   unfit(why: string, gvk: GroupVersionKind): StatusError;
+  /** Its fields are as they should be, but what they say cannot be; absent: as `unfit`. */
+  unreadable?(why: string): StatusError;
 }
 
 export interface DecodeTarget {
@@ -115,11 +117,13 @@ export function decodeDocument(document: ParsedBody, target: DecodeTarget, refus
   const findings = target.repeatedKeys === undefined ? found : [repetitions(target.repeatedKeys), ...found];
   if (actual !== served && actual.storage === served.storage) throw otherVersion(actual.apiVersion, served);
   if (actual !== served) throw refusals.unfit(unconvertible(`${gvk.version}.${gvk.kind}`, served), gvk);
+  const draft = asDraft(value, document.value, served);
+  const why = served.kind.strategy.unreadable?.(draft);
+  if (why !== undefined) throw refusals.unreadable?.(why) ?? refusals.unfit(why, gvk);
   if (findings.length > 0 && fieldValidation === 'Strict') {
     throw refusals.unfit(`strict decoding error: ${findings.join(', ')}`, gvk);
   }
-  refuseUnknownFields(findings, served, (why) => refusals.unfit(why, gvk));
-  const draft = asDraft(value, document.value, served);
+  refuseUnknownFields(findings, served, (finding) => refusals.unfit(finding, gvk));
   return { draft, warnings: fieldValidation === 'Warn' ? warningsOf(found, target) : [] };
 }
 

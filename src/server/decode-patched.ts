@@ -40,6 +40,8 @@ export interface PatchedTarget {
   readonly print: () => string;
   /** Words the failure. */
   readonly refuse: (why: string) => StatusError;
+  /** The same for fields that are well formed and mean nothing; absent: as `refuse`. */
+  readonly refuseUnreadable?: (why: string) => StatusError;
 }
 
 /** Decodes and fills in defaults; warnings go to the job. Throws what `refuse` makes of a failure. */
@@ -88,6 +90,8 @@ function decodeVersioned(document: ParsedBody, target: PatchedTarget): Found {
   const { value, findings } = decodeAs(actual, document, refuse, { isKnown });
   if (actual.storage !== served.storage) throw refuse(unconvertible(`${gvk.version}.${gvk.kind}`, served));
   const draft = asDraft(value, document.value, actual);
+  const why = actual.kind.strategy.unreadable?.(draft);
+  if (why !== undefined) throw (target.refuseUnreadable ?? refuse)(why);
   actual.kind.strategy.defaults?.(draft, moment);
   return { draft: actual === served ? draft : converted(draft, actual, served), findings };
 }

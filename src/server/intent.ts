@@ -167,7 +167,9 @@ function decodeMerged(merged: unknown, { intent, job }: Application, live: ApiOb
     errors.plain(
       `failed to convert new object (${addressOf(intent.document, served)}) to proper version: unable to convert unstructured object to ${printGvk(served.gvk)}: ${why}`,
     );
-  const refusals: Refusals = { unrecognized: refuse, unfit: refuse };
+  const unreadable = (why: string): StatusError =>
+    errors.plain(`failed to convert to unversioned (${addressOf(intent.document, served)}): ${why}`);
+  const refusals: Refusals = { unrecognized: refuse, unfit: refuse, unreadable };
   const target = { served, registry: context.registry, fieldValidation: 'Ignore' } as const;
   const { draft } = decodeDocument({ value: restored(merged, { served, live, refuse }) }, target, refusals);
   served.kind.strategy.defaults?.(draft, moment);

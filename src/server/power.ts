@@ -4,6 +4,7 @@
  */
 import type { DeletionRequest, PowerContext } from '../kinds/kind.js';
 import type { ObjectAddress, ObjectReader, Objects } from '../kinds/objects.js';
+import { SERVER_MANAGER } from '../meta/dialect.js';
 import type { GroupResource, GroupVersionKind } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import type { Registry } from '../registry/registry.js';
@@ -16,6 +17,7 @@ import { chain, type MaybePromise } from '../util/maybe-promise.js';
 import { startJob, type WriteJob } from './job.js';
 import { NO_PLUGINS } from './plugins.js';
 import { commitCreate, commitDelete, commitDraft, readLive } from './steps/commit.js';
+import { ownUpdated } from './steps/own.js';
 import { seal } from './steps/seal.js';
 
 /** A client's delete, handed in by who has it: it may itself need what stands here. */
@@ -125,17 +127,28 @@ class ObjectsOfJob implements Objects {
     return this.#changed(address, change, copyOfParts);
   }
 
+  changeStatus(address: ObjectAddress, change: (draft: DraftObject) => void): ApiObject {
+    const { request, ...of } = this.#jobFor(address);
+    const options = { ...request.options, fieldManager: SERVER_MANAGER };
+    const byServer: WriteJob = { ...of, request: { ...request, subresource: 'status', options } };
+    return commitChange(address, byServer, (before) => {
+      const draft = copyOfParts(before);
+      change(draft);
+      ownUpdated(draft, before, byServer);
+      return draft;
+    });
+  }
+
   #changed(
     address: ObjectAddress,
     change: (draft: DraftObject) => void,
     draftOf: (object: ApiObject) => DraftObject,
   ): ApiObject {
-    const of = this.#jobFor(address);
-    const before = readLive(of, address.name);
-    if (before === undefined) throw new StorageError('missing');
-    const draft = draftOf(before);
-    change(draft);
-    return commitDraft(draft, before, of);
+    return commitChange(address, this.#jobFor(address), (before) => {
+      const draft = draftOf(before);
+      change(draft);
+      return draft;
+    });
   }
 
   remove(address: ObjectAddress): void {
@@ -155,6 +168,12 @@ class ObjectsOfJob implements Objects {
     invariant(served !== undefined, `${address.resource} are served`);
     return startJob(context, { ...request, namespace: address.namespace }, { served, dryRun });
   }
+}
+
+function commitChange({ name }: ObjectAddress, job: WriteJob, changed: (before: ApiObject) => DraftObject): ApiObject {
+  const before = readLive(job, name);
+  if (before === undefined) throw new StorageError('missing');
+  return commitDraft(changed(before), before, job);
 }
 
 /** The object and its parts (metadata, spec, status) are copies; what stands deeper is the stored object's own. */

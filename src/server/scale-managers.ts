@@ -9,7 +9,6 @@ import {
   isEmptySet,
   setOfFields,
   setOfPath,
-  union,
 } from '../merge/apply/field-set.js';
 import { type Manager, type Managers, managerKey } from '../merge/apply/managers.js';
 
@@ -48,11 +47,9 @@ export function managersBelow(before: ScaleOwnership, above: Managers, apiVersio
   for (const [key, manager] of above) {
     if (!has(manager.fields, REPLICAS) || before.managers.has(key)) continue;
     const { time: _time, ...identity } = manager;
-    // The reference server forgets when that was.
-    const owner: Manager = { ...identity, apiVersion, fields: path };
-    const present = below.get(managerKey(owner));
-    // One that updates is another manager in every version, and comes back under its old name.
-    below.set(managerKey(owner), present === undefined ? owner : { ...present, fields: union(present.fields, path) });
+    // The reference server forgets when that was. One that updates is another manager in every version: it comes back
+    // under its old name beside its other fields, until the next write takes the two for one and forgets the first.
+    below.set(key, { ...identity, apiVersion, fields: path });
   }
   return below;
 }

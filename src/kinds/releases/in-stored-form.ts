@@ -53,8 +53,8 @@ export function throughStored(stored: Strategy, conversion: Conversion): Partial
       validate(shown(object, context.dialect), context, live && shown(live, context.dialect));
   }
   if (validateUpdate !== undefined) {
-    through.validateUpdate = (next, live, context) =>
-      validateUpdate(shown(next, context.dialect), shown(live, context.dialect), context);
+    through.validateUpdate = (next, live, context, metadata) =>
+      validateUpdate(shown(next, context.dialect), shown(live, context.dialect), context, metadata);
   }
   if (warnings !== undefined) {
     through.warnings = (object, live, context) =>

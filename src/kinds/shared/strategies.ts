@@ -37,7 +37,16 @@ export function statusSubresource(about: {
   readonly claimable?: Claimable;
   readonly tables?: false;
 }): SubresourceStrategy {
-  const { keeps = ['spec'], metadata = 'free', prepare, validateUpdate, ownMetadata, warnings, claimable, tables } = about;
+  const {
+    keeps = ['spec'],
+    metadata = 'free',
+    prepare,
+    validateUpdate,
+    ownMetadata,
+    warnings,
+    claimable,
+    tables,
+  } = about;
   return Object.freeze({
     verbs: ['get', 'update', 'patch'] as const,
     claimable: claimable ?? { except: [...keptMetadata(metadata), ...keeps] },

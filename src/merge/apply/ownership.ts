@@ -104,7 +104,8 @@ export function entriesAfterChangeOfOwn(
   const theirs: FieldSet[] = [];
   for (let index = 0; index < entries.length; index++) {
     const entry = entries[index] as Entries[number];
-    if (entry.apiVersion !== before.apiVersion) return undefined;
+    // Without a time it may be one of two by the same manager; see `scale-managers.ts`.
+    if (entry.apiVersion !== before.apiVersion || entry.time === undefined) return undefined;
     if (isEntryOf(entry, by)) mine = index;
     else theirs.push(entry.fieldsV1 as FieldSet);
   }

@@ -225,7 +225,17 @@ function strategicallyPatched(result: MergedLive, repeated: readonly string[], a
   const refuse = (why: string) => invalidPatch(print(), why);
   const { value, findings } = restoreOrRefuse(result, refuse, job);
   const whole = { ...(value as object), kind, apiVersion: job.served.apiVersion };
-  const draft = decodePatched({ value: whole }, { job, fieldValidation: 'Ignore', findings: [], print, refuse });
+  const draft = decodePatched(
+    { value: whole },
+    {
+      job,
+      fieldValidation: 'Ignore',
+      findings: [],
+      print,
+      refuse,
+      refuseUnreadable: errors.plain,
+    },
+  );
   const all = [...repeated, ...findings];
   if (all.length === 0 || options.fieldValidation === 'Ignore') return draft;
   if (options.fieldValidation === 'Strict') throw refuse(`strict decoding error: ${all.join(', ')}`);

@@ -8,6 +8,7 @@ import { failedPrecondition } from '../../kinds/shared/storage-conflict.js';
 import { storedManagers } from '../../merge/apply/managers.js';
 import { CUSTOM_SCHEME, type Dialect } from '../../meta/dialect.js';
 import { errors } from '../../meta/errors.js';
+import type { FieldError } from '../../meta/field-error.js';
 import { quote } from '../../meta/go-text.js';
 import type { GroupResource } from '../../meta/gvk.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
@@ -27,6 +28,7 @@ import { readLive } from '../steps/commit.js';
 import { managersIn, ownUpdated, servedIn, setManagers } from '../steps/own.js';
 import { reconcileName, reconcileNamespace } from '../steps/reconcile.js';
 import { seal } from '../steps/seal.js';
+import { metadataProblems, OF_A_STRUCT } from '../steps/validate-metadata.js';
 import { updateObject, type Written } from '../write.js';
 import { applicationOf, readPatch, requirePatchType } from './patch.js';
 
@@ -48,7 +50,7 @@ export function onView(
     case 'get': {
       const job = startJob(context, request, { served, dryRun: false });
       const live = readLive(job, request.name ?? '');
-      if (live === undefined) throw missing(view, job);
+      if (live === undefined) throw errors.notFound(served.groupResource, request.name ?? '');
       return answer(200, show(live, { view, shown, job }));
     }
     case 'update': {
@@ -117,15 +119,6 @@ function liveOf(job: WriteJob): ApiObject {
   return live;
 }
 
-/** Whoever reads the view is told its address, as a rule; whoever writes it, that of the object. */
-function missing(view: SubresourceView, { served, request }: WriteJob): Error {
-  const { groupResource } = served;
-  // Users' own kinds have one place for all of it.
-  const isCustom = served.kind.manner === 'document';
-  const named = isCustom ? groupResource : (view.missing?.(groupResource) ?? addressOf({ served, request }));
-  return errors.notFound(named, request.name ?? '');
-}
-
 function addressOf({ served, request }: Pick<WriteJob, 'served' | 'request'>): GroupResource {
   const { group, resource } = served.groupResource;
   return { group, resource: `${resource}/${request.subresource ?? ''}` };
@@ -186,7 +179,7 @@ function below(viewed: DraftObject, live: ApiObject, { view, shown, job }: ViewC
   const asObject = viewed as unknown as ApiObject;
   const isCustom = job.served.kind.manner === 'document';
   // What a custom kind is scaled to is judged by its definition, with everything else.
-  const problems = isCustom ? [] : (shown.kind.strategy.validate?.(asObject, job.moment) ?? []);
+  const problems = isCustom ? [] : problemsOf(asObject, shown, job);
   if (problems.length > 0) throw errors.invalid(shown.gvk, viewed.metadata.name ?? '', problems);
   const { uid, resourceVersion } = viewed.metadata;
   // A patch of a custom kind's scale may say what it likes: nobody compares.
@@ -202,6 +195,11 @@ function below(viewed: DraftObject, live: ApiObject, { view, shown, job }: ViewC
     setManagers(draft.metadata, managersBelow(ownership, above, job.served.apiVersion), live.metadata.managedFields);
   }
   return draft;
+}
+
+/** The metadata of a view goes nowhere, and has to be in order all the same. */
+function problemsOf(viewed: ApiObject, { kind }: ServedKind, { moment }: WriteJob): readonly FieldError[] {
+  return [...metadataProblems(viewed, kind, OF_A_STRUCT), ...(kind.strategy.validate?.(viewed, moment) ?? [])];
 }
 
 /** The view with those who manage it, as a write sees it; readers are not told. */

@@ -11,7 +11,6 @@ import { isRecord, printJson } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { nonNegative } from './workload.js';
 
 const shape = () => ({
@@ -28,9 +27,10 @@ export const ControllerRevision: Kind<ControllerRevision, ControllerRevisionInpu
     scope: 'Namespaced',
     body: shape,
     strategy: {
+      ownMetadata: { update: 'strict' },
       validate: (object) => [...revisionProblems(object), ...dataProblems(object['data'])],
-      validateUpdate: (next, live) => [
-        ...repeatedMetadataProblems(next),
+      validateUpdate: (next, live, _context, metadata) => [
+        ...metadata.asNew(),
         ...revisionProblems(next),
         ...dataUpdateProblems(next['data'], live['data']),
       ],

@@ -25,7 +25,7 @@ import {
   podTemplateProblems,
 } from '../../core/v1/pod-spec/pod-template.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
-import type { Kind, WriteContext } from '../../kind.js';
+import type { Kind, MetadataFindings, WriteContext } from '../../kind.js';
 import {
   ageColumn,
   containerColumns,
@@ -35,11 +35,11 @@ import {
   selectorColumn,
   textColumn,
 } from '../../shared/common-columns.js';
-import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { requiredPointer } from '../../shared/required-pointer.js';
 import { dumpLabelSelector } from '../../shared/selector-dump.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { conditionParts, labelSelector } from '../../shared/types.js';
+import { annotationInteger, annotationText, integerProblem, setAnnotationInteger } from './annotation-field.js';
 import {
   amountOf,
   collisionProblems,
@@ -129,14 +129,18 @@ export const DaemonSet: Kind<DaemonSet, DaemonSetInput, 'Namespaced', 'status'> 
   kind: 'DaemonSet',
   scope: 'Namespaced',
   names: { shortNames: ['ds'], categories: ['all'] },
+  fieldAnnotations: [TEMPLATE_GENERATION],
   body: shape,
   strategy: {
     statusApart: true,
     generation: specGeneration,
+    ownMetadata: { update: 'placed' },
+    unreadable,
     defaults,
     prepareForCreate: (draft, { features }) => {
       dropDisabledTemplateFields(daemonSetOf(draft).spec.template, undefined, features);
-      setTemplateGeneration(draft, Math.max(templateGeneration(draft), 1));
+      const generation = templateGeneration(draft);
+      setTemplateGeneration(draft, generation < 1n ? 1n : generation);
     },
     prepareForUpdate,
     validate: (object, context) => specProblems(daemonSetOf(object).spec, { context }),
@@ -146,6 +150,7 @@ export const DaemonSet: Kind<DaemonSet, DaemonSetInput, 'Namespaced', 'status'> 
   subresources: {
     status: statusSubresource({
       prepare: (draft, live) => setTemplateGeneration(draft, templateGeneration(live)),
+      ownMetadata: 'strict',
       validateUpdate: statusProblems,
     }),
   },
@@ -198,29 +203,38 @@ function defaults(draft: DraftObject): void {
   if (updateStrategy.type === 'RollingUpdate') updateStrategy.rollingUpdate ??= { maxUnavailable: 1, maxSurge: 0 };
 }
 
-function templateGeneration(object: ApiObject | DraftObject): number {
-  const text = object.metadata.annotations?.[TEMPLATE_GENERATION] ?? '';
-  return /^[+-]?[0-9]+$/.test(text) ? Number(text) : 0;
+function unreadable(draft: DraftObject): string | undefined {
+  const text = annotationText(draft, TEMPLATE_GENERATION);
+  return text === undefined ? undefined : integerProblem(text);
 }
 
-function setTemplateGeneration(draft: DraftObject, generation: number): void {
-  const all = { ...draft.metadata.annotations, [TEMPLATE_GENERATION]: String(generation) };
-  draft.metadata.annotations = Object.fromEntries(Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1)));
+function templateGeneration(object: ApiObject | DraftObject): bigint {
+  return annotationInteger(object, TEMPLATE_GENERATION) ?? 0n;
+}
+
+function setTemplateGeneration(draft: DraftObject, generation: bigint): void {
+  setAnnotationInteger(draft, TEMPLATE_GENERATION, generation);
 }
 
 function prepareForUpdate(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {
   dropDisabledTemplateFields(daemonSetOf(draft).spec.template, daemonSetOf(live).spec.template, features);
   const changed = !deepEqual(daemonSetOf(draft).spec.template, daemonSetOf(live).spec.template);
-  setTemplateGeneration(draft, templateGeneration(live) + (changed ? 1 : 0));
+  setTemplateGeneration(draft, templateGeneration(live) + (changed ? 1n : 0n));
 }
 
 /** An update is judged as an object and once more as a change. */
-function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): readonly FieldError[] {
+function validateUpdate(
+  next: ApiObject,
+  live: ApiObject,
+  context: WriteContext,
+  metadata: MetadataFindings,
+): readonly FieldError[] {
   const { spec } = daemonSetOf(next);
   const problems = specProblems(spec, { context, live: daemonSetOf(live).spec });
   return [
-    ...repeatedMetadataProblems(next),
+    ...metadata.asNew(),
     ...problems,
+    ...metadata.asChange(),
     ...problems,
     ...selectorUpdateProblems(spec, daemonSetOf(live).spec),
   ];

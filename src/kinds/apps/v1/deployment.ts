@@ -32,6 +32,7 @@ import { podNameWarnings } from '../../shared/pod-name-warnings.js';
 import { requiredPointer } from '../../shared/required-pointer.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import { labelSelector } from '../../shared/types.js';
+import { annotationInteger, annotationText, integerProblem, setAnnotationInteger } from './annotation-field.js';
 import {
   amountOf,
   atMost,
@@ -119,30 +120,36 @@ const shape = () => ({ spec: always(deploymentSpec()), status: always(deployment
 export interface Deployment extends ObjectBase, Output<typeof shape> {}
 export interface DeploymentInput extends InputBase, Input<typeof shape> {}
 
+/** The revision to go back to, for who still asks in this way. The status address leaves it alone. */
+const ROLLBACK_TO = 'deprecated.deployment.rollback.to';
+
 export const Deployment: Kind<Deployment, DeploymentInput, 'Namespaced', 'status' | 'scale'> = defineBuiltIn({
   apiVersion: 'apps/v1',
   kind: 'Deployment',
   scope: 'Namespaced',
   names: { shortNames: ['deploy'], categories: ['all'] },
+  fieldAnnotations: [ROLLBACK_TO],
   body: shape,
   strategy: {
     statusApart: true,
+    ownMetadata: { update: 'strict' },
     // Raised by prepareForUpdate, which the status address does not run.
     generation: () => false,
+    unreadable,
     defaults,
     prepareForCreate: (draft, { features }) =>
       dropDisabledTemplateFields(deploymentOf(draft).spec.template, undefined, features),
     prepareForUpdate,
-    validate: (object, context) => specProblems(deploymentOf(object).spec, { context }),
+    validate: (object, context) => specProblems(object, { context }),
     validateUpdate: (next, live, context) => [
-      ...specProblems(deploymentOf(next).spec, { context, live: deploymentOf(live).spec }),
+      ...specProblems(next, { context, live: deploymentOf(live).spec }),
       ...selectorUpdateProblems(deploymentOf(next).spec, deploymentOf(live).spec),
     ],
     warnings: (object, live, context) => [...podNameWarnings(object, live), ...templateWarnings(object, live, context)],
   },
   subresources: {
     scale: scaleSubresource(),
-    status: statusSubresource({ metadata: ['labels'], prepare: dropGatedStatus, validateUpdate: statusProblems }),
+    status: statusSubresource({ metadata: ['labels'], prepare: prepareStatus, validateUpdate: statusProblems }),
   },
   columns: [
     nameColumn,
@@ -170,8 +177,19 @@ function deploymentOf(object: ApiObject | DraftObject): Deployment {
   return object as unknown as Deployment;
 }
 
+function unreadable(draft: DraftObject): string | undefined {
+  const text = annotationText(draft, ROLLBACK_TO) ?? '';
+  const why = text === '' ? undefined : integerProblem(text);
+  return why === undefined ? undefined : `failed to parse annotation[${ROLLBACK_TO}]=${text} as int64: ${why}`;
+}
+
+function rollbackOf(object: ApiObject | DraftObject): bigint | undefined {
+  return annotationInteger(object, ROLLBACK_TO);
+}
+
 function defaults(draft: DraftObject): void {
   const { spec } = deploymentOf(draft);
+  setAnnotationInteger(draft, ROLLBACK_TO, rollbackOf(draft));
   podTemplateDefaults(spec.template);
   const { strategy } = spec;
   if (strategy.type === 'RollingUpdate') strategy.rollingUpdate ??= { maxUnavailable: '25%', maxSurge: '25%' };
@@ -188,9 +206,11 @@ function prepareForUpdate(draft: DraftObject, live: ApiObject, { features }: Wri
 }
 
 function specProblems(
-  spec: DeploymentSpec,
+  object: ApiObject,
   about: { readonly context: WriteContext; readonly live?: DeploymentSpec },
 ): FieldError[] {
+  const { spec } = deploymentOf(object);
+  const rollback = rollbackOf(object) ?? 0n;
   const { minReadySeconds = 0, progressDeadlineSeconds } = spec;
   const problems = [
     ...nonNegative('spec.replicas', spec.replicas),
@@ -199,6 +219,7 @@ function specProblems(
     ...strategyProblems('spec.strategy', spec.strategy),
     ...nonNegative('spec.minReadySeconds', minReadySeconds),
     ...nonNegative('spec.revisionHistoryLimit', spec.revisionHistoryLimit),
+    ...(rollback < 0n ? [invalid('spec.rollback.version', rollback, 'must be greater than or equal to 0')] : []),
     ...nonNegative('spec.progressDeadlineSeconds', progressDeadlineSeconds),
   ];
   if (progressDeadlineSeconds <= minReadySeconds) {
@@ -246,7 +267,8 @@ function dumpStrategy({ type: name, rollingUpdate }: { readonly type: string; re
 
 const TERMINATING = 'DeploymentReplicaSetTerminatingReplicas';
 
-function dropGatedStatus(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {
+function prepareStatus(draft: DraftObject, live: ApiObject, { features }: WriteContext): void {
+  setAnnotationInteger(draft, ROLLBACK_TO, rollbackOf(live));
   if (features.enabled(TERMINATING) || deploymentOf(live).status.terminatingReplicas !== undefined) return;
   delete deploymentOf(draft).status.terminatingReplicas;
 }

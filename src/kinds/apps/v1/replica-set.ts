@@ -15,10 +15,9 @@ import { scaleSubresource } from '../../autoscaling/v1/scale.js';
 import { podTemplateSpec } from '../../core/v1/pod-spec/pod-spec.js';
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../core/v1/pod-spec/pod-template.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
-import type { Kind, WriteContext } from '../../kind.js';
+import type { Kind, MetadataFindings, WriteContext } from '../../kind.js';
 import { ageColumn, containerColumns, countColumn, nameColumn, selectorColumn } from '../../shared/common-columns.js';
 import { podNameWarnings } from '../../shared/pod-name-warnings.js';
-import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { requiredPointer } from '../../shared/required-pointer.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { conditionParts, labelSelector } from '../../shared/types.js';
@@ -81,6 +80,7 @@ export const ReplicaSet: Kind<ReplicaSet, ReplicaSetInput, 'Namespaced', 'status
   strategy: {
     statusApart: true,
     generation: specGeneration,
+    ownMetadata: { update: 'placed' },
     defaults: (draft) => podTemplateDefaults(replicaSetOf(draft).spec.template),
     prepareForCreate: (draft, { features }) =>
       dropDisabledTemplateFields(replicaSetOf(draft).spec.template, undefined, features),
@@ -92,7 +92,7 @@ export const ReplicaSet: Kind<ReplicaSet, ReplicaSetInput, 'Namespaced', 'status
   },
   subresources: {
     scale: scaleSubresource(),
-    status: statusSubresource({ prepare: dropGatedStatus, validateUpdate: statusProblems }),
+    status: statusSubresource({ prepare: dropGatedStatus, ownMetadata: 'strict', validateUpdate: statusProblems }),
   },
   columns: [
     nameColumn,
@@ -123,11 +123,22 @@ function specProblems(
 }
 
 /** An update is judged as an object and once more as a change. */
-function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): readonly FieldError[] {
+function validateUpdate(
+  next: ApiObject,
+  live: ApiObject,
+  context: WriteContext,
+  metadata: MetadataFindings,
+): readonly FieldError[] {
   const spec = replicaSetOf(next).spec;
   const liveSpec = replicaSetOf(live).spec;
   const problems = specProblems(spec, { context, live: liveSpec });
-  return [...repeatedMetadataProblems(next), ...problems, ...problems, ...selectorUpdateProblems(spec, liveSpec)];
+  return [
+    ...metadata.asNew(),
+    ...problems,
+    ...metadata.asChange(),
+    ...problems,
+    ...selectorUpdateProblems(spec, liveSpec),
+  ];
 }
 
 const TERMINATING = 'DeploymentReplicaSetTerminatingReplicas';

@@ -63,7 +63,7 @@ interface Scalable {
   readonly status?: { readonly replicas?: number };
 }
 
-interface ScaleParticulars extends Pick<SubresourceView, 'missing'> {
+interface ScaleParticulars {
   readonly selector?: (live: ApiObject) => string;
 }
 
@@ -72,9 +72,8 @@ interface ScaleParticulars extends Pick<SubresourceView, 'missing'> {
  * a LabelSelector; a kind whose selector has another form says how it reads as text.
  */
 export function scaleSubresource(about: ScaleParticulars = {}): SubresourceView {
-  const { selector = selectorText, ...others } = about;
+  const { selector = selectorText } = about;
   return Object.freeze({
-    ...others,
     type: 'view' as const,
     verbs: ['get', 'patch', 'update'] as const,
     kind: Scale,

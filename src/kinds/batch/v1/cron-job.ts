@@ -2,7 +2,7 @@
  * CronJob: Jobs by the clock. spec: CronJob
  */
 import * as z from 'zod';
-import { cronProblem, timeZoneProblem } from '../../../meta/cron.js';
+import { cronProblem, timeZoneProblems } from '../../../meta/cron.js';
 import { type FieldError, invalid, notSupported, required } from '../../../meta/field-error.js';
 import { lengthMessage } from '../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
@@ -83,6 +83,7 @@ export const CronJob: Kind<CronJob, CronJobInput, 'Namespaced', 'status'> = defi
   body: shape,
   strategy: {
     statusApart: true,
+    ownMetadata: { update: 'strict' },
     generation: specGeneration,
     defaults: (draft) => podTemplateDefaults(templateOf(draft).template),
     prepareForCreate: (draft, { features }) =>
@@ -153,7 +154,7 @@ function specProblems(spec: CronJobSpec, about: Judged): FieldError[] {
   return [
     ...scheduleProblems(spec, live),
     ...nonNegative('spec.startingDeadlineSeconds', spec.startingDeadlineSeconds),
-    ...(live !== undefined && live.timeZone === spec.timeZone ? [] : timeZoneProblems(spec.timeZone)),
+    ...(live !== undefined && live.timeZone === spec.timeZone ? [] : zoneProblems(spec.timeZone)),
     ...concurrencyProblems(spec.concurrencyPolicy),
     ...templateProblems('spec.jobTemplate.spec', spec.jobTemplate.spec, about),
     ...nonNegative('spec.successfulJobsHistoryLimit', spec.successfulJobsHistoryLimit),
@@ -177,9 +178,9 @@ function scheduleProblems({ schedule, timeZone }: CronJobSpec, live: CronJobSpec
   return problems;
 }
 
-function timeZoneProblems(timeZone: string | undefined): FieldError[] {
-  const problem = timeZone === undefined ? undefined : timeZoneProblem(timeZone);
-  return problem === undefined ? [] : [invalid('spec.timeZone', timeZone, problem)];
+function zoneProblems(timeZone: string | undefined): FieldError[] {
+  if (timeZone === undefined) return [];
+  return timeZoneProblems(timeZone).map((problem) => invalid('spec.timeZone', timeZone, problem));
 }
 
 const CONCURRENCY_POLICIES = ['Allow', 'Forbid', 'Replace'];

@@ -41,11 +41,11 @@ export const Lease: Kind<Lease, LeaseInput, 'Namespaced', never> = defineBuiltIn
   ],
   body: shape,
   strategy: {
-    ownMetadata: { create: 'plain', update: 'plain' },
     unconditionalUpdate: false,
     createOnUpdate: true,
     prepareForCreate: (draft, context) => dropDisabled(draft, undefined, context),
     prepareForUpdate: dropDisabled,
+    ownMetadata: { create: 'plain', update: 'plain' },
     validate,
     validateUpdate: validate,
   },

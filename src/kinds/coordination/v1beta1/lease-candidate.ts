@@ -55,11 +55,11 @@ export const LeaseCandidate: Kind<LeaseCandidate, LeaseCandidateInput, 'Namespac
   ],
   body: shape,
   strategy: {
-    ownMetadata: { create: 'plain', update: 'plain' },
     // Candidates are named after hosts and processes; a dash at the end of a prefix is allowed anyway.
     nameRule: (name) => configMapKeyProblems(name),
     unconditionalUpdate: false,
     createOnUpdate: true,
+    ownMetadata: { create: 'plain', update: 'plain' },
     validate,
     validateUpdate,
   },

@@ -117,7 +117,7 @@ export const ReplicationController: Kind<
   subresources: {
     // What stands for missing labels does so whenever it is read back.
     status: statusSubresource({ prepare: (draft) => labelDefaults(draft), validateUpdate: statusProblems }),
-    scale: scaleSubresource({ selector: selectorText, missing: (object) => object }),
+    scale: scaleSubresource({ selector: selectorText }),
   },
 });
 

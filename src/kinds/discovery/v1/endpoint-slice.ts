@@ -19,7 +19,7 @@ import { type Input, type Output, type Type, type } from '../../../schema/type.j
 import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
-import type { Kind, WriteContext } from '../../kind.js';
+import type { Kind, MetadataFindings, WriteContext } from '../../kind.js';
 import { ageColumn, firstFew, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { objectReference } from '../../shared/types.js';
 
@@ -98,9 +98,11 @@ export const EndpointSlice: Kind<EndpointSlice, EndpointSliceInput, 'Namespaced'
   body: endpointSliceShape,
   columns: columns(),
   strategy: {
-    generation: hasChanged,
+    ownMetadata: { update: 'placed' },
+    // Raised by prepareForUpdate, for what is dropped then counts.
+    generation: () => false,
     prepareForCreate: dropDisabled,
-    prepareForUpdate: (draft, live, context) => dropDisabled(draft, context, live),
+    prepareForUpdate,
     validate: (object) => [...headProblems(object), ...endpointsProblems(object)],
     validateUpdate,
     warnings,
@@ -112,12 +114,17 @@ function sliceOf(object: ApiObject | DraftObject): EndpointSlice {
 }
 
 /** Labels say whose the endpoints are, so they count like them. */
-function hasChanged(next: ApiObject, live: ApiObject): boolean {
+function hasChanged(next: DraftObject, live: ApiObject): boolean {
   const parts = ['addressType', 'endpoints', 'ports'];
   return (
     parts.some((part) => !deepEqual(next[part] ?? [], live[part] ?? [])) ||
     !deepEqual(next.metadata.labels ?? {}, live.metadata.labels ?? {})
   );
+}
+
+function prepareForUpdate(draft: DraftObject, live: ApiObject, context: WriteContext): void {
+  if (hasChanged(draft, live)) draft.metadata.generation = (live.metadata.generation ?? 0) + 1;
+  dropDisabled(draft, context, live);
 }
 
 /** Hints for nodes are kept where they are in use. */
@@ -162,9 +169,15 @@ const MAX_PORTS = 20_000;
 const MAX_HINTS = 8;
 const MAX_TOPOLOGY = 16;
 
-function validateUpdate(next: ApiObject, live: ApiObject): readonly FieldError[] {
+function validateUpdate(
+  next: ApiObject,
+  live: ApiObject,
+  _context: WriteContext,
+  metadata: MetadataFindings,
+): readonly FieldError[] {
   const { addressType } = sliceOf(next);
   return [
+    ...metadata.asNew(),
     ...headProblems(next),
     // What was stored under older rules may stay as it is.
     ...(deepEqual(next['endpoints'], live['endpoints']) ? [] : endpointsProblems(next)),

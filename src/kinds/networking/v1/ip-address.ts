@@ -14,9 +14,8 @@ import { always, optional } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
-import type { Kind } from '../../kind.js';
+import type { Kind, MetadataFindings, WriteContext } from '../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { requiredPointer } from '../../shared/required-pointer.js';
 import { requiredSegmentProblems } from '../reference.js';
 
@@ -50,6 +49,7 @@ export const IPAddress: Kind<IPAddress, IPAddressInput, 'Cluster', never> = defi
     nameRule: ipAddressNameProblems,
     // An address with something added is none.
     generatedName: (prefix) => prefix,
+    ownMetadata: { update: 'placed' },
     validate: (object) => parentProblems(parentOf(object)),
     validateUpdate,
   },
@@ -79,9 +79,14 @@ function parentProblems(parent: ParentReference | undefined): FieldError[] {
   ];
 }
 
-function validateUpdate(next: ApiObject, live: ApiObject): readonly FieldError[] {
+function validateUpdate(
+  next: ApiObject,
+  live: ApiObject,
+  _context: WriteContext,
+  metadata: MetadataFindings,
+): readonly FieldError[] {
   const parent = parentOf(next);
-  const problems = [...repeatedMetadataProblems(next), ...parentProblems(parent)];
+  const problems = [...metadata.asNew(), ...parentProblems(parent), ...metadata.asChange()];
   if (deepEqual(parent, parentOf(live))) return problems;
   const shown = parent === undefined ? null : dumpParent(parent);
   return [...problems, invalid('spec.parentRef', shown, 'field is immutable')];

@@ -16,9 +16,8 @@ import { type Input, type Output, type Type, type } from '../../../schema/type.j
 import { labelDeprecation } from '../../core/v1/persistent-volume/deprecated-labels.js';
 import { toleration } from '../../core/v1/scheduling-types.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
-import type { Kind, WriteContext } from '../../kind.js';
+import type { Kind, MetadataFindings, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { repeatedMapsProblems } from '../../shared/repeated-metadata.js';
 import { validateResourceRequirements } from '../../shared/resources.js';
 import { roundAmounts } from '../../shared/round-amounts.js';
 import { type Toleration, validateTolerations } from '../../shared/tolerations.js';
@@ -55,10 +54,10 @@ export const RuntimeClass: Kind<RuntimeClass, RuntimeClassInput, 'Cluster', neve
   ],
   body: shape,
   strategy: {
-    ownMetadata: { create: 'plain', update: 'plain' },
     unconditionalUpdate: false,
     createOnUpdate: true,
     defaults: (draft) => roundAmounts((draft as unknown as RuntimeClass).overhead?.podFixed),
+    ownMetadata: { create: 'plain', update: 'placed' },
     validate,
     validateUpdate,
     warnings,
@@ -72,7 +71,8 @@ function validate(object: ApiObject, context: WriteContext): FieldError[] {
     // What runs beside the containers is limited as they are.
     ...(cost === undefined ? [] : validateResourceRequirements('overhead', { limits: cost.podFixed }, context)),
     ...labelErrors(where?.nodeSelector ?? {}, 'scheduling.nodeSelector'),
-    ...validateTolerations(TOLERATIONS, where?.tolerations ?? []),
+    // The reference server names the field twice.
+    ...validateTolerations(`${TOLERATIONS}.tolerations`, where?.tolerations ?? []),
     ...repeatedTolerations(where?.tolerations ?? []),
   ];
 }
@@ -107,8 +107,13 @@ function warnings(object: ApiObject, _live: ApiObject | undefined, { dialect }: 
   });
 }
 
-function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): FieldError[] {
-  const found = [...repeatedMapsProblems(next), ...validate(next, context)];
+function validateUpdate(
+  next: ApiObject,
+  live: ApiObject,
+  context: WriteContext,
+  metadata: MetadataFindings,
+): FieldError[] {
+  const found = [...metadata.asNew(), ...validate(next, context), ...metadata.asChange()];
   if (next['handler'] !== live['handler']) found.push(invalid('handler', next['handler'], 'field is immutable'));
   return found;
 }

@@ -91,22 +91,17 @@ export const PodDisruptionBudget: Kind<PodDisruptionBudget, PodDisruptionBudgetI
     body: shape,
     columns,
     strategy: {
-      ownMetadata: { create: 'plain', update: 'none' },
       // Only what any name must be: a segment of a path.
       nameRule: () => [],
       unconditionalUpdate: false,
+      ownMetadata: { create: 'none', update: 'none' },
       statusApart: true,
       generation: specGeneration,
       defaults: (draft, { dialect }) => stripSelector(budgetOf(draft), dialect),
       validate: specProblems,
       validateUpdate: specProblems,
     },
-    subresources: {
-      status: statusSubresource({
-        ownMetadata: 'none',
-        validateUpdate: statusProblems,
-      }),
-    },
+    subresources: { status: statusSubresource({ ownMetadata: 'none', validateUpdate: statusProblems }) },
   });
 
 /** No pod has it: with it the version before this one told everything from nothing, where an empty selector did not. */

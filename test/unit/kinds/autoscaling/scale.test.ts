@@ -68,18 +68,18 @@ async function statusOf(failing: Promise<unknown>) {
 
 describe('the scale of a workload', () => {
   test.each([
-    [Deployment, 'deployments/scale', 'apps'],
-    [ReplicaSet, 'replicasets/scale', 'apps'],
-    [StatefulSet, 'statefulsets', 'apps'],
+    [Deployment, 'deployments', '.apps'],
+    [ReplicaSet, 'replicasets', '.apps'],
+    [StatefulSet, 'statefulsets', '.apps'],
     [ReplicationController, 'replicationcontrollers', ''],
-  ])('that is not there: $kind', async (workload, kind, group) => {
+  ])('that is not there: $kind', async (workload, kind, suffix) => {
     const scales = testCluster()
       .api(workload as typeof Deployment)
       .subresource('scale');
     expect(await statusOf(scales.get('none'))).toMatchObject({
       code: 404,
-      message: `${group === '' ? kind : `${kind}.${group}`} "none" not found`,
-      details: { name: 'none', ...(group === '' ? {} : { group }), kind },
+      message: `${kind}${suffix} "none" not found`,
+      details: { name: 'none', kind },
     });
   });
 

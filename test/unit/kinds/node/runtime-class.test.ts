@@ -18,7 +18,7 @@ describe('a runtime class', () => {
     [{ scheduling: { nodeSelector: { k: 'a b' } } }, 'scheduling.nodeSelector', 'Invalid value: "a b"'],
     [
       { scheduling: { tolerations: [{ key: 'k', operator: 'Near' }] } },
-      'scheduling.tolerations[0].operator',
+      'scheduling.tolerations.tolerations[0].operator',
       'Unsupported value: "Near": supported values: "Equal", "Exists"',
     ],
     [

@@ -14,7 +14,7 @@ import { podAnnotationsProblems } from '../../../core/v1/pod-spec/annotations.js
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../../core/v1/pod-spec/pod-template.js';
 import { claimSpecWarnings } from '../../../core/v1/pod-spec/volume-warnings.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
-import type { Kind, NameRule, WriteContext } from '../../../kind.js';
+import type { Kind, MetadataFindings, NameRule, WriteContext } from '../../../kind.js';
 import { annotationErrors } from '../../../shared/annotations.js';
 import { ageColumn, containerColumns, nameColumn, textColumn } from '../../../shared/common-columns.js';
 import { dumpLabelSelector } from '../../../shared/selector-dump.js';
@@ -54,21 +54,22 @@ export const StatefulSet: Kind<StatefulSet, StatefulSetInput, 'Namespaced', 'sta
   body: statefulSetShape,
   strategy: {
     nameRule: labelName,
+    ownMetadata: { update: 'strict' },
     statusApart: true,
     generation: specGeneration,
     defaults,
     prepareForCreate: (draft, context) => dropGatedFields(draft, undefined, context),
     prepareForUpdate: dropGatedFields,
-    validate: (object, context) => specProblems(statefulSetOf(object).spec, context),
+    validate: (object, context) => specProblems(statefulSetOf(object).spec, { context, isNew: true }),
     validateUpdate: (next, live, context) => [
-      ...specProblems(statefulSetOf(next).spec, context),
+      ...specProblems(statefulSetOf(next).spec, { context, isNew: false }),
       ...fixedFieldProblems(statefulSetOf(next).spec, statefulSetOf(live).spec),
     ],
     warnings,
   },
   subresources: {
-    scale: scaleSubresource({ missing: (object) => object }),
-    status: statusSubresource({ validateUpdate: statusProblems }),
+    scale: scaleSubresource(),
+    status: statusSubresource({ ownMetadata: 'placed', validateUpdate: statusProblems }),
   },
   columns: [
     nameColumn,
@@ -114,7 +115,10 @@ function dropGatedFields(draft: DraftObject, live: ApiObject | undefined, { feat
   if (before?.maxUnavailable === undefined) delete rollingUpdate.maxUnavailable;
 }
 
-function specProblems(spec: StatefulSetSpec, context: WriteContext): FieldError[] {
+function specProblems(
+  spec: StatefulSetSpec,
+  { context, isNew }: { readonly context: WriteContext; readonly isNew: boolean },
+): FieldError[] {
   return [
     ...policyProblems(spec),
     ...updateStrategyProblems('spec.updateStrategy', spec.updateStrategy),
@@ -122,10 +126,16 @@ function specProblems(spec: StatefulSetSpec, context: WriteContext): FieldError[
     ...nonNegative('spec.replicas', spec.replicas),
     ...nonNegative('spec.minReadySeconds', spec.minReadySeconds),
     ...nonNegative('spec.ordinals.start', spec.ordinals?.start),
+    // It never changes, and older rules took any.
+    ...(isNew ? serviceNameProblems(spec.serviceName) : []),
     ...selectorProblems('spec.selector', spec.selector, 'statefulset'),
     ...templateProblems(spec, context),
     ...lastingPodProblems('spec.template', spec.template, 'StatefulSet'),
   ];
+}
+
+function serviceNameProblems(name: string | undefined): FieldError[] {
+  return name ? dnsLabelProblems(name).map((detail) => invalid('spec.serviceName', name, detail)) : [];
 }
 
 function policyProblems({ podManagementPolicy }: StatefulSetSpec): FieldError[] {
@@ -219,7 +229,12 @@ function fixedFieldProblems(next: StatefulSetSpec, live: StatefulSetSpec): Field
   return [forbidden('spec', `updates to statefulset spec for fields other than ${list} are forbidden`)];
 }
 
-function statusProblems(next: ApiObject, live: ApiObject): readonly FieldError[] {
+function statusProblems(
+  next: ApiObject,
+  live: ApiObject,
+  _context: WriteContext,
+  metadata: MetadataFindings,
+): readonly FieldError[] {
   const { status } = statefulSetOf(next);
   const { readyReplicas = 0, availableReplicas } = status;
   const problems = [
@@ -239,7 +254,11 @@ function statusProblems(next: ApiObject, live: ApiObject): readonly FieldError[]
       invalid('status.availableReplicas', availableReplicas, 'cannot be greater than status.readyReplicas'),
     );
   }
-  return [...problems, ...collisionProblems(status.collisionCount, statefulSetOf(live).status.collisionCount)];
+  return [
+    ...problems,
+    ...metadata.asChange(),
+    ...collisionProblems(status.collisionCount, statefulSetOf(live).status.collisionCount),
+  ];
 }
 
 function dumpStrategy({ type: name, rollingUpdate }: { readonly type: string; readonly rollingUpdate?: unknown }) {

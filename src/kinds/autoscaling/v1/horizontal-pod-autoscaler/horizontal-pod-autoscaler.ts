@@ -29,6 +29,7 @@ export const HorizontalPodAutoscalerV1: Kind<
 > = anotherVersion(HorizontalPodAutoscaler, {
   apiVersion: 'autoscaling/v1',
   body: autoscalerV1Shape,
+  fieldAnnotations: [...SPEC_ANNOTATIONS, ...STATUS_ANNOTATIONS].flatMap(annotationKeys),
   toStored: toV2,
   fromStored: fromV2,
   strategy: {
@@ -43,7 +44,8 @@ export const HorizontalPodAutoscalerV1: Kind<
       throughV2(draft, context, (form) => v2.prepareForUpdate?.(form, inV2(live), context));
     },
     validate: (object, context) => v2.validate?.(inV2(object), context) ?? [],
-    validateUpdate: (next, live, context) => v2.validateUpdate?.(inV2(next), inV2(live), context) ?? [],
+    validateUpdate: (next, live, context, metadata) =>
+      v2.validateUpdate?.(inV2(next), inV2(live), context, metadata) ?? [],
   },
   subresources: {
     status: statusSubresource({

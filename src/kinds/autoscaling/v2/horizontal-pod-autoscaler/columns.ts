@@ -39,6 +39,11 @@ function metricsCell(specs: readonly MetricSpec[], statuses: readonly MetricStat
   return firstFew(texts, MOST_SHOWN, ', ');
 }
 
+/** A status that has no quantity says so in another way than a metric without a status. */
+function quantityText<Status>(status: Status | undefined, quantity: (status: Status) => string | undefined): string {
+  return status === undefined ? UNKNOWN : (quantity(status) ?? '<nil>');
+}
+
 function metricText(spec: MetricSpec, status: MetricStatus | undefined): string {
   const { object, external, pods, resource, containerResource } = spec;
   const plain = object ?? external;
@@ -46,15 +51,19 @@ function metricText(spec: MetricSpec, status: MetricStatus | undefined): string 
     const current = (object === undefined ? status?.external : status?.object)?.current;
     const { value, averageValue } = plain.target;
     return averageValue === undefined
-      ? `${current?.value ?? UNKNOWN}/${value}`
+      ? `${quantityText(current, (it) => it.value)}/${value}`
       : `${current?.averageValue ?? UNKNOWN}/${averageValue} (avg)`;
   }
-  if (pods !== undefined) return `${status?.pods?.current.averageValue ?? UNKNOWN}/${pods.target.averageValue}`;
+  if (pods !== undefined) {
+    return `${quantityText(status?.pods?.current, (it) => it.averageValue)}/${pods.target.averageValue}`;
+  }
   const named = resource ?? containerResource;
   if (named === undefined) return UNKNOWN;
   const current = (resource === undefined ? status?.containerResource : status?.resource)?.current;
   const { averageValue, averageUtilization } = named.target;
-  if (averageValue !== undefined) return `${named.name}: ${current?.averageValue ?? UNKNOWN}/${averageValue}`;
+  if (averageValue !== undefined) {
+    return `${named.name}: ${quantityText(current, (it) => it.averageValue)}/${averageValue}`;
+  }
   const percent = (value: number | undefined, none: string) => (value === undefined ? none : `${value}%`);
   return `${named.name}: ${percent(current?.averageUtilization, UNKNOWN)}/${percent(averageUtilization, '<auto>')}`;
 }

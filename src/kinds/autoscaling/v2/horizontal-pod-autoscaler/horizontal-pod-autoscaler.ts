@@ -31,6 +31,7 @@ export const HorizontalPodAutoscaler: Kind<
   body: horizontalPodAutoscalerShape,
   strategy: {
     statusApart: true,
+    ownMetadata: { update: 'strict' },
     defaults,
     prepareForCreate: (draft, context) => dropGatedFields(draft, undefined, context),
     prepareForUpdate: dropGatedFields,

@@ -11,10 +11,9 @@ import { own, setOwn } from '../../../../util/json.js';
 import type { CellContext } from '../../../columns.js';
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../../core/v1/pod-spec/pod-template.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
-import type { Kind, WriteContext } from '../../../kind.js';
+import type { Kind, MetadataFindings, WriteContext } from '../../../kind.js';
 import { ageColumn, containerColumns, nameColumn, selectorColumn, textColumn } from '../../../shared/common-columns.js';
 import { podNameWarnings } from '../../../shared/pod-name-warnings.js';
-import { repeatedMetadataProblems } from '../../../shared/repeated-metadata.js';
 import { dumpLabelSelector } from '../../../shared/selector-dump.js';
 import { specGeneration, statusSubresource } from '../../../shared/strategies.js';
 import { type JobCondition, type JobSpec, jobShape } from './schema.js';
@@ -39,6 +38,7 @@ export const Job: Kind<Job, JobInput, 'Namespaced', 'status'> = defineBuiltIn({
   strategy: {
     statusApart: true,
     generation: specGeneration,
+    ownMetadata: { update: 'placed' },
     // Pods of finished Jobs were kept before there was anybody to collect them.
     defaultPropagation: 'Orphan',
     deletionWarnings: ({ orphanDependents, propagationPolicy }) =>
@@ -50,11 +50,13 @@ export const Job: Kind<Job, JobInput, 'Namespaced', 'status'> = defineBuiltIn({
     validate: (object, context) => jobProblems(object, { context, live: undefined }),
     validateUpdate,
     warnings,
+    canonicalize: labelLikePods,
     selectableFields: { 'status.successful': (object) => String(jobOf(object).status.succeeded ?? 0) },
     unknownFieldLabel: (field) => `field label "${field}" not supported for Job`,
   },
   subresources: {
     status: statusSubresource({
+      ownMetadata: 'strict',
       validateUpdate: (next, live, { features }) =>
         jobStatusProblems(jobOf(next), jobOf(live), features.enabled('JobManagedBy')),
     }),
@@ -129,7 +131,12 @@ function prepareForCreate(draft: DraftObject, context: WriteContext): void {
     const matchLabels = withMissing(spec.selector?.matchLabels, [[key, uid]]);
     spec.selector = spec.selector === undefined ? { matchLabels } : { ...spec.selector, matchLabels };
   }
-  if (metadata.labels !== undefined && isEmpty(draft.metadata.labels)) draft.metadata.labels = metadata.labels;
+}
+
+/** A Job without labels has those of its pods. They come after the rules, which have judged them there. */
+function labelLikePods(draft: DraftObject): void {
+  const { labels } = jobOf(draft).spec.template.metadata;
+  if (labels !== undefined && isEmpty(draft.metadata.labels)) draft.metadata.labels = labels;
 }
 
 /** The labels with those that are missing, in order. */
@@ -194,11 +201,17 @@ function indexedNameProblems(name: string, { completionMode, completions = 0 }: 
 }
 
 /** An update is judged as an object and once more as a change. */
-function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): readonly FieldError[] {
+function validateUpdate(
+  next: ApiObject,
+  live: ApiObject,
+  context: WriteContext,
+  metadata: MetadataFindings,
+): readonly FieldError[] {
   const [{ spec }, before] = [jobOf(next), jobOf(live)];
   return [
-    ...repeatedMetadataProblems(next),
+    ...metadata.asNew(),
     ...jobProblems(next, { context, live }),
+    ...metadata.asChange(),
     ...jobSpecProblems('spec', spec, { context, live: before.spec.template.spec }),
     ...jobSpecUpdateProblems(spec, before.spec, { started: before.status.startTime !== undefined }),
   ];
@@ -211,11 +224,12 @@ function warnings(object: ApiObject, live: ApiObject | undefined, context: Write
 
 function statusCell(object: ApiObject): string {
   const { conditions = [] } = jobOf(object).status;
-  const has = (type: JobCondition['type']) => conditions.some((it) => it.type === type && it.status === 'True');
+  // Of several of one type the first one counts.
+  const has = (type: JobCondition['type']) => conditions.find((it) => it.type === type)?.status === 'True';
   if (has('Complete')) return 'Complete';
   if (has('Failed')) return 'Failed';
   if (object.metadata.deletionTimestamp !== undefined) return 'Terminating';
-  const next = (['Suspended', 'FailureTarget', 'SuccessCriteriaMet'] as const).find(has);
+  const next = (['Suspended', 'FailureTarget'] as const).find(has);
   return next ?? 'Running';
 }
 

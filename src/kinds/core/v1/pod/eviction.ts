@@ -140,7 +140,7 @@ function spend(
   }
   if (status.disruptionsAllowed === 0) throw refusal(whyNone(budget));
   if (dryRun) return;
-  context.objects.changeParts({ ...BUDGETS, namespace: context.namespace, name }, (draft) => {
+  context.objects.changeStatus({ ...BUDGETS, namespace: context.namespace, name }, (draft) => {
     const { status: spent } = draft as unknown as PodDisruptionBudget;
     spent.disruptionsAllowed -= 1;
     if (spent.disruptionsAllowed === 0) noteExhausted(spent, context.now);
@@ -178,7 +178,8 @@ function noteExhausted(status: PodDisruptionBudget['status'], now: string): void
     ...(observedGeneration === undefined ? {} : { observedGeneration }),
     lastTransitionTime: before?.status === 'False' ? before.lastTransitionTime : now,
     reason: 'InsufficientPods',
-    message: before?.message ?? '',
+    // Whatever was said before is not true any more.
+    message: '',
   };
   status.conditions =
     before === undefined ? [...conditions, condition] : conditions.map((one) => (one === before ? condition : one));

@@ -11,7 +11,6 @@ import type { Input, Output } from '../../../../schema/type.js';
 import { own } from '../../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind, WriteContext } from '../../../kind.js';
-import { repeatedMetadataProblems } from '../../../shared/repeated-metadata.js';
 import { specGeneration, statusSubresource } from '../../../shared/strategies.js';
 import { ingressColumns } from './columns.js';
 import { ingressSpec, ingressStatus } from './schema.js';
@@ -29,10 +28,11 @@ export const Ingress: Kind<Ingress, IngressInput, 'Namespaced', 'status'> = defi
   body: shape,
   strategy: {
     statusApart: true,
+    ownMetadata: { update: 'strict' },
     generation: specGeneration,
     validate: (object, context) => [...ingressSpecProblems(specOf(object)), ...classProblems(object, context)],
     // The annotation may disagree with the class later on; only a new object must be consistent.
-    validateUpdate: (next) => [...repeatedMetadataProblems(next), ...ingressSpecProblems(specOf(next))],
+    validateUpdate: (next, _live, _context, metadata) => [...metadata.asNew(), ...ingressSpecProblems(specOf(next))],
     warnings,
   },
   subresources: {

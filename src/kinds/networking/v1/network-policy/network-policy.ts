@@ -9,7 +9,6 @@ import type { Input, Output } from '../../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind } from '../../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../../shared/common-columns.js';
-import { repeatedMetadataProblems } from '../../../shared/repeated-metadata.js';
 import { specGeneration } from '../../../shared/strategies.js';
 import { networkPolicySpec } from './schema.js';
 import { networkPolicyProblems, networkPolicyWarnings } from './validate.js';
@@ -28,9 +27,14 @@ export const NetworkPolicy: Kind<NetworkPolicy, NetworkPolicyInput, 'Namespaced'
   body: shape,
   strategy: {
     generation: specGeneration,
+    ownMetadata: { update: 'placed' },
     defaults: defaultPolicyTypes,
     validate: (object) => networkPolicyProblems(specOf(object)),
-    validateUpdate: (next) => [...repeatedMetadataProblems(next), ...networkPolicyProblems(specOf(next))],
+    // An update is judged as an object and once more as a change.
+    validateUpdate: (next, _live, _context, metadata) => {
+      const problems = networkPolicyProblems(specOf(next));
+      return [...metadata.asNew(), ...problems, ...metadata.asChange(), ...problems];
+    },
     warnings: (object) => networkPolicyWarnings(specOf(object)),
   },
   columns: [
