@@ -163,7 +163,14 @@ export class Definitions {
     // What users' kinds hold has no name.
     if (node.manner === 'document' || node.goName === '') return undefined;
     const home = packageOf(node.goName, holder);
-    return this.#define(definitionName(node.goName, home, this.#dialect), () => ({
+    const name = definitionName(node.goName, home, this.#dialect);
+    // A type that is owned as a whole is published so, also where a field that holds it is owned in parts.
+    const known = this.#made.get(name);
+    const extension = this.#dialect.extension('map-type');
+    if (node.atomic && known?.type !== undefined && !Object.hasOwn(known, extension)) {
+      this.#made.set(name, { ...known, [extension]: 'atomic' });
+    }
+    return this.#define(name, () => ({
       ...this.#object(node, home, node.goName),
       ...this.#groupVersionKinds(this.#kindsOf(node, home)),
     }));

@@ -128,9 +128,9 @@ describe('a rollback by annotation', () => {
     expect(await world.events({ type: 'Warning' })).toEqual([event]);
   });
 
-  test('to what is no number is no wish', async () => {
-    await wish('soon');
-    expect((await world.deployment()).metadata.annotations).toMatchObject({ [ROLLBACK]: 'soon', [REVISION]: '2' });
+  test('to what is no number cannot be wished for', async () => {
+    await expect(wish('soon')).rejects.toThrow('strconv.ParseInt: parsing');
+    expect((await world.deployment()).metadata.annotations).toMatchObject({ [REVISION]: '2' });
   });
 });
 

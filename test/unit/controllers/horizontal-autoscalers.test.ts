@@ -196,7 +196,7 @@ describe('a look', () => {
 
 describe('targets', () => {
   test.each([
-    [{ kind: 'Deployment', apiVersion: 'apps/v1', name: 'none' }, 'deployments/scale.apps "none" not found'],
+    [{ kind: 'Deployment', apiVersion: 'apps/v1', name: 'none' }, 'deployments.apps "none" not found'],
     [{ kind: 'Thing', apiVersion: 'example.com/v1', name: 'd' }, 'no matches for kind "Thing" in group "example.com"'],
     [{ kind: 'ConfigMap', apiVersion: 'v1', name: 'd' }, 'the server could not find the requested resource'],
   ])('%o cannot be scaled', async (scaleTargetRef, why) => {

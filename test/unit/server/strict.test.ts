@@ -66,7 +66,7 @@ describe('refuses', () => {
     expect(log.message).toBe('pods/log is not modelled (docs/fidelity.md#not-modelled-yet)');
     expect((await connect('pods', 'web', 'proxy')).message).toBe('address not allowed');
     expect((await connect('nodes', 'n1', 'proxy')).message).toContain('nodes/proxy is not modelled');
-    expect((await connect('services', 'web', 'proxy')).message).toBe('endpoints "web" not found');
+    expect((await connect('services', 'web', 'proxy')).message).toBe('services "web" not found');
     expect((await connect('pods', 'web', 'exec')).message).toBe('pod web does not have a host assigned');
     expect((await connect('pods', 'nope', 'log')).reason).toBe('NotFound');
   });

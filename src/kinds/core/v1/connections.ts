@@ -134,7 +134,7 @@ function checkContainer(pod: ApiObject, container = ''): void {
 function toNodeOf(pod: ApiObject, line: Line): void {
   const node = nodeOf(pod);
   if (node === '') throw errors.badRequest(`pod ${pod.metadata.name} does not have a host assigned`);
-  requireNode(node, line);
+  requireNode(node, line, 'pods');
   nobodyThere('containers');
 }
 
@@ -148,8 +148,8 @@ function toNode(name: string, line: Line): void {
 }
 
 /** What is asked of a kubelet goes to an address of its node. */
-function requireNode(name: string, line: Line): void {
-  const node = find(line, { group: '', resource: 'nodes', namespace: '', name }) as unknown as NodeParts;
+function requireNode(name: string, line: Line, asked = 'nodes'): void {
+  const node = find(line, { group: '', resource: 'nodes', namespace: '', name }, asked) as unknown as NodeParts;
   if ((node.status?.addresses ?? []).length > 0) return;
   throw failure({ code: 500, message: 'no preferred addresses found; known addresses: []' });
 }
@@ -167,8 +167,8 @@ function toService(line: Line): void {
   const { namespace } = line;
   const { name, port } = splitName(line, 'service');
   const portName = /^[+-]?[0-9]+$/.test(port) ? portNamed(Number(port), { ...line, name }) : port;
-  const endpoints = find(line, { group: '', resource: 'endpoints', namespace, name }) as unknown as EndpointsParts;
-  const { subsets = [] } = endpoints;
+  const endpoints = find(line, { group: '', resource: 'endpoints', namespace, name }, 'services');
+  const { subsets = [] } = endpoints as unknown as EndpointsParts;
   const nobody = (whose: string) => errors.serviceUnavailable(`no endpoints available for service ${quote(whose)}`);
   if (subsets.length === 0) throw nobody(name);
   const isThere = subsets.some(
@@ -200,8 +200,9 @@ function podOf(line: Line): ApiObject {
   return find(line, { group: '', resource: 'pods', namespace: line.namespace, name: line.name });
 }
 
-function find({ objects }: Line, address: ObjectAddress): ApiObject {
+/** Whatever is missing on the way, it is the resource of the request that is said to be. */
+function find({ objects }: Line, address: ObjectAddress, asked = address.resource): ApiObject {
   const found = objects.get(address);
   if (found !== undefined) return found;
-  throw errors.notFound({ group: address.group, resource: address.resource }, address.name);
+  throw errors.notFound({ group: '', resource: asked }, address.name);
 }

@@ -75,7 +75,7 @@ test('streams can be chosen where that is enabled', async () => {
 
 test('a pod needs its node, and the node an address', async () => {
   const { cluster, inDefault } = await start();
-  expect(await inDefault('pods/placed/log')).toMatchObject({ code: 404, message: 'nodes "n" not found' });
+  expect(await inDefault('pods/placed/log')).toMatchObject({ code: 404, message: 'pods "n" not found' });
   await cluster.api(Node).create({ metadata: { name: 'n' } });
   expect(await inDefault('pods/placed/exec')).toMatchObject({
     code: 500,
@@ -96,7 +96,7 @@ test('proxies take a scheme and a port around the name', async () => {
   });
   expect(await inDefault('pods/https:p:80/proxy/x')).toMatchObject({ code: 400, message: 'address not allowed' });
   expect(await ask('nodes/n:10250/proxy')).toMatchObject({ code: 404, message: 'nodes "n" not found' });
-  expect(await inDefault('services/s/proxy')).toMatchObject({ code: 404, message: 'endpoints "s" not found' });
+  expect(await inDefault('services/s/proxy')).toMatchObject({ code: 404, message: 'services "s" not found' });
   const selector = { app: 'a' };
   await cluster
     .api(Service)

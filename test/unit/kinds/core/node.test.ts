@@ -102,9 +102,9 @@ test('an update is judged like a new node first, and then as a change', async ()
   };
   expect(await causesOf(nodes.update({ metadata: { name: 'n', finalizers: ['x'] }, spec }))).toEqual([
     'metadata.finalizers[0]: Invalid value: "x": name is neither a standard finalizer name nor is it fully qualified',
-    'metadata.finalizers[0]: Invalid value: "x": name is neither a standard finalizer name nor is it fully qualified',
     'metadata.taints[0].effect: Required value',
     'spec.podCIDRs: Invalid value: []string{"10.0.0.0/24", "10.0.1.0/24"}: may specify no more than one CIDR for each IP family',
+    'metadata.finalizers[0]: Invalid value: "x": name is neither a standard finalizer name nor is it fully qualified',
     'spec.podCIDRs: Forbidden: node updates may not change podCIDR except from "" to valid',
     'spec.providerID: Forbidden: node updates may not change providerID except from "" to valid',
     'metadata.taints[0].effect: Required value',

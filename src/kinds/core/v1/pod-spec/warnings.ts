@@ -57,6 +57,7 @@ export function podSpecWarnings(
       ...envWarnings(childPath(place, 'env'), container),
     ]),
     ...portWarnings(containers),
+    ...portNameWarnings(containers),
     ...(grace < 0
       ? [
           `${childPath(at, 'terminationGracePeriodSeconds')}: must be >= 0; negative values are invalid and will be treated as 1`,
@@ -172,6 +173,22 @@ function portWarnings(containers: readonly Placed[]): string[] {
     }
   }
   return warnings;
+}
+
+/** Of ports of one name the first is found. */
+function portNameWarnings(containers: readonly Placed[]): string[] {
+  const seen = new Map<string, string>();
+  return containers.flatMap(({ place, container }) =>
+    (container.ports ?? []).flatMap(({ name = '' }, index) => {
+      if (name === '') return [];
+      const where = keyPath(childPath(place, 'ports'), index);
+      const first = seen.get(name);
+      if (first === undefined) seen.set(name, where);
+      if (first === undefined) return [];
+      const what = `duplicate port name ${quote(name)} with ${first}`;
+      return [`${where}: ${what}, services and probes that select ports by name will use ${first}`];
+    }),
+  );
 }
 
 /** As the reference server shows it. */
