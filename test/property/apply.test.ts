@@ -280,7 +280,9 @@ function expectTruth(object: ApiObject, memory: Memory): void {
   const entries = entriesOf(object);
   expect(unfrozen(object)).toEqual([]);
   expect(isOrdered(entries)).toBe(true);
-  expect(new Set(entries.map(identityOf)).size).toBe(entries.length);
+  // A scale that was written and has not changed leaves its manager twice, once without a time.
+  const timed = entries.filter(({ time }) => time !== undefined);
+  expect(new Set(timed.map(identityOf)).size).toBe(timed.length);
   for (const entry of entries) {
     const { manager = '', operation, subresource = '' } = entry;
     const claims = claimsOf(entry);

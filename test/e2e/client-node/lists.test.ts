@@ -238,7 +238,9 @@ describe.each(ways)('lists and any kind (%s)', (way) => {
     });
 
     test('has no containers: logs and commands fail at once, and say why', async () => {
-      const spec = { nodeName: 'node-1', containers: [{ name: 'a', image: 'a' }] };
+      const addresses = [{ type: 'InternalIP', address: '10.0.0.1' }];
+      await core.createNode({ body: { metadata: { name: namespace }, status: { addresses } } });
+      const spec = { nodeName: namespace, containers: [{ name: 'a', image: 'a' }] };
       await core.createNamespacedPod({ namespace, body: { metadata: { name: 'idle' }, spec } });
       const out = new PassThrough();
       const why = expect.stringContaining('runs no containers');
