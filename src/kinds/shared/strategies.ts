@@ -18,11 +18,15 @@ export function keepLive(draft: DraftObject, live: ApiObject, fields: readonly s
   }
 }
 
-type StatusMetadata = 'free' | 'kept' | readonly ('labels' | 'annotations' | 'ownerReferences' | 'finalizers')[];
+type StatusMetadata =
+  | 'free'
+  | 'kept'
+  | 'whole'
+  | readonly ('labels' | 'annotations' | 'ownerReferences' | 'finalizers')[];
 
 /**
  * The `status` address of a kind whose objects hold these other top-level fields. Metadata is the client's to change
- * (`free`), or kept as it is, whole or in parts; kinds differ.
+ * (`free`), or kept as it is: all of it (`whole`), what a client may set elsewhere (`kept`), or parts; kinds differ.
  *
  * @__NO_SIDE_EFFECTS__
  */
@@ -64,14 +68,29 @@ export function statusSubresource(about: {
 
 function keptMetadata(metadata: StatusMetadata): readonly string[] {
   if (metadata === 'free') return [];
-  return metadata === 'kept' ? ['metadata'] : metadata.map((field) => `metadata.${field}`);
+  return metadata === 'kept' || metadata === 'whole' ? ['metadata'] : metadata.map((field) => `metadata.${field}`);
 }
 
-const ALL_KEPT = ['labels', 'annotations', 'ownerReferences', 'finalizers'] as const;
+const ALL_KEPT = [
+  'deletionTimestamp',
+  'generation',
+  'selfLink',
+  'labels',
+  'annotations',
+  'ownerReferences',
+  'finalizers',
+] as const;
 
 function keepMetadata(draft: DraftObject, live: ApiObject, metadata: StatusMetadata): void {
   if (metadata === 'free') return;
   const from = live.metadata as unknown as DraftMeta;
   const to = draft.metadata as Record<string, unknown>;
+  if (metadata === 'whole') {
+    for (const field of [...Object.keys(to), ...Object.keys(from)] as (keyof DraftMeta)[]) {
+      // Who owns what has been noted for this write already.
+      if (field !== 'managedFields') to[field] = from[field];
+    }
+    return;
+  }
   for (const field of metadata === 'kept' ? ALL_KEPT : metadata) to[field] = from[field];
 }

@@ -66,7 +66,8 @@ export function prepareForUpdate(
   if (before.deletionGracePeriodSeconds !== undefined) {
     metadata.deletionGracePeriodSeconds ??= before.deletionGracePeriodSeconds;
   }
-  if (metadata.selfLink !== undefined) metadata.selfLink = undefined;
+  // It goes when the object is stored, which a trial never is.
+  if (metadata.selfLink !== undefined && !job.dryRun) metadata.selfLink = undefined;
 }
 
 function resetStatus(draft: DraftObject, job: WriteJob): void {

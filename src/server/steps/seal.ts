@@ -81,6 +81,7 @@ function arrangeMetadata(from: DraftMeta, resourceVersion: string | undefined): 
   if (from.name) out['name'] = from.name;
   if (from.generateName) out['generateName'] = from.generateName;
   if (from.namespace) out['namespace'] = from.namespace;
+  if (from.selfLink) out['selfLink'] = from.selfLink;
   if (from.uid) out['uid'] = from.uid;
   if (resourceVersion !== undefined) out['resourceVersion'] = resourceVersion;
   if (from.generation) out['generation'] = from.generation;

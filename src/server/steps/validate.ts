@@ -43,7 +43,7 @@ export function validateUpdate(
   const problems = metadataProblems(next, anyName(kind), OF_ANY_OBJECT, shared);
   append(problems, updateProblems);
   const rules = (subresource ?? kind.strategy).validateUpdate;
-  const metadata = findings(next, kind, updateProblems);
+  const metadata = findings(next, kind, { shared, updateProblems });
   if (subresource === undefined && kind.strategy.updateSteps !== undefined) {
     for (const step of kind.strategy.updateSteps) {
       if (step === 'metadata') append(problems, metadata.asChange());
@@ -84,10 +84,15 @@ function careOnCreate(kind: Kind): MetadataCare {
   return kind.strategy.ownMetadata?.create ?? (isBuiltIn(kind) ? 'strict' : 'plain');
 }
 
-function findings(next: ApiObject, kind: Kind, updateProblems: readonly FieldError[]): MetadataFindings {
+function findings(
+  next: ApiObject,
+  kind: Kind,
+  found: { readonly shared: readonly FieldError[]; readonly updateProblems: readonly FieldError[] },
+): MetadataFindings {
+  const { shared, updateProblems } = found;
   const isStrict = careOnCreate(kind) === 'strict';
   return {
-    asNew: () => metadataProblems(next, kind, isStrict ? OF_A_STRUCT : OF_ANY_OBJECT),
+    asNew: () => metadataProblems(next, kind, isStrict ? OF_A_STRUCT : OF_ANY_OBJECT, shared),
     asChange: () => (isStrict ? [...updateProblems, ...bareFinalizers(next.metadata)] : updateProblems),
   };
 }

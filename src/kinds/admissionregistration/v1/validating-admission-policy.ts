@@ -116,7 +116,7 @@ export const ValidatingAdmissionPolicy: Kind<
   subresources: {
     status: statusSubresource({
       metadata: 'kept',
-      ownMetadata: 'plain',
+      ownMetadata: 'none',
       validateUpdate: validateStatus,
     }),
   },

@@ -102,7 +102,8 @@ export const APIService: Kind<APIService, APIServiceInput, 'Cluster', 'status'> 
   subresources: {
     status: statusSubresource({
       tables: false,
-      metadata: 'kept',
+      metadata: ['labels', 'annotations', 'ownerReferences', 'finalizers'],
+      claimable: { except: ['metadata', 'spec'] },
       ownMetadata: 'plain',
       validateUpdate: validateStatus,
     }),

@@ -6,14 +6,14 @@ import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, tooLong } from '../../../meta/field-error.js';
-import { byteLength, maskTrailingDash, pathSegmentProblems } from '../../../meta/names.js';
+import { byteLength, maskTrailingDash } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { type PemBlock, pemBlocks } from '../../../meta/pem.js';
 import { readCertificate } from '../../../meta/x509.js';
 import { optional } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { anotherVersion, defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
-import type { Kind, NameRule } from '../../kind.js';
+import type { Kind, NameRule, WriteContext } from '../../kind.js';
 import { NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { signerNameProblems, trustBundleNameProblems } from '../../shared/signer-name.js';
 
@@ -34,11 +34,11 @@ export interface ClusterTrustBundleInput extends InputBase, Input<typeof shape> 
 
 const specOf = (object: ApiObject) => (object as unknown as ClusterTrustBundle).spec;
 
-/**
- * Whether a name is right depends on the signer, which only validation knows; here are the names that no signer makes
- * right, so that they are not reported as what no object may be called.
- */
-const anySigner: NameRule = (name) => (pathSegmentProblems(name).length === 0 ? [] : trustBundleNameProblems(name, ''));
+/** What a name has to begin with depends on the signer. */
+const nameOfSigner: NameRule = (name, isPrefix, object) => {
+  const signerName = object === undefined ? '' : (specOf(object).signerName ?? '');
+  return trustBundleNameProblems(isPrefix ? maskTrailingDash(name) : name, signerName);
+};
 
 export const ClusterTrustBundle: Kind<ClusterTrustBundle, ClusterTrustBundleInput, 'Cluster', never> = defineBuiltIn({
   apiVersion: `${serviceGroup('certificates')}/v1beta1`,
@@ -48,10 +48,11 @@ export const ClusterTrustBundle: Kind<ClusterTrustBundle, ClusterTrustBundleInpu
   lifecycle: { introducedIn: '1.33' },
   body: shape,
   strategy: {
-    nameRule: anySigner,
+    nameRule: nameOfSigner,
     unconditionalUpdate: false,
-    validate: (object) => [...ownProblems(object), ...trustBundleProblems(specOf(object).trustBundle)],
-    validateUpdate,
+    validate: bundleProblems,
+    updateSteps: ['whole', 'metadata', 'change'],
+    validateUpdate: signerChange,
     selectableFields: { 'spec.signerName': (object) => specOf(object).signerName ?? '' },
     unknownFieldLabel: (field) => `field label not supported: ${field}`,
   },
@@ -72,29 +73,20 @@ export const ClusterTrustBundleV1alpha1: Kind<ClusterTrustBundle, ClusterTrustBu
     ownTypes: ['ClusterTrustBundleSpec'],
   });
 
-function validateUpdate(next: ApiObject, live: ApiObject): readonly FieldError[] {
-  const { signerName = '', trustBundle } = specOf(next);
-  const before = specOf(live);
-  const found = ownProblems(next);
-  if (trustBundle !== before.trustBundle) found.push(...trustBundleProblems(trustBundle));
-  if (signerName !== (before.signerName ?? '')) {
-    found.push(invalid('spec.signerName', signerName, 'field is immutable'));
-  }
-  return found;
+function signerChange(next: ApiObject, live: ApiObject): readonly FieldError[] {
+  const { signerName = '' } = specOf(next);
+  if (signerName === (specOf(live).signerName ?? '')) return [];
+  return [invalid('spec.signerName', signerName, 'field is immutable')];
 }
 
-/** Everything but the bundle. */
-function ownProblems(object: ApiObject): FieldError[] {
-  const { signerName = '' } = specOf(object);
-  const { name = '', generateName = '' } = object.metadata as { name?: string; generateName?: string };
-  const found: FieldError[] = [];
-  const judge = (field: string, text: string, judged: string) => {
-    if (text === '' || pathSegmentProblems(text).length > 0) return;
-    found.push(...trustBundleNameProblems(judged, signerName).map((detail) => invalid(field, text, detail)));
-  };
-  judge('metadata.generateName', generateName, maskTrailingDash(generateName));
-  judge('metadata.name', name, name);
-  return signerName === '' ? found : [...found, ...signerNameProblems('spec.signerName', signerName)];
+function bundleProblems(object: ApiObject, _context: WriteContext, live?: ApiObject): FieldError[] {
+  const { signerName = '', trustBundle } = specOf(object);
+  // A bundle that stays is not read again.
+  const isNew = live === undefined || trustBundle !== specOf(live).trustBundle;
+  return [
+    ...(signerName === '' ? [] : signerNameProblems('spec.signerName', signerName)),
+    ...(isNew ? trustBundleProblems(trustBundle) : []),
+  ];
 }
 
 const MAX_BUNDLE_BYTES = 1024 * 1024;

@@ -136,7 +136,7 @@ export const PriorityLevelConfiguration: Kind<
     revalidatesOnUpdate: true,
     validate,
   },
-  subresources: { status: statusSubresource({ metadata: 'kept', validateUpdate: validateStatus }) },
+  subresources: { status: statusSubresource({ metadata: 'whole', validateUpdate: validateStatus }) },
 });
 
 /** By which v1beta3 tells a level without shares from one that says nothing. */

@@ -12,7 +12,6 @@ import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { optional, words } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import type { Strategy, WriteContext } from '../../kind.js';
-import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { permitBinding } from '../escalation.js';
 import { rbacName } from './policy-rule.js';
 
@@ -61,11 +60,9 @@ export function bindingStrategy(rules: BindingRules): Partial<Strategy> {
     createOnUpdate: true,
     defaults: fillInGroups,
     validate,
-    validateUpdate(next, live, context) {
-      const found = [...repeatedMetadataProblems(next), ...validate(next, context)];
-      // The reference server looks twice on update.
-      return [...found, ...found, ...roleRefChange(next, live)];
-    },
+    // The reference server looks twice on update.
+    updateSteps: ['whole', 'whole', 'metadata', 'change'],
+    validateUpdate: roleRefChange,
     permit: permitBinding(rules.isNamespaced ? 'rolebindings' : 'clusterrolebindings'),
   };
 }

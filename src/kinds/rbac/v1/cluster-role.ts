@@ -14,7 +14,6 @@ import { always, optional, pointer } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
-import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { labelSelector } from '../../shared/types.js';
 import { clusterRolesFor } from '../bootstrap/objects.js';
 import { permitRole } from '../escalation.js';
@@ -42,15 +41,10 @@ export const ClusterRole: Kind<ClusterRole, ClusterRoleInput, 'Cluster', never> 
   strategy: {
     nameRule: rbacName,
     createOnUpdate: true,
-    validate: (object) => validate(object, {}),
-    validateUpdate(next, live) {
-      const found = [
-        ...repeatedMetadataProblems(next),
-        ...validate(next, { allowInvalidValues: hasInvalidValues(live) }),
-      ];
-      // The reference server looks twice on update.
-      return [...found, ...found];
-    },
+    validate: (object, _context, live) =>
+      validate(object, { allowInvalidValues: live !== undefined && hasInvalidValues(live) }),
+    // The reference server looks twice on update.
+    updateSteps: ['whole', 'whole', 'metadata'],
     permit: permitRole('clusterroles'),
   },
   initial: clusterRolesFor,

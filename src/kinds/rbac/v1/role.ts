@@ -9,7 +9,6 @@ import { always } from '../../../schema/hints.js';
 import type { Input, Output } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
-import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { initialRoles } from '../bootstrap/objects.js';
 import { permitRole } from '../escalation.js';
 import { roleColumns } from './columns.js';
@@ -29,11 +28,8 @@ export const Role: Kind<Role, RoleInput, 'Namespaced', never> = defineBuiltIn({
     nameRule: rbacName,
     createOnUpdate: true,
     validate,
-    validateUpdate(next) {
-      const found = [...repeatedMetadataProblems(next), ...validate(next)];
-      // The reference server looks twice on update.
-      return [...found, ...found];
-    },
+    // The reference server looks twice on update.
+    updateSteps: ['whole', 'whole', 'metadata'],
     permit: permitRole('roles'),
   },
   initial: initialRoles,

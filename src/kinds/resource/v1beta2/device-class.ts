@@ -51,7 +51,7 @@ export const DeviceClass: Kind<DeviceClass, DeviceClassInput, 'Cluster', never> 
   body: shape,
   strategy: {
     deleteReturnsObject: true,
-    revalidatesOnUpdate: true,
+    updateSteps: ['whole', 'metadata', 'change'],
     generation: specGeneration,
     validate: (object) => specProblems(specOf(object)),
     validateUpdate: (next, live) => specProblems(specOf(next), specOf(live)),

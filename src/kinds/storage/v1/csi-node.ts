@@ -15,7 +15,6 @@ import { deepEqual } from '../../../util/json.js';
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
-import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 
 import { csiNodeColumns } from './columns.js';
 
@@ -56,13 +55,9 @@ export const CSINode: Kind<CSINode, CSINodeInput, 'Cluster', never> = defineBuil
     unconditionalUpdate: false,
     deleteReturnsObject: true,
     validate: newNodeProblems,
-    validateUpdate: (next, live, context) => [
-      // The rules of a new object are asked by who judges updates, and once more by the rules of an update.
-      ...newNodeProblems(next),
-      ...repeatedMetadataProblems(next),
-      ...newNodeProblems(next),
-      ...changedDriverProblems(driversOf(next), driversOf(live), context),
-    ],
+    // The rules of a new object are asked by who judges updates, and once more by the rules of an update.
+    updateSteps: ['whole', 'whole', 'change'],
+    validateUpdate: (next, live, context) => changedDriverProblems(driversOf(next), driversOf(live), context),
   },
 });
 

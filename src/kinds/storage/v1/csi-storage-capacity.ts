@@ -16,7 +16,6 @@ import { deepEqual } from '../../../util/json.js';
 import { expressionWarnings, labelDeprecation } from '../../core/v1/persistent-volume/deprecated-labels.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
-import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { validateNonNegativeQuantity } from '../../shared/resources.js';
 import { type LabelSelector, labelSelector } from '../../shared/types.js';
 
@@ -39,12 +38,9 @@ export const CSIStorageCapacity: Kind<CSIStorageCapacity, CSIStorageCapacityInpu
     body: shape,
     strategy: {
       unconditionalUpdate: false,
-      validate: (object) => capacityProblems(object, false),
-      validateUpdate: (next, live) => [
-        ...repeatedMetadataProblems(next),
-        ...capacityProblems(next, hasInvalidValue(live)),
-        ...fixedProblems(next, live),
-      ],
+      validate: (object, _context, live) => capacityProblems(object, live !== undefined && hasInvalidValue(live)),
+      updateSteps: ['whole', 'metadata', 'change'],
+      validateUpdate: fixedProblems,
       warnings,
     },
   },

@@ -22,7 +22,6 @@ import { labelDeprecation } from '../../core/v1/persistent-volume/deprecated-lab
 import { type TopologySelectorTerm, topologySelectorTerm } from '../../core/v1/scheduling-types.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
-import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { parameterProblems, provisionerProblems } from '../parameters.js';
 import { storageClassColumns } from './columns.js';
 
@@ -48,11 +47,8 @@ export const StorageClass: Kind<StorageClass, StorageClassInput, 'Cluster', neve
   strategy: {
     deleteReturnsObject: true,
     validate: classProblems,
-    validateUpdate: (next, live) => [
-      ...repeatedMetadataProblems(next),
-      ...classProblems(next),
-      ...fixedProblems(next, live),
-    ],
+    updateSteps: ['whole', 'metadata', 'change'],
+    validateUpdate: fixedProblems,
     warnings,
   },
 });

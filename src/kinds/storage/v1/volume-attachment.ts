@@ -18,7 +18,6 @@ import { inlineVolumeProblems } from '../../core/v1/persistent-volume/validate.j
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
-import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { statusSubresource } from '../../shared/strategies.js';
 
 import { volumeAttachmentColumns } from './columns.js';
@@ -83,11 +82,24 @@ export const VolumeAttachment: Kind<VolumeAttachment, VolumeAttachmentInput, 'Cl
     deleteReturnsObject: true,
     statusApart: true,
     defaults: (draft) => volumeSourceDefaults(attachmentOf(draft).spec.source.inlineVolumeSpec),
-    validate: (object, context) => [...attachmentProblems(object, context), ...namingProblems(object)],
-    validateUpdate,
+    validate: (object, context, live) => [
+      ...attachmentProblems(object, context),
+      ...(live === undefined ? namingProblems(object) : []),
+    ],
+    // The rules of a new object are asked by who judges updates, and once more by the rules of an update.
+    updateSteps: ['whole', 'whole', 'change'],
+    validateUpdate: fixedProblems,
   },
   subresources: {
-    status: statusSubresource({ metadata: 'kept', prepare: dropDisabled, validateUpdate }),
+    status: statusSubresource({
+      metadata: 'kept',
+      prepare: dropDisabled,
+      ownMetadata: 'placed',
+      validateUpdate(next, live, context, metadata) {
+        const asNew = [...metadata.asNew(), ...attachmentProblems(next, context)];
+        return [...asNew, ...asNew, ...fixedProblems(next, live)];
+      },
+    }),
   },
 });
 
@@ -104,12 +116,9 @@ function dropDisabled(draft: DraftObject, live: ApiObject, { features }: WriteCo
   }
 }
 
-/** The reference server goes through the rules of a new object twice. */
-function validateUpdate(next: ApiObject, live: ApiObject, context: WriteContext): FieldError[] {
+function fixedProblems(next: ApiObject, live: ApiObject): FieldError[] {
   const { spec } = attachmentOf(next);
-  const fixed = deepEqual(spec, attachmentOf(live).spec) ? [] : [invalid('spec', specDump(spec), 'field is immutable')];
-  const asNew = attachmentProblems(next, context);
-  return [...repeatedMetadataProblems(next), ...asNew, ...asNew, ...fixed];
+  return deepEqual(spec, attachmentOf(live).spec) ? [] : [invalid('spec', specDump(spec), 'field is immutable')];
 }
 
 const ONE_SOURCE = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName';

@@ -11,7 +11,6 @@ import type { Input, Output } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
 import { anotherVersion, defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
-import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { parameterProblems, provisionerProblems } from '../parameters.js';
 import { volumeAttributesClassColumns } from '../v1/columns.js';
 
@@ -35,11 +34,8 @@ export const VolumeAttributesClass: Kind<VolumeAttributesClass, VolumeAttributes
     strategy: {
       deleteReturnsObject: true,
       validate: classProblems,
-      // The rules of the class come after those of the change, and before them as well.
-      validateUpdate(next, live) {
-        const found = [...repeatedMetadataProblems(next), ...classProblems(next)];
-        return [...found, ...fixedProblems(next, live), ...found];
-      },
+      updateSteps: ['whole', 'metadata', 'change', 'whole'],
+      validateUpdate: fixedProblems,
     },
   });
 

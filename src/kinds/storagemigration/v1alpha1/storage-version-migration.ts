@@ -16,7 +16,6 @@ import { type Input, type Output, type Type, type } from '../../../schema/type.j
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
 import { nameColumn, textColumn } from '../../shared/common-columns.js';
-import { repeatedMetadataProblems } from '../../shared/repeated-metadata.js';
 import { statusSubresource } from '../../shared/strategies.js';
 
 const migratedResourceShape = () => ({
@@ -94,11 +93,8 @@ export const StorageVersionMigration: Kind<StorageVersionMigration, StorageVersi
       statusApart: true,
       canonicalize: dropEmptyConditions,
       validate: (object) => specProblems('spec.resource', resourceOf(object)),
-      validateUpdate: (next, live) => [
-        ...repeatedMetadataProblems(next),
-        ...specProblems('spec.resource', resourceOf(next)),
-        ...fixedProblems(resourceOf(next), resourceOf(live)),
-      ],
+      updateSteps: ['whole', 'metadata', 'change'],
+      validateUpdate: (next, live) => fixedProblems(resourceOf(next), resourceOf(live)),
     },
     subresources: {
       status: statusSubresource({

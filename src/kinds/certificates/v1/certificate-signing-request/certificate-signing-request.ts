@@ -39,7 +39,7 @@ export const CertificateSigningRequest: Kind<
   strategy: {
     // Anything that a URL can hold.
     nameRule: () => [],
-    revalidatesOnUpdate: true,
+    updateSteps: ['whole', 'metadata'],
     statusApart: true,
     claimable: { except: ['spec', 'status'] },
     allocate: nameRequester,
@@ -103,9 +103,12 @@ function subresource(
       keep(draft, live);
       stampConditions(draft, live, now);
     },
-    validateUpdate: (next, live, context: WriteContext) => [
+    ownMetadata: 'placed',
+    validateUpdate: (next, live, context: WriteContext, metadata) => [
+      ...metadata.asNew(),
       ...requestProblems(next, context),
       ...requestUpdateProblems(next, live, powers),
+      ...metadata.asChange(),
     ],
   };
 }

@@ -6,8 +6,7 @@ import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, required } from '../../../../meta/field-error.js';
 import type { ApiObject } from '../../../../meta/object.js';
 import { copyJson, deepEqual } from '../../../../util/json.js';
-import type { WriteContext } from '../../../kind.js';
-import { repeatedMetadataProblems } from '../../../shared/repeated-metadata.js';
+import type { MetadataFindings, WriteContext } from '../../../kind.js';
 import { validateTolerationsUpdate } from '../../../shared/tolerations.js';
 import { podAnnotationsProblems, podAnnotationsUpdateProblems } from '../pod-spec/annotations.js';
 import type { Container } from '../pod-spec/container.js';
@@ -18,10 +17,15 @@ import { gatedAffinityProblems, gatedSelectorProblems } from './gated-update.js'
 import type { Pod } from './pod.js';
 import { podProblems } from './validate-pod.js';
 
-export function podUpdateProblems(next: ApiObject, live: ApiObject, context: WriteContext): readonly FieldError[] {
+export function podUpdateProblems(
+  next: ApiObject,
+  live: ApiObject,
+  context: WriteContext,
+  metadata: MetadataFindings,
+): readonly FieldError[] {
   const [pod, before] = [next as unknown as Pod, live as unknown as Pod];
   return [
-    ...repeatedMetadataProblems(next),
+    ...metadata.asNew(),
     ...podProblems(pod, context, before),
     ...annotationsUpdateProblems(pod, before, context),
     ...specUpdateProblems(pod.spec, before.spec),

@@ -58,7 +58,7 @@ export const FlowSchema: Kind<FlowSchema, FlowSchemaInput, 'Cluster', 'status'> 
     revalidatesOnUpdate: true,
     validate,
   },
-  subresources: { status: statusSubresource({ metadata: 'kept', validateUpdate: validateStatus }) },
+  subresources: { status: statusSubresource({ metadata: 'whole', validateUpdate: validateStatus }) },
 });
 
 function ownedSpec({ distinguisherMethod }: FlowSchemaSpec): FieldSet {

@@ -5,6 +5,7 @@ import {
   ConfigMap,
   CSINode,
   CSIStorageCapacity,
+  DeviceClass,
   Endpoints,
   Lease,
   Node,
@@ -14,9 +15,11 @@ import {
   PodDisruptionBudget,
   PodTemplate,
   ResourceQuota,
+  Role,
   RoleBinding,
   RuntimeClass,
   StorageClass,
+  StorageVersionMigration,
   ValidatingWebhookConfiguration,
   VolumeAttachment,
   VolumeAttributesClass,
@@ -31,6 +34,8 @@ const BARE =
 interface AnyApi {
   create(input: unknown): Promise<{ metadata: object }>;
   update(input: unknown): Promise<unknown>;
+  patch(name: string, patch: unknown): Promise<unknown>;
+  readonly status: { patch(name: string, patch: unknown): Promise<unknown> };
 }
 
 const accessModes = ['ReadWriteOnce'];
@@ -56,6 +61,45 @@ test.each([
   const first = await objects.create({ metadata: { name: 'a' }, ...body });
   const update = objects.update({ ...first, metadata: { ...first.metadata, finalizers: ['bare'] } });
   expect(await refusals(update)).toEqual(Array.from({ length: times }, () => BARE));
+});
+
+/** Labels, finalizers as such, the first and the second of them as those of a built-in kind, the grace period. */
+const SIGNS: Record<string, string> = {
+  'metadata.labels': 'l',
+  'metadata.finalizers': 'f',
+  'metadata.finalizers[0]': '0',
+  'metadata.finalizers[1]': '1',
+  'metadata.deletionGracePeriodSeconds': 'd',
+};
+const attached = { spec: { attacher: 'a', nodeName: 'n', source: { persistentVolumeName: 'v' } } };
+const migrated = { spec: { resource: { version: 'v1', resource: 'secrets' } } };
+
+// As a real server of release 1.33 answers.
+test.each([
+  [Role, '', {}, 'lfdllf01lf01dl01'],
+  [RoleBinding, '', { roleRef: { kind: 'Role', name: 'r' } }, 'lfdllf01lf01dl01'],
+  [ClusterRole, '', {}, 'lfdllf01lf01dl01'],
+  [StorageClass, '', { provisioner: 'p' }, 'lfdllf01dl01'],
+  [CSINode, '', { spec: { drivers: [] } }, 'lfdllf01lf01'],
+  [CSIStorageCapacity, '', { storageClassName: 's' }, 'lfdllf01dl01'],
+  [VolumeAttributesClass, '', { driverName: 'd', parameters: { k: 'v' } }, 'lfdllf01dl01lf01'],
+  [VolumeAttachment, '', attached, 'lfdllf01lf01'],
+  [VolumeAttachment, '/status', attached, 'd'],
+  [StorageVersionMigration, '', migrated, 'lfdllf01dl01'],
+  [StorageVersionMigration, '/status', migrated, 'dd'],
+  [DeviceClass, '', { spec: {} }, 'lfdllf01dl01'],
+  [Pod, '', { spec: { containers: [{ name: 'c', image: 'i' }] } }, 'lfdldl01lf01'],
+])('$kind judges metadata in the order of a real server', async (kind, address, body, order) => {
+  const cluster = testCluster({
+    featureGates: { VolumeAttributesClass: true, StorageVersionMigrator: true, DynamicResourceAllocation: true },
+    runtimeConfig: 'api/all=true',
+  });
+  const objects = cluster.api(kind as never) as unknown as AnyApi;
+  await objects.create({ metadata: { name: 'a' }, ...body });
+  const bad = { labels: { 'a b': 'c' }, finalizers: ['bare', 'e f'], deletionGracePeriodSeconds: 3 };
+  const patch = mergePatch({ metadata: bad });
+  const found = await refusals(address === '' ? objects.patch('a', patch) : objects.status.patch('a', patch));
+  expect(found.map((refusal) => SIGNS[refusal.slice(0, refusal.indexOf(':'))]).join('')).toBe(order);
 });
 
 test.each([
