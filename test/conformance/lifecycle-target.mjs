@@ -50,6 +50,7 @@ export async function lifecycleCluster() {
     clock,
     dialect: process.env.DIALECT === 'orch' ? 'orch' : 'kubernetes',
     admission: inReferenceOrder([...defaultAdmission, lettingOthersWork(serviceAccount, open)]),
+    policyStatus: true,
     controllers: controllers(
       standardControllers({
         namespaces: { deletionDelayMs: NAMESPACE_DELETION_DELAY_MS },
