@@ -53,6 +53,8 @@ export interface Exchange {
   /** Known as soon as it is known who asks for what. */
   record?: AuditRecord;
   ticket?: FlowTicket;
+  /** The encodings of refusals. Those behind a gate are spoken only by who serves resources. */
+  refusals: Offer;
   /** What is answered, where that is a document. */
   document?: unknown;
   /** The answer has no end yet. */
@@ -76,12 +78,13 @@ export function openExchange(setting: Setting, request: HttpRequest): Exchange {
     userAgent: headers.get('user-agent') ?? '',
     auditId: headers.get('audit-id') || setting.target.ids.uid(),
     warnings: [],
+    refusals: setting.pageOffers.groups,
   };
 }
 
 export function refuse(exchange: Exchange, error: StatusError, allow?: readonly string[]): Answer {
   exchange.document = error.status;
-  const form = representError(exchange.setting.offer, exchange.accept);
+  const form = representError(exchange.refusals, exchange.accept);
   return respondError(envelopeOf(exchange), {
     error,
     form: form === undefined ? undefined : withPretty(exchange, form),

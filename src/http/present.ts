@@ -6,7 +6,7 @@ import { bareItem } from '../codec/bare.js';
 import type { Document } from '../codec/codec.js';
 import type { CellContext } from '../kinds/columns.js';
 import type { Kind } from '../kinds/kind.js';
-import { errors } from '../meta/errors.js';
+import { errors, failure, type StatusError } from '../meta/errors.js';
 import { internalPackage } from '../meta/internal-package.js';
 import type { ApiList, ApiObject } from '../meta/object.js';
 import type { Status } from '../meta/status.js';
@@ -44,15 +44,24 @@ export function present(answer: Answer, presentation: Presentation): Document {
         : table([answer], versionOf(answer), presentation);
     case 'PartialObjectMetadataList':
       if (isMany) return metadataList(answer, view, kind);
-      throw errors.notAcceptable(
-        `you requested ${view.kind}, but the requested object is not a list (${goType(kind, kind.kind)})`,
-      );
+      throw noList(answer, kind);
     case 'PartialObjectMetadata':
       if (!isMany) return metadataOnly(answer, view.apiVersion, kind);
       throw errors.notAcceptable(
         `you requested ${view.kind}, but the requested object is a list (${goType(kind, kind.names.listKind)})`,
       );
   }
+}
+
+/** Custom objects are found out to be none by looking for items. */
+function noList({ kind: shown }: ApiObject, kind: Kind): StatusError {
+  const isCustom = kind.manner === 'document';
+  if (shown === kind.kind && isCustom) return failure({ code: 500, message: 'content is not a list' });
+  const scale = isCustom ? '*v1.Scale' : '*autoscaling.Scale';
+  const type = shown === 'Scale' ? scale : goType(kind, kind.kind);
+  return errors.notAcceptable(
+    `you requested PartialObjectMetadataList, but the requested object is not a list (${type})`,
+  );
 }
 
 /** The object of an event; undefined when it cannot be shown as asked. */

@@ -16,7 +16,7 @@ import type { Offer, Patch } from './negotiate.js';
 import { requestCodec } from './negotiate.js';
 import type { Query } from './query.js';
 import { readDeleteOptions, readOptions } from './query.js';
-import type { Action, ServedResource } from './routes.js';
+import { type Action, isLine, type ServedResource } from './routes.js';
 
 /** What is known of a request before its query and body are read. */
 export interface Incoming {
@@ -28,7 +28,7 @@ export interface Incoming {
   readonly user: User | undefined;
   readonly served: ServedResource;
   readonly action: Action;
-  /** Present exactly on a patch. */
+  /** Present exactly on a patch that is not for somebody else. */
   readonly patch: Patch | undefined;
 }
 
@@ -36,8 +36,10 @@ type Content = Pick<ApiRequest, 'options' | 'body'>;
 
 /** Reads are ready at once; only a body has to be waited for. Throws 400, 413, 415. */
 export function readRequest(incoming: Incoming): ApiRequest | Promise<ApiRequest> {
-  const { query } = incoming;
-  const { verb } = incoming.action;
+  const { query, action, served } = incoming;
+  const { verb } = action;
+  // What is sent along is for the other end.
+  if (isLine(served.kind, action)) return assemble(incoming, { options: {} });
   switch (verb) {
     case 'get':
     case 'list':
@@ -68,8 +70,8 @@ function assemble(incoming: Incoming, { options, body }: Content): ApiRequest {
   if (subresource !== undefined) {
     built.subresource = subresource;
     const { connections } = served.kind;
-    const isLine = connections !== undefined && Object.hasOwn(connections, subresource);
-    if (isLine) built.options = { ...options, line: Object.fromEntries(incoming.query) };
+    const isConnection = connections !== undefined && Object.hasOwn(connections, subresource);
+    if (isConnection) built.options = { ...options, line: Object.fromEntries(incoming.query) };
   }
   if (body !== undefined) built.body = body;
   if (patch !== undefined) built.patchType = patch.type;
@@ -104,7 +106,7 @@ function patchBody({ patch, offer }: Incoming, bytes: Uint8Array): RequestBody {
   return patch?.type === 'apply' ? yamlBody(new TextDecoder().decode(bytes)) : jsonCodec.body(bytes, offer.dialect);
 }
 
-/** An update finds out that it cannot read its encoding only after its options were judged. */
+/** Who judges options first finds out that it cannot read an encoding only afterwards. */
 function lateBody({ offer, contentType }: Incoming, bytes: Uint8Array): RequestBody {
   let body: RequestBody | undefined;
   const open = (): RequestBody => {
@@ -125,7 +127,12 @@ async function deleteContent(incoming: Incoming, verb: 'delete' | 'deletecollect
   const bytes = await readBytes(request);
   const options = readDeleteOptions(verb, query, { body: bytes.length > 0 });
   if (bytes.length === 0) return { options };
-  return { options, body: requestCodec(offer, contentType).body(bytes, offer.dialect) };
+  // What a collection's deletion is about is judged before how it is done.
+  const body =
+    verb === 'deletecollection'
+      ? lateBody(incoming, bytes)
+      : requestCodec(offer, contentType).body(bytes, offer.dialect);
+  return { options, body };
 }
 
 /** The deprecated watch of one name is a watch of the collection that selects it, and may select nothing else. */

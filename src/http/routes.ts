@@ -54,10 +54,14 @@ const METHODS = {
   subresource: { GET: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Verb>>>>;
 
+/** What is meant for somebody else comes by any method. */
+const ANY_METHOD: Readonly<Record<string, Verb>> = { ...METHODS.subresource, HEAD: 'get', OPTIONS: 'get' };
+
 function throughRouter(served: ServedResource, route: ResourceRoute, call: Call): Routed {
   const level = levelOf(route, served.kind);
   if (level === undefined) return NOT_FOUND;
-  const methods: Readonly<Record<string, Verb>> = METHODS[level];
+  const isProxy = belowObject(served.kind, route.subresource ?? '')?.deeper === true;
+  const methods: Readonly<Record<string, Verb>> = isProxy ? ANY_METHOD : METHODS[level];
   const serves = (verb: Verb): boolean => servedVerbs(served, route)?.includes(verb) ?? true;
   const verb = own(methods, call.method);
   if (verb === undefined || !serves(verb)) {
@@ -90,6 +94,12 @@ function belowObject(kind: Kind, name: string): { readonly verbs: readonly Verb[
   return connection ?? own(kind.subresources, name);
 }
 
+/** Whether an address is a line to somebody else, who knows which encodings it takes. A log is only read. */
+export function isLine({ connections }: Kind, { subresource }: Action): boolean {
+  const connection = connections === undefined ? undefined : own(connections, subresource ?? '');
+  return connection !== undefined && connection.verbs.length > 1;
+}
+
 /** The verbs of the resource, or of what is below it by the name in the path; undefined: all. */
 function servedVerbs(served: ServedResource, { subresource }: ResourceRoute): readonly Verb[] | undefined {
   return subresource === undefined ? served.verbs : belowObject(served.kind, subresource)?.verbs;
@@ -109,7 +119,8 @@ function directly(served: ServedResource, route: ResourceRoute, call: Call): Rou
   }
   if (verb === undefined) return unsupported(served, '');
   if (!(servedVerbs(served, route)?.includes(verb) ?? true)) return unsupported(served, verb);
-  if ((verb === 'update' || verb === 'patch') && route.name === undefined) return NO_NAME;
+  // Of a patch it is first found out whether it is one.
+  if (verb === 'update' && route.name === undefined) return NO_NAME;
   return action(verb, route);
 }
 

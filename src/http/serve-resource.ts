@@ -9,11 +9,12 @@ import { errors } from '../meta/errors.js';
 import type { ApiRequest } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
 import { append } from '../util/append.js';
+import { rescue } from '../util/maybe-promise.js';
 import type { Answer } from './answer.js';
 import { withDeadline } from './deadline.js';
 import { type Exchange, envelopeOf, nothingThere, refuse, withPretty } from './exchange.js';
 import type { Representation } from './negotiate.js';
-import { readPatchType, represent, routerRefusal } from './negotiate.js';
+import { readPatchType, represent, representError, routerRefusal } from './negotiate.js';
 import type { ResourceRoute } from './path.js';
 import type { Presentation } from './present.js';
 import { present } from './present.js';
@@ -22,7 +23,7 @@ import { readRequest } from './read-request.js';
 import { notesOf } from './record.js';
 import { respondDocument, respondEmpty, respondStream } from './respond.js';
 import type { Action, ServedResource } from './routes.js';
-import { routeResource } from './routes.js';
+import { isLine, routeResource } from './routes.js';
 import { eventStream } from './stream.js';
 
 /** What is known of a request besides its path. */
@@ -51,9 +52,7 @@ export function serveResource(
       return nothingThere(exchange);
     case 'refused': {
       // The path is there, and only watching is not: whoever reads is told.
-      const isThere = circumstances.watch && request.method === 'GET';
-      const deprecation = isThere ? deprecationOf(served.kind, target.dialect, target.release) : undefined;
-      if (deprecation !== undefined) exchange.warnings.push(deprecation.warning);
+      if (circumstances.watch && request.method === 'GET') warnOfDeprecation(exchange, served);
       return refuse(exchange, routed.error, routed.allow);
     }
     case 'action':
@@ -61,6 +60,11 @@ export function serveResource(
       exchange.action = routed;
       return act(exchange, { served, action: routed, ...circumstances });
   }
+}
+
+function warnOfDeprecation({ setting, warnings }: Exchange, { kind }: ServedResource): void {
+  const deprecation = deprecationOf(kind, setting.target.dialect, setting.target.release);
+  if (deprecation !== undefined) warnings.push(deprecation.warning);
 }
 
 /** Nothing is tabulated of kinds that cannot be listed, nor of what is done to an object. */
@@ -81,23 +85,34 @@ async function act(exchange: Exchange, task: Task): Promise<Answer> {
   const { served, action, user, timeout } = task;
   const { verb } = action;
   const { manner } = served.kind;
+  // No router stands before users' own kinds.
+  if (manner === 'document') exchange.refusals = offer;
 
-  // 1. The encodings: of a patch, then of the answer.
+  // 1. The encodings: of a patch, then of the answer. Whoever is at the other end of a line knows its own.
   const contentType = request.headers.get('content-type') ?? '';
-  const patch = verb === 'patch' ? readPatchType(offer, contentType, manner) : undefined;
+  const line = isLine(served.kind, action);
+  const patch = verb === 'patch' && !line ? readPatchType(offer, contentType, manner) : undefined;
+  if (verb === 'patch' && action.name === undefined) throw errors.badRequest('name must be provided');
   const streams = verb === 'list' || verb === 'watch';
   const empty =
     !(request.hasBody ?? request.body !== null) && (verb === 'create' || verb === 'update' || verb === 'patch');
-  const refusal = manner === 'struct' ? routerRefusal(offer, accept, { streams, empty }) : undefined;
+  const refusal = manner === 'struct' && !line ? routerRefusal(offer, accept, { streams, empty }) : undefined;
   if (refusal !== undefined) throw refusal;
+  exchange.refusals = offer;
   // A watch that begins with the state cannot be shown as tables.
   const tables = verb === 'watch' && asksForState(query) ? false : tablesOf(served.kind, action);
-  const form = represent(offer, accept, { watch: verb === 'watch', manner, tables });
+  const wanted = { watch: verb === 'watch', manner, tables };
+  const form = (line ? representError(offer, accept) : undefined) ?? represent(offer, line ? '' : accept, wanted);
 
   // 2. Options and body.
   const incoming = { request, offer, query, contentType, userAgent, user, served, action, patch };
   const { clock } = target;
-  const reading = readRequest(incoming);
+  // Who carries the request out warns as well, but does not get what cannot be read.
+  const warn = (error: unknown): never => {
+    warnOfDeprecation(exchange, served);
+    throw error;
+  };
+  const reading = rescue(() => readRequest(incoming), warn);
   const read = reading instanceof Promise ? await withDeadline(reading, { clock, verb, timeout }) : reading;
   const notes = notesOf(exchange);
   const apiRequest = notes === undefined ? read : { ...read, audit: notes };

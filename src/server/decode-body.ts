@@ -143,7 +143,9 @@ function decodeCustom(document: ParsedBody, target: DecodeTarget, refusals: Refu
   const { kind, apiVersion } = claimedType(document.value ?? {}, refusals.unrecognized);
   if (kind === '') {
     const shown = target.written?.() ?? printJson(document.value);
-    throw refusals.unrecognized(`Object 'Kind' is missing in '${shown}'`);
+    const why = `Object 'Kind' is missing in '${shown}'`;
+    // Who is not asked for unknown fields reads in a way that knows what the address is about.
+    throw fieldValidation === 'Ignore' ? refusals.unfit(why, served.gvk) : refusals.unrecognized(why);
   }
   if (apiVersion !== served.apiVersion) requireVersion(apiVersion, refusals.unrecognized);
   const gvk = { ...served.gvk, kind };

@@ -3,6 +3,7 @@
  */
 import type { Connection } from '../../kinds/kind.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
+import { errors } from '../../meta/errors.js';
 import type { DraftObject } from '../../meta/object.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import type { ApiResponse } from '../../protocol/response.js';
@@ -20,14 +21,16 @@ export function onConnection(
   const { store, registry, features } = context;
   const job = startJob(context, request, { served, dryRun: false });
   const query = request.options.line ?? {};
+  // What is only read (a log) is no line.
+  const isLine = connection.verbs.length > 1;
+  if (isLine && query['dryRun'] !== undefined) throw errors.badRequest('dryRun is not supported');
   const options = connection.options(query);
   const answer = (): ApiResponse => {
     const objects = objectReader(store, registry);
     connection.open({ name: request.name ?? '', namespace: job.namespace, query, objects, features });
     return { type: 'object', code: 204, object: NOTHING_TO_READ, warnings: job.warnings };
   };
-  // What is only read (a log) is no line.
-  if (connection.verbs.length === 1) return answer();
+  if (!isLine) return answer();
   const admitted: Admitted = {
     operation: 'CONNECT',
     object: asObject({ kind: connection.optionsKind, apiVersion: 'v1', ...options }),

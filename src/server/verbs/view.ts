@@ -59,8 +59,10 @@ export function onView(
       if (served.kind.manner === 'document') requireScale(request, shown);
       const body = decodeRequestBody(request.body, { served: shown, registry: context.registry, fieldValidation });
       const job = startJob(context, request, { served, dryRun: options.dryRun, warnings: body.warnings });
-      reconcileNamespace(body.draft.metadata, job);
-      reconcileName(body.draft.metadata, request.name ?? '');
+      warned(body.warnings, () => {
+        reconcileNamespace(body.draft.metadata, job);
+        reconcileName(body.draft.metadata, request.name ?? '');
+      });
       // Whom the document names is for the store to compare.
       const { uid } = body.draft.metadata;
       return write(

@@ -120,7 +120,7 @@ describe('a kind of one’s own', () => {
     ['HEAD', collection, 'list'],
     ['HEAD', `${collection}/a`, 'get'],
     ['PUT', collection, '400 name must be provided'],
-    ['PATCH', collection, '400 name must be provided'],
+    ['PATCH', collection, 'patch'],
     ['BOGUS', collection, '405  is not supported on resources of kind "widgets.example.com"'],
     ['PUT', `${collection}/a/status`, 'update'],
     ['POST', `${collection}/a/status`, '405 create is not supported on resources of kind "widgets.example.com"'],

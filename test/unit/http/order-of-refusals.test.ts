@@ -1,0 +1,96 @@
+/** Which of several faults of a request is reported, and in which encoding, as a real server has it. */
+import { defineKind, toCRD } from 'orchplane';
+import { cbor } from 'orchplane/codec/cbor';
+import { createFetchHandler } from 'orchplane/http';
+import { CustomResourceDefinition } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { expect, test } from 'vitest';
+import * as z from 'zod';
+
+const PODS = '/api/v1/namespaces/default/pods';
+const THINGS = '/apis/example.com/v1/namespaces/default/things';
+const Thing = defineKind({
+  apiVersion: 'example.com/v1',
+  kind: 'Thing',
+  scope: 'Namespaced',
+  body: { spec: z.object({ size: z.number() }).optional() },
+});
+
+async function start() {
+  const cluster = testCluster({
+    dialect: 'kubernetes',
+    featureGates: { CBORServingAndStorage: true },
+    runtimeConfig: 'api/all=true',
+  });
+  await cluster.api(CustomResourceDefinition).create(toCRD(Thing));
+  await cluster.api(Thing).create({ metadata: { name: 'x' }, spec: { size: 1 } });
+  const handle = createFetchHandler(cluster, { codecs: [cbor] });
+  return async (method: string, path: string, headers: Record<string, string> = {}, body?: string) => {
+    const answer = await handle(
+      new Request(`http://c${path}`, { method, headers, ...(body === undefined ? {} : { body }) }),
+    );
+    const type = answer.headers.get('content-type') ?? '';
+    const text = await answer.text();
+    const { message } = type.includes('json') && text !== '' ? (JSON.parse(text) as { message?: string }) : {};
+    return { code: answer.status, type, message, warning: answer.headers.get('warning') };
+  };
+}
+
+test('who has not reached a resource is refused without the encodings behind a gate', async () => {
+  const ask = await start();
+  const accept = 'application/cbor';
+  expect(await ask('GET', '/api/v1/nothing', { accept })).toMatchObject({ code: 404, type: 'application/json' });
+  expect(await ask('PATCH', PODS, { accept })).toMatchObject({ code: 405, type: 'application/json' });
+  expect(await ask('GET', `${PODS}?timeout=x`, { accept })).toMatchObject({ code: 400, type: 'application/json' });
+  expect(await ask('GET', `${PODS}/none`, { accept })).toMatchObject({ code: 404, type: 'application/cbor' });
+  expect(await ask('GET', `${THINGS}/none`, { accept })).toMatchObject({ code: 404, type: 'application/cbor' });
+});
+
+test('what a deletion of many is about is judged before its body', async () => {
+  const ask = await start();
+  const foreign = { 'content-type': 'foo/bar' };
+  const exact = 'resourceVersionMatch=Exact&resourceVersion=0';
+  expect(await ask('DELETE', `${PODS}?${exact}`, foreign, '{}')).toMatchObject({ code: 422 });
+  expect(await ask('DELETE', `${THINGS}?fieldSelector=spec.color%3Dred`, foreign, '{}')).toMatchObject({
+    code: 400,
+    message: 'field label not supported: spec.color',
+  });
+  expect(await ask('DELETE', THINGS, foreign, '{}')).toMatchObject({ code: 415 });
+});
+
+test('a line to somebody else comes by any method and in any encoding, and never for a trial', async () => {
+  const ask = await start();
+  const line = '/api/v1/namespaces/default/services/s/proxy';
+  const missing = { code: 404, message: 'services "s" not found' };
+  expect(await ask('GET', line, { accept: 'text/plain' })).toMatchObject(missing);
+  expect(await ask('OPTIONS', line)).toMatchObject(missing);
+  expect(await ask('PATCH', line, { 'content-type': 'foo/bar' }, '{}')).toMatchObject(missing);
+  expect(await ask('HEAD', line)).toMatchObject({ code: 404 });
+  expect(await ask('PUT', `${line}?dryRun=All`)).toMatchObject({ code: 400, message: 'dryRun is not supported' });
+  expect(await ask('OPTIONS', `${PODS}/p/exec`)).toMatchObject({ code: 405 });
+});
+
+test('custom objects: of which kind, which patch, and of what they are no list', async () => {
+  const ask = await start();
+  const json = { 'content-type': 'application/json' };
+  const why = `Object 'Kind' is missing in '{"metadata":{"name":"x"}}'`;
+  const put = (query: string) => ask('PUT', `${THINGS}/x${query}`, json, '{"metadata":{"name":"x"}}');
+  expect((await put('')).message).toContain(`the object provided is unrecognized (must be of type Thing): ${why}`);
+  expect((await put('?fieldValidation=Ignore')).message).toBe(
+    `Thing in version "v1" cannot be handled as a Thing: ${why}`,
+  );
+  expect(await ask('PATCH', THINGS, { 'content-type': 'foo/bar' }, '{}')).toMatchObject({ code: 415 });
+  expect(await ask('PATCH', THINGS, { 'content-type': 'application/merge-patch+json' }, '{}')).toMatchObject({
+    code: 400,
+    message: 'name must be provided',
+  });
+  const accept = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';
+  expect(await ask('GET', `${THINGS}/x`, { accept })).toMatchObject({ code: 500, message: 'content is not a list' });
+});
+
+test('of old kinds one is warned also where a request cannot be read', async () => {
+  const ask = await start();
+  const { code, warning } = await ask('GET', '/api/v1/componentstatuses?timeoutSeconds=x');
+  expect(code).toBe(400);
+  expect(warning).toContain('ComponentStatus is deprecated');
+});
