@@ -74,13 +74,18 @@ export interface StrategicDirectives {
  * who manages what, and a server refuses that.
  */
 export type AppliedBody<Value> = {
+  readonly [Key in keyof Value]?: Key extends 'metadata' ? AppliedMetadata<Value[Key]> : AppliedField<Value[Key]>;
+};
+
+/** Only the object's own: templates that were read may be sent on. */
+type AppliedMetadata<Value> = {
   readonly [Key in keyof Value]?: Key extends 'managedFields' ? never : AppliedField<Value[Key]>;
 };
 
 type AppliedField<Value> = Value extends readonly (infer Item)[]
   ? readonly AppliedField<Item>[]
   : Value extends object
-    ? AppliedBody<Value>
+    ? { readonly [Key in keyof Value]?: AppliedField<Value[Key]> }
     : Value;
 
 /** Paths are JSON pointers: `/metadata/labels/app`, with `~1` for a slash inside a key. */

@@ -28,7 +28,17 @@ export function whyNotReady(object: unknown): string | undefined {
   const any = object as AnyObject;
   if (any.metadata?.deletionTimestamp !== undefined) return 'it is being deleted';
   const rule = RULES[any.kind ?? ''] ?? byConditions;
-  return generationGap(any) ?? rule(any);
+  const why = generationGap(any) ?? rule(any);
+  if (why === undefined) return undefined;
+  const reasons = conditionsOf(object).filter(isReason).map(printCondition);
+  return [why, ...reasons.filter((reason) => !why.includes(reason))].join('; ');
+}
+
+/** What says by itself that something has gone wrong, and why. */
+const REASONS: Readonly<Record<string, string>> = { Progressing: 'False', ReplicaFailure: 'True', Failed: 'True' };
+
+function isReason({ type, status }: StatusCondition): boolean {
+  return REASONS[type] === status;
 }
 
 /** A status that speaks of an earlier specification says nothing about this one. */

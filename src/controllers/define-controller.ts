@@ -16,7 +16,7 @@ import type { Controller, ControllerContext } from './runtime/controller.js';
 import type { EventType } from './runtime/events.js';
 import { controllerOf } from './runtime/owners.js';
 import { keyOf, type ObjectName, type SharedInformer, splitKey } from './runtime/shared-informer.js';
-import type { Again, Backoff, WorkQueue } from './runtime/work-queue.js';
+import { type Again, type Backoff, checkedBackoff, type WorkQueue } from './runtime/work-queue.js';
 
 // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing is the ordinary case.
 type Reconciled = MaybePromise<Again | void>;
@@ -24,8 +24,13 @@ type Reconciled = MaybePromise<Again | void>;
 export interface ControllerDefinition<Primary extends Kind> {
   /** Unique among those that run together; events and messages carry it. */
   readonly name: string;
-  /** The service account it acts as, in kube-system, where controllers have accounts of their own. */
+  /**
+   * The service account it acts as, and reads as, where controllers have accounts of their own (`accounts: 'own'`): one of
+   * kube-system by its name, any other as `namespace/name`. Absent: the one of kube-system with the controller's name.
+   */
   readonly account?: string | undefined;
+  /** In whose name it writes fields, unless the run says otherwise. Absent: the controller's name. */
+  readonly fieldManager?: string | undefined;
   /** What it is about. */
   readonly kind: Primary;
   /** Only objects of this namespace. */
@@ -63,6 +68,7 @@ export interface ControllerDefinition<Primary extends Kind> {
 const DEFINITION = [
   'name',
   'account',
+  'fieldManager',
   'kind',
   'namespace',
   'labels',
@@ -154,11 +160,13 @@ export function watching<AnyKind extends Kind>(
 export function defineController<Primary extends Kind>(definition: ControllerDefinition<Primary>): Controller {
   refuseUnknownOptions('defineController', definition, DEFINITION);
   checkDefinition(definition);
-  const { name, account, kind, owns = [], watches = [], reads = [], optional } = definition;
+  const { name, account = name, fieldManager = name, kind, owns = [], watches = [], reads = [], optional } = definition;
   const needs = [...new Set<Kind>([kind, ...owns, ...watches.map((watch) => watch.kind), ...reads])];
   return {
     name,
     account,
+    readsAsItself: true,
+    fieldManager,
     needs,
     optional,
     start: (context) => new Loop(context, definition, needs).start(),
@@ -166,11 +174,12 @@ export function defineController<Primary extends Kind>(definition: ControllerDef
 }
 
 /** What would otherwise be noticed with the first object only. */
-function checkDefinition({ name, kind, reconcile, finalizer }: ControllerDefinition<Kind>): void {
+function checkDefinition({ name, kind, reconcile, finalizer, backoff }: ControllerDefinition<Kind>): void {
   const wrong = (what: string) => new TypeError(`orchplane: defineController: ${what}`);
   if (typeof name !== 'string' || name === '') throw wrong('a controller has a name');
   if (typeof (kind as Partial<Kind> | undefined)?.names?.plural !== 'string') throw wrong(`${name} has no kind`);
   if (typeof reconcile !== 'function') throw wrong(`${name} has no function reconcile`);
+  if (backoff !== undefined) checkedBackoff(name, backoff);
   const problems = finalizer === undefined ? [] : qualifiedNameProblems(finalizer.name);
   if (problems.length > 0)
     throw wrong(`${name}: "${finalizer?.name}" is no name of a finalizer: ${problems.join('; ')}`);

@@ -143,11 +143,14 @@ function graceFor(
     const seconds = withinTime(Number(gracePeriod(live, asked)), now);
     return { type: 'until', seconds, at: formatTime(now + seconds * 1000) };
   }
-  if (deletionGracePeriodSeconds === undefined) return NO_GRACE;
+  // The end has come already, and only the removal is missing.
+  if (!deletionGracePeriodSeconds) return NO_GRACE;
   // The end may only come nearer.
   if (asked === undefined || asked >= deletionGracePeriodSeconds) return { type: 'pending' };
-  const begun = timeToMs(deletionTimestamp) - deletionGracePeriodSeconds * 1000;
-  return { type: 'until', seconds: asked, at: formatTime(begun + asked * 1000) };
+  const end = timeToMs(deletionTimestamp) - deletionGracePeriodSeconds * 1000 + asked * 1000;
+  if (end >= now) return { type: 'until', seconds: asked, at: formatTime(end) };
+  // What is over cannot end in the past; who lets it end is given the shortest period there is.
+  return { type: 'until', seconds: Math.min(asked, 1), at: formatTime(now) };
 }
 
 /** The last second that can be written down. */

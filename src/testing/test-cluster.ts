@@ -36,6 +36,10 @@ const KEPT_EVENTS = 100_000;
  * await cluster.clock.advance(60_000);
  */
 export function testCluster({ now, seed, ...options }: TestClusterOptions = {}): TestCluster {
+  // The types say so; a test in plain JavaScript would wonder why its time stands still.
+  if ('clock' in options) {
+    throw new TypeError('orchplane: testCluster has a clock of its own: give it `now`, or a clock to createCluster');
+  }
   const clock = fakeClock({ now, seed });
   const storage = { keepEvents: KEPT_EVENTS, ...(options.storage ?? memoryStorage()) };
   const cluster = createCluster({ ids: idsAfter(options.from), ...options, storage, clock });

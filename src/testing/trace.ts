@@ -64,8 +64,8 @@ function placeOf(request: LoggedRequest, names: Aliases): string {
   return namespace === undefined ? name : `${namespace}/${name}`;
 }
 
-function managerOf({ manager }: LoggedRequest): string {
-  return manager === undefined || ORDINARY_MANAGERS.includes(manager) ? '' : ` (${manager})`;
+function managerOf({ manager, source }: LoggedRequest): string {
+  return manager === undefined || manager === source || ORDINARY_MANAGERS.includes(manager) ? '' : ` (${manager})`;
 }
 
 function outcomeOf(request: LoggedRequest): string {

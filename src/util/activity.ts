@@ -109,6 +109,10 @@ export async function untilAtRest(
   { timeoutMs = DEFAULT_TIMEOUT_MS }: RestOptions = {},
   beforeLook: () => void = () => undefined,
 ): Promise<void> {
+  // A deadline that no time reaches would be waited for without end.
+  if (typeof timeoutMs !== 'number' || Number.isNaN(timeoutMs)) {
+    throw new TypeError(`orchplane: timeoutMs is a number of milliseconds, not ${String(timeoutMs)}`);
+  }
   const deadline = systemClock.now() + timeoutMs;
   const stillness = new Stillness(activity);
   for (let turns = 0; ; turns++) {

@@ -2,11 +2,13 @@
  * Types of the client: what it gives, and what must not compile. Files of this name are not run.
  */
 import { expectTypeOf } from 'vitest';
+import type { Applied } from '../../src/client/api.js';
 import type { Client } from '../../src/client/client.js';
 import type { ApplyPlan, FieldChange } from '../../src/client/explain/apply-plan.js';
 import type { Ownership } from '../../src/client/explain/ownership.js';
 import type { InformerEvent } from '../../src/client/informer.js';
 import { jsonPatch, mergePatch, strategicPatch } from '../../src/client/patches.js';
+import { Deployment } from '../../src/kinds/index.js';
 import type { Kind } from '../../src/kinds/kind.js';
 import type { ApiList, ApiObject, DeepReadonly, ObjectMeta, ObjectMetaInput } from '../../src/meta/object.js';
 import type { Status } from '../../src/meta/status.js';
@@ -196,6 +198,11 @@ widgets.apply({ metadata: { name: 'w' }, spek: {} });
 widgets.apply({ metadata: { name: 'w' }, spec: { holes: [{ name: 1 }] } });
 // @ts-expect-error what was read is no configuration
 widgets.apply(await widgets.get('w'));
+// What a function returns for it has a name, and parts of what was read can be sent on.
+declare const built: Applied<typeof Deployment>;
+client.api(Deployment).apply(built);
+const { template } = (await client.api(Deployment).get('d')).spec;
+client.api(Deployment).apply({ metadata: { name: 'd' }, spec: { template } });
 // @ts-expect-error only apply can be forced
 widgets.patch('w', mergePatch({}), { force: true });
 

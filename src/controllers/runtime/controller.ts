@@ -19,10 +19,14 @@ export interface Controller {
   /** Unique among those that run together; messages name it. */
   readonly name: string;
   /**
-   * The service account it acts as, in kube-system, where controllers run with accounts of their own. Absent: it acts as
-   * whoever runs the controllers.
+   * The service account it acts as where controllers run with accounts of their own: one of kube-system by its name, any
+   * other as `namespace/name`. Absent: it acts as whoever runs the controllers.
    */
   readonly account?: string | undefined;
+  /** With an account of its own it also reads as that one, in place of the informers that all share. */
+  readonly readsAsItself?: boolean | undefined;
+  /** In whose name it writes fields, unless the run says otherwise; absent: `kube-controller-manager`. */
+  readonly fieldManager?: string | undefined;
   /** In whose name events are; the controller's unless given. */
   readonly component?: string | undefined;
   /** Kinds it cannot do without. */

@@ -31,11 +31,11 @@ import { checkControllers, checkFunction, checkHost } from './wrong-use.js';
 
 export interface RunOptions {
   /**
-   * `own`: each acts as its own service account of kube-system, and may do what roles allow it. `shared`: all act as
-   * whoever the host's client is, in a cluster of this process its administrator. `shared` unless said otherwise.
+   * `own`: each acts as its own service account, and may do what roles allow it. `shared`: all act as whoever the host's
+   * client is, in a cluster of this process its administrator. `shared` unless said otherwise.
    */
   readonly accounts?: 'own' | 'shared' | undefined;
-  /** Who writes fields; `kube-controller-manager` unless said otherwise. */
+  /** Who writes fields, of all controllers; absent: each in its own name, those of `orchplane/controllers` as `kube-controller-manager`. */
   readonly fieldManager?: string | undefined;
   /** What passes between a change and the look at it: a test may hold controllers back. A turn of the event loop unless given. */
   readonly pace?: (() => Promise<void>) | undefined;
@@ -104,11 +104,14 @@ function checkedOptions(where: string, options: RunOptions): RunOptions {
   checkFunction(where, 'onError', onError);
   if (onError === undefined) return { ...options, onError: printer() };
   const tell = (error: unknown, about: string): void => {
-    try {
-      onError(error, about);
-    } catch (thrown) {
-      // Whoever listens must not stop the work that it is told of, and has nobody else to hear its own mistake.
+    // Whoever listens must not stop the work that it is told of, and has nobody else to hear its own mistake.
+    const complain = (thrown: unknown) =>
       console.error(`orchplane: ${where}: onError threw when it was told of ${about}:`, thrown);
+    try {
+      const told: unknown = onError(error, about);
+      if (isPromise(told)) told.then(undefined, complain);
+    } catch (thrown) {
+      complain(thrown);
     }
   };
   return { ...options, onError: tell };
@@ -298,7 +301,7 @@ class Run implements RunningControllers {
         throw new TypeError(`orchplane: the controller ${name} needs a cluster in this process`);
       },
       informer: <AnyKind extends Kind>(kind: AnyKind): SharedInformer<AnyKind> => {
-        const informer = this.#informer(kind);
+        const informer = this.#informer(kind, controller);
         if (!informers.includes(informer)) informers.push(informer);
         writes.follow(resourceOf(host, kind), informer);
         return informer as unknown as SharedInformer<AnyKind>;
@@ -336,11 +339,13 @@ class Run implements RunningControllers {
     });
   }
 
-  #informer(kind: Kind): SharedInformer<Kind> {
-    const key = resourceKey(resourceOf(this.#host, kind));
+  #informer(kind: Kind, { name, account, readsAsItself }: Controller): SharedInformer<Kind> {
+    const as = readsAsItself === true ? accountOf(account, this.#options) : undefined;
+    const resource = resourceKey(resourceOf(this.#host, kind));
+    const key = as === undefined ? resource : `${resource} for ${name}`;
     const known = this.#informers.get(key);
     if (known !== undefined) return known;
-    const client = createClient({ transport: this.#transport });
+    const client = createClient({ transport: this.#transport, ...(as === undefined ? {} : { as }) });
     const informer = new SharedInformer<Kind>(client, kind, (error) => {
       if (!this.#isClosed) this.#options.onError?.(error, `the informer of ${key}`);
     });
@@ -349,16 +354,20 @@ class Run implements RunningControllers {
   }
 }
 
-function clientDefaults({ account }: Controller, { accounts, fieldManager = MANAGER }: RunOptions): ClientDefaults {
-  if (accounts !== 'own' || account === undefined) return { fieldManager };
-  return { fieldManager, as: controllerUser(account) };
+function clientDefaults({ account, fieldManager: own = MANAGER }: Controller, options: RunOptions): ClientDefaults {
+  const as = accountOf(account, options);
+  const { fieldManager = own } = options;
+  return as === undefined ? { fieldManager } : { fieldManager, as };
 }
 
 /** Who a controller is that runs under an account of its own. */
-function controllerUser(account: string): User {
+function accountOf(account: string | undefined, { accounts }: RunOptions): User | undefined {
+  if (accounts !== 'own' || account === undefined) return undefined;
+  const slash = account.indexOf('/');
+  const namespace = slash === -1 ? 'kube-system' : account.slice(0, slash);
   return {
-    user: `system:serviceaccount:kube-system:${account}`,
-    groups: ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:authenticated'],
+    user: `system:serviceaccount:${namespace}:${account.slice(slash + 1)}`,
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
   };
 }
 
@@ -383,5 +392,7 @@ function isRunnable(host: Host, { name, needs, optional, local }: Controller): b
   if (missing.length === 0) return true;
   if (optional === true) return false;
   const names = missing.map((kind) => `${kind.kind} (${resourceKey(resourceOf(host, kind))})`).join(', ');
-  throw new TypeError(`orchplane: the controller ${name} needs ${names}, which this cluster does not serve`);
+  throw new TypeError(
+    `orchplane: the controller ${name} needs ${names}, which this cluster does not serve: give it the kind when it is made (createCluster({ kinds })), install it before controllers start, or make the controller optional`,
+  );
 }

@@ -44,6 +44,22 @@ const DEFAULT_BACKOFF: Backoff = { firstMs: 5, longestMs: 1_000_000 };
 const PROMPT_RETRIES = 5;
 /** Moments that were overtaken or taken back and may lie about beside those that count. */
 const MOST_STALE = 100;
+const MANY_LOOKS = 1_000;
+
+function inWords(value: unknown): string {
+  return typeof value === 'number' || value === undefined || value === null ? String(value) : `a ${typeof value}`;
+}
+
+/** Throws TypeError: a wait that is no number would be noticed with the first failure only, where nobody looks for it. */
+export function checkedBackoff(name: string, backoff: Backoff): Backoff {
+  for (const part of ['firstMs', 'longestMs'] as const) {
+    const value: unknown = (backoff as Partial<Backoff> | null)?.[part];
+    if (typeof value !== 'number' || !(value >= 0)) {
+      throw new TypeError(`orchplane: ${name}: backoff has ${part}, a number of milliseconds, not ${inWords(value)}`);
+    }
+  }
+  return backoff;
+}
 
 export class WorkQueue implements Activity {
   readonly #options: WorkQueueOptions;
@@ -64,13 +80,14 @@ export class WorkQueue implements Activity {
   #isOpen = false;
   #isClosed = false;
   #isScheduled = false;
+  #looks = 0;
 
   constructor(options: WorkQueueOptions) {
     const { name, workers = 1 } = options;
     // Without any, keys would wait for ever, and whoever waits for rest with them.
     if (!(workers >= 1)) throw new TypeError(`orchplane: ${name}: a queue needs 1 worker at least, not ${workers}`);
     this.#options = options;
-    this.#backoff = options.backoff ?? DEFAULT_BACKOFF;
+    this.#backoff = checkedBackoff(name, options.backoff ?? DEFAULT_BACKOFF);
   }
 
   /** Begins to work; what was added before has waited. */
@@ -113,7 +130,9 @@ export class WorkQueue implements Activity {
    * TypeError for what is no number.
    */
   addAfter(key: string, delayMs: number): void {
-    if (Number.isNaN(delayMs)) throw new TypeError(`orchplane: ${this.#options.name}: ${key} cannot wait for NaN ms`);
+    if (typeof delayMs !== 'number' || Number.isNaN(delayMs)) {
+      throw new TypeError(`orchplane: ${this.#options.name}: ${key} cannot wait for ${inWords(delayMs)} ms`);
+    }
     if (this.#isClosed || delayMs === Infinity) return;
     if (delayMs <= 0) {
       this.add(key);
@@ -157,9 +176,11 @@ export class WorkQueue implements Activity {
     if (!this.isBusy()) return [];
     const { name } = this.#options;
     const running = [...this.#states].flatMap(([key, state]) => (state === 'waiting' ? [] : [key]));
+    // Who has looked so often mostly changes what it looks at, and is never done.
+    const often = this.#looks < MANY_LOOKS ? '' : ` (after ${this.#looks} looks)`;
     return [
-      ...running.map((key) => `${name} is working on ${key}`),
-      ...[...this.#turn.toReversed(), ...this.#waiting].map((key) => `${name} will look at ${key}`),
+      ...running.map((key) => `${name} is working on ${key}${often}`),
+      ...[...this.#turn.toReversed(), ...this.#waiting].map((key) => `${name} will look at ${key}${often}`),
     ];
   }
 
@@ -193,6 +214,7 @@ export class WorkQueue implements Activity {
       // In the order in which they are begun, which need not be that in which they came.
       this.#states.delete(key);
       this.#states.set(key, 'running');
+      this.#looks++;
       await this.#handle(key);
       this.#running--;
       const isDirty = this.#states.get(key) === 'dirty';

@@ -124,7 +124,8 @@ export interface CrashLoop extends PodSelection {
 }
 
 /**
- * Pods whose containers crash, again and again: each restart is waited for twice as long, from 10 s to 5 min.
+ * Pods whose containers crash, again and again: the first restart comes at once, each further one is waited for twice as
+ * long, from 10 s to 5 min.
  *
  * @example
  * stages([...crashLoop({ labels: { app: 'bad' }, afterMs: 1_000, times: 3 }), ...readyPods()]);
@@ -135,7 +136,9 @@ export function crashLoop(options: CrashLoop = {}): readonly Stage[] {
   if (exitCode === 0) throw new TypeError('orchplane: crashLoop: a crash has an exit code other than 0');
   const isLive = livePods(options);
   const crashes = (pod: StoredPod, restarts: number) => isLive(pod) && restarts < times;
-  const event = (pod: StoredPod) => ({ type: 'Warning', reason: 'BackOff', message: backOffEvent(pod) }) as const;
+  // Of the restart that comes at once nobody is told.
+  const event = (pod: StoredPod) =>
+    willWait(pod) ? ({ type: 'Warning', reason: 'BackOff', message: backOffEvent(pod) } as const) : undefined;
   const atOnce = [
     podStage({
       name: 'crashed at once',
@@ -148,7 +151,7 @@ export function crashLoop(options: CrashLoop = {}): readonly Stage[] {
     }),
     podStage({
       name: 'crashed again',
-      when: (pod) => isBackingOff(pod) && crashes(pod, restartsOf(pod) + 1),
+      when: (pod) => isToRestart(pod) && crashes(pod, restartsOf(pod) + 1),
       after: (pod) => backOffMs(restartsOf(pod)),
       set: (pod, { now }) => ({ status: afterExit(pod, { exitCode, restarts: restartsOf(pod) + 1 }, now()) }),
       event,
@@ -202,7 +205,7 @@ function podStage(rule: Omit<StageRule<typeof Pod>, 'kind'>): Stage {
 function restarts(isAbout: (pod: StoredPod) => boolean): Stage {
   return podStage({
     name: 'restarted',
-    when: (pod) => isAbout(pod) && isBackingOff(pod),
+    when: (pod) => isAbout(pod) && isToRestart(pod),
     after: (pod) => backOffMs(restartsOf(pod)),
     set: (pod, { now }) => ({
       status: {
@@ -213,7 +216,8 @@ function restarts(isAbout: (pod: StoredPod) => boolean): Stage {
           if (before?.state.running !== undefined) return { ...before };
           const running = { state: { running: { startedAt: now() } }, isReady: true };
           const status = containerStatus(pod, container, { ...running, restarts: (before?.restartCount ?? 0) + 1 });
-          return { ...status, lastState: { ...before?.lastState } };
+          const { terminated } = before?.state ?? {};
+          return { ...status, lastState: terminated === undefined ? { ...before?.lastState } : { terminated } };
         }),
       },
     }),
@@ -236,11 +240,13 @@ function afterExit(pod: StoredPod, { exitCode, restarts: restartCount }: Exit, n
     conditions: podConditions(pod, { hasSandbox: true, isInitialized: true, unready }, now),
     containerStatuses: pod.spec.containers.map((container): ContainerStatusInput => {
       const startedAt = statusNamed(pod, container.name)?.state.running?.startedAt ?? now;
-      const waiting = { reason: 'CrashLoopBackOff', message: backOffMessage(pod, container.name, restartCount) };
-      const status = containerStatus(pod, container, { state: { waiting }, isReady: false, restarts: restartCount });
       const containerID = containerIdOf(pod, container.name, restartCount);
       const reason = exitCode === 0 ? 'Completed' : 'Error';
-      return { ...status, lastState: { terminated: { exitCode, reason, startedAt, finishedAt: now, containerID } } };
+      const terminated = { exitCode, reason, startedAt, finishedAt: now, containerID };
+      const isLeft = { isReady: false, restarts: restartCount };
+      if (restartCount === 0) return containerStatus(pod, container, { state: { terminated }, ...isLeft });
+      const waiting = { reason: 'CrashLoopBackOff', message: backOffMessage(pod, container.name, restartCount) };
+      return { ...containerStatus(pod, container, { state: { waiting }, ...isLeft }), lastState: { terminated } };
     }),
   };
 }
@@ -268,8 +274,16 @@ function isRunning(pod: StoredPod): boolean {
   );
 }
 
-function isBackingOff({ status }: StoredPod): boolean {
-  return (status.containerStatuses ?? []).some(({ state }) => state.waiting?.reason === 'CrashLoopBackOff');
+/** Its containers have ended, and the pod has not. */
+function isToRestart({ status }: StoredPod): boolean {
+  if (status.phase !== 'Running') return false;
+  const all = status.containerStatuses ?? [];
+  return all.some(({ state }) => state.terminated !== undefined || state.waiting?.reason === 'CrashLoopBackOff');
+}
+
+/** A crash that happens now is not the first: what has ended once is restarted before it can end again. */
+function willWait(pod: StoredPod): boolean {
+  return isToRestart(pod) || restartsOf(pod) > 0;
 }
 
 function restartsOf({ status }: StoredPod): number {
@@ -277,7 +291,7 @@ function restartsOf({ status }: StoredPod): number {
 }
 
 function backOffMs(restarts: number): number {
-  return Math.min(300_000, 10_000 * 2 ** restarts);
+  return restarts === 0 ? 0 : Math.min(300_000, 10_000 * 2 ** (restarts - 1));
 }
 
 /** As durations are printed there: 10s, 2m40s. */

@@ -56,6 +56,8 @@ export function stages(
 /** What an object waits for. */
 interface Choice {
   readonly uid: string;
+  /** Whoever is deleted has other delays, and others again when its end comes nearer. */
+  readonly deletionTimestamp: string | undefined;
   readonly stage: Stage;
   readonly dueMs: number;
 }
@@ -140,7 +142,7 @@ class Stager {
 
   /** The stage that the object waits for; one that was chosen before stays chosen as long as it may. */
   #choose(key: string, object: AnyObject): Choice | undefined {
-    const { uid, resourceVersion } = object.metadata;
+    const { uid, resourceVersion, deletionTimestamp } = object.metadata;
     const done = this.#done.get(key);
     const before = done?.uid === uid ? done : undefined;
     const matching = this.#stages.filter(
@@ -150,7 +152,7 @@ class Stager {
         stage.matches(object, this.#stageContext),
     );
     const known = this.#choices.get(key);
-    const kept = known?.uid === uid ? known : undefined;
+    const kept = known?.uid === uid && known.deletionTimestamp === deletionTimestamp ? known : undefined;
     const stage = this.#oneOf(matching, kept?.stage);
     if (stage === undefined) {
       this.#choices.delete(key);
@@ -158,7 +160,7 @@ class Stager {
     }
     if (kept?.stage === stage) return kept;
     const dueMs = this.#context.clock.now() + stage.delayOf(object, this.#stageContext);
-    const choice = { uid, stage, dueMs };
+    const choice = { uid, deletionTimestamp, stage, dueMs };
     this.#choices.set(key, choice);
     return choice;
   }

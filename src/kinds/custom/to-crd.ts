@@ -38,6 +38,11 @@ export interface ToCRDOptions {
 
 const OPTIONS = ['dialect', 'onLoss'] as const satisfies readonly (keyof ToCRDOptions)[];
 
+/** A definition that can be created or applied: nobody has written any part of it yet. */
+export type DefinitionManifest = CustomResourceDefinitionInput & {
+  readonly metadata: { readonly name: string; readonly managedFields?: never };
+};
+
 /**
  * The definition of a kind, as a plain object: print it, write it to a file, or give it to a client.
  *
@@ -53,7 +58,7 @@ const OPTIONS = ['dialect', 'onLoss'] as const satisfies readonly (keyof ToCRDOp
  * const manifest = toCRD(Widget, { onLoss: ({ path, what }) => console.warn(`${path}: ${what}`) });
  * console.log(JSON.stringify(manifest, null, 2));
  */
-export function toCRD(kind: Kind, options: ToCRDOptions = {}): CustomResourceDefinitionInput {
+export function toCRD(kind: Kind, options: ToCRDOptions = {}): DefinitionManifest {
   refuseUnknownOptions('toCRD', options, OPTIONS);
   if (kind.manner !== 'document' || kind.custom !== undefined) {
     throw new TypeError(`orchplane: toCRD takes a kind of defineKind, and ${kind.kind} is none`);
@@ -61,7 +66,7 @@ export function toCRD(kind: Kind, options: ToCRDOptions = {}): CustomResourceDef
   const dialect = options.dialect === undefined ? kubernetesDialect : dialectNamed(options.dialect);
   const { plural, singular, listKind, shortNames, categories } = kind.names;
   const group = dialect.group(kind.group);
-  const definition: CustomResourceDefinitionInput = {
+  const definition: DefinitionManifest = {
     apiVersion: apiVersionOf({ group: dialect.group(CustomResourceDefinition.group), version: 'v1' }),
     kind: CustomResourceDefinition.kind,
     metadata: { name: `${plural}.${group}` },

@@ -11,7 +11,7 @@ import {
   watching,
 } from 'orchplane/controllers';
 import { createFetchHandler, httpTransport } from 'orchplane/http';
-import { ConfigMap, CoreEvent, Namespace, Secret } from 'orchplane/kinds';
+import { ClusterRole, ClusterRoleBinding, ConfigMap, CoreEvent, Namespace, Secret } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
@@ -438,5 +438,56 @@ spec:
     await running.settle();
     expect(seen).toEqual([{ size: 3 }, 'bye a']);
     expect(await cluster.api(Gadget).find('a')).toBeUndefined();
+  });
+});
+
+describe('in whose name', () => {
+  const writer = (name: string) =>
+    defineController({
+      name,
+      kind: Namespace,
+      reconcile: async ({ metadata }, { client }) => {
+        if (metadata.name !== 'default') return;
+        await client.api(ConfigMap).apply({ metadata: { name: 'shared' }, data: { [name]: '1' } });
+      },
+    });
+
+  test('controllers that apply one object keep to their own fields', async () => {
+    await using cluster = testCluster({ controllers: controllers([writer('one'), writer('two')]) });
+    await cluster.settle();
+    const { data, metadata } = await cluster.api(ConfigMap).get('shared');
+    expect(data).toEqual({ one: '1', two: '1' });
+    expect(metadata.managedFields?.map(({ manager }) => manager)).toEqual(['one', 'two']);
+  });
+
+  test('with accounts of their own they read and write as these, by what roles allow', async () => {
+    const told: string[] = [];
+    await using cluster = testCluster();
+    const options = { accounts: 'own', onError: (error: unknown) => void told.push(String(error)) } as const;
+    await using running = runControllers(cluster, [{ ...writer('one'), account: 'ops/writer' }], options);
+    await cluster.clock.advance(1_000);
+    expect(told[0]).toContain('User "system:serviceaccount:ops:writer" cannot list resource "namespaces"');
+    await cluster.api(ClusterRole).create({
+      metadata: { name: 'writer' },
+      rules: [
+        { apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] },
+        { apiGroups: [''], resources: ['configmaps'], verbs: ['create', 'patch', 'get'] },
+      ],
+    });
+    const roleRef = { apiGroup: 'rbac.authorization.orch.io', kind: 'ClusterRole', name: 'writer' } as const;
+    const subjects = [{ kind: 'ServiceAccount', namespace: 'ops', name: 'writer' } as const];
+    await cluster.api(ClusterRoleBinding).create({ metadata: { name: 'writer' }, roleRef, subjects });
+    await cluster.clock.advance(60_000);
+    await running.settle();
+    expect((await cluster.api(ConfigMap).get('shared')).data).toEqual({ one: '1' });
+  });
+
+  test('one without an account given is the one of kube-system with its name', async () => {
+    const told: string[] = [];
+    await using cluster = testCluster();
+    const options = { accounts: 'own', onError: (error: unknown) => void told.push(String(error)) } as const;
+    await using _running = runControllers(cluster, [writer('one')], options);
+    await cluster.clock.advance(1_000);
+    expect(told[0]).toContain('User "system:serviceaccount:kube-system:one" cannot list');
   });
 });

@@ -157,12 +157,14 @@ class Jobs {
     const { active, ready, terminating, waitMs, failure } = managed;
     isChanged ||= active !== (status.active ?? 0) || ready !== status.ready || terminating !== status.terminating;
     Object.assign(status, { active, ready, terminating });
+    // Before the status is written: the wait counts also where that is refused.
+    if (waitMs !== undefined) this.#queue.addAfter(key, waitMs);
     await track(this.#control, { picture, status, verdict, isChanged });
     if (failure !== undefined) {
       if (this.#isStill(key, job) && this.#queue.seen(key)) this.#queue.addAfter(key, GATHERING_MS);
       throw failure.error;
     }
-    return { requeueAfterMs: waitMs };
+    return undefined;
   }
 
   /** Nobody has asked for something else, or for another Job of that name. */

@@ -314,3 +314,28 @@ describe('the end', () => {
     expect(queue.busyWith()).toEqual([]);
   });
 });
+
+test.each([
+  [null, 'null'],
+  ['1000', 'a string'],
+  [{ seconds: 5 }, 'a object'],
+])('a delay of %o is a failure of its key alone', async (requeueAfterMs, words) => {
+  const looks: string[] = [];
+  const { clock, queue, failures } = queueOf(async (key) => {
+    looks.push(key);
+    return key === 'bad' ? { requeueAfterMs: requeueAfterMs as never } : { requeueAfterMs: 100 };
+  });
+  queue.open();
+  queue.add('bad');
+  queue.add('good');
+  await clock.advance(1_000);
+  expect(failures[0]).toBe(`bad: orchplane: test: bad cannot wait for ${words} ms`);
+  expect(looks.filter((key) => key === 'good').length).toBeGreaterThan(5);
+  queue.close();
+});
+
+test.each([{ firstMs: 5 }, '1s', { firstMs: Number.NaN, longestMs: 1 }])('a backoff of %o is refused', (backoff) => {
+  expect(() => queueOf(async () => undefined, { backoff: backoff as never })).toThrow(
+    /test: backoff has \w+Ms, a number/,
+  );
+});

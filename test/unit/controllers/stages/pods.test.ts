@@ -286,6 +286,19 @@ describe('the end of pods', () => {
     expect(await pods.find('web')).toBeUndefined();
   });
 
+  test('a grace period that is shortened is kept as it is then', async () => {
+    const { cluster, pods } = playground(readyPods({ grace: 'kept' }));
+    await pods.create(pod('web'));
+    await cluster.settle();
+    await pods.delete('web', { gracePeriodSeconds: 100 });
+    await cluster.clock.advance(10_000);
+    await pods.delete('web', { gracePeriodSeconds: 20 });
+    await cluster.clock.advance(9_000);
+    expect(await pods.find('web')).toBeDefined();
+    await cluster.clock.advance(1_000);
+    expect(await pods.find('web')).toBeUndefined();
+  });
+
   test('a pod that has used up its grace period is seen to be killed before it goes', async () => {
     const { cluster, pods } = playground(readyPods({ grace: 'kept' }));
     await pods.create(pod('web'));
@@ -350,16 +363,20 @@ describe('the end of pods', () => {
     const { cluster, pods } = playground([...completes({ afterMs: 1_000 }), ...readyPods()]);
     const annotations = { 'orchplane/exit-code': '2', 'orchplane/run-ms': '4000' };
     await pods.create({ ...pod('task', { restartPolicy: 'OnFailure' }), metadata: { name: 'task', annotations } });
+    const first = async () => (await pods.get('task')).status.containerStatuses?.[0];
+    const lastState = { terminated: { exitCode: 2 } };
+    // The first restart comes at once.
     await cluster.clock.advance(4_000);
-    const waiting = (await pods.get('task')).status;
-    expect(waiting.phase).toBe('Running');
-    expect(waiting.containerStatuses?.[0]).toMatchObject({
+    expect(await first()).toMatchObject({ state: { running: {} }, lastState, restartCount: 1, ready: true });
+    await cluster.clock.advance(4_000);
+    expect((await pods.get('task')).status.phase).toBe('Running');
+    expect(await first()).toMatchObject({
       state: { waiting: { reason: 'CrashLoopBackOff' } },
-      lastState: { terminated: { exitCode: 2 } },
-      restartCount: 0,
+      lastState,
+      restartCount: 1,
     });
     await cluster.clock.advance(10_000);
-    expect((await pods.get('task')).status.containerStatuses?.[0]).toMatchObject({ restartCount: 1, ready: true });
+    expect(await first()).toMatchObject({ restartCount: 2, ready: true });
   });
 
   test('pods whose policy is Always do not complete', async () => {
@@ -384,14 +401,14 @@ describe('the end of pods', () => {
       const count = (await pods.get('bad')).status.containerStatuses?.[0]?.restartCount ?? 0;
       if (count > restarts.length) restarts.push((cluster.clock.now() - start) / 1_000);
     }
-    expect(restarts).toEqual([11, 32, 73]);
+    expect(restarts).toEqual([1, 12, 33]);
     const { status, metadata } = await pods.get('bad');
     expect(status.conditions?.find(({ type }) => type === 'Ready')?.status).toBe('True');
     expect((await pods.get('good')).status.containerStatuses?.[0]?.restartCount).toBe(0);
     await cluster.settle();
     const events = (await cluster.api(CoreEvent).list()).items;
     expect(events.map(({ reason, message, count }) => [reason, message, count])).toEqual([
-      ['BackOff', `Back-off restarting failed container app in pod bad_default(${metadata.uid})`, 3],
+      ['BackOff', `Back-off restarting failed container app in pod bad_default(${metadata.uid})`, 2],
     ]);
   });
 
@@ -405,7 +422,7 @@ describe('the end of pods', () => {
       if (ready !== undefined) seen.push(`${(cluster.clock.now() - Date.UTC(2030, 0, 1)) / 1_000} ${ready}`);
     });
     await cluster.clock.advance(120_000);
-    expect(seen).toEqual(['0 False', '10 False', '30 False', '70 True']);
+    expect(seen).toEqual(['0 False', '0 False', '10 False', '30 True']);
     expect((await pods.get('bad')).status.containerStatuses?.[0]?.restartCount).toBe(3);
   });
 
