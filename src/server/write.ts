@@ -6,9 +6,10 @@
  * synchronous unless a plugin makes it wait; then the live object may have changed meanwhile, the swap fails, and
  * the write starts again from the new one.
  */
-import type { SubresourceStrategy } from '../kinds/kind.js';
+
 import type { ServedKind } from '../kinds/served-kind.js';
 import { failedPrecondition } from '../kinds/shared/storage-conflict.js';
+import type { SubresourceStrategy } from '../kinds/subresource.js';
 import { errors, StatusError } from '../meta/errors.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { StorageError } from '../storage/types.js';
