@@ -30,7 +30,7 @@ import { dropRepeatedOwners, reconcileName, reconcileNamespace } from './steps/r
 import { liveIfSame } from './steps/same-as-live.js';
 import { seal, sealAlmost } from './steps/seal.js';
 import { validateCreate, validateUpdate } from './steps/validate.js';
-import { turnedDown } from './storage-conflict.js';
+import { turnedDown } from './turned-down.js';
 import { planConversion } from './versions.js';
 
 export interface Written {
