@@ -7,7 +7,6 @@ import type { AdmissionPlugin } from './admission/types.js';
 import type { AuditLog } from './audit/log.js';
 import { type AuthorizerFactory, allowAuthenticated } from './auth/authorizer.js';
 import type { AccountTokensFactory } from './auth/cluster-authentication.js';
-import { impersonated } from './auth/identity.js';
 import { createClient } from './client/client.js';
 import type { Companion } from './client/host.js';
 import type { ClientDefaults } from './client/options.js';
@@ -35,11 +34,10 @@ import { Registry } from './registry/registry.js';
 import { KnownParts } from './schema/reuse.js';
 import { once } from './schema/type.js';
 import { Attendants, type MoreAttendants } from './server/attend.js';
-import { audited } from './server/audited.js';
 import { checkPlugged } from './server/check-plugged.js';
 import { type AccessListener, ADMINISTRATOR, type ServerContext } from './server/context.js';
 import { dispatch } from './server/dispatch.js';
-import { durably, orRelease } from './server/durable.js';
+import { orRelease } from './server/durable.js';
 import type { RunningWatch } from './server/event-stream.js';
 import { type HistoryOptions, historyOf, type ObjectReference } from './server/history.js';
 import { loadState } from './server/load.js';
@@ -47,6 +45,7 @@ import { type ContextParts, makeContext } from './server/make-context.js';
 import { type Middleware, MiddlewareStack } from './server/middleware.js';
 import { pastRevision } from './server/past-version.js';
 import { objectReader } from './server/power.js';
+import { receiver } from './server/receive.js';
 import { seedInitialObjects, seedNamespaces } from './server/seed.js';
 import type { StrictMode } from './server/strict.js';
 import { unknownResource } from './server/unknown-resource.js';
@@ -59,7 +58,7 @@ import { Activities, type Activity, untilAtRest } from './util/activity.js';
 import { systemClock } from './util/clock.js';
 import { randomIds } from './util/ids.js';
 import { lazyMembers, SOURCE } from './util/lazy-members.js';
-import { isPromise, type MaybePromise } from './util/maybe-promise.js';
+import type { MaybePromise } from './util/maybe-promise.js';
 import { refuseUnknownOptions } from './util/options.js';
 
 export type { Cluster, ClusterSnapshot } from './cluster-contract.js';
@@ -186,9 +185,6 @@ function undo(run: () => void): (() => void) & Disposable {
   return Object.assign(run, { [Symbol.dispose]: run });
 }
 
-/** Snapshots are ours to open only by the cluster's own code. */
-const snapshots = new WeakMap<ClusterSnapshot, { readonly state: StoreSnapshot; readonly family: object }>();
-
 /** A cluster, and what starts its controllers once everything is in its place. */
 interface Assembled {
   readonly cluster: Cluster;
@@ -203,8 +199,6 @@ function assemble(parts: ClusterParts): Assembled {
   const { accessListeners } = context;
   const { store, registry, dialect, clock, ids } = parts;
   const closing = new AbortController();
-  /** Asked with every request, which a signal takes long to answer. */
-  let isClosed = false;
   const activities = new Activities();
   activities.add(deliveries(context.watches));
   const middlewares = new MiddlewareStack({ clock, dialect, activities }, context.watches);
@@ -215,52 +209,18 @@ function assemble(parts: ClusterParts): Assembled {
   // was there before it.
   if (!parts.isFork || registry.hasOwned()) attendants.settle();
 
-  function handle(request: ApiRequest): MaybePromise<ApiResponse> {
-    if (parts.audit !== undefined && request.audit === undefined) {
-      return audited(parts.audit, context, { request, handle });
-    }
-    return answer(request);
-  }
-
-  /** Whatever a request has changed is seen to before anybody is answered. */
-  const answer = durably(parts.journal, (request) => {
-    const { respond } = parts;
-    if (request.verb === 'get' || request.verb === 'list' || request.verb === 'watch') return respond(context, request);
-    let answered: MaybePromise<ApiResponse>;
-    try {
-      answered = respond(context, request);
-    } catch (error) {
-      attendants.settle();
-      throw error;
-    }
-    if (isPromise(answered)) return answered.finally(() => attendants.settle());
-    attendants.settle();
-    return answered;
-  });
-
-  function send(request: ApiRequest): MaybePromise<ApiResponse> {
-    if (isClosed) throw closing.signal.reason;
-    if (request.user !== undefined) {
-      const user = impersonated(request.user);
-      if (user !== request.user) return send({ ...request, user });
-    }
-    return middlewares.isEmpty ? handle(request) : middlewares.run(request, handleIfOpen);
-  }
-
-  /** A middleware may have waited for so long that the cluster is closed. */
-  function handleIfOpen(request: ApiRequest): MaybePromise<ApiResponse> {
-    if (isClosed) throw closing.signal.reason;
-    return handle(request);
-  }
+  const { respond, audit, journal } = parts;
+  const received = receiver({ context, attendants, middlewares, respond, audit, journal, closing: closing.signal });
+  const { send } = received;
 
   async function close(): Promise<void> {
-    isClosed = true;
+    received.close();
     closing.abort(CLOSED());
     middlewares.clear();
     for (const watch of [...context.watches]) watch.close();
     attendants.close();
     await companion?.close();
-    await parts.journal?.close();
+    await journal?.close();
   }
 
   function start(): void {
@@ -276,22 +236,6 @@ function assemble(parts: ClusterParts): Assembled {
     // Whoever may not ask is told that, and no more.
     if (request.user !== undefined || registry.byResource(request.resource) !== undefined) return send(request);
     throw unknownResource(registry, request.resource);
-  }
-
-  /** A cluster of its own over a state of this one. */
-  function branch(options: ForkOptions, from: StoreSnapshot, own: Partial<ClusterParts> = {}): Assembled {
-    const branchClock = options.clock ?? clock;
-    return assemble({
-      ...parts,
-      ...own,
-      isFork: true,
-      journal: undefined,
-      clock: branchClock,
-      ids: options.ids ?? ids,
-      client: options.client ?? parts.client,
-      store: new Store({ clock: branchClock, ...parts.storage }, from),
-      registry: registry.fork(),
-    });
   }
 
   function startOver(from?: StoreSnapshot): void {
@@ -333,39 +277,19 @@ function assemble(parts: ClusterParts): Assembled {
     },
     authentication: context.authentication,
     inside: insideOf(parts, context),
-    audit: parts.audit,
-    snapshot() {
-      const state = store.snapshot();
-      const snapshot = Object.freeze({ resourceVersion: String(state.revision) });
-      snapshots.set(snapshot, { state, family: parts.family });
-      return snapshot;
-    },
+    audit,
+    snapshot: () => snapshotOf(parts),
     restore(snapshot: ClusterSnapshot) {
-      const held = snapshots.get(snapshot);
-      if (held === undefined) throw new TypeError('orchplane: restore takes what snapshot() returned');
-      if (held.family !== parts.family) {
-        throw new TypeError(
-          'orchplane: this snapshot is of another cluster; restore takes those of a cluster and its forks',
-        );
-      }
+      const state = stateOf(snapshot, parts);
+      // Not waited for, because a restore is one step: a companion ends within the call, and what it returns tells no more
+      // than when its last words are said, such as a lease given back. Nothing catches it, so that a failure is seen.
       companion?.close();
-      store.restore(held.state);
+      store.restore(state);
       attendants.startOver();
       start();
     },
-    fork(options: ForkOptions = {}) {
-      const fork = branch(options, store.snapshot());
-      fork.start();
-      return fork.cluster;
-    },
-    at(resourceVersion: string, options: ForkOptions = {}) {
-      const revision = pastRevision(store, resourceVersion);
-      const from = store.snapshotAt(revision);
-      const then = options.clock ?? clock.standingAt?.(store.timeOf(revision) ?? clock.now()) ?? clock;
-      const past = branch({ ...options, clock: then }, from, { controllers: undefined });
-      past.startOver(from);
-      return past.cluster;
-    },
+    fork: (options: ForkOptions = {}) => forkOf(parts, options),
+    at: (resourceVersion: string, options: ForkOptions = {}) => pastOf(parts, resourceVersion, options),
     history: (what: Kind | ObjectReference, name?: string, options?: HistoryOptions) =>
       historyOf({ ...parts, namespace: parts.client.namespace ?? 'default' }, what, name, options) as never,
     resolve: (resource: GroupVersionResource) => registry.byResource(resource),
@@ -382,6 +306,60 @@ function assemble(parts: ClusterParts): Assembled {
   const whole: Cluster = Object.freeze(Object.assign(cluster, parts.extend(cluster, parts.client)));
   return { cluster: whole, load: (state) => loadState(state, { store, registry, attendants }), startOver, start };
 }
+
+/** A cluster of its own over a state of another. */
+function branch(parts: ClusterParts, from: StoreSnapshot, options: ForkOptions): Assembled {
+  const clock = options.clock ?? parts.clock;
+  return assemble({
+    ...parts,
+    isFork: true,
+    journal: undefined,
+    clock,
+    ids: options.ids ?? parts.ids,
+    client: options.client ?? parts.client,
+    store: new Store({ clock, ...parts.storage }, from),
+    registry: parts.registry.fork(),
+  });
+}
+
+function forkOf(parts: ClusterParts, options: ForkOptions): Cluster {
+  const fork = branch(parts, parts.store.snapshot(), options);
+  fork.start();
+  return fork.cluster;
+}
+
+/** The cluster as it was. Nothing goes on in it, so it has no controllers. */
+function pastOf(parts: ClusterParts, resourceVersion: string, options: ForkOptions): Cluster {
+  const { store, clock } = parts;
+  const revision = pastRevision(store, resourceVersion);
+  const from = store.snapshotAt(revision);
+  const then = options.clock ?? clock.standingAt?.(store.timeOf(revision) ?? clock.now()) ?? clock;
+  const past = branch({ ...parts, controllers: undefined }, from, { ...options, clock: then });
+  past.startOver(from);
+  return past.cluster;
+}
+
+function snapshotOf({ store, family }: ClusterParts): ClusterSnapshot {
+  const state = store.snapshot();
+  const snapshot = Object.freeze({ resourceVersion: String(state.revision) });
+  snapshots.set(snapshot, { state, family });
+  return snapshot;
+}
+
+/** What a snapshot holds. Throws a TypeError for one that is not of this cluster or of its forks. */
+function stateOf(snapshot: ClusterSnapshot, { family }: ClusterParts): StoreSnapshot {
+  const held = snapshots.get(snapshot);
+  if (held === undefined) throw new TypeError('orchplane: restore takes what snapshot() returned');
+  if (held.family !== family) {
+    throw new TypeError(
+      'orchplane: this snapshot is of another cluster; restore takes those of a cluster and its forks',
+    );
+  }
+  return held.state;
+}
+
+/** Snapshots are ours to open only by the cluster's own code. */
+const snapshots = new WeakMap<ClusterSnapshot, { readonly state: StoreSnapshot; readonly family: object }>();
 
 const withRevision = lazyMembers<Store, Pick<Cluster, 'resourceVersion'>>({
   resourceVersion() {

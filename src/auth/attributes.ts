@@ -4,7 +4,8 @@
 import type { ResourceAttributes } from '../kinds/access.js';
 import { fieldRequirements, labelRequirements } from '../kinds/selector-requirements.js';
 import { type FieldSelector, parseFieldSelector, requiresExactMatch } from '../meta/fields.js';
-import { parseLabelSelector, SelectorError } from '../meta/labels.js';
+import { SelectorError } from '../meta/label-selector-text.js';
+import { parseLabelSelector } from '../meta/labels.js';
 import { pathSegmentProblems } from '../meta/names.js';
 import type { ApiRequest } from '../protocol/request.js';
 

@@ -10,8 +10,9 @@ import { dnsSubdomainProblems, maskTrailingDash } from '../meta/names.js';
 import type { Verb } from '../protocol/request.js';
 import type { ObjectNode } from '../schema/structural.js';
 import { lazyMembers, SOURCE } from '../util/lazy-members.js';
-import type { AnySubresource, Kind, KindNames, NameRule, Scope, Strategy } from './kind.js';
+import type { Kind, KindNames, NameRule, Scope, Strategy } from './kind.js';
 import { compareReleases, lifecycleWarning, REFERENCE_RELEASE } from './lifecycle.js';
+import type { AnySubresource } from './subresource.js';
 
 export interface Described extends Pick<Kind, OptionalPart> {
   readonly apiVersion: string;

@@ -13,19 +13,10 @@ import { type Field, type ObjectNode, uniform } from '../schema/structural.js';
 import { once } from '../schema/type.js';
 import { deepEqual, isRecord } from '../util/json.js';
 import { buildKind, type Described, type OptionalPart } from './build-kind.js';
-import type {
-  AnySubresource,
-  Kind,
-  KindNames,
-  KindRule,
-  Scope,
-  StoredForm,
-  Strategy,
-  SubresourceStrategy,
-  SubresourceView,
-} from './kind.js';
+import type { Kind, KindNames, KindRule, Scope, StoredForm, Strategy } from './kind.js';
 import { bareFinalizerWarnings } from './shared/finalizers.js';
 import { objectMetaNode } from './shared/object-meta.js';
+import type { AnySubresource, SubresourceStrategy, SubresourceView } from './subresource.js';
 
 /** What every object has beside its body. */
 export interface ObjectBase {

@@ -2,7 +2,7 @@
  * Field selectors: the text of `fieldSelector=`. Which fields exist, and what they hold, is the kind's business; this
  * file knows terms of `field=value` and how they are written. spec: Field selectors
  */
-import { SelectorError } from './labels.js';
+import { SelectorError } from './label-selector-text.js';
 
 export interface FieldTerm {
   readonly field: string;

@@ -1,27 +1,21 @@
 /**
- * Label selectors: the text of `labelSelector=`, the LabelSelector object inside specs, and the matcher both become.
+ * Label selectors: the LabelSelector object inside specs, the text of `labelSelector=` (read by label-selector-text.ts),
+ * and the matcher both become.
  *
  * Matching is the hot path of list and watch, so a selector carries its requirements compiled to small tests.
  * spec: Label selectors
  */
 import { unreachable } from '../util/invariant.js';
 import type { FieldError } from './field-error.js';
-import { childPath, forbidden, invalid, keyPath, printFieldError, required } from './field-error.js';
+import { childPath, forbidden, invalid, keyPath, required } from './field-error.js';
+import {
+  type LabelOperator,
+  type LabelRequirement,
+  parseInt64,
+  readRequirements,
+  sortedSet,
+} from './label-selector-text.js';
 import { isLabelValue, labelValueProblems, qualifiedNameProblems } from './names.js';
-
-/** A selector text that cannot be read; the message is what a client is told. */
-export class SelectorError extends Error {
-  override readonly name = 'SelectorError';
-}
-
-export type LabelOperator = '=' | '==' | '!=' | 'in' | 'notin' | 'exists' | '!' | 'gt' | 'lt';
-
-export interface LabelRequirement {
-  readonly key: string;
-  readonly operator: LabelOperator;
-  /** Sorted, without duplicates; empty for `exists` and `!`. */
-  readonly values: readonly string[];
-}
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -70,7 +64,7 @@ export function matchesLabels(selector: LabelSelector, labels: Labels | undefine
  */
 export function parseLabelSelector(text: string): LabelSelector {
   if (text === '') return everything;
-  return selectorOf(new SelectorReader(scan(text)).read());
+  return selectorOf(readRequirements(text));
 }
 
 /** The canonical text; parsing it gives the same selector. */
@@ -191,10 +185,6 @@ function selectorOf(requirements: readonly LabelRequirement[]): LabelSelector {
   return { requirements: sorted, tests: sorted.map(compile) };
 }
 
-function sortedSet(values: Iterable<string>): string[] {
-  return [...new Set(values)].sort();
-}
-
 // Only own keys are labels: `constructor` and `__proto__` are keys like any other. The value is read first, because
 // ownership then needs asking only of what is there.
 function compile({ key, operator, values }: LabelRequirement): LabelTest {
@@ -234,13 +224,6 @@ function compileComparison(key: string, operator: 'gt' | 'lt', bound: bigint | u
   };
 }
 
-function parseInt64(text: string): bigint | undefined {
-  // No label value is longer than 63 characters, but a requirement's value is checked for that only later.
-  if (text.length > 100 || !/^[+-]?[0-9]+$/.test(text)) return undefined;
-  const value = BigInt(text.startsWith('+') ? text.slice(1) : text);
-  return value === BigInt.asIntN(64, value) ? value : undefined;
-}
-
 function printRequirement({ key, operator, values }: LabelRequirement): string {
   switch (operator) {
     case 'exists':
@@ -257,165 +240,4 @@ function printRequirement({ key, operator, values }: LabelRequirement): string {
     default:
       return `${key}${operator}${values.join(',')}`;
   }
-}
-
-type TokenKind = 'word' | 'end' | '(' | ')' | ',' | '!' | '=' | '==' | '!=' | '>' | '<' | 'in' | 'notin';
-
-interface Token {
-  readonly kind: TokenKind;
-  readonly text: string;
-}
-
-const END: Token = { kind: 'end', text: '' };
-const TOKEN = /[ \t\r\n]*(?:(==|!=|[=!(),><])|([^ \t\r\n=!(),><\0]+))\0?/gy;
-
-/** Splits at whitespace and symbols. A NUL ends a token, and the whole text where no token stands before it. */
-function scan(text: string): Token[] {
-  const tokens: Token[] = [];
-  for (const [, symbol, word = ''] of text.matchAll(TOKEN)) {
-    if (symbol !== undefined) tokens.push({ kind: symbol as TokenKind, text: symbol });
-    else tokens.push({ kind: word === 'in' || word === 'notin' ? word : 'word', text: word });
-  }
-  return tokens;
-}
-
-const OPERATORS: ReadonlyMap<TokenKind, LabelOperator> = new Map<TokenKind, LabelOperator>([
-  ['in', 'in'],
-  ['notin', 'notin'],
-  ['=', '='],
-  ['==', '=='],
-  ['!=', '!='],
-  ['>', 'gt'],
-  ['<', 'lt'],
-]);
-
-/** Reads tokens by the grammar. One reader reads one selector. */
-class SelectorReader {
-  readonly #tokens: readonly Token[];
-  #position = 0;
-
-  constructor(tokens: readonly Token[]) {
-    this.#tokens = tokens;
-  }
-
-  read(): LabelRequirement[] {
-    const found: LabelRequirement[] = [];
-    if (this.#peek().kind === 'end') return found;
-    if (!this.#startsRequirement()) {
-      throw new SelectorError(`found '${this.#peek().text}', expected: !, identifier, or 'end of string'`);
-    }
-    for (;;) {
-      found.push(this.#requirement());
-      const next = this.#take();
-      if (next.kind === 'end') return found;
-      if (next.kind !== ',') throw new SelectorError(`found '${next.text}', expected: ',' or 'end of string'`);
-      if (!this.#startsRequirement()) {
-        throw new SelectorError(`found '${this.#peek().text}', expected: identifier after ','`);
-      }
-    }
-  }
-
-  #startsRequirement(): boolean {
-    const { kind } = this.#peek();
-    return kind === 'word' || kind === '!';
-  }
-
-  #requirement(): LabelRequirement {
-    const negated = this.#peek().kind === '!';
-    if (negated) this.#take();
-    const key = this.#word();
-    const keyProblems = qualifiedNameProblems(key);
-    if (keyProblems.length > 0) fail(printFieldError(invalid('<nil>', key, keyProblems.join('; '))));
-    if (negated) return { key, operator: '!', values: [] };
-    const { kind } = this.#peek();
-    if (kind === 'end' || kind === ',') return { key, operator: 'exists', values: [] };
-    const operator = this.#operator();
-    const values = sortedSet(operator === 'in' || operator === 'notin' ? this.#values() : [this.#value()]);
-    checkValues(key, operator, values);
-    return { key, operator, values };
-  }
-
-  #word(): string {
-    const token = this.#take();
-    if (token.kind !== 'word') fail(`found '${token.text}', expected: identifier`);
-    return token.text;
-  }
-
-  #operator(): LabelOperator {
-    // The one place where `in` and `notin` are not words.
-    const token = this.#tokens[this.#position++] ?? END;
-    const operator = OPERATORS.get(token.kind);
-    return operator ?? fail(`found '${token.text}', expected: in, notin, =, ==, !=, gt, lt`);
-  }
-
-  /** The right side of `=` and its like; nothing there means the empty value. */
-  #value(): string {
-    const { kind } = this.#peek();
-    return kind === 'end' || kind === ',' ? '' : this.#word();
-  }
-
-  /** `(a, b)`. Nothing between two commas, or between a comma and a parenthesis, is the empty value. */
-  #values(): string[] {
-    const open = this.#take();
-    if (open.kind !== '(') fail(`found '${open.text}' expected: '('`);
-    const first = this.#peek();
-    if (first.kind !== 'word' && first.kind !== ',' && first.kind !== ')') {
-      fail(`found '${first.text}', expected: ',', ')' or identifier`);
-    }
-    const values = first.kind === ')' ? [''] : this.#valueList();
-    this.#take();
-    return values;
-  }
-
-  /** Up to the parenthesis, which stays. `(a,,)` fails: two commas in a row ask for a word after them. */
-  #valueList(): string[] {
-    const values: string[] = [];
-    for (;;) {
-      const token = this.#take();
-      const next = this.#peek();
-      if (token.kind === 'word') {
-        values.push(token.text);
-        if (next.kind === ')') return values;
-        if (next.kind !== ',') fail(`found '${next.text}', expected: ',' or ')'`);
-      } else if (token.kind === ',') {
-        if (values.length === 0 || next.kind === ')' || next.kind === ',') values.push('');
-        if (next.kind === ')') return values;
-        if (next.kind === ',') this.#take();
-      } else {
-        fail(`found '${token.text}', expected: ',', or identifier`);
-      }
-    }
-  }
-
-  #peek(): Token {
-    const token = this.#tokens[this.#position] ?? END;
-    return token.kind === 'in' || token.kind === 'notin' ? { kind: 'word', text: token.text } : token;
-  }
-
-  #take(): Token {
-    const token = this.#peek();
-    this.#position++;
-    return token;
-  }
-}
-
-function checkValues(key: string, operator: LabelOperator, values: readonly string[]): void {
-  const errors: FieldError[] = [];
-  const paths = values.map((_, index) => keyPath('values', index));
-  if (operator === 'gt' || operator === 'lt') {
-    for (const [index, value] of values.entries()) {
-      if (parseInt64(value) !== undefined) continue;
-      errors.push(invalid(paths[index] ?? '', value, "for 'Gt', 'Lt' operators, the value must be an integer"));
-    }
-  }
-  for (const [index, value] of values.entries()) {
-    const problems = labelValueProblems(value);
-    if (problems.length > 0) errors.push(invalid(keyPath(paths[index] ?? '', key), value, problems.join('; ')));
-  }
-  const texts = [...new Set(errors.map(printFieldError))];
-  if (texts.length > 0) fail(texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`);
-}
-
-function fail(why: string): never {
-  throw new SelectorError(`unable to parse requirement: ${why}`);
 }

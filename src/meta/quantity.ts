@@ -5,8 +5,20 @@
  * rest in a wide decimal; which of the two holds a value shows through in how its whole number overflows, so that
  * distinction is kept here. Values never change; arithmetic returns new ones. spec: Quantity
  */
+import {
+  BINARY_SUFFIXES,
+  DECIMAL_SUFFIXES,
+  MAX_INT64,
+  MAX_SPREAD,
+  MIN_INT64,
+  NANO,
+  type Parts,
+  parseParts,
+  type QuantityFormat,
+  SAFE_DIGITS,
+} from './quantity-text.js';
 
-export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
+export type { QuantityFormat } from './quantity-text.js';
 
 /** A text that is no quantity; the message is what a client is told. */
 export class QuantityError extends Error {
@@ -16,35 +28,6 @@ export class QuantityError extends Error {
 export type QuantityResult =
   | { readonly ok: true; readonly quantity: Quantity }
   | { readonly ok: false; readonly message: string };
-
-interface Parts {
-  readonly mantissa: bigint;
-  /** Power of ten. */
-  readonly scale: number;
-  readonly format: QuantityFormat;
-  /** Held as a wide decimal rather than as a 64-bit integer. */
-  readonly wide: boolean;
-  /** The text to print, where it is known already. */
-  readonly text?: string;
-}
-
-const WRONG_FORMAT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
-const WRONG_NUMBER = 'unable to parse numeric part of quantity';
-const WRONG_SUFFIX = "unable to parse quantity's suffix";
-
-const NANO = -9;
-const MAX_INT64 = 2n ** 63n - 1n;
-const MIN_INT64 = -(2n ** 63n);
-/** As many decimal digits always fit a 64-bit integer. */
-const SAFE_DIGITS = 18;
-/**
- * The widest gap between two scales that is still written out in digits. A client may send `1e2000000000`; the number
- * is kept, but integers of gigabytes are not built for it.
- */
-const MAX_SPREAD = 10_000;
-
-const DECIMAL_SUFFIXES = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'] as const;
-const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const;
 
 /**
  * @example
@@ -232,100 +215,6 @@ export class Quantity {
       ...change,
     });
   }
-}
-
-// Each of the two patterns can match in one way only, so that a long hostile text costs no more than its length.
-const NUMBER = /^([+-]?)0*([0-9]*)(?:\.([0-9]*))?/;
-const SUFFIX = /^[eEinumkKMGTP]*[-+]?[0-9]*$/;
-
-/** The parts, or the message of a failure. */
-function parseParts(text: string): Parts | string {
-  const match = NUMBER.exec(text);
-  if (text === '' || match === null) return WRONG_FORMAT;
-  const [number, sign = '', digits = '', fraction = ''] = match;
-  const suffixText = text.slice(number.length);
-  if (!SUFFIX.test(suffixText)) return WRONG_FORMAT;
-  const suffix = interpretSuffix(suffixText);
-  if (suffix === undefined) return WRONG_SUFFIX;
-  const written = { negative: sign === '-', digits: digits || '0', fraction, suffix };
-  const narrow = narrowParts(written, text);
-  if (narrow !== undefined) return narrow;
-  // `Ei` reads as zero exbi in all but this: the wide decimal wants to see a digit.
-  return /[0-9]/.test(number) ? wideParts(written) : WRONG_NUMBER;
-}
-
-interface Suffix {
-  readonly base: 2 | 10;
-  readonly exponent: number;
-  readonly format: QuantityFormat;
-}
-
-function interpretSuffix(suffix: string): Suffix | undefined {
-  const decimal = (DECIMAL_SUFFIXES as readonly string[]).indexOf(suffix);
-  if (decimal >= 0) return { base: 10, exponent: NANO + 3 * decimal, format: 'DecimalSI' };
-  const binary = (BINARY_SUFFIXES as readonly string[]).indexOf(suffix);
-  if (binary > 0) return { base: 2, exponent: 10 * binary, format: 'BinarySI' };
-  if (!/^[eE][-+]?[0-9]+$/.test(suffix)) return undefined;
-  // Shorter than any text that BigInt would take long to read; 19 digits is all that 64 bits hold.
-  const written = suffix.slice(1).replace(/^([-+]?)0+(?=[0-9])/, '$1');
-  if (written.length > 20) return undefined;
-  const exponent = BigInt(written.replace('+', ''));
-  if (exponent !== BigInt.asIntN(64, exponent)) return undefined;
-  // Exponents are 32 bits wide and wrap.
-  return { base: 10, exponent: Number(BigInt.asIntN(32, exponent)), format: 'DecimalExponent' };
-}
-
-interface Written {
-  readonly negative: boolean;
-  /** Before the point, without leading zeros; at least one. */
-  readonly digits: string;
-  readonly fraction: string;
-  readonly suffix: Suffix;
-}
-
-/** The value as a 64-bit integer, if it visibly fits one; the text is kept when it is visibly canonical. */
-function narrowParts({ negative, digits, fraction, suffix }: Written, text: string): Parts | undefined {
-  const { format, exponent } = suffix;
-  const all = digits + fraction;
-  if (format === 'BinarySI') {
-    // 2^10 has about three digits; the sum is held below fifteen for safety.
-    if (fraction !== '' || digits.length + (exponent * 3) / 10 + 1 > 15) return undefined;
-    const count = BigInt(digits);
-    const mantissa = (negative ? -count : count) << BigInt(exponent);
-    const kept = count % 8n !== 0n ? { text } : {};
-    return { mantissa, scale: 0, format, wide: false, ...kept };
-  }
-  const scale = exponent - fraction.length;
-  if (all.length > SAFE_DIGITS || scale < NANO) return undefined;
-  const kept = scale % 3 === 0 && !all.endsWith('000') && !all.startsWith('0') ? { text } : {};
-  return { mantissa: BigInt(negative ? `-${all}` : all), scale, format, wide: false, ...kept };
-}
-
-function wideParts({ negative, digits, fraction, suffix }: Written): Parts {
-  let all = digits + fraction;
-  if (suffix.base === 2) all = (BigInt(all) << BigInt(suffix.exponent)).toString();
-  const scale = (suffix.base === 10 ? suffix.exponent : 0) - fraction.length;
-  const rounded = atNano(all, scale);
-  let { magnitude } = rounded;
-  let resultScale = rounded.scale;
-  let { format } = suffix;
-  if (format === 'BinarySI') {
-    const one = 10n ** BigInt(-resultScale);
-    if (magnitude > MAX_INT64 * one) [magnitude, resultScale] = [MAX_INT64, 0];
-    else if (magnitude > 0n && magnitude < one) format = 'DecimalSI';
-  }
-  return { mantissa: negative ? -magnitude : magnitude, scale: resultScale, format, wide: true };
-}
-
-/** Nothing is finer than a nano: what is, counts as one nano more, so that asking for a little never yields nothing. */
-function atNano(digits: string, scale: number): { readonly magnitude: bigint; readonly scale: number } {
-  const extra = scale - NANO;
-  if (extra > MAX_SPREAD) return { magnitude: BigInt(digits), scale };
-  if (extra >= 0) return { magnitude: BigInt(digits) * 10n ** BigInt(extra), scale: NANO };
-  // Cut as text: the exponent of `1e-2000000000` is never turned into an integer.
-  const cut = Math.max(0, digits.length + extra);
-  const magnitude = BigInt(digits.slice(0, cut) || '0');
-  return { magnitude: /[1-9]/.test(digits.slice(cut)) ? magnitude + 1n : magnitude, scale: NANO };
 }
 
 /** `12000` → `12k`: as large a power of a thousand as leaves no fraction. */

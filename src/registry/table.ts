@@ -2,8 +2,9 @@
  * Objects → the table that people read: `kubectl get`. spec: Tables
  */
 import type { CellContext, Column } from '../kinds/columns.js';
-import type { Kind, SubresourceView } from '../kinds/kind.js';
+import type { Kind } from '../kinds/kind.js';
 import { ageColumn, createdColumn, nameColumn } from '../kinds/shared/common-columns.js';
+import type { SubresourceView } from '../kinds/subresource.js';
 import type { ApiObject } from '../meta/object.js';
 import { bareMetadata } from './bare-metadata.js';
 

@@ -1,8 +1,9 @@
 /**
  * What a writer can own at an address: a kind's `claimable` as a filter of sets. spec: Server-side apply
  */
-import type { Claimable } from '../kinds/kind.js';
+
 import type { ServedKind } from '../kinds/served-kind.js';
+import type { Claimable } from '../kinds/subresource.js';
 import {
   differenceWithBelow,
   type FieldSet,

@@ -15,7 +15,7 @@ import { powerContext } from './power.js';
 import { admit, runEffects } from './steps/admit.js';
 import { commitDelete, commitDraft, commitMetadata, readLive } from './steps/commit.js';
 import { seal } from './steps/seal.js';
-import { turnedDown } from './storage-conflict.js';
+import { turnedDown } from './turned-down.js';
 
 export interface Deleted {
   /** The object as it is now, or as it was last. */

@@ -13,8 +13,8 @@ import type { Registry } from '../registry/registry.js';
 import type { ClusterState, PlacedObject } from '../storage/state.js';
 import type { Store } from '../storage/store.js';
 import { cloneJson, isRecord, NotJsonError } from '../util/json.js';
+import { arrangedForStore } from './arranged-for-store.js';
 import type { Attendants } from './attend.js';
-import { inStoredForm } from './in-stored-form.js';
 import { toStored } from './versions.js';
 
 export interface LoadPlace {
@@ -116,7 +116,7 @@ function place(object: ApiObject, form: ServedKind, taken: Set<string>): PlacedO
   taken.add(text);
   // Custom objects are shown by what they say they are, whatever is stored today.
   const isAsStored = form.storedAs === undefined || form.kind.custom !== undefined;
-  const stored = inStoredForm(form, object);
+  const stored = arrangedForStore(form, object);
   return { key, object: isAsStored ? stored : toStored(form, stored) };
 }
 

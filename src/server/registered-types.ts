@@ -34,16 +34,16 @@ export function registeredType(gvk: GroupVersionKind, { registry, served }: Read
   const { dialect } = served;
   if (!isReadTogether(gvk, served)) return undefined;
   const goType = `${version}.${kind}`;
-  const retired = retiredTypes(dialect).get(apiVersionOf(gvk));
-  const at = retired?.get(kind);
+  const unserved = unservedTypes(dialect).get(apiVersionOf(gvk));
+  const at = unserved?.get(kind);
   if (at !== undefined) return { goType, groupKind: { group: at, kind } };
   if (registry.isOff(gvk)) return { goType, groupKind: { group, kind } };
-  if (retired === undefined && !hasVersion(registry, gvk)) return undefined;
+  if (unserved === undefined && !hasVersion(registry, gvk)) return undefined;
   if (IN_EVERY_VERSION.has(kind)) return { goType: `v1.${kind}` };
   if (group === '' && version === 'v1' && IN_CORE.has(kind)) return { goType };
   if (!kind.endsWith('List')) return undefined;
   const item = { ...gvk, kind: kind.slice(0, -'List'.length) };
-  const isList = registry.byKind(item)?.verbs.includes('list') || retired?.has(item.kind) || registry.isOff(item);
+  const isList = registry.byKind(item)?.verbs.includes('list') || unserved?.has(item.kind) || registry.isOff(item);
   return isList ? { goType } : undefined;
 }
 
@@ -98,8 +98,8 @@ const REVIEWS = [
 ];
 const STORAGE = ['CSIDriver', 'CSINode', 'CSIStorageCapacity', 'StorageClass', 'VolumeAttachment'];
 
-/** By group and version: kinds that were served once, or are only ever sent to another object. */
-const RETIRED: readonly (readonly [group: string, version: string, kinds: readonly string[], now?: string])[] = [
+/** By group and version: kinds that were served once, or are only ever sent to another object or by the server. */
+const UNSERVED: readonly (readonly [group: string, version: string, kinds: readonly string[], groupNow?: string])[] = [
   [serviceGroup('admissionregistration'), 'v1beta1', HOOKS],
   [serviceGroup('admission'), 'v1', ['AdmissionReview']],
   [serviceGroup('admission'), 'v1beta1', ['AdmissionReview']],
@@ -145,14 +145,14 @@ const RETIRED: readonly (readonly [group: string, version: string, kinds: readon
 const tables = new WeakMap<Dialect, ReadonlyMap<string, ReadonlyMap<string, string>>>();
 
 /** By version and kind: the group in which objects of the kind live. */
-function retiredTypes(dialect: Dialect): ReadonlyMap<string, ReadonlyMap<string, string>> {
+function unservedTypes(dialect: Dialect): ReadonlyMap<string, ReadonlyMap<string, string>> {
   const known = tables.get(dialect);
   if (known !== undefined) return known;
   const table = new Map<string, Map<string, string>>();
-  for (const [group, version, kinds, now = group] of RETIRED) {
+  for (const [group, version, kinds, groupNow = group] of UNSERVED) {
     const apiVersion = apiVersionOf({ group: dialect.group(group), version });
     const inVersion = table.get(apiVersion) ?? new Map<string, string>();
-    for (const kind of kinds) inVersion.set(kind, dialect.group(now));
+    for (const kind of kinds) inVersion.set(kind, dialect.group(groupNow));
     table.set(apiVersion, inVersion);
   }
   tables.set(dialect, table);

@@ -1,8 +1,9 @@
 /**
  * What stands below an object under a name.
  */
-import type { AnySubresource, Connection, SubresourceStrategy } from '../kinds/kind.js';
+
 import type { ServedKind } from '../kinds/served-kind.js';
+import type { AnySubresource, Connection, SubresourceStrategy } from '../kinds/subresource.js';
 import { own } from '../util/json.js';
 
 export function subresourceOf(served: Pick<ServedKind, 'kind'>, name: string | undefined): AnySubresource | undefined {

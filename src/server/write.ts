@@ -6,9 +6,10 @@
  * synchronous unless a plugin makes it wait; then the live object may have changed meanwhile, the swap fails, and
  * the write starts again from the new one.
  */
-import type { SubresourceStrategy } from '../kinds/kind.js';
+
 import type { ServedKind } from '../kinds/served-kind.js';
 import { failedPrecondition } from '../kinds/shared/storage-conflict.js';
+import type { SubresourceStrategy } from '../kinds/subresource.js';
 import { errors, StatusError } from '../meta/errors.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { StorageError } from '../storage/types.js';
@@ -23,12 +24,13 @@ import { needsSecondLook } from './second-look.js';
 import { type Admitted, admit, runEffects } from './steps/admit.js';
 import { alreadyExists, commitCreate, commitUpdate, readLive, refuseRevision } from './steps/commit.js';
 import { normalized } from './steps/normalize.js';
-import { lendManagers, liveIfSame, ownNew, ownUpdated } from './steps/own.js';
+import { lendManagers, ownNew, ownUpdated } from './steps/own.js';
 import { identify, prepareForCreate, prepareForUpdate, wipeSystemFields } from './steps/prepare.js';
 import { dropRepeatedOwners, reconcileName, reconcileNamespace } from './steps/reconcile.js';
+import { liveIfSame } from './steps/same-as-live.js';
 import { seal, sealAlmost } from './steps/seal.js';
 import { validateCreate, validateUpdate } from './steps/validate.js';
-import { turnedDown } from './storage-conflict.js';
+import { turnedDown } from './turned-down.js';
 import { planConversion } from './versions.js';
 
 export interface Written {

@@ -22,7 +22,7 @@ interface Rule {
 
 type Sample = readonly [path: string, text: string];
 
-const MAX_LINES = 450;
+const MAX_LINES = 400;
 const SERVICE_TOKENS = ['orch.io', 'k8s.io', 'kubernetes.io', 'vnd.orch', 'vnd.kubernetes', 'x-orch-', 'x-kubernetes-'];
 const TIMERS = ['setTimeout', 'setInterval', 'setImmediate', 'requestAnimationFrame', 'requestIdleCallback'];
 const NODE_GLOBALS = ['process', 'Buffer', 'global', 'require', '__dirname', '__filename'];

@@ -60,7 +60,7 @@ test('chunks may end anywhere, also inside a character', async () => {
   await fc.assert(cases, { numRuns: 150 });
 });
 
-test('byte by byte', async () => {
+test('events that arrive byte by byte are read whole', async () => {
   const list = [
     { type: 'ADDED', object: object('é😀\u2028', 1) },
     { type: 'DELETED', object: object('', 2) },

@@ -1,28 +1,9 @@
 /** Answers about the core kinds that differed from the reference where no recording had looked. */
-import { createFetchHandler } from 'orchplane/http';
-import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
+import { start } from './over-http.js';
 
-const HOST = 'http://cluster';
 const CORE = '/api/v1/namespaces/default';
 const DRY = '?dryRun=All';
-
-function start(options: Parameters<typeof testCluster>[0] = {}) {
-  const handle = createFetchHandler(testCluster({ dialect: 'kubernetes', ...options }));
-  const call = async (method: string, path: string, body?: object) => {
-    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
-    const init = body === undefined ? {} : { headers: { 'content-type': type }, body: JSON.stringify(body) };
-    const answer = await handle(new Request(HOST + path, { method, ...init }));
-    return { status: answer.status, body: await answer.json(), warning: answer.headers.get('warning') };
-  };
-  /** The fields that a refused write is refused for. */
-  const refusedFields = async (method: string, path: string, body: object): Promise<string[]> => {
-    const answer = await call(method, path, body);
-    expect(answer.status).toBe(422);
-    return answer.body.details.causes.map(({ field }: { field: string }) => field);
-  };
-  return { call, refusedFields };
-}
 
 const PORTS = [{ port: 80 }];
 const service = (name: string, spec: object, metadata: object = {}) => ({ metadata: { name, ...metadata }, spec });

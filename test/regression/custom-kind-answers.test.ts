@@ -1,12 +1,9 @@
 /** Answers about definitions and their objects that differed from the reference where no recording had looked. */
-import { createFetchHandler } from 'orchplane/http';
-import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
+import { METADATA, start, TABLE } from './over-http.js';
 
-const HOST = 'http://cluster';
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const WIDGETS = '/apis/x.io/v1/namespaces/default/widgets';
-const MERGE = 'application/merge-patch+json';
 
 const openAPIV3Schema = {
   type: 'object',
@@ -32,23 +29,6 @@ function definition(spec: object = {}, metadata: object = {}) {
   };
 }
 
-function start() {
-  const handle = createFetchHandler(testCluster({ dialect: 'kubernetes' }));
-  const ask = (method: string, path: string, init: { body?: string; type?: string; accept?: string } = {}) => {
-    const { body, type = 'application/json', accept = 'application/json' } = init;
-    const headers = { accept, ...(body === undefined ? {} : { 'content-type': type }) };
-    return handle(new Request(HOST + path, { method, headers, ...(body === undefined ? {} : { body }) }));
-  };
-  const call = async (method: string, path: string, body?: unknown, type?: string) => {
-    const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
-    const init = { ...(text === undefined ? {} : { body: text }), ...(type === undefined ? {} : { type }) };
-    const answer = await ask(method, path, init);
-    const shown = await answer.text();
-    return { status: answer.status, body: shown.startsWith('{') ? JSON.parse(shown) : shown };
-  };
-  return { ask, call };
-}
-
 describe('discovery of custom kinds', () => {
   const subresources = {
     status: {},
@@ -71,10 +51,10 @@ describe('discovery of custom kinds', () => {
   });
 
   test('in the document of all groups every kind says where it is from', async () => {
-    const { ask, call } = start();
+    const { call } = start();
     await call('POST', DEFINITIONS, definition({ versions: [{ ...version, subresources }] }));
     const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
-    const { items } = await (await ask('GET', '/apis', { accept })).json();
+    const { items } = (await call('GET', '/apis', undefined, { accept })).body;
     const own = items.find(({ metadata }: { metadata: { name: string } }) => metadata.name === 'x.io');
     const widget = { group: 'x.io', version: 'v1', kind: 'Widget' };
     expect(own.versions[0].resources[0]).toMatchObject({
@@ -87,19 +67,18 @@ describe('discovery of custom kinds', () => {
   });
 
   test('a table of a scale has a name and a date', async () => {
-    const { ask, call } = start();
+    const { call, rows } = start();
     await call('POST', DEFINITIONS, definition({ versions: [{ ...version, subresources }] }));
     const body = { apiVersion: 'x.io/v1', kind: 'Widget', metadata: { name: 'a' }, spec: { replicas: 2 } };
     await call('POST', WIDGETS, body);
-    const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
-    const { columnDefinitions, rows } = await (await ask('GET', `${WIDGETS}/a/scale`, { accept })).json();
-    expect(columnDefinitions).toMatchObject([
+    const { columns, cells } = await rows(`${WIDGETS}/a/scale`);
+    expect(columns).toMatchObject([
       { name: 'Name', type: 'string', format: 'name' },
       { name: 'Desired', type: 'integer' },
       { name: 'Available', type: 'integer' },
       { name: 'Age', type: 'date', format: '' },
     ]);
-    expect(rows[0].cells.slice(0, 3)).toEqual(['a', 2, 0]);
+    expect(cells[0].slice(0, 3)).toEqual(['a', 2, 0]);
   });
 
   test('a version to store in that is not served has no hash', async () => {
@@ -107,12 +86,9 @@ describe('discovery of custom kinds', () => {
     const stored = { ...version, name: 'v2', served: false };
     await call('POST', DEFINITIONS, definition({ versions: [{ ...version, storage: false }, stored] }));
     expect((await call('GET', '/apis/x.io/v1')).body.resources[0]).not.toHaveProperty('storageVersionHash');
-    const { body } = await call(
-      'PATCH',
-      `${DEFINITIONS}/widgets.x.io`,
-      { spec: { versions: [version, { ...stored, storage: false }] } },
-      MERGE,
-    );
+    const { body } = await call('PATCH', `${DEFINITIONS}/widgets.x.io`, {
+      spec: { versions: [version, { ...stored, storage: false }] },
+    });
     expect(body.status.storedVersions).toEqual(['v2', 'v1']);
     expect((await call('GET', '/apis/x.io/v1')).body.resources[0]).toHaveProperty('storageVersionHash');
   });
@@ -158,13 +134,10 @@ describe('definitions', () => {
       },
     ]);
     expect((await call('GET', '/apis/x.io/v1')).status).toBe(404);
-    await call('PATCH', `${DEFINITIONS}/widgets.x.io`, { spec: webhook() }, MERGE);
-    await call(
-      'PATCH',
-      `${DEFINITIONS}/widgets.x.io`,
-      { spec: { conversion: { webhook: { clientConfig: { caBundle: null } } } } },
-      MERGE,
-    );
+    await call('PATCH', `${DEFINITIONS}/widgets.x.io`, { spec: webhook() });
+    await call('PATCH', `${DEFINITIONS}/widgets.x.io`, {
+      spec: { conversion: { webhook: { clientConfig: { caBundle: null } } } },
+    });
     expect((await call('GET', '/apis/x.io/v1')).status).toBe(200);
   });
 
@@ -179,7 +152,7 @@ describe('definitions', () => {
   ])('an established one does not take it: %j', async (text, why) => {
     const { call } = start();
     await call('POST', DEFINITIONS, definition());
-    const { status, body } = await call('PATCH', `${DEFINITIONS}/widgets.x.io`, { spec: webhook(btoa(text)) }, MERGE);
+    const { status, body } = await call('PATCH', `${DEFINITIONS}/widgets.x.io`, { spec: webhook(btoa(text)) });
     expect(status).toBe(422);
     expect(body.details.causes).toEqual([
       {
@@ -197,7 +170,7 @@ describe('definitions', () => {
     const names = { plural: 'widgets', kind: 'Widget', singular: 'widget', shortNames: ['wd'] };
     await call('POST', DEFINITIONS, definition({ names }));
     const change = (more: object) =>
-      call('PATCH', `${DEFINITIONS}/widgets.x.io`, { spec: { names: more } }, MERGE).then(
+      call('PATCH', `${DEFINITIONS}/widgets.x.io`, { spec: { names: more } }).then(
         async () => (await call('GET', `${DEFINITIONS}/widgets.x.io`)).body.status,
       );
     expect(await change({ singular: 'wd' })).toMatchObject({
@@ -221,12 +194,9 @@ describe('definitions', () => {
     const { call } = start();
     await call('POST', DEFINITIONS, definition());
     expect((await call('GET', WIDGETS)).status).toBe(200);
-    const { body } = await call(
-      'PATCH',
-      `${DEFINITIONS}/widgets.x.io/status`,
-      { status: { conditions: [], storedVersions: [] } },
-      MERGE,
-    );
+    const { body } = await call('PATCH', `${DEFINITIONS}/widgets.x.io/status`, {
+      status: { conditions: [], storedVersions: [] },
+    });
     expect(body.status.storedVersions).toEqual(['v1']);
     expect((await call('GET', WIDGETS)).status).toBe(404);
     expect((await call('GET', '/apis/x.io/v1')).status).toBe(404);
@@ -302,7 +272,7 @@ describe('types that a server of its own does not know', () => {
   test('in a patched definition', async () => {
     const { call } = start();
     await call('POST', DEFINITIONS, definition());
-    const { body } = await call('PATCH', `${DEFINITIONS}/widgets.x.io`, { apiVersion: 'v1', kind: 'ConfigMap' }, MERGE);
+    const { body } = await call('PATCH', `${DEFINITIONS}/widgets.x.io`, { apiVersion: 'v1', kind: 'ConfigMap' });
     expect(body.message).toContain(`: no kind "ConfigMap" is registered for version "v1" in scheme "${DEFINED}"`);
   });
 });
@@ -329,7 +299,7 @@ describe('objects of custom kinds', () => {
     ['', 'application/yaml', ''],
   ])('a document that says nothing: %j', async (text, type, shown) => {
     const { call } = await withWidget();
-    const { status, body } = await call('POST', WIDGETS, text, type);
+    const { status, body } = await call('POST', WIDGETS, text, { 'content-type': type });
     expect([status, body.message]).toEqual([
       400,
       expect.stringContaining(`: Object 'Kind' is missing in '${shown}' (`),
@@ -343,7 +313,7 @@ describe('objects of custom kinds', () => {
 
   test('a patch that takes the kind away shows the document, with its keys in order', async () => {
     const { call } = await withWidget();
-    const { status, body } = await call('PATCH', `${WIDGETS}/a`, { kind: null }, MERGE);
+    const { status, body } = await call('PATCH', `${WIDGETS}/a`, { kind: null });
     expect(status).toBe(422);
     expect(body.message).toMatch(
       /^ "" is invalid: patch: Invalid value: "\{\\"apiVersion\\":\\"x.io\/v1\\",\\"metadata\\":\{\\"creationTimestamp\\"/,
@@ -353,7 +323,7 @@ describe('objects of custom kinds', () => {
       `: Object 'Kind' is missing in '{"apiVersion":"x.io/v1","metadata":{"creationTimestamp":`,
     );
     expect(body.details.causes).toMatchObject([{ field: 'patch' }]);
-    const versionless = await call('PATCH', `${WIDGETS}/a`, { apiVersion: null }, MERGE);
+    const versionless = await call('PATCH', `${WIDGETS}/a`, { apiVersion: null });
     expect([versionless.status, versionless.body.message]).toEqual([
       500,
       "Internal error occurred: Object 'apiVersion' is missing in 'object has no apiVersion field'",
@@ -379,7 +349,7 @@ describe('objects of custom kinds', () => {
 
   test('metadata of the wrong type in a patched object are read on their own', async () => {
     const { call } = await withWidget();
-    const { body } = await call('PATCH', `${WIDGETS}/a`, { metadata: { labels: { a: 1 } } }, MERGE);
+    const { body } = await call('PATCH', `${WIDGETS}/a`, { metadata: { labels: { a: 1 } } });
     expect(body.message).toMatch(
       /: json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string$/,
     );
@@ -408,12 +378,11 @@ describe('objects of custom kinds', () => {
 
   test('one of metadata stands for a list of metadata, and tables are not to be had', async () => {
     const { ask } = await withWidget();
-    const as = (view: string) => ({ accept: `application/json;as=${view};v=v1;g=meta.k8s.io` });
-    const { kind, metadata } = await lastEvent(await ask('GET', LISTED, as('PartialObjectMetadata')));
+    const { kind, metadata } = await lastEvent(await ask('GET', LISTED, undefined, { accept: METADATA }));
     expect([kind, metadata.creationTimestamp]).toEqual(['PartialObjectMetadata', null]);
     expect(atob(metadata.annotations['kubernetes.io/initial-events-list-blueprint'])).toBe(
       '{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{},"items":null}\n',
     );
-    expect((await ask('GET', LISTED, as('Table'))).status).toBe(406);
+    expect((await ask('GET', LISTED, undefined, { accept: TABLE })).status).toBe(406);
   });
 });

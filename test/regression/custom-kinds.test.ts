@@ -14,7 +14,7 @@ import {
   object,
   version,
   widget,
-} from '../unit/custom-kinds/widgets.js';
+} from '../unit/kinds/custom/widgets.js';
 
 const AS_TABLE = 'application/json;as=Table;v=v1;g=meta.orch.io,application/json';
 

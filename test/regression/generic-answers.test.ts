@@ -1,24 +1,13 @@
 /** Answers of any kind's addresses that differed from those of a real server. */
-import { createFetchHandler } from 'orchplane/http';
 import { ConfigMap } from 'orchplane/kinds';
-import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
+import { METADATA, start as startWith, TABLE } from './over-http.js';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
-const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 
 function start() {
-  const cluster = testCluster({ dialect: 'kubernetes', runtimeConfig: 'api/all=true' });
-  const handle = createFetchHandler(cluster);
-  const ask = (method: string, path: string, body?: string, headers: Record<string, string> = {}) =>
-    handle(
-      new Request(`http://c${path}`, {
-        method,
-        headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
-        ...(body === undefined ? {} : { body }),
-      }),
-    );
-  const json = async (...call: Parameters<typeof ask>) => (await ask(...call)).json();
+  const { cluster, ask, call } = startWith({ runtimeConfig: 'api/all=true' });
+  const json = async (...request: Parameters<typeof call>) => (await call(...request)).body;
   return { cluster, ask, json };
 }
 
@@ -93,9 +82,8 @@ test('a watch that begins with the state is shown as no table', async () => {
 
 test('the mark behind the state of metadata speaks of metadata', async () => {
   const { ask } = start();
-  const accept = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';
   const { type, object } = await firstEvent(
-    await ask('GET', `${MAPS}?watch=1&allowWatchBookmarks=true`, undefined, { accept }),
+    await ask('GET', `${MAPS}?watch=1&allowWatchBookmarks=true`, undefined, { accept: METADATA }),
   );
   expect(type).toBe('BOOKMARK');
   const { annotations } = object['metadata'] as { annotations: Record<string, string> };
@@ -111,8 +99,7 @@ test.each([
   ['/apis/events.k8s.io/v1/events', '*core.EventList'],
   ['/apis/internal.apiserver.k8s.io/v1alpha1/storageversions', '*apiserverinternal.StorageVersionList'],
 ])('what a list at %s is called', async (path, goType) => {
-  const accept = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';
-  expect((await start().json('GET', path, undefined, { accept })).message).toContain(`is a list (${goType})`);
+  expect((await start().json('GET', path, undefined, { accept: METADATA })).message).toContain(`is a list (${goType})`);
 });
 
 test('types that are known only as parts of others', async () => {

@@ -143,18 +143,19 @@ describe('cluster addresses', () => {
     const open = (of: typeof cluster) => of.api(Service, 'default');
     const wanted = (name: string) =>
       service(name, { type: 'NodePort', clusterIP: '10.0.0.9', ports: [{ port: 80, nodePort: 31000 }] });
+    const taken = [expect.stringContaining('provided IP is already allocated')];
     const empty = cluster.snapshot();
     await open(cluster).create(wanted('a'));
     const full = cluster.snapshot();
     const fork = cluster.fork();
-    await refusals(open(fork).create(wanted('b')));
+    expect(await refusals(open(fork).create(wanted('b')))).toEqual(taken);
     await open(fork).delete('a');
     await open(fork).create(wanted('b'));
-    await refusals(open(cluster).create(wanted('b')));
+    expect(await refusals(open(cluster).create(wanted('b')))).toEqual(taken);
     cluster.restore(empty);
     await open(cluster).create(wanted('c'));
     cluster.restore(full);
-    await refusals(open(cluster).create(wanted('b')));
+    expect(await refusals(open(cluster).create(wanted('b')))).toEqual(taken);
     await open(cluster).delete('a');
     await open(cluster).create(wanted('b'));
   });

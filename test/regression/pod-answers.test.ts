@@ -1,21 +1,12 @@
 /** Answers about pods that differed from the reference where no recording had looked. */
-import { createFetchHandler } from 'orchplane/http';
-import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
+import { STRATEGIC, start as startWith } from './over-http.js';
 
-const PODS = 'http://cluster/api/v1/namespaces/default/pods';
-const MERGE = 'application/merge-patch+json';
-const STRATEGIC = 'application/strategic-merge-patch+json';
+const PODS = '/api/v1/namespaces/default/pods';
 const MIRROR = { annotations: { 'kubernetes.io/config.mirror': 'x' } };
 
 function start(featureGates: Record<string, boolean> = {}) {
-  const handle = createFetchHandler(testCluster({ dialect: 'kubernetes', featureGates }));
-  const call = async (method: string, url: string, body?: unknown, type = 'application/json', accept = '*/*') => {
-    const headers = { accept, ...(body === undefined ? {} : { 'content-type': type }) };
-    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-    const answer = await handle(new Request(url, { method, headers, ...sent }));
-    return { status: answer.status, body: await answer.json(), warning: answer.headers.get('warning') };
-  };
+  const { call } = startWith({ featureGates });
   const create = (name: string, spec: object = {}, metadata: object = {}) =>
     call('POST', PODS, pod(name, spec, metadata));
   return { call, create };
@@ -61,7 +52,7 @@ test('what concerns no field stands at empty brackets', async () => {
     '[]: Forbidden: windows pods cannot be resized',
   ]);
   const more = { spec: { ephemeralContainers: [{ name: 'e', image: 'i' }] } };
-  expect(causes(await call('PATCH', `${PODS}/m/ephemeralcontainers`, more, STRATEGIC))).toEqual([
+  expect(causes(await call('PATCH', `${PODS}/m/ephemeralcontainers`, more, { 'content-type': STRATEGIC }))).toEqual([
     '[]: Forbidden: static pods do not support ephemeral containers',
   ]);
 });
@@ -74,7 +65,7 @@ test('a class of service does not follow resources that are dropped', async () =
 test('addresses in reports: odd ones are warned of, and bad ones may stay', async () => {
   const { call, create } = start();
   await create('p');
-  const report = (status: object) => call('PATCH', `${PODS}/p/status`, { status }, MERGE);
+  const report = (status: object) => call('PATCH', `${PODS}/p/status`, { status });
   expect((await report({ podIP: '010.0.0.1' })).warning).toContain(
     'status.podIPs[0].ip: non-standard IP address \\"010.0.0.1\\"',
   );
@@ -88,7 +79,7 @@ test('reported amounts are rounded up to thousandths', async () => {
   await create('p');
   const container = { name: 'c', image: 'i', imageID: '', ready: false, restartCount: 0 };
   const status = { containerStatuses: [{ ...container, allocatedResources: { cpu: '0.0001' } }] };
-  const { body } = await call('PATCH', `${PODS}/p/status`, { status }, MERGE);
+  const { body } = await call('PATCH', `${PODS}/p/status`, { status });
   expect(body.status.containerStatuses[0].allocatedResources).toEqual({ cpu: '1m' });
 });
 
@@ -114,7 +105,7 @@ test('selectors and amounts speak for themselves in differences', async () => {
   const spread = { maxSkew: 1, topologyKey: 'k', whenUnsatisfiable: 'DoNotSchedule' };
   const labelSelector = { matchLabels: { a: 'b' } };
   const spec = { topologySpreadConstraints: [{ ...spread, labelSelector }], volumes: [{ name: 'v', emptyDir: {} }] };
-  const { body } = await call('PATCH', `${PODS}/p`, { spec }, MERGE);
+  const { body } = await call('PATCH', `${PODS}/p`, { spec });
   expect(body.message).toContain(
     'LabelSelector:     s"&LabelSelector{MatchLabels:map[string]string{a: b,},MatchExpress"...,',
   );
@@ -161,7 +152,7 @@ test('some addresses below a pod have no tables', async () => {
   const { call, create } = start();
   await create('p');
   const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
-  const asked = (accept: string) => call('GET', `${PODS}/p/resize`, undefined, '', accept);
+  const asked = (accept: string) => call('GET', `${PODS}/p/resize`, undefined, { accept });
   expect((await asked(table)).status).toBe(406);
   expect((await asked(`${table},application/json`)).body.kind).toBe('Pod');
 });

@@ -1,34 +1,15 @@
 /** Answers about devices, policies, webhooks and reviews that were compared with the reference server's. */
-import { createFetchHandler } from 'orchplane/http';
-import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
+import { start as startWith, TABLE } from './over-http.js';
 
-const HOST = 'http://cluster';
-const JSON_TYPE = 'application/json';
-const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
-
-function start() {
-  const featureGates = {
-    AllBeta: true,
-    ClusterTrustBundle: true,
-    DynamicResourceAllocation: true,
-  };
-  const handle = createFetchHandler(
-    testCluster({ dialect: 'kubernetes', runtimeConfig: 'api/all=true', featureGates }),
-  );
-  return async (method: string, path: string, body?: object, accept = JSON_TYPE) => {
-    const headers = { accept, ...(body === undefined ? {} : { 'content-type': JSON_TYPE }) };
-    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-    const answer = await handle(new Request(HOST + path, { method, headers, ...sent }));
-    return { status: answer.status, body: await answer.json() };
-  };
-}
+const featureGates = { AllBeta: true, ClusterTrustBundle: true, DynamicResourceAllocation: true };
+const start = () => startWith({ runtimeConfig: 'api/all=true', featureGates });
 
 const RESOURCE = '/apis/resource.k8s.io';
 const VERSIONS = ['v1beta2', 'v1beta1', 'v1alpha3'];
 
 test.each(VERSIONS)('a claim of %s shows that it has no requests', async (version) => {
-  const call = start();
+  const { call } = start();
   const path = `${RESOURCE}/${version}/namespaces/default/resourceclaims`;
   const created = await call('POST', path, { metadata: { name: 'a' }, spec: {} });
   expect(created.body.spec).toEqual({ devices: { requests: null } });
@@ -37,7 +18,7 @@ test.each(VERSIONS)('a claim of %s shows that it has no requests', async (versio
 });
 
 test.each(VERSIONS)('a device of a claim of %s shows that nothing is known of it', async (version) => {
-  const call = start();
+  const { call } = start();
   const path = `${RESOURCE}/${version}/namespaces/default/resourceclaims`;
   const wish = { deviceClassName: 'c' };
   const request = version === 'v1beta2' ? { name: 'r', exactly: wish } : { name: 'r', ...wish };
@@ -53,13 +34,13 @@ test.each(VERSIONS)('a device of a claim of %s shows that nothing is known of it
 test('a flat request for access without a class is told that the class is missing', async () => {
   const requests = [{ name: 'r', adminAccess: true }];
   const claim = { metadata: { name: 'a' }, spec: { devices: { requests } } };
-  const { body } = await start()('POST', `${RESOURCE}/v1beta1/namespaces/default/resourceclaims`, claim);
+  const { body } = await start().call('POST', `${RESOURCE}/v1beta1/namespaces/default/resourceclaims`, claim);
   const fields = body.details.causes.map(({ field }: { field: string }) => field);
   expect(fields).toContain('spec.devices.requests[0].exactly.deviceClassName');
 });
 
 test('a slice has devices or null, and its generation counts fields that are dropped', async () => {
-  const call = start();
+  const { call } = start();
   const spec = { driver: 'd', nodeName: 'n', pool: { name: 'p', generation: 1, resourceSliceCount: 1 } };
   const { body } = await call('POST', `${RESOURCE}/v1beta2/resourceslices`, { metadata: { name: 'a' }, spec });
   expect(body.spec.devices).toBeNull();
@@ -90,13 +71,13 @@ test.each([
   ['/apis/certificates.k8s.io/v1alpha1/clustertrustbundles', { spec: 1 }, 'v1alpha1.ClusterTrustBundleSpec'],
   ['/apis/authorization.k8s.io/v1/subjectaccessreviews', { spec: { extra: { a: 1 } } }, 'v1.ExtraValue'],
 ])('what %s gets wrong is told by the type of its version', async (path, body, type) => {
-  const answer = await start()('POST', path, body);
+  const answer = await start().call('POST', path, body);
   expect(answer.status).toBe(400);
   expect(answer.body.message.endsWith(` of type ${type}`)).toBe(true);
 });
 
 test('a step of a JSON patch has every field, of a type that only dynamic values fit', async () => {
-  const call = start();
+  const { call } = start();
   const resourceRules = [{ operations: ['CREATE'], apiGroups: ['x'], apiVersions: ['v1'], resources: ['y'] }];
   const policy = (expression: string) => ({
     metadata: { name: 'p' },
@@ -120,13 +101,13 @@ test.each([
 ])('the address %s of a webhook is read as the server does', async (url, problem) => {
   const webhook = { name: 'a.b.c', clientConfig: { url }, sideEffects: 'None', admissionReviewVersions: ['v1'] };
   const path = `${ADMISSION}/v1/validatingwebhookconfigurations`;
-  const { status, body } = await start()('POST', path, { metadata: { name: 'w' }, webhooks: [webhook] });
+  const { status, body } = await start().call('POST', path, { metadata: { name: 'w' }, webhooks: [webhook] });
   expect(status).toBe(problem === undefined ? 201 : 422);
   if (problem !== undefined) expect(JSON.stringify(body.message)).toContain(problem);
 });
 
 test('a webhook whose certificates cannot be read is not called', async () => {
-  const call = start();
+  const { call } = start();
   const rules = [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }];
   const clientConfig = { url: 'https://127.0.0.1:1/', caBundle: 'AAAA' };
   const webhook = { name: 'a.b.c', clientConfig, rules, sideEffects: 'None', admissionReviewVersions: ['v1'] };
@@ -151,5 +132,5 @@ test.each([
   ['GET', '/apis/apiregistration.k8s.io/v1/apiservices/x/status', 406],
   ['GET', '/api/v1/namespaces/default/status', 200],
 ])('as a table, %s %s is a %d', async (method, path, status) => {
-  expect((await start()(method, path, method === 'POST' ? {} : undefined, TABLE)).status).toBe(status);
+  expect((await start().call(method, path, method === 'POST' ? {} : undefined, { accept: TABLE })).status).toBe(status);
 });

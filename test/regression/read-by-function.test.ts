@@ -1,7 +1,6 @@
 /** Answers that differed from the reference where no recording had looked. */
 import { mergePatch } from 'orchplane';
 import { controllers, readyPods, stages } from 'orchplane/controllers';
-import { createFetchHandler } from 'orchplane/http';
 import {
   CertificateSigningRequest,
   ConfigMap,
@@ -11,32 +10,15 @@ import {
   StorageClass,
   StorageVersionMigration,
 } from 'orchplane/kinds';
-import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
+import { start } from './over-http.js';
 
-const HOST = 'http://cluster';
-const CORE = `${HOST}/api/v1/namespaces/default`;
-
-function start(options: Parameters<typeof testCluster>[0] = {}) {
-  const cluster = testCluster({ dialect: 'kubernetes', ...options });
-  const handle = createFetchHandler(cluster);
-  const call = async (method: string, url: string, body?: string, type = 'application/json') => {
-    const headers = { ...(body === undefined ? {} : { 'content-type': type }) };
-    const answer = await handle(new Request(url, { method, headers, ...(body === undefined ? {} : { body }) }));
-    return { status: answer.status, body: await answer.json(), warning: answer.headers.get('warning') };
-  };
-  const rows = async (path: string) => {
-    const headers = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' };
-    const table = await (await handle(new Request(HOST + path, { headers }))).json();
-    return { columns: table.columnDefinitions, cells: table.rows.map(({ cells }: { cells: unknown }) => cells) };
-  };
-  return { cluster, call, rows };
-}
+const CORE = `/api/v1/namespaces/default`;
 
 test('each key that YAML repeats is warned of, in a line of its own', async () => {
   const { call } = start();
   const body = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nodd: 1\ndata:\n  k: v\n  k: w\n';
-  expect((await call('POST', `${CORE}/configmaps`, body, 'application/yaml')).warning).toBe(
+  expect((await call('POST', `${CORE}/configmaps`, body, { 'content-type': 'application/yaml' })).warning).toBe(
     '299 - "line 7: key \\"k\\" already set in map", 299 - "unknown field \\"odd\\""',
   );
 });

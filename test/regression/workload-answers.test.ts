@@ -1,7 +1,6 @@
 /** Answers of workloads, budgets, scales and addresses that differed from the reference where no recording had looked. */
-import { createFetchHandler } from 'orchplane/http';
-import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
+import { MERGE, METADATA, STRATEGIC, start as startWith, TABLE } from './over-http.js';
 
 const APPS = '/apis/apps/v1/namespaces/default';
 const AUTOSCALERS = '/namespaces/default/horizontalpodautoscalers';
@@ -9,32 +8,22 @@ const BATCH = '/apis/batch/v1/namespaces/default';
 const CORE = '/api/v1/namespaces/default';
 const POLICY = '/apis/policy/v1/namespaces/default';
 
-const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
-const METADATA = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';
 const PATCHES = {
-  merge: 'application/merge-patch+json',
-  strategic: 'application/strategic-merge-patch+json',
+  merge: MERGE,
+  strategic: STRATEGIC,
   apply: 'application/apply-patch+yaml',
 };
 
 function start() {
-  const handle = createFetchHandler(testCluster({ dialect: 'kubernetes' }));
-  const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
-    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-    const init = { method, headers: { 'content-type': 'application/json', 'user-agent': 'tester', ...headers } };
-    const answer = await handle(new Request(`http://cluster${path}`, { ...init, ...sent }));
-    return { status: answer.status, body: await answer.json() };
-  };
+  const { call, rows } = startWith();
+  const agent = { 'user-agent': 'tester' };
   return {
     get: (path: string, accept = 'application/json') => call('GET', path, undefined, { accept }),
-    post: (path: string, body: unknown) => call('POST', path, body),
-    put: (path: string, body: unknown) => call('PUT', path, body),
+    post: (path: string, body: unknown) => call('POST', path, body, agent),
+    put: (path: string, body: unknown) => call('PUT', path, body, agent),
     patch: (path: string, body: unknown, type: keyof typeof PATCHES = 'merge') =>
-      call('PATCH', path, body, { 'content-type': PATCHES[type] }),
-    cells: async (path: string): Promise<unknown[]> => {
-      const { body } = await call('GET', path, undefined, { accept: TABLE });
-      return body.rows[0].cells;
-    },
+      call('PATCH', path, body, { ...agent, 'content-type': PATCHES[type] }),
+    cells: async (path: string): Promise<unknown[]> => (await rows(path)).cells[0],
   };
 }
 

@@ -4,7 +4,7 @@
 import type { AuthorizationQuestion, CelAuthorizer } from '../../cel/library/authorizer.js';
 import type { AccessAttributes, AccessReader, SelectorRequirement } from '../../kinds/access.js';
 import { readFieldRequirements, readLabelRequirements } from '../../kinds/selector-requirements.js';
-import { SelectorError } from '../../meta/labels.js';
+import { SelectorError } from '../../meta/label-selector-text.js';
 import type { User } from '../../protocol/request.js';
 
 /** Answers for whoever sent a request, and for service accounts that an expression names. */

@@ -1,8 +1,9 @@
 /**
  * Which requests a webhook, a policy or a binding sees, and in which version.
  */
-import type { AnySubresource } from '../../kinds/kind.js';
+
 import type { ServedKind } from '../../kinds/served-kind.js';
+import type { AnySubresource } from '../../kinds/subresource.js';
 import { serviceGroup } from '../../meta/dialect.js';
 import type { GroupVersionKind } from '../../meta/gvk.js';
 import { own } from '../../util/json.js';

@@ -10,8 +10,8 @@ import { isRecord, MAX_DEPTH, setOwn } from '../../util/json.js';
 import type { CustomResourceSubresourceScale } from '../apiextensions/v1/schema/definition.js';
 import { Scale } from '../autoscaling/v1/scale.js';
 import type { Column } from '../columns.js';
-import type { SubresourceView } from '../kind.js';
 import { nameColumn } from '../shared/common-columns.js';
+import type { SubresourceView } from '../subresource.js';
 
 /** Nothing and none look alike in a Scale: who is to change one where nothing is set sees a number that nobody means. */
 const NOT_SET = -(2 ** 31);

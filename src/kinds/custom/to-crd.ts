@@ -21,7 +21,8 @@ import type {
 import type { JSONSchemaProps } from '../apiextensions/v1/schema/json-schema.js';
 import type { Column } from '../columns.js';
 import { featureGates } from '../feature-gates.js';
-import type { AnySubresource, Kind } from '../kind.js';
+import type { Kind } from '../kind.js';
+import type { AnySubresource } from '../subresource.js';
 import type { SchemaLoss } from './zod/context.js';
 import { extension } from './zod/context.js';
 import { schemaFromZod } from './zod/schema.js';

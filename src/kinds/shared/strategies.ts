@@ -3,7 +3,8 @@
  */
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
 import { deepEqual } from '../../util/json.js';
-import type { Claimable, SubresourceStrategy, WriteContext } from '../kind.js';
+import type { WriteContext } from '../kind.js';
+import type { Claimable, SubresourceStrategy } from '../subresource.js';
 
 /** The generation rises when the spec changes. */
 export function specGeneration(next: ApiObject, live: ApiObject): boolean {

@@ -3,8 +3,8 @@
  */
 
 import { customScale } from '../custom/scale.js';
-import type { SubresourceView } from '../kind.js';
 import type { ScalePaths } from '../scale-paths.js';
+import type { SubresourceView } from '../subresource.js';
 
 /**
  * A scale with paths of its own.

@@ -2,7 +2,7 @@
  * The `status` subresource: writes there change the status, and the main endpoint cannot.
  */
 import type { ApiObject, DraftObject } from '../../meta/object.js';
-import type { SubresourceStrategy } from '../kind.js';
+import type { SubresourceStrategy } from '../subresource.js';
 
 /** For users' kinds: nothing but the status may change, metadata included. */
 export const status: SubresourceStrategy = Object.freeze({

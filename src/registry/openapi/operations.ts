@@ -2,8 +2,9 @@
  * What can be asked of a cluster, by path, before either version of OpenAPI puts it into its own words. Each served
  * kind yields its collection, its objects, their subresources and the older addresses of watches.
  */
-import type { AnySubresource } from '../../kinds/kind.js';
+
 import { type ServedKind, serveKind } from '../../kinds/served-kind.js';
+import type { AnySubresource } from '../../kinds/subresource.js';
 import type { GroupVersion, GroupVersionKind } from '../../meta/gvk.js';
 import type { Verb } from '../../protocol/request.js';
 import type { MetaType } from './meta-types.js';

@@ -5,7 +5,7 @@
 
 import type { CustomForm } from '../../kinds/custom-form.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
-import { type FieldSet, NOTHING, sameSet } from '../../merge/apply/field-set.js';
+import type { FieldSet } from '../../merge/apply/field-set.js';
 import {
   capUpdaters,
   type Entries,
@@ -36,11 +36,12 @@ import type { ApiObject, DraftMeta, DraftObject, ManagedFieldsEntry } from '../.
 import { complete } from '../../schema/complete.js';
 import { untouchedFields } from '../../schema/decode.js';
 import type { ObjectNode, Structural } from '../../schema/structural.js';
-import { copyJson, deepEqual } from '../../util/json.js';
+import { copyJson } from '../../util/json.js';
 import { claimFilter, unclaimableParts } from '../claims.js';
 import type { WriteJob } from '../job.js';
 import { managerOf } from '../manager-name.js';
 import { present, storedFormOf, toStored } from '../versions.js';
+import { sameButTime } from './same-as-live.js';
 
 /** A new object belongs to who creates it. Says that it had owners before only if the client says so. */
 export function ownNew(draft: DraftObject, job: WriteJob): void {
@@ -231,16 +232,6 @@ function sharedEntries(before: Entries, entries: ManagedFieldsEntry[]): ManagedF
   return isSame ? (before as ManagedFieldsEntry[]) : entries;
 }
 
-function sameButTime(left: Entries[number], right: Entries[number]): boolean {
-  return (
-    left.manager === right.manager &&
-    left.operation === right.operation &&
-    left.apiVersion === right.apiVersion &&
-    left.subresource === right.subresource &&
-    sameSet((left.fieldsV1 ?? NOTHING) as FieldSet, (right.fieldsV1 ?? NOTHING) as FieldSet)
-  );
-}
-
 /**
  * Hands a draft to plugins with managers that they may change, and gives back how to take it from them: what they made of
  * the managers counts if it can be read; otherwise it is as it was before them, and the client is told. What they had in
@@ -347,28 +338,4 @@ export function servedIn({ served, context }: WriteJob, apiVersion: string): Ser
   if (gv === undefined) return undefined;
   const other = context.registry.byKind({ ...gv, kind: served.gvk.kind });
   return other?.storage === served.storage ? other : undefined;
-}
-
-/**
- * The live object where the next says the same, whatever the times of its managers: that somebody applied the same once
- * more is no reason to store it again. Both are in the version that was asked for.
- */
-export function liveIfSame(live: ApiObject, next: ApiObject): ApiObject {
-  const before = live.metadata.managedFields;
-  const after = next.metadata.managedFields;
-  if (before === undefined || after === undefined || before === after) return deepEqual(next, live) ? live : next;
-  if (before.length !== after.length) return next;
-  for (let index = 0; index < after.length; index++) {
-    if (!sameButTime(after[index] as Entries[number], before[index] as Entries[number])) return next;
-  }
-  // Most often it is the body that differs; then nothing has to be put together for a comparison.
-  if (!sameBody(next, live)) return next;
-  const metadata = { ...next.metadata, managedFields: before };
-  return deepEqual(metadata, live.metadata) ? live : next;
-}
-
-function sameBody(left: ApiObject, right: ApiObject): boolean {
-  for (const name in left) if (name !== 'metadata' && !deepEqual(left[name], right[name])) return false;
-  for (const name in right) if (right[name] !== undefined && !Object.hasOwn(left, name)) return false;
-  return true;
 }

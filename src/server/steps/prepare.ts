@@ -2,8 +2,9 @@
  * The fields that are the server's own: who the object is, since when, which generation, and what a client may not
  * touch. Runs after mutating admission. spec: ObjectMeta
  */
-import type { SubresourceStrategy } from '../../kinds/kind.js';
+
 import { keepLive } from '../../kinds/shared/strategies.js';
+import type { SubresourceStrategy } from '../../kinds/subresource.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
 import { zeroValue } from '../../schema/decode.js';
 import type { WriteJob } from '../job.js';

@@ -1,8 +1,9 @@
 /**
  * create below an object: something is to be done with it (evicted, bound, given a token), and the body says how.
  */
-import type { SubresourceAction } from '../../kinds/kind.js';
+
 import type { ServedKind } from '../../kinds/served-kind.js';
+import type { SubresourceAction } from '../../kinds/subresource.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';

@@ -1,8 +1,9 @@
 /**
  * Lines to what runs elsewhere. There is nothing at the other end, so all that can be answered is why.
  */
-import type { Connection } from '../../kinds/kind.js';
+
 import type { ServedKind } from '../../kinds/served-kind.js';
+import type { Connection } from '../../kinds/subresource.js';
 import { errors } from '../../meta/errors.js';
 import type { DraftObject } from '../../meta/object.js';
 import type { ApiRequest } from '../../protocol/request.js';

@@ -2,9 +2,10 @@
  * get, update and patch of a view: another object that shows a part of this one, such as its scale. A changed view
  * becomes an update of the object below it, by that object's rules.
  */
-import type { Kind, SubresourceView } from '../../kinds/kind.js';
+import type { Kind } from '../../kinds/kind.js';
 import { type ServedKind, serveKind } from '../../kinds/served-kind.js';
 import { failedPrecondition } from '../../kinds/shared/storage-conflict.js';
+import type { SubresourceView } from '../../kinds/subresource.js';
 import { storedManagers } from '../../merge/apply/managers.js';
 import { CUSTOM_SCHEME, type Dialect } from '../../meta/dialect.js';
 import { errors } from '../../meta/errors.js';

@@ -141,12 +141,13 @@ const PARTS = {
   source: sourceOf,
 };
 
-/** The name that an object about to be created carries. Bodies that cannot be read name nothing: the server says so. */
+/** The name that an object about to be created carries. Bodies that cannot be read name nothing. */
 export function nameIn(body: ApiRequest['body'], field: 'name' | 'generateName' = 'name'): string | undefined {
   let value: unknown;
   try {
     value = body?.read().value;
   } catch {
+    // The server reads it again and refuses it in its own words; a fault must not get in before that.
     return undefined;
   }
   const metadata = isRecord(value) ? value['metadata'] : undefined;

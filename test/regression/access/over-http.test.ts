@@ -6,6 +6,7 @@ import { createCluster } from '../../../src/full-cluster.js';
 import { createFetchHandler } from '../../../src/http/handler.js';
 import { ConfigMap } from '../../../src/kinds/core/index.js';
 import { ClusterRoleBinding } from '../../../src/kinds/rbac/index.js';
+import { nextTurn } from '../../../src/util/clock.js';
 
 const TOKENS = { 'alice-token': { user: 'alice' }, 'root-token': { user: 'root', groups: ['system:masters'] } };
 
@@ -72,7 +73,7 @@ test('whoever waits for a turn when the cluster closes is told so', async () => 
   };
   // More than there are seats for: the first ones wait for the plugin, the last ones for them.
   const answers = Array.from({ length: 20 }, (_, index) => create(`c${index}`));
-  await new Promise((resolve) => setTimeout(resolve, 0));
+  await nextTurn();
   await cluster.close();
   const last = await Promise.all(answers.slice(-10));
   expect(last.map(({ status }) => status)).toEqual(Array(10).fill(503));

@@ -195,7 +195,7 @@ describe('no token at all', () => {
     expect(faults).toEqual([]);
   });
 
-  test('noise', async () => {
+  test('noise of the letters of tokens is refused', async () => {
     const noise = fc.string({ unit: fc.constantFrom(...LETTERS, ...'....'), minLength: 1, maxLength: 400 });
     await fc.assert(fc.asyncProperty(noise, expectRefused), { numRuns: 300 });
   });

@@ -32,7 +32,7 @@ describe('the pages', () => {
     );
   });
 
-  test('the keys', async () => {
+  test('the key set is published as a JWK set', async () => {
     const response = await call(KEY_SET);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('application/jwk-set+json');

@@ -140,13 +140,13 @@ describe('order', () => {
     expect(call('greater_equals_string', left, right)).toBe(false);
   });
 
-  test('bytes', () => {
+  test('bytes are ordered one by one, without a sign', () => {
     const bytes = (...values: number[]) => new CelBytes(Uint8Array.from(values));
     expect(call('less_bytes', bytes(1), bytes(1, 0))).toBe(true);
     expect(call('less_bytes', bytes(200), bytes(100, 1))).toBe(false);
   });
 
-  test('numbers of different types', () => {
+  test('numbers of different types are ordered by value, but for NaN', () => {
     expect(call('less_int64_uint64', -1n, new CelUint(0n))).toBe(true);
     expect(call('less_uint64_double', new CelUint(2n ** 64n - 1n), 1e30)).toBe(true);
     expect(() => call('less_int64_double', 1n, Number.NaN)).toThrow(new CelError('NaN values cannot be ordered'));

@@ -108,7 +108,7 @@ describe('seats', () => {
   });
 });
 
-test.each(oracle.demand)('demand over time', (...steps) => {
+test.each(oracle.demand)('the demand over time %$ is smoothed as by the reference', (...steps) => {
   const demand = new Demand(0);
   for (const [at, what, high, smoothed] of steps) {
     if (what === 'end') {
@@ -122,13 +122,16 @@ test.each(oracle.demand)('demand over time', (...steps) => {
   expect(steps.length).toBeGreaterThan(20);
 });
 
-test.each(oracle.dropped)('when to come back', (...drops) => {
-  const retryAfter = new RetryAfter();
-  const told = drops.map(([second]) => retryAfter.drop(second * 1000 + 7));
-  expect(told).toEqual(drops.map(([, after]) => after));
-});
+test.each(oracle.dropped)(
+  'in series %$, who is dropped is told to come back when the reference would tell it',
+  (...drops) => {
+    const retryAfter = new RetryAfter();
+    const told = drops.map(([second]) => retryAfter.drop(second * 1000 + 7));
+    expect(told).toEqual(drops.map(([, after]) => after));
+  },
+);
 
-test('work', () => {
+test('a request takes the seats that the reference estimates', () => {
   for (const row of oracle.work) {
     const [verb, name, resource, subresource, query, objects, watchers, maxSeats, seats, finalSeats, linger] = row;
     const { limit, sendInitialEvents, ...texts } = query;

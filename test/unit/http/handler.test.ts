@@ -70,7 +70,7 @@ describe('requests', () => {
     return requests[0];
   }
 
-  test('a get', async () => {
+  test('a get carries its address, options and user agent', async () => {
     expect(await received('GET', `${ITEM}?resourceVersion=5#x`, { headers: { 'user-agent': 'me/1' } })).toEqual({
       verb: 'get',
       resource: { group: '', version: 'v1', resource: 'configmaps' },

@@ -11,6 +11,7 @@ import { fileJournal } from '../../../src/node/index.js';
 import type { FileJournal } from '../../../src/node/journal/file-journal.js';
 import { crc32, FrameWriter, scanFrames } from '../../../src/node/journal/frame.js';
 import { GroupSync } from '../../../src/storage/journal/group-sync.js';
+import { nextTurn } from '../../../src/util/clock.js';
 import { journalCases } from './contract.js';
 import { openStore, pictureOf, pictureOfContent, simulatedJournal } from './driver.js';
 import { SimulatedDisk } from './simulated-disk.js';
@@ -301,8 +302,6 @@ describe('on a simulated disk', () => {
     };
   }
 
-  const turn = () => new Promise((resolve) => setTimeout(resolve, 5));
-
   test.each(['the one that compacts', 'the one that runs'])(
     'an error of the disk that two syncs could be told is told to all: %s',
     async (which) => {
@@ -317,10 +316,10 @@ describe('on a simulated disk', () => {
           () => outcomes.push('refused'),
         );
       const first = note(maps.create({ metadata: { name: 'a' }, data: { x: 'x'.repeat(500_000) } }));
-      await turn();
+      await nextTurn();
       if (which === 'the one that compacts') fail();
       const second = note(maps.create({ metadata: { name: 'b' } }));
-      await turn();
+      await nextTurn();
       expect(journal.durableRevision).toBe(before);
       end(which === 'the one that runs' ? new Error('EIO: i/o error, fdatasync') : undefined);
       await Promise.all([first, second]);

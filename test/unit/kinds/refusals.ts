@@ -7,3 +7,9 @@ export async function refusals(write: Promise<unknown>): Promise<string[]> {
   if (!StatusError.is(outcome, 'Invalid')) throw new Error('not refused as invalid', { cause: outcome });
   return (outcome.status.details?.causes ?? []).map(({ field, message }) => `${field}: ${message}`);
 }
+
+/** What `rejects.toMatchObject` finds in a write that is refused as invalid for these causes, and for no others. */
+export const refusal = (...causes: readonly (readonly [field: string, message: unknown])[]) => ({
+  reason: 'Invalid',
+  status: { details: { causes: causes.map(([field, message]) => ({ field, message })) } },
+});

@@ -7,7 +7,7 @@ import {
   printFieldSelector,
   requiresExactMatch,
 } from '../../../src/meta/fields.js';
-import { SelectorError } from '../../../src/meta/labels.js';
+import { SelectorError } from '../../../src/meta/label-selector-text.js';
 import { hasVectors, readVectors, vectorSuite } from './vectors.js';
 
 interface SelectorVector {

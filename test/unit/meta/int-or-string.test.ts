@@ -14,7 +14,7 @@ test('integers of 32 bits and texts are values', () => {
   for (const value of [1.5, 2 ** 31, Number.NaN, null, true, {}]) expect(isIntOrString(value)).toBe(false);
 });
 
-test('percentages', () => {
+test('a percentage is digits and a sign, whatever their sum', () => {
   expect(percentProblems('25%')).toEqual([]);
   for (const bad of ['half', '25', '%', '-1%', '1.5%', '25%%', ' 25%']) {
     expect(percentProblems(bad)).toEqual([

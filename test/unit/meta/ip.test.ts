@@ -235,7 +235,7 @@ describe('rules', () => {
     expect(ipAddressNameProblems(text)).toEqual(problems);
   });
 
-  test('a range', () => {
+  test('a range may have leading zeros, but needs a length', () => {
     expect(validCidrProblems('10.9.8.7/024')).toEqual([]);
     expect(validCidrProblems('10.9.8.7')).toEqual([INVALID_CIDR]);
   });

@@ -1,6 +1,7 @@
 /** Label selectors: every outcome of the real implementation, the grammar's odd corners, and selector objects. */
 import { describe, expect, test } from 'vitest';
 import { printFieldError } from '../../../src/meta/field-error.js';
+import { SelectorError } from '../../../src/meta/label-selector-text.js';
 import type { LabelSelectorObject } from '../../../src/meta/labels.js';
 import {
   everything,
@@ -12,7 +13,6 @@ import {
   nothing,
   parseLabelSelector,
   printLabelSelector,
-  SelectorError,
   selectsLabels,
 } from '../../../src/meta/labels.js';
 import { hasVectors, readVectors, vectorSuite } from './vectors.js';

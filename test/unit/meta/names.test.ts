@@ -53,7 +53,7 @@ describe.skipIf(!hasVectors('names'))(vectorSuite('names'), () => {
 });
 
 describe('messages', () => {
-  test('a bad subdomain', () => {
+  test('a bad subdomain is told what one consists of', () => {
     expect(dnsSubdomainProblems('A')).toEqual([
       "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
     ]);
@@ -77,7 +77,7 @@ describe('messages', () => {
     expect(labelValueProblems('é'.repeat(31))).toHaveLength(1);
   });
 
-  test('qualified names', () => {
+  test('a qualified name is told which of its parts is wrong', () => {
     expect(qualifiedNameProblems('example.com/MyName')).toEqual([]);
     expect(qualifiedNameProblems('/a')).toEqual(['prefix part must be non-empty']);
     expect(qualifiedNameProblems('a/')).toEqual([
@@ -88,7 +88,7 @@ describe('messages', () => {
     expect(qualifiedNameProblems('a//')[0]).toMatch(/^a qualified name must consist/);
   });
 
-  test('path segments', () => {
+  test('a path segment is told every character that it may not have', () => {
     expect(pathSegmentProblems('.')).toEqual(["may not be '.'"]);
     expect(pathSegmentProblems('..')).toEqual(["may not be '..'"]);
     expect(pathSegmentProblems('%a/b')).toEqual(["may not contain '/'", "may not contain '%'"]);
@@ -96,7 +96,7 @@ describe('messages', () => {
     expect(pathSegmentProblems('system:node')).toEqual([]);
   });
 
-  test('config map keys', () => {
+  test('a key of a config map is told in what it looks like a path, or what it consists of', () => {
     expect(configMapKeyProblems('.')).toEqual(["must not be '.'"]);
     expect(configMapKeyProblems('..')).toEqual(["must not be '..'"]);
     expect(configMapKeyProblems('..data')).toEqual(["must not start with '..'"]);

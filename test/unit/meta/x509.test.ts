@@ -155,7 +155,7 @@ describe('certificates', () => {
 });
 
 describe('requests', () => {
-  test('the subject', async () => {
+  test('the subject has its last common name and all its organizations', async () => {
     const keys = await ecKeys();
     const der = await request({ keys, name: 'O=devs, O=ops, CN=first, CN=jane' });
     expect(readCertificateRequest(der)).toEqual({ commonName: 'jane', organizations: ['devs', 'ops'] });

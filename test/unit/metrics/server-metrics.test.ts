@@ -216,7 +216,7 @@ describe('what others count', () => {
     levels: () => [{ priorityLevel: 'workload-low', nominal: 20, lower: 10, upper: 40, current: 25 }],
   };
 
-  test('flow control', () => {
+  test('flow control shows what waits, runs and was refused, by level and schema', () => {
     const { read, server } = handlerMetrics({ sources: { flow } });
     const labels = { priority_level: 'workload-low', flow_schema: 'service-accounts' };
     server.flowObserver.waited({ priorityLevel: 'workload-low', flowSchema: 'service-accounts' }, 0.3, true);

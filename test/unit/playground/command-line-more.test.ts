@@ -2,14 +2,16 @@
  * Commands of the playground's command line that wait, make one pod, pick values, or are not to be had.
  */
 import { testCluster } from 'orchplane/testing';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { clusterShell } from '../../../examples/playground/src/command-line/cluster-shell.js';
 import { runForText } from '../../../examples/playground/src/command-line/interpreter.js';
 import { jsonPathText } from '../../../examples/playground/src/command-line/json-path.js';
+import { nextTurn } from '../../../src/util/clock.js';
 
 const open: { close(): Promise<void> }[] = [];
 
 afterEach(async () => {
+  vi.useRealTimers();
   for (const cluster of open.splice(0)) await cluster.close();
 });
 
@@ -44,10 +46,15 @@ describe('wait', () => {
   test("gives up on the cluster's clock", async () => {
     const { cluster, run } = put();
     await run('run web --image=nginx:1.29');
+    // It looks at that clock once in a while, by a timer of the page.
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const waiting = run('wait pod/web --for=condition=Ready --timeout=1m30s');
+    while (vi.getTimerCount() === 0) await nextTurn();
     await cluster.clock.advance(89_000);
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    vi.runOnlyPendingTimers();
+    expect(await Promise.race([waiting, nextTurn().then(() => 'still waiting')])).toBe('still waiting');
     await cluster.clock.advance(1_000);
+    vi.runOnlyPendingTimers();
     expect(await waiting).toBe('error: timed out waiting for the condition on pods/web');
     expect(await run('wait pod/web --for=condition=Ready --timeout=0')).toMatch(/^error: timed out/);
     expect(await run('wait pod/nope --for=condition=Ready')).toContain('pods "nope" not found');

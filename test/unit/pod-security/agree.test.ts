@@ -17,7 +17,7 @@ import { ReplicationController } from '../../../src/kinds/core/v1/replication-co
 import type { Kind } from '../../../src/kinds/kind.js';
 import { kubernetesDialect } from '../../../src/meta/dialect.js';
 import { StatusError } from '../../../src/meta/errors.js';
-import { fakeRequest, fakeView, finished, type Sketch } from '../admission-plugins/fake.js';
+import { fakeRequest, fakeView, finished, type Sketch } from '../admission/fake.js';
 import { DEFAULTS, EXEMPTIONS, type RandomPod, type RandomRequest, randomPods, randomRequests } from './random-pods.js';
 
 interface Fixture {
@@ -61,7 +61,7 @@ describe('every level in every version', () => {
     );
   });
 
-  test('the others', () => {
+  test('all others are answered as by the reference', () => {
     const wrong = pods.flatMap((pod, index) => {
       const answers = answersTo(pod, index % 2 === 1);
       return digestOf(answers) === digestAt(fixture.pods.digests, index) ? [] : [{ index, pod, answers }];
@@ -137,7 +137,7 @@ describe('whole requests', () => {
     expect(requests.slice(0, fixture.requests.whole.length).map(answerTo)).toEqual(fixture.requests.whole);
   });
 
-  test('the others', () => {
+  test('all others are answered as by the reference', () => {
     expect(fixture.requests.digests.length).toBe(requests.length * DIGEST);
     const wrong = requests.flatMap((request, index) => {
       const answer = answerTo(request);

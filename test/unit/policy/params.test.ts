@@ -1,7 +1,7 @@
 /** Parameters: how policies find them, and what happens when they do not. */
 import { ConfigMap, Namespace, Node, StorageClass, ValidatingAdmissionPolicy } from 'orchplane/kinds';
 import { describe, expect, test } from 'vitest';
-import { api, define, GROUP, object, version, WIDGETS, widget } from '../custom-kinds/widgets.js';
+import { api, define, GROUP, object, version, WIDGETS, widget } from '../kinds/custom/widgets.js';
 import { bind, definePolicy, policyCluster, refusal, rule } from './clusters.js';
 
 const CONFIG_MAPS = { apiVersion: 'v1', kind: 'ConfigMap' };

@@ -81,7 +81,7 @@ test('or not switched on', async () => {
   );
 });
 
-test('in both dialects', async () => {
+test('types are known by the names of either dialect', async () => {
   const { send } = sender({ dialect: 'orch' });
   const path = '/apis/rbac.authorization.orch.io/v1/clusterroles';
   const body = { apiVersion: 'rbac.authorization.orch.io/v1beta1', kind: 'ClusterRole', metadata: { name: 'x' } };

@@ -1,7 +1,7 @@
 /** Webhooks that may change the object, through a whole cluster. */
 import { ConfigMap, Deployment, Pod } from 'orchplane/kinds';
 import { describe, expect, test } from 'vitest';
-import { define, version } from '../custom-kinds/widgets.js';
+import { define, version } from '../kinds/custom/widgets.js';
 import { type Answer, allow, hookCluster, mutateWith, patching, rule, validateWith } from './hooks.js';
 
 const POD = { spec: { containers: [{ name: 'c', image: 'i' }] } };

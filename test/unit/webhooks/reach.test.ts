@@ -4,7 +4,7 @@ import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import type { WebhookAddress, Webhooks } from '../../../src/kinds/attendant.js';
 import { postUrl } from '../../../src/kinds/custom/fetch-webhook.js';
-import { define, version } from '../custom-kinds/widgets.js';
+import { define, version } from '../kinds/custom/widgets.js';
 import { allow, hookCluster, type Review, validateWith } from './hooks.js';
 
 function clusterWith(webhooks: Webhooks) {

@@ -9,8 +9,9 @@ import type { DraftObject } from '../../../meta/object.js';
 import { always, defaultedPointer, int64, optional, pointer, time } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn } from '../../define-kind.js';
-import type { Kind, PowerContext, SubresourceAction } from '../../kind.js';
+import type { Kind, PowerContext } from '../../kind.js';
 import type { ReviewBase, ReviewInputBase } from '../../shared/review.js';
+import type { SubresourceAction } from '../../subresource.js';
 import { readBinding } from './token-binding.js';
 
 const boundObjectReferenceShape = () => ({

@@ -3,7 +3,8 @@
  * yet: a newer client may have more of them, and to leave one out only makes the question wider.
  */
 import { type FieldError, forbidden, invalid, keyPath, required } from '../../../meta/field-error.js';
-import { labelExpressionErrors, SelectorError } from '../../../meta/labels.js';
+import { SelectorError } from '../../../meta/label-selector-text.js';
+import { labelExpressionErrors } from '../../../meta/labels.js';
 import type { SelectorRequirement } from '../../access.js';
 import { readFieldRequirements, readLabelRequirements } from '../../selector-requirements.js';
 import type {

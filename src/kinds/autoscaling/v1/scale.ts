@@ -9,8 +9,9 @@ import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { always, int32, optional } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
-import type { Kind, SubresourceView } from '../../kind.js';
+import type { Kind } from '../../kind.js';
 import { ageColumn, countColumn, nameColumn } from '../../shared/common-columns.js';
+import type { SubresourceView } from '../../subresource.js';
 
 const scaleSpecShape = () => ({
   replicas: optional(int32()),

@@ -6,8 +6,8 @@ import { errors, failure } from '../../../meta/errors.js';
 import { quote } from '../../../meta/go-text.js';
 import { classifyIp, parseIpSloppy } from '../../../meta/ip.js';
 import type { ApiObject } from '../../../meta/object.js';
-import type { Connection, Line } from '../../kind.js';
 import type { ObjectAddress } from '../../objects.js';
+import type { Connection, Line } from '../../subresource.js';
 import {
   checkLogOptions,
   execOptions,

@@ -6,7 +6,7 @@ import { errors } from '../../../meta/errors.js';
 import { type FieldError, forbidden, invalid, notSupported } from '../../../meta/field-error.js';
 import { quote } from '../../../meta/go-text.js';
 import { readInteger, readSwitch, readTimeValue } from '../../../meta/query-values.js';
-import type { LineQuery } from '../../kind.js';
+import type { LineQuery } from '../../subresource.js';
 import { NOWHERE } from './pod-spec/annotations.js';
 
 export interface StreamOptions {

@@ -484,7 +484,7 @@ test('a slow start: created, running, ready', async () => {
   expect(await look()).toEqual(['Running', 'running', 'True']);
 });
 
-test('both dialects', async () => {
+test('pods run in the other dialect, too', async () => {
   const cluster = testCluster({ dialect: 'kubernetes', controllers: controllers([stages()]) });
   await cluster.api(Node).create({ metadata: { name: 'a' } });
   await cluster.api(Pod).create(pod('web'));

@@ -3,11 +3,7 @@ import { APIService, type APIServiceInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { orderApiServices } from '../../../../src/kinds/apiregistration/order.js';
-
-const refusal = (...causes: readonly (readonly [field: string, message: unknown])[]) => ({
-  reason: 'Invalid',
-  status: { details: { causes: causes.map(([field, message]) => ({ field, message })) } },
-});
+import { refusal } from '../refusals.js';
 
 const local = { group: 'example.com', version: 'v1', groupPriorityMinimum: 100, versionPriority: 10 };
 const remote = { ...local, service: { namespace: 'n', name: 's' } };

@@ -3,7 +3,8 @@ import { mergePatch } from 'orchplane';
 import { Deployment } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { MISMATCH, NEGATIVE, pod, problemsOf, selector, template } from './problems.js';
+import { refusals } from '../refusals.js';
+import { MISMATCH, NEGATIVE, pod, selector, template } from './problems.js';
 
 const open = (options = {}) => testCluster(options).api(Deployment);
 const input = (more: object = {}) => ({ metadata: { name: 'd' }, spec: { selector, template, ...more } });
@@ -86,14 +87,14 @@ describe('a deployment', () => {
       ],
     ],
   ])('refuses %s', async (_, more, problems) => {
-    expect(await problemsOf(open().create(input(more) as never))).toEqual(problems);
+    expect(await refusals(open().create(input(more) as never))).toEqual(problems);
   });
 
   test('keeps its selector', async () => {
     const deployments = open();
     await deployments.create(input());
     const change = deployments.patch('d', mergePatch({ spec: { selector: { matchLabels: { a: 'c' } } } }));
-    expect((await problemsOf(change)).at(-1)).toMatch(/^spec\.selector: .*: field is immutable$/);
+    expect((await refusals(change)).at(-1)).toMatch(/^spec\.selector: .*: field is immutable$/);
   });
 
   test('counts changes of its spec and its annotations, not of its labels or its status', async () => {
@@ -129,7 +130,7 @@ describe('a deployment', () => {
   ])('refuses the status %j', async (status, problems) => {
     const deployments = open();
     await deployments.create(input());
-    expect(await problemsOf(deployments.status.patch('d', mergePatch({ status })))).toEqual(problems);
+    expect(await refusals(deployments.status.patch('d', mergePatch({ status })))).toEqual(problems);
   });
 
   test('never forgets a collision', async () => {
@@ -137,7 +138,7 @@ describe('a deployment', () => {
     await deployments.create(input());
     await deployments.status.patch('d', mergePatch({ status: { collisionCount: 2 } }));
     const less = deployments.status.patch('d', mergePatch({ status: { collisionCount: 1 } }));
-    expect(await problemsOf(less)).toEqual(['status.collisionCount: Invalid value: 1: cannot be decremented']);
+    expect(await refusals(less)).toEqual(['status.collisionCount: Invalid value: 1: cannot be decremented']);
   });
 
   test.each([

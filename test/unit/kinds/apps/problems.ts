@@ -1,9 +1,10 @@
-/** What a write was refused for, as `field: message`, and the least template of a pod. */
+/** The least template of a pod, and what its owners are often refused for. */
 
 export const pod = { containers: [{ name: 'c', image: 'i' }] };
 export const template = { metadata: { labels: { a: 'b' } }, spec: pod };
 export const selector = { matchLabels: { a: 'b' } };
 
+/** As `field: message`; none when the write goes through. `refusals` is for writes that have to be refused. */
 export async function problemsOf(write: Promise<unknown>): Promise<string[]> {
   const failure: unknown = await write.then(
     () => undefined,

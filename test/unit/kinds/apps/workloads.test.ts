@@ -3,6 +3,7 @@ import { mergePatch } from 'orchplane';
 import { ControllerRevision, DaemonSet, ReplicaSet, StatefulSet } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
+import { refusals } from '../refusals.js';
 import { MISMATCH, NEGATIVE, problemsOf, selector, template } from './problems.js';
 
 const input = (more: object = {}) => ({ metadata: { name: 'w' }, spec: { selector, template, ...more } });
@@ -13,13 +14,13 @@ describe('a replica set', () => {
     const sets = testCluster().api(ReplicaSet);
     await sets.create(input());
     const problem = `spec.replicas: ${NEGATIVE}`;
-    expect(await problemsOf(sets.patch('w', mergePatch({ spec: { replicas: -1 } })))).toEqual([problem, problem]);
+    expect(await refusals(sets.patch('w', mergePatch({ spec: { replicas: -1 } })))).toEqual([problem, problem]);
   });
 
   test('has no more ready pods than pods', async () => {
     const sets = testCluster().api(ReplicaSet);
     await sets.create(input());
-    expect(await problemsOf(sets.status.patch('w', mergePatch({ status: { readyReplicas: 1 } })))).toEqual([
+    expect(await refusals(sets.status.patch('w', mergePatch({ status: { readyReplicas: 1 } })))).toEqual([
       'status.readyReplicas: Invalid value: 1: cannot be greater than status.replicas',
     ]);
   });
@@ -42,9 +43,9 @@ test('metadata is judged as often as the reference server does', async () => {
   await cluster.api(DaemonSet).create(input());
   await cluster.api(ControllerRevision).create({ metadata: { name: 'w' }, data: {}, revision: 1 });
   for (const problems of [
-    await problemsOf(cluster.api(ReplicaSet).patch('w', mergePatch(wrong))),
-    await problemsOf(cluster.api(DaemonSet).patch('w', mergePatch(wrong))),
-    await problemsOf(cluster.api(ControllerRevision).patch('w', mergePatch(wrong))),
+    await refusals(cluster.api(ReplicaSet).patch('w', mergePatch(wrong))),
+    await refusals(cluster.api(DaemonSet).patch('w', mergePatch(wrong))),
+    await refusals(cluster.api(ControllerRevision).patch('w', mergePatch(wrong))),
   ]) {
     expect(problems).toEqual([LABEL_KEY, LABEL_KEY, LABEL_KEY, LABEL_KEY]);
   }
@@ -99,7 +100,7 @@ describe('a daemon set', () => {
     ],
   ])('refuses %s', async (_, more, problems) => {
     expect(
-      await problemsOf(
+      await refusals(
         testCluster()
           .api(DaemonSet)
           .create(input(more) as never),
@@ -129,7 +130,7 @@ describe('a stateful set', () => {
   });
 
   test('has the name of a host', async () => {
-    expect(await problemsOf(open().create({ ...input(), metadata: { name: 'a.b' } }))).toHaveLength(1);
+    expect(await refusals(open().create({ ...input(), metadata: { name: 'a.b' } }))).toHaveLength(1);
   });
 
   test.each<[string, object, string[]]>([
@@ -154,7 +155,7 @@ describe('a stateful set', () => {
       ],
     ],
   ])('refuses %s', async (_, more, problems) => {
-    expect(await problemsOf(open().create(input(more) as never))).toEqual(problems);
+    expect(await refusals(open().create(input(more) as never))).toEqual(problems);
   });
 
   test.each<[object, boolean]>([
@@ -193,14 +194,14 @@ describe('a controller revision', () => {
   });
 
   test('counts from nothing', async () => {
-    expect(await problemsOf(open().create(revision({}, -1)))).toEqual([`revision: ${NEGATIVE}`]);
+    expect(await refusals(open().create(revision({}, -1)))).toEqual([`revision: ${NEGATIVE}`]);
   });
 
   test('never changes its data', async () => {
     const revisions = open();
     await revisions.create(revision({ a: 1 }));
     await revisions.patch('r', mergePatch({ revision: 0 }));
-    expect(await problemsOf(revisions.patch('r', mergePatch({ data: { a: 2 } })))).toEqual([
+    expect(await refusals(revisions.patch('r', mergePatch({ data: { a: 2 } })))).toEqual([
       'data: Invalid value: runtime.RawExtension{Raw:[]uint8{0x7b, 0x22, 0x61, 0x22, 0x3a, 0x32, 0x7d}, Object:runtime.Object(nil)}: field is immutable',
     ]);
   });

@@ -7,6 +7,7 @@ import { fromV2, toV2 } from '../../../../src/kinds/autoscaling/v1/horizontal-po
 import { kubernetesDialect, orchDialect } from '../../../../src/meta/dialect.js';
 import type { DraftObject } from '../../../../src/meta/object.js';
 import { problemsOf } from '../apps/problems.js';
+import { refusals } from '../refusals.js';
 
 const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' };
 const open = (options = {}) => testCluster(options).api(HorizontalPodAutoscaler);
@@ -107,7 +108,7 @@ describe('an autoscaler', () => {
       ],
     ],
   ])('refuses %s', async (_, more, problems) => {
-    expect(await problemsOf(open().create(input(more) as never))).toEqual(problems);
+    expect(await refusals(open().create(input(more) as never))).toEqual(problems);
   });
 
   test('may scale to nothing behind a gate, if it looks elsewhere', async () => {
@@ -128,7 +129,7 @@ describe('an autoscaler', () => {
   test('counts no replicas below nothing', async () => {
     const autoscalers = open();
     await autoscalers.create(input());
-    expect(await problemsOf(autoscalers.status.patch('h', mergePatch({ status: { currentReplicas: -1 } })))).toEqual([
+    expect(await refusals(autoscalers.status.patch('h', mergePatch({ status: { currentReplicas: -1 } })))).toEqual([
       'status.currentReplicas: Invalid value: -1: must be greater than or equal to 0',
     ]);
   });
@@ -158,7 +159,7 @@ describe('the same in v1', () => {
 
   test('is judged by the same rules', async () => {
     const older = testCluster().api(HorizontalPodAutoscalerV1);
-    expect(await problemsOf(older.create(input({ targetCPUUtilizationPercentage: 0 })))).toEqual([
+    expect(await refusals(older.create(input({ targetCPUUtilizationPercentage: 0 })))).toEqual([
       `${M}.resource.target.averageUtilization: Invalid value: 0: must be greater than 0`,
     ]);
   });

@@ -4,6 +4,7 @@ import { CronJob } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { NEGATIVE, pod, problemsOf } from '../apps/problems.js';
+import { refusals } from '../refusals.js';
 
 const jobTemplate = (more: object = {}) => ({
   spec: { template: { spec: { restartPolicy: 'Never' as const, ...pod } }, ...more },
@@ -69,13 +70,13 @@ describe('a cron job', () => {
       [`${TEMPLATE}.completions: Required value: when completion mode is Indexed`],
     ],
   ])('refuses %s', async (_, more, problems) => {
-    expect(await problemsOf(open().create(input(more) as never))).toEqual(problems);
+    expect(await refusals(open().create(input(more) as never))).toEqual(problems);
   });
 
   test('has room in its name for a time', async () => {
     expect(await problemsOf(open().create(input({}, 'a'.repeat(52))))).toEqual([]);
     const long = 'a'.repeat(53);
-    expect(await problemsOf(open().create(input({}, long)))).toEqual([
+    expect(await refusals(open().create(input({}, long)))).toEqual([
       `metadata.name: Invalid value: "${long}": must be no more than 52 characters`,
     ]);
   });

@@ -6,6 +6,7 @@ import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { countIndexes, indexesProblem, overlappingIndex } from '../../../../src/kinds/batch/v1/job/indexes.js';
 import { MISMATCH, NEGATIVE, pod, problemsOf } from '../apps/problems.js';
+import { refusals } from '../refusals.js';
 
 const spec = { restartPolicy: 'Never' as const, ...pod };
 const open = (options = {}) => testCluster(options).api(Job);
@@ -56,7 +57,7 @@ describe('a job', () => {
   test('has its labels judged four times when they change', async () => {
     const jobs = open();
     await jobs.create(input());
-    const problems = await problemsOf(jobs.patch('j', mergePatch({ metadata: { labels: { '-': '' } } })));
+    const problems = await refusals(jobs.patch('j', mergePatch({ metadata: { labels: { '-': '' } } })));
     expect(problems.map((problem) => problem.split(':')[0])).toEqual(Array(4).fill('metadata.labels'));
   });
 
@@ -186,12 +187,12 @@ describe('a job', () => {
       [`spec.template.metadata.labels: Invalid value: map[string]string(nil): ${MISMATCH}`],
     ],
   ])('refuses %s', async (_, more, problems) => {
-    expect(await problemsOf(open().create(input(more) as never))).toEqual(problems);
+    expect(await refusals(open().create(input(more) as never))).toEqual(problems);
   });
 
   test('refuses a label that belongs to another job', async () => {
     const template = { metadata: { labels: { 'job-name': 'other' } }, spec };
-    const [problem] = await problemsOf(open().create(input({ template })));
+    const [problem] = await refusals(open().create(input({ template })));
     expect(problem).toMatch(/^spec\.template\.metadata\.labels\[job-name\]: .*: must be 'j'$/);
   });
 

@@ -2,11 +2,7 @@
 import { LeaseCandidate, type LeaseCandidateInput, LeaseCandidateV1alpha2 } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-
-const refusal = (...causes: readonly (readonly [field: string, message: string])[]) => ({
-  reason: 'Invalid',
-  status: { details: { causes: causes.map(([field, message]) => ({ field, message })) } },
-});
+import { refusal } from '../refusals.js';
 
 function candidates() {
   const cluster = testCluster();

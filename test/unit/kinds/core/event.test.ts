@@ -2,6 +2,7 @@
 import { CoreEvent, type CoreEventInput, Event, type EventInput, Namespace } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
+import { refusals } from '../refusals.js';
 
 const TIME = '2030-01-01T00:00:00.000000Z';
 const LONG = 'a'.repeat(129);
@@ -15,13 +16,6 @@ const fresh = {
   type: 'Normal',
   regarding: { namespace: 'default', kind: 'Pod', name: 'p' },
 } satisfies EventInput;
-
-async function causesOf(write: Promise<unknown>): Promise<string[]> {
-  const error: unknown = await write.catch((failure: unknown) => failure);
-  const { causes } = (error as { status: { details: { causes: { field: string; message: string }[] } } }).status
-    .details;
-  return causes.map(({ field, message }) => `${field}: ${message}`);
-}
 
 describe('one event in two versions', () => {
   test('is created in the new one and read in the old one', async () => {
@@ -97,15 +91,15 @@ describe('an event of the core group', () => {
 
   test('is where its object is', async () => {
     await create({});
-    expect(await causesOf(create({ involvedObject: { namespace: 'x' } }))).toEqual([stray('x')]);
+    expect(await refusals(create({ involvedObject: { namespace: 'x' } }))).toEqual([stray('x')]);
     const cluster = testCluster();
     await cluster.api(Namespace).create({ metadata: { name: 'other' } });
     const lost = cluster.api(CoreEvent, 'other').create({ metadata: { name: 'e' }, involvedObject: {} });
-    expect(await causesOf(lost)).toEqual([stray('')]);
+    expect(await refusals(lost)).toEqual([stray('')]);
   });
 
   test('says who reports it when it has an event time', async () => {
-    const problems = await causesOf(create({ eventTime: TIME }));
+    const problems = await refusals(create({ eventTime: TIME }));
     expect(problems.slice(0, 2)).toEqual([
       'reportingComponent: Required value',
       'reportingComponent: Invalid value: "": name part must be non-empty',
@@ -157,7 +151,7 @@ describe('an event of the events group', () => {
       ],
     ],
   ])('is refused with %s', async (_, change, problems) => {
-    expect(await causesOf(create(change))).toEqual(problems);
+    expect(await refusals(create(change))).toEqual(problems);
   });
 
   test('keeps everything but its series', async () => {
@@ -173,7 +167,7 @@ describe('an event of the events group', () => {
       related: { name: 'r' },
       deprecatedCount: 1,
     };
-    expect(await causesOf(events.update(changed))).toEqual([
+    expect(await refusals(events.update(changed))).toEqual([
       'involvedObject: Invalid value: core.ObjectReference{Kind:"", Namespace:"default", Name:"", UID:"", APIVersion:"", ResourceVersion:"", FieldPath:""}: field is immutable',
       'reason: Invalid value: "Other": field is immutable',
       'message: Invalid value: "n": field is immutable',

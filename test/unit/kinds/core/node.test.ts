@@ -3,6 +3,7 @@ import { mergePatch } from 'orchplane';
 import { Node, type NodeInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
+import { refusals } from '../refusals.js';
 
 type Spec = NonNullable<NodeInput['spec']>;
 type Status = NonNullable<NodeInput['status']>;
@@ -11,13 +12,6 @@ const create = (spec: Spec, status: Status = {}) =>
   testCluster()
     .api(Node)
     .create({ metadata: { name: 'n' }, spec, status });
-
-async function causesOf(write: Promise<unknown>): Promise<string[]> {
-  const error: unknown = await write.catch((failure: unknown) => failure);
-  const { causes } = (error as { status: { details: { causes: { field: string; message: string }[] } } }).status
-    .details;
-  return causes.map(({ field, message }) => `${field}: ${message}`);
-}
 
 describe('the defaults', () => {
   test.each<[string, Spec, Spec]>([
@@ -66,11 +60,11 @@ describe('the rules', () => {
     ],
     ['taints without an effect', { taints: [{ key: 'a' } as never] }, ['metadata.taints[0].effect: Required value']],
   ])('refuse %s', async (_, spec, problems) => {
-    expect(await causesOf(create(spec))).toEqual(problems);
+    expect(await refusals(create(spec))).toEqual(problems);
   });
 
   test('refuse amounts below nothing, in both lists', async () => {
-    expect(await causesOf(create({}, { capacity: { cpu: '-1' } }))).toEqual([
+    expect(await refusals(create({}, { capacity: { cpu: '-1' } }))).toEqual([
       'status.capacity.cpu: Invalid value: "-1": must be greater than or equal to 0',
       'status.allocatable.cpu: Invalid value: "-1": must be greater than or equal to 0',
     ]);
@@ -82,11 +76,11 @@ describe('the rules', () => {
     await nodes.create({ metadata: { name: 'n' }, spec });
     const cidr = 'spec.podCIDRs: Forbidden: node updates may not change podCIDR except from "" to valid';
     const provider = 'spec.providerID: Forbidden: node updates may not change providerID except from "" to valid';
-    expect(await causesOf(nodes.update({ metadata: { name: 'n' }, spec: {} }))).toEqual([cidr, provider]);
+    expect(await refusals(nodes.update({ metadata: { name: 'n' }, spec: {} }))).toEqual([cidr, provider]);
     expect(
-      await causesOf(nodes.update({ metadata: { name: 'n' }, spec: { ...spec, podCIDR: '10.0.1.0/24' } })),
+      await refusals(nodes.update({ metadata: { name: 'n' }, spec: { ...spec, podCIDR: '10.0.1.0/24' } })),
     ).toEqual([cidr]);
-    expect(await causesOf(nodes.update({ metadata: { name: 'n' }, spec: { ...spec, externalID: 'e' } }))).toEqual([
+    expect(await refusals(nodes.update({ metadata: { name: 'n' }, spec: { ...spec, externalID: 'e' } }))).toEqual([
       'spec.externalID: Forbidden: may not be updated',
     ]);
   });
@@ -100,7 +94,7 @@ test('an update is judged like a new node first, and then as a change', async ()
     podCIDRs: ['10.0.0.0/24', '10.0.1.0/24'],
     taints: [{ key: 'k', effect: '' as never }],
   };
-  expect(await causesOf(nodes.update({ metadata: { name: 'n', finalizers: ['x'] }, spec }))).toEqual([
+  expect(await refusals(nodes.update({ metadata: { name: 'n', finalizers: ['x'] }, spec }))).toEqual([
     'metadata.finalizers[0]: Invalid value: "x": name is neither a standard finalizer name nor is it fully qualified',
     'metadata.taints[0].effect: Required value',
     'spec.podCIDRs: Invalid value: []string{"10.0.0.0/24", "10.0.1.0/24"}: may specify no more than one CIDR for each IP family',
@@ -140,7 +134,7 @@ describe('the status', () => {
     await nodes.create({ metadata: { name: 'n' } });
     const address = { type: 'InternalIP', address: '10.0.0.1' };
     const patch = nodes.status.patch('n', mergePatch({ status: { addresses: [address, address] } }));
-    expect(await causesOf(patch)).toEqual([
+    expect(await refusals(patch)).toEqual([
       'status.addresses[1]: Duplicate value: core.NodeAddress{Type:"InternalIP", Address:"10.0.0.1"}',
     ]);
   });

@@ -2,15 +2,11 @@
 import { PersistentVolumeClaim, type PersistentVolumeClaimInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
+import { refusal } from '../refusals.js';
 
 interface Named {
   metadata: { name: string };
 }
-
-const refusal = (...causes: readonly (readonly [field: string, message: unknown])[]) => ({
-  reason: 'Invalid',
-  status: { details: { causes: causes.map(([field, message]) => ({ field, message })) } },
-});
 
 const storage = (amount: string) => ({ resources: { requests: { storage: amount } } });
 const usual = { accessModes: ['ReadWriteOnce'], ...storage('1Gi') };

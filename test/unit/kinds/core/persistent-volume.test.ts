@@ -2,15 +2,11 @@
 import { PersistentVolume, type PersistentVolumeInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
+import { refusal } from '../refusals.js';
 
 interface Named {
   metadata: { name: string };
 }
-
-const refusal = (...causes: readonly (readonly [field: string, message: unknown])[]) => ({
-  reason: 'Invalid',
-  status: { details: { causes: causes.map(([field, message]) => ({ field, message })) } },
-});
 
 const usual = { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'] };
 const input = (spec: object, metadata: object = {}) =>

@@ -3,6 +3,7 @@ import { mergePatch } from 'orchplane';
 import { PodTemplate, ReplicationController, type ReplicationControllerInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
+import { refusals } from '../refusals.js';
 
 type Spec = NonNullable<ReplicationControllerInput['spec']>;
 const template = { metadata: { labels: { app: 'a' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
@@ -11,13 +12,6 @@ const create = (spec: Spec) =>
   testCluster()
     .api(ReplicationController)
     .create({ metadata: { name: 'r' }, spec });
-
-async function causesOf(write: Promise<unknown>): Promise<string[]> {
-  const error: unknown = await write.catch((failure: unknown) => failure);
-  const { causes } = (error as { status: { details: { causes: { field: string; message: string }[] } } }).status
-    .details;
-  return causes.map(({ field, message }) => `${field}: ${message}`);
-}
 
 describe('a replication controller', () => {
   test('takes labels and selector from its template', async () => {
@@ -54,14 +48,14 @@ describe('a replication controller', () => {
       ],
     ],
   ])('refuses %s', async (_, spec, problems) => {
-    expect(await causesOf(create(spec))).toEqual(problems);
+    expect(await refusals(create(spec))).toEqual(problems);
   });
 
   test('counts in its status what there can be', async () => {
     const controllers = testCluster().api(ReplicationController);
     await controllers.create({ metadata: { name: 'r' }, spec: { template } });
     const counts = { replicas: 1, readyReplicas: 2, availableReplicas: 3 };
-    expect(await causesOf(controllers.status.patch('r', mergePatch({ status: counts })))).toEqual([
+    expect(await refusals(controllers.status.patch('r', mergePatch({ status: counts })))).toEqual([
       'status.readyReplicas: Invalid value: 2: cannot be greater than status.replicas',
       'status.availableReplicas: Invalid value: 3: cannot be greater than status.replicas',
       'status.availableReplicas: Invalid value: 3: cannot be greater than readyReplicas',

@@ -2,6 +2,7 @@
 import { ResourceQuota, type ResourceQuotaInput, type ResourceQuotaScope } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
+import { refusals } from '../refusals.js';
 
 type Spec = NonNullable<ResourceQuotaInput['spec']>;
 
@@ -9,13 +10,6 @@ function create(spec: Spec) {
   return testCluster()
     .api(ResourceQuota)
     .create({ metadata: { name: 'q' }, spec });
-}
-
-async function causesOf(write: Promise<unknown>): Promise<string[]> {
-  const error: unknown = await write.catch((failure: unknown) => failure);
-  const { causes } = (error as { status: { details: { causes: { field: string; message: string }[] } } }).status
-    .details;
-  return causes.map(({ field, message }) => `${field}: ${message}`);
 }
 
 const scope = (name: string) => name as ResourceQuotaScope;
@@ -110,14 +104,14 @@ describe('a quota', () => {
       ],
     ],
   ])('refuses %s', async (_, spec, problems) => {
-    expect(await causesOf(create(spec))).toEqual(problems);
+    expect(await refusals(create(spec))).toEqual(problems);
   });
 
   test('keeps its scopes', async () => {
     const quotas = testCluster().api(ResourceQuota);
     await quotas.create({ metadata: { name: 'q' }, spec: { scopes: ['BestEffort', 'Terminating'] } });
     await quotas.update({ metadata: { name: 'q' }, spec: { scopes: ['Terminating', 'BestEffort'] } });
-    expect(await causesOf(quotas.update({ metadata: { name: 'q' } }))).toEqual([
+    expect(await refusals(quotas.update({ metadata: { name: 'q' } }))).toEqual([
       'spec.scopes: Invalid value: []core.ResourceQuotaScope(nil): field is immutable',
     ]);
   });
@@ -129,6 +123,6 @@ describe('a quota', () => {
     const stored = await quotas.status.update('q', input);
     expect(stored).toMatchObject({ spec: { hard: { pods: '5' } }, status: input.status });
     const bad = quotas.status.update('q', { metadata: { name: 'q' }, status: { used: { pods: '-1' } } });
-    expect(await causesOf(bad)).toEqual(['status.used[pods]: Invalid value: "-1": must be greater than or equal to 0']);
+    expect(await refusals(bad)).toEqual(['status.used[pods]: Invalid value: "-1": must be greater than or equal to 0']);
   });
 });

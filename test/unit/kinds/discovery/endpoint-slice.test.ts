@@ -3,6 +3,7 @@ import { mergePatch } from 'orchplane';
 import { EndpointSlice, type EndpointSliceInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
+import { refusals } from '../refusals.js';
 
 const base: EndpointSliceInput = {
   metadata: { name: 's' },
@@ -18,13 +19,6 @@ const create = (change: Partial<EndpointSliceInput>) =>
 const withEndpoint = (endpoint: Partial<Endpoint>): Partial<EndpointSliceInput> => ({
   endpoints: [{ addresses: ['10.1.2.3'], ...endpoint }],
 });
-
-async function causesOf(write: Promise<unknown>): Promise<string[]> {
-  const error: unknown = await write.catch((failure: unknown) => failure);
-  const { causes } = (error as { status: { details: { causes: { field: string; message: string }[] } } }).status
-    .details;
-  return causes.map(({ field, message }) => `${field}: ${message}`);
-}
 
 describe('a slice', () => {
   test('has ports with names and protocols, and null for none', async () => {
@@ -53,7 +47,7 @@ describe('a slice', () => {
     const slices = testCluster().api(EndpointSlice);
     await slices.create(base);
     // The endpoints are not judged again: they are as they were.
-    expect(await causesOf(slices.patch('s', mergePatch({ addressType: 'IPv6' as const })))).toEqual([
+    expect(await refusals(slices.patch('s', mergePatch({ addressType: 'IPv6' as const })))).toEqual([
       'addressType: Invalid value: "IPv6": field is immutable',
     ]);
   });
@@ -113,7 +107,7 @@ describe('a slice', () => {
       ],
     ],
   ])('refuses %s', async (_, change, problems) => {
-    expect(await causesOf(create(change))).toEqual(problems);
+    expect(await refusals(create(change))).toEqual(problems);
   });
 
   test('warns of domain names when it is created', async () => {

@@ -3,11 +3,7 @@ import { mergePatch } from 'orchplane';
 import { FlowSchema, type FlowSchemaInput, type FlowSchemaSpecInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-
-const refusal = (...causes: readonly (readonly [field: string, message: string])[]) => ({
-  reason: 'Invalid',
-  status: { details: { causes: causes.map(([field, message]) => ({ field, message })) } },
-});
+import { refusal } from '../refusals.js';
 
 const create = async (spec: object, name = 'f') => {
   const schemas = testCluster().api(FlowSchema);

@@ -2,11 +2,7 @@
 import { PriorityLevelConfiguration, type PriorityLevelConfigurationInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-
-const refusal = (...causes: readonly (readonly [field: string, message: unknown])[]) => ({
-  reason: 'Invalid',
-  status: { details: { causes: causes.map(([field, message]) => ({ field, message })) } },
-});
+import { refusal } from '../refusals.js';
 
 const create = async (
   spec: object,

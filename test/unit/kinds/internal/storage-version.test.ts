@@ -2,11 +2,7 @@
 import { StorageVersion, type StorageVersionStatusInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
-
-const refusal = (...causes: readonly (readonly [field: string, message: unknown])[]) => ({
-  reason: 'Invalid',
-  status: { details: { causes: causes.map(([field, message]) => ({ field, message })) } },
-});
+import { refusal } from '../refusals.js';
 
 async function setStatus(status: StorageVersionStatusInput) {
   const versions = testCluster({ runtimeConfig: 'api/all=true' }).api(StorageVersion);

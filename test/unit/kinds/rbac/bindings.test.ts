@@ -2,14 +2,10 @@
 import { ClusterRoleBinding, type ClusterRoleBindingInput, RoleBinding, type RoleBindingInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
+import { refusal } from '../refusals.js';
 
 const GROUP = 'rbac.authorization.orch.io';
 const ref = { apiGroup: GROUP, kind: 'ClusterRole', name: 'r' } as const;
-
-const refusal = (...causes: readonly (readonly [field: string, message: string])[]) => ({
-  reason: 'Invalid',
-  status: { details: { causes: causes.map(([field, message]) => ({ field, message })) } },
-});
 
 const bind = (body: object) =>
   testCluster()

@@ -2,11 +2,7 @@
 import { PriorityClass, type PriorityClassInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-
-const refusal = (...causes: readonly (readonly [field: string, message: string])[]) => ({
-  reason: 'Invalid',
-  status: { details: { causes: causes.map(([field, message]) => ({ field, message })) } },
-});
+import { refusal } from '../refusals.js';
 
 const create = (body: object, name = 'a') =>
   testCluster()

@@ -2,15 +2,11 @@
 import { VolumeAttachment, type VolumeAttachmentInput } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
+import { refusal } from '../refusals.js';
 
 interface Named {
   metadata: { name: string };
 }
-
-const refusal = (...causes: readonly (readonly [field: string, message: unknown])[]) => ({
-  reason: 'Invalid',
-  status: { details: { causes: causes.map(([field, message]) => ({ field, message })) } },
-});
 
 const input = (spec: object, more: object = {}) =>
   ({

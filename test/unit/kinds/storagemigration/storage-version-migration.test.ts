@@ -7,15 +7,11 @@ import {
 } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
+import { refusal } from '../refusals.js';
 
 interface Named {
   metadata: { name: string };
 }
-
-const refusal = (...causes: readonly (readonly [field: string, message: unknown])[]) => ({
-  reason: 'Invalid',
-  status: { details: { causes: causes.map(([field, message]) => ({ field, message })) } },
-});
 
 const open = () =>
   testCluster({ featureGates: { StorageVersionMigrator: true }, runtimeConfig: 'api/all=true' }).api(

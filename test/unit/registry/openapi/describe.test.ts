@@ -6,7 +6,7 @@ import { describeField, describeType, readNotes } from '../../../../src/registry
 import { descriptions } from '../../../../src/registry/openapi/descriptions/index.js';
 import { allSchemas, type Schema } from './documents.js';
 
-test('the notation', () => {
+test('notes name types, and below them fields, several at once or of all', () => {
   const { types, fields } = readNotes([
     `
 Lease A hold.

@@ -38,7 +38,7 @@ test('references stand beside what is said of them, and nothing has a default', 
   expect(JSON.stringify(WHOLE.definitions)).not.toMatch(/"default":(?!\{"(type|\$ref|description|additional))/);
 });
 
-test('an operation', () => {
+test('an operation says what it takes and gives, and its parameters', () => {
   const patch = WHOLE.paths['/apis/apps/v1/namespaces/{namespace}/deployments/{name}']?.['patch'];
   expect(patch).toMatchObject({
     consumes: expect.arrayContaining(['application/apply-patch+yaml']),

@@ -183,7 +183,7 @@ describe('operations', () => {
 describe('types', () => {
   const schema = (name: string) => CORE.components.schemas[`io.k8s.api.core.v1.${name}`];
 
-  test('a kind', () => {
+  test('a kind is described with its metadata and all its fields', () => {
     expect(schema('Pod')).toEqual({
       description: 'Containers that run together on one node.',
       type: 'object',

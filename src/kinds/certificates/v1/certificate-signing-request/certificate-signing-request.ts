@@ -7,8 +7,9 @@ import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { always } from '../../../../schema/hints.js';
 import type { Input, Output } from '../../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
-import type { Kind, PowerContext, SubresourceStrategy, WriteContext } from '../../../kind.js';
+import type { Kind, PowerContext, WriteContext } from '../../../kind.js';
 import { keepLive } from '../../../shared/strategies.js';
+import type { SubresourceStrategy } from '../../../subresource.js';
 import { certificateSigningRequestColumns } from './columns.js';
 import {
   type CertificateSigningRequestSpec,

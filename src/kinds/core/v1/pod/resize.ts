@@ -6,7 +6,8 @@ import { childPath, forbidden, invalid, keyPath } from '../../../../meta/field-e
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { Quantity } from '../../../../meta/quantity.js';
 import { copyJson, deepEqual, own } from '../../../../util/json.js';
-import type { SubresourceStrategy, WriteContext } from '../../../kind.js';
+import type { WriteContext } from '../../../kind.js';
+import type { SubresourceStrategy } from '../../../subresource.js';
 import { mirrorKey, NOWHERE } from '../pod-spec/annotations.js';
 import type { Container, ResourceRequirements } from '../pod-spec/container.js';
 import { dropDisabledPodFields } from '../pod-spec/gates.js';

@@ -4,19 +4,19 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { defaultErrors } from '../../../src/kinds/apiextensions/v1/rules/defaults.js';
-import type { JSONSchemaProps } from '../../../src/kinds/apiextensions/v1/schema/json-schema.js';
-import { schemaView } from '../../../src/kinds/apiextensions/v1/schema/schema-view.js';
-import { applyDefaults, withDefaults } from '../../../src/kinds/custom/value/defaults.js';
-import { coerceEmbedded, embeddedErrors } from '../../../src/kinds/custom/value/embedded.js';
-import { listTypeErrors } from '../../../src/kinds/custom/value/list-types.js';
-import { dropNulls } from '../../../src/kinds/custom/value/nulls.js';
-import { pruneUnknown } from '../../../src/kinds/custom/value/prune.js';
-import { scaleSpecErrors, scaleStatusErrors } from '../../../src/kinds/custom/value/scale-paths.js';
-import { inWireOrder } from '../../../src/kinds/custom/value/wire-order.js';
-import { kubernetesDialect } from '../../../src/meta/dialect.js';
-import { type FieldError, printFieldError } from '../../../src/meta/field-error.js';
-import { copyJson, deepFreeze } from '../../../src/util/json.js';
+import { defaultErrors } from '../../../../../src/kinds/apiextensions/v1/rules/defaults.js';
+import type { JSONSchemaProps } from '../../../../../src/kinds/apiextensions/v1/schema/json-schema.js';
+import { schemaView } from '../../../../../src/kinds/apiextensions/v1/schema/schema-view.js';
+import { applyDefaults, withDefaults } from '../../../../../src/kinds/custom/value/defaults.js';
+import { coerceEmbedded, embeddedErrors } from '../../../../../src/kinds/custom/value/embedded.js';
+import { listTypeErrors } from '../../../../../src/kinds/custom/value/list-types.js';
+import { dropNulls } from '../../../../../src/kinds/custom/value/nulls.js';
+import { pruneUnknown } from '../../../../../src/kinds/custom/value/prune.js';
+import { scaleSpecErrors, scaleStatusErrors } from '../../../../../src/kinds/custom/value/scale-paths.js';
+import { inWireOrder } from '../../../../../src/kinds/custom/value/wire-order.js';
+import { kubernetesDialect } from '../../../../../src/meta/dialect.js';
+import { type FieldError, printFieldError } from '../../../../../src/meta/field-error.js';
+import { copyJson, deepFreeze } from '../../../../../src/util/json.js';
 
 interface Case {
   readonly schema: JSONSchemaProps;

@@ -1,6 +1,6 @@
 /** Names of fields as expressions spell them. */
 import { describe, expect, test } from 'vitest';
-import { escapeName, unescapeName } from '../../../src/kinds/custom/rules/escape.js';
+import { escapeName, unescapeName } from '../../../../../src/kinds/custom/rules/escape.js';
 
 describe('escapeName', () => {
   test.each([

@@ -202,7 +202,7 @@ describe('nodes', () => {
 
 describe('objects of their own', () => {
   const named = (name: string, more: Sketch = {}) => ({ object: { metadata: { name }, ...more } });
-  test('leases', () => {
+  test('a node writes only its own lease, in its namespace', () => {
     expect(ask(Lease, { ...named('n1'), namespace: 'kube-node-lease' })).not.toThrow();
     expect(ask(Lease, { ...named('n1'), namespace: 'default' })).toThrow(
       'can only access leases in the "kube-node-lease" system namespace',

@@ -1,18 +1,18 @@
 /** Definitions from kinds: the manifest, what each part of zod becomes, what is lost, what is refused. */
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { type ToCRDOptions, toCRD } from '../../src/kinds/custom/to-crd.js';
-import type { SchemaLoss } from '../../src/kinds/custom/zod/context.js';
-import { patternsOf } from '../../src/kinds/custom/zod/pattern.js';
-import { defineKind } from '../../src/kinds/define-kind.js';
-import { defineKind as defineRuled } from '../../src/kinds/define-kind-with-rules.js';
-import { ConfigMap } from '../../src/kinds/index.js';
-import type { Kind } from '../../src/kinds/kind.js';
-import { scale } from '../../src/kinds/subresources/scale.js';
-import { status } from '../../src/kinds/subresources/status.js';
-import { re2Matches } from '../../src/meta/re2.js';
-import { atomic, mapList, setList } from '../../src/schema/hints.js';
-import fc from '../property/seeded.js';
+import { type ToCRDOptions, toCRD } from '../../../../src/kinds/custom/to-crd.js';
+import type { SchemaLoss } from '../../../../src/kinds/custom/zod/context.js';
+import { patternsOf } from '../../../../src/kinds/custom/zod/pattern.js';
+import { defineKind } from '../../../../src/kinds/define-kind.js';
+import { defineKind as defineRuled } from '../../../../src/kinds/define-kind-with-rules.js';
+import { ConfigMap } from '../../../../src/kinds/index.js';
+import type { Kind } from '../../../../src/kinds/kind.js';
+import { scale } from '../../../../src/kinds/subresources/scale.js';
+import { status } from '../../../../src/kinds/subresources/status.js';
+import { re2Matches } from '../../../../src/meta/re2.js';
+import { atomic, mapList, setList } from '../../../../src/schema/hints.js';
+import fc from '../../../property/seeded.js';
 import { bodies } from './to-crd-bodies.js';
 
 const widget = (spec: z.ZodType, more: Partial<Parameters<typeof defineKind>[0]> = {}): Kind =>

@@ -11,7 +11,7 @@ import { isRecord, type MutableRecord, setOwn } from '../util/json.js';
 import { seal } from './steps/seal.js';
 
 /** The same object with its fields in wire order, deep-frozen. It must not be frozen yet: what is, is taken as it is. */
-export function inStoredForm({ schema }: ServedKind, given: ApiObject): ApiObject {
+export function arrangedForStore({ schema }: ServedKind, given: ApiObject): ApiObject {
   const object = withOrderedMaps(schema, given) as ApiObject;
   const metadataNode = schema.fields.get('metadata')?.node;
   const metadata =

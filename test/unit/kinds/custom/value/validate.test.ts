@@ -4,12 +4,12 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { JSONSchemaProps } from '../../../src/kinds/apiextensions/v1/schema/json-schema.js';
-import { schemaView } from '../../../src/kinds/apiextensions/v1/schema/schema-view.js';
-import { type ValueOptions, validateValue } from '../../../src/kinds/custom/value/validate.js';
-import { kubernetesDialect } from '../../../src/meta/dialect.js';
-import { printFieldError } from '../../../src/meta/field-error.js';
-import { NumberText } from '../../../src/util/json.js';
+import type { JSONSchemaProps } from '../../../../../src/kinds/apiextensions/v1/schema/json-schema.js';
+import { schemaView } from '../../../../../src/kinds/apiextensions/v1/schema/schema-view.js';
+import { type ValueOptions, validateValue } from '../../../../../src/kinds/custom/value/validate.js';
+import { kubernetesDialect } from '../../../../../src/meta/dialect.js';
+import { printFieldError } from '../../../../../src/meta/field-error.js';
+import { NumberText } from '../../../../../src/util/json.js';
 
 interface Case {
   readonly schema: JSONSchemaProps;

@@ -5,24 +5,24 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { apiServerEnvironment } from '../../../src/cel/library/environments.js';
-import { rootSchemaErrors } from '../../../src/kinds/apiextensions/v1/rules/root-schema.js';
-import type { JSONSchemaProps } from '../../../src/kinds/apiextensions/v1/schema/json-schema.js';
+import { apiServerEnvironment } from '../../../../../src/cel/library/environments.js';
+import { rootSchemaErrors } from '../../../../../src/kinds/apiextensions/v1/rules/root-schema.js';
+import type { JSONSchemaProps } from '../../../../../src/kinds/apiextensions/v1/schema/json-schema.js';
 import {
   additionalSchema,
   type SchemaView,
   schemaView,
-} from '../../../src/kinds/apiextensions/v1/schema/schema-view.js';
-import { Before } from '../../../src/kinds/custom/rules/before.js';
-import { compileNodeRules } from '../../../src/kinds/custom/rules/compile-rule.js';
-import { ruleErrors } from '../../../src/kinds/custom/rules/evaluate.js';
-import { RuleHistory } from '../../../src/kinds/custom/rules/history.js';
-import { shapeOf } from '../../../src/kinds/custom/rules/shape.js';
-import { mostInRequest } from '../../../src/kinds/custom/rules/sizes.js';
-import { compileStoredRules } from '../../../src/kinds/custom/rules/stored.js';
-import { kubernetesDialect as dialect } from '../../../src/meta/dialect.js';
-import { printFieldError } from '../../../src/meta/field-error.js';
-import { parseJson } from '../../../src/meta/parse-json.js';
+} from '../../../../../src/kinds/apiextensions/v1/schema/schema-view.js';
+import { Before } from '../../../../../src/kinds/custom/rules/before.js';
+import { compileNodeRules } from '../../../../../src/kinds/custom/rules/compile-rule.js';
+import { ruleErrors } from '../../../../../src/kinds/custom/rules/evaluate.js';
+import { RuleHistory } from '../../../../../src/kinds/custom/rules/history.js';
+import { shapeOf } from '../../../../../src/kinds/custom/rules/shape.js';
+import { mostInRequest } from '../../../../../src/kinds/custom/rules/sizes.js';
+import { compileStoredRules } from '../../../../../src/kinds/custom/rules/stored.js';
+import { kubernetesDialect as dialect } from '../../../../../src/meta/dialect.js';
+import { printFieldError } from '../../../../../src/meta/field-error.js';
+import { parseJson } from '../../../../../src/meta/parse-json.js';
 
 interface Case {
   readonly schema: JSONSchemaProps;

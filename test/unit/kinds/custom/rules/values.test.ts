@@ -1,10 +1,10 @@
 /** Stored JSON as rules see it: read in place, by the schema. */
 import { describe, expect, test } from 'vitest';
-import { CelDuration, CelList, CelMap, CelTimestamp, type CelValue } from '../../../src/cel/values.js';
-import type { JSONSchemaProps } from '../../../src/kinds/apiextensions/v1/schema/json-schema.js';
-import { schemaView } from '../../../src/kinds/apiextensions/v1/schema/schema-view.js';
-import { readerOf } from '../../../src/kinds/custom/rules/read.js';
-import { orchDialect } from '../../../src/meta/dialect.js';
+import { CelDuration, CelList, CelMap, CelTimestamp, type CelValue } from '../../../../../src/cel/values.js';
+import type { JSONSchemaProps } from '../../../../../src/kinds/apiextensions/v1/schema/json-schema.js';
+import { schemaView } from '../../../../../src/kinds/apiextensions/v1/schema/schema-view.js';
+import { readerOf } from '../../../../../src/kinds/custom/rules/read.js';
+import { orchDialect } from '../../../../../src/meta/dialect.js';
 
 const read = (schema: JSONSchemaProps, value: unknown, isRoot = false): CelValue =>
   readerOf(schemaView(schema, orchDialect), isRoot)(value);

@@ -1,13 +1,13 @@
 /** What rules may cost while they run, and how long their messages may be. */
 import { describe, expect, test } from 'vitest';
-import type { JSONSchemaProps } from '../../../src/kinds/apiextensions/v1/schema/json-schema.js';
-import { schemaView } from '../../../src/kinds/apiextensions/v1/schema/schema-view.js';
-import { Before } from '../../../src/kinds/custom/rules/before.js';
-import { ruleErrors } from '../../../src/kinds/custom/rules/evaluate.js';
-import { compileStoredRules } from '../../../src/kinds/custom/rules/stored.js';
-import { orchDialect } from '../../../src/meta/dialect.js';
-import { printFieldError } from '../../../src/meta/field-error.js';
-import { invariant } from '../../../src/util/invariant.js';
+import type { JSONSchemaProps } from '../../../../../src/kinds/apiextensions/v1/schema/json-schema.js';
+import { schemaView } from '../../../../../src/kinds/apiextensions/v1/schema/schema-view.js';
+import { Before } from '../../../../../src/kinds/custom/rules/before.js';
+import { ruleErrors } from '../../../../../src/kinds/custom/rules/evaluate.js';
+import { compileStoredRules } from '../../../../../src/kinds/custom/rules/stored.js';
+import { orchDialect } from '../../../../../src/meta/dialect.js';
+import { printFieldError } from '../../../../../src/meta/field-error.js';
+import { invariant } from '../../../../../src/util/invariant.js';
 
 function judge(properties: Record<string, JSONSchemaProps>, rules: object[], object: unknown, budget?: number) {
   const rootSchema: JSONSchemaProps = { type: 'object', properties, 'x-orch-validations': rules };

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { formatTest } from '../../../src/kinds/custom/value/formats.js';
+import { formatTest } from '../../../../../src/kinds/custom/value/formats.js';
 
 type Cases = Readonly<Record<string, { readonly good: readonly string[]; readonly bad: readonly string[] }>>;
 const cases: Cases = JSON.parse(readFileSync(new URL('./cases/formats.json', import.meta.url), 'utf8'));

@@ -1,9 +1,9 @@
 /** Cells of printer columns: what the reference makes of (object, column type, path), for a few thousand of them. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { customColumns } from '../../../src/kinds/custom/columns.js';
-import { parseJsonPath } from '../../../src/kinds/custom/json-path.js';
-import { parseJson } from '../../../src/meta/parse-json.js';
+import { customColumns } from '../../../../src/kinds/custom/columns.js';
+import { parseJsonPath } from '../../../../src/kinds/custom/json-path.js';
+import { parseJson } from '../../../../src/meta/parse-json.js';
 
 /** Object (by its place), type of the column, path; the cell, unless the path cannot be read. */
 type Case = readonly [object: number, type: string, path: string, cell?: unknown];

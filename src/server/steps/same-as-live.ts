@@ -1,0 +1,42 @@
+/**
+ * Whether a write changes anything. One that does not is answered with what is there, and nothing is stored.
+ */
+import { type FieldSet, NOTHING, sameSet } from '../../merge/apply/field-set.js';
+import type { Entries } from '../../merge/apply/managers.js';
+import type { ApiObject } from '../../meta/object.js';
+import { deepEqual } from '../../util/json.js';
+
+/**
+ * The live object where the next says the same, whatever the times of its managers: that somebody applied the same once
+ * more is no reason to store it again. Both are in the version that was asked for.
+ */
+export function liveIfSame(live: ApiObject, next: ApiObject): ApiObject {
+  const before = live.metadata.managedFields;
+  const after = next.metadata.managedFields;
+  if (before === undefined || after === undefined || before === after) return deepEqual(next, live) ? live : next;
+  if (before.length !== after.length) return next;
+  for (let index = 0; index < after.length; index++) {
+    if (!sameButTime(after[index] as Entries[number], before[index] as Entries[number])) return next;
+  }
+  // Most often it is the body that differs; then nothing has to be put together for a comparison.
+  if (!sameBody(next, live)) return next;
+  const metadata = { ...next.metadata, managedFields: before };
+  return deepEqual(metadata, live.metadata) ? live : next;
+}
+
+/** Of two entries of managers. */
+export function sameButTime(left: Entries[number], right: Entries[number]): boolean {
+  return (
+    left.manager === right.manager &&
+    left.operation === right.operation &&
+    left.apiVersion === right.apiVersion &&
+    left.subresource === right.subresource &&
+    sameSet((left.fieldsV1 ?? NOTHING) as FieldSet, (right.fieldsV1 ?? NOTHING) as FieldSet)
+  );
+}
+
+function sameBody(left: ApiObject, right: ApiObject): boolean {
+  for (const name in left) if (name !== 'metadata' && !deepEqual(left[name], right[name])) return false;
+  for (const name in right) if (right[name] !== undefined && !Object.hasOwn(left, name)) return false;
+  return true;
+}

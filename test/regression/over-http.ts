@@ -1,0 +1,50 @@
+/** A cluster that speaks the dialect of the reference, asked over HTTP as its clients ask it. */
+import { createFetchHandler } from 'orchplane/http';
+import { testCluster } from 'orchplane/testing';
+import { expect } from 'vitest';
+
+export const MERGE = 'application/merge-patch+json';
+export const STRATEGIC = 'application/strategic-merge-patch+json';
+export const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+export const METADATA = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';
+
+export function start(options: Parameters<typeof testCluster>[0] = {}) {
+  const cluster = testCluster({ dialect: 'kubernetes', ...options });
+  const handle = createFetchHandler(cluster);
+
+  /** A body that is a text is sent as it stands. Bodies are JSON, and patches merge patches, unless headers say otherwise. */
+  const ask = (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) => {
+    if (body === undefined) return handle(new Request(`http://cluster${path}`, { method, headers }));
+    const type = method === 'PATCH' ? MERGE : 'application/json';
+    return handle(
+      new Request(`http://cluster${path}`, {
+        method,
+        headers: { 'content-type': type, ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    );
+  };
+
+  /** The answer, read; what is no JSON comes as text. */
+  const call = async (...request: Parameters<typeof ask>) => {
+    const answer = await ask(...request);
+    const text = await answer.text();
+    const body = text.startsWith('{') ? JSON.parse(text) : text;
+    return { status: answer.status, body, warning: answer.headers.get('warning') };
+  };
+
+  /** The fields that a refused write is refused for. */
+  const refusedFields = async (method: string, path: string, body: object): Promise<string[]> => {
+    const answer = await call(method, path, body);
+    expect(answer.status).toBe(422);
+    return answer.body.details.causes.map(({ field }: { field: string }) => field);
+  };
+
+  /** What is there, as a table. */
+  const rows = async (path: string) => {
+    const { body: table } = await call('GET', path, undefined, { accept: TABLE });
+    return { columns: table.columnDefinitions, cells: table.rows.map(({ cells }: { cells: unknown }) => cells) };
+  };
+
+  return { cluster, ask, call, refusedFields, rows };
+}
