@@ -9,9 +9,9 @@ import { labelValueProblems, qualifiedNameProblems } from '../../meta/names.js';
 import type { DraftObject } from '../../meta/object.js';
 import { own } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
+import { sortedRecord } from '../../util/order.js';
 import type { AdmissionPlugin, ClusterView } from '../types.js';
 import { type AnyRequest, isFor, kindsOf } from './match.js';
-import { sortedMap } from './sorted-map.js';
 
 export interface PodNodeSelectorOptions {
   /** For namespaces without the annotation: `disk=ssd,zone=a`. */
@@ -36,7 +36,7 @@ export function podNodeSelectorWith(options: PodNodeSelectorOptions = {}): Admis
       const spec = specOf(request);
       if (spec === undefined) return;
       const merged = { ...agreeing(request, view, options), ...spec.nodeSelector };
-      if (Object.keys(merged).length > 0) spec.nodeSelector = sortedMap(merged);
+      if (Object.keys(merged).length > 0) spec.nodeSelector = sortedRecord(Object.entries(merged));
       checkBounds(request, options);
     },
     validate(request, view) {

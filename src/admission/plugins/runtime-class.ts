@@ -12,11 +12,11 @@ import { quote } from '../../meta/go-text.js';
 import { pathSegmentProblems } from '../../meta/names.js';
 import type { DraftObject } from '../../meta/object.js';
 import { copyJson, own } from '../../util/json.js';
+import { sortedRecord } from '../../util/order.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { type AnyRequest, isFor, kindsOf } from './match.js';
 import { readAmounts } from './pod-amounts.js';
 import { refuse } from './refuse.js';
-import { sortedMap } from './sorted-map.js';
 
 export const runtimeClass: AdmissionPlugin = Object.freeze({
   name: 'RuntimeClass',
@@ -88,7 +88,7 @@ function setScheduling(
       `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${wanted}; pod.spec.nodeSelector[${key}] = ${given}`,
     );
   }
-  spec.nodeSelector = sortedMap({ ...spec.nodeSelector, ...nodeSelector });
+  spec.nodeSelector = sortedRecord(Object.entries({ ...spec.nodeSelector, ...nodeSelector }));
   spec.tolerations = mergeTolerations(spec.tolerations ?? [], copyJson(tolerations));
 }
 

@@ -6,6 +6,7 @@ import { serviceGroup } from '../../../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { always } from '../../../../schema/hints.js';
 import type { Input, Output } from '../../../../schema/type.js';
+import { sortedRecord } from '../../../../util/order.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind, PowerContext, SubresourceStrategy, WriteContext } from '../../../kind.js';
 import { keepLive } from '../../../shared/strategies.js';
@@ -87,7 +88,7 @@ function nameRequester(draft: DraftObject, live: ApiObject | undefined, { user }
 
 function sortedExtra(extra: Readonly<Record<string, readonly string[]>>): Record<string, string[]> {
   const entries = Object.entries(extra).map(([key, values]): [string, string[]] => [key, [...values]]);
-  return Object.fromEntries(entries.sort(([left], [right]) => (left < right ? -1 : 1)));
+  return sortedRecord(entries);
 }
 
 function subresource(

@@ -9,7 +9,7 @@ import { pathSegmentProblems } from '../../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import type { Status } from '../../../../meta/status.js';
 import type { Input, Output } from '../../../../schema/type.js';
-import { setOwn } from '../../../../util/json.js';
+import { sortedRecord } from '../../../../util/order.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind, PowerContext } from '../../../kind.js';
 import { failedPrecondition, storageConflict } from '../../../shared/storage-conflict.js';
@@ -100,10 +100,7 @@ function annotate(draft: DraftObject, more: Readonly<Record<string, string>>): v
 
 /** Sorted by key, as such maps are shown. */
 function merged(present: Texts = {}, more: Texts): Record<string, string> {
-  const all: Record<string, string> = {};
-  const entries = [...Object.entries(present), ...Object.entries(more)];
-  for (const [key, value] of entries.sort(([left], [right]) => (left < right ? -1 : 1))) setOwn(all, key, value);
-  return all;
+  return sortedRecord([...Object.entries(present), ...Object.entries(more)]);
 }
 
 type Texts = Readonly<Record<string, string>>;

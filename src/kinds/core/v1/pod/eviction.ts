@@ -11,6 +11,7 @@ import { hint, int64, namedString, optional, pointer } from '../../../../schema/
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
 import { setOwn } from '../../../../util/json.js';
 import { chain, type MaybePromise } from '../../../../util/maybe-promise.js';
+import { sortedRecord } from '../../../../util/order.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind, PowerContext } from '../../../kind.js';
 import type { PodDisruptionBudget } from '../../../policy/v1/pod-disruption-budget.js';
@@ -146,9 +147,7 @@ function spend(
     if (spent.disruptionsAllowed === 0) noteExhausted(spent, context.now);
     const disrupted = { ...spent.disruptedPods };
     setOwn(disrupted, pod.metadata.name ?? '', context.now);
-    spent.disruptedPods = Object.fromEntries(
-      Object.entries(disrupted).sort(([left], [right]) => (left < right ? -1 : 1)),
-    );
+    spent.disruptedPods = sortedRecord(Object.entries(disrupted));
   });
 }
 
