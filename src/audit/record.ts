@@ -9,6 +9,7 @@ import { formatDuration } from '../meta/duration.js';
 import { formatMicroTime } from '../meta/time.js';
 import type { AuditNotes, User } from '../protocol/request.js';
 import { copyJson, deepFreeze, isRecord, setOwn } from '../util/json.js';
+import { messageOf } from '../util/message-of.js';
 import {
   type AuditEvent,
   type AuditLevel,
@@ -168,7 +169,7 @@ export class RequestRecord implements AuditRecord {
 
   panic(error: unknown): void {
     if (this.#ended) return;
-    const message = `APIServer panic'd: ${error instanceof Error ? error.message : String(error)}`;
+    const message = `APIServer panic'd: ${messageOf(error)}`;
     this.#status = { metadata: {}, status: 'Failure', message, reason: 'InternalError', code: 500 };
     this.#finish('Panic');
   }

@@ -14,6 +14,7 @@ import type { ApiObject, DraftObject } from '../meta/object.js';
 import { StorageError } from '../storage/types.js';
 import { copyJson } from '../util/json.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
+import { messageOf } from '../util/message-of.js';
 import { authorizeCreation } from './authorize.js';
 import { deleteObject, vanish } from './deletion.js';
 import { mayRace, type WriteJob } from './job.js';
@@ -333,7 +334,7 @@ function checkRevisionSyntax(draft: DraftObject): number {
   try {
     return parseRevision(draft.metadata.resourceVersion);
   } catch (error) {
-    throw errors.plain(error instanceof Error ? error.message : String(error));
+    throw errors.plain(messageOf(error));
   }
 }
 

@@ -5,6 +5,7 @@ import { Node } from '../../kinds/core/v1/node/node.js';
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import { Service } from '../../kinds/core/v1/service/service.js';
 import { EndpointSlice } from '../../kinds/discovery/v1/endpoint-slice.js';
+import { messageOf } from '../../util/message-of.js';
 import { manager, triggerTimeAnnotation } from '../endpoints/names.js';
 import { isSelecting, podServices } from '../endpoints/pod-services.js';
 import { TriggerTimes } from '../endpoints/trigger-times.js';
@@ -91,7 +92,7 @@ export function endpointSlices({ maxEndpointsPerSlice = 100 }: EndpointSlicesOpt
               annotated: (plan) => annotated(plan, trigger),
             });
           } catch (error) {
-            refused([...problems, error instanceof Error ? error.message : String(error)]);
+            refused([...problems, messageOf(error)]);
             throw error;
           }
           if (problems.length > 0) throw new Error(refused(problems));

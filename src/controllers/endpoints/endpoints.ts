@@ -10,6 +10,7 @@ import { StatusError } from '../../meta/errors.js';
 import type { Labels } from '../../meta/labels.js';
 import type { ApiObject, DeepReadonly } from '../../meta/object.js';
 import { deepEqual } from '../../util/json.js';
+import { messageOf } from '../../util/message-of.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
 import { isNamespaceTerminating } from '../runtime/refusals.js';
 import { keyOf, splitKey } from '../runtime/shared-informer.js';
@@ -182,7 +183,7 @@ async function write(
     await (current === undefined ? api.create(object) : api.update(object));
   } catch (error) {
     if (current === undefined && isNamespaceTerminating(error)) return;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     if (current === undefined) {
       const text = `Failed to create endpoint for service ${namespace}/${name}: ${message}`;
       events.record(neverMade(name), 'Warning', 'FailedToCreateEndpoint', text);

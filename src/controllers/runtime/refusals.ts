@@ -8,8 +8,3 @@ export function isNamespaceTerminating(error: unknown): boolean {
   if (!StatusError.is(error, 'Forbidden')) return false;
   return error.status.details?.causes?.some(({ reason }) => reason === 'NamespaceTerminating') === true;
 }
-
-/** What a failure says, for events and conditions. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
