@@ -9,12 +9,12 @@ import { IPAddress } from '../../kinds/networking/v1/ip-address.js';
 import { ServiceCIDR } from '../../kinds/networking/v1/service-cidr.js';
 import { DEFAULT_SERVICE_CIDR } from '../../kinds/shared/service-cidr.js';
 import { DEFAULT_SERVICE, SERVER_MANAGER } from '../../meta/dialect.js';
-import { StatusError } from '../../meta/errors.js';
 import { parseIpSloppy, printIp } from '../../meta/ip.js';
 import { timeToMs } from '../../meta/time.js';
 import { deepEqual } from '../../util/json.js';
 import { isHeadless, type StoredService } from '../endpoints/pod-services.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
+import { ignoringAbsence, ignoringPresence } from '../runtime/refusals.js';
 import { keyOf } from '../runtime/shared-informer.js';
 import { addressLabels, isAllocated, rangesAround } from './ranges.js';
 
@@ -164,26 +164,10 @@ async function create({ dialect }: ControllerContext, client: Client, { name, se
 }
 
 async function recreate(context: ControllerContext, client: Client, held: Held): Promise<void> {
-  try {
-    await client.api(IPAddress).delete(held.name);
-  } catch (error) {
-    if (!StatusError.is(error, 'NotFound')) throw error;
-  }
+  await ignoringAbsence(client.api(IPAddress).delete(held.name));
   await create(context, client, held);
 }
 
 async function remove(client: Client, { metadata: { name, uid } }: StoredAddress): Promise<void> {
-  try {
-    await client.api(IPAddress).delete(name, { preconditions: { uid } });
-  } catch (error) {
-    if (!StatusError.is(error, 'NotFound')) throw error;
-  }
-}
-
-async function ignoringPresence(write: Promise<unknown>): Promise<void> {
-  try {
-    await write;
-  } catch (error) {
-    if (!StatusError.is(error, 'AlreadyExists')) throw error;
-  }
+  await ignoringAbsence(client.api(IPAddress).delete(name, { preconditions: { uid } }));
 }
