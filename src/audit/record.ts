@@ -8,17 +8,10 @@ import { type Dialect, serviceGroup } from '../meta/dialect.js';
 import { formatDuration } from '../meta/duration.js';
 import { formatMicroTime } from '../meta/time.js';
 import type { AuditNotes, User } from '../protocol/request.js';
+import { shownUser } from '../protocol/user-info.js';
 import { copyJson, deepFreeze, isRecord, setOwn } from '../util/json.js';
 import { messageOf } from '../util/message-of.js';
-import {
-  type AuditEvent,
-  type AuditLevel,
-  type AuditObjectReference,
-  type AuditStage,
-  type AuditStatus,
-  type AuditUser,
-  auditUser,
-} from './event.js';
+import type { AuditEvent, AuditLevel, AuditObjectReference, AuditStage, AuditStatus, AuditUser } from './event.js';
 import { keptObject } from './kept-object.js';
 import type { AuditConfig } from './policy.js';
 
@@ -135,7 +128,7 @@ export class RequestRecord implements AuditRecord {
   }
 
   impersonated(user: User): void {
-    this.#impersonated = auditUser(user);
+    this.#impersonated = shownUser(user);
   }
 
   sent(object: unknown): void {
@@ -259,7 +252,7 @@ function headOf(
   return deepFreeze({
     apiVersion: `${setting.dialect.group(serviceGroup('audit'))}/v1`,
     requestURI: requestURI(),
-    user: user === undefined ? {} : auditUser(user),
+    user: user === undefined ? {} : shownUser(user),
     sourceIPs: [...(sourceIPs?.() ?? [])],
     userAgent: shortened(userAgent),
     received: formatMicroTime(ms),
