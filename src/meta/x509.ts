@@ -6,6 +6,8 @@
  * Written by hand because the libraries for it are dear to load: in Node, @peculiar/x509 takes about 140 ms to import and
  * asn1js alone, which knows no certificates yet, about 27 ms.
  */
+
+import { sameItems } from '../util/same-items.js';
 import { DerError, DerReader, hex, isNegative, TAG } from './der.js';
 
 export interface CertificateFacts {
@@ -51,7 +53,7 @@ function readWhole(der: Uint8Array): { facts: CertificateFacts; subject: readonl
     const version = body.has(TAG.context0) ? readVersion(body.element(TAG.context0)) : 0;
     if (isNegative(body.integer())) throw new DerError();
     const algorithm = body.sequence();
-    if (!sameBytes(algorithm.bytes, outer.sequence().bytes)) throw new DerError();
+    if (!sameItems(algorithm.bytes, outer.sequence().bytes)) throw new DerError();
     readAlgorithm(algorithm);
     readTextName(body.sequence());
     readValidity(body.sequence());
@@ -155,10 +157,6 @@ function orUndefined<Facts>(read: () => Facts): Facts | undefined {
 
 function isPositive(integer: Uint8Array): boolean {
   return !isNegative(integer) && integer.some((byte) => byte !== 0);
-}
-
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, index) => byte === b[index]);
 }
 
 /** 0, 1 or 2: version 1, 2 or 3. */
@@ -285,7 +283,7 @@ function isPublicKey(type: string, parameters: DerReader, key: Uint8Array): bool
   switch (type) {
     case OID.rsa: {
       const numbers = new DerReader(key).sequence();
-      const isNull = sameBytes(parameters.bytes, Uint8Array.of(5, 0));
+      const isNull = sameItems(parameters.bytes, Uint8Array.of(5, 0));
       return isNull && isPositive(numbers.integer()) && numbers.smallInteger() > 0;
     }
     case OID.ecdsa: {
