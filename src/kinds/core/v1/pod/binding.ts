@@ -7,7 +7,7 @@ import { notSupported, printFieldError, required } from '../../../../meta/field-
 import { quote } from '../../../../meta/go-text.js';
 import { pathSegmentProblems } from '../../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
-import type { Status } from '../../../../meta/status.js';
+import { type Status, SUCCESS } from '../../../../meta/status.js';
 import type { Input, Output } from '../../../../schema/type.js';
 import { sortedRecord } from '../../../../util/order.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
@@ -32,9 +32,6 @@ export const Binding: Kind<Binding, BindingInput, 'Namespaced', never> = defineB
 
 const PODS = { group: '', resource: 'pods' };
 const BINDING = { group: '', resource: 'pods/binding' };
-
-/** What a client is told when something was done. */
-export const SUCCESS: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 
 /** Does what the binding asks for. */
 export function bindPod(body: DraftObject, context: PowerContext): Status {
