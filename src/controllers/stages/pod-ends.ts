@@ -5,7 +5,7 @@
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import type { ContainerStatusInput, PodStatusInput } from '../../kinds/core/v1/pod/status.js';
 import { refuseUnknownOptions } from '../../util/options.js';
-import { podCondition, type StoredPod } from '../workloads/pod-state.js';
+import { podCondition, restartsOf, type StoredPod } from '../workloads/pod-state.js';
 import {
   containerIdOf,
   containerStatus,
@@ -270,10 +270,6 @@ function isRunning(pod: StoredPod): boolean {
 
 function isBackingOff({ status }: StoredPod): boolean {
   return (status.containerStatuses ?? []).some(({ state }) => state.waiting?.reason === 'CrashLoopBackOff');
-}
-
-function restartsOf({ status }: StoredPod): number {
-  return Math.max(0, ...(status.containerStatuses ?? []).map(({ restartCount }) => restartCount));
 }
 
 function backOffMs(restarts: number): number {
