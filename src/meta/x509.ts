@@ -7,8 +7,9 @@
  * asn1js alone, which knows no certificates yet, about 27 ms.
  */
 
+import { toHex } from '../util/hex.js';
 import { sameItems } from '../util/same-items.js';
-import { DerError, DerReader, hex, isNegative, TAG } from './der.js';
+import { DerError, DerReader, isNegative, TAG } from './der.js';
 
 export interface CertificateFacts {
   /** The CA bit of basicConstraints; false without that extension. */
@@ -306,8 +307,8 @@ function isPublicKey(type: string, parameters: DerReader, key: Uint8Array): bool
 function isPoint(key: Uint8Array, { size, prime, b }: Curve): boolean {
   // 4 announces both coordinates; the compressed forms are not taken.
   if (key[0] !== 4 || key.length !== 1 + 2 * size) return false;
-  const x = BigInt(`0x${hex(key.subarray(1, 1 + size))}`);
-  const y = BigInt(`0x${hex(key.subarray(1 + size))}`);
+  const x = BigInt(`0x${toHex(key.subarray(1, 1 + size))}`);
+  const y = BigInt(`0x${toHex(key.subarray(1 + size))}`);
   return x < prime && y < prime && (x ** 3n - 3n * x + b - y * y) % prime === 0n;
 }
 
