@@ -153,3 +153,13 @@ export class DerReader {
 export function isNegative(integer: Uint8Array): boolean {
   return (integer[0] ?? 0) >= 0x80;
 }
+
+/** What was read, or undefined where the bytes are something else. */
+export function orUndefined<Read>(read: () => Read): Read | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof DerError) return undefined;
+    throw error;
+  }
+}

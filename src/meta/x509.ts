@@ -9,7 +9,7 @@
 
 import { toHex } from '../util/hex.js';
 import { sameItems } from '../util/same-items.js';
-import { DerError, DerReader, isNegative, TAG } from './der.js';
+import { DerError, DerReader, isNegative, orUndefined, TAG } from './der.js';
 
 export interface CertificateFacts {
   /** The CA bit of basicConstraints; false without that extension. */
@@ -146,15 +146,6 @@ const CURVES: ReadonlyMap<string, Curve> = new Map([
     },
   ],
 ]);
-
-function orUndefined<Facts>(read: () => Facts): Facts | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof DerError) return undefined;
-    throw error;
-  }
-}
 
 function isPositive(integer: Uint8Array): boolean {
   return !isNegative(integer) && integer.some((byte) => byte !== 0);

@@ -2,7 +2,7 @@
  * Whether a certificate and a private key belong together, as far as writers of TLS secrets are told. It compares what
  * stands in both; a key that does not carry its public half is believed.
  */
-import { DerError, DerReader, TAG } from '../../../meta/der.js';
+import { DerReader, orUndefined, TAG } from '../../../meta/der.js';
 import { type PemBlock, pemBlocks } from '../../../meta/pem.js';
 import { readCertificate } from '../../../meta/x509.js';
 import { toHex } from '../../../util/hex.js';
@@ -83,16 +83,9 @@ function publicKey(der: Uint8Array): Key {
 
 /** In one of the three forms that keys are written in, tried in turn. */
 function readPrivateKey(der: Uint8Array): Key | undefined {
-  return attempt(() => readRsaKey(der)) ?? attempt(() => readWrappedKey(der)) ?? attempt(() => readCurveKey(der));
-}
-
-function attempt(read: () => Key): Key | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof DerError) return undefined;
-    throw error;
-  }
+  return (
+    orUndefined(() => readRsaKey(der)) ?? orUndefined(() => readWrappedKey(der)) ?? orUndefined(() => readCurveKey(der))
+  );
 }
 
 /** Version, modulus, two exponents, two primes and three numbers made of them. */
