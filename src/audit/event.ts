@@ -1,7 +1,6 @@
 /**
  * Audit events as the reference server writes them, and the line that one is in a log. spec: Events
  */
-import type { User } from '../protocol/request.js';
 import { escapeForPages, printJson } from '../util/json.js';
 
 /** How much is written down, from nothing to everything. */
@@ -73,19 +72,4 @@ export interface AuditEvent {
  */
 export function auditLine(event: AuditEvent): string {
   return `${escapeForPages(printJson(event))}\n`;
-}
-
-/** Whoever asks, in the words of events. */
-export function auditUser({ user, uid, groups, extra }: User): AuditUser {
-  return {
-    ...(user === '' ? {} : { username: user }),
-    ...(uid ? { uid } : {}),
-    ...(groups === undefined || groups.length === 0 ? {} : { groups: [...groups] }),
-    ...(extra === undefined || Object.keys(extra).length === 0 ? {} : { extra: sortedCopy(extra) }),
-  };
-}
-
-function sortedCopy(extra: NonNullable<User['extra']>): Record<string, readonly string[]> {
-  const names = Object.keys(extra).sort();
-  return Object.fromEntries(names.map((name) => [name, [...(extra[name] ?? [])]]));
 }

@@ -8,16 +8,10 @@ import { type Dialect, serviceGroup } from '../meta/dialect.js';
 import { formatDuration } from '../meta/duration.js';
 import { formatMicroTime } from '../meta/time.js';
 import type { AuditNotes, User } from '../protocol/request.js';
+import { shownUser } from '../protocol/user-info.js';
 import { copyJson, deepFreeze, isRecord, setOwn } from '../util/json.js';
-import {
-  type AuditEvent,
-  type AuditLevel,
-  type AuditObjectReference,
-  type AuditStage,
-  type AuditStatus,
-  type AuditUser,
-  auditUser,
-} from './event.js';
+import { messageOf } from '../util/message-of.js';
+import type { AuditEvent, AuditLevel, AuditObjectReference, AuditStage, AuditStatus, AuditUser } from './event.js';
 import { keptObject } from './kept-object.js';
 import type { AuditConfig } from './policy.js';
 
@@ -134,7 +128,7 @@ export class RequestRecord implements AuditRecord {
   }
 
   impersonated(user: User): void {
-    this.#impersonated = auditUser(user);
+    this.#impersonated = shownUser(user);
   }
 
   sent(object: unknown): void {
@@ -168,7 +162,7 @@ export class RequestRecord implements AuditRecord {
 
   panic(error: unknown): void {
     if (this.#ended) return;
-    const message = `APIServer panic'd: ${error instanceof Error ? error.message : String(error)}`;
+    const message = `APIServer panic'd: ${messageOf(error)}`;
     this.#status = { metadata: {}, status: 'Failure', message, reason: 'InternalError', code: 500 };
     this.#finish('Panic');
   }
@@ -258,7 +252,7 @@ function headOf(
   return deepFreeze({
     apiVersion: `${setting.dialect.group(serviceGroup('audit'))}/v1`,
     requestURI: requestURI(),
-    user: user === undefined ? {} : auditUser(user),
+    user: user === undefined ? {} : shownUser(user),
     sourceIPs: [...(sourceIPs?.() ?? [])],
     userAgent: shortened(userAgent),
     received: formatMicroTime(ms),

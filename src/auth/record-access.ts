@@ -3,10 +3,12 @@
  * What somebody needs to be allowed, found out by watching: run a test, then ask for the smallest roles that would have
  * sufficed, or what given roles would have refused.
  */
+
 import type { AccessAttributes, AccessDecision, AccessRule } from '../kinds/access.js';
 import { missingRules } from '../kinds/rbac/coverage.js';
 import { type Dialect, serviceGroup } from '../meta/dialect.js';
 import type { User } from '../protocol/request.js';
+import { byKey } from '../util/order.js';
 import { smallestRules } from './smallest-rules.js';
 
 /** A cluster is one. */
@@ -111,7 +113,7 @@ export function recordAccess(cluster: AccessSource, options: RecordAccessOptions
       byNamespace.set(namespace, [...(byNamespace.get(namespace) ?? []), attributes]);
     }
     return [...byNamespace]
-      .sort(([left], [right]) => (left < right ? -1 : 1))
+      .sort(byKey)
       .map(([namespace, wanted]) => role(name, wanted, namespace === '' ? undefined : namespace));
   };
   return Object.freeze({

@@ -4,6 +4,7 @@
 import { JsonSyntaxError, parseJson } from '../meta/parse-json.js';
 import type { RequestBody } from '../protocol/body.js';
 import { BodyError, SUMMARY_LENGTH } from '../protocol/body.js';
+import { toHex } from '../util/hex.js';
 import type { ParsedBody } from '../util/json.js';
 import type { Codec } from './codec.js';
 import { encodeCached, encodeDocument, indentJson } from './json-encoder.js';
@@ -67,10 +68,6 @@ function isInside(bytes: Uint8Array, end: number): boolean {
     return needed !== length;
   }
   return true;
-}
-
-function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 function parseBody(text: string): ParsedBody {

@@ -2,6 +2,7 @@
  * A tree of YAML nodes → a value with keys of any type, in which aliases and merges are written out. Turning that into
  * JSON is another step, in `yaml.ts`: the reference server does so too, and the two fail with different words.
  */
+import { byKey } from '../util/order.js';
 import { YamlFault } from './yaml-characters.js';
 import type { YamlNode } from './yaml-grammar.js';
 import type { YamlScalar } from './yaml-scalar.js';
@@ -132,7 +133,7 @@ export function goValue(value: YamlValue): string {
   if (isYamlScalar(value)) return goScalar(value);
   if (!(value instanceof Map)) return `[]interface {}{${value.map(goMember).join(', ')}}`;
   const entries = Array.from(value.values(), (entry) => [goMember(entry.key), goMember(entry.value)] as const);
-  entries.sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0));
+  entries.sort(byKey);
   return `map[interface {}]interface {}{${entries.map(([key, item]) => `${key}:${item}`).join(', ')}}`;
 }
 

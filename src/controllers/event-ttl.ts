@@ -4,9 +4,9 @@
  */
 import { CoreEvent } from '../kinds/core/v1/event.js';
 import type { ObjectOf } from '../kinds/kind.js';
-import { StatusError } from '../meta/errors.js';
 import { timeToMs } from '../meta/time.js';
 import type { Controller } from './runtime/controller.js';
+import { ignoringAbsence } from './runtime/refusals.js';
 import { splitKey } from './runtime/shared-informer.js';
 
 export interface EventTtlOptions {
@@ -39,11 +39,9 @@ export function eventTtl({ ttlMs = HOUR_MS }: EventTtlOptions = {}): Controller 
         if (leftMs > 0) return { requeueAfterMs: leftMs };
         const { name, namespace } = splitKey(key);
         const { uid, resourceVersion } = event.metadata;
-        try {
-          await client.api(CoreEvent, namespace).delete(name, { preconditions: { uid, resourceVersion } });
-        } catch (error) {
-          if (!StatusError.is(error, 'NotFound')) throw error;
-        }
+        await ignoringAbsence(
+          client.api(CoreEvent, namespace).delete(name, { preconditions: { uid, resourceVersion } }),
+        );
         return undefined;
       });
 

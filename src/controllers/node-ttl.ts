@@ -4,8 +4,8 @@
  */
 import { mergePatch } from '../client/patches.js';
 import { Node } from '../kinds/core/v1/node/node.js';
-import { StatusError } from '../meta/errors.js';
 import type { Controller } from './runtime/controller.js';
+import { ignoringAbsence } from './runtime/refusals.js';
 
 /** By number of nodes. The steps overlap, so that a node that comes and goes does not change all the others. */
 const STEPS = [
@@ -37,12 +37,8 @@ export function nodeTtl(): Controller {
         const seconds = STEPS[step]?.seconds ?? 0;
         const node = nodes.get(name);
         if (node === undefined || Number(node.metadata.annotations?.[annotation] ?? Number.NaN) === seconds) return;
-        try {
-          const annotations = { [annotation]: String(seconds) };
-          await context.client.api(Node).patch(name, mergePatch({ metadata: { annotations } }));
-        } catch (error) {
-          if (!StatusError.is(error, 'NotFound')) throw error;
-        }
+        const annotations = { [annotation]: String(seconds) };
+        await ignoringAbsence(context.client.api(Node).patch(name, mergePatch({ metadata: { annotations } })));
       });
 
       nodes.onKey((name, { type }) => {

@@ -8,6 +8,7 @@ import { Pod } from '../kinds/core/v1/pod/pod.js';
 import { StatusError } from '../meta/errors.js';
 import { timeToMs } from '../meta/time.js';
 import { refuseUnknownOptions } from '../util/options.js';
+import { compareText } from '../util/order.js';
 import type { Controller, ControllerContext } from './runtime/controller.js';
 import { keyOf, type Lookup, type SharedInformer } from './runtime/shared-informer.js';
 import type { Again, WorkQueue } from './runtime/work-queue.js';
@@ -136,8 +137,8 @@ class PodCollector {
     const sorted = [...all].sort(
       (left, right) =>
         wasEvicted(right) - wasEvicted(left) ||
-        compare(left.metadata.creationTimestamp, right.metadata.creationTimestamp) ||
-        compare(left.metadata.name, right.metadata.name),
+        compareText(left.metadata.creationTimestamp, right.metadata.creationTimestamp) ||
+        compareText(left.metadata.name, right.metadata.name),
     );
     for (const pod of sorted.slice(0, excess)) await this.#collect(pod);
   }
@@ -186,8 +187,4 @@ class PodCollector {
     const key = this.#context.dialect.subkey('node', 'out-of-service');
     return node.spec.taints?.some((taint) => taint.key === key) ?? false;
   }
-}
-
-function compare(left: string, right: string): number {
-  return left < right ? -1 : left > right ? 1 : 0;
 }

@@ -13,6 +13,7 @@ import { invariant } from '../util/invariant.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import { PLACEHOLDER_CERTIFICATE } from './root-certificate-text.js';
 import type { Controller, ControllerContext } from './runtime/controller.js';
+import { ignoringAbsence } from './runtime/refusals.js';
 import { keyOf } from './runtime/shared-informer.js';
 
 export interface ServiceAccountTokensOptions {
@@ -165,9 +166,5 @@ async function dropReference(key: string, { client }: ControllerContext): Promis
   const kept = secrets.filter((reference) => reference.name !== secret);
   if (account === undefined || kept.length === secrets.length) return;
   if ((await client.api(Secret, namespace).find(secret)) !== undefined) return;
-  try {
-    await api.update({ ...account, secrets: kept });
-  } catch (error) {
-    if (!StatusError.is(error, 'NotFound')) throw error;
-  }
+  await ignoringAbsence(api.update({ ...account, secrets: kept }));
 }

@@ -2,9 +2,9 @@
  * Finished Jobs that say how long they are of use go when that time is over, and their pods before them.
  */
 import { Job } from '../kinds/batch/v1/job/job.js';
-import { StatusError } from '../meta/errors.js';
 import { timeToMs } from '../meta/time.js';
 import type { Controller } from './runtime/controller.js';
+import { ignoringAbsence } from './runtime/refusals.js';
 import { splitKey } from './runtime/shared-informer.js';
 import { endOf, type StoredJob } from './workloads/job/picture.js';
 
@@ -29,12 +29,10 @@ export function ttlAfterFinished(): Controller {
         const job = await context.client.api(Job, namespace).find(name);
         const stillMs = job === undefined ? undefined : timeLeft(job, context.clock.now());
         if (job === undefined || stillMs === undefined || stillMs > 0) return { requeueAfterMs: stillMs };
-        try {
-          const preconditions = { uid: job.metadata.uid };
-          await context.client.api(Job, namespace).delete(name, { propagation: 'Foreground', preconditions });
-        } catch (error) {
-          if (!StatusError.is(error, 'NotFound')) throw error;
-        }
+        const preconditions = { uid: job.metadata.uid };
+        await ignoringAbsence(
+          context.client.api(Job, namespace).delete(name, { propagation: 'Foreground', preconditions }),
+        );
         return {};
       });
 

@@ -14,6 +14,7 @@ import type { Aggregation } from '../kinds/apiregistration/reach.js';
 import { StatusError } from '../meta/errors.js';
 import { quote } from '../meta/go-text.js';
 import { append } from '../util/append.js';
+import { unreachable } from '../util/invariant.js';
 import { chain, rescue } from '../util/maybe-promise.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import { actingUser, attributesOfRoute, requireAccess } from './access.js';
@@ -260,6 +261,8 @@ function serveRoute(
       return serveDiscovery(exchange, route);
     case 'resource':
       return serveResource(exchange, route, circumstances);
+    default:
+      return unreachable(route);
   }
 }
 

@@ -1,6 +1,7 @@
 /**
  * Warnings → values of the Warning header. spec: Warnings
  */
+import { toBytes } from './header-bytes.js';
 
 /** Beyond this many characters in all, every warning is cut to {@link CUT} characters. */
 const LIMIT = 4096;
@@ -30,10 +31,4 @@ export function warningHeaders(warnings: readonly string[]): string[] {
 
 function lengthOf(texts: readonly (readonly string[])[]): number {
   return texts.reduce((sum, text) => sum + text.length, 0);
-}
-
-/** A header carries bytes: each byte of the UTF-8 form as one character, which is how fetch hands bytes on. */
-function toBytes(text: string): string {
-  if (/^[\x20-\x7e]*$/.test(text)) return text;
-  return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('');
 }

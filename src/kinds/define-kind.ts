@@ -125,7 +125,6 @@ export function defineWith<
   );
 }
 
-/** Mistakes that would only show when the first object is made. */
 /** For who has no compiler to say so. */
 function checkNames(definition: unknown): void {
   const given = isRecord(definition) ? definition : {};
@@ -138,6 +137,7 @@ function checkNames(definition: unknown): void {
   }
 }
 
+/** Mistakes that would only show when the first object is made. */
 function checkBody(kind: string, body: unknown): void {
   if (!isRecord(body) || '_zod' in body) {
     throw new TypeError(`orchplane: ${kind}: body is a plain object of zod schemas by field, not a schema itself`);

@@ -25,11 +25,6 @@ export function parseVersion(version: string): ApiVersion | undefined {
   return { major, maturity: maturity === 'alpha' || maturity === 'beta' ? maturity : 'stable', minor };
 }
 
-/** The maturity that a name promises, or undefined when it is not of the usual form. */
-export function maturityOf(version: string): Maturity | undefined {
-  return parseVersion(version)?.maturity;
-}
-
 /**
  * For `sort`: the preferred version first. Stable before beta before alpha, high numbers before low ones, and names of
  * another form last, in alphabetical order.

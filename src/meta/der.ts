@@ -2,6 +2,7 @@
  * DER, the one spelling of ASN.1 that certificates are written in, read element by element and strictly: the shortest
  * lengths, integers and identifiers only, as the reference server's parser wants them. Knows nothing of certificates.
  */
+import { toHex } from '../util/hex.js';
 
 export const TAG = {
   boolean: 0x01,
@@ -126,7 +127,7 @@ export class DerReader {
       start = byte < 0x80;
     }
     if (bytes.length === 0 || !start) throw new DerError();
-    return hex(bytes);
+    return toHex(bytes);
   }
 
   #byte(): number {
@@ -153,6 +154,12 @@ export function isNegative(integer: Uint8Array): boolean {
   return (integer[0] ?? 0) >= 0x80;
 }
 
-export function hex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+/** What was read, or undefined where the bytes are something else. */
+export function orUndefined<Read>(read: () => Read): Read | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof DerError) return undefined;
+    throw error;
+  }
 }

@@ -31,11 +31,6 @@ export function parseFieldSelector(text: string): FieldSelector {
   return { terms: terms.filter((term) => term !== '').map((term) => parseTerm(term, text)) };
 }
 
-/** The canonical text; `==` is printed as `=`. */
-export function printFieldSelector(selector: FieldSelector): string {
-  return selector.terms.map(({ field, operator, value }) => field + operator + escapeFieldValue(value)).join(',');
-}
-
 /** True when all terms hold. `lookup` answers with the empty text for a field that is absent. */
 export function matchesFields(selector: FieldSelector, lookup: (field: string) => string): boolean {
   for (const { field, operator, value } of selector.terms) {
@@ -47,11 +42,6 @@ export function matchesFields(selector: FieldSelector, lookup: (field: string) =
 /** The value that the selector pins a field to, if it does: a list by name is a read of one key. */
 export function requiresExactMatch(selector: FieldSelector, field: string): string | undefined {
   return selector.terms.find((term) => term.operator === '=' && term.field === field)?.value;
-}
-
-/** A value as it must stand in the text of a selector. */
-export function escapeFieldValue(value: string): string {
-  return value.replace(/[\\,=]/g, '\\$&');
 }
 
 /** Splits at commas that no backslash precedes. */

@@ -95,18 +95,6 @@ export function cidrSize(cidr: Cidr): bigint {
   return 1n << BigInt(bitsOf(cidr.network.family) - cidr.prefix);
 }
 
-/** The address `index` steps after the first one; undefined outside the range. */
-export function nthAddress(cidr: Cidr, index: bigint): Ip | undefined {
-  if (index < 0n || index >= cidrSize(cidr)) return undefined;
-  const { family, value } = cidr.network;
-  return { family, value: value + index, mapped: false };
-}
-
-/** The place of an address in a range, the opposite of {@link nthAddress}; undefined outside the range. */
-export function indexOfAddress(cidr: Cidr, ip: Ip): bigint | undefined {
-  return contains(cidr, ip) ? ip.value - cidr.network.value : undefined;
-}
-
 /** True when both families are among those given. */
 export function isDualStack(families: Iterable<IpFamily>): boolean {
   return new Set(families).size === 2;

@@ -11,11 +11,11 @@ export function readSwitch(text: string): boolean {
 }
 
 /** Throws a StatusError (BadRequest). */
-export function readInteger(text: string, bits: 32 | 64 = 64): number {
+export function readInteger(text: string): number {
   const fault = (why: string) => errors.badRequest(`strconv.ParseInt: parsing ${quote(text)}: ${why}`);
   if (!/^[+-]?[0-9]+$/.test(text)) throw fault('invalid syntax');
   const integer = BigInt(text.replace(/^\+/, ''));
-  if (BigInt.asIntN(bits, integer) !== integer) throw fault('value out of range');
+  if (BigInt.asIntN(64, integer) !== integer) throw fault('value out of range');
   return Number(integer);
 }
 

@@ -55,6 +55,9 @@ export interface Status {
   readonly code?: number;
 }
 
+/** What a client is told when an action below an object was done. */
+export const SUCCESS: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
+
 /** A success Status. It carries no code; the HTTP code is 200. */
 export function successStatus(details: StatusDetails): Status {
   const metadata = Object.freeze({});

@@ -6,7 +6,10 @@
  * Written by hand because the libraries for it are dear to load: in Node, @peculiar/x509 takes about 140 ms to import and
  * asn1js alone, which knows no certificates yet, about 27 ms.
  */
-import { DerError, DerReader, hex, isNegative, TAG } from './der.js';
+
+import { toHex } from '../util/hex.js';
+import { sameItems } from '../util/same-items.js';
+import { DerError, DerReader, isNegative, orUndefined, TAG } from './der.js';
 
 export interface CertificateFacts {
   /** The CA bit of basicConstraints; false without that extension. */
@@ -51,7 +54,7 @@ function readWhole(der: Uint8Array): { facts: CertificateFacts; subject: readonl
     const version = body.has(TAG.context0) ? readVersion(body.element(TAG.context0)) : 0;
     if (isNegative(body.integer())) throw new DerError();
     const algorithm = body.sequence();
-    if (!sameBytes(algorithm.bytes, outer.sequence().bytes)) throw new DerError();
+    if (!sameItems(algorithm.bytes, outer.sequence().bytes)) throw new DerError();
     readAlgorithm(algorithm);
     readTextName(body.sequence());
     readValidity(body.sequence());
@@ -144,21 +147,8 @@ const CURVES: ReadonlyMap<string, Curve> = new Map([
   ],
 ]);
 
-function orUndefined<Facts>(read: () => Facts): Facts | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof DerError) return undefined;
-    throw error;
-  }
-}
-
 function isPositive(integer: Uint8Array): boolean {
   return !isNegative(integer) && integer.some((byte) => byte !== 0);
-}
-
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, index) => byte === b[index]);
 }
 
 /** 0, 1 or 2: version 1, 2 or 3. */
@@ -285,7 +275,7 @@ function isPublicKey(type: string, parameters: DerReader, key: Uint8Array): bool
   switch (type) {
     case OID.rsa: {
       const numbers = new DerReader(key).sequence();
-      const isNull = sameBytes(parameters.bytes, Uint8Array.of(5, 0));
+      const isNull = sameItems(parameters.bytes, Uint8Array.of(5, 0));
       return isNull && isPositive(numbers.integer()) && numbers.smallInteger() > 0;
     }
     case OID.ecdsa: {
@@ -308,8 +298,8 @@ function isPublicKey(type: string, parameters: DerReader, key: Uint8Array): bool
 function isPoint(key: Uint8Array, { size, prime, b }: Curve): boolean {
   // 4 announces both coordinates; the compressed forms are not taken.
   if (key[0] !== 4 || key.length !== 1 + 2 * size) return false;
-  const x = BigInt(`0x${hex(key.subarray(1, 1 + size))}`);
-  const y = BigInt(`0x${hex(key.subarray(1 + size))}`);
+  const x = BigInt(`0x${toHex(key.subarray(1, 1 + size))}`);
+  const y = BigInt(`0x${toHex(key.subarray(1 + size))}`);
   return x < prime && y < prime && (x ** 3n - 3n * x + b - y * y) % prime === 0n;
 }
 

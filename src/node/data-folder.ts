@@ -11,6 +11,7 @@ import { mkdir, open, readdir, readFile, rename } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Journal } from '../storage/journal/types.js';
 import { systemClock } from '../util/clock.js';
+import { messageOf } from '../util/message-of.js';
 import { UsageError } from './command-line.js';
 import { fileJournal } from './journal/file-journal.js';
 import { nodeFiles } from './journal/files.js';
@@ -49,7 +50,7 @@ const OWN = new Set([CREDENTIALS, `${CREDENTIALS}.tmp`, 'journal', 'kubeconfig']
 export async function openDataFolder(given: string, needs: DataFolderNeeds): Promise<DataFolder> {
   const path = resolve(given);
   await mkdir(path, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
-    throw new UsageError(`--data takes a folder: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`--data takes a folder: ${messageOf(error)}`);
   });
   const strange = (await readdir(path)).find((name) => !OWN.has(name) && !name.startsWith('.'));
   if (strange !== undefined) {
@@ -74,7 +75,7 @@ async function readCredentials(path: string): Promise<Partial<Credentials>> {
     return JSON.parse(await readFile(file, 'utf8')) as Partial<Credentials>;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {};
-    throw new UsageError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`${file} cannot be read: ${messageOf(error)}`);
   }
 }
 

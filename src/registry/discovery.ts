@@ -9,6 +9,7 @@ import { type Dialect, kubernetesDialect, serviceGroup } from '../meta/dialect.j
 import { apiVersionOf, type GroupVersion } from '../meta/gvk.js';
 import type { Verb } from '../protocol/request.js';
 import { encodeBase64 } from '../util/base64.js';
+import { byKey } from '../util/order.js';
 import { sha256 } from '../util/sha256.js';
 
 export interface VersionEntry {
@@ -238,7 +239,7 @@ function partsBelow(
     return [name, subresource, about] as const;
   });
   if (kind.custom !== undefined) return subresources;
-  return [...connections, ...subresources].sort(([left], [right]) => (left < right ? -1 : 1));
+  return [...connections, ...subresources].sort(byKey);
 }
 
 /** Tells clients whether two versions are stored as one. It is the same in both dialects. */

@@ -7,6 +7,7 @@ import { type ServedKind, serveKind } from '../kinds/served-kind.js';
 import type { Dialect } from '../meta/dialect.js';
 import type { GroupResource, GroupVersionKind, GroupVersionResource } from '../meta/gvk.js';
 import { qualifiedKind, qualifiedResource } from '../meta/gvk.js';
+import { sameItems } from '../util/same-items.js';
 import type { Availability } from './availability.js';
 
 export class Registry {
@@ -237,10 +238,6 @@ interface OwnedKinds {
   readonly versions: readonly Kind[];
   readonly stored: Kind;
   readonly served: readonly ServedKind[];
-}
-
-function sameItems(left: readonly Kind[], right: readonly Kind[]): boolean {
-  return left.length === right.length && left.every((kind, index) => kind === right[index]);
 }
 
 function byStorage(kinds: readonly ServedKind[]): ReadonlyMap<string, readonly ServedKind[]> {

@@ -6,6 +6,7 @@ import { Quantity } from '../meta/quantity.js';
 import { isUsualTime, parseMicroTime, parseTime, ZERO_TIME } from '../meta/time.js';
 import { canonicalBase64 } from '../util/base64.js';
 import { NumberText } from '../util/json.js';
+import { messageOf } from '../util/message-of.js';
 import type { ScalarNode } from './structural.js';
 
 /** The document cannot be an object of the kind. The message is the decoder's. */
@@ -111,7 +112,7 @@ function worded(parse: () => string): string {
 }
 
 function inWordsOf(error: unknown): DecodeError {
-  return new DecodeError(error instanceof Error ? error.message : String(error), { cause: error });
+  return new DecodeError(messageOf(error), { cause: error });
 }
 
 /** Something else stands where the type wants to stand. */

@@ -7,6 +7,7 @@ import { type FieldSet, sorted } from '../merge/apply/field-set.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { arrange } from '../schema/arrange.js';
 import type { Structural } from '../schema/structural.js';
+import { unreachable } from '../util/invariant.js';
 import { isRecord, type MutableRecord, setOwn } from '../util/json.js';
 import { seal } from './steps/seal.js';
 
@@ -42,6 +43,8 @@ function withOrderedMaps(node: Structural, value: unknown): unknown {
     case 'scalar':
     case 'any':
       return value;
+    default:
+      return unreachable(node);
   }
 }
 

@@ -2,6 +2,7 @@
  * What happened to one object, as far as the store remembers: the answers of `cluster.history`.
  */
 
+import { isKind } from '../kinds/is-kind.js';
 import type { Kind } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { isSubset } from '../merge/apply/field-set.js';
@@ -91,10 +92,6 @@ function addressOf(
   const served = gv === undefined ? undefined : place.registry.byKind({ ...gv, kind });
   if (served === undefined) throw unknownKind(apiVersion, kind);
   return { served, key: keyIn(place, served, metadata) };
-}
-
-function isKind(what: unknown): what is Kind {
-  return isRecord(what) && isRecord(what['names']) && typeof what['kind'] === 'string';
 }
 
 function keyIn(

@@ -6,6 +6,7 @@ import { quote } from '../meta/go-text.js';
 import { onAbort } from '../util/abort.js';
 import type { Undo } from '../util/clock.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
+import { messageOf } from '../util/message-of.js';
 import type { ServerContext } from './context.js';
 
 /** The number in a resource version, 0 for none. Throws an Error whose message is the reference server's. */
@@ -21,7 +22,7 @@ export function parseRevisionOption(text: string | undefined): number {
   try {
     return parseRevision(text);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new RangeError(`resourceVersion: Invalid value: ${quote(text ?? '')}: ${why}`);
   }
 }

@@ -4,6 +4,7 @@
 
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { AnySubresource, Connection, SubresourceStrategy } from '../kinds/subresource.js';
+import { invariant } from '../util/invariant.js';
 import { own } from '../util/json.js';
 
 export function subresourceOf(served: Pick<ServedKind, 'kind'>, name: string | undefined): AnySubresource | undefined {
@@ -19,10 +20,7 @@ export function connectionOf(served: Pick<ServedKind, 'kind'>, name: string | un
 /** The subresource as a part of the object itself; views and actions have handlers of their own. */
 export function partOf(served: ServedKind, name: string | undefined): SubresourceStrategy | undefined {
   const subresource = subresourceOf(served, name);
-  if (subresource === undefined || subresource.type === undefined) return subresource;
-  return unreachableView(subresource.type);
-}
-
-function unreachableView(type: 'view' | 'action'): never {
-  throw new Error(`orchplane: a ${type} is no part of its object (this is a bug)`);
+  if (subresource === undefined) return undefined;
+  invariant(subresource.type === undefined, 'neither a view nor an action is a part of its object');
+  return subresource;
 }

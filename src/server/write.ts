@@ -15,6 +15,7 @@ import type { ApiObject, DraftObject } from '../meta/object.js';
 import { StorageError } from '../storage/types.js';
 import { copyJson } from '../util/json.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
+import { messageOf } from '../util/message-of.js';
 import { authorizeCreation } from './authorize.js';
 import { deleteObject, vanish } from './deletion.js';
 import { mayRace, type WriteJob } from './job.js';
@@ -143,6 +144,12 @@ export interface UpdateJob {
   readonly through?: UpdateThrough;
 }
 
+/** An update that is under way. */
+interface Update {
+  readonly update: UpdateJob;
+  readonly job: WriteJob;
+}
+
 /** An update by way of another object that stands for a part of this one. */
 export interface UpdateThrough {
   readonly kind: ServedKind;
@@ -185,11 +192,7 @@ export function updateObject(update: UpdateJob, job: WriteJob): MaybePromise<Wri
 }
 
 /** Plugins see, and may change, what stands for the object. */
-function updateThrough(
-  through: UpdateThrough,
-  live: ApiObject,
-  about: { readonly update: UpdateJob; readonly job: WriteJob },
-): MaybePromise<Written> {
+function updateThrough(through: UpdateThrough, live: ApiObject, about: Update): MaybePromise<Written> {
   const { update, job } = about;
   const shown = update.draft(live);
   reconcileNamespace(shown.metadata, job);
@@ -212,11 +215,7 @@ function updateThrough(
   );
 }
 
-function replace(
-  draft: DraftObject,
-  live: ApiObject,
-  about: { readonly update: UpdateJob; readonly job: WriteJob },
-): MaybePromise<Written> {
+function replace(draft: DraftObject, live: ApiObject, about: Update): MaybePromise<Written> {
   const { job } = about;
   const { subresource } = about.update;
   const { strategy } = job.served.kind;
@@ -305,10 +304,7 @@ const MAX_ATTEMPTS = 100;
  * Another write came first, while a plugin was waited for or by its hand: start over with what is there now. A client
  * that pinned a version gets its conflict from that second look.
  */
-function retryLostRace(
-  write: () => MaybePromise<Written>,
-  about: { readonly update: UpdateJob; readonly job: WriteJob },
-): MaybePromise<Written> {
+function retryLostRace(write: () => MaybePromise<Written>, about: Update): MaybePromise<Written> {
   const { update, job } = about;
   const attempt = update.attempt ?? 1;
   const again = (error: unknown): MaybePromise<Written> => {
@@ -335,16 +331,12 @@ function checkRevisionSyntax(draft: DraftObject): number {
   try {
     return parseRevision(draft.metadata.resourceVersion);
   } catch (error) {
-    throw errors.plain(error instanceof Error ? error.message : String(error));
+    throw errors.plain(messageOf(error));
   }
 }
 
 /** Optimistic locking: the version the client read must still be the live one. */
-function checkRevision(
-  draft: DraftObject,
-  live: ApiObject,
-  about: { readonly update: UpdateJob; readonly job: WriteJob },
-): void {
+function checkRevision(draft: DraftObject, live: ApiObject, about: Update): void {
   const { served } = about.job;
   // Nearly always; the live one is well formed.
   if (draft.metadata.resourceVersion === live.metadata.resourceVersion) return;

@@ -4,6 +4,7 @@
  * The text is base64url of a small JSON document, in the reference server's form with one field more: `t`, the time
  * of the first page, by which a token grows old. Revision -1 means "whatever is there now, from this key on".
  */
+import { messageOf } from '../util/message-of.js';
 
 export interface ContinueToken {
   /** The revision all pages of the chain are read at, or -1. */
@@ -70,7 +71,7 @@ function readDocument(text: string, parseJson: (text: string) => unknown): Recor
   try {
     document = parseJson(json);
   } catch (error) {
-    throw new ContinueTokenError(`${INVALID}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new ContinueTokenError(`${INVALID}: ${messageOf(error)}`);
   }
   return typeof document === 'object' && document !== null ? (document as Record<string, unknown>) : {};
 }

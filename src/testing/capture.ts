@@ -4,13 +4,13 @@
 import type { Cluster } from '../cluster-contract.js';
 import { encodeJson, indentJson } from '../codec/json-encoder.js';
 import { writeYaml } from '../codec/yaml-write.js';
+import { isKind } from '../kinds/is-kind.js';
 import type { Kind } from '../kinds/kind.js';
 import { parseApiVersion } from '../meta/gvk.js';
 import type { ApiObject } from '../meta/object.js';
 import { DEFAULT_NAMESPACES } from '../server/seed.js';
 import type { ClusterState } from '../storage/state.js';
 import { uidFromText } from '../util/ids.js';
-import { isRecord } from '../util/json.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import { show } from './matchers/result.js';
 
@@ -90,10 +90,6 @@ function kindsOf({ kinds }: CaptureOptions): CaptureOptions['kinds'] {
   throw new TypeError(
     `orchplane: captureCluster: kinds is a list of kinds such as [ConfigMap] of orchplane/kinds, not ${shown}`,
   );
-}
-
-function isKind(value: unknown): value is Kind {
-  return isRecord(value) && isRecord(value['names']) && typeof value['kind'] === 'string';
 }
 
 function groupKindOf({ apiVersion, kind }: ApiObject): string {

@@ -16,6 +16,7 @@ import { managerOf } from '../server/manager-name.js';
 import type { Middleware } from '../server/middleware.js';
 import { isRecord } from '../util/json.js';
 import { chain, isPromise, type MaybePromise } from '../util/maybe-promise.js';
+import { messageOf } from '../util/message-of.js';
 import { isWrite, nameIn, type RequestMatch, requestMatcher, sourceOf, userOf } from './faults/match.js';
 import { type TraceOptions, traceOf } from './trace.js';
 
@@ -277,7 +278,7 @@ export function isNoOp({ verb, outcome, changed, dryRun, versionAfter }: LoggedR
 }
 
 function outcomeOf(error: unknown): RequestOutcome {
-  if (!StatusError.is(error)) return { code: 500, message: error instanceof Error ? error.message : String(error) };
+  if (!StatusError.is(error)) return { code: 500, message: messageOf(error) };
   const { code, reason, message } = error;
   return { code, ...(reason === undefined ? {} : { reason }), message };
 }

@@ -15,6 +15,7 @@ import { judgeConditions } from '../cel/match-conditions.js';
 import { VariableValues } from '../cel/variables.js';
 import { formBelow } from '../match/form.js';
 import { isNeverSeenByPolicies, matchResources } from '../match/index.js';
+import { namespaceOf } from '../match/namespace-of.js';
 import { Reinvocation } from '../match/reinvocation.js';
 import { type Shown, ShownObject } from '../match/shown-object.js';
 import type { Match } from '../match/types.js';
@@ -80,7 +81,7 @@ class Session {
     const { object } = this.#request;
     this.#reinvocation.begin(object);
     try {
-      const namespace = this.#namespace();
+      const namespace = namespaceOf(this.#request, this.#view);
       for (const invocation of invocations) await this.#runOne(invocation, namespace);
       // Even a change that changed nothing is reason enough to look again.
       if (this.#shown.isDirty) this.#reinvocation.changed();
@@ -114,16 +115,6 @@ class Session {
         this.#misconfigured(error, policy, binding);
       }
     }
-    return found;
-  }
-
-  /** A namespace is in none, though its requests name one: itself. */
-  #namespace(): ApiObject | undefined {
-    const { namespace, objectKind } = this.#request;
-    const { group, version, kind } = objectKind;
-    if (namespace === '' || (group === '' && version === 'v1' && kind === 'Namespace')) return undefined;
-    const found = this.#view.namespace(namespace);
-    if (found === undefined) throw errors.notFound({ group: '', resource: 'namespaces' }, namespace);
     return found;
   }
 

@@ -12,12 +12,12 @@ import type { Container } from '../../kinds/core/v1/pod-spec/container.js';
 import type { ResourceList } from '../../kinds/shared/resources.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { Quantity } from '../../meta/quantity.js';
+import { sortedRecord } from '../../util/order.js';
 import { asleepWithout } from '../asleep.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { type AnyRequest, isFor, kindsOf } from './match.js';
 import { type Amounts, podAmounts, readAmounts } from './pod-amounts.js';
 import { refuse } from './refuse.js';
-import { sortedMap } from './sorted-map.js';
 
 const RANGES = { group: '', resource: 'limitranges' };
 
@@ -76,7 +76,9 @@ function fillIn(pod: Pod, items: readonly LimitRangeItem[], { dialect }: Cluster
   ];
   if (note.length === 0) return;
   const text = `LimitRanger plugin set: ${note.join('; ')}`;
-  pod.metadata.annotations = sortedMap({ ...pod.metadata.annotations, [dialect.key('limit-ranger')]: text });
+  pod.metadata.annotations = sortedRecord(
+    Object.entries({ ...pod.metadata.annotations, [dialect.key('limit-ranger')]: text }),
+  );
 }
 
 /** What was set, in words. */
@@ -89,7 +91,7 @@ function fillInContainer(
     const given = container.resources[field] ?? {};
     const missing = Object.keys(defaults[field]).filter((name) => !Object.hasOwn(given, name));
     if (missing.length === 0) return [];
-    container.resources[field] = sortedMap({ ...defaults[field], ...given });
+    container.resources[field] = sortedRecord(Object.entries({ ...defaults[field], ...given }));
     const what = field === 'requests' ? 'request' : 'limit';
     return [`${missing.sort().join(', ')} ${what} for ${title} ${container.name}`];
   });

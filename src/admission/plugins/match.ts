@@ -2,6 +2,7 @@
  * Which requests a plugin looks at.
  */
 
+import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { AdmissionRequest } from '../types.js';
@@ -22,4 +23,10 @@ export function isResource({ kind }: ServedKind, group: string, resource: string
 /** For `looksAt`: objects of these resources, in whatever version. The groups are canonical. */
 export function kindsOf(...resources: readonly (readonly [group: string, resource: string])[]) {
   return (served: ServedKind): boolean => resources.some(([group, resource]) => isResource(served, group, resource));
+}
+
+/** The spec of a pod that is to be made; undefined for any other request. */
+export function newPodSpec(request: AnyRequest): PodSpec | undefined {
+  if (request.operation !== 'CREATE' || !isFor(request, '', 'pods')) return undefined;
+  return request.object?.['spec'] as PodSpec | undefined;
 }

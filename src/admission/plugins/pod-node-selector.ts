@@ -2,16 +2,15 @@
  * The nodes that the pods of a namespace may use, by an annotation of the namespace. A pod may narrow the choice further
  * but not contradict it.
  */
-import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
 import { errors, type StatusError } from '../../meta/errors.js';
 import { invalid, printFieldError } from '../../meta/field-error.js';
 import { labelValueProblems, qualifiedNameProblems } from '../../meta/names.js';
 import type { DraftObject } from '../../meta/object.js';
 import { own } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
+import { sortedRecord } from '../../util/order.js';
 import type { AdmissionPlugin, ClusterView } from '../types.js';
-import { type AnyRequest, isFor, kindsOf } from './match.js';
-import { sortedMap } from './sorted-map.js';
+import { type AnyRequest, kindsOf, newPodSpec } from './match.js';
 
 export interface PodNodeSelectorOptions {
   /** For namespaces without the annotation: `disk=ssd,zone=a`. */
@@ -33,14 +32,14 @@ export function podNodeSelectorWith(options: PodNodeSelectorOptions = {}): Admis
     looksAt: kindsOf(['', 'pods']),
     isBuiltIn: true,
     mutate(request, view) {
-      const spec = specOf(request);
+      const spec = newPodSpec(request);
       if (spec === undefined) return;
       const merged = { ...agreeing(request, view, options), ...spec.nodeSelector };
-      if (Object.keys(merged).length > 0) spec.nodeSelector = sortedMap(merged);
+      if (Object.keys(merged).length > 0) spec.nodeSelector = sortedRecord(Object.entries(merged));
       checkBounds(request, options);
     },
     validate(request, view) {
-      if (specOf(request) === undefined) return;
+      if (newPodSpec(request) === undefined) return;
       agreeing(request, view, options);
       checkBounds(request, options);
     },
@@ -51,16 +50,10 @@ export const podNodeSelector: AdmissionPlugin = podNodeSelectorWith();
 
 type Selector = Readonly<Record<string, string>>;
 
-/** None where there is nothing to do. */
-function specOf(request: AnyRequest): PodSpec | undefined {
-  if (request.operation !== 'CREATE' || !isFor(request, '', 'pods')) return undefined;
-  return request.object?.['spec'] as PodSpec | undefined;
-}
-
 /** What the namespace says, if the pod does not contradict it. */
 function agreeing(request: AnyRequest, view: ClusterView, options: PodNodeSelectorOptions): Selector {
   const ofNamespace = selectorOf(request.namespace, view, options);
-  const ofPod = specOf(request)?.nodeSelector ?? {};
+  const ofPod = newPodSpec(request)?.nodeSelector ?? {};
   const isContradicted = Object.entries(ofNamespace).some(([key, value]) => (own(ofPod, key) ?? value) !== value);
   if (isContradicted) {
     throw refusal(request, 'pod node label selector conflicts with its namespace node label selector');
@@ -71,7 +64,7 @@ function agreeing(request: AnyRequest, view: ClusterView, options: PodNodeSelect
 function checkBounds(request: AnyRequest, { namespaces = {} }: PodNodeSelectorOptions): void {
   const bounds = parseSelector(own(namespaces, request.namespace) ?? '');
   if (Object.keys(bounds).length === 0) return;
-  const ofPod = Object.entries(specOf(request)?.nodeSelector ?? {});
+  const ofPod = Object.entries(newPodSpec(request)?.nodeSelector ?? {});
   if (ofPod.every(([key, value]) => own(bounds, key) === value)) return;
   throw refusal(request, 'pod node label selector labels conflict with its namespace whitelist');
 }

@@ -6,9 +6,9 @@ import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import type { DraftObject } from '../../meta/object.js';
 import { own } from '../../util/json.js';
+import { sortedRecord } from '../../util/order.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { kindsOf } from './match.js';
-import { sortedMap } from './sorted-map.js';
 
 export const podTopologyLabels: AdmissionPlugin = Object.freeze({
   name: 'PodTopologyLabels',
@@ -24,7 +24,8 @@ function mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void
   const nodeName = subresource === '' ? (object['spec'] as PodSpec).nodeName : boundTo(object, subresource);
   if (!nodeName) return;
   const labels = topologyOf(nodeName, view);
-  if (Object.keys(labels).length > 0) object.metadata.labels = sortedMap({ ...object.metadata.labels, ...labels });
+  if (Object.keys(labels).length > 0)
+    object.metadata.labels = sortedRecord(Object.entries({ ...object.metadata.labels, ...labels }));
 }
 
 function boundTo(object: DraftObject, subresource: string): string | undefined {

@@ -12,11 +12,11 @@ import { quote } from '../../meta/go-text.js';
 import { pathSegmentProblems } from '../../meta/names.js';
 import type { DraftObject } from '../../meta/object.js';
 import { copyJson, own } from '../../util/json.js';
+import { sortedRecord } from '../../util/order.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { type AnyRequest, isFor, kindsOf } from './match.js';
+import { type AnyRequest, kindsOf, newPodSpec } from './match.js';
 import { readAmounts } from './pod-amounts.js';
 import { refuse } from './refuse.js';
-import { sortedMap } from './sorted-map.js';
 
 export const runtimeClass: AdmissionPlugin = Object.freeze({
   name: 'RuntimeClass',
@@ -30,7 +30,7 @@ const MISMATCH = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defi
 const UNFOUNDED = 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead';
 
 function mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void {
-  const spec = specOf(request);
+  const spec = newPodSpec(request);
   const chosen = spec && classOf(spec, request, view);
   if (spec === undefined || chosen === undefined) return;
   if (chosen.overhead !== undefined) setOverhead(spec, chosen.overhead, request);
@@ -38,7 +38,7 @@ function mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void
 }
 
 function validate(request: AdmissionRequest, view: ClusterView): void {
-  const spec = specOf(request);
+  const spec = newPodSpec(request);
   if (spec === undefined) return;
   const { overhead } = classOf(spec, request, view) ?? {};
   if (overhead === undefined) {
@@ -46,12 +46,6 @@ function validate(request: AdmissionRequest, view: ClusterView): void {
   } else if (!isSame(spec.overhead, overhead.podFixed)) {
     throw refuse(request, MISMATCH);
   }
-}
-
-/** None where there is nothing to do. */
-function specOf(request: AnyRequest): PodSpec | undefined {
-  if (request.operation !== 'CREATE' || !isFor(request, '', 'pods')) return undefined;
-  return request.object?.['spec'] as PodSpec | undefined;
 }
 
 function classOf(spec: PodSpec, request: AnyRequest, view: ClusterView): RuntimeClass | undefined {
@@ -88,7 +82,7 @@ function setScheduling(
       `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${wanted}; pod.spec.nodeSelector[${key}] = ${given}`,
     );
   }
-  spec.nodeSelector = sortedMap({ ...spec.nodeSelector, ...nodeSelector });
+  spec.nodeSelector = sortedRecord(Object.entries({ ...spec.nodeSelector, ...nodeSelector }));
   spec.tolerations = mergeTolerations(spec.tolerations ?? [], copyJson(tolerations));
 }
 

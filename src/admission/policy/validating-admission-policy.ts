@@ -14,6 +14,7 @@ import { asleepWithout } from '../asleep.js';
 import type { ExpressionInput } from '../cel/input.js';
 import { formBelow, wireObject } from '../match/form.js';
 import { isNeverSeenByPolicies, matchResources } from '../match/index.js';
+import { namespaceOf } from '../match/namespace-of.js';
 import type { Match } from '../match/types.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { compiledPolicy } from './compiled-policy.js';
@@ -177,20 +178,10 @@ class Session {
   #judge(binding: Binding, about: PolicyRun, { params, shown }: Prepared): void {
     const { match, policy } = about;
     const compiled = compiledPolicy(policy.spec);
-    const namespace = this.#namespace();
+    const namespace = namespaceOf(this.#request, this.#view);
     const input = { request: this.#request, view: this.#view, kind: match.kind, resource: match.resource, ...shown };
     const judged = params.map((one) => judge(compiled, { ...input, params: one }, namespace));
     for (const result of judged) this.#enforce(binding, result, about);
-  }
-
-  /** A namespace is in none, though its requests name one: itself. */
-  #namespace(): ApiObject | undefined {
-    const { namespace, objectKind } = this.#request;
-    const { group, version, kind } = objectKind;
-    if (namespace === '' || (group === '' && version === 'v1' && kind === 'Namespace')) return undefined;
-    const found = this.#view.namespace(namespace);
-    if (found === undefined) throw errors.notFound({ group: '', resource: 'namespaces' }, namespace);
-    return found;
   }
 
   #enforce(binding: Binding, { decisions, annotations }: Judged, { policy, notes }: PolicyRun): void {

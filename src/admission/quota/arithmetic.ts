@@ -4,6 +4,7 @@
 import type { ResourceList } from '../../kinds/shared/resources.js';
 import { Quantity } from '../../meta/quantity.js';
 import { setOwn } from '../../util/json.js';
+import { byKey } from '../../util/order.js';
 import type { Amounts } from '../plugins/pod-amounts.js';
 
 /** What is asked for beyond what there was: never less than nothing. */
@@ -27,7 +28,7 @@ export function withoutZeros(amounts: Amounts): Map<string, Quantity> {
 /** `pods=1,requests.cpu=500m`, by name. */
 export function printAmounts(amounts: Amounts): string {
   return [...amounts]
-    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .sort(byKey)
     .map(([name, amount]) => `${name}=${amount}`)
     .join(',');
 }

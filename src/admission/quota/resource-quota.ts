@@ -8,6 +8,7 @@
  */
 import type { ServedKind } from '../../kinds/served-kind.js';
 import type { ApiObject } from '../../meta/object.js';
+import { sameItems } from '../../util/same-items.js';
 import { asleepWithout } from '../asleep.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { charge, QUOTAS } from './charge.js';
@@ -34,17 +35,13 @@ function validate(request: AdmissionRequest, view: ClusterView): void {
   request.whenStored(() => {
     if (quotas.length === 0 && view.changes(QUOTAS) === seen) return;
     const present = view.list(QUOTAS, namespace);
-    charge(isSame(present, quotas) ? due : chargesFor(request, object, { quotas: present, measure }), view);
+    // Stored objects never change: the same ones say the same.
+    charge(sameItems(present, quotas) ? due : chargesFor(request, object, { quotas: present, measure }), view);
   });
 }
 
 /** In most clusters, no quota was ever written. */
 const NONE: readonly ApiObject[] = Object.freeze([]);
-
-/** Stored objects never change: the same ones say the same. */
-function isSame(left: readonly ApiObject[], right: readonly ApiObject[]): boolean {
-  return left.length === right.length && left.every((quota, index) => quota === right[index]);
-}
 
 const evaluators = new WeakMap<ClusterView, WeakMap<ServedKind, Evaluator>>();
 

@@ -8,6 +8,7 @@ import { errors, StatusError } from '../../meta/errors.js';
 import { quote } from '../../meta/go-text.js';
 import { qualifiedNameProblems } from '../../meta/names.js';
 import type { Status, StatusDetails, StatusReason } from '../../meta/status.js';
+import { messageOf } from '../../util/message-of.js';
 import type { ClusterView } from '../types.js';
 import { type GivenStatus, type Verdict, verdictIn, WrongAnswer } from './answer.js';
 import type { Hook, HookType } from './hooks.js';
@@ -77,10 +78,6 @@ function callerOf(view: ClusterView): WebhookCaller {
     callers.set(view, caller);
   }
   return caller;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Notes under names that are none are not taken. */

@@ -4,7 +4,7 @@
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import type { GroupVersionKind, GroupVersionResource } from '../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
-import type { User } from '../../protocol/request.js';
+import { shownUser } from '../../protocol/user-info.js';
 import type { WireObject } from '../match/form.js';
 import type { Match } from '../match/types.js';
 import type { AdmissionRequest } from '../types.js';
@@ -49,7 +49,7 @@ export function reviewOf({ request, match, object, oldObject }: Reviewed, apiVer
       ...(sentName === '' ? {} : { name: sentName }),
       ...(namespace === '' ? {} : { namespace }),
       operation: request.operation,
-      userInfo: userInfo(request.user),
+      userInfo: shownUser(request.user),
       object: object ?? null,
       oldObject: oldObject ?? null,
       dryRun: request.dryRun,
@@ -66,15 +66,4 @@ function kindOf({ group, version, kind }: GroupVersionKind): GroupVersionKind {
 
 function resourceOf({ group, version, resource }: GroupVersionResource): GroupVersionResource {
   return { group, version, resource };
-}
-
-/** What is empty is left out. */
-function userInfo({ user, uid = '', groups = [], extra = {} }: User): Record<string, unknown> {
-  const keys = Object.keys(extra).sort();
-  return {
-    ...(user === '' ? {} : { username: user }),
-    ...(uid === '' ? {} : { uid }),
-    ...(groups.length === 0 ? {} : { groups }),
-    ...(keys.length === 0 ? {} : { extra: Object.fromEntries(keys.map((key) => [key, extra[key]])) }),
-  };
 }

@@ -13,6 +13,7 @@ import {
 } from '../../kinds/rbac/role-rules.js';
 import type { RoleRef } from '../../kinds/rbac/v1/binding.js';
 import type { ApiObject } from '../../meta/object.js';
+import { sameItems } from '../../util/same-items.js';
 import type { AuthorizerSetting } from '../authorizer.js';
 import { RuleTable } from './rule-table.js';
 
@@ -75,13 +76,9 @@ export class Roles {
     const all = this.#clusterRoles;
     const sources = sourcesOf(object, all);
     const before = this.#aggregated.get(object);
-    if (before !== undefined && sameObjects(before.sources, sources)) return before.role;
+    if (before !== undefined && sameItems(before.sources, sources)) return before.role;
     const role = new Role(rulesOf(object, () => all));
     this.#aggregated.set(object, { sources, role });
     return role;
   }
-}
-
-function sameObjects(left: readonly ApiObject[], right: readonly ApiObject[]): boolean {
-  return left.length === right.length && left.every((object, index) => object === right[index]);
 }

@@ -5,6 +5,7 @@
 import type { TokenClaims } from '../../kinds/tokens.js';
 import type { Dialect } from '../../meta/dialect.js';
 import { isRecord, own, type ParsedBody } from '../../util/json.js';
+import { sortedRecord } from '../../util/order.js';
 import { accountUserName } from '../identity.js';
 
 /** An object that a token names. */
@@ -64,7 +65,7 @@ export function claimsOf(claims: TokenClaims, source: ClaimSource): Readonly<Rec
     nbf: now,
     sub: accountUserName({ namespace, name: account.name }),
   };
-  return Object.fromEntries(Object.entries(all).sort(([left], [right]) => (left < right ? -1 : 1)));
+  return sortedRecord(Object.entries(all));
 }
 
 function nameAndUid({ name, uid }: { readonly name: string; readonly uid?: string }): object {

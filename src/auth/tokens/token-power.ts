@@ -4,6 +4,7 @@
 import type { TokenAnswer, TokenPower } from '../../kinds/tokens.js';
 import { errors } from '../../meta/errors.js';
 import { chain, rescue } from '../../util/maybe-promise.js';
+import { messageOf } from '../../util/message-of.js';
 import type { TokenReader } from '../authentication.js';
 import { STRANGER } from '../identity.js';
 import type { AccountTokens } from './account-tokens.js';
@@ -32,7 +33,7 @@ export function createTokenPower(tokens: SigningPart, reader: TokenReader): Toke
           })),
         (error) => {
           if (error instanceof WrongAudiencesError) throw errors.internal(error.message);
-          return { type: 'unknown', error: error instanceof Error ? error.message : String(error) };
+          return { type: 'unknown', error: messageOf(error) };
         },
       );
     },

@@ -4,6 +4,7 @@
  */
 import type { User } from '../../protocol/request.js';
 import { isPromise, type MaybePromise } from '../../util/maybe-promise.js';
+import { messageOf } from '../../util/message-of.js';
 import type { TokenAuthenticator, TokenIdentity, TokenReader, TokenTable } from '../authentication.js';
 import { completeUser } from '../identity.js';
 
@@ -107,7 +108,7 @@ function tryFrom(first: number, attempt: Attempt): MaybePromise<TokenIdentity> {
 /** Undefined: go on to the next. */
 function noted(error: unknown, refusals: string[]): undefined {
   if (error instanceof WrongAudiencesError) throw error;
-  refusals.push(error instanceof Error ? error.message : String(error));
+  refusals.push(messageOf(error));
 }
 
 /** With groups and audiences; undefined when the token is for somebody else, or nobody's. */

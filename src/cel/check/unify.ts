@@ -127,11 +127,6 @@ export class Substitutions {
   }
 }
 
-/** Whether a value of one type may be used where the other is expected. Type parameters may become anything. */
-export function isAssignable(expected: CelType, given: CelType): boolean {
-  return new Substitutions().fit(expected, given);
-}
-
 /**
  * Whether a type has no parameters. It is remembered, since `{x: x}` within `{y: y}` within … is a small expression with
  * a type that is huge when written out: only the parts that are shared keep it small.

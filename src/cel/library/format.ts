@@ -4,6 +4,7 @@
  */
 import { quote } from '../../meta/go-text.js';
 import { byBytes } from '../../meta/go-value.js';
+import { toHex } from '../../util/hex.js';
 import { byteText, type ReadClause, readClause } from '../check/format-text.js';
 import { spend } from '../effort.js';
 import { itemsOf } from '../evaluate/views.js';
@@ -107,7 +108,7 @@ function integerText(item: CelValue, base: number): string | undefined {
 function hexText(item: CelValue): string | undefined {
   if (typeof item !== 'string' && !(item instanceof CelBytes)) return integerText(item, 16);
   const bytes = typeof item === 'string' ? utf8(item) : item.bytes;
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return toHex(bytes);
 }
 
 /** What is no number may be named. */

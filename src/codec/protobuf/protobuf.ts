@@ -40,11 +40,6 @@ export const protobuf: Codec = {
   },
 };
 
-/** Whether documents of a type can be encoded; the version is in the dialect's names. */
-export function hasMessageType(apiVersion: string, kind: string, dialect: Dialect): boolean {
-  return typesIn(dialect).ofKind(apiVersion, kind) !== undefined;
-}
-
 function streamType(dialect: Dialect): string {
   return `${dialect.mediaType('protobuf')};stream=watch`;
 }

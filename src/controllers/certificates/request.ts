@@ -1,10 +1,11 @@
 /**
  * A PKCS#10 request as a signer sees it: who asks, for which names, with which key, and whether it is really theirs.
  */
-import { DerError, DerReader, hex, TAG } from '../../meta/der.js';
+import { DerError, DerReader, TAG } from '../../meta/der.js';
 import { firstPemBlock } from '../../meta/pem.js';
 import { readCertificateRequest } from '../../meta/x509.js';
 import { decodeBase64Text } from '../../util/base64.js';
+import { toHex } from '../../util/hex.js';
 import { type Bytes, concat } from './write-der.js';
 
 export interface SigningRequest {
@@ -133,7 +134,7 @@ function rawSignature(signature: Uint8Array, size: number): Bytes | undefined {
   try {
     const numbers = new DerReader(signature).only(TAG.sequence);
     const parts = [numbers.integer(), numbers.integer()].map((number) => {
-      const digits = hex(number).replace(/^(00)+/, '');
+      const digits = toHex(number).replace(/^(00)+/, '');
       if (digits.length > 2 * size) throw new DerError();
       return Uint8Array.from({ length: size }, (_, index) =>
         Number.parseInt(digits.padStart(2 * size, '0').slice(2 * index, 2 * index + 2), 16),

@@ -6,13 +6,13 @@
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import { PodDisruptionBudget } from '../../kinds/policy/v1/pod-disruption-budget.js';
 import { printSelector } from '../../kinds/shared/selector-dump.js';
-import { StatusError } from '../../meta/errors.js';
 import { quote } from '../../meta/go-text.js';
 import { scaleIntOrString } from '../../meta/int-or-string.js';
 import { labelSelectorFromObject, matchesLabels, selectsLabels } from '../../meta/labels.js';
 import { timeToMs } from '../../meta/time.js';
+import { messageOf } from '../../util/message-of.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
-import { messageOf } from '../runtime/refusals.js';
+import { ignoringAbsence } from '../runtime/refusals.js';
 import { keyOf, type SharedInformer } from '../runtime/shared-informer.js';
 import type { Again, WorkQueue } from '../runtime/work-queue.js';
 import { isPodFinished, isTerminating, podCondition, type StoredPod } from '../workloads/pod-state.js';
@@ -159,13 +159,9 @@ class DisruptionBudgets {
         ? { type: condition.type, status: 'False' as const, lastTransitionTime: this.#context.now() }
         : condition,
     );
-    try {
-      await this.#context.client
-        .api(Pod, namespace)
-        .status.update(name, { ...pod, status: { ...pod.status, conditions } });
-    } catch (error) {
-      if (!StatusError.is(error, 'NotFound')) throw error;
-    }
+    await ignoringAbsence(
+      this.#context.client.api(Pod, namespace).status.update(name, { ...pod, status: { ...pod.status, conditions } }),
+    );
     return undefined;
   }
 }

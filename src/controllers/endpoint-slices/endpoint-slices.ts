@@ -5,6 +5,8 @@ import { Node } from '../../kinds/core/v1/node/node.js';
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import { Service } from '../../kinds/core/v1/service/service.js';
 import { EndpointSlice } from '../../kinds/discovery/v1/endpoint-slice.js';
+import type { Dialect } from '../../meta/dialect.js';
+import { messageOf } from '../../util/message-of.js';
 import { manager, triggerTimeAnnotation } from '../endpoints/names.js';
 import { isSelecting, podServices } from '../endpoints/pod-services.js';
 import { TriggerTimes } from '../endpoints/trigger-times.js';
@@ -82,16 +84,10 @@ export function endpointSlices({ maxEndpointsPerSlice = 100 }: EndpointSlicesOpt
             return list;
           };
           try {
-            await writeSlices({
-              client,
-              key,
-              slices,
-              owner: service,
-              changes,
-              annotated: (plan) => annotated(plan, trigger),
-            });
+            const annotated = (plan: SlicePlan) => withTrigger(plan, trigger, dialect);
+            await writeSlices({ client, key, slices, owner: service, changes, annotated });
           } catch (error) {
-            refused([...problems, error instanceof Error ? error.message : String(error)]);
+            refused([...problems, messageOf(error)]);
             throw error;
           }
           if (problems.length > 0) throw new Error(refused(problems));
@@ -99,17 +95,6 @@ export function endpointSlices({ maxEndpointsPerSlice = 100 }: EndpointSlicesOpt
         { workers: 5, backoff: BACKOFF },
       );
       slices.onChange((key) => queue.add(key));
-
-      const annotated = (plan: SlicePlan, trigger: string | undefined): SlicePlan => {
-        const { annotations: before, ...metadata } = plan.metadata ?? {};
-        const annotations = { ...before };
-        if (trigger === undefined) delete annotations[triggerTimeAnnotation(dialect)];
-        else annotations[triggerTimeAnnotation(dialect)] = trigger;
-        return {
-          ...plan,
-          metadata: { ...metadata, ...(Object.keys(annotations).length === 0 ? {} : { annotations }) },
-        };
-      };
 
       services.onKey((key) => queue.add(key));
       pods.subscribe((event) => {
@@ -125,3 +110,15 @@ export function endpointSlices({ maxEndpointsPerSlice = 100 }: EndpointSlicesOpt
 }
 
 const REFUSED = 'FailedToUpdateEndpointSlices';
+
+/** The plan with the time of what brought it about, or without any. */
+function withTrigger(plan: SlicePlan, trigger: string | undefined, dialect: Dialect): SlicePlan {
+  const { annotations: before, ...metadata } = plan.metadata ?? {};
+  const annotations = { ...before };
+  if (trigger === undefined) delete annotations[triggerTimeAnnotation(dialect)];
+  else annotations[triggerTimeAnnotation(dialect)] = trigger;
+  return {
+    ...plan,
+    metadata: { ...metadata, ...(Object.keys(annotations).length === 0 ? {} : { annotations }) },
+  };
+}

@@ -63,41 +63,19 @@ export function endpointSliceMirroring(options: EndpointSliceMirroringOptions = 
             const [slice] = existing;
             const owner = endpoints ?? slice;
             if (owner === undefined) return;
-            await writeSlices({
-              client,
-              key,
-              slices,
-              owner,
-              changes: { create: [], update: [], remove: [...existing] },
-            });
+            const changes = { create: [], update: [], remove: [...existing] };
+            await writeSlices({ client, key, slices, owner, changes });
             return;
           }
-          const needs = mirrorNeeds({
-            endpoints,
-            existing,
-            maxEndpoints: maxEndpointsPerSubset,
-            dialect,
-            manager: own,
-          });
-          tell(endpoints, needs);
+          const maxEndpoints = maxEndpointsPerSubset;
+          const needs = mirrorNeeds({ endpoints, existing, maxEndpoints, dialect, manager: own });
+          for (const { reason, text } of omissions(needs, maxEndpoints))
+            events.record(endpoints, 'Warning', reason, text);
           await writeSlices({ client, key, slices, owner: endpoints, changes: needs.changes });
         },
         { workers: 5, backoff: BACKOFF },
       );
       slices.onChange((key) => queue.add(key));
-
-      const tell = (endpoints: StoredEndpoints, { invalid, skipped }: MirrorNeeds): void => {
-        if (invalid > 0) {
-          const text = `Skipped ${invalid} invalid IP addresses when mirroring to EndpointSlices`;
-          events.record(endpoints, 'Warning', 'InvalidIPAddress', text);
-        }
-        if (skipped > invalid) {
-          const text =
-            `A max of ${maxEndpointsPerSubset} addresses can be mirrored to EndpointSlices per Endpoints subset. ` +
-            `${skipped} addresses were skipped`;
-          events.record(endpoints, 'Warning', 'TooManyAddressesToMirror', text);
-        }
-      };
 
       services.onKey((key, event) => {
         const isWithout = event.object.spec.selector === undefined;
@@ -110,4 +88,20 @@ export function endpointSliceMirroring(options: EndpointSliceMirroringOptions = 
       });
     },
   };
+}
+
+/** What is not mirrored, for events. */
+function omissions({ invalid, skipped }: MirrorNeeds, most: number): { reason: string; text: string }[] {
+  const found: { reason: string; text: string }[] = [];
+  if (invalid > 0) {
+    const text = `Skipped ${invalid} invalid IP addresses when mirroring to EndpointSlices`;
+    found.push({ reason: 'InvalidIPAddress', text });
+  }
+  if (skipped > invalid) {
+    const text =
+      `A max of ${most} addresses can be mirrored to EndpointSlices per Endpoints subset. ` +
+      `${skipped} addresses were skipped`;
+    found.push({ reason: 'TooManyAddressesToMirror', text });
+  }
+  return found;
 }

@@ -6,12 +6,12 @@ import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import { Service } from '../../kinds/core/v1/service/service.js';
 import type { ObjectOf } from '../../kinds/kind.js';
 import type { Dialect } from '../../meta/dialect.js';
-import { StatusError } from '../../meta/errors.js';
 import type { Labels } from '../../meta/labels.js';
 import type { ApiObject, DeepReadonly } from '../../meta/object.js';
 import { deepEqual } from '../../util/json.js';
+import { messageOf } from '../../util/message-of.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
-import { isNamespaceTerminating } from '../runtime/refusals.js';
+import { ignoringAbsence, isNamespaceTerminating } from '../runtime/refusals.js';
 import { keyOf, splitKey } from '../runtime/shared-informer.js';
 import { isPodReady, type StoredPod } from '../workloads/pod-state.js';
 import { headlessLabel, leaderAnnotation, triggerTimeAnnotation } from './names.js';
@@ -182,7 +182,7 @@ async function write(
     await (current === undefined ? api.create(object) : api.update(object));
   } catch (error) {
     if (current === undefined && isNamespaceTerminating(error)) return;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     if (current === undefined) {
       const text = `Failed to create endpoint for service ${namespace}/${name}: ${message}`;
       events.record(neverMade(name), 'Warning', 'FailedToCreateEndpoint', text);
@@ -205,11 +205,7 @@ function neverMade(name: string): ApiObject {
 
 async function remove({ client }: ControllerContext, key: string): Promise<void> {
   const { name, namespace } = splitKey(key);
-  try {
-    await client.api(Endpoints, namespace).delete(name);
-  } catch (error) {
-    if (!StatusError.is(error, 'NotFound')) throw error;
-  }
+  await ignoringAbsence(client.api(Endpoints, namespace).delete(name));
 }
 
 function labelsFor(service: StoredService, dialect: Dialect): Labels {

@@ -5,6 +5,7 @@
 import type { EndpointAddress, EndpointPort, EndpointSubset } from '../../kinds/core/v1/endpoints.js';
 import type { DeepReadonly } from '../../meta/object.js';
 import { encodeSorted } from '../../util/json.js';
+import { compareText } from '../../util/order.js';
 import { sortSubsetPorts } from './port-order.js';
 
 export type Address = DeepReadonly<EndpointAddress>;
@@ -82,8 +83,4 @@ function compareAddresses(a: Address, b: Address): number {
 /** The reference orders subsets by hashes that hang on uids; any order that stays the same will do. */
 function compareSubsets(a: Subset, b: Subset): number {
   return compareText(encodeSorted(a), encodeSorted(b));
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -6,10 +6,10 @@ import type { Client } from '../../client/client.js';
 import { mergePatch, type Patch, strategicPatch } from '../../client/patches.js';
 import type { PropagationPolicy } from '../../kinds/kind.js';
 import { FOREGROUND, ORPHAN } from '../../kinds/shared/finalizers.js';
-import { StatusError } from '../../meta/errors.js';
 import { quote } from '../../meta/go-text.js';
 import type { ApiObject, ObjectMetaInput, OwnerReference } from '../../meta/object.js';
 import type { EventRecorder } from '../runtime/events.js';
+import { ignoringAbsence } from '../runtime/refusals.js';
 import type { Again } from '../runtime/work-queue.js';
 import type { AbsentOwners, OwnerCoordinates } from './absent-owners.js';
 import type { FollowedKinds, OwnerKind } from './followed-kinds.js';
@@ -187,11 +187,9 @@ export class Collector {
   }
 
   async #delete(member: Member, propagation: PropagationPolicy): Promise<void> {
-    try {
-      await this.#api(member).delete(member.object.metadata.name, { propagation, preconditions: { uid: member.uid } });
-    } catch (error) {
-      if (!StatusError.is(error, 'NotFound')) throw error;
-    }
+    await ignoringAbsence(
+      this.#api(member).delete(member.object.metadata.name, { propagation, preconditions: { uid: member.uid } }),
+    );
   }
 
   async #removeOwners(member: Member, owners: readonly string[]): Promise<void> {
@@ -243,11 +241,7 @@ export class Collector {
 
   /** What is gone needs no change. */
   async #patch(member: Member, patch: Patch<PatchedMetadata>): Promise<void> {
-    try {
-      await this.#api(member).patch(member.object.metadata.name, patch);
-    } catch (error) {
-      if (!StatusError.is(error, 'NotFound')) throw error;
-    }
+    await ignoringAbsence(this.#api(member).patch(member.object.metadata.name, patch));
   }
 
   #api({ followed: { kind, served }, object }: Member) {

@@ -10,6 +10,7 @@ import type { Dialect } from '../../meta/dialect.js';
 import type { LabelSelectorObject } from '../../meta/labels.js';
 import type { DeepReadonly } from '../../meta/object.js';
 import { Quantity } from '../../meta/quantity.js';
+import { messageOf } from '../../util/message-of.js';
 import { type Circumstances, forAverage, forShare, forUtilization, forValue, type Proposal } from './calculate.js';
 import { byPod, type MetricQuery, type MetricsSource, milliOf, samplesOf } from './metrics.js';
 
@@ -213,7 +214,7 @@ async function total(query: MetricQuery, { source, dialect }: Evaluation, where:
     const samples = await samplesOf(source, query, dialect);
     return samples.reduce((sum, { value }) => sum + milliOf(value), 0);
   } catch (error) {
-    throw new Error(`${where}${textOf(error)}`, { cause: error });
+    throw new Error(`${where}${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -222,7 +223,7 @@ function refusal(reason: string, prefix: string) {
     try {
       return await run();
     } catch (error) {
-      throw new MetricError(reason, textOf(error), `${prefix}: ${textOf(error)}`);
+      throw new MetricError(reason, messageOf(error), `${prefix}: ${messageOf(error)}`);
     }
   };
 }
@@ -231,12 +232,8 @@ async function within<Value>(prefix: string, run: () => Promise<Value>): Promise
   try {
     return await run();
   } catch (error) {
-    throw new Error(`${prefix}: ${textOf(error)}`, { cause: error });
+    throw new Error(`${prefix}: ${messageOf(error)}`, { cause: error });
   }
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function currentUsage({ milli, utilization }: Proposal) {

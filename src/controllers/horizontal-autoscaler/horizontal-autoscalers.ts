@@ -8,6 +8,7 @@ import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import type { ObjectOf } from '../../kinds/kind.js';
 import { type LabelSelector, matchesLabels, parseLabelSelector } from '../../meta/labels.js';
 import { Quantity } from '../../meta/quantity.js';
+import { messageOf } from '../../util/message-of.js';
 import { type PickPods, podsPickedBy } from '../endpoints/pod-services.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
 import { splitKey } from '../runtime/shared-informer.js';
@@ -115,7 +116,7 @@ class Scaling {
       api = scalesOf(this.#context, target, namespace);
       scale = await api.get(target.name);
     } catch (error) {
-      const text = textOf(error);
+      const text = messageOf(error);
       events.record(autoscaler, 'Warning', 'FailedGetScale', text);
       const message = `the HPA controller was unable to get the target's current scale: ${text}`;
       draft.condition('AbleToScale', false, { reason: 'FailedGetScale', message });
@@ -133,7 +134,7 @@ class Scaling {
     if (plan.desired === undefined) {
       draft.counts({ current, metrics: plan.metrics });
       await this.#write(autoscaler, draft);
-      events.record(autoscaler, 'Warning', 'FailedComputeMetricsReplicas', textOf(plan.problem));
+      events.record(autoscaler, 'Warning', 'FailedComputeMetricsReplicas', messageOf(plan.problem));
       throw plan.problem;
     }
     const { desired, metrics, why } = plan;
@@ -142,7 +143,7 @@ class Scaling {
       try {
         await api.update(target.name, { ...scale, spec: { ...scale.spec, replicas: desired } });
       } catch (error) {
-        const text = textOf(error);
+        const text = messageOf(error);
         events.record(autoscaler, 'Warning', 'FailedRescale', `New size: ${desired}; reason: ${why}; error: ${text}`);
         const message = `the HPA controller was unable to update the target scale: ${text}`;
         draft.condition('AbleToScale', false, { reason: 'FailedUpdateScale', message });
@@ -300,7 +301,7 @@ class Scaling {
     try {
       await this.#context.client.api(HorizontalPodAutoscaler, namespace).status.update(name, { ...autoscaler, status });
     } catch (error) {
-      this.#context.events.record(autoscaler, 'Warning', 'FailedUpdateStatus', textOf(error));
+      this.#context.events.record(autoscaler, 'Warning', 'FailedUpdateStatus', messageOf(error));
       this.#context.report(error, `status of ${namespace}/${name}`);
     }
   }
@@ -353,7 +354,7 @@ function parsedSelector(text: string): LabelSelector {
   try {
     return parseLabelSelector(text);
   } catch (error) {
-    const message = `couldn't convert selector into a corresponding internal selector object: ${textOf(error)}`;
+    const message = `couldn't convert selector into a corresponding internal selector object: ${messageOf(error)}`;
     throw new SelectorProblem(message, { event: 'InvalidSelector', reason: 'InvalidSelector' });
   }
 }
@@ -361,8 +362,4 @@ function parsedSelector(text: string): LabelSelector {
 function reasonFor({ replicas = 0, name = '' }: Recommended, current: number): string {
   if (replicas > current) return `${name} above target`;
   return replicas < current ? 'All metrics below target' : '';
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -10,6 +10,7 @@ import { Quantity } from '../../meta/quantity.js';
 import { timeToMs } from '../../meta/time.js';
 import { isRecord } from '../../util/json.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
+import { messageOf } from '../../util/message-of.js';
 import type { ControllerContext } from '../runtime/controller.js';
 
 /** What is asked. Selectors of pods are texts, as in a request. */
@@ -78,7 +79,7 @@ export async function samplesOf(
   try {
     samples = await source(query);
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = messageOf(error);
     throw new Error(`unable to fetch metrics from ${api} metrics API: ${text}`, { cause: error });
   }
   if (samples === undefined)

@@ -10,6 +10,7 @@ import type { ServedKind } from '../../kinds/served-kind.js';
 import { StatusError } from '../../meta/errors.js';
 import { qualifiedResource } from '../../meta/gvk.js';
 import type { ApiObject } from '../../meta/object.js';
+import { messageOf } from '../../util/message-of.js';
 import type { Findings } from './conditions.js';
 
 export interface ContentRequest {
@@ -100,7 +101,7 @@ async function deleteAll(served: ServedKind, request: ContentRequest, grace: num
     const gvr = `${group}/${version}, Resource=${resource}`;
     return { estimate: 0, count, failure: `unexpected items still remain in namespace: ${namespace} for gvr: ${gvr}` };
   } catch (error) {
-    return { estimate: grace, count: 0, failure: error instanceof Error ? error.message : String(error) };
+    return { estimate: grace, count: 0, failure: messageOf(error) };
   }
 }
 

@@ -1,7 +1,6 @@
 /**
  * Who owns an object, and how an owner is written down.
  */
-import type { ServedKind } from '../../kinds/served-kind.js';
 import type { DeepReadonly, ObjectMeta, OwnerReference } from '../../meta/object.js';
 
 /** What controllers need to know of an object of whatever kind. Objects that were read are such. */
@@ -31,11 +30,4 @@ export function isControlledBy(object: HasMetadata, owner: HasMetadata): boolean
 export function controllerReference(owner: AnyObject): OwnerReference {
   const { apiVersion, kind, metadata } = owner;
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true, blockOwnerDeletion: true };
-}
-
-/** Whether a reference names this kind, in whatever version. */
-export function refersTo(reference: Readonly<OwnerReference>, { gvk }: Pick<ServedKind, 'gvk'>): boolean {
-  const slash = reference.apiVersion.indexOf('/');
-  const group = slash < 0 ? '' : reference.apiVersion.slice(0, slash);
-  return reference.kind === gvk.kind && group === gvk.group;
 }

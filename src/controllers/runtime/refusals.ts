@@ -9,7 +9,20 @@ export function isNamespaceTerminating(error: unknown): boolean {
   return error.status.details?.causes?.some(({ reason }) => reason === 'NamespaceTerminating') === true;
 }
 
-/** What a failure says, for events and conditions. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+/** For a write to an object that may be gone by now: then there is nothing to be done. */
+export async function ignoringAbsence(write: Promise<unknown>): Promise<void> {
+  try {
+    await write;
+  } catch (error) {
+    if (!StatusError.is(error, 'NotFound')) throw error;
+  }
+}
+
+/** For a create that somebody else may have been quicker with. */
+export async function ignoringPresence(write: Promise<unknown>): Promise<void> {
+  try {
+    await write;
+  } catch (error) {
+    if (!StatusError.is(error, 'AlreadyExists')) throw error;
+  }
 }

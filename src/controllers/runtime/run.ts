@@ -17,12 +17,12 @@ import { Activities, type RestOptions, untilAtRest } from '../../util/activity.j
 import type { Undo } from '../../util/clock.js';
 import { randomIds } from '../../util/ids.js';
 import { isPromise } from '../../util/maybe-promise.js';
+import { messageOf } from '../../util/message-of.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import type { Controller, ControllerContext, QueueOptions } from './controller.js';
 import { createEventRecorder } from './events.js';
 import type { Candidate, LeaderElection } from './leader-election.js';
 import { OwnWrites, resourceKey } from './own-writes.js';
-import { messageOf } from './refusals.js';
 import { remembering } from './remembering-client.js';
 import { SharedInformer } from './shared-informer.js';
 import { Traffic } from './traffic.js';

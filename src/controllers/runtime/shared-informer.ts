@@ -7,6 +7,7 @@ import type { Informer, InformerEvent, InformerListener } from '../../client/inf
 import type { Kind } from '../../kinds/kind.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { Undo } from '../../util/clock.js';
+import { sameItems } from '../../util/same-items.js';
 import { controllerOf, type HasMetadata } from './owners.js';
 
 /** The objects that an index files under a key, in the order in which they were filed. */
@@ -94,7 +95,7 @@ export class SharedInformer<AnyKind extends Kind> {
       const before = event.type === 'ADDED' ? NONE : keysOf(event.previous);
       const after = event.type === 'DELETED' ? NONE : keysOf(event.object);
       // Where the keys stay the same, the object keeps its place in the order.
-      if (before.length > 0 && event.type !== 'ADDED' && !sameKeys(before, after)) remove(before, event.previous);
+      if (before.length > 0 && event.type !== 'ADDED' && !sameItems(before, after)) remove(before, event.previous);
       if (after.length > 0) add(after, event.object);
     });
     const lookup: Lookup<Stored<AnyKind>> = (key) => {
@@ -138,10 +139,4 @@ export function splitKey(key: string): ObjectName {
 
 function metaOf(object: unknown): ApiObject['metadata'] {
   return (object as ApiObject).metadata;
-}
-
-function sameKeys(a: readonly string[], b: readonly string[]): boolean {
-  if (a.length !== b.length) return false;
-  for (let index = 0; index < a.length; index++) if (a[index] !== b[index]) return false;
-  return true;
 }

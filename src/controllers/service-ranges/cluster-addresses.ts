@@ -9,13 +9,14 @@ import { IPAddress } from '../../kinds/networking/v1/ip-address.js';
 import { ServiceCIDR } from '../../kinds/networking/v1/service-cidr.js';
 import { DEFAULT_SERVICE_CIDR } from '../../kinds/shared/service-cidr.js';
 import { DEFAULT_SERVICE, SERVER_MANAGER } from '../../meta/dialect.js';
-import { StatusError } from '../../meta/errors.js';
 import { parseIpSloppy, printIp } from '../../meta/ip.js';
 import { timeToMs } from '../../meta/time.js';
 import { deepEqual } from '../../util/json.js';
 import { isHeadless, type StoredService } from '../endpoints/pod-services.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
-import { keyOf } from '../runtime/shared-informer.js';
+import { ignoringAbsence, ignoringPresence } from '../runtime/refusals.js';
+import { keyOf, type SharedInformer } from '../runtime/shared-informer.js';
+import type { Again } from '../runtime/work-queue.js';
 import { addressLabels, isAllocated, rangesAround } from './ranges.js';
 
 type StoredAddress = ObjectOf<typeof IPAddress>;
@@ -37,98 +38,14 @@ export function clusterAddresses(): Controller {
     // The server does this itself in the reference, so there is no account for it.
     needs: [Service, ServiceCIDR, IPAddress],
     start(context) {
-      const { clock, dialect, events } = context;
       const services = context.informer(Service);
       const ranges = context.informer(ServiceCIDR);
       const addresses = context.informer(IPAddress);
-      const client = context.client.with({ fieldManager: SERVER_MANAGER });
+      const repair = new Repair(context, { services, ranges, addresses });
 
-      const serviceQueue = context.queue(
-        async (key) => {
-          const service = services.at(key);
-          if (service === undefined || service.spec.type === 'ExternalName' || isHeadless(service)) return;
-          for (const text of service.spec.clusterIPs ?? []) await mend(service, text);
-        },
-        { name: 'services' },
-      );
-
-      const mend = async (service: StoredService, text: string): Promise<void> => {
-        const ip = parseIpSloppy(text);
-        if (ip === undefined) {
-          const message = `Cluster IP ${text} is not a valid IP; please recreate Service`;
-          events.record(service, 'Warning', 'ClusterIPNotValid', message);
-          return;
-        }
-        const [name, label] = [printIp(ip), `[${ip.family}]: ${printIp(ip)}`];
-        if (rangesAround(ranges.list(), name).length === 0) {
-          const message = `Cluster IP ${label} is not within any configured Service CIDR; please recreate service`;
-          events.record(service, 'Warning', 'ClusterIPOutOfRange', message);
-          return;
-        }
-        const address = addresses.get(name);
-        if (address === undefined) {
-          const message = `Cluster IP ${label} is not allocated; repairing`;
-          events.record(service, 'Warning', 'ClusterIPNotAllocated', message);
-          await create(context, client, { name, service });
-          return;
-        }
-        const holder = holderOf(address);
-        const isOfOther = holder !== undefined && holder !== keyOf(service);
-        const other = isOfOther ? services.at(holder) : undefined;
-        if (holder === undefined || (isOfOther && other === undefined)) {
-          const message = `the ClusterIP ${label} for Service ${keyOf(service)} has a wrong reference; repairing`;
-          events.record(service, 'Warning', 'ClusterIPNotAllocated', message);
-          await recreate(context, client, { name, service });
-          return;
-        }
-        if (other?.spec.clusterIPs?.includes(name)) {
-          const message = `Cluster IP [${ip.family}]:${name} was assigned to multiple services; please recreate service`;
-          events.record(service, 'Warning', 'ClusterIPAlreadyAllocated', message);
-        }
-        const wanted = addressLabels(name, dialect);
-        const labels = Object.fromEntries(Object.keys(wanted).map((key) => [key, address.metadata.labels?.[key]]));
-        if (!deepEqual(labels, wanted)) await recreate(context, client, { name, service });
-      };
-
-      const addressQueue = context.queue(
-        async (key) => {
-          const address = addresses.at(key);
-          if (address === undefined || !isAllocated(address.metadata.labels, dialect)) return undefined;
-          const holder = holderOf(address);
-          if (holder === undefined) {
-            const { group = '', resource = '', namespace = '', name = '' } = address.spec.parentRef ?? {};
-            const parent = `&ParentReference{Group:${group},Resource:${resource},Namespace:${namespace},Name:${name},}`;
-            const message = `IPAddress ${key} appears to have been modified, not referencing a Service ${parent}: cleaning up`;
-            events.record(address, 'Warning', 'IPAddressNotAllocated', message);
-            await remove(client, address);
-            return undefined;
-          }
-          const service = services.at(holder);
-          if (service === undefined) {
-            const leftMs = timeToMs(address.metadata.creationTimestamp) + ORPHAN_GRACE_MS - clock.now();
-            if (leftMs > 0) return { requeueAfterMs: leftMs };
-            const message = `IPAddress: ${key} for Service ${holder} appears to have leaked: cleaning up`;
-            events.record(address, 'Warning', 'IPAddressNotAllocated', message);
-            await remove(client, address);
-            return undefined;
-          }
-          if (service.spec.clusterIPs?.includes(key)) return undefined;
-          const message = `IPAddress: ${key} for Service ${holder} has a wrong reference; cleaning up`;
-          events.record(address, 'Warning', 'IPAddressWrongReference', message);
-          await remove(client, address);
-          return undefined;
-        },
-        { name: 'addresses' },
-      );
-
-      const rangeQueue = context.queue(
-        async () => {
-          if (ranges.get(DEFAULT_SERVICE) !== undefined) return;
-          const range = { metadata: { name: DEFAULT_SERVICE }, spec: { cidrs: [DEFAULT_SERVICE_CIDR] } };
-          await ignoringPresence(client.api(ServiceCIDR).create(range));
-        },
-        { name: 'ranges' },
-      );
+      const serviceQueue = context.queue((key) => repair.service(key), { name: 'services' });
+      const addressQueue = context.queue((key) => repair.address(key), { name: 'addresses' });
+      const rangeQueue = context.queue(() => repair.defaultRange(), { name: 'ranges' });
 
       services.onKey((key) => serviceQueue.add(key));
       addresses.onKey((key, { type, object }) => {
@@ -144,46 +61,124 @@ export function clusterAddresses(): Controller {
   };
 }
 
+interface Informers {
+  readonly services: SharedInformer<typeof Service>;
+  readonly ranges: SharedInformer<typeof ServiceCIDR>;
+  readonly addresses: SharedInformer<typeof IPAddress>;
+}
+
+/** One look at a Service, at an address, at the default range; each mends what it finds wrong, and says so in an event. */
+class Repair {
+  readonly #context: ControllerContext;
+  readonly #informers: Informers;
+  readonly #client: Client;
+
+  constructor(context: ControllerContext, informers: Informers) {
+    this.#context = context;
+    this.#informers = informers;
+    this.#client = context.client.with({ fieldManager: SERVER_MANAGER });
+  }
+
+  async service(key: string): Promise<void> {
+    const service = this.#informers.services.at(key);
+    if (service === undefined || service.spec.type === 'ExternalName' || isHeadless(service)) return;
+    for (const text of service.spec.clusterIPs ?? []) await this.#clusterIp(service, text);
+  }
+
+  async #clusterIp(service: StoredService, text: string): Promise<void> {
+    const { services, ranges, addresses } = this.#informers;
+    const { dialect } = this.#context;
+    const warn = (reason: string, message: string) => this.#context.events.record(service, 'Warning', reason, message);
+    const ip = parseIpSloppy(text);
+    if (ip === undefined) {
+      warn('ClusterIPNotValid', `Cluster IP ${text} is not a valid IP; please recreate Service`);
+      return;
+    }
+    const [name, label] = [printIp(ip), `[${ip.family}]: ${printIp(ip)}`];
+    if (rangesAround(ranges.list(), name).length === 0) {
+      const message = `Cluster IP ${label} is not within any configured Service CIDR; please recreate service`;
+      warn('ClusterIPOutOfRange', message);
+      return;
+    }
+    const address = addresses.get(name);
+    if (address === undefined) {
+      warn('ClusterIPNotAllocated', `Cluster IP ${label} is not allocated; repairing`);
+      await this.#create(name, service);
+      return;
+    }
+    const holder = holderOf(address);
+    const isOfOther = holder !== undefined && holder !== keyOf(service);
+    const other = isOfOther ? services.at(holder) : undefined;
+    if (holder === undefined || (isOfOther && other === undefined)) {
+      const message = `the ClusterIP ${label} for Service ${keyOf(service)} has a wrong reference; repairing`;
+      warn('ClusterIPNotAllocated', message);
+      await this.#recreate(name, service);
+      return;
+    }
+    if (other?.spec.clusterIPs?.includes(name)) {
+      const message = `Cluster IP [${ip.family}]:${name} was assigned to multiple services; please recreate service`;
+      warn('ClusterIPAlreadyAllocated', message);
+    }
+    const wanted = addressLabels(name, dialect);
+    const labels = Object.fromEntries(Object.keys(wanted).map((key) => [key, address.metadata.labels?.[key]]));
+    if (!deepEqual(labels, wanted)) await this.#recreate(name, service);
+  }
+
+  async address(key: string): Promise<Again | undefined> {
+    const { services, addresses } = this.#informers;
+    const { clock, dialect } = this.#context;
+    const address = addresses.at(key);
+    if (address === undefined || !isAllocated(address.metadata.labels, dialect)) return undefined;
+    const holder = holderOf(address);
+    if (holder === undefined) {
+      const { group = '', resource = '', namespace = '', name = '' } = address.spec.parentRef ?? {};
+      const parent = `&ParentReference{Group:${group},Resource:${resource},Namespace:${namespace},Name:${name},}`;
+      const message = `IPAddress ${key} appears to have been modified, not referencing a Service ${parent}: cleaning up`;
+      await this.#remove(address, 'IPAddressNotAllocated', message);
+      return undefined;
+    }
+    const service = services.at(holder);
+    if (service === undefined) {
+      const leftMs = timeToMs(address.metadata.creationTimestamp) + ORPHAN_GRACE_MS - clock.now();
+      if (leftMs > 0) return { requeueAfterMs: leftMs };
+      const message = `IPAddress: ${key} for Service ${holder} appears to have leaked: cleaning up`;
+      await this.#remove(address, 'IPAddressNotAllocated', message);
+      return undefined;
+    }
+    if (service.spec.clusterIPs?.includes(key)) return undefined;
+    const message = `IPAddress: ${key} for Service ${holder} has a wrong reference; cleaning up`;
+    await this.#remove(address, 'IPAddressWrongReference', message);
+    return undefined;
+  }
+
+  async defaultRange(): Promise<void> {
+    if (this.#informers.ranges.get(DEFAULT_SERVICE) !== undefined) return;
+    const range = { metadata: { name: DEFAULT_SERVICE }, spec: { cidrs: [DEFAULT_SERVICE_CIDR] } };
+    await ignoringPresence(this.#client.api(ServiceCIDR).create(range));
+  }
+
+  async #create(name: string, service: StoredService): Promise<void> {
+    const { name: holder, namespace = '' } = service.metadata;
+    await this.#client.api(IPAddress).create({
+      metadata: { name, labels: addressLabels(name, this.#context.dialect) },
+      spec: { parentRef: { resource: 'services', namespace, name: holder } },
+    });
+  }
+
+  async #recreate(name: string, service: StoredService): Promise<void> {
+    await ignoringAbsence(this.#client.api(IPAddress).delete(name));
+    await this.#create(name, service);
+  }
+
+  async #remove(address: StoredAddress, reason: string, message: string): Promise<void> {
+    const { name, uid } = address.metadata;
+    this.#context.events.record(address, 'Warning', reason, message);
+    await ignoringAbsence(this.#client.api(IPAddress).delete(name, { preconditions: { uid } }));
+  }
+}
+
 /** The key of the Service that an address names; undefined: it names something else. */
 function holderOf({ spec }: StoredAddress): string | undefined {
   const { group = '', resource, namespace = '', name } = spec.parentRef ?? {};
   return group === '' && resource === 'services' ? `${namespace}/${name}` : undefined;
-}
-
-interface Held {
-  readonly name: string;
-  readonly service: StoredService;
-}
-
-async function create({ dialect }: ControllerContext, client: Client, { name, service }: Held): Promise<void> {
-  const { name: holder, namespace = '' } = service.metadata;
-  await client.api(IPAddress).create({
-    metadata: { name, labels: addressLabels(name, dialect) },
-    spec: { parentRef: { resource: 'services', namespace, name: holder } },
-  });
-}
-
-async function recreate(context: ControllerContext, client: Client, held: Held): Promise<void> {
-  try {
-    await client.api(IPAddress).delete(held.name);
-  } catch (error) {
-    if (!StatusError.is(error, 'NotFound')) throw error;
-  }
-  await create(context, client, held);
-}
-
-async function remove(client: Client, { metadata: { name, uid } }: StoredAddress): Promise<void> {
-  try {
-    await client.api(IPAddress).delete(name, { preconditions: { uid } });
-  } catch (error) {
-    if (!StatusError.is(error, 'NotFound')) throw error;
-  }
-}
-
-async function ignoringPresence(write: Promise<unknown>): Promise<void> {
-  try {
-    await write;
-  } catch (error) {
-    if (!StatusError.is(error, 'AlreadyExists')) throw error;
-  }
 }

@@ -8,6 +8,7 @@ import { type Dialect, SERVICE_NAME, serviceGroup } from '../../meta/dialect.js'
 import { StatusError } from '../../meta/errors.js';
 import { timeToMs } from '../../meta/time.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
+import { ignoringAbsence } from '../runtime/refusals.js';
 import { isAllocated, isCovered, rangesAround, type StoredRange } from './ranges.js';
 
 export interface ServiceRangesOptions {
@@ -131,14 +132,6 @@ async function release(context: ControllerContext, range: StoredRange): Promise<
   const api = context.client.api(ServiceCIDR);
   const metadata = { '$deleteFromPrimitiveList/finalizers': [finalizer] };
   await ignoringAbsence(api.patch(range.metadata.name, strategicPatch({ metadata })));
-}
-
-async function ignoringAbsence(write: Promise<unknown>): Promise<void> {
-  try {
-    await write;
-  } catch (error) {
-    if (!StatusError.is(error, 'NotFound')) throw error;
-  }
 }
 
 function finalizerIn(dialect: Dialect): string {

@@ -5,7 +5,7 @@ import { Node, type NodeInput } from '../../kinds/core/v1/node/node.js';
 import type { NodeConditionInput } from '../../kinds/core/v1/node/schema.js';
 import type { Taint } from '../../kinds/shared/taints.js';
 import type { Dialect } from '../../meta/dialect.js';
-import type { StoredNode } from '../workloads/daemon-set/placement.js';
+import { isNodeReady, type StoredNode } from '../workloads/daemon-set/placement.js';
 import { KUBELET } from './pod-selection.js';
 import { type Delay, type Stage, stage } from './stage.js';
 
@@ -46,16 +46,12 @@ export function nodeStages({ afterMs = 0 }: NodeStagesOptions = {}): readonly St
       name: 'untainted',
       kind: Node,
       optional: true,
-      when: (node, { dialect }) => isReady(node) && (node.spec.taints ?? []).some(isNewcomers(dialect)),
+      when: (node, { dialect }) => isNodeReady(node) && (node.spec.taints ?? []).some(isNewcomers(dialect)),
       set: ({ spec }, { dialect }) => ({
         spec: { taints: (spec.taints ?? []).filter((taint) => !isNewcomers(dialect)(taint)) },
       }),
     }),
   ];
-}
-
-function isReady({ status }: StoredNode): boolean {
-  return status.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
 }
 
 function isNewcomers(dialect: Dialect): (taint: Taint) => boolean {

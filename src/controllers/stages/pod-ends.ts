@@ -5,7 +5,7 @@
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import type { ContainerStatusInput, PodStatusInput } from '../../kinds/core/v1/pod/status.js';
 import { refuseUnknownOptions } from '../../util/options.js';
-import { podCondition, type StoredPod } from '../workloads/pod-state.js';
+import { podCondition, restartsOf, type StoredPod } from '../workloads/pod-state.js';
 import {
   containerIdOf,
   containerStatus,
@@ -284,10 +284,6 @@ function isToRestart({ status }: StoredPod): boolean {
 /** A crash that happens now is not the first: what has ended once is restarted before it can end again. */
 function willWait(pod: StoredPod): boolean {
   return isToRestart(pod) || restartsOf(pod) > 0;
-}
-
-function restartsOf({ status }: StoredPod): number {
-  return Math.max(0, ...(status.containerStatuses ?? []).map(({ restartCount }) => restartCount));
 }
 
 function backOffMs(restarts: number): number {

@@ -7,7 +7,7 @@ import { Node } from '../../kinds/core/v1/node/node.js';
 import type { Taint } from '../../kinds/shared/taints.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { SharedInformer } from '../runtime/shared-informer.js';
-import { matchesTerm, type StoredNode, tolerates } from '../workloads/daemon-set/placement.js';
+import { isNodeReady, matchesTerm, type StoredNode, tolerates } from '../workloads/daemon-set/placement.js';
 import type { StoredPod } from '../workloads/pod-state.js';
 import type { StageContext } from './stage.js';
 
@@ -61,7 +61,7 @@ function whyNot({ spec }: StoredPod, node: StoredNode, dialect: Dialect): string
     ...(node.spec.unschedulable === true
       ? [{ key: dialect.subkey('node', 'unschedulable'), effect: 'NoSchedule' }]
       : []),
-    ...(isReady(node) ? [] : [{ key: notReady, effect: 'NoSchedule' }]),
+    ...(isNodeReady(node) ? [] : [{ key: notReady, effect: 'NoSchedule' }]),
     ...(node.spec.taints ?? []).filter(({ key, effect }) => key !== notReady || effect === 'NoExecute'),
   ];
   const taint = taints.find(
@@ -75,8 +75,4 @@ function whyNot({ spec }: StoredPod, node: StoredNode, dialect: Dialect): string
   const isSelected = Object.entries(nodeSelector).every(([key, value]) => labels[key] === value);
   if (isSelected && (terms === undefined || terms.some((term) => matchesTerm(term, name, labels)))) return undefined;
   return "node(s) didn't match Pod's node affinity/selector";
-}
-
-function isReady({ status }: StoredNode): boolean {
-  return status.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
 }

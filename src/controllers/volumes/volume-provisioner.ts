@@ -10,6 +10,7 @@ import { StorageClass } from '../../kinds/storage/v1/storage-class.js';
 import { StatusError } from '../../meta/errors.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import type { Controller } from '../runtime/controller.js';
+import { ignoringAbsence } from '../runtime/refusals.js';
 import { keyOf } from '../runtime/shared-informer.js';
 import { annotationOf, classOfClaim } from './matching.js';
 import { type VolumeNames, volumeNames } from './names.js';
@@ -78,13 +79,8 @@ export function volumeProvisioner(options: VolumeProvisionerOptions): Controller
         async (name) => {
           const volume = volumes.at(name);
           if (volume === undefined || !isDue(volume, provisioners, names)) return;
-          try {
-            const { uid } = volume.metadata;
-            await context.client.api(PersistentVolume).delete(name, { preconditions: { uid } });
-          } catch (error) {
-            // Somebody else took it away.
-            if (!StatusError.is(error, 'NotFound')) throw error;
-          }
+          const { uid } = volume.metadata;
+          await ignoringAbsence(context.client.api(PersistentVolume).delete(name, { preconditions: { uid } }));
         },
         { name: 'removing' },
       );

@@ -7,9 +7,10 @@ import { Pod, type PodInput } from '../../kinds/core/v1/pod/pod.js';
 import { StatusError } from '../../meta/errors.js';
 import type { DeepReadonly, OwnerReference } from '../../meta/object.js';
 import { copyJson } from '../../util/json.js';
+import { messageOf } from '../../util/message-of.js';
 import type { EventRecorder } from '../runtime/events.js';
 import { type AnyObject, controllerReference } from '../runtime/owners.js';
-import { isNamespaceTerminating, messageOf } from '../runtime/refusals.js';
+import { isNamespaceTerminating } from '../runtime/refusals.js';
 import type { StoredPod } from './pod-state.js';
 
 /** The part of a workload that its pods are made of. */

@@ -60,3 +60,8 @@ export function isTerminating({ metadata }: { readonly metadata: { readonly dele
 export function isPodActive(pod: StoredPod): boolean {
   return !isPodFinished(pod) && !isTerminating(pod);
 }
+
+/** Those of the container that was restarted most. */
+export function restartsOf({ status }: StoredPod): number {
+  return Math.max(0, ...(status.containerStatuses ?? []).map(({ restartCount }) => restartCount));
+}

@@ -12,6 +12,7 @@ import type { ControllerRevision } from '../../kinds/apps/v1/controller-revision
 import type { ObjectOf } from '../../kinds/kind.js';
 import { NAME_ALPHABET } from '../../util/ids.js';
 import { encodeSorted, escapeForPages, isRecord, type MutableRecord, printJson, setOwn } from '../../util/json.js';
+import { compareText } from '../../util/order.js';
 import type { PodTemplateLike } from './new-pod.js';
 
 export type StoredRevision = ObjectOf<typeof ControllerRevision>;
@@ -65,13 +66,9 @@ export function inRevisionOrder(revisions: readonly StoredRevision[]): StoredRev
   return [...revisions].sort(
     (left, right) =>
       left.revision - right.revision ||
-      compare(left.metadata.creationTimestamp, right.metadata.creationTimestamp) ||
-      compare(left.metadata.name, right.metadata.name),
+      compareText(left.metadata.creationTimestamp, right.metadata.creationTimestamp) ||
+      compareText(left.metadata.name, right.metadata.name),
   );
-}
-
-function compare(left: string, right: string): number {
-  return left < right ? -1 : left > right ? 1 : 0;
 }
 
 function sorted(value: unknown): unknown {

@@ -10,6 +10,7 @@ import { qualifiedResource } from '../../meta/gvk.js';
 import type { Status, StatusReason } from '../../meta/status.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import { deepFreeze, isRecord } from '../../util/json.js';
+import { messageOf } from '../../util/message-of.js';
 import { METHODS } from './address.js';
 
 /** How much of a text that was no answer goes into a message. */
@@ -180,7 +181,7 @@ export function undecodable(why: string, cause?: unknown): StatusError {
 
 /** Platforms hide what happened behind a general error: `fetch failed`, because of `connect ECONNREFUSED`. */
 function messagesOf(error: unknown): string {
-  const messages = causesOf(error).map((each) => (each instanceof Error ? each.message : String(each)));
+  const messages = causesOf(error).map(messageOf);
   return messages.filter((message) => message !== '').join(': ') || 'unknown';
 }
 

@@ -4,6 +4,7 @@
 import { errors } from '../../meta/errors.js';
 import { quote } from '../../meta/go-text.js';
 import type { User } from '../../protocol/request.js';
+import { toBytes } from '../header-bytes.js';
 
 export interface HeaderParts {
   /** The platform's own fetch sends repeated headers as one, and nobody could tell several groups from one. */
@@ -58,10 +59,4 @@ function escapeKey(key: string): string {
     /[^!#$&'*+\-.^_`|~0-9A-Za-z]/g,
     (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
   );
-}
-
-/** Each byte of the UTF-8 form as one character, which is how fetch hands bytes on. */
-function toBytes(text: string): string {
-  if (/^[\x20-\x7e]*$/.test(text)) return text;
-  return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('');
 }

@@ -2,6 +2,7 @@
  * The order in which discovery lists groups and the versions within them, as APIServices ask for it.
  */
 import { compareVersions } from '../../meta/api-version.js';
+import { compareText } from '../../util/order.js';
 import type { APIService } from './v1/api-service.js';
 
 /** What the order depends on. */
@@ -28,10 +29,7 @@ export function orderApiServices<Ranked extends RankedVersion>(services: readonl
 
 function byGroupPriority(left: RankedVersion, right: RankedVersion): number {
   const higher = right.spec.groupPriorityMinimum - left.spec.groupPriorityMinimum;
-  if (higher !== 0) return higher;
-  const [a, b] = [left.metadata.name, right.metadata.name];
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
+  return higher || compareText(left.metadata.name, right.metadata.name);
 }
 
 function byVersionPriority(left: RankedVersion, right: RankedVersion): number {

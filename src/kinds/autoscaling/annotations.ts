@@ -3,6 +3,7 @@
  */
 import { type Dialect, kubernetesDialect, orchDialect } from '../../meta/dialect.js';
 import type { DraftObject } from '../../meta/object.js';
+import { sortedRecord } from '../../util/order.js';
 
 export const SPEC_ANNOTATIONS = ['metrics', 'behavior'] as const;
 export const STATUS_ANNOTATIONS = ['current-metrics', 'conditions'] as const;
@@ -35,6 +36,6 @@ export function setAnnotations(
     const value = written[name];
     if (value !== undefined) kept.push([annotationKey(name, dialect), value]);
   }
-  const all = Object.fromEntries(kept.sort(([left], [right]) => (left < right ? -1 : 1)));
+  const all = sortedRecord(kept);
   draft.metadata.annotations = kept.length === 0 ? undefined : all;
 }

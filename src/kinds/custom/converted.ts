@@ -11,6 +11,7 @@ import { labelErrors } from '../../meta/labels.js';
 import type { ApiObject } from '../../meta/object.js';
 import { jsonType } from '../../schema/decode-scalar.js';
 import { cloneJson, copyJson, deepEqual, deepFreeze, isRecord, printJson } from '../../util/json.js';
+import { messageOf } from '../../util/message-of.js';
 import { typeIn, unreadableReview } from '../review-answer.js';
 import { annotationErrors } from '../shared/annotations.js';
 
@@ -22,7 +23,7 @@ export function gvkOf({ apiVersion, kind }: { readonly apiVersion: string; reado
 export function failed(object: ApiObject): (error: unknown) => never {
   return (error) => {
     if (StatusError.is(error)) throw error;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw errors.plain(`conversion webhook for ${gvkOf(object)} failed: ${why}`);
   };
 }

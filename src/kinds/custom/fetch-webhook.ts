@@ -7,6 +7,7 @@ import { quote } from '../../meta/go-text.js';
 import { JsonSyntaxError, parseJson } from '../../meta/parse-json.js';
 import type { Clock } from '../../util/clock.js';
 import { escapeForPages, isRecord, printJson } from '../../util/json.js';
+import { messageOf } from '../../util/message-of.js';
 import type { WebhookAddress, WebhookCaller } from '../attendant.js';
 
 /** Answers of webhooks that are longer are not read to their end. */
@@ -100,7 +101,7 @@ function networkProblem(error: unknown, url: string): string {
     return `dial tcp ${hostname}:${port}: connect: connection refused`;
   }
   const reason = cause instanceof Error ? cause.message : undefined;
-  return reason ?? (error instanceof Error ? error.message : String(error));
+  return reason ?? messageOf(error);
 }
 
 function described({ status, headers }: Response): string {

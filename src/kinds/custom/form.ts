@@ -13,6 +13,7 @@ import type { ObjectNode } from '../../schema/structural.js';
 import type { MutableRecord, ParsedBody } from '../../util/json.js';
 import { copyJson, deepEqual, deepFreeze } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
+import { compareText } from '../../util/order.js';
 import type { JSONSchemaProps } from '../apiextensions/v1/schema/json-schema.js';
 import type { SchemaView } from '../apiextensions/v1/schema/schema-view.js';
 import type { CustomForm, Judgement, JudgementOptions } from '../custom-form.js';
@@ -175,7 +176,7 @@ const RESOURCE = { isResource: true };
 
 function duplicatesFirst(left: string, right: string): number {
   const rank = (text: string) => (text.startsWith('duplicate') ? 0 : 1);
-  return rank(left) - rank(right) || (left < right ? -1 : left > right ? 1 : 0);
+  return rank(left) - rank(right) || compareText(left, right);
 }
 
 /** After these, rules could not be trusted to find what they look for. */

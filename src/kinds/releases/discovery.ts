@@ -8,6 +8,7 @@ import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import type { DraftObject } from '../../meta/object.js';
 import { optional, pointer } from '../../schema/hints.js';
 import { type Type, type } from '../../schema/type.js';
+import { sortedRecord } from '../../util/order.js';
 import { anotherVersion } from '../define-kind.js';
 import {
   type Endpoint,
@@ -84,6 +85,6 @@ function withTopology({ deprecatedTopology, zone, ...item }: Endpoint, dialect: 
     ...(zone === undefined ? {} : { [zoneKey(dialect)]: zone }),
     ...(node === undefined ? {} : { [nodeKey(dialect)]: node }),
   };
-  const topology = Object.fromEntries(Object.entries(entries).sort(([left], [right]) => (left < right ? -1 : 1)));
+  const topology = sortedRecord(Object.entries(entries));
   return { ...item, topology };
 }

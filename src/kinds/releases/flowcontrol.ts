@@ -7,6 +7,7 @@ import { serviceGroup } from '../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { always, applyMapList, defaulted, int32, optional, pointer } from '../../schema/hints.js';
 import { type Type, type } from '../../schema/type.js';
+import { sortedRecord } from '../../util/order.js';
 import type { Column } from '../columns.js';
 import { anotherVersion } from '../define-kind.js';
 import { priorityLevelColumns } from '../flowcontrol/v1/columns.js';
@@ -105,8 +106,7 @@ const nominal: Conversion = {
   fromStored(draft, dialect) {
     if (limitedOf(draft)?.nominalConcurrencyShares !== 0) return;
     const marked = { ...draft.metadata.annotations, [zeroSharesAnnotation(dialect)]: '' };
-    const sorted = Object.entries(marked).sort(([left], [right]) => (left < right ? -1 : 1));
-    draft.metadata.annotations = Object.fromEntries(sorted);
+    draft.metadata.annotations = sortedRecord(Object.entries(marked));
   },
 };
 

@@ -3,6 +3,7 @@
  */
 import { quote, stringSlice, type Verbatim, verbatim } from '../../meta/go-text.js';
 import type { DraftMeta } from '../../meta/object.js';
+import { sortedEntries } from '../../util/order.js';
 
 export function dumpObjectMeta(metadata: DraftMeta): Verbatim {
   const { name = '', generateName = '', namespace = '', uid = '', generation = 0, finalizers } = metadata;
@@ -28,6 +29,6 @@ export function dumpObjectMeta(metadata: DraftMeta): Verbatim {
 
 function textMap(map: Readonly<Record<string, string>> | undefined): string {
   if (map === undefined) return 'map[string]string(nil)';
-  const entries = Object.entries(map).sort(([left], [right]) => (left < right ? -1 : 1));
+  const entries = sortedEntries(map);
   return `map[string]string{${entries.map(([key, value]) => `${quote(key)}:${quote(value)}`).join(', ')}}`;
 }

@@ -12,6 +12,7 @@ import type { Verbatim } from '../../meta/go-text.js';
 import { quote, verbatim } from '../../meta/go-text.js';
 import { dnsLabelProblems, qualifiedNameProblems } from '../../meta/names.js';
 import { Quantity } from '../../meta/quantity.js';
+import { sortedEntries } from '../../util/order.js';
 
 /** Quantities by name of the resource. */
 export type ResourceList = Readonly<Record<string, string>>;
@@ -328,10 +329,6 @@ function invalidName(path: string, name: string, problem: string): FieldError {
 
 function printed(quantity: string): string {
   return Quantity.parse(quantity).toString();
-}
-
-function sortedEntries(list: ResourceList): [name: string, quantity: string][] {
-  return Object.entries(list).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 const WRITTEN = /^([+-]?)0*([0-9]*)(?:\.([0-9]*))?([^0-9.]?.*)$/;

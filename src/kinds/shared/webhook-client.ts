@@ -1,11 +1,29 @@
 /**
- * Where a webhook is called: by URL or through a Service. The rules that admission webhooks and conversion webhooks
- * share, with the reference server's reading of URLs.
+ * Where a webhook is called: by URL or through a Service. The fields and the rules that admission webhooks and
+ * conversion webhooks share, with the reference server's reading of URLs.
  */
+import * as z from 'zod';
 import type { FieldError } from '../../meta/field-error.js';
-import { childPath, invalid, required } from '../../meta/field-error.js';
+import { childPath, invalid, keyPath, required } from '../../meta/field-error.js';
+import { stringSlice } from '../../meta/go-text.js';
 import { parseGoUrl } from '../../meta/go-url.js';
-import { dnsSubdomainProblems } from '../../meta/names.js';
+import { dns1035LabelProblems, dnsSubdomainProblems } from '../../meta/names.js';
+import { bytes, defaultedPointer, int32, optional, pointer } from '../../schema/hints.js';
+
+/** Fields of a ServiceReference; each group has a type of that name of its own. */
+export const webhookServiceShape = () => ({
+  namespace: z.string(),
+  name: z.string(),
+  path: pointer(z.string()),
+  port: defaultedPointer(int32(), 443),
+});
+
+/** Fields of a WebhookClientConfig, around the ServiceReference of its group. */
+export const webhookClientShape = <Service extends z.ZodType>(service: Service) => ({
+  url: pointer(z.string()),
+  service: pointer(service),
+  caBundle: optional(bytes()),
+});
 
 interface WebhookClient {
   readonly url?: string;
@@ -63,6 +81,25 @@ function servicePathErrors(path: string, at: string): FieldError[] {
   for (const [index, step] of steps.entries()) {
     if (step === '') found.push(invalid(at, path, `segment[${index}] may not be empty`));
     else found.push(...dnsSubdomainProblems(step).map((why) => invalid(at, path, `segment[${index}]: ${why}`)));
+  }
+  return found;
+}
+
+/** Versions of reviews that the server can send. */
+export const REVIEW_VERSIONS = ['v1', 'v1beta1'];
+
+/** What is wrong with the versions of reviews that a webhook understands. That there are some is looked at before. */
+export function reviewVersionErrors(versions: readonly string[], path: string): FieldError[] {
+  const found: FieldError[] = [];
+  const seen = new Set<string>();
+  for (const [index, version] of versions.entries()) {
+    const at = keyPath(path, index);
+    if (seen.has(version)) found.push(invalid(at, version, 'duplicate version'));
+    else found.push(...dns1035LabelProblems(version).map((detail) => invalid(at, version, detail)));
+    seen.add(version);
+  }
+  if (!REVIEW_VERSIONS.some((version) => seen.has(version))) {
+    found.push(invalid(path, stringSlice(versions), `must include at least one of ${REVIEW_VERSIONS.join(', ')}`));
   }
   return found;
 }

@@ -6,6 +6,7 @@
  */
 import type { ListNode, Structural } from '../../schema/structural.js';
 import { type MutableRecord, setOwn } from '../../util/json.js';
+import { sameItems } from '../../util/same-items.js';
 import { type IndexedItems, indexItems } from './list-elements.js';
 import type { PathElement } from './path-element.js';
 import {
@@ -137,9 +138,7 @@ class ItemMerge {
       r++;
       if (this.#shared.at(-1) === theirs) this.#shared.pop();
     }
-    const isUnchanged =
-      this.#out.length === this.#left.length && this.#out.every((item, index) => item === this.#left[index]);
-    return isUnchanged ? undefined : this.#out;
+    return sameItems(this.#out, this.#left) ? undefined : this.#out;
   }
 
   #isApplied(element: PathElement | undefined): boolean {

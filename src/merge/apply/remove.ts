@@ -3,6 +3,7 @@
  */
 import type { ListNode, Structural } from '../../schema/structural.js';
 import { type MutableRecord, setOwn } from '../../util/json.js';
+import { sameItems } from '../../util/same-items.js';
 import { below, type FieldSet, isEmptySet, isMember } from './field-set.js';
 import { elementOrNone } from './list-elements.js';
 import { fieldElement } from './path-element.js';
@@ -29,7 +30,7 @@ function removeItems(list: ListNode, items: readonly unknown[], fields: FieldSet
     kept.push(inner === undefined ? item : removeFields(list.items, item, inner));
   }
   if (kept.length === 0) return null;
-  return kept.length === items.length && kept.every((item, index) => item === items[index]) ? items : kept;
+  return sameItems(kept, items) ? items : kept;
 }
 
 function removeMembers(

@@ -4,10 +4,11 @@
 import { join } from 'node:path';
 import { encodePlaced } from '../../storage/journal/record.js';
 import type { JournalState } from '../../storage/journal/types.js';
+import { messageOf } from '../../util/message-of.js';
 import type { JournalFile, JournalFiles } from './files.js';
 import { checkpointName, endText, HEADER, headOf, headText } from './folder.js';
 import { FrameWriter } from './frame.js';
-import { HalfWritten, messageOf, writeAll } from './segment.js';
+import { HalfWritten, writeAll } from './segment.js';
 
 export interface CheckpointPlace {
   readonly files: JournalFiles;

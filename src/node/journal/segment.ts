@@ -2,6 +2,7 @@
  * A file that grows by whole frames: a write that fails half-way is taken back.
  */
 import { join } from 'node:path';
+import { messageOf } from '../../util/message-of.js';
 import type { JournalFile, JournalFiles } from './files.js';
 import { HEADER, journalName, MARK } from './folder.js';
 import type { FrameWriter } from './frame.js';
@@ -154,8 +155,4 @@ export function writeAll(file: JournalFile, bytes: Buffer, position: number): vo
   for (let written = 0; written < bytes.length; ) {
     written += file.write(written === 0 ? bytes : bytes.subarray(written), position + written);
   }
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -8,6 +8,7 @@ import type { JSONSchemaProps } from '../../kinds/apiextensions/v1/schema/json-s
 import type { Dialect } from '../../meta/dialect.js';
 import type { OpenApiSchema } from '../../schema/to-openapi.js';
 import { deepEqual } from '../../util/json.js';
+import { sortedRecord } from '../../util/order.js';
 
 /** What the schema must ask its surroundings. */
 export interface CustomContext {
@@ -37,7 +38,7 @@ function withCommonFields(properties: unknown, { common }: CustomContext): Prope
 
 /** The later one of a name stands. */
 function inOrder(entries: readonly (readonly [string, OpenApiSchema])[]): Properties {
-  return Object.fromEntries([...new Map(entries)].sort(([left], [right]) => (left < right ? -1 : 1)));
+  return sortedRecord(new Map(entries));
 }
 
 export const WORDS = ['description', 'title'] as const;

@@ -13,6 +13,7 @@ import {
   objectSchema,
   type SchemaContext,
 } from '../../schema/to-openapi.js';
+import { sortedRecord } from '../../util/order.js';
 import { type CommonField, customSchema } from './custom.js';
 import { describeField, describeType } from './describe.js';
 import { type MetaType, metaTypeNode } from './meta-types.js';
@@ -102,7 +103,7 @@ export class Definitions {
 
   /** All that was referred to, by name. */
   all(): Record<string, OpenApiSchema> {
-    return Object.fromEntries([...this.#made].sort(([left], [right]) => (left < right ? -1 : 1)));
+    return sortedRecord(this.#made);
   }
 
   #define(name: string, make: () => OpenApiSchema): string {

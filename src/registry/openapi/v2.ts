@@ -6,6 +6,7 @@ import type { ServedKind } from '../../kinds/served-kind.js';
 import { SERVICE_NAME } from '../../meta/dialect.js';
 import type { GroupVersion } from '../../meta/gvk.js';
 import { encodeBase64 } from '../../util/base64.js';
+import { sortedRecord } from '../../util/order.js';
 import { Definitions } from './definitions.js';
 import {
   ANSWERS,
@@ -48,7 +49,7 @@ export function openApiV2(served: readonly ServedKind[], options: OpenApiOptions
     info: { title: SERVICE_NAME, version: options.serverVersion },
     paths,
     definitions: writer.definitions.all(),
-    parameters: Object.fromEntries([...writer.shared].sort(([left], [right]) => (left < right ? -1 : 1))),
+    parameters: sortedRecord(writer.shared),
     securityDefinitions: { BearerToken: securityScheme },
     security: [{ BearerToken: [] }],
   };

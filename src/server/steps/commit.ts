@@ -19,6 +19,14 @@ export function readLive(job: WriteJob, name: string): ApiObject | undefined {
   return stored === undefined ? undefined : present(job.served, stored);
 }
 
+/** The live object that the request names. Throws the 404 of one that is not there. */
+export function requireLive(job: WriteJob): ApiObject {
+  const name = job.request.name ?? '';
+  const live = readLive(job, name);
+  if (live === undefined) throw errors.notFound(job.served.groupResource, name);
+  return live;
+}
+
 export function keyFor(job: WriteJob, name: string): ObjectKey {
   return { resource: job.served.storage, namespace: job.namespace, name };
 }

@@ -6,6 +6,7 @@ import { errors } from '../../meta/errors.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
+import { messageOf } from '../../util/message-of.js';
 import { answer } from '../answer.js';
 import type { ServerContext } from '../context.js';
 import { parseRevisionOption, untilRevision } from '../revision.js';
@@ -22,7 +23,7 @@ function wantedRevision(text: string, { kind }: ServedKind): number {
   try {
     return parseRevisionOption(text);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw kind.strategy.uncached ? errors.badRequest(`invalid resource version: ${why}`) : errors.plain(why);
   }
 }

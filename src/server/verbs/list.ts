@@ -16,6 +16,7 @@ import {
 import type { ListPage, ListQuery } from '../../storage/types.js';
 import { CompactedError } from '../../storage/types.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
+import { messageOf } from '../../util/message-of.js';
 import { answer } from '../answer.js';
 import { metaGroup, type ServerContext } from '../context.js';
 import { checkListOptions } from '../options.js';
@@ -83,7 +84,7 @@ function optionRevision(text: string | undefined): number {
   try {
     return parseRevisionOption(text);
   } catch (error) {
-    throw errors.badRequest(`invalid resource version: ${error instanceof Error ? error.message : String(error)}`);
+    throw errors.badRequest(`invalid resource version: ${messageOf(error)}`);
   }
 }
 

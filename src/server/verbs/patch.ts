@@ -30,7 +30,7 @@ import { draftOf, type Intent, readIntent } from '../intent.js';
 import { mayRace, startJob, type WriteJob } from '../job.js';
 import { checkPatchOptions, type WriteOptions } from '../options.js';
 import { plainlyPatched } from '../plain-patch.js';
-import { readLive } from '../steps/commit.js';
+import { requireLive } from '../steps/commit.js';
 import { partOf } from '../subresource.js';
 import { updateObject, type Written } from '../write.js';
 
@@ -88,7 +88,7 @@ function applyPatch(patchType: DocumentPatch, options: WriteOptions, job: WriteJ
   const name = request.name ?? '';
   const subresource = partOf(served, request.subresource);
   // An absent object is reported before a patch that could not be read.
-  if (readLive(job, name) === undefined) throw errors.notFound(served.groupResource, name);
+  requireLive(job);
   const change = readPatch(request, patchType, { options, job });
   return updateObject(
     {

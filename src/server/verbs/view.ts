@@ -25,7 +25,7 @@ import { decodeRequestBody } from '../decode-body.js';
 import { startJob, type WriteJob } from '../job.js';
 import { checkPatchOptions, checkWriteOptions } from '../options.js';
 import { managersAbove, managersBelow, type ScaleOwnership } from '../scale-managers.js';
-import { readLive } from '../steps/commit.js';
+import { requireLive } from '../steps/commit.js';
 import { managersIn, ownUpdated, servedIn, setManagers } from '../steps/own.js';
 import { reconcileName, reconcileNamespace } from '../steps/reconcile.js';
 import { seal } from '../steps/seal.js';
@@ -50,9 +50,7 @@ export function onView(
   switch (request.verb) {
     case 'get': {
       const job = startJob(context, request, { served, dryRun: false });
-      const live = readLive(job, request.name ?? '');
-      if (live === undefined) throw errors.notFound(served.groupResource, request.name ?? '');
-      return answer(200, show(live, { view, shown, job }));
+      return answer(200, show(requireLive(job), { view, shown, job }));
     }
     case 'update': {
       const options = checkWriteOptions(request.options, 'UpdateOptions', context.dialect);
@@ -79,7 +77,7 @@ export function onView(
       const options = checkPatchOptions(request.options, patchType, context.dialect);
       const job = startJob(context, request, { served, dryRun: options.dryRun });
       const call: ViewCall = { view, shown, job };
-      liveOf(job);
+      requireLive(job);
       // The patch speaks of the view, not of what is below.
       const about = { options, job: { ...job, served: shown } };
       if (patchType === 'apply') return write(call, applicationOf(request, about));
@@ -115,13 +113,6 @@ function readable(body: RequestBody): unknown {
   }
 }
 
-function liveOf(job: WriteJob): ApiObject {
-  const name = job.request.name ?? '';
-  const live = readLive(job, name);
-  if (live === undefined) throw errors.notFound(job.served.groupResource, name);
-  return live;
-}
-
 function addressOf({ served, request }: Pick<WriteJob, 'served' | 'request'>): GroupResource {
   const { group, resource } = served.groupResource;
   return { group, resource: `${resource}/${request.subresource ?? ''}` };
@@ -153,7 +144,7 @@ function write(
   const { job } = call;
   const name = job.request.name ?? '';
   const update = (): MaybePromise<Written> => {
-    liveOf(job);
+    requireLive(job);
     return updateObject(
       {
         name,

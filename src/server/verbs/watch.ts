@@ -15,6 +15,7 @@ import { CompactedError } from '../../storage/types.js';
 import { encodeBase64Text } from '../../util/base64.js';
 import { deepFreeze } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
+import { messageOf } from '../../util/message-of.js';
 import type { ServerContext } from '../context.js';
 import { EventStream } from '../event-stream.js';
 import { checkWatchOptions, type WatchOptions } from '../options.js';
@@ -50,7 +51,7 @@ function wantedRevision(text: string): number {
   try {
     return parseRevisionOption(text);
   } catch (error) {
-    throw errors.plain(error instanceof Error ? error.message : String(error));
+    throw errors.plain(messageOf(error));
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { formatType } from '../../../src/cel/check/format.js';
-import { isAssignable } from '../../../src/cel/check/unify.js';
+import { Substitutions } from '../../../src/cel/check/unify.js';
 import { createEnvironment } from '../../../src/cel/environment.js';
 import type { FunctionDeclaration } from '../../../src/cel/library.js';
 import type { CelType } from '../../../src/cel/types.js';
@@ -124,6 +124,6 @@ describe('types', () => {
     [typeOf(INT), typeOf(STRING), true],
     [BOOL, objectType('a'), false],
   ])('%j and %j fit: %s', (expected, given, fits) => {
-    expect(isAssignable(expected, given)).toBe(fits);
+    expect(new Substitutions().fit(expected, given)).toBe(fits);
   });
 });

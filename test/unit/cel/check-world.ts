@@ -4,7 +4,6 @@
  */
 import { readFileSync } from 'node:fs';
 import { check } from '../../../src/cel/check/check.js';
-import { schemaProvider } from '../../../src/cel/check/schema-provider.js';
 import type { CheckedExpression, Environment } from '../../../src/cel/engine.js';
 import { createEnvironment } from '../../../src/cel/environment.js';
 import { LANGUAGE_LIBRARIES } from '../../../src/cel/library/language.js';
@@ -34,6 +33,7 @@ import {
   UINT,
   wrapperOf,
 } from '../../../src/cel/types.js';
+import { schemaProvider } from './schema-provider.js';
 
 /** A type with the greatest sizes its values have. */
 interface Shape {

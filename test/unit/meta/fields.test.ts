@@ -1,12 +1,7 @@
 /** Field selectors: every outcome of the real implementation, escapes, and exact matches. */
 import { describe, expect, test } from 'vitest';
-import {
-  escapeFieldValue,
-  matchesFields,
-  parseFieldSelector,
-  printFieldSelector,
-  requiresExactMatch,
-} from '../../../src/meta/fields.js';
+import type { FieldSelector } from '../../../src/meta/fields.js';
+import { matchesFields, parseFieldSelector, requiresExactMatch } from '../../../src/meta/fields.js';
 import { SelectorError } from '../../../src/meta/label-selector-text.js';
 import { hasVectors, readVectors, vectorSuite } from './vectors.js';
 
@@ -32,13 +27,13 @@ describe.skipIf(!hasVectors('selectors'))(vectorSuite('selectors'), () => {
       return;
     }
     const selector = parseFieldSelector(text);
-    expect(printFieldSelector(selector)).toBe(canonical);
+    expect(canonicalText(selector)).toBe(canonical);
     expect(vectors.fieldSets.map((set) => matchesFields(selector, (field) => set[field] ?? ''))).toEqual(matches);
   });
 });
 
 test('terms are ordered by their text', () => {
-  expect(printFieldSelector(parseFieldSelector('b==2,,a!=1'))).toBe('a!=1,b=2');
+  expect(canonicalText(parseFieldSelector('b==2,,a!=1'))).toBe('a!=1,b=2');
 });
 
 test.each([
@@ -50,11 +45,9 @@ test.each([
   expect(() => parseFieldSelector(text)).toThrow(new SelectorError(message));
 });
 
-test('values survive being written and read', () => {
+test('escaped values are read', () => {
   for (const value of ['', 'a,b', 'a=b', 'a\\b', '\\', ',=\\', '😀,']) {
-    const text = `f=${escapeFieldValue(value)}`;
-    expect(parseFieldSelector(text).terms).toEqual([{ field: 'f', operator: '=', value }]);
-    expect(printFieldSelector(parseFieldSelector(text))).toBe(text);
+    expect(parseFieldSelector(`f=${escaped(value)}`).terms).toEqual([{ field: 'f', operator: '=', value }]);
   }
 });
 
@@ -65,3 +58,12 @@ test('only an equal sign pins a field', () => {
   expect(requiresExactMatch(selector, 'other')).toBeUndefined();
   expect(requiresExactMatch(parseFieldSelector(''), 'metadata.name')).toBeUndefined();
 });
+
+/** As the reference prints a selector. */
+function canonicalText({ terms }: FieldSelector): string {
+  return terms.map(({ field, operator, value }) => field + operator + escaped(value)).join(',');
+}
+
+function escaped(value: string): string {
+  return value.replace(/[\\,=]/g, '\\$&');
+}

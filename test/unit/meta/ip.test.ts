@@ -9,11 +9,9 @@ import {
   cidrWarnings,
   classifyIp,
   contains,
-  indexOfAddress,
   ipAddressNameProblems,
   ipWarnings,
   isDualStack,
-  nthAddress,
   parseCidr,
   parseCidrSloppy,
   parseIp,
@@ -171,18 +169,9 @@ describe('ranges', () => {
     expect(contains(cidr('2001:db8::/112'), ip('2001:db8::ffff'))).toBe(true);
   });
 
-  test('are counted and indexed', () => {
-    const services = cidr('10.96.0.0/12');
-    expect(cidrSize(services)).toBe(2n ** 20n);
-    expect(printIp(nthAddress(services, 10n) ?? ip('::'))).toBe('10.96.0.10');
-    expect(indexOfAddress(services, ip('10.96.1.0'))).toBe(256n);
-    expect(indexOfAddress(services, ip('10.95.0.0'))).toBeUndefined();
-    expect(nthAddress(services, 2n ** 20n)).toBeUndefined();
-    expect(nthAddress(services, -1n)).toBeUndefined();
+  test('are counted', () => {
+    expect(cidrSize(cidr('10.96.0.0/12'))).toBe(2n ** 20n);
     expect(cidrSize(cidr('2001:db8::/64'))).toBe(2n ** 64n);
-    expect(printIp(nthAddress(cidr('2001:db8::5/64'), 2n ** 64n - 1n) ?? ip('::'))).toBe(
-      '2001:db8::ffff:ffff:ffff:ffff',
-    );
   });
 
   test('two families make a dual stack', () => {

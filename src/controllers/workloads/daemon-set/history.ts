@@ -10,6 +10,7 @@ import { StatusError } from '../../../meta/errors.js';
 import { labelSelectorFromObject } from '../../../meta/labels.js';
 import type { ControllerContext } from '../../runtime/controller.js';
 import { controllerReference } from '../../runtime/owners.js';
+import { ignoringAbsence } from '../../runtime/refusals.js';
 import type { SharedInformer } from '../../runtime/shared-informer.js';
 import { claim } from '../claim.js';
 import type { StoredPod } from '../pod-state.js';
@@ -127,11 +128,7 @@ export class History {
   }
 
   async #delete(revision: StoredRevision): Promise<void> {
-    try {
-      await this.#api(revision).delete(revision.metadata.name);
-    } catch (error) {
-      if (!StatusError.is(error, 'NotFound')) throw error;
-    }
+    await ignoringAbsence(this.#api(revision).delete(revision.metadata.name));
   }
 
   #api({ metadata }: StoredRevision) {

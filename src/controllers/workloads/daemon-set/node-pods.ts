@@ -2,6 +2,7 @@
  * The pods of a DaemonSet by the node that they are on or meant for, and what is asked about them.
  */
 import { scaleIntOrString } from '../../../meta/int-or-string.js';
+import { compareText } from '../../../util/order.js';
 import { isPodFinished, isTerminating, type StoredPod } from '../pod-state.js';
 import { REVISION_LABEL } from '../revisions.js';
 import { type StoredDaemonSet, targetNode } from './placement.js';
@@ -27,8 +28,8 @@ export function oldestFirst(pods: readonly StoredPod[]): StoredPod[] {
   return [...pods].sort(
     (left, right) =>
       Number(isBound(right)) - Number(isBound(left)) ||
-      compare(left.metadata.creationTimestamp, right.metadata.creationTimestamp) ||
-      compare(left.metadata.name, right.metadata.name),
+      compareText(left.metadata.creationTimestamp, right.metadata.creationTimestamp) ||
+      compareText(left.metadata.name, right.metadata.name),
   );
 }
 
@@ -65,8 +66,4 @@ export function unavailableOf({ spec }: StoredDaemonSet, wanted: number): number
   const { type, rollingUpdate } = spec.updateStrategy;
   if (type !== 'RollingUpdate') return 0;
   return scaleIntOrString(rollingUpdate?.maxUnavailable ?? 0, { total: wanted, round: 'up' });
-}
-
-function compare(left: string, right: string): number {
-  return left < right ? -1 : left > right ? 1 : 0;
 }

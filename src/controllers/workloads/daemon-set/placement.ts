@@ -150,3 +150,7 @@ export function targetNode({ spec }: StoredPod): string | undefined {
     .find(({ key, operator }) => key === 'metadata.name' && operator === 'In');
   return byName?.values?.length === 1 ? byName.values[0] : undefined;
 }
+
+export function isNodeReady({ status }: StoredNode): boolean {
+  return status.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
+}

@@ -3,9 +3,9 @@
  */
 import { ReplicaSet } from '../../../kinds/apps/v1/replica-set.js';
 import type { Pod } from '../../../kinds/core/v1/pod/pod.js';
-import { StatusError } from '../../../meta/errors.js';
 import { deepEqual } from '../../../util/json.js';
 import type { ControllerContext } from '../../runtime/controller.js';
+import { ignoringAbsence } from '../../runtime/refusals.js';
 import type { SharedInformer } from '../../runtime/shared-informer.js';
 import { isPodFinished, isTerminating } from '../pod-state.js';
 import { type AnnotationKeys, annotationsOf } from './annotations.js';
@@ -70,11 +70,7 @@ export class OwnSets {
     for (const { metadata, spec, status } of kept.slice(0, excess)) {
       const isSeen = (metadata.generation ?? 0) <= (status.observedGeneration ?? 0);
       if (status.replicas !== 0 || spec.replicas !== 0 || !isSeen) continue;
-      try {
-        await context.client.api(ReplicaSet, metadata.namespace).delete(metadata.name);
-      } catch (error) {
-        if (!StatusError.is(error, 'NotFound')) throw error;
-      }
+      await ignoringAbsence(context.client.api(ReplicaSet, metadata.namespace).delete(metadata.name));
     }
   }
 

@@ -4,6 +4,7 @@
 import type { ReplicaSet } from '../../../kinds/apps/v1/replica-set.js';
 import type { ObjectOf } from '../../../kinds/kind.js';
 import { deepEqual } from '../../../util/json.js';
+import { compareText } from '../../../util/order.js';
 import { type AnnotationKeys, revisionOf } from './annotations.js';
 import type { StoredDeployment } from './bounds.js';
 
@@ -16,8 +17,8 @@ type Template = StoredDeployment['spec']['template'];
 type Order = (a: StoredReplicaSet, b: StoredReplicaSet) => number;
 
 export const byCreation: Order = (a, b) =>
-  compareTexts(a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? '') ||
-  compareTexts(a.metadata.name, b.metadata.name);
+  compareText(a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? '') ||
+  compareText(a.metadata.name, b.metadata.name);
 
 export const bySizeOlderFirst: Order = (a, b) => b.spec.replicas - a.spec.replicas || byCreation(a, b);
 export const bySizeNewerFirst: Order = (a, b) => b.spec.replicas - a.spec.replicas || byCreation(b, a);
@@ -85,8 +86,4 @@ export function terminatingOf(sets: readonly StoredReplicaSet[]): number | undef
     sum += status.terminatingReplicas ?? 0;
   }
   return sum;
-}
-
-function compareTexts(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -6,7 +6,7 @@ import type { Client } from '../../../client/client.js';
 import { strategicPatch } from '../../../client/patches.js';
 import { Pod } from '../../../kinds/core/v1/pod/pod.js';
 import type { Dialect } from '../../../meta/dialect.js';
-import { StatusError } from '../../../meta/errors.js';
+import { ignoringAbsence } from '../../runtime/refusals.js';
 import type { StoredPod } from '../pod-state.js';
 
 /** The names of the marks in a dialect. */
@@ -50,13 +50,11 @@ export function ignoredFailuresBefore({ metadata }: StoredPod, marks: Marks): nu
 
 /** Lets a pod go that has been counted, or that nobody counts any more. A pod that is gone needs nothing. */
 export async function untrack(client: Client, { metadata }: StoredPod, { finalizer }: Marks): Promise<void> {
-  try {
-    await client
+  await ignoringAbsence(
+    client
       .api(Pod, metadata.namespace)
-      .patch(metadata.name, strategicPatch({ metadata: { '$deleteFromPrimitiveList/finalizers': [finalizer] } }));
-  } catch (error) {
-    if (!StatusError.is(error, 'NotFound')) throw error;
-  }
+      .patch(metadata.name, strategicPatch({ metadata: { '$deleteFromPrimitiveList/finalizers': [finalizer] } })),
+  );
 }
 
 const MAX_INT32 = 2 ** 31 - 1;

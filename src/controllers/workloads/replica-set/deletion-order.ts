@@ -8,7 +8,7 @@
  */
 import type { Dialect } from '../../../meta/dialect.js';
 import { timeToMs } from '../../../meta/time.js';
-import { isPodActive, podCondition, type StoredPod } from '../pod-state.js';
+import { isPodActive, podCondition, restartsOf, type StoredPod } from '../pod-state.js';
 
 export interface Excess {
   readonly pods: readonly StoredPod[];
@@ -114,10 +114,6 @@ function nodeOf({ spec }: StoredPod): string {
 
 function timeOf(text: string | null | undefined): number | undefined {
   return text === undefined || text === null ? undefined : timeToMs(text);
-}
-
-function restartsOf({ status }: StoredPod): number {
-  return Math.max(0, ...(status.containerStatuses ?? []).map(({ restartCount }) => restartCount));
 }
 
 function sidecarRestartsOf({ spec, status }: StoredPod): number {

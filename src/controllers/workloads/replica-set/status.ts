@@ -5,7 +5,7 @@
 import type { ReplicaSet } from '../../../kinds/apps/v1/replica-set.js';
 import type { ObjectOf } from '../../../kinds/kind.js';
 import { labelSelectorFrom, matchesLabels } from '../../../meta/labels.js';
-import { messageOf } from '../../runtime/refusals.js';
+import { messageOf } from '../../../util/message-of.js';
 import { isPodReady, msUntilAvailable, type StoredPod } from '../pod-state.js';
 
 export type ReplicaStatus = ObjectOf<typeof ReplicaSet>['status'];

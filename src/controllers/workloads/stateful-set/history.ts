@@ -7,6 +7,7 @@ import { StatusError } from '../../../meta/errors.js';
 import { labelSelectorFromObject, matchesLabels } from '../../../meta/labels.js';
 import type { ControllerContext } from '../../runtime/controller.js';
 import { controllerReference } from '../../runtime/owners.js';
+import { ignoringAbsence } from '../../runtime/refusals.js';
 import type { SharedInformer } from '../../runtime/shared-informer.js';
 import { claim } from '../claim.js';
 import type { StoredPod } from '../pod-state.js';
@@ -68,11 +69,7 @@ export class History {
     const limit = set.spec.revisionHistoryLimit ?? 0;
     if (limit < 0) return;
     for (const { metadata } of unused.slice(0, Math.max(0, unused.length - limit))) {
-      try {
-        await this.#context.client.api(ControllerRevision, metadata.namespace).delete(metadata.name);
-      } catch (error) {
-        if (!StatusError.is(error, 'NotFound')) throw error;
-      }
+      await ignoringAbsence(this.#context.client.api(ControllerRevision, metadata.namespace).delete(metadata.name));
     }
   }
 

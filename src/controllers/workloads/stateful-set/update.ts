@@ -6,8 +6,9 @@
 import { Pod, type PodInput } from '../../../kinds/core/v1/pod/pod.js';
 import { StatusError } from '../../../meta/errors.js';
 import { scaleIntOrString } from '../../../meta/int-or-string.js';
+import { messageOf } from '../../../util/message-of.js';
 import type { ControllerContext } from '../../runtime/controller.js';
-import { isNamespaceTerminating, messageOf } from '../../runtime/refusals.js';
+import { isNamespaceTerminating } from '../../runtime/refusals.js';
 import type { PodTemplateLike } from '../new-pod.js';
 import { isPodAvailable, isPodFinished, isTerminating, type StoredPod } from '../pod-state.js';
 import { templateOf } from '../revisions.js';

@@ -5,11 +5,10 @@
 import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
 import { duplicate, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
-import { stringSlice } from '../../../meta/go-text.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
-import { dns1035LabelProblems, dnsSubdomainProblems } from '../../../meta/names.js';
+import { dnsSubdomainProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { bytes, defaultedPointer, int32, mapList, optional, pointer, words } from '../../../schema/hints.js';
+import { defaultedPointer, int32, mapList, optional, words } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
@@ -17,7 +16,13 @@ import type { Strategy } from '../../kind.js';
 import { ageColumn, nameColumn } from '../../shared/common-columns.js';
 import { requiredPointer } from '../../shared/required-pointer.js';
 import { labelSelector } from '../../shared/types.js';
-import { webhookClientErrors } from '../../shared/webhook-client.js';
+import {
+  REVIEW_VERSIONS,
+  reviewVersionErrors,
+  webhookClientErrors,
+  webhookClientShape,
+  webhookServiceShape,
+} from '../../shared/webhook-client.js';
 import {
   FAILURE_POLICIES,
   failurePolicy,
@@ -32,21 +37,11 @@ import {
   wordErrors,
 } from './match-resources.js';
 
-const serviceReferenceShape = () => ({
-  namespace: z.string(),
-  name: z.string(),
-  path: pointer(z.string()),
-  port: defaultedPointer(int32(), 443),
-});
-interface ServiceReference extends Output<typeof serviceReferenceShape> {}
-interface ServiceReferenceInput extends Input<typeof serviceReferenceShape> {}
-const serviceReference: Type<ServiceReference, ServiceReferenceInput> = type('ServiceReference', serviceReferenceShape);
+interface ServiceReference extends Output<typeof webhookServiceShape> {}
+interface ServiceReferenceInput extends Input<typeof webhookServiceShape> {}
+const serviceReference: Type<ServiceReference, ServiceReferenceInput> = type('ServiceReference', webhookServiceShape);
 
-const clientConfigShape = () => ({
-  url: pointer(z.string()),
-  service: pointer(serviceReference()),
-  caBundle: optional(bytes()),
-});
+const clientConfigShape = () => webhookClientShape(serviceReference());
 interface WebhookClientConfig extends Output<typeof clientConfigShape> {}
 interface WebhookClientConfigInput extends Input<typeof clientConfigShape> {}
 const clientConfig: Type<WebhookClientConfig, WebhookClientConfigInput> = type(
@@ -126,7 +121,7 @@ export function webhookErrors(webhooks: readonly AnyWebhook[], live?: readonly A
     const path = keyPath('webhooks', index);
     found.push(...oneWebhookErrors(webhook, path));
     found.push(...conditions(webhook, `${path}.matchConditions`));
-    found.push(...reviewVersionErrors(webhook.admissionReviewVersions ?? [], `${path}.admissionReviewVersions`));
+    found.push(...versionErrors(webhook.admissionReviewVersions ?? [], `${path}.admissionReviewVersions`));
     if (seen.has(webhook.name)) found.push(duplicate(`${path}.name`, webhook.name));
     if (webhook.name !== '') seen.add(webhook.name);
   }
@@ -181,20 +176,7 @@ function qualifiedDomainErrors(name: string, path: string): FieldError[] {
   return [invalid(path, name, 'should be a domain with at least three segments separated by dots')];
 }
 
-const REVIEW_VERSIONS = ['v1', 'v1beta1'];
-
-function reviewVersionErrors(versions: readonly string[], path: string): FieldError[] {
+function versionErrors(versions: readonly string[], path: string): FieldError[] {
   if (versions.length === 0) return [required(path, `must specify one of ${REVIEW_VERSIONS.join(', ')}`)];
-  const found: FieldError[] = [];
-  const seen = new Set<string>();
-  for (const [index, version] of versions.entries()) {
-    const at = keyPath(path, index);
-    if (seen.has(version)) found.push(invalid(at, version, 'duplicate version'));
-    else found.push(...dns1035LabelProblems(version).map((detail) => invalid(at, version, detail)));
-    seen.add(version);
-  }
-  if (!REVIEW_VERSIONS.some((version) => seen.has(version))) {
-    found.push(invalid(path, stringSlice(versions), `must include at least one of ${REVIEW_VERSIONS.join(', ')}`));
-  }
-  return found;
+  return reviewVersionErrors(versions, path);
 }

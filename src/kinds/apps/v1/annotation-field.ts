@@ -4,6 +4,7 @@
  */
 import { quote } from '../../../meta/go-text.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import { sortedRecord } from '../../../util/order.js';
 
 /** Why a text is no integer of 64 bits, in the reference server's words. */
 export function integerProblem(text: string): string | undefined {
@@ -33,6 +34,6 @@ export function setAnnotationInteger(draft: DraftObject, name: string, value: bi
   if (annotationText(draft, name) === text) return;
   const kept = Object.entries(draft.metadata.annotations ?? {}).filter(([key]) => key !== name);
   if (text !== undefined) kept.push([name, text]);
-  const all = Object.fromEntries(kept.sort(([left], [right]) => (left < right ? -1 : 1)));
+  const all = sortedRecord(kept);
   draft.metadata.annotations = kept.length === 0 ? undefined : all;
 }

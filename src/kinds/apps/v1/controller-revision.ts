@@ -11,7 +11,7 @@ import { isRecord, printJson } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { nonNegative } from './workload.js';
+import { nonNegative } from '../../shared/non-negative.js';
 
 const shape = () => ({
   data: pointer(rawExtension()),

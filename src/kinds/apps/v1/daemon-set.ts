@@ -35,6 +35,7 @@ import {
   selectorColumn,
   textColumn,
 } from '../../shared/common-columns.js';
+import { nonNegative } from '../../shared/non-negative.js';
 import { requiredPointer } from '../../shared/required-pointer.js';
 import { dumpLabelSelector } from '../../shared/selector-dump.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
@@ -48,7 +49,6 @@ import {
   isReadable,
   lastingPodProblems,
   mismatchProblems,
-  nonNegative,
   nonNegativeFields,
   overHundredProblems,
   type Selecting,

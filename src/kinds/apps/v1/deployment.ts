@@ -28,6 +28,7 @@ import { dropDisabledTemplateFields, podTemplateDefaults } from '../../core/v1/p
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { ageColumn, containerColumns, nameColumn, selectorColumn, textColumn } from '../../shared/common-columns.js';
+import { nonNegative } from '../../shared/non-negative.js';
 import { podNameWarnings } from '../../shared/pod-name-warnings.js';
 import { requiredPointer } from '../../shared/required-pointer.js';
 import { statusSubresource } from '../../shared/strategies.js';
@@ -38,7 +39,6 @@ import {
   atMost,
   collisionProblems,
   countOrPercentProblems,
-  nonNegative,
   nonNegativeFields,
   overHundredProblems,
   replicaTemplateProblems,

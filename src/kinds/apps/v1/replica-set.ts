@@ -17,13 +17,13 @@ import { dropDisabledTemplateFields, podTemplateDefaults } from '../../core/v1/p
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, MetadataFindings, WriteContext } from '../../kind.js';
 import { ageColumn, containerColumns, countColumn, nameColumn, selectorColumn } from '../../shared/common-columns.js';
+import { nonNegative } from '../../shared/non-negative.js';
 import { podNameWarnings } from '../../shared/pod-name-warnings.js';
 import { requiredPointer } from '../../shared/required-pointer.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { conditionParts, labelSelector } from '../../shared/types.js';
 import {
   atMost,
-  nonNegative,
   nonNegativeFields,
   replicaTemplateProblems,
   selectorProblems,

@@ -9,16 +9,13 @@ import { deepEqual } from '../../../util/json.js';
 import type { PodTemplateSpec } from '../../core/v1/pod-spec/pod-spec.js';
 import { podTemplateProblems, podTemplateWarnings } from '../../core/v1/pod-spec/pod-template.js';
 import type { WriteContext } from '../../kind.js';
+import { nonNegative } from '../../shared/non-negative.js';
 import { dumpLabelSelector, dumpLabels } from '../../shared/selector-dump.js';
 
 /** A selector with the pods it must select. Types promise a selector; a client need not have sent one. */
 export interface Selecting {
   readonly selector?: LabelSelectorObject | undefined;
   readonly template: PodTemplateSpec;
-}
-
-export function nonNegative(path: string, value: number | undefined): FieldError[] {
-  return value === undefined || value >= 0 ? [] : [invalid(path, value, 'must be greater than or equal to 0')];
 }
 
 /** Each of these fields, in this order. */

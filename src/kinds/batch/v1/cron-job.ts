@@ -31,13 +31,14 @@ import {
   since,
   textColumn,
 } from '../../shared/common-columns.js';
+import { nonNegative } from '../../shared/non-negative.js';
 import { templateMeta } from '../../shared/object-meta.js';
 import { podNameWarnings } from '../../shared/pod-name-warnings.js';
 import { dumpLabelSelector } from '../../shared/selector-dump.js';
 import { specGeneration, statusSubresource } from '../../shared/strategies.js';
 import { lastingReference } from '../../shared/types.js';
 import { type JobSpec, jobSpec } from './job/schema.js';
-import { jobTemplateProblems, nonNegative } from './job/validate.js';
+import { jobTemplateProblems } from './job/validate.js';
 import { jobSpecWarnings } from './job/warnings.js';
 
 const jobTemplateSpecShape = () => ({

@@ -11,6 +11,7 @@ import { Quantity } from '../../../meta/quantity.js';
 import { always, optional, resourceList, words } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { own } from '../../../util/json.js';
+import { sortedRecord } from '../../../util/order.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import {
@@ -83,8 +84,7 @@ function containerDefaults(item: LimitRangeItem): void {
 
 function withMissing(list: ResourceList | undefined, more: ResourceList | undefined): ResourceList | undefined {
   if (more === undefined) return list;
-  const all = [...new Map([...Object.entries(more), ...Object.entries(list ?? {})])];
-  return Object.fromEntries(all.sort(([left], [right]) => (left < right ? -1 : 1)));
+  return sortedRecord(new Map([...Object.entries(more), ...Object.entries(list ?? {})]));
 }
 
 /** A limit range needs no name; the one it gets is as random as its uid. */

@@ -12,6 +12,7 @@ import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { always, defaulted, hint, mapList, namedString, optional } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { copyJson, deepEqual } from '../../../util/json.js';
+import { sortedRecord } from '../../../util/order.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { DeletionRequest, DeletionVerdict, Kind, NameRule, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
@@ -107,7 +108,7 @@ function labelWithName(draft: DraftObject, { dialect }: WriteContext): void {
   const key = dialect.key('metadata.name');
   if (!name || labels?.[key] === name) return;
   const all = { ...labels, [key]: name };
-  draft.metadata.labels = Object.fromEntries(Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1)));
+  draft.metadata.labels = sortedRecord(Object.entries(all));
 }
 
 function prepareForCreate(draft: DraftObject): void {

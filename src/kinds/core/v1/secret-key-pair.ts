@@ -2,9 +2,10 @@
  * Whether a certificate and a private key belong together, as far as writers of TLS secrets are told. It compares what
  * stands in both; a key that does not carry its public half is believed.
  */
-import { DerError, DerReader, hex, TAG } from '../../../meta/der.js';
+import { DerReader, orUndefined, TAG } from '../../../meta/der.js';
 import { type PemBlock, pemBlocks } from '../../../meta/pem.js';
 import { readCertificate } from '../../../meta/x509.js';
+import { toHex } from '../../../util/hex.js';
 
 /** The first thing that is wrong with a pair of PEM texts; undefined when nothing is. */
 export function keyPairProblem(certificate: string, key: string): string | undefined {
@@ -77,28 +78,21 @@ function publicKey(der: Uint8Array): Key {
   const info = body.sequence();
   const algorithm = ALGORITHMS.get(info.sequence().oid());
   const bits = info.bitString();
-  return { algorithm, half: algorithm === 'rsa' ? hex(new DerReader(bits).sequence().integer()) : hex(bits) };
+  return { algorithm, half: algorithm === 'rsa' ? toHex(new DerReader(bits).sequence().integer()) : toHex(bits) };
 }
 
 /** In one of the three forms that keys are written in, tried in turn. */
 function readPrivateKey(der: Uint8Array): Key | undefined {
-  return attempt(() => readRsaKey(der)) ?? attempt(() => readWrappedKey(der)) ?? attempt(() => readCurveKey(der));
-}
-
-function attempt(read: () => Key): Key | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof DerError) return undefined;
-    throw error;
-  }
+  return (
+    orUndefined(() => readRsaKey(der)) ?? orUndefined(() => readWrappedKey(der)) ?? orUndefined(() => readCurveKey(der))
+  );
 }
 
 /** Version, modulus, two exponents, two primes and three numbers made of them. */
 function readRsaKey(der: Uint8Array): Key {
   const numbers = new DerReader(der).only(TAG.sequence);
   numbers.smallInteger();
-  const half = hex(numbers.integer());
+  const half = toHex(numbers.integer());
   for (let passed = 0; passed < 7; passed++) numbers.integer();
   return { algorithm: 'rsa', half };
 }
@@ -129,6 +123,6 @@ function readCurveKey(der: Uint8Array): Key {
   parts.element(TAG.octetString);
   if (parts.has(PARAMETERS)) parts.any();
   return parts.has(POINT)
-    ? { algorithm: 'ecdsa', half: hex(parts.element(POINT).bitString()) }
+    ? { algorithm: 'ecdsa', half: toHex(parts.element(POINT).bitString()) }
     : { algorithm: 'ecdsa' };
 }

@@ -12,6 +12,8 @@ import { bytes, hint, namedString, optional, pointer } from '../../../schema/hin
 import type { Input, Output } from '../../../schema/type.js';
 import { base64ByteLength, decodeBase64Text, encodeBase64Text } from '../../../util/base64.js';
 import { isRecord, own } from '../../../util/json.js';
+import { messageOf } from '../../../util/message-of.js';
+import { sortedRecord } from '../../../util/order.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
@@ -59,7 +61,7 @@ function mergeStringData(draft: DraftObject): void {
   delete secret.stringData;
   const encoded = Object.entries(stringData).map(([key, text]) => [key, encodeBase64Text(text)] as const);
   const merged = new Map([...Object.entries(secret.data ?? {}), ...encoded]);
-  secret.data = Object.fromEntries([...merged].sort(([left], [right]) => (left < right ? -1 : 1)));
+  secret.data = sortedRecord(merged);
 }
 
 /** All values together. */
@@ -116,7 +118,7 @@ function notJsonObject(text: string): string | undefined {
   try {
     ({ value } = parseJson(text));
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
   if (value === null || isRecord(value)) return undefined;
   return `json: cannot unmarshal ${jsonType(value)} into Go value of type map[string]interface {}`;

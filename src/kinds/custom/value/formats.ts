@@ -2,6 +2,7 @@
  * Formats of strings that schemas may ask for. Names are looked up without their dashes; one that is not here asks
  * for nothing.
  */
+import { isDate, isDateTime } from '../../../cel/library/text-shapes.js';
 import { DurationError, parseDuration } from '../../../meta/duration.js';
 import { parseCidrSloppy, parseIp, parseIpSloppy } from '../../../meta/ip.js';
 import { byteLength } from '../../../meta/names.js';
@@ -96,27 +97,6 @@ function isCreditCard(text: string): boolean {
     return total + (value > 9 ? value - 9 : value);
   }, 0);
   return sum % 10 === 0;
-}
-
-function isDate(text: string): boolean {
-  if (!/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(text)) return false;
-  const [year, month, day] = [Number(text.slice(0, 4)), Number(text.slice(5, 7)), Number(text.slice(8))];
-  return month >= 1 && month <= 12 && day >= 1 && day <= daysOf(year, month);
-}
-
-function daysOf(year: number, month: number): number {
-  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  if (month === 2) return isLeap ? 29 : 28;
-  return [4, 6, 9, 11].includes(month) ? 30 : 31;
-}
-
-/** Nobody looks behind a second `t`, nor at the offset but for its form. */
-function isDateTime(text: string): boolean {
-  const [date = '', time] = text.toLowerCase().split('t', 2);
-  if (time === undefined || !isDate(date)) return false;
-  const parts = /^([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|[+-][0-9]{2}:[0-9]{2})$/u.exec(time);
-  const [, hour = '99', minute = '99', second = '99'] = parts ?? [];
-  return hour <= '23' && minute <= '59' && second <= '59';
 }
 
 /** `1h30m`, or texts with an amount and a unit somewhere in them: `P1D`, `3 days`. */

@@ -7,6 +7,7 @@ import { LEAF } from '../../../merge/apply/field-set.js';
 import { fieldElement } from '../../../merge/apply/path-element.js';
 import { type Dialect, SERVER_MANAGER, serviceGroup } from '../../../meta/dialect.js';
 import { deepFreeze } from '../../../util/json.js';
+import { sortedRecord } from '../../../util/order.js';
 import type { AccessRule } from '../../access.js';
 import type { InitialObject, Kind } from '../../kind.js';
 import { RBAC_GROUP } from '../role-rules.js';
@@ -171,7 +172,7 @@ function metadata(
     // The one field that is owned in parts.
     owned[fieldElement(field)] = field === 'aggregationRule' ? { '.': LEAF, 'f:clusterRoleSelectors': LEAF } : LEAF;
   }
-  const fields = Object.fromEntries(Object.entries(owned).sort(([left], [right]) => (left < right ? -1 : 1)));
+  const fields = sortedRecord(Object.entries(owned));
   return {
     name,
     ...(about.namespace === undefined ? {} : { namespace: about.namespace }),

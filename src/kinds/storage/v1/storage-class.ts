@@ -18,6 +18,7 @@ import type { ApiObject } from '../../../meta/object.js';
 import { defaultedPointer, optional, pointer, words } from '../../../schema/hints.js';
 import type { Input, Output } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
+import { byKey } from '../../../util/order.js';
 import { labelDeprecation } from '../../core/v1/persistent-volume/deprecated-labels.js';
 import { type TopologySelectorTerm, topologySelectorTerm } from '../../core/v1/scheduling-types.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
@@ -104,17 +105,16 @@ const EMPTY_TERM = '[]';
 
 /** What is wrong with a term, and the values by key as one text: what two terms are compared by. */
 function termProblems(path: string, term: TopologySelectorTerm): { content: string; found: FieldError[] } {
-  const byKey = new Map<string, readonly string[]>();
+  const valuesByKey = new Map<string, readonly string[]>();
   const found: FieldError[] = [];
   for (const [index, { key, values }] of (term.matchLabelExpressions ?? []).entries()) {
     const at = keyPath(path, index);
     found.push(...valueProblems(childPath(at, 'values'), values ?? []));
     found.push(...qualifiedNameProblems(key).map((problem) => invalid(childPath(at, 'key'), key, problem)));
-    if (byKey.has(key)) found.push(duplicate(childPath(at, 'key'), key));
-    byKey.set(key, [...new Set(values ?? [])].sort());
+    if (valuesByKey.has(key)) found.push(duplicate(childPath(at, 'key'), key));
+    valuesByKey.set(key, [...new Set(values ?? [])].sort());
   }
-  const sorted = [...byKey].sort(([left], [right]) => (left < right ? -1 : 1));
-  return { content: JSON.stringify(sorted), found };
+  return { content: JSON.stringify([...valuesByKey].sort(byKey)), found };
 }
 
 function valueProblems(path: string, values: readonly string[]): FieldError[] {

@@ -10,6 +10,7 @@ import type { GroupResource } from '../../../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { JournalError } from '../../../../storage/journal/types.js';
 import { deepEqual } from '../../../../util/json.js';
+import { messageOf } from '../../../../util/message-of.js';
 import type { Attendant, AttendedServer } from '../../../attendant.js';
 import { type CustomVersions, customVersions } from '../../../custom/custom-kind.js';
 import type { Kind } from '../../../kind.js';
@@ -92,7 +93,7 @@ class DefinitionAttendant implements Attendant {
         return;
       }
       this.#unserve(name);
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       const failure: ConditionText = { type: 'Served', status: 'False', reason: 'InternalError', message };
       this.#step(name, (definition) => this.#changed(definition, failure));
     }

@@ -19,7 +19,7 @@ const META_FIELDS = ['metadata', 'apiVersion', 'kind'];
 export type DefaultRules = (schema: SchemaView, value: unknown, path: string) => readonly FieldError[];
 
 /** What is wrong with the defaults anywhere in a structural schema. */
-export function defaultErrors(root: SchemaView, path: string, rules: DefaultRules = () => []): FieldError[] {
+export function defaultErrors(root: SchemaView, path: string, rules: DefaultRules): FieldError[] {
   const resource = { ...root, embeddedResource: true };
   return nodeErrors(resource, { path, resource, steps: [], insideMeta: false, rules });
 }

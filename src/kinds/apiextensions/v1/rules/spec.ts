@@ -4,11 +4,11 @@
 import type { Dialect } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { forbidden, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
-import { isPrintable, stringSlice } from '../../../../meta/go-text.js';
-import { byteLength, dns1035LabelProblems, dnsSubdomainProblems } from '../../../../meta/names.js';
+import { isPrintable } from '../../../../meta/go-text.js';
+import { byteLength, dnsSubdomainProblems } from '../../../../meta/names.js';
 import { deepEqual } from '../../../../util/json.js';
 import { RuleHistory } from '../../../custom/rules/history.js';
-import { webhookClientErrors } from '../../../shared/webhook-client.js';
+import { reviewVersionErrors, webhookClientErrors } from '../../../shared/webhook-client.js';
 import type {
   CustomResourceConversion,
   CustomResourceDefinitionSpec,
@@ -175,7 +175,6 @@ function partErrors(part: Shared, path: string, dialect: Dialect): FieldError[] 
 }
 
 const STRATEGIES = ['None', 'Webhook'];
-const REVIEW_VERSIONS = ['v1', 'v1beta1'];
 
 function conversionErrors(
   conversion: CustomResourceConversion,
@@ -211,25 +210,12 @@ function conversionErrors(
     const isFree = before?.isEstablished !== true || bundleProblem(bundleOf(before.spec)) !== undefined;
     if (!isFree) found.push(...bundleErrors(caBundle, `${clientPath}.caBundle`));
   }
-  return [...found, ...reviewVersionErrors(versions, versionsPath)];
+  return [
+    ...found,
+    ...(versions.length === 0 ? [required(versionsPath)] : reviewVersionErrors(versions, versionsPath)),
+  ];
 }
 
 function bundleOf({ conversion }: CustomResourceDefinitionSpec): string | undefined {
   return conversion?.webhook?.clientConfig?.caBundle;
-}
-
-function reviewVersionErrors(versions: readonly string[], path: string): FieldError[] {
-  if (versions.length === 0) return [required(path)];
-  const found: FieldError[] = [];
-  const seen = new Set<string>();
-  for (const [index, version] of versions.entries()) {
-    const at = keyPath(path, index);
-    if (seen.has(version)) found.push(invalid(at, version, 'duplicate version'));
-    else found.push(...dns1035LabelProblems(version).map((detail) => invalid(at, version, detail)));
-    seen.add(version);
-  }
-  if (!REVIEW_VERSIONS.some((version) => seen.has(version))) {
-    found.push(invalid(path, stringSlice(versions), `must include at least one of ${REVIEW_VERSIONS.join(', ')}`));
-  }
-  return found;
 }

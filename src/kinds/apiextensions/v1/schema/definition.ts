@@ -6,7 +6,6 @@ import * as z from 'zod';
 import {
   always,
   applyMapList,
-  bytes,
   defaultedPointer,
   int32,
   namedString,
@@ -16,6 +15,7 @@ import {
 } from '../../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
 import { conditionParts } from '../../../shared/types.js';
+import { webhookClientShape, webhookServiceShape } from '../../../shared/webhook-client.js';
 import { jsonSchemaProps } from './json-schema.js';
 
 const namesShape = () => ({
@@ -101,21 +101,11 @@ const version: Type<CustomResourceDefinitionVersion, CustomResourceDefinitionVer
   versionShape,
 );
 
-const serviceReferenceShape = () => ({
-  namespace: z.string(),
-  name: z.string(),
-  path: pointer(z.string()),
-  port: defaultedPointer(int32(), 443),
-});
-interface ServiceReference extends Output<typeof serviceReferenceShape> {}
-interface ServiceReferenceInput extends Input<typeof serviceReferenceShape> {}
-const serviceReference: Type<ServiceReference, ServiceReferenceInput> = type('ServiceReference', serviceReferenceShape);
+interface ServiceReference extends Output<typeof webhookServiceShape> {}
+interface ServiceReferenceInput extends Input<typeof webhookServiceShape> {}
+const serviceReference: Type<ServiceReference, ServiceReferenceInput> = type('ServiceReference', webhookServiceShape);
 
-const clientConfigShape = () => ({
-  url: pointer(z.string()),
-  service: pointer(serviceReference()),
-  caBundle: optional(bytes()),
-});
+const clientConfigShape = () => webhookClientShape(serviceReference());
 interface WebhookClientConfig extends Output<typeof clientConfigShape> {}
 interface WebhookClientConfigInput extends Input<typeof clientConfigShape> {}
 const clientConfig: Type<WebhookClientConfig, WebhookClientConfigInput> = type(

@@ -17,6 +17,7 @@ import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-
 import type { Kind, MetadataFindings, NameRule, WriteContext } from '../../../kind.js';
 import { annotationErrors } from '../../../shared/annotations.js';
 import { ageColumn, containerColumns, nameColumn, textColumn } from '../../../shared/common-columns.js';
+import { nonNegative } from '../../../shared/non-negative.js';
 import { dumpLabelSelector } from '../../../shared/selector-dump.js';
 import { specGeneration, statusSubresource } from '../../../shared/strategies.js';
 import {
@@ -27,7 +28,6 @@ import {
   isReadable,
   lastingPodProblems,
   mismatchProblems,
-  nonNegative,
   nonNegativeFields,
   overHundredProblems,
   selectorProblems,

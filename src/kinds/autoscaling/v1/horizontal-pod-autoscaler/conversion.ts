@@ -56,7 +56,7 @@ export function behaviorText(behavior: HorizontalPodAutoscalerBehavior): string 
 }
 
 /** From v2 to v1, in place, with annotations in the names of the dialect. */
-export function fromV2(draft: DraftObject, dialect: Dialect = orchDialect): void {
+export function fromV2(draft: DraftObject, dialect: Dialect): void {
   const v2 = draft as unknown as {
     readonly spec: HorizontalPodAutoscalerSpec;
     readonly status: HorizontalPodAutoscalerStatus;

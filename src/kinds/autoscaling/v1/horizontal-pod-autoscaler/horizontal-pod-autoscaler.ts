@@ -4,6 +4,7 @@
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import type { Input, Output } from '../../../../schema/type.js';
 import { copyJson, own } from '../../../../util/json.js';
+import { sortedRecord } from '../../../../util/order.js';
 import { anotherVersion, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind, WriteContext } from '../../../kind.js';
 import { statusSubresource } from '../../../shared/strategies.js';
@@ -81,5 +82,5 @@ export function keepAnnotations(
     const value = own(before, key);
     if (value !== undefined) kept.push([key, value]);
   }
-  draft.metadata.annotations = Object.fromEntries(kept.sort(([left], [right]) => (left < right ? -1 : 1)));
+  draft.metadata.annotations = sortedRecord(kept);
 }

@@ -90,9 +90,7 @@ function defaults(draft: DraftObject): void {
   spec.suspend ??= false;
   spec.podReplacementPolicy ??= spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed';
   spec.manualSelector ??= false;
-  const { labels } = spec.template.metadata;
-  // One and the same map: labels that are generated for the pods are the Job's too.
-  if (labels !== undefined && isEmpty(draft.metadata.labels)) draft.metadata.labels = labels;
+  labelLikePods(draft);
 }
 
 function isEmpty(record: object | undefined): boolean {
@@ -136,6 +134,7 @@ function prepareForCreate(draft: DraftObject, context: WriteContext): void {
 /** A Job without labels has those of its pods. They come after the rules, which have judged them there. */
 function labelLikePods(draft: DraftObject): void {
   const { labels } = jobOf(draft).spec.template.metadata;
+  // One and the same map: labels that are generated for the pods are the Job's too.
   if (labels !== undefined && isEmpty(draft.metadata.labels)) draft.metadata.labels = labels;
 }
 

@@ -7,9 +7,9 @@ import { childPath, duplicate, type FieldError, invalid, keyPath, required } fro
 import { quote, verbatim } from '../../../../meta/go-text.js';
 import { goTimeString, timeToMs } from '../../../../meta/time.js';
 import { deepEqual } from '../../../../util/json.js';
+import { nonNegative } from '../../../shared/non-negative.js';
 import { indexesProblem, overlappingIndex } from './indexes.js';
 import type { JobCondition, JobSpec, JobStatus, UncountedTerminatedPods } from './schema.js';
-import { nonNegative } from './validate.js';
 import { invalidAsSuch } from './validate-policies.js';
 
 interface JobState {

@@ -8,6 +8,7 @@ import { byteLength, dnsSubdomainProblems, patternMessage } from '../../../../me
 import type { PodSpec } from '../../../core/v1/pod-spec/pod-spec.js';
 import { podTemplateProblems } from '../../../core/v1/pod-spec/pod-template.js';
 import type { WriteContext } from '../../../kind.js';
+import { nonNegative } from '../../../shared/non-negative.js';
 import { dumpLabels } from '../../../shared/selector-dump.js';
 import type { JobSpec } from './schema.js';
 import { podFailurePolicyProblems, podReplacementPolicyProblems, successPolicyProblems } from './validate-policies.js';
@@ -77,10 +78,6 @@ function countProblems(path: string, spec: JobSpec): FieldError[] {
     problems.push(required(childPath(path, 'backoffLimitPerIndex'), 'when maxFailedIndexes is specified'));
   }
   return problems;
-}
-
-export function nonNegative(path: string, value: number | undefined): FieldError[] {
-  return value === undefined || value >= 0 ? [] : [invalid(path, value, 'must be greater than or equal to 0')];
 }
 
 const MAX_MANAGER = 63;

@@ -4,6 +4,7 @@
  */
 import { serviceGroup } from '../../../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
+import { shownUser } from '../../../../protocol/user-info.js';
 import { always } from '../../../../schema/hints.js';
 import type { Input, Output } from '../../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
@@ -72,23 +73,14 @@ function statusOf(object: ApiObject): CertificateSigningRequestStatus {
 function nameRequester(draft: DraftObject, live: ApiObject | undefined, { user }: PowerContext): undefined {
   if (live !== undefined) return;
   const { request, signerName, expirationSeconds, usages } = draft['spec'] as CertificateSigningRequestSpec;
-  const { user: username, uid = '', groups = [], extra = {} } = user;
   const spec: CertificateSigningRequestSpec = {
     request,
     signerName,
     ...(expirationSeconds === undefined ? {} : { expirationSeconds }),
     ...(usages === undefined ? {} : { usages }),
-    ...(username === '' ? {} : { username }),
-    ...(uid === '' ? {} : { uid }),
-    ...(groups.length === 0 ? {} : { groups: [...groups] }),
-    ...(Object.keys(extra).length === 0 ? {} : { extra: sortedExtra(extra) }),
+    ...shownUser(user),
   };
   draft['spec'] = spec;
-}
-
-function sortedExtra(extra: Readonly<Record<string, readonly string[]>>): Record<string, string[]> {
-  const entries = Object.entries(extra).map(([key, values]): [string, string[]] => [key, [...values]]);
-  return Object.fromEntries(entries.sort(([left], [right]) => (left < right ? -1 : 1)));
 }
 
 function subresource(

@@ -8,6 +8,7 @@ import { labelSelectorObjectErrors } from '../../../../meta/labels.js';
 import { qualifiedNameProblems } from '../../../../meta/names.js';
 import { Quantity } from '../../../../meta/quantity.js';
 import { deepEqual, own } from '../../../../util/json.js';
+import { sortedEntries } from '../../../../util/order.js';
 import type { WriteContext } from '../../../kind.js';
 import { isNativeResource, validateBasicQuantity, validateResourceQuantity } from '../../../shared/resources.js';
 import { claimSpecProblems } from '../claim-spec-rules.js';
@@ -170,16 +171,16 @@ export function claimStatusProblems({ spec, status }: PersistentVolumeClaim, con
   const found: FieldError[] = [];
   // The server spells the path with a capital.
   if ((spec.accessModes ?? []).length === 0) found.push(required('Spec.accessModes'));
-  for (const [name, amount] of sorted(capacity)) {
+  for (const [name, amount] of sortedEntries(capacity ?? {})) {
     found.push(...validateBasicQuantity(keyPath('status.capacity', name), amount));
   }
   const statusPath = 'status.allocatedResourceStatus';
-  for (const [name, resize] of sorted(allocatedResourceStatuses)) {
+  for (const [name, resize] of sortedEntries(allocatedResourceStatuses ?? {})) {
     found.push(...resourceKeyProblems(statusPath, name, context));
     // What is shown is the name, not the value that is wrong.
     if (!RESIZE_STATUSES.includes(resize)) found.push(notSupported(statusPath, verbatim(name), RESIZE_STATUSES));
   }
-  for (const [name, amount] of sorted(allocatedResources)) {
+  for (const [name, amount] of sortedEntries(allocatedResources ?? {})) {
     found.push(...allocatedProblems('status.allocatedResources', name, { amount, context }));
   }
   return found;
@@ -202,8 +203,4 @@ function resourceKeyProblems(path: string, name: string, { dialect }: WriteConte
   const problems = qualifiedNameProblems(name);
   if (problems.length > 0) return problems.map((problem) => invalid(path, name, problem));
   return isNativeResource(name, { dialect }) && name !== 'storage' ? [notSupported(path, name, ['storage'])] : [];
-}
-
-function sorted(record: Amounts | undefined): [string, string][] {
-  return Object.entries(record ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
 }

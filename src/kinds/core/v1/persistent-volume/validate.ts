@@ -8,6 +8,7 @@ import type { Verbatim } from '../../../../meta/go-text.js';
 import { quote, verbatim } from '../../../../meta/go-text.js';
 import { labelValueProblems } from '../../../../meta/names.js';
 import { deepEqual } from '../../../../util/json.js';
+import { sortedEntries } from '../../../../util/order.js';
 import type { WriteContext } from '../../../kind.js';
 import { validateNodeSelector } from '../../../shared/node-selector.js';
 import { quantityDump, validateBasicQuantity, validatePositiveQuantity } from '../../../shared/resources.js';
@@ -61,7 +62,7 @@ function checksAttributesClass(live: PersistentVolumeSpec | undefined, { feature
 
 /** Storage is all that a volume has, and it must have some. */
 function capacityProblems(path: string, capacity: Readonly<Record<string, string>> | undefined): FieldError[] {
-  const entries = Object.entries(capacity ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+  const entries = sortedEntries(capacity ?? {});
   const found = entries.length === 0 ? [required(path)] : [];
   if (entries.length !== 1 || entries[0]?.[0] !== 'storage') {
     found.push(notSupported(path, capacityDump(entries), ['storage']));

@@ -3,6 +3,7 @@
  * alone: a template keeps what it was given, and the pod made from it gets them.
  */
 import { own } from '../../../../util/json.js';
+import { byKey } from '../../../../util/order.js';
 import { roundAmounts } from '../../../shared/round-amounts.js';
 import type { Container, EphemeralContainer } from './container.js';
 import { imageTag } from './image-name.js';
@@ -58,5 +59,5 @@ function withDefaults(
 ): Record<string, string> {
   const missing = Object.entries(limits).filter(([name]) => own(requests ?? {}, name) === undefined);
   const all = [...Object.entries(requests ?? {}), ...missing];
-  return Object.fromEntries(all.sort(([left], [right]) => (left < right ? -1 : 1)));
+  return Object.fromEntries(all.sort(byKey));
 }

@@ -4,6 +4,7 @@
  */
 import type { Dialect } from '../../../../meta/dialect.js';
 import { deepEqual, own, setOwn } from '../../../../util/json.js';
+import { sortedRecord } from '../../../../util/order.js';
 import { appArmorPrefix } from '../pod-spec/annotations.js';
 import { allContainers } from '../pod-spec/defaults.js';
 import type { AppArmorProfile } from '../pod-spec/security-context.js';
@@ -45,8 +46,8 @@ export function syncAppArmor(pod: Pod, dialect: Dialect): void {
 function annotate(pod: Pod, key: string, text: string): void {
   const annotations = { ...pod.metadata.annotations };
   setOwn(annotations, key, text);
-  const sorted = Object.entries(annotations).sort(([left], [right]) => (left < right ? -1 : 1));
-  (pod.metadata as { annotations?: Record<string, string> }).annotations = Object.fromEntries(sorted);
+  const sorted = sortedRecord(Object.entries(annotations));
+  (pod.metadata as { annotations?: Record<string, string> }).annotations = sorted;
 }
 
 function annotationFor(profile: AppArmorProfile | undefined): string {

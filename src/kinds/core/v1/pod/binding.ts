@@ -7,9 +7,9 @@ import { notSupported, printFieldError, required } from '../../../../meta/field-
 import { quote } from '../../../../meta/go-text.js';
 import { pathSegmentProblems } from '../../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
-import type { Status } from '../../../../meta/status.js';
+import { type Status, SUCCESS } from '../../../../meta/status.js';
 import type { Input, Output } from '../../../../schema/type.js';
-import { setOwn } from '../../../../util/json.js';
+import { sortedRecord } from '../../../../util/order.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind, PowerContext } from '../../../kind.js';
 import { failedPrecondition, storageConflict } from '../../../shared/storage-conflict.js';
@@ -32,9 +32,6 @@ export const Binding: Kind<Binding, BindingInput, 'Namespaced', never> = defineB
 
 const PODS = { group: '', resource: 'pods' };
 const BINDING = { group: '', resource: 'pods/binding' };
-
-/** What a client is told when something was done. */
-export const SUCCESS: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 
 /** Does what the binding asks for. */
 export function bindPod(body: DraftObject, context: PowerContext): Status {
@@ -100,10 +97,7 @@ function annotate(draft: DraftObject, more: Readonly<Record<string, string>>): v
 
 /** Sorted by key, as such maps are shown. */
 function merged(present: Texts = {}, more: Texts): Record<string, string> {
-  const all: Record<string, string> = {};
-  const entries = [...Object.entries(present), ...Object.entries(more)];
-  for (const [key, value] of entries.sort(([left], [right]) => (left < right ? -1 : 1))) setOwn(all, key, value);
-  return all;
+  return sortedRecord([...Object.entries(present), ...Object.entries(more)]);
 }
 
 type Texts = Readonly<Record<string, string>>;

@@ -6,17 +6,17 @@ import { errors, failure } from '../../../../meta/errors.js';
 import { invalid } from '../../../../meta/field-error.js';
 import { selectsLabels } from '../../../../meta/labels.js';
 import type { DraftObject } from '../../../../meta/object.js';
-import type { Status } from '../../../../meta/status.js';
+import { type Status, SUCCESS } from '../../../../meta/status.js';
 import { hint, int64, namedString, optional, pointer } from '../../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../../schema/type.js';
 import { setOwn } from '../../../../util/json.js';
 import { chain, type MaybePromise } from '../../../../util/maybe-promise.js';
+import { sortedRecord } from '../../../../util/order.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind, PowerContext } from '../../../kind.js';
 import type { PodDisruptionBudget } from '../../../policy/v1/pod-disruption-budget.js';
 import { checkDeleteOptions } from '../../../shared/deletion-options.js';
 import { failedPrecondition } from '../../../shared/storage-conflict.js';
-import { SUCCESS } from './binding.js';
 import { conditionSet, isReady } from './conditions.js';
 import type { Pod } from './pod.js';
 
@@ -146,9 +146,7 @@ function spend(
     if (spent.disruptionsAllowed === 0) noteExhausted(spent, context.now);
     const disrupted = { ...spent.disruptedPods };
     setOwn(disrupted, pod.metadata.name ?? '', context.now);
-    spent.disruptedPods = Object.fromEntries(
-      Object.entries(disrupted).sort(([left], [right]) => (left < right ? -1 : 1)),
-    );
+    spent.disruptedPods = sortedRecord(Object.entries(disrupted));
   });
 }
 

@@ -2,8 +2,21 @@
  * The types of a schema as expressions see them. Beside its objects, a schema knows the simple types by name, as if they
  * were objects without fields: `timestamp` and `duration` can be written where a schema is, and nowhere else.
  */
-import type { CelType, TypeProvider } from '../types.js';
-import { ANY, BOOL, BYTES, DOUBLE, DURATION, INT, listOf, mapOf, NULL, STRING, TIMESTAMP, UINT } from '../types.js';
+import type { CelType, TypeProvider } from '../../../src/cel/types.js';
+import {
+  ANY,
+  BOOL,
+  BYTES,
+  DOUBLE,
+  DURATION,
+  INT,
+  listOf,
+  mapOf,
+  NULL,
+  STRING,
+  TIMESTAMP,
+  UINT,
+} from '../../../src/cel/types.js';
 
 const NAMED: ReadonlyMap<string, CelType> = new Map<string, CelType>([
   ['bool', BOOL],

@@ -1,0 +1,8 @@
+/**
+ * Whether two lists hold the same items, by identity, in the same order.
+ */
+export function sameItems<Item>(left: ArrayLike<Item>, right: ArrayLike<Item>): boolean {
+  if (left.length !== right.length) return false;
+  for (let index = 0; index < left.length; index++) if (left[index] !== right[index]) return false;
+  return true;
+}
