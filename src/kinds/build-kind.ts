@@ -110,7 +110,6 @@ function wholeStrategy(given: Partial<Strategy>): Strategy {
     generatedName: given.generatedName,
     unconditionalUpdate: given.unconditionalUpdate ?? true,
     createOnUpdate: given.createOnUpdate ?? false,
-    revalidatesOnUpdate: given.revalidatesOnUpdate ?? false,
     updateSteps: given.updateSteps,
     uncached: given.uncached,
     ownMetadata: given.ownMetadata,

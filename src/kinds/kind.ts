@@ -22,8 +22,6 @@ import type { Objects } from './objects.js';
 import type { AnySubresource, Claimable, Connection } from './subresource.js';
 import type { TokenPower } from './tokens.js';
 
-export type { SubresourceStrategy } from './subresource.js';
-
 export type Scope = 'Namespaced' | 'Cluster';
 
 /** Names under which a kind is served. */
@@ -198,9 +196,10 @@ export interface Strategy {
   readonly unconditionalUpdate: boolean;
   /** PUT to an absent name creates it. */
   readonly createOnUpdate: boolean;
-  /** Update validation runs the create rules again, metadata included, so their errors show once more. */
-  readonly revalidatesOnUpdate: boolean;
-  /** How an update is judged after the rules for any object; absent: `change` follows `metadata`. */
+  /**
+   * How an update is judged after the rules for any object: as `metadata`, as a `change` (`validateUpdate`), `whole` as if it
+   * were new. Absent: as metadata, as a change, and by its schema.
+   */
   readonly updateSteps?: readonly UpdateStep[];
   /** The reference server keeps no such objects at hand: any read of them is one of its store, which has other words and keeps limits. */
   readonly uncached?: boolean;

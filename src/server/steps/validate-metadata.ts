@@ -4,7 +4,7 @@
  * The reference server runs these rules more than once on an update (for any object, and again for the kind), so the
  * same error may stand several times among the causes; `validate.ts` decides how often.
  */
-import type { Kind } from '../../kinds/kind.js';
+import type { Kind, NameRule } from '../../kinds/kind.js';
 import { bareFinalizerProblems, FOREGROUND, ORPHAN } from '../../kinds/shared/finalizers.js';
 import type { FieldError } from '../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, required, tooLong } from '../../meta/field-error.js';
@@ -20,12 +20,17 @@ type Meta = DeepReadonly<ObjectMeta>;
 
 const MAX_ANNOTATION_BYTES = 256 * 1024;
 
-/** Whether bare finalizer names are refused: the kind's own rules do, the rules for any object do not. */
+/** Who judges. */
 export interface MetadataRules {
+  /** Bare finalizer names are refused: the rules of a built-in kind do so, those for any object do not. */
   readonly strictFinalizers: boolean;
+  /** The kind's rule for names is not asked. */
+  readonly anyName?: true;
 }
 
 export const OF_A_STRUCT: MetadataRules = { strictFinalizers: true };
+export const OF_A_DOCUMENT: MetadataRules = { strictFinalizers: false };
+export const OF_ANY_OBJECT: MetadataRules = { strictFinalizers: false, anyName: true };
 
 /** What must hold for a new object, and for every later version of it. `shared`: see {@link sharedProblems}. */
 export function metadataProblems(
@@ -36,7 +41,7 @@ export function metadataProblems(
 ): FieldError[] {
   const { metadata } = object;
   const problems: FieldError[] = [];
-  nameProblems(object, kind, problems);
+  nameProblems(object, rules.anyName === true ? NO_RULE : kind.strategy.nameRule, problems);
   namespaceProblems(metadata, kind, problems);
   if ((metadata.generation ?? 0) < 0) {
     problems.push(invalid('metadata.generation', metadata.generation, 'must be greater than or equal to 0'));
@@ -93,10 +98,12 @@ export function sharedProblems(metadata: Meta): readonly FieldError[] {
   return problems;
 }
 
-function nameProblems(object: ApiObject, kind: Kind, problems: FieldError[]): void {
+const NO_RULE: NameRule = () => [];
+
+function nameProblems(object: ApiObject, rule: NameRule, problems: FieldError[]): void {
   const { name = '', generateName = '' } = object.metadata as { name?: string; generateName?: string };
   if (generateName !== '') {
-    for (const detail of kind.strategy.nameRule(generateName, true, object)) {
+    for (const detail of rule(generateName, true, object)) {
       problems.push(invalid('metadata.generateName', generateName, detail));
     }
   }
@@ -104,7 +111,7 @@ function nameProblems(object: ApiObject, kind: Kind, problems: FieldError[]): vo
     problems.push(required('metadata.name', 'name or generateName is required'));
     return;
   }
-  const details = kind.strategy.nameRule(name, false, object);
+  const details = rule(name, false, object);
   for (const detail of details) problems.push(invalid('metadata.name', name, detail));
   if (details.length > 0) return;
   for (const detail of pathSegmentProblems(name)) problems.push(invalid('metadata.name', name, detail));

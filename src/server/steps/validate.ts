@@ -3,7 +3,8 @@
  * with every field error, in the order and the number in which the reference server reports them.
  */
 import type { CustomForm, JudgementOptions } from '../../kinds/custom-form.js';
-import type { Kind, MetadataCare, MetadataFindings, SubresourceStrategy } from '../../kinds/kind.js';
+import type { Kind, MetadataCare, MetadataFindings } from '../../kinds/kind.js';
+import type { SubresourceStrategy } from '../../kinds/subresource.js';
 import { errors } from '../../meta/errors.js';
 import { type FieldError, invalid } from '../../meta/field-error.js';
 import { parseApiVersion } from '../../meta/gvk.js';
@@ -16,12 +17,13 @@ import {
   bareFinalizers,
   metadataProblems,
   metadataUpdateProblems,
+  OF_A_DOCUMENT,
   OF_A_STRUCT,
+  OF_ANY_OBJECT,
   sharedProblems,
 } from './validate-metadata.js';
 
 const NONE: readonly FieldError[] = Object.freeze([]);
-const OF_ANY_OBJECT = { strictFinalizers: false };
 
 export function validateCreate(draft: DraftObject, job: WriteJob): void {
   const object = draft as unknown as ApiObject;
@@ -40,7 +42,7 @@ export function validateUpdate(
   requireType(next, job);
   const shared = sharedProblems(next.metadata);
   const updateProblems = metadataUpdateProblems(next, live, shared);
-  const problems = metadataProblems(next, anyName(kind), OF_ANY_OBJECT, shared);
+  const problems = metadataProblems(next, kind, OF_ANY_OBJECT, shared);
   append(problems, updateProblems);
   const rules = (subresource ?? kind.strategy).validateUpdate;
   const metadata = findings(next, kind, { shared, updateProblems });
@@ -64,13 +66,7 @@ export function validateUpdate(
     append(problems, documentProblems(next, live, { job, rules: () => rules?.(next, live, job.moment, metadata) }));
   } else {
     append(problems, rules?.(next, live, job.moment, metadata) ?? NONE);
-    if (subresource === undefined) {
-      const { revalidatesOnUpdate } = kind.strategy;
-      append(
-        problems,
-        revalidatesOnUpdate ? wholeProblems(next, job, live) : bodyProblems(kind.body, kind.schema, next),
-      );
-    }
+    if (subresource === undefined) append(problems, bodyProblems(kind.body, kind.schema, next));
   }
   refuse(next, job, problems);
 }
@@ -92,7 +88,7 @@ function findings(
   const { shared, updateProblems } = found;
   const isStrict = careOnCreate(kind) === 'strict';
   return {
-    asNew: () => metadataProblems(next, kind, isStrict ? OF_A_STRUCT : OF_ANY_OBJECT, shared),
+    asNew: () => metadataProblems(next, kind, isStrict ? OF_A_STRUCT : OF_A_DOCUMENT, shared),
     asChange: () => (isStrict ? [...updateProblems, ...bareFinalizers(next.metadata)] : updateProblems),
   };
 }
@@ -104,7 +100,7 @@ function isBuiltIn({ manner, custom }: Kind): boolean {
 function wholeProblems(object: ApiObject, job: WriteJob, live?: ApiObject): FieldError[] {
   const { kind } = job.served;
   if (kind.custom !== undefined) {
-    const sofar = metadataProblems(object, kind, OF_ANY_OBJECT);
+    const sofar = metadataProblems(object, kind, OF_A_DOCUMENT);
     return [...sofar, ...judged(kind.custom, object, undefined, { part: 'object', sofar, job })];
   }
   const rules = () => kind.strategy.validate?.(object, job.moment, live);
@@ -116,7 +112,7 @@ function wholeProblems(object: ApiObject, job: WriteJob, live?: ApiObject): Fiel
   // Who does not look at metadata is asked first, and it only counts where nothing else is wrong.
   if (care === 'none' && ofBody.length > 0) return [...ofBody];
   const isStrict = care === 'strict';
-  const problems = metadataProblems(object, kind, isStrict ? OF_A_STRUCT : OF_ANY_OBJECT);
+  const problems = metadataProblems(object, kind, isStrict ? OF_A_STRUCT : OF_A_DOCUMENT);
   append(problems, ofBody);
   return problems;
 }
@@ -186,16 +182,4 @@ function ownRules(rules: () => readonly FieldError[] | undefined, job: WriteJob)
 function refuse(object: ApiObject, job: WriteJob, problems: readonly FieldError[]): void {
   if (problems.length === 0) return;
   throw errors.invalid(job.served.groupKind, object.metadata.name ?? '', problems);
-}
-
-const anyNameKinds = new WeakMap<Kind, Kind>();
-
-/** The rules for any object do not know the kind's rule for names. */
-function anyName(kind: Kind): Kind {
-  let relaxed = anyNameKinds.get(kind);
-  if (relaxed === undefined) {
-    relaxed = { ...kind, strategy: { ...kind.strategy, nameRule: () => [] } };
-    anyNameKinds.set(kind, relaxed);
-  }
-  return relaxed;
 }

@@ -50,9 +50,9 @@ export const ValidatingAdmissionPolicyBinding: Kind<
   names: { categories: ['api-extensions'] },
   body: shape,
   strategy: {
-    ownMetadata: { create: 'plain', update: 'none' },
+    ownMetadata: { create: 'plain' },
     unconditionalUpdate: false,
-    revalidatesOnUpdate: true,
+    updateSteps: ['whole'],
     generation: specGeneration,
     validate,
     permitValid: permitParamRef(VALIDATING_BINDINGS),

@@ -105,9 +105,9 @@ export const ValidatingAdmissionPolicy: Kind<
   names: { plural: 'validatingadmissionpolicies', categories: ['api-extensions'] },
   body: shape,
   strategy: {
-    ownMetadata: { create: 'plain', update: 'none' },
+    ownMetadata: { create: 'plain' },
     unconditionalUpdate: false,
-    revalidatesOnUpdate: true,
+    updateSteps: ['change', 'whole'],
     statusApart: true,
     generation: specGeneration,
     validate: (object, _context, live) => validate(object, live),

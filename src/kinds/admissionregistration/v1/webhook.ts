@@ -91,8 +91,8 @@ type AnyWebhook = ValidatingWebhook & { readonly reinvocationPolicy?: string };
 /** Both kinds of configuration are a list of webhooks and nothing else. */
 export const webhooksStrategy: Partial<Strategy> = {
   unconditionalUpdate: false,
-  ownMetadata: { create: 'plain', update: 'none' },
-  revalidatesOnUpdate: true,
+  ownMetadata: { create: 'plain' },
+  updateSteps: ['whole'],
   generation: (next, live) => !deepEqual(next['webhooks'], live['webhooks']),
   validate: (object, _context, live) => webhookErrors(webhooksOf(object), live && webhooksOf(live)),
 };

@@ -58,9 +58,9 @@ export const MutatingAdmissionPolicyBinding: Kind<
   body: shape,
   ownTypes: OWN_POLICY_TYPES,
   strategy: {
-    ownMetadata: { create: 'plain', update: 'none' },
+    ownMetadata: { create: 'plain' },
     unconditionalUpdate: false,
-    revalidatesOnUpdate: true,
+    updateSteps: ['whole'],
     generation: specGeneration,
     validate,
     permitValid: permitParamRef(MUTATING_BINDINGS),

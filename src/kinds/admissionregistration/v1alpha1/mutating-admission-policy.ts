@@ -89,9 +89,9 @@ export const MutatingAdmissionPolicy: Kind<MutatingAdmissionPolicy, MutatingAdmi
     body: shape,
     ownTypes: OWN_POLICY_TYPES,
     strategy: {
-      ownMetadata: { create: 'plain', update: 'none' },
+      ownMetadata: { create: 'plain' },
       unconditionalUpdate: false,
-      revalidatesOnUpdate: true,
+      updateSteps: ['whole'],
       generation: specGeneration,
       validate,
       permitValid: permitParamKind,

@@ -91,10 +91,10 @@ export const APIService: Kind<APIService, APIServiceInput, 'Cluster', 'status'> 
   attend: attendApiServices,
   body: shape,
   strategy: {
-    ownMetadata: { create: 'plain', update: 'plain' },
+    ownMetadata: { create: 'plain' },
     nameRule: segmentName,
     unconditionalUpdate: false,
-    revalidatesOnUpdate: true,
+    updateSteps: ['metadata', 'change', 'whole'],
     statusApart: true,
     prepareForCreate: markLocalAvailable,
     validate,

@@ -27,7 +27,6 @@ export const ControllerRevision: Kind<ControllerRevision, ControllerRevisionInpu
     scope: 'Namespaced',
     body: shape,
     strategy: {
-      ownMetadata: { update: 'strict' },
       validate: (object) => [...revisionProblems(object), ...dataProblems(object['data'])],
       validateUpdate: (next, live, _context, metadata) => [
         ...metadata.asNew(),

@@ -150,7 +150,6 @@ export const DaemonSet: Kind<DaemonSet, DaemonSetInput, 'Namespaced', 'status'> 
   subresources: {
     status: statusSubresource({
       prepare: (draft, live) => setTemplateGeneration(draft, templateGeneration(live)),
-      ownMetadata: 'strict',
       validateUpdate: statusProblems,
     }),
   },

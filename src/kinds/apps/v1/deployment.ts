@@ -132,7 +132,6 @@ export const Deployment: Kind<Deployment, DeploymentInput, 'Namespaced', 'status
   body: shape,
   strategy: {
     statusApart: true,
-    ownMetadata: { update: 'strict' },
     // Raised by prepareForUpdate, which the status address does not run.
     generation: () => false,
     unreadable,

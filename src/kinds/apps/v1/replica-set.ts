@@ -92,7 +92,7 @@ export const ReplicaSet: Kind<ReplicaSet, ReplicaSetInput, 'Namespaced', 'status
   },
   subresources: {
     scale: scaleSubresource(),
-    status: statusSubresource({ prepare: dropGatedStatus, ownMetadata: 'strict', validateUpdate: statusProblems }),
+    status: statusSubresource({ prepare: dropGatedStatus, validateUpdate: statusProblems }),
   },
   columns: [
     nameColumn,

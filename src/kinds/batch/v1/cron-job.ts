@@ -84,7 +84,6 @@ export const CronJob: Kind<CronJob, CronJobInput, 'Namespaced', 'status'> = defi
   body: shape,
   strategy: {
     statusApart: true,
-    ownMetadata: { update: 'strict' },
     generation: specGeneration,
     defaults: (draft) => podTemplateDefaults(templateOf(draft).template),
     prepareForCreate: (draft, { features }) =>

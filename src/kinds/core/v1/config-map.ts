@@ -31,7 +31,7 @@ export const ConfigMap: Kind<ConfigMap, ConfigMapInput, 'Namespaced', never> = d
   columns: [nameColumn, textColumn('Data', 'How many keys there are.', keyCount), ageColumn],
   body: shape,
   strategy: {
-    revalidatesOnUpdate: true,
+    updateSteps: ['metadata', 'change', 'whole'],
     validate,
     validateUpdate: (next, live) => immutableDataProblems(next, live, ['data', 'binaryData']),
   },

@@ -57,7 +57,7 @@ export const CoreEvent: Kind<CoreEvent, CoreEventInput, 'Namespaced', never> = d
   body: shape,
   columns: eventColumns((object) => object as unknown as CoreEvent),
   strategy: {
-    ownMetadata: { create: 'plain', update: 'none' },
+    ownMetadata: { create: 'plain' },
     // Names made of other objects' names may be anything that fits a URL.
     nameRule: () => [],
     createOnUpdate: true,

@@ -43,7 +43,7 @@ export const Secret: Kind<Secret, SecretInput, 'Namespaced', never> = defineBuil
   ],
   body: shape,
   strategy: {
-    revalidatesOnUpdate: true,
+    updateSteps: ['metadata', 'change', 'whole'],
     defaults: mergeStringData,
     validate,
     validateUpdate,

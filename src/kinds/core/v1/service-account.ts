@@ -35,7 +35,7 @@ export const ServiceAccount: Kind<ServiceAccount, ServiceAccountInput, 'Namespac
     ageColumn,
   ],
   strategy: {
-    revalidatesOnUpdate: true,
+    updateSteps: ['metadata', 'whole'],
     deleteReturnsObject: true,
     prepareForCreate: keepSecretNames,
     prepareForUpdate: keepSecretNames,

@@ -130,10 +130,9 @@ export const PriorityLevelConfiguration: Kind<
     }),
   body: shape,
   strategy: {
-    ownMetadata: { update: 'none' },
     generation: specGeneration,
     statusApart: true,
-    revalidatesOnUpdate: true,
+    updateSteps: ['change', 'whole'],
     validate,
   },
   subresources: { status: statusSubresource({ metadata: 'whole', validateUpdate: validateStatus }) },

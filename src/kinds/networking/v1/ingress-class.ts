@@ -51,8 +51,7 @@ export const IngressClass: Kind<IngressClass, IngressClassInput, 'Cluster', neve
   body: shape,
   strategy: {
     generation: specGeneration,
-    ownMetadata: { update: 'strict' },
-    revalidatesOnUpdate: true,
+    updateSteps: ['metadata', 'change', 'whole'],
     validate: (object) => specProblems(specOf(object)),
     validateUpdate,
   },

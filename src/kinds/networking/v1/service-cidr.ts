@@ -50,7 +50,6 @@ export const ServiceCIDR: Kind<ServiceCIDR, ServiceCIDRInput, 'Cluster', 'status
   lifecycle: { introducedIn: '1.33' },
   body: shape,
   strategy: {
-    ownMetadata: { update: 'strict' },
     validate: (object) => rangeProblems(specOf(object).cidrs),
     validateUpdate: (next, live) => updateProblems(specOf(next).cidrs, specOf(live).cidrs ?? []),
   },

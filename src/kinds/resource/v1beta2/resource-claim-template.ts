@@ -31,7 +31,7 @@ export interface ResourceClaimTemplateInput extends InputBase, Input<typeof shap
 export function templateStrategy(stored: InStoredForm): Partial<Strategy> {
   return {
     deleteReturnsObject: true,
-    revalidatesOnUpdate: true,
+    updateSteps: ['metadata', 'change', 'whole'],
     defaults: (draft) => defaultRequests(claimOf(draft)),
     allocate,
     prepareForCreate: (draft, { features }) => dropDisabledRequestFields(claimOf(draft), features),

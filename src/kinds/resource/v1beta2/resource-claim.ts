@@ -49,15 +49,14 @@ export function claimStrategy(stored: InStoredForm): Partial<Strategy> {
   return {
     statusApart: true,
     deleteReturnsObject: true,
-    revalidatesOnUpdate: true,
+    updateSteps: ['metadata', 'change', 'whole'],
     defaults: (draft) => defaultRequests(specOf(draft)),
     allocate,
     prepareForCreate: (draft, { features }) => dropDisabledRequestFields(specOf(draft), features),
     prepareForUpdate: (draft, live, { features }) =>
       dropDisabledRequestFields(specOf(draft), features, live as unknown as AnyClaim),
     validate: (object) => [...adminAccessProblems(object), ...specProblems(stored(object))],
-    // What cannot be changed was stored before. The rules of a new claim follow these: that is what `revalidatesOnUpdate`
-    // is for.
+    // What cannot be changed was stored before. The rules of a new claim follow these.
     validateUpdate: (next, live) => {
       const claim = stored(next);
       return [...specProblems(claim, { stored: true }), ...changeProblems(claim, stored(live))];

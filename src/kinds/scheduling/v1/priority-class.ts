@@ -60,7 +60,6 @@ export const PriorityClass: Kind<PriorityClass, PriorityClassInput, 'Cluster', n
   strategy: {
     // It is 1 for ever: what matters about a class cannot change.
     generation: () => false,
-    ownMetadata: { update: 'strict' },
     validate,
     validateUpdate,
     beforeDelete,

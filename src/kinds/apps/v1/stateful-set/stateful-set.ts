@@ -54,7 +54,6 @@ export const StatefulSet: Kind<StatefulSet, StatefulSetInput, 'Namespaced', 'sta
   body: statefulSetShape,
   strategy: {
     nameRule: labelName,
-    ownMetadata: { update: 'strict' },
     statusApart: true,
     generation: specGeneration,
     defaults,

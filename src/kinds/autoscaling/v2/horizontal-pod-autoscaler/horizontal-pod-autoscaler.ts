@@ -31,7 +31,6 @@ export const HorizontalPodAutoscaler: Kind<
   body: horizontalPodAutoscalerShape,
   strategy: {
     statusApart: true,
-    ownMetadata: { update: 'strict' },
     defaults,
     prepareForCreate: (draft, context) => dropGatedFields(draft, undefined, context),
     prepareForUpdate: dropGatedFields,

@@ -56,7 +56,6 @@ export const Job: Kind<Job, JobInput, 'Namespaced', 'status'> = defineBuiltIn({
   },
   subresources: {
     status: statusSubresource({
-      ownMetadata: 'strict',
       validateUpdate: (next, live, { features }) =>
         jobStatusProblems(jobOf(next), jobOf(live), features.enabled('JobManagedBy')),
     }),

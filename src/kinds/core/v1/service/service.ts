@@ -38,7 +38,7 @@ export const Service: Kind<Service, ServiceInput, 'Namespaced', 'status'> = defi
   strategy: {
     nameRule: hostName,
     createOnUpdate: true,
-    revalidatesOnUpdate: true,
+    updateSteps: ['metadata', 'change', 'whole'],
     deleteReturnsObject: true,
     statusApart: true,
     defaults: defaultService,

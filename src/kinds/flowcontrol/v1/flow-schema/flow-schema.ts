@@ -52,10 +52,9 @@ export const FlowSchema: Kind<FlowSchema, FlowSchemaInput, 'Cluster', 'status'> 
   },
   body: flowSchemaShape,
   strategy: {
-    ownMetadata: { update: 'none' },
     generation: specGeneration,
     statusApart: true,
-    revalidatesOnUpdate: true,
+    updateSteps: ['change', 'whole'],
     validate,
   },
   subresources: { status: statusSubresource({ metadata: 'whole', validateUpdate: validateStatus }) },

@@ -28,7 +28,6 @@ export const Ingress: Kind<Ingress, IngressInput, 'Namespaced', 'status'> = defi
   body: shape,
   strategy: {
     statusApart: true,
-    ownMetadata: { update: 'strict' },
     generation: specGeneration,
     validate: (object, context) => [...ingressSpecProblems(specOf(object)), ...classProblems(object, context)],
     // The annotation may disagree with the class later on; only a new object must be consistent.
