@@ -2,9 +2,11 @@
 /**
  * The one place that knows every part of a cluster and puts them together.
  */
+
 import { slimAdmission } from './admission/plugins/slim.js';
 import type { AdmissionPlugin } from './admission/types.js';
 import type { AuditLog } from './audit/log.js';
+import { ADMINISTRATOR } from './auth/administrator.js';
 import { type AuthorizerFactory, allowAuthenticated } from './auth/authorizer.js';
 import type { AccountTokensFactory } from './auth/cluster-authentication.js';
 import { createClient } from './client/client.js';
@@ -35,7 +37,7 @@ import { KnownParts } from './schema/reuse.js';
 import { once } from './schema/type.js';
 import { Attendants, type MoreAttendants } from './server/attend.js';
 import { checkPlugged } from './server/check-plugged.js';
-import { type AccessListener, ADMINISTRATOR, type ServerContext } from './server/context.js';
+import type { AccessListener, ServerContext } from './server/context.js';
 import { dispatch } from './server/dispatch.js';
 import { orRelease } from './server/durable.js';
 import type { RunningWatch } from './server/event-stream.js';

@@ -1,6 +1,7 @@
 /**
  * May who asks do that? Asked before anything is looked up, so that who may not ask does not learn what there is.
  */
+import { ADMINISTRATOR } from '../auth/administrator.js';
 import { resourceAttributes } from '../auth/attributes.js';
 import { readImpersonation } from '../auth/impersonation.js';
 import { accessRefusal } from '../auth/refusal.js';
@@ -13,9 +14,6 @@ import type { Query } from './query.js';
 import type { Call } from './routes.js';
 import { verbOf } from './routes.js';
 import type { FetchTarget } from './target.js';
-
-/** Nobody is told no as an administrator. */
-export const ADMINISTRATOR: User = { user: 'system:admin', groups: ['system:masters'] };
 
 /** Throws 403, after whoever wants to know was told. */
 export function requireAccess(

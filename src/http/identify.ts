@@ -28,7 +28,7 @@ export interface IdentifyOptions {
 }
 
 const NO_WARNINGS: readonly string[] = [];
-const ADMINISTRATOR: Identity = { warnings: NO_WARNINGS };
+const OPEN: Identity = { warnings: NO_WARNINGS };
 const ANONYMOUS: Identity = { user: STRANGER, warnings: NO_WARNINGS };
 const EXTRA_SPACE = 'the provided Authorization header contains extra space before the bearer token, and is ignored';
 
@@ -41,7 +41,7 @@ export function identify(request: HttpRequest, options: IdentifyOptions): MaybeP
   return chain(ownIdentity(request, options), (own): Identity => {
     if (own !== undefined) return own;
     if (peer?.type === 'refused') throw errors.unauthorized('Unauthorized');
-    const nobody = options.isOpen ? ADMINISTRATOR : ANONYMOUS;
+    const nobody = options.isOpen ? OPEN : ANONYMOUS;
     return shown.type === 'spaced' ? { ...nobody, warnings: [EXTRA_SPACE] } : nobody;
   });
 }

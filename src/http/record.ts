@@ -3,10 +3,11 @@
  */
 import type { AuditRecord } from '../audit/record.js';
 import { sourceIPs } from '../audit/source-ips.js';
+import { ADMINISTRATOR } from '../auth/administrator.js';
 import type { AccessAttributes } from '../kinds/access.js';
 import type { StatusError } from '../meta/errors.js';
 import type { AuditNotes, User } from '../protocol/request.js';
-import { type Acting, ADMINISTRATOR } from './access.js';
+import type { Acting } from './access.js';
 import type { HttpRequest } from './answer.js';
 import type { Exchange } from './exchange.js';
 import type { Identity } from './identify.js';

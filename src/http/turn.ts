@@ -1,13 +1,14 @@
 /**
  * Requests share the server: each waits for its turn, where that is wanted.
  */
+
+import { ADMINISTRATOR } from '../auth/administrator.js';
 import { createFlowControl, type FlowControl, FlowRejection } from '../flowcontrol/index.js';
 import type { FlowObserver, FlowTicket } from '../flowcontrol/types.js';
 import type { AccessAttributes } from '../kinds/access.js';
 import { errors } from '../meta/errors.js';
 import type { RequestOptions, User } from '../protocol/request.js';
 import { chain, isPromise, type MaybePromise, rescue } from '../util/maybe-promise.js';
-import { ADMINISTRATOR } from './access.js';
 import type { Answer } from './answer.js';
 import { type Exchange, envelopeOf } from './exchange.js';
 import type { Query } from './query.js';

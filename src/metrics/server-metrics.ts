@@ -40,23 +40,12 @@ export interface RequestFigures {
 
 export type InflightKind = 'readOnly' | 'mutating';
 
-/** What a plugin made of a write. */
-export interface AdmissionFigures {
-  readonly name: string;
-  readonly type: 'admit' | 'validate';
-  readonly operation: string;
-  readonly rejected: boolean;
-  readonly seconds: number;
-}
-
 const LONG_BUCKETS = [1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
 const REQUEST_BUCKETS = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, ...LONG_BUCKETS];
 /** From a kilobyte to a gigabyte. */
 const SIZE_BUCKETS = exponentialBuckets(1000, 10, 7);
 /** From one kibibyte to 128. */
 const EVENT_BUCKETS = exponentialBuckets(1024, 2, 8);
-const AUTH_BUCKETS = exponentialBuckets(0.001, 2, 15);
-const ADMISSION_BUCKETS = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
 const FLOW_BUCKETS = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
 
 const SUBJECT = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'] as const;
@@ -76,10 +65,7 @@ export class ServerMetrics {
   readonly #events: Family<(typeof EVENT)[number], Counter>;
   readonly #eventSizes: Family<(typeof EVENT)[number], Histogram>;
   readonly #authentications: Family<'result', Counter>;
-  readonly #authenticationTimes: Family<'result', Histogram>;
   readonly #authorizations: Family<'result', Counter>;
-  readonly #authorizationTimes: Family<'result', Histogram>;
-  readonly #admissions: Family<'name' | 'type' | 'operation' | 'rejected', Histogram>;
   readonly #flowWaits: Family<(typeof FLOW)[number] | 'execute', Histogram>;
   readonly #flowTimes: Family<(typeof FLOW)[number] | 'type', Histogram>;
   readonly #inflight: Readonly<Record<InflightKind, Watermark>>;
@@ -141,32 +127,11 @@ export class ServerMetrics {
       stability: 'ALPHA',
       labels: ['result'],
     });
-    this.#authenticationTimes = registry.histogram({
-      name: 'authentication_duration_seconds',
-      help: 'How long it took to find out who asks, in seconds.',
-      stability: 'ALPHA',
-      labels: ['result'],
-      buckets: AUTH_BUCKETS,
-    });
     this.#authorizations = registry.counter({
       name: 'authorization_attempts_total',
       help: 'Decisions about who may do what: allowed, denied, no-opinion or error.',
       stability: 'ALPHA',
       labels: ['result'],
-    });
-    this.#authorizationTimes = registry.histogram({
-      name: 'authorization_duration_seconds',
-      help: 'How long it took to decide who may do what, in seconds.',
-      stability: 'ALPHA',
-      labels: ['result'],
-      buckets: AUTH_BUCKETS,
-    });
-    this.#admissions = registry.histogram({
-      name: 'apiserver_admission_controller_admission_duration_seconds',
-      help: 'How long each admission plugin took, in seconds, and whether it refused.',
-      stability: 'STABLE',
-      labels: ['name', 'type', 'operation', 'rejected'],
-      buckets: ADMISSION_BUCKETS,
     });
     this.#flowWaits = registry.histogram({
       name: 'apiserver_flowcontrol_request_wait_duration_seconds',
@@ -261,20 +226,13 @@ export class ServerMetrics {
     };
   }
 
-  /** `failure`: there were no credentials that anybody knew; `error`: they were known, and no good. */
-  authentication(result: 'success' | 'failure' | 'error', seconds?: number): void {
+  /** `failure`: there were no credentials that anybody knew, or no good ones. */
+  authentication(result: 'success' | 'failure'): void {
     this.#authentications.with({ result }).add();
-    if (seconds !== undefined) this.#authenticationTimes.with({ result }).observe(seconds);
   }
 
-  authorization(decision: AccessDecision, seconds?: number): void {
-    const result = resultOf(decision);
-    this.#authorizations.with({ result }).add();
-    if (seconds !== undefined) this.#authorizationTimes.with({ result }).observe(seconds);
-  }
-
-  admission({ name, type, operation, rejected, seconds }: AdmissionFigures): void {
-    this.#admissions.with({ name, type, operation, rejected: String(rejected) }).observe(seconds);
+  authorization(decision: AccessDecision): void {
+    this.#authorizations.with({ result: resultOf(decision) }).add();
   }
 
   /** What flow control tells: give this to it as its observer. */

@@ -196,7 +196,7 @@ function credentials(options: ServeOptions): { readonly token?: string; readonly
     throw new TypeError('orchplane: serve takes one of token, tokens and anonymous');
   }
   if (anonymous) return {};
-  const table = tokens ?? { [token ?? randomBytes(32).toString('base64url')]: ADMINISTRATOR };
+  const table = tokens ?? { [token ?? randomBytes(32).toString('base64url')]: TOKEN_HOLDER };
   for (const each of Object.keys(table)) {
     // Anything else could not be shown in a header, so the cluster would be closed to everybody.
     if (!/^[\x21-\x7e]+$/.test(each)) throw new TypeError('orchplane: a token is made of printable characters');
@@ -206,7 +206,7 @@ function credentials(options: ServeOptions): { readonly token?: string; readonly
 }
 
 /** May do everything, by the group. */
-const ADMINISTRATOR = { user: 'admin', groups: ['system:masters'] };
+const TOKEN_HOLDER = { user: 'admin', groups: ['system:masters'] };
 
 async function certificateFor(tls: boolean | TlsFiles, host: string): Promise<TlsFiles | undefined> {
   if (tls === false) return undefined;

@@ -4,13 +4,14 @@
 import type { AuditLog } from '../audit/log.js';
 import type { AuditRecord } from '../audit/record.js';
 import { requestUri } from '../audit/request-uri.js';
+import { ADMINISTRATOR } from '../auth/administrator.js';
 import { attributesOf } from '../auth/attributes.js';
 import { StatusError } from '../meta/errors.js';
 import type { ApiRequest } from '../protocol/request.js';
 import type { ApiResponse, WatchResponse } from '../protocol/response.js';
 import type { WatchStream, WireEvent } from '../protocol/watch-event.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
-import { ADMINISTRATOR, type ServerContext } from './context.js';
+import type { ServerContext } from './context.js';
 
 export function audited(
   log: AuditLog,

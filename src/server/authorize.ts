@@ -1,12 +1,14 @@
 /**
  * May who asks do that? Requests without a user are the administrator's.
  */
+
+import { ADMINISTRATOR } from '../auth/administrator.js';
 import { attributesOf } from '../auth/attributes.js';
 import { accessRefusal, isAuthorized } from '../auth/refusal.js';
 import type { ResourceAttributes } from '../kinds/access.js';
 import { errors } from '../meta/errors.js';
 import type { ApiRequest } from '../protocol/request.js';
-import { ADMINISTRATOR, type ServerContext } from './context.js';
+import type { ServerContext } from './context.js';
 
 /** Throws 403 for a request that its sender may not make. */
 export function authorizeRequest(context: ServerContext, request: ApiRequest): void {

@@ -54,12 +54,6 @@ export interface ServerContext {
 
 export type AccessListener = (user: User, attributes: AccessAttributes, decision: AccessDecision) => void;
 
-/** Who an in-process request comes from when it does not say. */
-export const ADMINISTRATOR: User = Object.freeze({
-  user: 'system:admin',
-  groups: Object.freeze(['system:masters', 'system:authenticated']),
-});
-
 /** The group of the option kinds (`ListOptions`, …) in Status messages, and the version of continue tokens. */
 export function metaGroup(dialect: Dialect): string {
   return dialect.group(serviceGroup('meta'));

@@ -2,11 +2,13 @@
  * One write on its way through the steps: what was asked, of whom, with which options, and what to tell the client
  * beside the answer.
  */
+
+import { ADMINISTRATOR } from '../auth/administrator.js';
 import type { WriteContext } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ApiRequest, User } from '../protocol/request.js';
 import type { ServerContext } from './context.js';
-import { ADMINISTRATOR, writeContext } from './context.js';
+import { writeContext } from './context.js';
 
 export interface WriteJob {
   readonly context: ServerContext;

@@ -6,6 +6,7 @@
  *   update deployments.apps/status default/web by deployment-controller → 409 Conflict
  *   apply configmaps default/settings by local (ci) → 200, no change
  */
+import { ADMINISTRATOR } from '../auth/administrator.js';
 import type { RequestMatch } from './faults/match.js';
 import { isNoOp, type LoggedRequest } from './request-log.js';
 
@@ -38,7 +39,7 @@ function lineOf(request: LoggedRequest, names: Aliases, { versions, times }: Sho
     verbOf(request),
     request.subresource === undefined ? request.resource : `${request.resource}/${request.subresource}`,
     placeOf(request, names),
-    ...(request.user === ADMINISTRATOR ? [] : [`as ${request.user}`]),
+    ...(request.user === ADMINISTRATOR.user ? [] : [`as ${request.user}`]),
     `by ${request.source}${managerOf(request)}`,
     ...(request.dryRun ? ['(dry run)'] : []),
     '→',
@@ -48,7 +49,6 @@ function lineOf(request: LoggedRequest, names: Aliases, { versions, times }: Sho
   return parts.filter((part) => part !== '').join(' ');
 }
 
-const ADMINISTRATOR = 'system:admin';
 /** What requests of this process are called that name no manager, and what controllers call themselves. */
 const ORDINARY_MANAGERS: readonly string[] = ['orchplane', 'kube-controller-manager'];
 

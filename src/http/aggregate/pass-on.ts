@@ -2,6 +2,8 @@
  * Requests for a version that somebody else answers for: passed on with the name of who asks, once that one may ask at
  * all. What comes back goes to the client as it comes, streams as streams.
  */
+
+import { ADMINISTRATOR } from '../../auth/administrator.js';
 import {
   type Aggregation,
   checkAggregation,
@@ -10,7 +12,6 @@ import {
   tellIdentity,
 } from '../../kinds/apiregistration/reach.js';
 import type { User } from '../../protocol/request.js';
-import { ADMINISTRATOR } from '../access.js';
 import type { Answer, HttpRequest } from '../answer.js';
 import { type Exchange, envelopeOf } from '../exchange.js';
 import type { Route } from '../path.js';

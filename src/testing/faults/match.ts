@@ -2,10 +2,11 @@
  * Which requests are meant: the one shape that faults and request logs share. The static parts are compared first, then
  * `when` is asked; of those that are left, `nth`, `every`, `rate` and `times` pick by count.
  */
+
+import { ADMINISTRATOR } from '../../auth/administrator.js';
 import type { Kind } from '../../kinds/kind.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { ApiRequest, Verb } from '../../protocol/request.js';
-import { ADMINISTRATOR } from '../../server/context.js';
 import { managerOf } from '../../server/manager-name.js';
 import { isRecord } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
