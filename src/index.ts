@@ -17,7 +17,7 @@ export * from './api.js';
 export type { SelectableAttribute, SelectableCapacity, SelectableDevice } from './cel/devices/device.js';
 export { type ClassLike, DeviceSelectionError, matchDevices, type SelectorLike } from './cel/devices/match.js';
 export { createCluster, type FullCluster as Cluster } from './full-cluster.js';
-export { type ToCRDOptions, toCRD } from './kinds/custom/to-crd.js';
+export { type DefinitionManifest, type ToCRDOptions, toCRD } from './kinds/custom/to-crd.js';
 export type { SchemaLoss } from './kinds/custom/zod/context.js';
 export { defineKind } from './kinds/define-kind-with-rules.js';
 export type { AppliedManifest } from './manifests/apply.js';
