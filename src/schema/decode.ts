@@ -12,6 +12,7 @@ import { arrange } from './arrange.js';
 import { DecodeError, decodeScalar, type Place, plainScalar, typeError } from './decode-scalar.js';
 import { firstInDocument, firstThatEnds } from './document-order.js';
 import { decodingFindings } from './findings.js';
+import { noteSentText } from './sent-texts.js';
 import {
   areInWireOrder,
   type Field,
@@ -323,6 +324,7 @@ function decodeMap(
   const out: MutableRecord = {};
   const { values } = node;
   const isText = decodeValue === decodeNode && values.type === 'scalar' && values.scalar === 'string';
+  const isAmount = values.type === 'scalar' && values.scalar === 'quantity';
   const { depth } = walk;
   let reached = '';
   try {
@@ -332,7 +334,11 @@ function decodeMap(
       // JavaScript's undefined is an absent key; JSON's null is the zero value.
       if (value === undefined) continue;
       if (isText && typeof value === 'string') setOwn(out, key, value);
-      else setOwn(out, key, value === null ? zeroValue(values) : decodeValue(values, value, place, walk));
+      else {
+        const decoded = value === null ? zeroValue(values) : decodeValue(values, value, place, walk);
+        setOwn(out, key, decoded);
+        if (isAmount && value !== decoded && value !== null) noteSentText(out, key, String(value));
+      }
     }
   } catch (error) {
     throw firstInDocument(error, Object.keys(raw), (key) => {

@@ -168,11 +168,15 @@ export function validateBasicQuantity(path: string, quantity: string): FieldErro
 export function validateResourceQuantity(
   path: string,
   quantity: string,
-  context: ResourceContext & { readonly name: string },
+  context: ResourceContext & {
+    readonly name: string;
+    /** As the client wrote it, where that is known to be otherwise. */
+    readonly sent?: string | undefined;
+  },
 ): FieldError[] {
   const found = validateNonNegativeQuantity(path, quantity);
   if (isIntegerResource(context.name, context) && Quantity.parse(quantity).milliValue() % 1000n !== 0n) {
-    found.push(invalid(path, quantityDump(quantity), 'must be an integer'));
+    found.push(invalid(path, quantityDump(context.sent ?? quantity), 'must be an integer'));
   }
   return found;
 }
@@ -210,8 +214,8 @@ export function validateResourceRequirements(
 }
 
 /**
- * A quantity as the server dumps it where it forgot to print it. Correct for the text that the client sent; a text
- * that was made canonical in between (`0.5` as `500m`) shows the numbers of the canonical one.
+ * A quantity as the server dumps it where it forgot to print it. Correct for the text that the client sent, which
+ * `sentText` may know; a text that was made canonical in between (`0.5` as `500m`) shows the numbers of the canonical one.
  */
 export function quantityDump(text: string): Verbatim {
   // Nothing is not taken apart, and so kept.

@@ -2,6 +2,7 @@
  * ResourceQuota: how much all objects of a namespace may use together. Counting and refusing is admission's work.
  * spec: ResourceQuota
  */
+
 import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, keyPath, required } from '../../../meta/field-error.js';
@@ -9,6 +10,7 @@ import type { Verbatim } from '../../../meta/go-text.js';
 import { quote, stringSlice, verbatim } from '../../../meta/go-text.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { always, optional, pointer, resourceList, words } from '../../../schema/hints.js';
+import { sentText } from '../../../schema/sent-texts.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { own } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
@@ -122,7 +124,8 @@ function amountProblems(path: string, list: ResourceList = {}, context: WriteCon
     .flatMap((name) => {
       const at = keyPath(path, name);
       const amount = own(list, name) ?? '0';
-      return [...validateQuotaResourceName(at, name), ...validateResourceQuantity(at, amount, { ...context, name })];
+      const about = { ...context, name, sent: sentText(list, name) };
+      return [...validateQuotaResourceName(at, name), ...validateResourceQuantity(at, amount, about)];
     });
 }
 

@@ -8,6 +8,7 @@ import { childPath, duplicate, fieldError, forbidden, invalid, keyPath } from '.
 import { quote, stringSlice, verbatim } from '../../../../meta/go-text.js';
 import { cidrWarnings, isDualStack, parseCidrSloppy, validCidrProblems } from '../../../../meta/ip.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
+import { keepSentTexts, sentText } from '../../../../schema/sent-texts.js';
 import type { Input, Output } from '../../../../schema/type.js';
 import { copyJson, own } from '../../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
@@ -67,6 +68,7 @@ function capacityDefaults(status: NodeStatus): void {
   roundAmounts(status.allocatable);
   if (status.allocatable === undefined && status.capacity !== undefined) {
     status.allocatable = copyJson(status.capacity);
+    keepSentTexts(status.capacity, status.allocatable);
   }
 }
 
@@ -115,7 +117,13 @@ function swapProblems({ nodeInfo }: NodeStatus): FieldError[] {
 function amountProblems(path: string, list: ResourceList = {}, context: WriteContext): FieldError[] {
   return Object.keys(list)
     .sort()
-    .flatMap((name) => validateResourceQuantity(childPath(path, name), own(list, name) ?? '0', { ...context, name }));
+    .flatMap((name) =>
+      validateResourceQuantity(childPath(path, name), own(list, name) ?? '0', {
+        ...context,
+        name,
+        sent: sentText(list, name),
+      }),
+    );
 }
 
 function cidrProblems(cidrs: readonly string[]): FieldError[] {

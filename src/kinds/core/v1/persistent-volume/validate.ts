@@ -1,12 +1,14 @@
 /**
  * The rules of persistent volumes, and of those that an attachment holds inline, which say less about themselves.
  */
+
 import type { Dialect } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
 import type { Verbatim } from '../../../../meta/go-text.js';
 import { quote, verbatim } from '../../../../meta/go-text.js';
 import { labelValueProblems } from '../../../../meta/names.js';
+import { sentText } from '../../../../schema/sent-texts.js';
 import { deepEqual } from '../../../../util/json.js';
 import { sortedEntries } from '../../../../util/order.js';
 import type { WriteContext } from '../../../kind.js';
@@ -65,7 +67,7 @@ function capacityProblems(path: string, capacity: Readonly<Record<string, string
   const entries = sortedEntries(capacity ?? {});
   const found = entries.length === 0 ? [required(path)] : [];
   if (entries.length !== 1 || entries[0]?.[0] !== 'storage') {
-    found.push(notSupported(path, capacityDump(entries), ['storage']));
+    found.push(notSupported(path, capacityDump(capacity ?? {}), ['storage']));
   }
   for (const [name, amount] of entries) {
     found.push(...validateBasicQuantity(keyPath(path, name), amount));
@@ -74,9 +76,12 @@ function capacityProblems(path: string, capacity: Readonly<Record<string, string
   return found;
 }
 
-function capacityDump(entries: readonly (readonly [name: string, amount: string])[]): Verbatim {
+function capacityDump(capacity: Readonly<Record<string, string>>): Verbatim {
+  const entries = sortedEntries(capacity);
   if (entries.length === 0) return verbatim('core.ResourceList(nil)');
-  const shown = entries.map(([name, amount]) => `${quote(name)}:${quantityDump(amount).verbatim}`);
+  const shown = entries.map(
+    ([name, amount]) => `${quote(name)}:${quantityDump(sentText(capacity, name) ?? amount).verbatim}`,
+  );
   return verbatim(`core.ResourceList{${shown.join(', ')}}`);
 }
 

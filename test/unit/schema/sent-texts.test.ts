@@ -1,0 +1,34 @@
+/** Messages that show a quantity as it was read show the one that the client wrote. */
+import { Node, PersistentVolume, ResourceQuota } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { expect, test } from 'vitest';
+import { refusals } from '../kinds/refusals.js';
+
+const held = (value: number, scale: number, text: string) =>
+  `resource.Quantity{i:resource.int64Amount{value:${value}, scale:${scale}}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}, s:"${text}", Format:"DecimalSI"}`;
+
+test.each([
+  ['1.5', held(15, -1, '')],
+  ['1500m', held(1500, -3, '1500m')],
+])('%s of a quota', async (pods, shown) => {
+  const create = testCluster()
+    .api(ResourceQuota)
+    .create({ metadata: { name: 'q' }, spec: { hard: { pods } } });
+  expect(await refusals(create)).toEqual([`spec.hard[pods]: Invalid value: ${shown}: must be an integer`]);
+});
+
+test('a node is said to have what can be used of it, in the same words', async () => {
+  const create = testCluster()
+    .api(Node)
+    .create({ metadata: { name: 'n' }, status: { capacity: { pods: '0.5' } } });
+  const problem = `Invalid value: ${held(5, -1, '')}: must be an integer`;
+  expect(await refusals(create)).toEqual([`status.capacity.pods: ${problem}`, `status.allocatable.pods: ${problem}`]);
+});
+
+test('all of what a volume has', async () => {
+  const spec = { capacity: { pods: '1.5' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/x' } } as const;
+  const create = testCluster()
+    .api(PersistentVolume)
+    .create({ metadata: { name: 'v' }, spec });
+  expect((await refusals(create))[0]).toContain(`core.ResourceList{"pods":${held(15, -1, '')}}`);
+});
