@@ -44,7 +44,7 @@ export class Attendants {
   /** The context is used without its plugins: what attendants do, the server does. */
   constructor(context: ServerContext, outside: Outside, more: MoreAttendants = new Map()) {
     this.#more = more;
-    this.#context = { ...context, admission: NO_PLUGINS, mayRace: () => false };
+    this.#context = { ...context, admission: NO_PLUGINS, pluginsMayWait: () => false };
     this.#outside = outside;
     this.#mark = context.store.markOf([]);
   }

@@ -33,7 +33,7 @@ export interface ServerContext {
   readonly admission: Plugins;
   readonly view: ClusterView;
   /** False when no plugin can make a write of the kind wait or come back in: then no write is ever tried twice. */
-  readonly mayRace: (served: ServedKind) => boolean;
+  readonly pluginsMayWait: (served: ServedKind) => boolean;
   /** Who may do what. */
   readonly access: AccessReader;
   /** The same for the requests themselves: whoever keeps a record of what is asked for learns of it. */

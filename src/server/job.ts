@@ -32,7 +32,7 @@ export interface WriteJob {
 
 /** Whether another write may come in between: a plugin, or a conversion, may make this one wait. */
 export function mayRace({ context, served }: WriteJob): boolean {
-  return context.mayRace(served) || served.kind.custom?.mayWait === true;
+  return context.pluginsMayWait(served) || served.kind.custom?.mayWait === true;
 }
 
 export function startJob(

@@ -12,7 +12,7 @@ import { needsSecondLook } from './second-look.js';
 export function knownParts(context: ServerContext, request: ApiRequest, served: ServedKind): IsOurs | undefined {
   const { schema } = served;
   // Plugins of users may change all that they get to see.
-  if (!hasReusableParts(schema) || context.mayRace(served) || needsSecondLook(context)) return undefined;
+  if (!hasReusableParts(schema) || context.pluginsMayWait(served) || needsSecondLook(context)) return undefined;
   const spec = schema.fields.get('spec')?.node;
   const { known } = context;
   // Kinds fill in and change their own spec, but not what stands inside; a status leaves the spec as it was.

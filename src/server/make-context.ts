@@ -56,7 +56,7 @@ export function makeContext(parts: ContextParts): ServerContext {
     admission,
     release,
     view: clusterView(base, parts.outside, () => context),
-    mayRace: raceTest(admission, () => context.view),
+    pluginsMayWait: raceTest(admission, () => context.view),
     accessListeners: listeners,
     authentication: authenticationOf(parts.authentication, { ...setting, clock, ids }, parts.accountTokens),
     continueTokenMs: parts.storage.continueTokenMs,

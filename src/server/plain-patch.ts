@@ -37,7 +37,7 @@ function isLeftAlone({ served, context, request }: WriteJob): boolean {
   const { defaults, prepareForUpdate, canonicalize, allocate } = served.kind.strategy;
   if (request.subresource !== undefined || (defaults ?? prepareForUpdate ?? canonicalize ?? allocate) !== undefined)
     return false;
-  return !context.mayRace(served) && !mayBeChanged(context.admission.awake(), served);
+  return !context.pluginsMayWait(served) && !mayBeChanged(context.admission.awake(), served);
 }
 
 /** The live object with other values; what is inside it stays the very same. */

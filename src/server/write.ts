@@ -256,7 +256,7 @@ function replace(draft: DraftObject, live: ApiObject, about: Update): MaybePromi
 function sealerOf(job: WriteJob): typeof seal {
   const { served, dryRun, context } = job;
   const isStoredAsIs = served.storedAs === undefined && served.kind.custom === undefined;
-  return isStoredAsIs && !dryRun && !context.mayRace(served) ? sealAlmost : seal;
+  return isStoredAsIs && !dryRun && !context.pluginsMayWait(served) ? sealAlmost : seal;
 }
 
 function asSealed(object: ApiObject): ApiObject {

@@ -49,12 +49,12 @@ export function ownNew(draft: DraftObject, job: WriteJob): void {
   const before = emptyObject(served);
   const managers = startingManagers(draft, undefined, job);
   // A plugin may get hold of the entries and change them, until they are stored.
-  const mayRace = job.context.mayRace(served);
-  const last = mayRace ? undefined : lastManagers.get(served);
+  const mayWait = job.context.pluginsMayWait(served);
+  const last = mayWait ? undefined : lastManagers.get(served);
   const like = likeLast(draft, { before, managers, last }, job);
   const next = like ?? updatedOrLost(draft, before, { managers, after: afterUpdate }, job);
   setManagers(draft.metadata, capUpdaters(next), last);
-  if (mayRace) return;
+  if (mayWait) return;
   if (draft.metadata.managedFields !== undefined) lastManagers.set(served, draft.metadata.managedFields);
 }
 
@@ -240,7 +240,7 @@ function sharedEntries(before: Entries, entries: ManagedFieldsEntry[]): ManagedF
 export function lendManagers(draft: DraftObject, job: WriteJob): (returned: DraftObject) => void {
   const own = draft.metadata.managedFields;
   // The default plugins do not look there.
-  if (!job.context.mayRace(job.served)) return () => undefined;
+  if (!job.context.pluginsMayWait(job.served)) return () => undefined;
   draft.metadata.managedFields = copyJson(own);
   return ({ metadata }) => {
     try {
