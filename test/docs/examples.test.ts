@@ -29,7 +29,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   '17-serve.mjs': 'MODIFIED web: 3 replicas',
   '18-paging-and-history.mjs': 'version 9: c d, 1 to come',
   '19-pods-and-budgets.mjs': 'web-2 stays: The disruption budget web needs 2 healthy pods and has 3 currently',
-  '20-rollout.mjs': 'stuck: ProgressDeadlineExceeded; CrashLoopBackOff after 5 restarts',
+  '20-rollout.mjs': 'stuck: ProgressDeadlineExceeded; CrashLoopBackOff after 6 restarts',
   '21-testing-a-controller.mjs': 'ok  a write that loses a race is made again',
 };
 

@@ -133,9 +133,9 @@ describe('the controller', () => {
     using log = recordRequests(cluster, { kind: Preview, source: 'previews', verb: 'write' });
     await createPreview(cluster);
     expect(log).toMatchTrace(`
-      update previews.example.com default/pr-7 by previews (previews) → 200
-      update previews.example.com/status default/pr-7 by previews (previews) → 200
-      update previews.example.com/status default/pr-7 by previews (previews) → 200
+      update previews.example.com default/pr-7 by previews → 200
+      update previews.example.com/status default/pr-7 by previews → 200
+      update previews.example.com/status default/pr-7 by previews → 200
     `);
   });
 

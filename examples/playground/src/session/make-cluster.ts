@@ -13,7 +13,7 @@ function playgroundControllers(): Companion {
   return controllers([
     ...standardControllers(),
     stages([
-      ...crashLoop({ labels: CRASHING, afterMs: 1_500 }),
+      ...crashLoop({ labels: CRASHING }),
       ...slowStart({ pullMs: { min: 600, max: 1_800 }, startMs: { min: 400, max: 900 } }),
       ...readyPods(),
     ]),
