@@ -129,6 +129,15 @@ describe('a stateful set', () => {
     expect(status).toEqual({ replicas: 0, availableReplicas: 0 });
   });
 
+  test.each([
+    [{ type: 'RollingUpdate' }, { type: 'RollingUpdate' }],
+    [{}, { type: 'RollingUpdate', rollingUpdate: { partition: 0 } }],
+    [{ rollingUpdate: {} }, { type: 'RollingUpdate', rollingUpdate: { partition: 0 } }],
+    [{ type: 'OnDelete' }, { type: 'OnDelete' }],
+  ] as const)('whose strategy is %o', async (updateStrategy, filledIn) => {
+    expect((await open().create(input({ updateStrategy }))).spec.updateStrategy).toEqual(filledIn);
+  });
+
   test('has the name of a host', async () => {
     expect(await refusals(open().create({ ...input(), metadata: { name: 'a.b' } }))).toHaveLength(1);
   });

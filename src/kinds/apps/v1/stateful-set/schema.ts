@@ -31,7 +31,8 @@ const rollingUpdateStatefulSetStrategy: Type<RollingUpdateStatefulSetStrategy, R
   type('RollingUpdateStatefulSetStrategy', rollingUpdateStatefulSetStrategyShape);
 
 const statefulSetUpdateStrategyShape = () => ({
-  type: defaulted(words<'OnDelete' | 'RollingUpdate'>('v1.StatefulSetUpdateStrategyType'), 'RollingUpdate'),
+  // Filled in by the kind, which has to know whether it was given.
+  type: always(words<'OnDelete' | 'RollingUpdate'>('v1.StatefulSetUpdateStrategyType')),
   rollingUpdate: pointer(rollingUpdateStatefulSetStrategy()),
 });
 export interface StatefulSetUpdateStrategy extends Output<typeof statefulSetUpdateStrategyShape> {}

@@ -100,9 +100,15 @@ function defaults(draft: DraftObject, { features }: WriteContext): void {
     }));
   }
   const { updateStrategy } = spec;
-  if (updateStrategy.type !== 'RollingUpdate') return;
-  updateStrategy.rollingUpdate ??= { partition: 0 };
-  if (features.enabled(MAX_UNAVAILABLE)) updateStrategy.rollingUpdate.maxUnavailable ??= 1;
+  // Who names the type has said all that is to be known of it.
+  if (!updateStrategy.type) {
+    updateStrategy.type = 'RollingUpdate';
+    updateStrategy.rollingUpdate ??= { partition: 0 };
+  }
+  const { type, rollingUpdate } = updateStrategy;
+  if (type === 'RollingUpdate' && rollingUpdate !== undefined && features.enabled(MAX_UNAVAILABLE)) {
+    rollingUpdate.maxUnavailable ??= 1;
+  }
 }
 
 function dropGatedFields(draft: DraftObject, live: ApiObject | undefined, { features }: WriteContext): void {
