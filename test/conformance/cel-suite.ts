@@ -30,8 +30,8 @@ import {
   wrapperOf,
 } from '../../src/cel/types.js';
 import { CelBytes, CelDuration, CelTimestamp, CelTypeValue, CelUint, type CelValue } from '../../src/cel/values.js';
-import { parseDuration } from '../../src/meta/duration.js';
-import { readInstant } from '../../src/meta/time.js';
+import { parseDuration } from '../../src/text/time/duration.js';
+import { readInstant } from '../../src/text/time/time.js';
 
 /** JSON of the suite; its shape is checked by nobody but the suite's own authors. */
 interface Json {

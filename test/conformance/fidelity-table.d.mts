@@ -1,10 +1,8 @@
-/** What came of the replay of one area in one dialect, in steps. */
+/** The outcome of the replay of one area in one dialect. */
 export interface Outcome {
-  /** The same to the letter. */
-  readonly alike: number;
-  /** The same but for descriptions of columns. */
-  readonly butDescriptions: number;
-  /** With the same status code. */
+  /** Steps whose response is identical, descriptions aside. */
+  readonly identical: number;
+  /** Steps whose response has the same status code. */
   readonly codes: number;
 }
 

@@ -1,10 +1,9 @@
 /**
- * The cluster that recordings of a server with its controllers are replayed against (`CONTROLLERS=1`): all controllers
- * run, service accounts are asked for, and one node is ready.
+ * The cluster for recordings of a server with its controllers: all controllers run, ServiceAccount admission is on, and one
+ * node is ready.
  *
- * Its time is the recording's: it passes where the recording paused, as much as it paused there, however much of the
- * pause the replayer cut away. Controllers of the recorded server took some milliseconds to notice a change, requests
- * without a pause followed at once: so ours are held still until the next pause, too.
+ * Its clock moves only in pauses, by their recorded length. The controllers of the recorded server took some milliseconds to
+ * notice a change, and requests without a pause followed at once. For the same order, ours work only during pauses.
  */
 import process from 'node:process';
 import { defaultAdmission, inReferenceOrder, serviceAccount } from '../../dist/admission/index.js';
@@ -13,10 +12,13 @@ import { createCluster, mergePatch } from '../../dist/index.js';
 import { Node } from '../../dist/kinds/index.js';
 import { fakeClock } from '../../dist/testing/index.js';
 
-/** The share of recorded pauses that the replayer keeps, and the shortest time without a request that is one. */
-const PAUSES_CUT_TO = Number(optionOf('--wait') ?? 0.02);
+/**
+ * The share of recorded pauses that a replayer keeps, by its option `--wait`, and the shortest time without a request that
+ * counts as a pause.
+ */
+const PAUSE_SHARE = Number(optionOf('--wait') ?? 0.02);
 const SHORTEST_PAUSE_MS = 8;
-/** What the recorded server waits before it goes to work. */
+/** Delays of the recorded server. */
 const NAMESPACE_DELETION_DELAY_MS = 5_000;
 const RANGE_DELETION_DELAY_MS = 10_000;
 
@@ -25,7 +27,7 @@ function optionOf(name) {
   return at < 0 ? undefined : process.argv[at + 1];
 }
 
-/** Lets controllers begin on something only while it is open. */
+/** Lets controllers start a reconcile only while it is open. */
 function gate() {
   let isOpen = true;
   let waiting = [];
@@ -33,7 +35,7 @@ function gate() {
     pass: () => new Promise((resolve) => (isOpen ? setImmediate(resolve) : waiting.push(resolve))),
     open() {
       isOpen = true;
-      for (const go of waiting) go();
+      for (const resume of waiting) resume();
       waiting = [];
     },
     close() {
@@ -42,14 +44,14 @@ function gate() {
   };
 }
 
-/** The cluster, and what to tell it before and after each request. */
-export async function lifecycleCluster() {
+/** The cluster, and the functions that move its clock. With `pauses: 'explicit'` only `pause` does. */
+export async function lifecycleCluster({ dialect, pauses }) {
   const clock = fakeClock({ now: Math.ceil(Date.now() / 1000) * 1000 });
   const { pass, open, close } = gate();
   const cluster = createCluster({
     clock,
-    dialect: process.env.DIALECT === 'orch' ? 'orch' : 'kubernetes',
-    admission: inReferenceOrder([...defaultAdmission, lettingOthersWork(serviceAccount, open)]),
+    dialect,
+    admission: inReferenceOrder([...defaultAdmission, openingWhileWaiting(serviceAccount, open)]),
     policyStatus: true,
     controllers: controllers(
       standardControllers({
@@ -58,34 +60,37 @@ export async function lifecycleCluster() {
       }),
       {
         pace: pass,
-        // What is refused here was refused there, and is tried again.
+        // The recorded server rejected the same writes, and its controllers retried them too.
         onError: () => undefined,
       },
     ),
   });
   await makeReadyNode(cluster);
   await clock.advance(1_000);
-  let lastAnswer = performance.now();
-  let pauses = Promise.resolve();
+  let lastResponse = performance.now();
+  let advanced = Promise.resolve();
+  const pause = (ms) => {
+    open();
+    advanced = advanced.then(() => clock.advance(ms));
+    return advanced;
+  };
   return {
     cluster,
-    async asked() {
-      const pause = performance.now() - lastAnswer;
-      if (pause >= SHORTEST_PAUSE_MS) {
-        open();
-        pauses = pauses.then(() => clock.advance(pause / PAUSES_CUT_TO));
-      }
-      await pauses;
+    pause,
+    async beforeRequest() {
+      const measured = performance.now() - lastResponse;
+      if (pauses === 'measured' && measured >= SHORTEST_PAUSE_MS) pause(measured / PAUSE_SHARE);
+      await advanced;
       close();
     },
-    answered() {
-      lastAnswer = performance.now();
+    afterRequest() {
+      lastResponse = performance.now();
     },
   };
 }
 
-/** While a request waits for an account, whoever makes accounts goes on. */
-function lettingOthersWork(plugin, open) {
+/** Controllers work while a request waits for a ServiceAccount, which a controller creates. */
+function openingWhileWaiting(plugin, open) {
   return {
     ...plugin,
     mutate(request, view) {
@@ -102,6 +107,6 @@ async function makeReadyNode(cluster) {
   await nodes.status.edit('fake-node', (node) => {
     node.status.conditions = [{ type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'ready' }];
   });
-  // Nobody takes the mark away that new nodes get: there is no controller for the life of nodes.
+  // No controller removes the not-ready taint of a new node: node lifecycle is not modelled.
   await nodes.patch('fake-node', mergePatch({ spec: { taints: null } }));
 }

@@ -1,6 +1,6 @@
 /**
- * The same cluster on a port, for replays over sockets: `node serve.mjs COMMAND …` runs a command with `--url` and the
- * address behind it, and ends as it does.
+ * Serves the cluster of the recordings on a port: `node serve.mjs COMMAND …` runs the command with `--url ADDRESS` appended
+ * and exits with its code.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,17 +8,17 @@ import process from 'node:process';
 import { serve } from '../../dist/node/index.js';
 import { recordedCluster, tokens } from './target.mjs';
 
-const { cluster, asked, answered } = recordedCluster();
+const { cluster, beforeRequest, afterRequest } = recordedCluster({ dialect: 'kubernetes', pauses: 'measured' });
 cluster.use((_request, next) => {
-  asked();
+  beforeRequest();
   const response = next();
-  answered();
+  afterRequest();
   return response;
 });
 const server = await serve(cluster, { tokens });
 
-const [command, ...words] = process.argv.slice(2);
-const child = spawn(command, [...words, '--url', server.url], { stdio: 'inherit' });
+const [command, ...args] = process.argv.slice(2);
+const child = spawn(command, [...args, '--url', server.url], { stdio: 'inherit' });
 const [code] = await once(child, 'exit');
 process.exitCode = code ?? 1;
 await server.close();

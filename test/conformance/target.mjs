@@ -1,6 +1,8 @@
 /**
- * The cluster that the recordings of a real API server are replayed against: a fetch handler over the built files.
- * The replayer is not part of this repository; it imports this module by its path.
+ * The cluster that recordings are replayed against, as a fetch handler over the built files.
+ *
+ * The default export is also what other replayers import: without options it reads the environment variables `DIALECT` and
+ * `CONTROLLERS`, and measures the pauses between requests.
  */
 import process from 'node:process';
 import { cbor } from '../../dist/codec/cbor/index.js';
@@ -16,41 +18,39 @@ export const tokens = {
   'carol-token': { user: 'carol', uid: '4', groups: [] },
 };
 
-/** The replayer asks for a default export. */
-// A watch that a recording expects to be refused (authorization comes later) stays open, and an idle watch does not keep
-// a process alive: without this the replayer would end in the middle. It leaves by process.exit when it is done.
-setInterval(() => undefined, 60_000);
-
-/**
- * Time for the recordings, which pause where the order of things depends on the second in which they happen. The
- * replayer cuts pauses to a fiftieth; this clock gives them back, and stands still otherwise, so that no step falls into
- * another second than it did.
- */
-const PAUSES_CUT_TO = 0.02;
+/** The share of recorded pauses that a replayer keeps, and the shortest time without a request that counts as a pause. */
+const PAUSE_SHARE = 0.02;
 const SHORTEST_PAUSE_MS = 15;
 
-function replayClock() {
+/**
+ * A clock that moves only in pauses, so that every step falls into the same second as in the recording. It scales measured
+ * pauses up to their recorded length.
+ */
+function replayClock(pauses) {
   const start = Math.ceil(Date.now() / 1000) * 1000;
-  let passed = 0;
-  let lastAnswer = performance.now();
+  let elapsed = 0;
+  let lastResponse = performance.now();
   return {
-    clock: { ...systemClock, now: () => start + passed },
-    asked() {
-      const pause = performance.now() - lastAnswer;
-      if (pause >= SHORTEST_PAUSE_MS) passed += pause / PAUSES_CUT_TO;
+    clock: { ...systemClock, now: () => start + elapsed },
+    pause(ms) {
+      elapsed += ms;
     },
-    answered() {
-      lastAnswer = performance.now();
+    beforeRequest() {
+      const pause = performance.now() - lastResponse;
+      if (pauses === 'measured' && pause >= SHORTEST_PAUSE_MS) elapsed += pause / PAUSE_SHARE;
+    },
+    afterRequest() {
+      lastResponse = performance.now();
     },
   };
 }
 
-/** The cluster as the recorded server was configured, and what to tell its clock. */
-export function recordedCluster() {
-  const { clock, asked, answered } = replayClock();
+/** A cluster with the configuration of the recorded API server, and the functions that move its clock. */
+export function recordedCluster({ dialect, pauses }) {
+  const { clock, ...time } = replayClock(pauses);
   const cluster = createCluster({
     clock,
-    dialect: process.env.DIALECT === 'orch' ? 'orch' : 'kubernetes',
+    dialect,
     runtimeConfig: 'api/all=true',
     featureGates: {
       AllBeta: true,
@@ -60,24 +60,36 @@ export function recordedCluster() {
       CBORServingAndStorage: true,
     },
   });
-  return { cluster, asked, answered };
+  return { cluster, ...time };
 }
 
-export default async function makeTarget() {
-  const { cluster, asked, answered } = process.env.CONTROLLERS === '1' ? await lifecycleCluster() : recordedCluster();
+/**
+ * Creates a cluster and returns its handler. With `pauses: 'explicit'` its clock moves only when the replayer calls the
+ * handler's `pause(ms)`.
+ */
+export default async function makeTarget({
+  dialect = process.env.DIALECT === 'orch' ? 'orch' : 'kubernetes',
+  controllers = process.env.CONTROLLERS === '1',
+  pauses = 'measured',
+} = {}) {
+  // An idle watch does not keep the process alive, and a replayer may wait for nothing else. It ends with process.exit.
+  if (pauses === 'measured') setInterval(() => undefined, 60_000);
+  const open = controllers ? lifecycleCluster : recordedCluster;
+  const { cluster, pause, beforeRequest, afterRequest } = await open({ dialect, pauses });
   const handle = createFetchHandler(cluster, {
     tokens,
     codecs: [protobuf, cbor],
     onError: (error) => console.error(error),
   });
-  return async (request) => {
-    await asked();
-    // On its way through a socket a request gets the name of the program that sends it.
+  const handleInTime = async (request) => {
+    await beforeRequest();
+    // The same header that fetch adds to a request over a socket.
     if (!request.headers.has('user-agent')) request.headers.set('user-agent', 'node');
     try {
       return await handle(request);
     } finally {
-      answered();
+      afterRequest();
     }
   };
+  return Object.assign(handleInTime, { pause });
 }

@@ -1,0 +1,158 @@
+/**
+ * Replays recordings of a real API server and counts, per area, the responses that are identical.
+ *
+ *     node test/conformance/replay.mjs [OPTION…] [FILE|FOLDER…]
+ *
+ * Without files it replays the recordings of the repository. The cluster runs in this process, from the built files, and
+ * time passes only where the recording waited. Scenarios of the area `lifecycle` need a cluster with controllers and get one.
+ *
+ *     --areas crud,list   only these areas
+ *     --filter TEXT       only scenarios whose `group/name` contains this text
+ *     --dialect orch      the same scenarios in the orch dialect
+ *     --show N            print the first N differences
+ *     --strip KEYS        keys that are not compared, separated by commas; the default is `description`, '' compares all
+ *     --min PERCENT       exit with 1 if a smaller share of the responses is identical
+ *     --url URL           send the requests to this server; waits shrink to 2 %
+ */
+import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { differences, normalize } from './compare.mjs';
+import { credentialsOf, sendStep } from './exchange.mjs';
+import { RECORDINGS, readRecordings, withoutKeys } from './recordings.mjs';
+import makeTarget from './target.mjs';
+
+/** The decision that descriptions are not compared: docs/decisions/0010-column-descriptions.md. */
+const NOT_COMPARED = ['description'];
+/** The share of recorded waits that a server behind a URL gets. */
+const WAIT_SHARE = 0.02;
+const DIFFERENCES_PER_STEP = 8;
+
+/**
+ * Replays scenarios. Returns `{ area: { steps, identical, codes, scenarios, whole } }`: of all steps those with an identical
+ * response and with the same status code, of all scenarios those that are identical as a whole.
+ */
+export async function replay(recorded, { dialect = 'kubernetes', url, strip = NOT_COMPARED, onDifference } = {}) {
+  const scenarios = dialect === 'orch' ? inOrchDialect(recorded) : recorded;
+  const targets = new Map();
+  const targetFor = async (area) => {
+    const controllers = area === 'lifecycle';
+    if (!targets.has(controllers)) targets.set(controllers, await openTarget({ dialect, controllers, url }));
+    return targets.get(controllers);
+  };
+  const areas = {};
+  for (const [index, scenario] of scenarios.entries()) {
+    areas[scenario.area] ??= { steps: 0, identical: 0, codes: 0, scenarios: 0, whole: 0 };
+    const figures = areas[scenario.area];
+    const responses = await run(scenario, await targetFor(scenario.area), `r${Date.now().toString(36)}${index}`);
+    let isWhole = true;
+    scenario.steps.forEach((step, at) => {
+      const [expected, actual] = [scenario.expect[at], responses[at]].map((response) => comparedPart(response, strip));
+      const found = differences(expected, actual, step.ignore);
+      figures.steps++;
+      if (expected.status === actual.status) figures.codes++;
+      if (found.length === 0) figures.identical++;
+      else {
+        isWhole = false;
+        onDifference?.({ scenario, step, number: at + 1, found });
+      }
+    });
+    figures.scenarios++;
+    if (isWhole) figures.whole++;
+  }
+  return areas;
+}
+
+/** Sends all requests of a scenario, in a namespace of its own. */
+async function run({ steps, cleanup = [], expect }, { send, pause }, namespace) {
+  const names = { ns: namespace };
+  const responses = [];
+  const admin = async (method, path, body) => {
+    const headers = { ...credentialsOf('admin'), 'content-type': 'application/json' };
+    await (await send(path, { method, headers, body: JSON.stringify(body) })).text();
+  };
+  const metadata = { name: namespace };
+  await admin('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata });
+  for (const [index, step] of steps.entries()) {
+    if (step.wait !== undefined) await pause(step.wait);
+    const response = await sendStep(send, step, names, expect[index]);
+    if (step.id !== undefined) names[step.id] = response.body;
+    responses.push(response);
+  }
+  for (const step of cleanup) await sendStep(send, step, names);
+  await admin('DELETE', `/api/v1/namespaces/${namespace}`);
+  return normalize(responses, namespace);
+}
+
+async function openTarget({ dialect, controllers, url }) {
+  if (url !== undefined) {
+    return { send: (path, init) => fetch(`${url}${path}`, init), pause: (ms) => sleep(ms * WAIT_SHARE) };
+  }
+  const handle = await makeTarget({ dialect, controllers, pauses: 'explicit' });
+  return { send: (path, init) => handle(new Request(`http://cluster.local${path}`, init)), pause: handle.pause };
+}
+
+/** The names of the Kubernetes dialect in the orch dialect. */
+function inOrchDialect(scenarios) {
+  const kubernetesName = /(?<=vnd\.)kubernetes(?=\.)|(?<=x-)kubernetes(?=-)|kubernetes(?=\.io)|k8s(?=\.io)/g;
+  return JSON.parse(JSON.stringify(scenarios).replace(kubernetesName, 'orch'));
+}
+
+function comparedPart({ status, contentType, warning, body }, strip) {
+  return { status, contentType, warning, body: withoutKeys(body, strip) };
+}
+
+function printDifference({ scenario, step, number, found }) {
+  const query = step.query === undefined ? '' : ` ${JSON.stringify(step.query)}`;
+  console.log(`${scenario.group}/${scenario.name} step ${number}: ${step.method} ${step.path}${query}`);
+  for (const { path, expected, actual } of found.slice(0, DIFFERENCES_PER_STEP)) {
+    console.log(`    ${path}\n      recorded ${JSON.stringify(expected)}\n      actual   ${JSON.stringify(actual)}`);
+  }
+}
+
+/** Prints a line per area and one for all of them. Returns the identical share in percent. */
+function printFigures(areas) {
+  const all = { steps: 0, identical: 0, codes: 0, scenarios: 0, whole: 0 };
+  for (const figures of Object.values(areas)) for (const key of Object.keys(all)) all[key] += figures[key];
+  for (const [area, { steps, identical, codes, scenarios, whole }] of Object.entries({ ...areas, all })) {
+    const counts = `${identical}/${steps} responses identical, ${codes}/${steps} status codes identical`;
+    console.log(`${area.padEnd(10)} ${counts}, ${whole}/${scenarios} scenarios identical`);
+  }
+  return all.steps === 0 ? 0 : (100 * all.identical) / all.steps;
+}
+
+async function main() {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      areas: { type: 'string' },
+      filter: { type: 'string', default: '' },
+      dialect: { type: 'string', default: 'kubernetes' },
+      show: { type: 'string', default: '0' },
+      strip: { type: 'string', default: NOT_COMPARED.join() },
+      min: { type: 'string', default: '0' },
+      url: { type: 'string' },
+    },
+  });
+  const areas = values.areas?.split(',');
+  const scenarios = readRecordings(...(positionals.length === 0 ? [RECORDINGS] : positionals)).filter(
+    ({ area, group, name }) => (areas?.includes(area) ?? true) && `${group}/${name}`.includes(values.filter),
+  );
+  let toShow = Number(values.show);
+  const figures = await replay(scenarios, {
+    dialect: values.dialect,
+    url: values.url,
+    strip: values.strip.split(',').filter((key) => key !== ''),
+    onDifference: (difference) => {
+      if (toShow-- > 0) printDifference(difference);
+    },
+  });
+  const share = printFigures(figures);
+  if (share < Number(values.min)) {
+    console.log(`${share.toFixed(2)} % of the responses are identical, less than ${values.min} %`);
+    process.exitCode = 1;
+  }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) await main();
