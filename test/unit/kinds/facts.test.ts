@@ -1,17 +1,13 @@
 /**
- * Every built-in kind against the facts about the reference server's types: the same fields, demanded and merged in the
- * same way, in the same order. The facts are not part of this repository; without them there is nothing to compare.
+ * Compares every built-in kind with the facts about the reference server's types: the same fields in the same order, with
+ * the same required fields and merge rules.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { Kind } from 'orchplane';
 import { builtInKinds } from 'orchplane/kinds';
 import { describe, expect, test } from 'vitest';
 import { decode } from '../../../src/schema/decode.js';
 import type { Field, ObjectNode, Structural } from '../../../src/schema/structural.js';
-
-const SHARED = new URL('../../../../shared/', import.meta.url);
-const TYPES = new URL('facts/types.json', SHARED);
-const WIRE = new URL('vectors/wire/', SHARED);
+import { readVectors, readWireVectors } from '../../vectors/read.js';
 
 interface FactField {
   readonly ref?: string;
@@ -34,12 +30,8 @@ interface FactType {
   readonly gvk?: { readonly group: string; readonly version: string; readonly kind: string };
 }
 
-const available = existsSync(TYPES);
-if (!available)
-  console.warn(`skipped: the facts at ${TYPES.pathname} are not there, so kinds are not compared with them`);
-
-describe.skipIf(!available)('facts', () => {
-  const facts = available ? (JSON.parse(readFileSync(TYPES, 'utf8')) as Record<string, FactType>) : {};
+describe('built-in kinds', () => {
+  const facts = readVectors('types') as Record<string, FactType>;
   const byKind = new Map<string, string>();
   for (const [name, { gvk }] of Object.entries(facts)) {
     if (gvk !== undefined) byKind.set(`${gvk.group}/${gvk.version}/${gvk.kind}`, name);
@@ -142,16 +134,12 @@ function scalarForm(scalar: string): string {
   return scalar === 'duration' ? 'string' : scalar;
 }
 
-const wireAvailable = existsSync(WIRE);
-
-describe.skipIf(!wireAvailable)('a filled object', () => {
-  const files = wireAvailable ? readdirSync(WIRE).filter((file) => file.endsWith('.json')) : [];
+describe('decoding of an object with all fields set', () => {
+  const { documents } = readWireVectors();
   for (const kind of builtInKinds) {
-    const file = files.find((candidate) => candidate === wireFile(kind));
-    if (file === undefined) continue;
-    test(`${kind.kind} in ${kind.group}/${kind.version} comes out as it went in, in the same order`, () => {
-      const text = readFileSync(new URL(file, WIRE), 'utf8');
-      const value: unknown = JSON.parse(text);
+    const value = documents[wireName(kind)];
+    if (value === undefined) continue;
+    test(`keeps the fields of ${kind.kind} in ${kind.group}/${kind.version} and their order`, () => {
       const { value: decoded, findings } = decode(kind.schema, { value });
       expect(findings).toEqual([]);
       expect(JSON.stringify(decoded, null, 1)).toBe(JSON.stringify(value, null, 1));
@@ -159,8 +147,8 @@ describe.skipIf(!wireAvailable)('a filled object', () => {
   }
 });
 
-/** As the vectors are named: the group in the other dialect, then version and kind. */
-function wireFile({ group, version, kind }: Kind): string {
+/** The name of a kind's vector: the group in the Kubernetes dialect, the version and the kind. */
+function wireName({ group, version, kind }: Kind): string {
   const spelled = group.replace(/\.orch\.io$/, '.k8s.io');
-  return `${spelled === '' ? 'core' : spelled}.${version}.${kind}.json`;
+  return `${spelled === '' ? 'core' : spelled}.${version}.${kind}`;
 }

@@ -3,37 +3,14 @@
  * path and applies the next patch to it; whatever the server does to the object afterwards (validation, conflicts,
  * tracking) is outside, so only those parts of an answer are compared that the patch alone decides.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { applyJsonPatch, parseJsonPatch } from '../../../src/merge/json-patch.js';
 import type { PatchDecodeOptions } from '../../../src/merge/merge-patch.js';
 import { applyMergePatch } from '../../../src/merge/merge-patch.js';
 import { StatusError } from '../../../src/meta/errors.js';
-import { quote } from '../../../src/meta/go-text.js';
+import { quote } from '../../../src/text/go/go-text.js';
 import { deepFreeze, isRecord } from '../../../src/util/json.js';
-
-interface Step {
-  readonly id?: string;
-  readonly method: string;
-  readonly path: string;
-  readonly query?: { readonly fieldValidation?: PatchDecodeOptions['fieldValidation']; readonly dryRun?: unknown };
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-  readonly rawBody?: string;
-}
-
-interface Answer {
-  readonly status: number;
-  readonly warning?: string;
-  readonly body: Readonly<Record<string, unknown>>;
-}
-
-interface Scenario {
-  readonly name: string;
-  readonly steps: readonly Step[];
-  readonly expect: readonly Answer[];
-}
+import { type Answer, readGroup, type Scenario, type Step } from '../../conformance/recordings.mjs';
 
 /** One patch whose starting point is known. */
 interface Case {
@@ -48,45 +25,38 @@ interface Case {
 }
 
 const GENERIC = 'the server rejected our request due to an error in our request';
-const RECORDED = fileURLToPath(new URL('../../../../shared/conformance/recorded/', import.meta.url));
-const FILES = ['patch-json', 'patch-merge'].map((name) => `${RECORDED}${name}.json`);
 
-describe.skipIf(!FILES.every((file) => existsSync(file)))(
-  'recorded patches (skipped when ../shared/conformance/recorded is absent)',
-  () => {
-    const cases = FILES.flatMap((file) =>
-      existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Scenario[]).flatMap(casesOf) : [],
-    );
-    const has = (test: (answer: Answer) => boolean) => cases.filter(({ answer }) => test(answer));
-    const refusals = has(isPatchFailure);
-    const undecodable = cases.filter(({ answer, faithful }) => faithful && printedResult(answer) !== undefined);
-    const successes = cases.filter(({ answer, document }) => answer.status === 200 && document.kind === 'ConfigMap');
-    const others = has((answer) => answer.status !== 200 && !isPatchFailure(answer));
+describe('recorded patches', () => {
+  const cases = ['patch-json', 'patch-merge'].flatMap((group) => readGroup(group).flatMap(casesOf));
+  const has = (test: (answer: Answer) => boolean) => cases.filter(({ answer }) => test(answer));
+  const refusals = has(isPatchFailure);
+  const undecodable = cases.filter(({ answer, faithful }) => faithful && printedResult(answer) !== undefined);
+  const successes = cases.filter(({ answer, document }) => answer.status === 200 && document.kind === 'ConfigMap');
+  const others = has((answer) => answer.status !== 200 && !isPatchFailure(answer));
 
-    it('are there in numbers', () => {
-      expect([successes.length, refusals.length, undecodable.length].every((count) => count > 20)).toBe(true);
-    });
+  it('are there in numbers', () => {
+    expect([successes.length, refusals.length, undecodable.length].every((count) => count > 20)).toBe(true);
+  });
 
-    it.each(successes)('$name gives the recorded object', (recorded) => {
-      const { result, findings } = apply(recorded);
-      expect(visibleParts(result)).toEqual(visibleParts(recorded.answer.body));
-      for (const finding of findings) expect(recorded.answer.warning).toContain(`299 - ${quote(finding)}`);
-    });
+  it.each(successes)('$name gives the recorded object', (recorded) => {
+    const { result, findings } = apply(recorded);
+    expect(visibleParts(result)).toEqual(visibleParts(recorded.answer.body));
+    for (const finding of findings) expect(recorded.answer.warning).toContain(`299 - ${quote(finding)}`);
+  });
 
-    it.each(refusals)('$name is refused in the recorded words', (recorded) => {
-      const error = caught(() => apply(recorded));
-      expect([error?.code, error?.message]).toEqual([recorded.answer.status, recorded.answer.body.message]);
-    });
+  it.each(refusals)('$name is refused in the recorded words', (recorded) => {
+    const error = caught(() => apply(recorded));
+    expect([error?.code, error?.message]).toEqual([recorded.answer.status, recorded.answer.body.message]);
+  });
 
-    it.each(undecodable)('$name prints the recorded result', (recorded) => {
-      expect(quote(JSON.stringify(apply(recorded).result))).toBe(printedResult(recorded.answer));
-    });
+  it.each(undecodable)('$name prints the recorded result', (recorded) => {
+    expect(quote(JSON.stringify(apply(recorded).result))).toBe(printedResult(recorded.answer));
+  });
 
-    it.each(others)('$name is no failure of the patch', (recorded) => {
-      expect(() => apply(recorded)).not.toThrow();
-    });
-  },
-);
+  it.each(others)('$name is no failure of the patch', (recorded) => {
+    expect(() => apply(recorded)).not.toThrow();
+  });
+});
 
 function apply({ document, type, patch, options }: Case): { result: unknown; findings: readonly string[] } {
   if (type === 'application/merge-patch+json') {
@@ -110,8 +80,8 @@ function casesOf({ name, steps, expect: answers }: Scenario): Case[] {
     const patch = bodyOf(step, byId);
     if (step.method !== 'PATCH' || document === undefined || patch === undefined) return [];
     if (type !== 'application/json-patch+json' && type !== 'application/merge-patch+json') return [];
-    const validation = step.query?.fieldValidation;
-    // A value the server does not know is refused before the patch is looked at.
+    const validation = step.query?.fieldValidation as PatchDecodeOptions['fieldValidation'];
+    // The server rejects any other value before it reads the patch.
     if (validation !== undefined && !['Ignore', 'Warn', 'Strict'].includes(validation)) return [];
     const options = validation === undefined ? {} : { fieldValidation: validation };
     const faithful = step.rawBody === undefined || JSON.stringify(patch) === step.rawBody;

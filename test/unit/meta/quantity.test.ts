@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { Quantity, QuantityError } from '../../../src/meta/quantity.js';
 import fc from '../../property/seeded.js';
-import { hasVectors, readVectors, vectorSuite } from './vectors.js';
+import { readVectors } from '../../vectors/read.js';
 
 interface ParseVector {
   readonly in: string;
@@ -42,15 +42,11 @@ function outcome(text: string): Record<string, unknown> {
   };
 }
 
-describe.skipIf(!hasVectors('quantity'))(vectorSuite('quantity'), () => {
-  const vectors = hasVectors('quantity')
-    ? (readVectors('quantity', ['value', 'milliValue']) as { parse: ParseVector[]; arithmetic: ArithmeticVector[] })
-    : { parse: [], arithmetic: [] };
-
-  test('the file holds cases of both sorts', () => {
-    expect(vectors.parse.length).toBeGreaterThan(0);
-    expect(vectors.arithmetic.length).toBeGreaterThan(0);
-  });
+describe('vectors quantity.json', () => {
+  const vectors = readVectors('quantity', ['value', 'milliValue']) as {
+    parse: ParseVector[];
+    arithmetic: ArithmeticVector[];
+  };
 
   test.each(vectors.parse)('parse $in', ({ in: text, error, ...expected }) => {
     expect(outcome(text)).toEqual(error === undefined ? expected : { error });

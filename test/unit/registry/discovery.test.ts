@@ -1,5 +1,4 @@
 /** What a cluster says about the resources it serves. */
-import { existsSync, readFileSync } from 'node:fs';
 import { createCluster } from 'orchplane';
 import { defineKind } from 'orchplane/core';
 import { describe, expect, test } from 'vitest';
@@ -12,6 +11,7 @@ import {
   groupList,
   resourceList,
 } from '../../../src/registry/discovery.js';
+import { readVectors } from '../../vectors/read.js';
 
 const kinds = createCluster().kinds();
 const kubernetes = createCluster({ dialect: 'kubernetes' }).kinds();
@@ -126,8 +126,6 @@ describe('everything at once', () => {
   });
 });
 
-const FACTS = new URL('../../../../shared/facts/resources.json', import.meta.url);
-
 interface Fact {
   readonly group: string;
   readonly version: string;
@@ -145,12 +143,12 @@ interface Fact {
   }[];
 }
 
-describe.skipIf(!existsSync(FACTS))('against the table of served resources (skipped: ../shared is not there)', () => {
+describe('facts about served resources', () => {
   const all = everything();
-  const facts: readonly Fact[] = existsSync(FACTS) ? JSON.parse(readFileSync(FACTS, 'utf8')) : [];
+  const facts = readVectors('resources') as readonly Fact[];
 
   test.each(facts.map((fact) => [`${fact.group}/${fact.version} ${fact.resource}`, fact] as const))(
-    '%s',
+    'agree on %s',
     (_name, fact) => {
       const list = resourceList(all, { group: fact.group, version: fact.version }) as {
         resources: { name: string; kind: string; singularName: string; namespaced: boolean; verbs: string[] }[];

@@ -1,9 +1,7 @@
 /**
  * The message types against what is known elsewhere: the schemas of the built-in kinds, so that no new field is
- * forgotten, and the facts about the reference server's types. The facts are not part of this repository; without them
- * there is nothing to compare.
+ * forgotten, and the facts about the reference server's types.
  */
-import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Message, MessageField } from '../../../../src/codec/protobuf/notation.js';
 import { typesIn } from '../../../../src/codec/protobuf/type-table.js';
@@ -12,6 +10,7 @@ import { builtInKinds } from '../../../../src/kinds/index.js';
 import { orchDialect } from '../../../../src/meta/dialect.js';
 import { apiVersionOf } from '../../../../src/meta/gvk.js';
 import type { ObjectNode, ScalarType, Structural } from '../../../../src/schema/structural.js';
+import { readVectors } from '../../../vectors/read.js';
 
 const types = typesIn(orchDialect);
 
@@ -163,10 +162,6 @@ interface Place {
   readonly form: MessageField['form'];
 }
 
-const FACTS = new URL('../../../../../shared/facts/types.json', import.meta.url);
-const available = existsSync(FACTS);
-if (!available) console.warn(`skipped: the facts at ${FACTS.pathname} are not there, so numbers are not compared`);
-
 interface FactType {
   readonly gvk?: { readonly group: string; readonly version: string; readonly kind: string };
   readonly fields?: Readonly<Record<string, FactField>>;
@@ -180,9 +175,9 @@ interface FactField {
   readonly protoType?: string;
 }
 
-describe.skipIf(!available)('facts', () => {
-  test('give every field the number and the type it has here', () => {
-    const facts = JSON.parse(readFileSync(FACTS, 'utf8')) as Record<string, FactType>;
+describe('facts about types', () => {
+  test('have the number and the protobuf type of every field', () => {
+    const facts = readVectors('types') as Record<string, FactType>;
     const findings: string[] = [];
     const seen = new Set<string>();
     let compared = 0;

@@ -2,14 +2,10 @@
  * What the documents say of every type and field, compared with the facts about the reference server: names, types,
  * formats, what is required, how lists and maps are merged. Where they differ, it is listed here with the reason.
  */
-import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { orchDialect } from '../../../../src/meta/dialect.js';
+import { readVectors } from '../../../vectors/read.js';
 import { allSchemas, type Schema } from './documents.js';
-
-const FACTS = new URL('../../../../../shared/facts/types.json', import.meta.url);
-const available = existsSync(FACTS);
-if (!available) console.warn(`skipped: the facts at ${FACTS.pathname} are not there, so types are not compared`);
 
 interface ValueFact {
   readonly type?: string;
@@ -90,8 +86,8 @@ test('what is always on the wire has its zero value as default', () => {
   expect(fallback('apps.v1.DeploymentSpec', 'selector')).toBeUndefined();
 });
 
-describe.skipIf(!available)('facts', () => {
-  const facts: Readonly<Record<string, TypeFact>> = available ? JSON.parse(readFileSync(FACTS, 'utf8')) : {};
+describe('facts about types', () => {
+  const facts = readVectors('types') as Readonly<Record<string, TypeFact>>;
 
   test('every type has the name that it has there', () => {
     const unknown = [...schemas.keys()].filter((name) => facts[name] === undefined);
