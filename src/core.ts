@@ -4,6 +4,6 @@
  */
 
 export { slimAdmission as defaultAdmission } from './admission/plugins/slim.js';
-export * from './api.js';
-export { createCluster } from './bare-cluster.js';
+export * from './cluster/api.js';
+export { createCluster } from './cluster/bare-cluster.js';
 export { defineKind } from './kinds/define-kind.js';

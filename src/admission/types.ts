@@ -5,7 +5,7 @@
  * throwing a StatusError (usually `errors.forbidden`).
  */
 
-import type { AccessAttributes, AccessDecision, AccessReader } from '../kinds/access.js';
+import type { AccessAttributes, AccessDecision, AccessReader } from '../protocol/access.js';
 import type { Outside } from '../kinds/attendant.js';
 import type { FeatureGates } from '../kinds/feature-gates.js';
 import type { ObjectAddress, ObjectReader } from '../kinds/objects.js';

@@ -4,7 +4,7 @@
  */
 import { dialects, serviceGroup } from '../meta/dialect.js';
 import { type FieldError, invalid, notSupported, printFieldError, required } from '../meta/field-error.js';
-import { stringSlice, verbatim } from '../meta/go-text.js';
+import { stringSlice, verbatim } from '../text/go/go-text.js';
 import { dnsSubdomainProblems } from '../meta/names.js';
 import { isRecord, printJson } from '../util/json.js';
 import { AUDIT_LEVELS, AUDIT_STAGES } from './event.js';

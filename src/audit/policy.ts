@@ -2,7 +2,7 @@
  * Which requests are written down, and how much of them: the audit policy. The first rule that a request matches
  * decides; what no rule matches is not written down at all.
  */
-import type { AccessAttributes, PathAttributes, ResourceAttributes } from '../kinds/access.js';
+import type { AccessAttributes, PathAttributes, ResourceAttributes } from '../protocol/access.js';
 import type { User } from '../protocol/request.js';
 import type { AuditLevel, AuditStage } from './event.js';
 import { policyProblems } from './policy-problems.js';

@@ -2,11 +2,11 @@
  * What is written down about one request while it is answered. Whoever answers tells each thing as it happens; events
  * are made of what is known at their stage.
  */
-import type { AccessAttributes, AccessDecision } from '../kinds/access.js';
+import type { AccessAttributes, AccessDecision } from '../protocol/access.js';
 import type { Deprecation } from '../kinds/lifecycle.js';
 import { type Dialect, serviceGroup } from '../meta/dialect.js';
-import { formatDuration } from '../meta/duration.js';
-import { formatMicroTime } from '../meta/time.js';
+import { formatDuration } from '../text/time/duration.js';
+import { formatMicroTime } from '../text/time/time.js';
 import type { AuditNotes, User } from '../protocol/request.js';
 import { shownUser } from '../protocol/user-info.js';
 import { copyJson, deepFreeze, isRecord, setOwn } from '../util/json.js';

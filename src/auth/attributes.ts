@@ -1,7 +1,7 @@
 /**
  * The question that a request asks of the authorizer.
  */
-import type { ResourceAttributes } from '../kinds/access.js';
+import type { ResourceAttributes } from '../protocol/access.js';
 import { fieldRequirements, labelRequirements } from '../kinds/selector-requirements.js';
 import { type FieldSelector, parseFieldSelector, requiresExactMatch } from '../meta/fields.js';
 import { SelectorError } from '../meta/label-selector-text.js';

@@ -4,7 +4,7 @@
  * sufficed, or what given roles would have refused.
  */
 
-import type { AccessAttributes, AccessDecision, AccessRule } from '../kinds/access.js';
+import type { AccessAttributes, AccessDecision, AccessRule } from '../protocol/access.js';
 import { missingRules } from '../kinds/rbac/coverage.js';
 import { type Dialect, serviceGroup } from '../meta/dialect.js';
 import type { User } from '../protocol/request.js';

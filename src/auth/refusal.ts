@@ -1,9 +1,9 @@
 /**
  * How somebody is told no.
  */
-import type { AccessAttributes, AccessDecision } from '../kinds/access.js';
+import type { AccessAttributes, AccessDecision } from '../protocol/access.js';
 import { errors, failure, type StatusError } from '../meta/errors.js';
-import { quote } from '../meta/go-text.js';
+import { quote } from '../text/go/go-text.js';
 import type { ApiRequest, User } from '../protocol/request.js';
 
 /** Requests that were asked about before they came to the server: over HTTP that is done before anything is looked up. */

@@ -2,7 +2,7 @@
  * Many single permissions as few rules, with nothing in them that was not there: rules are merged only where their
  * product is exactly what was asked for.
  */
-import type { AccessRule } from '../kinds/access.js';
+import type { AccessRule } from '../protocol/access.js';
 
 const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'];
 

@@ -3,10 +3,10 @@
  */
 
 import type { Codec } from './codec.js';
-import { decodeUtf8 } from './utf8.js';
+import { decodeUtf8 } from '../util/utf8.js';
 import { yamlDocumentBody } from './yaml.js';
-import { writeYaml } from './yaml-write.js';
-import { compareKeys } from './yaml-write-order.js';
+import { writeYaml } from '../text/yaml/write.js';
+import { compareKeys } from '../text/yaml/write-order.js';
 
 export const yaml: Codec = {
   mediaType: () => 'application/yaml',

@@ -4,7 +4,7 @@
  */
 import { CoreEvent } from '../kinds/core/v1/event.js';
 import type { ObjectOf } from '../kinds/kind.js';
-import { timeToMs } from '../meta/time.js';
+import { timeToMs } from '../text/time/time.js';
 import type { Controller } from './runtime/controller.js';
 import { ignoringAbsence } from './runtime/refusals.js';
 import { splitKey } from './runtime/shared-informer.js';

@@ -6,7 +6,7 @@ import { strategicPatch } from '../client/patches.js';
 import { Node } from '../kinds/core/v1/node/node.js';
 import { Pod } from '../kinds/core/v1/pod/pod.js';
 import { StatusError } from '../meta/errors.js';
-import { timeToMs } from '../meta/time.js';
+import { timeToMs } from '../text/time/time.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import { compareText } from '../util/order.js';
 import type { Controller, ControllerContext } from './runtime/controller.js';

@@ -12,7 +12,7 @@ import {
 import { serviceGroup } from '../meta/dialect.js';
 import { StatusError } from '../meta/errors.js';
 import type { ApiObject } from '../meta/object.js';
-import { timeToMs } from '../meta/time.js';
+import { timeToMs } from '../text/time/time.js';
 import type { Controller, ControllerContext } from './runtime/controller.js';
 
 const NAME = 'storage-version-migrator-controller';

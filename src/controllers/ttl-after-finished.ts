@@ -2,7 +2,7 @@
  * Finished Jobs that say how long they are of use go when that time is over, and their pods before them.
  */
 import { Job } from '../kinds/batch/v1/job/job.js';
-import { timeToMs } from '../meta/time.js';
+import { timeToMs } from '../text/time/time.js';
 import type { Controller } from './runtime/controller.js';
 import { ignoringAbsence } from './runtime/refusals.js';
 import { splitKey } from './runtime/shared-informer.js';

@@ -2,7 +2,7 @@
  * Which FlowSchema a request belongs to: the first that matches, in the order of their precedence. Schemas are put into a
  * form in which that is cheap to find out, once for each state of the objects.
  */
-import type { AccessAttributes, PathAttributes, ResourceAttributes } from '../kinds/access.js';
+import type { AccessAttributes, PathAttributes, ResourceAttributes } from '../protocol/access.js';
 import type {
   FlowSchemaSpec,
   FlowSubject,

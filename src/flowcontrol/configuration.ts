@@ -4,7 +4,7 @@
  * not use are lent to others.
  */
 
-import type { AccessAttributes } from '../kinds/access.js';
+import type { AccessAttributes } from '../protocol/access.js';
 import { mandatoryFlow } from '../kinds/flowcontrol/v1/flow-schema/bootstrap.js';
 import { byPrecedence } from '../kinds/flowcontrol/v1/precedence.js';
 import { mandatoryLevel } from '../kinds/flowcontrol/v1/priority-level-bootstrap.js';

@@ -1,7 +1,7 @@
 /**
  * Priority and fairness: tickets for requests. See `types.ts` for what is promised.
  */
-import type { AccessAttributes, ResourceAttributes } from '../kinds/access.js';
+import type { AccessAttributes, ResourceAttributes } from '../protocol/access.js';
 import { onAbort } from '../util/abort.js';
 import type { Clock, Undo } from '../util/clock.js';
 import { distinguisherOf } from './classify.js';

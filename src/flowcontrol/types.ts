@@ -5,7 +5,7 @@
  *
  * Everything here happens at once, except the waiting itself.
  */
-import type { AccessAttributes } from '../kinds/access.js';
+import type { AccessAttributes } from '../protocol/access.js';
 import type { ObjectReader } from '../kinds/objects.js';
 import type { Dialect } from '../meta/dialect.js';
 import type { GroupResource } from '../meta/gvk.js';

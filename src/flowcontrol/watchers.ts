@@ -1,7 +1,7 @@
 /**
  * How many watches have to be told of a write. Selectors are not looked at: they have to be tried on every event anyway.
  */
-import type { ResourceAttributes } from '../kinds/access.js';
+import type { ResourceAttributes } from '../protocol/access.js';
 import type { Undo } from '../util/clock.js';
 
 /** Watches by this field of this resource are found by it, and so do not cost those who write other objects. */

@@ -2,7 +2,7 @@
  * How much work a request is: how many seats it takes, and what it leaves behind. A list takes more the more objects
  * have to be looked at; a write has to be told to everybody who watches, which goes on after the writer was answered.
  */
-import type { ResourceAttributes } from '../kinds/access.js';
+import type { ResourceAttributes } from '../protocol/access.js';
 import type { RequestOptions } from '../protocol/request.js';
 import type { FlowDigest } from './types.js';
 

@@ -5,7 +5,7 @@ import { ADMINISTRATOR } from '../auth/administrator.js';
 import { resourceAttributes } from '../auth/attributes.js';
 import { readImpersonation } from '../auth/impersonation.js';
 import { accessRefusal } from '../auth/refusal.js';
-import type { AccessAttributes, AccessDecision } from '../kinds/access.js';
+import type { AccessAttributes, AccessDecision } from '../protocol/access.js';
 import type { User } from '../protocol/request.js';
 import type { HttpRequest } from './answer.js';
 import type { ResourceRoute, Route } from './path.js';

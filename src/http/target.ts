@@ -3,7 +3,7 @@
  */
 import type { AuditLog } from '../audit/log.js';
 import type { ClusterAuthentication } from '../auth/cluster-authentication.js';
-import type { AccessAttributes, AccessDecision } from '../kinds/access.js';
+import type { AccessAttributes, AccessDecision } from '../protocol/access.js';
 import type { FeatureGates } from '../kinds/feature-gates.js';
 import type { Release } from '../kinds/lifecycle.js';
 import type { InsideReader } from '../kinds/objects.js';

@@ -12,7 +12,7 @@ import type { ApiObject, DeepReadonly, DraftObject } from '../meta/object.js';
 import type { ApiRequest, Preconditions, User, Verb } from '../protocol/request.js';
 import type { ObjectNode } from '../schema/structural.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
-import type { AccessReader } from './access.js';
+import type { AccessReader } from '../protocol/access.js';
 import type { Attendant, AttendedServer } from './attendant.js';
 import type { Column, RowCondition } from './columns.js';
 import type { CustomForm, Judgement } from './custom-form.js';

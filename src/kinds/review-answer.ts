@@ -2,7 +2,7 @@
  * What a webhook answered, before anybody looks into it: whether it can be read as a review of the version that was
  * asked in, and if not, what the reference server says of it.
  */
-import { quote } from '../meta/go-text.js';
+import { quote } from '../text/go/go-text.js';
 import { parseApiVersion } from '../meta/gvk.js';
 import { jsonType } from '../schema/decode-scalar.js';
 import { isRecord } from '../util/json.js';

@@ -3,7 +3,7 @@
  */
 import { type FieldSelector, parseFieldSelector } from '../meta/fields.js';
 import { type LabelSelector, parseLabelSelector } from '../meta/labels.js';
-import type { SelectorRequirement } from './access.js';
+import type { SelectorRequirement } from '../protocol/access.js';
 
 /** A field equals one value or does not; nothing else can be said of fields. */
 export function fieldRequirements({ terms }: FieldSelector): SelectorRequirement[] {

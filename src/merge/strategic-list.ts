@@ -8,7 +8,7 @@
  * So `b` comes before `c`, and the result is `[b, c, x, a]`.
  */
 import { errors } from '../meta/errors.js';
-import { goKind, goType, printGoValue } from '../meta/go-value.js';
+import { goKind, goType, printGoValue } from '../text/go/go-value.js';
 import { isRecord, own } from '../util/json.js';
 
 /** Marks what a map, or an item of a list, is to be used for. */

@@ -6,8 +6,8 @@
  * spec: Strategic Merge Patch
  */
 import { errors } from '../meta/errors.js';
-import { quote } from '../meta/go-text.js';
-import { goKind } from '../meta/go-value.js';
+import { quote } from '../text/go/go-text.js';
+import { goKind } from '../text/go/go-value.js';
 import type { Field, ObjectNode, Structural } from '../schema/structural.js';
 import type { MutableRecord } from '../util/json.js';
 import { cloneJson, isRecord, own, setOwn } from '../util/json.js';

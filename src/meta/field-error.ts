@@ -2,7 +2,7 @@
  * One thing wrong with one field, as a value. Validators return lists of these; `errors.invalid` turns a list into
  * the 422 Status. Nothing here throws.
  */
-import { quote, renderValue } from './go-text.js';
+import { quote, renderValue } from '../text/go/go-text.js';
 
 export type FieldErrorType =
   | 'required'

@@ -2,8 +2,8 @@
  * Values that are a count or a percentage: `maxSurge: 1`, `maxUnavailable: 25%`. They stay as the client wrote them;
  * `"80"` is a string.
  */
-import type { Verbatim } from './go-text.js';
-import { quote, verbatim } from './go-text.js';
+import type { Verbatim } from '../text/go/go-text.js';
+import { quote, verbatim } from '../text/go/go-text.js';
 import { patternMessage } from './names.js';
 
 /** A 32-bit integer, or any text. */

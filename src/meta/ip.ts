@@ -8,7 +8,7 @@
  * never taken.
  */
 import { SERVICE_NAME } from './dialect.js';
-import { quote } from './go-text.js';
+import { quote } from '../text/go/go-text.js';
 
 export type IpFamily = 'IPv4' | 'IPv6';
 

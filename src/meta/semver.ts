@@ -2,7 +2,7 @@
  * Semantic versions, strictly: `1.33.0-alpha.1+build.5`, with no `v` in front and all three numbers there. LeaseCandidate
  * compares them and does not tell why it refuses a text; expressions do.
  */
-import { quote } from './go-text.js';
+import { quote } from '../text/go/go-text.js';
 import { byteLength } from './names.js';
 
 export interface SemanticVersion {

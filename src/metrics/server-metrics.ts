@@ -2,7 +2,7 @@
  * The metrics of an API server, under the names that dashboards and alerts look for. Whoever serves requests tells what
  * happens as it happens; what others count themselves is read when the page is printed (see `sources.ts`).
  */
-import type { AccessDecision } from '../kinds/access.js';
+import type { AccessDecision } from '../protocol/access.js';
 import type { Release } from '../kinds/lifecycle.js';
 import { type Dialect, orchDialect } from '../meta/dialect.js';
 import { type Counter, exponentialBuckets, type Family, type Gauge, type Histogram } from './family.js';

@@ -10,7 +10,7 @@ import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { Peer } from '../auth/authentication.js';
 import type { Dialect } from '../meta/dialect.js';
-import { readCertificateSubject } from '../meta/x509.js';
+import { readCertificateSubject } from '../text/x509/certificate.js';
 import type { User } from '../protocol/request.js';
 import { systemClock } from '../util/clock.js';
 

@@ -3,7 +3,7 @@
  * server's decoder.
  */
 import { Quantity } from '../meta/quantity.js';
-import { isUsualTime, parseMicroTime, parseTime, ZERO_TIME } from '../meta/time.js';
+import { isUsualTime, parseMicroTime, parseTime, ZERO_TIME } from '../text/time/time.js';
 import { canonicalBase64 } from '../util/base64.js';
 import { NumberText } from '../util/json.js';
 import { messageOf } from '../util/message-of.js';

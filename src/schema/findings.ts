@@ -2,7 +2,7 @@
  * Unknown and repeated fields of a document, in the order a reader meets them. Only walked when decoding noticed that
  * there is something to find. spec: fieldValidation
  */
-import { quote } from '../meta/go-text.js';
+import { quote } from '../text/go/go-text.js';
 import type { DuplicateKeys, ParsedBody } from '../util/json.js';
 import { isRecord } from '../util/json.js';
 import { type Structural, uniform } from './structural.js';

@@ -3,8 +3,8 @@
  * own kinds in their own ways.
  */
 import { duplicate, type FieldError, keyPath } from '../meta/field-error.js';
-import { verbatim } from '../meta/go-text.js';
-import { goSyntax } from '../meta/go-value.js';
+import { verbatim } from '../text/go/go-text.js';
+import { goSyntax } from '../text/go/go-value.js';
 import { encodeSorted, isRecord } from '../util/json.js';
 import type { ListNode, Structural } from './structural.js';
 

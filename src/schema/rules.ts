@@ -8,7 +8,7 @@
 import type * as z from 'zod';
 import type { FieldError, FieldErrorDetail, FieldErrorType } from '../meta/field-error.js';
 import { fieldError, invalid, keyPath, notSupported, required, tooMany } from '../meta/field-error.js';
-import { verbatim } from '../meta/go-text.js';
+import { verbatim } from '../text/go/go-text.js';
 import type { ObjectNode, Structural } from './structural.js';
 
 /** A violation found by a rule, relative to the value the rule stands on. */

@@ -1,7 +1,7 @@
 /**
  * Objects of a capture in the form that the store has them in: a text sorts keys its own way, and clients see the order.
  */
-import { withOrderedKeys } from '../kinds/custom/value/wire-order.js';
+import { withOrderedKeys } from '../crd/value/wire-order.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { type FieldSet, sorted } from '../merge/apply/field-set.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';

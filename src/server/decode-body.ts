@@ -6,7 +6,7 @@ import type { Kind } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { isWritten } from '../merge/apply/managers.js';
 import { errors, type StatusError } from '../meta/errors.js';
-import { quote } from '../meta/go-text.js';
+import { quote } from '../text/go/go-text.js';
 import type { GroupVersion, GroupVersionKind } from '../meta/gvk.js';
 import { apiVersionOf, parseApiVersion } from '../meta/gvk.js';
 import { internalPackage } from '../meta/internal-package.js';

@@ -4,7 +4,7 @@
 import * as z from 'zod';
 import { type Dialect, OPTIONS_SCHEME, serviceGroup } from '../meta/dialect.js';
 import { errors } from '../meta/errors.js';
-import { quote } from '../meta/go-text.js';
+import { quote } from '../text/go/go-text.js';
 import { BodyError, type TypeMeta } from '../protocol/body.js';
 import type { ApiRequest, RequestOptions } from '../protocol/request.js';
 import { decode } from '../schema/decode.js';

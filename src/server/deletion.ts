@@ -6,7 +6,7 @@ import { finalizersAfterDelete } from '../kinds/shared/propagation.js';
 import { failedPrecondition } from '../kinds/shared/storage-conflict.js';
 import { errors } from '../meta/errors.js';
 import type { ApiObject, DraftMeta } from '../meta/object.js';
-import { formatTime, timeToMs } from '../meta/time.js';
+import { formatTime, timeToMs } from '../text/time/time.js';
 import { untouchedFields } from '../schema/decode.js';
 import { StorageError } from '../storage/types.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';

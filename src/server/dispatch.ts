@@ -4,7 +4,7 @@
 import { deprecationOf } from '../kinds/lifecycle.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { errors } from '../meta/errors.js';
-import { quote } from '../meta/go-text.js';
+import { quote } from '../text/go/go-text.js';
 import { pathSegmentProblems } from '../meta/names.js';
 import type { ApiRequest, Verb } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';

@@ -8,7 +8,7 @@ import {
   type AuthenticationOptions,
   authenticationOf,
 } from '../auth/cluster-authentication.js';
-import type { AccessAttributes, AccessDecision } from '../kinds/access.js';
+import type { AccessAttributes, AccessDecision } from '../protocol/access.js';
 import type { Outside } from '../kinds/attendant.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { User } from '../protocol/request.js';

@@ -3,7 +3,7 @@
  */
 import type { FieldError } from '../meta/field-error.js';
 import { invalid, tooLong } from '../meta/field-error.js';
-import { isPrintable, quote, verbatim } from '../meta/go-text.js';
+import { isPrintable, quote, verbatim } from '../text/go/go-text.js';
 import { byteLength } from '../meta/names.js';
 import type { ApiRequest } from '../protocol/request.js';
 

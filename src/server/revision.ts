@@ -2,7 +2,7 @@
  * Resource versions in requests: what the text means, and waiting for one that has not come yet.
  */
 import { errors } from '../meta/errors.js';
-import { quote } from '../meta/go-text.js';
+import { quote } from '../text/go/go-text.js';
 import { onAbort } from '../util/abort.js';
 import type { Undo } from '../util/clock.js';
 import type { MaybePromise } from '../util/maybe-promise.js';

@@ -7,7 +7,7 @@ import { compareVersions } from '../meta/api-version.js';
 import { SERVER_MANAGER } from '../meta/dialect.js';
 import type { GroupVersion } from '../meta/gvk.js';
 import type { ApiObject, ManagedFieldsEntry } from '../meta/object.js';
-import { formatTime } from '../meta/time.js';
+import { formatTime } from '../text/time/time.js';
 import { valueBody } from '../protocol/body.js';
 import type { ObjectKey } from '../storage/types.js';
 import { uidFromText } from '../util/ids.js';

@@ -1,9 +1,9 @@
 /**
  * A cluster's objects as data and as text: to look at, to keep beside a test, to start other clusters from.
  */
-import type { Cluster } from '../cluster-contract.js';
+import type { Cluster } from '../cluster/contract.js';
 import { encodeJson, indentJson } from '../codec/json-encoder.js';
-import { writeYaml } from '../codec/yaml-write.js';
+import { writeYaml } from '../text/yaml/write.js';
 import { isKind } from '../kinds/is-kind.js';
 import type { Kind } from '../kinds/kind.js';
 import { parseApiVersion } from '../meta/gvk.js';

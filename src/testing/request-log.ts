@@ -3,13 +3,13 @@
  * What was asked of a cluster, by whom, and what came of it: every request of every client, over HTTP and from
  * controllers too, in the order in which they were sent. Also which writes changed nothing.
  */
-import type { Cluster } from '../cluster.js';
+import type { Cluster } from '../cluster/cluster.js';
 import type { Kind } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { StatusError } from '../meta/errors.js';
 import { qualifiedResource } from '../meta/gvk.js';
 import type { StatusReason } from '../meta/status.js';
-import { formatTime } from '../meta/time.js';
+import { formatTime } from '../text/time/time.js';
 import type { ApiRequest, PatchType, Verb } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
 import { managerOf } from '../server/manager-name.js';

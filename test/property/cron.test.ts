@@ -1,7 +1,7 @@
 /** The next run of a schedule is the first minute at which the wall shows what it asks for. */
 import { expect, test } from 'vitest';
-import { parseCron } from '../../src/meta/cron.js';
-import { formatInZone } from '../../src/meta/time-zone.js';
+import { parseCron } from '../../src/text/time/cron.js';
+import { formatInZone } from '../../src/text/time/time-zone.js';
 import fc from './seeded.js';
 
 const MINUTE = 60_000;

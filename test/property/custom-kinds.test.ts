@@ -6,7 +6,7 @@
 import { type Cluster, type Kind, mergePatch, StatusError } from 'orchplane';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { api, definition, definitions, GROUP, kindOf, object, version, widget } from '../unit/kinds/custom/widgets.js';
+import { api, definition, definitions, GROUP, kindOf, object, version, widget } from '../unit/crd/widgets.js';
 import fc from './seeded.js';
 
 const PLURALS = ['as', 'bs', 'cs'];

@@ -5,9 +5,9 @@
 import { describe, expect, test } from 'vitest';
 import { JournalError } from '../../src/index.js';
 import type { FileJournalOptions } from '../../src/node/journal/file-journal.js';
-import { Driver, openStore, pictureOf, simulatedJournal } from '../unit/journal/driver.js';
-import { Random } from '../unit/journal/random.js';
-import { type DiskFaults, PowerLoss, SimulatedDisk } from '../unit/journal/simulated-disk.js';
+import { Driver, openStore, pictureOf, simulatedJournal } from '../unit/storage/journal/driver.js';
+import { Random } from '../unit/storage/journal/random.js';
+import { type DiskFaults, PowerLoss, SimulatedDisk } from '../unit/storage/journal/simulated-disk.js';
 import fc from './seeded.js';
 
 const WRITES = 25;

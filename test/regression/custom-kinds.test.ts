@@ -14,7 +14,7 @@ import {
   object,
   version,
   widget,
-} from '../unit/kinds/custom/widgets.js';
+} from '../unit/crd/widgets.js';
 
 const AS_TABLE = 'application/json;as=Table;v=v1;g=meta.orch.io,application/json';
 

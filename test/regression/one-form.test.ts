@@ -3,7 +3,7 @@ import { type AdmissionPlugin, strategicPatch } from 'orchplane';
 import { ConfigMap, ReplicaSet } from 'orchplane/kinds';
 import { fakeClock, parseCapture, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { formatTime } from '../../src/meta/time.js';
+import { formatTime } from '../../src/text/time/time.js';
 
 describe('a middleware', () => {
   test('gives requests a default user by a spread', async () => {

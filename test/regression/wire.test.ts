@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { protobuf } from '../../src/codec/protobuf/index.js';
-import { createCluster } from '../../src/full-cluster.js';
+import { createCluster } from '../../src/cluster/full-cluster.js';
 import { parseAccept } from '../../src/http/accept.js';
 import { createFetchHandler, type FetchTarget } from '../../src/http/index.js';
 import { parseMediaType } from '../../src/http/media-type.js';

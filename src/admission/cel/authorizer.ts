@@ -2,7 +2,7 @@
  * `authorizer` in expressions: questions about who may do what, answered by the cluster's own authorization.
  */
 import type { AuthorizationQuestion, CelAuthorizer } from '../../cel/library/authorizer.js';
-import type { AccessAttributes, AccessReader, SelectorRequirement } from '../../kinds/access.js';
+import type { AccessAttributes, AccessReader, SelectorRequirement } from '../../protocol/access.js';
 import { readFieldRequirements, readLabelRequirements } from '../../kinds/selector-requirements.js';
 import { SelectorError } from '../../meta/label-selector-text.js';
 import type { User } from '../../protocol/request.js';

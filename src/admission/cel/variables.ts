@@ -6,8 +6,8 @@ import type { Variables } from '../../cel/engine.js';
 import { CelError, CelObject, type CelValue } from '../../cel/values.js';
 import type { CompiledExpression } from '../../kinds/admissionregistration/expressions/compile.js';
 import { VARIABLES_TYPE } from '../../kinds/admissionregistration/expressions/variable-types.js';
-import { unescapeName } from '../../kinds/custom/rules/escape.js';
-import { quote } from '../../meta/go-text.js';
+import { unescapeName } from '../../crd/rules/escape.js';
+import { quote } from '../../text/go/go-text.js';
 import { EXPRESSION_BUDGET } from './evaluate.js';
 
 export type CompiledVariables = ReadonlyMap<string, CompiledExpression>;

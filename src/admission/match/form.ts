@@ -2,11 +2,11 @@
  * The object of a request on its way out and back: in which kind it is written, how it looks on the wire, and how what
  * comes back becomes an object again.
  */
-import { inWireOrder } from '../../kinds/custom/value/wire-order.js';
+import { inWireOrder } from '../../crd/value/wire-order.js';
 import type { WriteContext } from '../../kinds/kind.js';
 import { type ServedKind, serveKind } from '../../kinds/served-kind.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
-import { formatTime } from '../../meta/time.js';
+import { formatTime } from '../../text/time/time.js';
 import { arrange } from '../../schema/arrange.js';
 import { decode } from '../../schema/decode.js';
 import { copyJson, isRecord, type MutableRecord, own, setOwn } from '../../util/json.js';

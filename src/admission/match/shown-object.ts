@@ -5,7 +5,7 @@
 import { unreadableType } from '../../kinds/review-answer.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { errors, StatusError } from '../../meta/errors.js';
-import { quote } from '../../meta/go-text.js';
+import { quote } from '../../text/go/go-text.js';
 import { apiVersionOf, type GroupVersionKind, parseApiVersion } from '../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { DecodeError } from '../../schema/decode-scalar.js';

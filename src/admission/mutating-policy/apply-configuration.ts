@@ -13,7 +13,7 @@ import { merge } from '../../merge/apply/merge.js';
 import { fieldsOfIntent, IntentError } from '../../merge/apply/owned-fields.js';
 import { fieldElement, type PathElement, printElement } from '../../merge/apply/path-element.js';
 import { hasItems, hasMembers, memberNode } from '../../merge/apply/typing.js';
-import { quote } from '../../meta/go-text.js';
+import { quote } from '../../text/go/go-text.js';
 import type { ScalarNode, Structural } from '../../schema/structural.js';
 import { isRecord } from '../../util/json.js';
 import type { WireObject } from '../match/form.js';

@@ -19,9 +19,9 @@ import {
   type CelValue,
 } from '../../cel/values.js';
 import { PatchObject } from '../../kinds/admissionregistration/expressions/patch-types.js';
-import { quote } from '../../meta/go-text.js';
-import { goSyntax, printGoValue } from '../../meta/go-value.js';
-import { MONTH_NAMES } from '../../meta/time.js';
+import { quote } from '../../text/go/go-text.js';
+import { goSyntax, printGoValue } from '../../text/go/go-value.js';
+import { MONTH_NAMES } from '../../text/time/time.js';
 import { type MutableRecord, setOwn } from '../../util/json.js';
 
 /** A value that no object can hold, with how messages call and print it. */

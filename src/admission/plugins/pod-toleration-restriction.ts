@@ -5,7 +5,7 @@ import { qosClassOf } from '../../kinds/core/v1/pod/qos.js';
 import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
 import { mergeTolerations } from '../../kinds/shared/tolerations.js';
 import { errors, type StatusError } from '../../meta/errors.js';
-import { JsonSyntaxError, parseJson } from '../../meta/parse-json.js';
+import { JsonSyntaxError, parseJson } from '../../text/json/parse-json.js';
 import { copyJson, isRecord, own } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import type { AdmissionPlugin, ClusterView } from '../types.js';

@@ -8,7 +8,7 @@ import type { ResourceList } from '../../kinds/shared/resources.js';
 import { mergeTolerations } from '../../kinds/shared/tolerations.js';
 import { serviceGroup } from '../../meta/dialect.js';
 import { errors } from '../../meta/errors.js';
-import { quote } from '../../meta/go-text.js';
+import { quote } from '../../text/go/go-text.js';
 import { pathSegmentProblems } from '../../meta/names.js';
 import type { DraftObject } from '../../meta/object.js';
 import { copyJson, own } from '../../util/json.js';

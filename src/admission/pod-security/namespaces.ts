@@ -3,7 +3,7 @@
  * not be let in any more.
  */
 import { errors } from '../../meta/errors.js';
-import { quote } from '../../meta/go-text.js';
+import { quote } from '../../text/go/go-text.js';
 import type { ApiObject } from '../../meta/object.js';
 import { deepEqual } from '../../util/json.js';
 import type { AdmissionRequest, ClusterView } from '../types.js';

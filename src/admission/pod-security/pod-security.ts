@@ -4,7 +4,7 @@
  */
 import { errors } from '../../meta/errors.js';
 import { printFieldError } from '../../meta/field-error.js';
-import { quote } from '../../meta/go-text.js';
+import { quote } from '../../text/go/go-text.js';
 import type { ApiObject } from '../../meta/object.js';
 import { isResource } from '../plugins/match.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';

@@ -15,8 +15,8 @@ import {
 } from '../../kinds/admissionregistration/expressions/declared-types.js';
 import { VARIABLES_TYPE, VariableTypes } from '../../kinds/admissionregistration/expressions/variable-types.js';
 import type { ExpressionWarning } from '../../kinds/admissionregistration/types.js';
-import { escapeName } from '../../kinds/custom/rules/escape.js';
-import { type SelfType, selfTypeOf } from '../../kinds/custom/rules/self-type.js';
+import { escapeName } from '../../crd/rules/escape.js';
+import { type SelfType, selfTypeOf } from '../../crd/rules/self-type.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { type GroupVersionKind, parseApiVersion } from '../../meta/gvk.js';
 import type { PolicySpec } from './compiled-policy.js';

@@ -7,7 +7,7 @@ import { storedManagers, writeManagers } from '../../merge/apply/managers.js';
 import { afterUpdate, type Versioned } from '../../merge/apply/ownership.js';
 import { SERVER_MANAGER } from '../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
-import { formatTime } from '../../meta/time.js';
+import { formatTime } from '../../text/time/time.js';
 import { readAmounts } from '../plugins/pod-amounts.js';
 import type { ClusterView } from '../types.js';
 import { toResourceList } from './arithmetic.js';

@@ -10,7 +10,7 @@ import type { ScopedResourceSelectorRequirement } from '../../kinds/core/v1/reso
 import { isExtendedResource, isHugePages, isNativeResource } from '../../kinds/shared/resources.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { Quantity } from '../../meta/quantity.js';
-import { timeToMs } from '../../meta/time.js';
+import { timeToMs } from '../../text/time/time.js';
 import { deepEqual } from '../../util/json.js';
 import { type Amounts, readAmounts } from '../plugins/pod-amounts.js';
 import { countName, ONE } from './count-evaluator.js';

@@ -3,7 +3,7 @@
  */
 import * as z from 'zod';
 import { type ReviewType, typeIn, unreadableReview } from '../../kinds/review-answer.js';
-import { quote } from '../../meta/go-text.js';
+import { quote } from '../../text/go/go-text.js';
 import { parseApiVersion, printGvk } from '../../meta/gvk.js';
 import { decode } from '../../schema/decode.js';
 import { DecodeError } from '../../schema/decode-scalar.js';

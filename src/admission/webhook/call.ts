@@ -3,9 +3,9 @@
  * for the webhook's failure policy to say.
  */
 import type { WebhookCaller } from '../../kinds/attendant.js';
-import { inTime, UnreadableBundle, webhookCaller } from '../../kinds/webhook-caller.js';
+import { inTime, UnreadableBundle, webhookCaller } from '../../webhook/caller.js';
 import { errors, StatusError } from '../../meta/errors.js';
-import { quote } from '../../meta/go-text.js';
+import { quote } from '../../text/go/go-text.js';
 import { qualifiedNameProblems } from '../../meta/names.js';
 import type { Status, StatusDetails, StatusReason } from '../../meta/status.js';
 import { messageOf } from '../../util/message-of.js';

@@ -5,7 +5,7 @@
  */
 import { applyJsonPatch, parseJsonPatch } from '../../merge/json-patch.js';
 import { StatusError } from '../../meta/errors.js';
-import { quote } from '../../meta/go-text.js';
+import { quote } from '../../text/go/go-text.js';
 import { isRecord, own } from '../../util/json.js';
 
 /** An operation that cannot be applied. */

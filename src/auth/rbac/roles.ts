@@ -1,7 +1,7 @@
 /**
  * The roles of a cluster, each laid out once for as long as it stays what it is.
  */
-import type { AccessRule } from '../../kinds/access.js';
+import type { AccessRule } from '../../protocol/access.js';
 import {
   CLUSTER_ROLES,
   isAggregated,

@@ -8,7 +8,7 @@
  *
  * Sources are added in the order in which they count, and the first that allows a thing is the one that is told.
  */
-import type { AccessAttributes, AccessRule, ResourceAttributes } from '../../kinds/access.js';
+import type { AccessAttributes, AccessRule, ResourceAttributes } from '../../protocol/access.js';
 
 type IsBefore<Source> = (left: Source, right: Source) => boolean;
 

@@ -5,9 +5,9 @@
 import type { ObjectReader } from '../../kinds/objects.js';
 import type { SignedToken, TokenClaims } from '../../kinds/tokens.js';
 import { DEFAULT_SERVICE, type Dialect, serviceGroup } from '../../meta/dialect.js';
-import { quote } from '../../meta/go-text.js';
-import { parseGoUrl } from '../../meta/go-url.js';
-import { formatTime } from '../../meta/time.js';
+import { quote } from '../../text/go/go-text.js';
+import { parseGoUrl } from '../../text/go/go-url.js';
+import { formatTime } from '../../text/time/time.js';
 import type { User } from '../../protocol/request.js';
 import type { Clock } from '../../util/clock.js';
 import type { Ids } from '../../util/ids.js';

@@ -4,7 +4,7 @@
  */
 import type { ObjectReader } from '../../kinds/objects.js';
 import type { ApiObject } from '../../meta/object.js';
-import { timeToMs } from '../../meta/time.js';
+import { timeToMs } from '../../text/time/time.js';
 import type { AccountClaims, ObjectClaim } from './claims.js';
 
 /** Clocks differ, and caches are behind: what happened this short a time ago has not happened yet. */

@@ -2,7 +2,7 @@
  * A signed token as text, `header.payload.signature`, taken apart and put together. Nothing here is verified: what comes
  * out is what a stranger wrote.
  */
-import { JsonSyntaxError, parseJson } from '../../meta/parse-json.js';
+import { JsonSyntaxError, parseJson } from '../../text/json/parse-json.js';
 import { isRecord, own, type ParsedBody } from '../../util/json.js';
 import { decodeBase64Url, encodeBase64Url } from './base64url.js';
 

@@ -3,7 +3,7 @@
  * written as they are, and lists and maps whose values are not all of one type.
  */
 
-import { re2Problem } from '../../meta/re2.js';
+import { re2Problem } from '../../text/re2/index.js';
 import type { CallExpr, CelIssue, Expr, ListExpr, LiteralExpr, MapExpr } from '../ast.js';
 import type { CheckedExpression, Environment } from '../engine.js';
 import type { CelType } from '../types.js';

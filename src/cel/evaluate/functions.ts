@@ -1,5 +1,5 @@
 /** Calls of functions: those that look at their values themselves, and those that are found by their overloads. */
-import { re2Problem } from '../../meta/re2.js';
+import { re2Problem } from '../../text/re2/index.js';
 import type { Environment } from '../engine.js';
 import { Failure, NO_SUCH_OVERLOAD, type Result } from '../failure.js';
 import type { Overload } from '../library.js';

@@ -2,8 +2,8 @@
  * `text.format(list)`: clauses such as `%s`, `%d` and `%.3f` in a text are replaced by the items of a list, one by one.
  * Clauses of texts that are written as they are were checked with the expression, by what reads them here too.
  */
-import { quote } from '../../meta/go-text.js';
-import { byBytes } from '../../meta/go-value.js';
+import { quote } from '../../text/go/go-text.js';
+import { byBytes } from '../../text/go/go-value.js';
 import { toHex } from '../../util/hex.js';
 import { byteText, type ReadClause, readClause } from '../check/format-text.js';
 import { spend } from '../effort.js';

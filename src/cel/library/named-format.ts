@@ -2,7 +2,7 @@
  * `format.named('dns1123Label')`, `format.dns1123Label()` and `.validate(text)`, which gives what is wrong with a text.
  */
 import { expressionType } from '../../meta/dialect.js';
-import { requestUrlProblem } from '../../meta/go-url.js';
+import { requestUrlProblem } from '../../text/go/go-url.js';
 import {
   dns1035LabelProblems,
   dnsLabelProblems,

@@ -1,5 +1,5 @@
 /** Values as they stand in messages of functions, where nobody thought of how they look. */
-import { formatDuration } from '../../meta/duration.js';
+import { formatDuration } from '../../text/time/duration.js';
 import { itemsOf } from '../evaluate/views.js';
 import { formatDouble } from '../numbers.js';
 import { runtimeTypeName } from '../runtime-type.js';

@@ -1,5 +1,5 @@
 /** `find` and `findAll`: what a regular expression matches. */
-import { re2FindAll, re2Problem } from '../../meta/re2.js';
+import { re2FindAll, re2Problem } from '../../text/re2/index.js';
 import { ArrayList } from '../evaluate/views.js';
 import type { Library } from '../library.js';
 import { onRegexSteps } from '../standard/text.js';

@@ -2,7 +2,7 @@
  * `url`, `isURL` and the parts of a URL.
  */
 import { expressionType } from '../../meta/dialect.js';
-import { type GoUrl, parseGoUrl, requestUrlProblem } from '../../meta/go-url.js';
+import { type GoUrl, parseGoUrl, requestUrlProblem } from '../../text/go/go-url.js';
 import { ArrayList, EntryMap } from '../evaluate/views.js';
 import type { Library } from '../library.js';
 import { BOOL, listOf, mapOf, objectType, STRING } from '../types.js';

@@ -1,6 +1,6 @@
 /** Conversions between types, by overload. Texts that are no value of a type fail in the same words for all types. */
-import { DurationError, parseDuration } from '../../meta/duration.js';
-import { readInstant } from '../../meta/time.js';
+import { DurationError, parseDuration } from '../../text/time/duration.js';
+import { readInstant } from '../../text/time/time.js';
 import { spend } from '../effort.js';
 import { Failure, type Result } from '../failure.js';
 import { fromUtf8, utf8 } from '../library/text.js';

@@ -1,5 +1,5 @@
 /** Functions of texts. */
-import { re2Matches, re2Problem } from '../../meta/re2.js';
+import { re2Matches, re2Problem } from '../../text/re2/index.js';
 import { spend } from '../effort.js';
 import { Failure, NO_SUCH_OVERLOAD, type Result } from '../failure.js';
 import type { CelValue } from '../values.js';

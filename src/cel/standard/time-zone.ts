@@ -1,5 +1,5 @@
 /** Time zones: names such as `Europe/Berlin`, and distances to UTC such as `-02:30`. */
-import { quote } from '../../meta/go-text.js';
+import { quote } from '../../text/go/go-text.js';
 import { spend } from '../effort.js';
 import { Failure } from '../failure.js';
 

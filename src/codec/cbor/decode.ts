@@ -11,7 +11,7 @@
 import { encodeBase64 } from '../../util/base64.js';
 import type { MutableRecord } from '../../util/json.js';
 import { NumberText, setOwn } from '../../util/json.js';
-import { decodeStrictUtf8, decodeUtf8 } from '../utf8.js';
+import { decodeStrictUtf8, decodeUtf8 } from '../../util/utf8.js';
 import {
   ARRAY,
   BYTES,

@@ -2,7 +2,7 @@
  * Times that a tag marks as such. In a document they are text, so both become RFC 3339: the text of tag 0 in its one
  * canonical spelling with its own zone, the seconds of tag 1 in UTC.
  */
-import { formatTime, TimeError, timeToMs } from '../../meta/time.js';
+import { formatTime, TimeError, timeToMs } from '../../text/time/time.js';
 import { CborFault } from './fault.js';
 
 /** What stands under tag 0. */

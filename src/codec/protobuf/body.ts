@@ -3,7 +3,7 @@
  * read; what the envelope leaves out may come from the address of the request.
  */
 import type { Dialect } from '../../meta/dialect.js';
-import { quote } from '../../meta/go-text.js';
+import { quote } from '../../text/go/go-text.js';
 import type { GroupVersionKind } from '../../meta/gvk.js';
 import { apiVersionOf, parseApiVersion } from '../../meta/gvk.js';
 import type { ParsedBody, RequestBody, TypeMeta } from '../../protocol/body.js';

@@ -28,7 +28,7 @@ import {
 import { Endpoints } from '../../kinds/core/v1/endpoints.js';
 import { Service } from '../../kinds/core/v1/service/service.js';
 import { SERVER_MANAGER } from '../../meta/dialect.js';
-import { quote } from '../../meta/go-text.js';
+import { quote } from '../../text/go/go-text.js';
 import type { Clock } from '../../util/clock.js';
 import { deepEqual } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';

@@ -2,8 +2,8 @@
  * A certificate authority for tests: its key is made by the platform's cryptography, and what it signs is written here by
  * hand, because the libraries for it are dear to load. Who trusts its certificate trusts what it signs.
  */
-import { DerReader, TAG } from '../../meta/der.js';
-import { firstPemBlock } from '../../meta/pem.js';
+import { DerReader, TAG } from '../../text/x509/der.js';
+import { firstPemBlock } from '../../text/x509/pem.js';
 import { encodeBase64 } from '../../util/base64.js';
 import { systemClock } from '../../util/clock.js';
 import { randomIds, subtleCrypto } from '../../util/ids.js';

@@ -1,7 +1,7 @@
 /**
  * DER, written: the counterpart of what `meta/der.ts` reads, as far as certificates need it.
  */
-import { TAG } from '../../meta/der.js';
+import { TAG } from '../../text/x509/der.js';
 
 /** Bytes that the platform's cryptography takes. */
 export type Bytes = Uint8Array<ArrayBuffer>;

@@ -5,11 +5,11 @@
 
 import { CronJob, type CronJobStatus } from '../../kinds/batch/v1/cron-job.js';
 import { Job } from '../../kinds/batch/v1/job/job.js';
-import { CronError, type CronSchedule } from '../../meta/cron.js';
+import { CronError, type CronSchedule } from '../../text/time/cron.js';
 import { StatusError } from '../../meta/errors.js';
-import { quote } from '../../meta/go-text.js';
-import { formatTime } from '../../meta/time.js';
-import { isTimeZone } from '../../meta/time-zone.js';
+import { quote } from '../../text/go/go-text.js';
+import { formatTime } from '../../text/time/time.js';
+import { isTimeZone } from '../../text/time/time-zone.js';
 import { deepEqual } from '../../util/json.js';
 import { messageOf } from '../../util/message-of.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';

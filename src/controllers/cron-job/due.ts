@@ -3,8 +3,8 @@
  */
 import type { CronJob } from '../../kinds/batch/v1/cron-job.js';
 import type { ObjectOf } from '../../kinds/kind.js';
-import type { CronSchedule } from '../../meta/cron.js';
-import { timeToMs } from '../../meta/time.js';
+import type { CronSchedule } from '../../text/time/cron.js';
+import { timeToMs } from '../../text/time/time.js';
 
 export type StoredCronJob = ObjectOf<typeof CronJob>;
 

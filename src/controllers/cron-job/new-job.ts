@@ -5,7 +5,7 @@ import type { JobInput } from '../../kinds/batch/v1/job/job.js';
 import type { ObjectReference } from '../../kinds/shared/types.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { DeepReadonly } from '../../meta/object.js';
-import { formatInZone } from '../../meta/time-zone.js';
+import { formatInZone } from '../../text/time/time-zone.js';
 import { controllerReference } from '../runtime/owners.js';
 import type { StoredJob } from '../workloads/job/picture.js';
 import type { StoredCronJob } from './due.js';

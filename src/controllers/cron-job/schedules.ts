@@ -1,8 +1,8 @@
 /**
  * The schedules of CronJobs, read once each: the same text is asked for at every run.
  */
-import { type CronSchedule, parseCron } from '../../meta/cron.js';
-import { isTimeZone } from '../../meta/time-zone.js';
+import { type CronSchedule, parseCron } from '../../text/time/cron.js';
+import { isTimeZone } from '../../text/time/time-zone.js';
 import type { StoredCronJob } from './due.js';
 
 /** Texts that are kept; beyond that, all are read anew. */

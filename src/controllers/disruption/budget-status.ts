@@ -4,7 +4,7 @@
 
 import type { ObjectOf } from '../../kinds/kind.js';
 import type { PodDisruptionBudget } from '../../kinds/policy/v1/pod-disruption-budget.js';
-import { timeToMs } from '../../meta/time.js';
+import { timeToMs } from '../../text/time/time.js';
 import { deepEqual } from '../../util/json.js';
 import { isPodReady, isTerminating, type StoredPod } from '../workloads/pod-state.js';
 

@@ -9,7 +9,7 @@ import { ReplicationController } from '../../kinds/core/v1/replication-controlle
 import type { Kind } from '../../kinds/kind.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { StatusError } from '../../meta/errors.js';
-import { quote } from '../../meta/go-text.js';
+import { quote } from '../../text/go/go-text.js';
 import { parseApiVersion, qualifiedResource } from '../../meta/gvk.js';
 import type { OwnerReference } from '../../meta/object.js';
 import type { ControllerContext } from '../runtime/controller.js';

@@ -2,7 +2,7 @@
  * When what led to a change of endpoints happened: the annotation from which proxies tell how long a change took to
  * reach them. It is the earliest of the changes since the last look.
  */
-import { formatTime, timeToMs } from '../../meta/time.js';
+import { formatTime, timeToMs } from '../../text/time/time.js';
 import { podCondition, type StoredPod } from '../workloads/pod-state.js';
 import type { StoredService } from './pod-services.js';
 

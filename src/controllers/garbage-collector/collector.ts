@@ -6,7 +6,7 @@ import type { Client } from '../../client/client.js';
 import { mergePatch, type Patch, strategicPatch } from '../../client/patches.js';
 import type { PropagationPolicy } from '../../kinds/kind.js';
 import { FOREGROUND, ORPHAN } from '../../kinds/shared/finalizers.js';
-import { quote } from '../../meta/go-text.js';
+import { quote } from '../../text/go/go-text.js';
 import type { ApiObject, ObjectMetaInput, OwnerReference } from '../../meta/object.js';
 import type { EventRecorder } from '../runtime/events.js';
 import { ignoringAbsence } from '../runtime/refusals.js';

@@ -3,7 +3,7 @@
  * for. Informers of every kind keep the graph; changes in it lead to looks at single objects. spec: Garbage collection
  */
 import type { InformerEvent } from '../../client/informer.js';
-import { CustomResourceDefinition } from '../../kinds/apiextensions/v1/custom-resource-definition.js';
+import { CustomResourceDefinition } from '../../crd/definition/custom-resource-definition.js';
 import type { ApiObject, OwnerReference } from '../../meta/object.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
 import { AbsentOwners } from './absent-owners.js';

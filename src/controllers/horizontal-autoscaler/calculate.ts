@@ -3,7 +3,7 @@
  * makes a change smaller.
  */
 import { Quantity } from '../../meta/quantity.js';
-import { timeToMs } from '../../meta/time.js';
+import { timeToMs } from '../../text/time/time.js';
 import { isPodReady, isTerminating, podCondition, type StoredPod } from '../workloads/pod-state.js';
 import type { Measured } from './metrics.js';
 

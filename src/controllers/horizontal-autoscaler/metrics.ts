@@ -7,7 +7,7 @@ import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import type { LabelSelectorObject } from '../../meta/labels.js';
 import type { ApiObject } from '../../meta/object.js';
 import { Quantity } from '../../meta/quantity.js';
-import { timeToMs } from '../../meta/time.js';
+import { timeToMs } from '../../text/time/time.js';
 import { isRecord } from '../../util/json.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 import { messageOf } from '../../util/message-of.js';

@@ -7,7 +7,7 @@ import type { InformerEvent } from '../../client/informer.js';
 import { Namespace } from '../../kinds/core/v1/namespace.js';
 import { NAMESPACE_FINALIZER } from '../../meta/dialect.js';
 import { StatusError } from '../../meta/errors.js';
-import { timeToMs } from '../../meta/time.js';
+import { timeToMs } from '../../text/time/time.js';
 import { deepEqual } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';

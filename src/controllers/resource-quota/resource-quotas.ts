@@ -9,7 +9,7 @@ import { evaluatorFor, isAbout, isCountable } from '../../admission/quota/evalua
 import type { Stored } from '../../client/api.js';
 import type { InformerEvent } from '../../client/informer.js';
 import { isNewerOrSame } from '../../client/versions.js';
-import { CustomResourceDefinition } from '../../kinds/apiextensions/v1/custom-resource-definition.js';
+import { CustomResourceDefinition } from '../../crd/definition/custom-resource-definition.js';
 import { ResourceQuota } from '../../kinds/core/v1/resource-quota.js';
 import type { Kind } from '../../kinds/kind.js';
 import type { ServedKind } from '../../kinds/served-kind.js';

@@ -6,7 +6,7 @@
 import { strategicPatch } from '../../client/patches.js';
 import { type EventInput, Event as SeriesEvent } from '../../kinds/events/v1/event.js';
 import { StatusError } from '../../meta/errors.js';
-import { formatMicroTime } from '../../meta/time.js';
+import { formatMicroTime } from '../../text/time/time.js';
 import type { ControllerContext } from './controller.js';
 import { EVENT_NAMESPACE, EventNames, NAME_ATTEMPTS, referenceTo } from './event-name.js';
 import type { EventType } from './events.js';

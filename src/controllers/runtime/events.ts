@@ -7,7 +7,7 @@ import type { Client } from '../../client/client.js';
 import { strategicPatch } from '../../client/patches.js';
 import { CoreEvent } from '../../kinds/core/v1/event.js';
 import { StatusError } from '../../meta/errors.js';
-import { formatTime } from '../../meta/time.js';
+import { formatTime } from '../../text/time/time.js';
 import type { Activity } from '../../util/activity.js';
 import type { Clock } from '../../util/clock.js';
 import type { Ids } from '../../util/ids.js';

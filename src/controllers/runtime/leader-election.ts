@@ -9,7 +9,7 @@ import { type Client, createClient } from '../../client/client.js';
 import type { Host } from '../../client/host.js';
 import { Lease, type LeaseSpecInput } from '../../kinds/coordination/v1/lease.js';
 import { StatusError } from '../../meta/errors.js';
-import { formatMicroTime } from '../../meta/time.js';
+import { formatMicroTime } from '../../text/time/time.js';
 import { onAbort } from '../../util/abort.js';
 import { Activities } from '../../util/activity.js';
 import type { Undo } from '../../util/clock.js';

@@ -9,7 +9,7 @@ import { CoreEvent } from '../../kinds/core/v1/event.js';
 import type { Kind } from '../../kinds/kind.js';
 import { StatusError } from '../../meta/errors.js';
 import type { GroupVersionResource } from '../../meta/gvk.js';
-import { formatTime } from '../../meta/time.js';
+import { formatTime } from '../../text/time/time.js';
 import type { User } from '../../protocol/request.js';
 import type { Transport } from '../../protocol/transport.js';
 import { onAbort } from '../../util/abort.js';

@@ -10,7 +10,7 @@ import { ServiceCIDR } from '../../kinds/networking/v1/service-cidr.js';
 import { DEFAULT_SERVICE_CIDR } from '../../kinds/shared/service-cidr.js';
 import { DEFAULT_SERVICE, SERVER_MANAGER } from '../../meta/dialect.js';
 import { parseIpSloppy, printIp } from '../../meta/ip.js';
-import { timeToMs } from '../../meta/time.js';
+import { timeToMs } from '../../text/time/time.js';
 import { deepEqual } from '../../util/json.js';
 import { isHeadless, type StoredService } from '../endpoints/pod-services.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';

@@ -6,7 +6,7 @@ import { IPAddress } from '../../kinds/networking/v1/ip-address.js';
 import { ServiceCIDR } from '../../kinds/networking/v1/service-cidr.js';
 import { type Dialect, SERVICE_NAME, serviceGroup } from '../../meta/dialect.js';
 import { StatusError } from '../../meta/errors.js';
-import { timeToMs } from '../../meta/time.js';
+import { timeToMs } from '../../text/time/time.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
 import { ignoringAbsence } from '../runtime/refusals.js';
 import { isAllocated, isCovered, rangesAround, type StoredRange } from './ranges.js';

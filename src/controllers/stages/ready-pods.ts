@@ -6,7 +6,7 @@ import { mergePatch, strategicPatch } from '../../client/patches.js';
 import { Node } from '../../kinds/core/v1/node/node.js';
 import { Pod, type PodInput } from '../../kinds/core/v1/pod/pod.js';
 import { StatusError } from '../../meta/errors.js';
-import { timeToMs } from '../../meta/time.js';
+import { timeToMs } from '../../text/time/time.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import { controllerOf } from '../runtime/owners.js';
 import { isPodFinished, podCondition, type StoredPod } from '../workloads/pod-state.js';

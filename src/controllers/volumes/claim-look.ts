@@ -8,7 +8,7 @@ import { isDefaultClass, STORAGE_CLASS_MARKS } from '../../kinds/shared/default-
 import { StorageClass } from '../../kinds/storage/v1/storage-class.js';
 import { StatusError } from '../../meta/errors.js';
 import { qualifiedResource } from '../../meta/gvk.js';
-import { timeToMs } from '../../meta/time.js';
+import { timeToMs } from '../../text/time/time.js';
 import type { ControllerContext } from '../runtime/controller.js';
 import type { EventType } from '../runtime/events.js';
 import { keyOf, type Lookup, type SharedInformer } from '../runtime/shared-informer.js';

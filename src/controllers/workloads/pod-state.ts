@@ -3,7 +3,7 @@
  */
 import type { Pod } from '../../kinds/core/v1/pod/pod.js';
 import type { ObjectOf } from '../../kinds/kind.js';
-import { timeToMs } from '../../meta/time.js';
+import { timeToMs } from '../../text/time/time.js';
 
 export type StoredPod = ObjectOf<typeof Pod>;
 export type StoredPodCondition = NonNullable<StoredPod['status']['conditions']>[number];

@@ -4,7 +4,7 @@
  * every character of it.
  */
 import { Quantity } from '../../meta/quantity.js';
-import { timeToMs } from '../../meta/time.js';
+import { timeToMs } from '../../text/time/time.js';
 import { isRecord } from '../../util/json.js';
 import { POD_TEMPLATE_TYPES } from './pod-template-types.js';
 

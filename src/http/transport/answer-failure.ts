@@ -5,7 +5,7 @@
  */
 import { type Dialect, dialects, serviceGroup } from '../../meta/dialect.js';
 import { failure, StatusError } from '../../meta/errors.js';
-import { quote } from '../../meta/go-text.js';
+import { quote } from '../../text/go/go-text.js';
 import { qualifiedResource } from '../../meta/gvk.js';
 import type { Status, StatusReason } from '../../meta/status.js';
 import type { ApiRequest } from '../../protocol/request.js';

@@ -3,7 +3,7 @@
  * would have given it; or the failure, thrown.
  */
 import type { StatusError } from '../../meta/errors.js';
-import { JsonSyntaxError, parseJson } from '../../meta/parse-json.js';
+import { JsonSyntaxError, parseJson } from '../../text/json/parse-json.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import type { ApiResponse, ObjectResponse } from '../../protocol/response.js';
 import { deepFreeze, isRecord, type MutableRecord } from '../../util/json.js';

@@ -2,7 +2,7 @@
  * The headers of a request: what is sent and wanted, who sends it, and on whose behalf.
  */
 import { errors } from '../../meta/errors.js';
-import { quote } from '../../meta/go-text.js';
+import { quote } from '../../text/go/go-text.js';
 import type { User } from '../../protocol/request.js';
 import { toBytes } from '../header-bytes.js';
 

@@ -14,7 +14,7 @@
  * event that was cut off is told, because the one who sent it thinks that it has arrived.
  */
 import type { StatusError } from '../../meta/errors.js';
-import { JsonSyntaxError, parseJson } from '../../meta/parse-json.js';
+import { JsonSyntaxError, parseJson } from '../../text/json/parse-json.js';
 import type { Status } from '../../meta/status.js';
 import type { WatchStream, WireEvent } from '../../protocol/watch-event.js';
 import { onAbort } from '../../util/abort.js';

@@ -7,7 +7,7 @@ import { serviceGroup } from '../../meta/dialect.js';
 import type { LabelSelector } from '../../meta/labels.js';
 import { labelSelectorFromObject, matchesLabels } from '../../meta/labels.js';
 import type { ApiObject } from '../../meta/object.js';
-import type { AccessRule } from '../access.js';
+import type { AccessRule } from '../../protocol/access.js';
 import type { ObjectReader } from '../objects.js';
 import type { RoleRef } from './v1/binding.js';
 import type { ClusterRole } from './v1/cluster-role.js';

@@ -3,7 +3,7 @@
  */
 import { type LabelSelectorObject, labelSelectorFromObject, printLabelSelector } from '../../meta/labels.js';
 import type { ApiObject } from '../../meta/object.js';
-import { humanDuration, timeToMs } from '../../meta/time.js';
+import { humanDuration, timeToMs } from '../../text/time/time.js';
 import type { CellContext, Column } from '../columns.js';
 
 /** What a cell shows for nothing. */

@@ -1,7 +1,7 @@
 /**
  * Metadata as the reference server prints it inside a message: its struct, field by field.
  */
-import { quote, stringSlice, type Verbatim, verbatim } from '../../meta/go-text.js';
+import { quote, stringSlice, type Verbatim, verbatim } from '../../text/go/go-text.js';
 import type { DraftMeta } from '../../meta/object.js';
 import { sortedEntries } from '../../util/order.js';
 

@@ -1,7 +1,7 @@
 /**
  * A LabelSelector as it stands in messages about it.
  */
-import { quote, renderValue, type Verbatim, verbatim } from '../../meta/go-text.js';
+import { quote, renderValue, type Verbatim, verbatim } from '../../text/go/go-text.js';
 import type { LabelSelectorObject, Labels } from '../../meta/labels.js';
 
 export function dumpLabelSelector(selector: LabelSelectorObject): Verbatim {

@@ -4,7 +4,7 @@
  */
 import type { FieldError } from '../../meta/field-error.js';
 import { invalid, required, tooLong } from '../../meta/field-error.js';
-import { quote } from '../../meta/go-text.js';
+import { quote } from '../../text/go/go-text.js';
 import { byteLength, dnsLabelProblems, dnsSubdomainProblems } from '../../meta/names.js';
 
 const MAX_DOMAIN = 253;

@@ -4,10 +4,10 @@
 
 import type { FieldError } from '../../meta/field-error.js';
 import { childPath, fieldError, invalid, keyPath, notSupported, required } from '../../meta/field-error.js';
-import type { Verbatim } from '../../meta/go-text.js';
-import { quote, verbatim } from '../../meta/go-text.js';
+import type { Verbatim } from '../../text/go/go-text.js';
+import { quote, verbatim } from '../../text/go/go-text.js';
 import { labelValueProblems, qualifiedNameProblems } from '../../meta/names.js';
-import { goTimeSyntax } from '../../meta/time.js';
+import { goTimeSyntax } from '../../text/time/time.js';
 
 export interface Taint {
   readonly key?: string | undefined;

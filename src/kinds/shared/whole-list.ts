@@ -4,7 +4,7 @@
  */
 import type { FieldError } from '../../meta/field-error.js';
 import { invalid } from '../../meta/field-error.js';
-import type { Verbatim } from '../../meta/go-text.js';
+import type { Verbatim } from '../../text/go/go-text.js';
 
 /** More than anybody reads. An answer says no more often than this how a list looks. */
 const MAX_REPORTS = 100;

@@ -2,7 +2,7 @@
  * Conflicts as values: who owns what an apply would have changed.
  */
 
-import { byBytes } from '../../meta/go-value.js';
+import { byBytes } from '../../text/go/go-value.js';
 import { countPaths, type FieldSet, printPaths } from './field-set.js';
 import { type Manager, managerText } from './managers.js';
 

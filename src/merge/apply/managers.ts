@@ -5,7 +5,7 @@
  * writes in, so that it may appear once for each.
  */
 
-import { byBytes } from '../../meta/go-value.js';
+import { byBytes } from '../../text/go/go-value.js';
 import type { DeepReadonly, ManagedFieldsEntry } from '../../meta/object.js';
 import { type FieldSet, isEmptySet, NOTHING, unionOf } from './field-set.js';
 import { FieldsError, readFieldsV1 } from './fields-v1.js';

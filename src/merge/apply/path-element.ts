@@ -7,8 +7,8 @@
  * - `v:"example.com/wait"`: the item of a set that is this value
  * - `i:3`: an item by its place; read, never made
  */
-import { quote } from '../../meta/go-text.js';
-import { byBytes, printGoValue } from '../../meta/go-value.js';
+import { quote } from '../../text/go/go-text.js';
+import { byBytes, printGoValue } from '../../text/go/go-value.js';
 import { escapeForPages, isRecord, requireJson } from '../../util/json.js';
 
 export type PathElement = string;

@@ -1,7 +1,7 @@
 /**
  * A finished draft → the object that is stored: fields in wire order, empty metadata gone, frozen all the way down.
  */
-import { inWireOrder } from '../../kinds/custom/value/wire-order.js';
+import { inWireOrder } from '../../crd/value/wire-order.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
 import { storedField } from '../../schema/arrange.js';
 import { type Field, fieldsOf, type ObjectNode } from '../../schema/structural.js';

@@ -8,11 +8,11 @@ import type { Kind, NameRule } from '../../kinds/kind.js';
 import { bareFinalizerProblems, FOREGROUND, ORPHAN } from '../../kinds/shared/finalizers.js';
 import type { FieldError } from '../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, required, tooLong } from '../../meta/field-error.js';
-import { stringSlice, verbatim } from '../../meta/go-text.js';
+import { stringSlice, verbatim } from '../../text/go/go-text.js';
 import { labelErrors } from '../../meta/labels.js';
 import { byteLength, dnsLabelProblems, pathSegmentProblems, qualifiedNameProblems } from '../../meta/names.js';
 import type { ApiObject, DeepReadonly, ObjectMeta, OwnerReference } from '../../meta/object.js';
-import { goTimeString } from '../../meta/time.js';
+import { goTimeString } from '../../text/time/time.js';
 import { append } from '../../util/append.js';
 import { isGoodManager, managerNameProblems } from '../manager-name.js';
 

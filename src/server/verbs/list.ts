@@ -4,7 +4,7 @@
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { errors } from '../../meta/errors.js';
 import type { ApiList } from '../../meta/object.js';
-import { parseJson } from '../../meta/parse-json.js';
+import { parseJson } from '../../text/json/parse-json.js';
 import type { ApiRequest, RequestOptions } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
 import {

@@ -4,7 +4,7 @@
  * The patch is applied inside the update, to whatever is live at that moment; a patch that does not mention a version
  * never conflicts.
  */
-import { inWireOrder } from '../../kinds/custom/value/wire-order.js';
+import { inWireOrder } from '../../crd/value/wire-order.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { applyJsonPatch, parseJsonPatch } from '../../merge/json-patch.js';
 import { applyMergePatch } from '../../merge/merge-patch.js';
@@ -13,7 +13,7 @@ import { type Restored, RestoreError, restore } from '../../merge/restore.js';
 import { applyStrategicMerge, type StrategicMerge } from '../../merge/strategic-merge.js';
 import { errors, failure, type StatusError } from '../../meta/errors.js';
 import { causeReason, invalid } from '../../meta/field-error.js';
-import { printGoValue } from '../../meta/go-value.js';
+import { printGoValue } from '../../text/go/go-value.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { BodyError } from '../../protocol/body.js';
 import type { ApiRequest, PatchType } from '../../protocol/request.js';

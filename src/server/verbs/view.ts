@@ -10,7 +10,7 @@ import { storedManagers } from '../../merge/apply/managers.js';
 import { CUSTOM_SCHEME, type Dialect } from '../../meta/dialect.js';
 import { errors } from '../../meta/errors.js';
 import type { FieldError } from '../../meta/field-error.js';
-import { quote } from '../../meta/go-text.js';
+import { quote } from '../../text/go/go-text.js';
 import type { GroupResource } from '../../meta/gvk.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
 import { BodyError, type RequestBody } from '../../protocol/body.js';

@@ -4,7 +4,7 @@
 import { createCluster, StatusError } from 'orchplane';
 import { indexedDbJournal } from 'orchplane/indexed-db';
 import { ConfigMap } from 'orchplane/kinds';
-import { journalCases } from '../../unit/journal/contract.js';
+import { journalCases } from '../../unit/storage/journal/contract.js';
 import { equal, type Scenarios } from './check.js';
 
 const cases = Object.entries(journalCases).map(([name, run], index): [string, () => Promise<void>] => [

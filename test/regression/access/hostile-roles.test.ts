@@ -1,6 +1,6 @@
 /** Roles that are made to be expensive: whoever may write them in a namespace of his own must not stop the server. */
 import { expect, test } from 'vitest';
-import { createCluster } from '../../../src/full-cluster.js';
+import { createCluster } from '../../../src/cluster/full-cluster.js';
 import { Secret } from '../../../src/kinds/core/index.js';
 import { Role, RoleBinding } from '../../../src/kinds/rbac/index.js';
 import { StatusError } from '../../../src/meta/errors.js';

@@ -1,6 +1,6 @@
 /** Requests that name more than they are about: what they are allowed by must be what they do. */
 import { expect, test } from 'vitest';
-import { createCluster } from '../../../src/full-cluster.js';
+import { createCluster } from '../../../src/cluster/full-cluster.js';
 import { ConfigMap, Node } from '../../../src/kinds/core/index.js';
 import { Role, RoleBinding } from '../../../src/kinds/rbac/index.js';
 import { StatusError } from '../../../src/meta/errors.js';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { defineAdmission } from '../../../src/admission/define.js';
 import { defaultAdmission } from '../../../src/admission/index.js';
 import { auditLog } from '../../../src/audit/log.js';
-import { createCluster } from '../../../src/full-cluster.js';
+import { createCluster } from '../../../src/cluster/full-cluster.js';
 import { createFetchHandler } from '../../../src/http/handler.js';
 import { ConfigMap } from '../../../src/kinds/core/index.js';
 import { ClusterRoleBinding } from '../../../src/kinds/rbac/index.js';

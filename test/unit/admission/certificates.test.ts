@@ -6,7 +6,7 @@ import {
   certificateSubjectRestriction,
   clusterTrustBundleAttest,
 } from '../../../src/admission/plugins/certificates.js';
-import type { AccessAttributes, AccessReader } from '../../../src/kinds/access.js';
+import type { AccessAttributes, AccessReader } from '../../../src/protocol/access.js';
 import { CertificateSigningRequest } from '../../../src/kinds/certificates/v1/certificate-signing-request/certificate-signing-request.js';
 import { ClusterTrustBundle } from '../../../src/kinds/certificates/v1beta1/cluster-trust-bundle.js';
 import { featureGates } from '../../../src/kinds/feature-gates.js';

@@ -2,7 +2,7 @@
  * Just enough of a cluster to ask one plugin: objects that are there, who may do what, and a request.
  */
 import type { AdmissionRequest, ClusterView, Operation } from '../../../src/admission/types.js';
-import { type AccessReader, allowAll } from '../../../src/kinds/access.js';
+import { type AccessReader, allowAll } from '../../../src/protocol/access.js';
 import { type FeatureGates, featureGates } from '../../../src/kinds/feature-gates.js';
 import type { Kind } from '../../../src/kinds/kind.js';
 import { type ServedKind, serveKind } from '../../../src/kinds/served-kind.js';

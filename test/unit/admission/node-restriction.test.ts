@@ -1,7 +1,7 @@
 /** What a node may write. */
 import { describe, expect, test } from 'vitest';
 import { nodeRestriction } from '../../../src/admission/plugins/node-restriction/node-restriction.js';
-import type { AccessReader } from '../../../src/kinds/access.js';
+import type { AccessReader } from '../../../src/protocol/access.js';
 import { CertificateSigningRequest } from '../../../src/kinds/certificates/v1/certificate-signing-request/certificate-signing-request.js';
 import { Lease } from '../../../src/kinds/coordination/v1/lease.js';
 import { ConfigMap } from '../../../src/kinds/core/v1/config-map.js';

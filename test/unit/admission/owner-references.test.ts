@@ -1,7 +1,7 @@
 /** Who may change the owners of an object, and make owners wait. */
 import { expect, test } from 'vitest';
 import { ownerReferencesPermissionEnforcement as plugin } from '../../../src/admission/plugins/owner-references.js';
-import type { AccessReader, ResourceAttributes } from '../../../src/kinds/access.js';
+import type { AccessReader, ResourceAttributes } from '../../../src/protocol/access.js';
 import { Deployment } from '../../../src/kinds/apps/v1/deployment.js';
 import { Node } from '../../../src/kinds/core/v1/node/node.js';
 import { Pod } from '../../../src/kinds/core/v1/pod/pod.js';

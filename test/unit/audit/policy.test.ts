@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { AUDIT_LEVELS, AUDIT_STAGES } from '../../../src/audit/event.js';
 import { type AuditPolicy, type AuditPolicyRule, evaluatorOf } from '../../../src/audit/policy.js';
-import type { AccessAttributes } from '../../../src/kinds/access.js';
+import type { AccessAttributes } from '../../../src/protocol/access.js';
 import type { User } from '../../../src/protocol/request.js';
 import fc from '../../property/seeded.js';
 

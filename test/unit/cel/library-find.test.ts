@@ -1,6 +1,6 @@
 /** What regular expressions find. All answers were taken from the reference implementation. */
 import { describe, expect, test } from 'vitest';
-import { re2FindAll, re2Matches } from '../../../src/meta/re2.js';
+import { re2FindAll, re2Matches } from '../../../src/text/re2/index.js';
 import fc from '../../property/seeded.js';
 
 describe('the leftmost match, and of those the one preferred', () => {

@@ -34,7 +34,7 @@ import {
   CelUint,
   type CelValue,
 } from '../../../src/cel/values.js';
-import { quote } from '../../../src/meta/go-text.js';
+import { quote } from '../../../src/text/go/go-text.js';
 import { printIp } from '../../../src/meta/ip.js';
 
 export type ValueCase = readonly [

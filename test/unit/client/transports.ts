@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, vi } from 'vitest';
 import { type Client, createClient } from '../../../src/client/client.js';
 import type { ClientDefaults } from '../../../src/client/options.js';
-import type { ClusterOptions } from '../../../src/cluster-options.js';
+import type { ClusterOptions } from '../../../src/cluster/options.js';
 import { createFetchHandler, type FetchHandler, httpTransport } from '../../../src/http/index.js';
 import type { Transport } from '../../../src/protocol/transport.js';
 import { type TestCluster, testCluster } from '../../../src/testing/test-cluster.js';

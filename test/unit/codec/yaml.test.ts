@@ -5,7 +5,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { yamlBody } from '../../../src/codec/yaml.js';
-import { parseJson } from '../../../src/meta/parse-json.js';
+import { parseJson } from '../../../src/text/json/parse-json.js';
 import { setOwn } from '../../../src/util/json.js';
 import fc from '../../property/seeded.js';
 import { refusal } from './refusal.js';

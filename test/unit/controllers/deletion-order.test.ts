@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { StoredPod } from '../../../src/controllers/workloads/pod-state.js';
 import { podsToDelete } from '../../../src/controllers/workloads/replica-set/deletion-order.js';
 import { kubernetesDialect } from '../../../src/meta/dialect.js';
-import { formatTime } from '../../../src/meta/time.js';
+import { formatTime } from '../../../src/text/time/time.js';
 
 const NOW = Date.parse('2030-01-01T00:00:00Z');
 const COST = 'controller.kubernetes.io/pod-deletion-cost';

@@ -1,7 +1,7 @@
 /** Which schema a request belongs to: against a slow evaluator, and against the reference implementation. */
 import { describe, expect, test } from 'vitest';
 import { compileFlow, type FlowSource } from '../../../src/flowcontrol/classify.js';
-import type { AccessAttributes } from '../../../src/kinds/access.js';
+import type { AccessAttributes } from '../../../src/protocol/access.js';
 import type {
   FlowSchemaSpec,
   FlowSubject,

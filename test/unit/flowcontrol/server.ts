@@ -1,7 +1,7 @@
 /** Flow control over a few objects, without a cluster around it. */
 import { createFlowControl } from '../../../src/flowcontrol/index.js';
 import type { FlowControlOptions, FlowDigest, FlowTicket } from '../../../src/flowcontrol/types.js';
-import type { ResourceAttributes } from '../../../src/kinds/access.js';
+import type { ResourceAttributes } from '../../../src/protocol/access.js';
 import { FlowSchema, PriorityLevelConfiguration } from '../../../src/kinds/flowcontrol/index.js';
 import { kubernetesDialect } from '../../../src/meta/dialect.js';
 import type { GroupResource } from '../../../src/meta/gvk.js';

@@ -4,7 +4,7 @@ import { applyJsonPatch, parseJsonPatch } from '../../../src/merge/json-patch.js
 import { applyMergePatch } from '../../../src/merge/merge-patch.js';
 import { printPatched } from '../../../src/merge/print-patched.js';
 import { StatusError } from '../../../src/meta/errors.js';
-import { parseJson } from '../../../src/meta/parse-json.js';
+import { parseJson } from '../../../src/text/json/parse-json.js';
 import type { ParsedBody } from '../../../src/util/json.js';
 
 const parse = (text: string): ParsedBody => parseJson(text, { keepSpelling: true });

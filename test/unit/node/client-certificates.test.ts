@@ -6,7 +6,7 @@ import { Agent, request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createCluster } from '../../../src/full-cluster.js';
+import { createCluster } from '../../../src/cluster/full-cluster.js';
 import { kubernetesDialect } from '../../../src/meta/dialect.js';
 import { createClientAuthority, createServerCertificate } from '../../../src/node/certificates.js';
 import { certifiedPeers } from '../../../src/node/client-certificates.js';

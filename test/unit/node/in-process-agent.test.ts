@@ -3,7 +3,7 @@ import { Agent, type IncomingMessage, request as plainRequest, type RequestOptio
 import { request as secureRequest } from 'node:https';
 import { text as textOf } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
-import { createCluster } from '../../../src/full-cluster.js';
+import { createCluster } from '../../../src/cluster/full-cluster.js';
 import { ConfigMap } from '../../../src/kinds/index.js';
 import { createInProcessConnection } from '../../../src/node/in-process-connection.js';
 import {

@@ -9,7 +9,7 @@ import type { TLSSocket } from 'node:tls';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.js';
-import { createCluster } from '../../../src/full-cluster.js';
+import { createCluster } from '../../../src/cluster/full-cluster.js';
 import { ConfigMap, Lease } from '../../../src/kinds/index.js';
 import { StatusError } from '../../../src/meta/errors.js';
 import { createServerCertificate } from '../../../src/node/certificates.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createCluster } from '../../../src/full-cluster.js';
+import { createCluster } from '../../../src/cluster/full-cluster.js';
 import { createFetchHandler } from '../../../src/http/index.js';
 import { ConfigMap, Namespace, Pod } from '../../../src/kinds/index.js';
 import { type LoadOptions, loadManifests, readManifestFiles } from '../../../src/node/index.js';

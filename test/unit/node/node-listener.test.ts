@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
-import { createCluster } from '../../../src/full-cluster.js';
+import { createCluster } from '../../../src/cluster/full-cluster.js';
 import { ConfigMap } from '../../../src/kinds/index.js';
 import { createNodeListener, type NodeListenerOptions } from '../../../src/node/index.js';
 import { exchange } from './sockets.js';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { yamlBody } from '../../../src/codec/yaml.js';
-import { createCluster } from '../../../src/full-cluster.js';
+import { createCluster } from '../../../src/cluster/full-cluster.js';
 import { ConfigMap } from '../../../src/kinds/index.js';
 import { createServerCertificate } from '../../../src/node/certificates.js';
 import { type ServeOptions, serve } from '../../../src/node/index.js';

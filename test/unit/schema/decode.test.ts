@@ -1,7 +1,7 @@
 /** A document becomes an object of a kind: types, presence, defaults, order, and what is found on the way. */
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { parseJson } from '../../../src/meta/parse-json.js';
+import { parseJson } from '../../../src/text/json/parse-json.js';
 import { decode } from '../../../src/schema/decode.js';
 import { DecodeError } from '../../../src/schema/decode-scalar.js';
 import { objectFromZod } from '../../../src/schema/from-zod.js';

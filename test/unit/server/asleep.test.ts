@@ -18,7 +18,7 @@ import { type TestCluster, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { pluginsOf } from '../../../src/server/plugins.js';
 import { Store } from '../../../src/storage/store.js';
-import { hookCluster, mutateWith, patching } from '../webhooks/hooks.js';
+import { hookCluster, mutateWith, patching } from '../admission/webhook/hooks.js';
 
 const marking = patching({ op: 'add', path: '/metadata/annotations', value: { by: 'hook' } });
 

@@ -4,7 +4,7 @@
  * spec: Node
  */
 import { serviceGroup } from '../../../meta/dialect.js';
-import { quote } from '../../../meta/go-text.js';
+import { quote } from '../../../text/go/go-text.js';
 import type { DraftObject } from '../../../meta/object.js';
 import type { User } from '../../../protocol/request.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../../types.js';

@@ -5,7 +5,7 @@ import type { Pod } from '../../../kinds/core/v1/pod/pod.js';
 import { mirrorKey } from '../../../kinds/core/v1/pod-spec/annotations.js';
 import type { PodSpec } from '../../../kinds/core/v1/pod-spec/pod-spec.js';
 import { errors } from '../../../meta/errors.js';
-import { quote } from '../../../meta/go-text.js';
+import { quote } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import type { ClusterView } from '../../types.js';
 import { namesConfigMap, namesSecret } from '../pod-references.js';

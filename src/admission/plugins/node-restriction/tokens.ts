@@ -9,7 +9,7 @@ import type { Volume } from '../../../kinds/core/v1/pod-spec/volume.js';
 import type { CSIDriver } from '../../../kinds/storage/v1/csi-driver.js';
 import { serviceGroup } from '../../../meta/dialect.js';
 import { errors } from '../../../meta/errors.js';
-import { quote } from '../../../meta/go-text.js';
+import { quote } from '../../../text/go/go-text.js';
 import { refuse } from '../refuse.js';
 import type { NodeRequest } from './node-restriction.js';
 import { livePod } from './pods.js';

@@ -2,7 +2,7 @@
  * The status of a Deployment: what its ReplicaSets add up to, whether enough pods are available, and how the rollout
  * goes on.
  */
-import { timeToMs } from '../../../meta/time.js';
+import { timeToMs } from '../../../text/time/time.js';
 import type { Bounds, StoredDeployment } from './bounds.js';
 import {
   type Condition,

@@ -2,7 +2,7 @@
  * How long a Job waits before it makes another pod after one failed: 10 s, twice as long after each further failure, ten
  * minutes at most. Counted from when the pod failed, on the cluster's clock.
  */
-import { timeToMs } from '../../../meta/time.js';
+import { timeToMs } from '../../../text/time/time.js';
 import { podCondition, type StoredPod } from '../pod-state.js';
 
 const FIRST_MS = 10_000;

@@ -2,7 +2,7 @@
  * The pods of a Job as they are made, and which of them go first when there are too many.
  */
 import type { PodInput } from '../../../kinds/core/v1/pod/pod.js';
-import { timeToMs } from '../../../meta/time.js';
+import { timeToMs } from '../../../text/time/time.js';
 import { podFromTemplate } from '../new-pod.js';
 import { isPodReady, podCondition, type StoredPod } from '../pod-state.js';
 import { failuresBefore, ignoredFailuresBefore, indexOf, type Marks } from './marks.js';

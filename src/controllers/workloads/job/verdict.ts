@@ -4,7 +4,7 @@
  */
 import type { JobCondition, JobStatus, SuccessPolicyRule } from '../../../kinds/batch/v1/job/schema.js';
 import type { DeepReadonly } from '../../../meta/object.js';
-import { timeToMs } from '../../../meta/time.js';
+import { timeToMs } from '../../../text/time/time.js';
 import type { StoredPod } from '../pod-state.js';
 import { IndexSet } from './index-set.js';
 import { hasFailed, type IndexPicture, isSuspended, type Picture, type StoredJob } from './picture.js';

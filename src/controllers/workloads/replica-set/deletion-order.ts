@@ -7,7 +7,7 @@
  * youngest are not always the ones whose zone filled up last.
  */
 import type { Dialect } from '../../../meta/dialect.js';
-import { timeToMs } from '../../../meta/time.js';
+import { timeToMs } from '../../../text/time/time.js';
 import { isPodActive, podCondition, restartsOf, type StoredPod } from '../pod-state.js';
 
 export interface Excess {

@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
 import { duplicate, invalid, keyPath, notSupported, required, tooMany } from '../../../meta/field-error.js';
-import { quote, stringSlice, verbatim } from '../../../meta/go-text.js';
+import { quote, stringSlice, verbatim } from '../../../text/go/go-text.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { pathSegmentProblems, qualifiedNameProblems } from '../../../meta/names.js';
 import { defaultedPointer, namedString, optional, words } from '../../../schema/hints.js';

@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { duplicate, invalid, keyPath, required } from '../../../meta/field-error.js';
-import { quote, verbatim } from '../../../meta/go-text.js';
+import { quote, verbatim } from '../../../text/go/go-text.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { always, optional, pointer, setList, words } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';

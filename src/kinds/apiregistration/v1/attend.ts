@@ -8,7 +8,7 @@ import { StatusError } from '../../../meta/errors.js';
 import type { GroupResource, GroupVersion } from '../../../meta/gvk.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
-import type { CustomResourceDefinition } from '../../apiextensions/v1/custom-resource-definition.js';
+import type { CustomResourceDefinition } from '../../../crd/definition/custom-resource-definition.js';
 import type { Attendant, AttendedServer } from '../../attendant.js';
 import type { Endpoints } from '../../core/v1/endpoints.js';
 import type { Service } from '../../core/v1/service/service.js';

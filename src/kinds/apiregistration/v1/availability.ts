@@ -3,7 +3,7 @@
  * left open here: for that it has to be asked.
  */
 
-import { quote } from '../../../meta/go-text.js';
+import { quote } from '../../../text/go/go-text.js';
 import type { GroupResource } from '../../../meta/gvk.js';
 import type { DeepReadonly } from '../../../meta/object.js';
 import type { Endpoints } from '../../core/v1/endpoints.js';

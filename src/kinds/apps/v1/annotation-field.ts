@@ -2,7 +2,7 @@
  * Annotations in which this version keeps a field that the reference server's own form has: an integer, written as it
  * writes integers.
  */
-import { quote } from '../../../meta/go-text.js';
+import { quote } from '../../../text/go/go-text.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { sortedRecord } from '../../../util/order.js';
 

@@ -2,7 +2,7 @@
  * ControllerRevision: a state that a controller may want back. Its data never changes. spec: ControllerRevision
  */
 import { type FieldError, invalid, required } from '../../../meta/field-error.js';
-import { verbatim } from '../../../meta/go-text.js';
+import { verbatim } from '../../../text/go/go-text.js';
 import { parseApiVersion } from '../../../meta/gvk.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { int64, pointer, rawExtension } from '../../../schema/hints.js';

@@ -1,5 +1,5 @@
 import { childPath, type FieldError, invalid, notSupported, required } from '../../../meta/field-error.js';
-import { quote, verbatim } from '../../../meta/go-text.js';
+import { quote, verbatim } from '../../../text/go/go-text.js';
 import { dumpIntOrString } from '../../../meta/int-or-string.js';
 import { labelSelectorFrom, labelSelectorObjectErrors, printLabelSelector } from '../../../meta/labels.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';

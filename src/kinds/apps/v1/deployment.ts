@@ -3,7 +3,7 @@
  */
 import * as z from 'zod';
 import { childPath, type FieldError, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
-import { quote, verbatim } from '../../../meta/go-text.js';
+import { quote, verbatim } from '../../../text/go/go-text.js';
 import { dumpIntOrString } from '../../../meta/int-or-string.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import {

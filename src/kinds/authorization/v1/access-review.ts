@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import { errors } from '../../../meta/errors.js';
 import { type FieldError, invalid } from '../../../meta/field-error.js';
-import { quote, verbatim } from '../../../meta/go-text.js';
+import { quote, verbatim } from '../../../text/go/go-text.js';
 import type { DraftObject } from '../../../meta/object.js';
 import type { User } from '../../../protocol/request.js';
 import { always, hint, optional, pointer } from '../../../schema/hints.js';

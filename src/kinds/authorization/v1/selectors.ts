@@ -5,7 +5,7 @@
 import { type FieldError, forbidden, invalid, keyPath, required } from '../../../meta/field-error.js';
 import { SelectorError } from '../../../meta/label-selector-text.js';
 import { labelExpressionErrors } from '../../../meta/labels.js';
-import type { SelectorRequirement } from '../../access.js';
+import type { SelectorRequirement } from '../../../protocol/access.js';
 import { readFieldRequirements, readLabelRequirements } from '../../selector-requirements.js';
 import type {
   FieldSelectorAttributes,

@@ -2,7 +2,7 @@
  * CronJob: Jobs by the clock. spec: CronJob
  */
 import * as z from 'zod';
-import { cronProblem, timeZoneProblems } from '../../../meta/cron.js';
+import { cronProblem, timeZoneProblems } from '../../../text/time/cron.js';
 import { type FieldError, invalid, notSupported, required } from '../../../meta/field-error.js';
 import { lengthMessage } from '../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';

@@ -10,7 +10,7 @@ import type { Dialect } from '../../../meta/dialect.js';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
-import { verbatim } from '../../../meta/go-text.js';
+import { verbatim } from '../../../text/go/go-text.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { dnsLabelProblems, dnsSubdomainProblems } from '../../../meta/names.js';
 import { own } from '../../../util/json.js';

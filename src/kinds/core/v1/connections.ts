@@ -3,7 +3,7 @@
  * every line ends with the reason that it would give, or with ours.
  */
 import { errors, failure } from '../../../meta/errors.js';
-import { quote } from '../../../meta/go-text.js';
+import { quote } from '../../../text/go/go-text.js';
 import { classifyIp, parseIpSloppy } from '../../../meta/ip.js';
 import type { ApiObject } from '../../../meta/object.js';
 import type { ObjectAddress } from '../../objects.js';

@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
 import { fieldError, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
-import { verbatim } from '../../../meta/go-text.js';
+import { verbatim } from '../../../text/go/go-text.js';
 import { labelSelectorFrom, matchesLabels, printLabelSelector } from '../../../meta/labels.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import {

@@ -6,8 +6,8 @@
 import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, keyPath, required } from '../../../meta/field-error.js';
-import type { Verbatim } from '../../../meta/go-text.js';
-import { quote, stringSlice, verbatim } from '../../../meta/go-text.js';
+import type { Verbatim } from '../../../text/go/go-text.js';
+import { quote, stringSlice, verbatim } from '../../../text/go/go-text.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { always, optional, pointer, resourceList, words } from '../../../schema/hints.js';
 import { sentText } from '../../../schema/sent-texts.js';

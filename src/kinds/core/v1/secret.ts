@@ -6,7 +6,7 @@ import type { Dialect } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath, required, tooLong } from '../../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { parseJson } from '../../../meta/parse-json.js';
+import { parseJson } from '../../../text/json/parse-json.js';
 import { jsonType } from '../../../schema/decode-scalar.js';
 import { bytes, hint, namedString, optional, pointer } from '../../../schema/hints.js';
 import type { Input, Output } from '../../../schema/type.js';

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, keyPath, required } from '../../../meta/field-error.js';
-import { stringSlice } from '../../../meta/go-text.js';
+import { stringSlice } from '../../../text/go/go-text.js';
 import {
   dns1035LabelProblems,
   dnsSubdomainProblems,

@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, required } from '../../../meta/field-error.js';
-import { quote, verbatim } from '../../../meta/go-text.js';
+import { quote, verbatim } from '../../../text/go/go-text.js';
 import { ipAddressNameProblems } from '../../../meta/ip.js';
 import { dnsSubdomainProblems, pathSegmentProblems } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { DEFAULT_SERVICE, SERVICE_NAME, serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath, required } from '../../../meta/field-error.js';
-import { stringSlice, verbatim } from '../../../meta/go-text.js';
+import { stringSlice, verbatim } from '../../../text/go/go-text.js';
 import { canonicalCidrProblems, parseCidrSloppy } from '../../../meta/ip.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { always, mapList, optional, pointer } from '../../../schema/hints.js';

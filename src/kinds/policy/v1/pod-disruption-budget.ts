@@ -5,7 +5,7 @@ import * as z from 'zod';
 import type { Dialect } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, notSupported } from '../../../meta/field-error.js';
-import { verbatim } from '../../../meta/go-text.js';
+import { verbatim } from '../../../text/go/go-text.js';
 import { dumpIntOrString, type IntOrString, percentOf, percentProblems } from '../../../meta/int-or-string.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';

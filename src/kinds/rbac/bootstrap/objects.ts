@@ -8,7 +8,7 @@ import { fieldElement } from '../../../merge/apply/path-element.js';
 import { type Dialect, SERVER_MANAGER, serviceGroup } from '../../../meta/dialect.js';
 import { deepFreeze } from '../../../util/json.js';
 import { sortedRecord } from '../../../util/order.js';
-import type { AccessRule } from '../../access.js';
+import type { AccessRule } from '../../../protocol/access.js';
 import type { InitialObject, Kind } from '../../kind.js';
 import { RBAC_GROUP } from '../role-rules.js';
 import { BINDING_TABLES, CLUSTER_BINDING_TABLE } from './binding-tables.js';

@@ -3,7 +3,7 @@
  */
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, forbidden, invalid, notSupported, required, tooLong, tooMany } from '../../../meta/field-error.js';
-import { quote, verbatim } from '../../../meta/go-text.js';
+import { quote, verbatim } from '../../../text/go/go-text.js';
 import { parseCidrSloppy, printIp } from '../../../meta/ip.js';
 import { byteLength } from '../../../meta/names.js';
 import { deepEqual } from '../../../util/json.js';

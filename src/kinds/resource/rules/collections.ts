@@ -3,7 +3,7 @@
  */
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, duplicate, keyPath, tooMany } from '../../../meta/field-error.js';
-import type { Verbatim } from '../../../meta/go-text.js';
+import type { Verbatim } from '../../../text/go/go-text.js';
 
 /** What is wrong with one item, or one key, at a path. */
 export type Rule<Item> = (path: string, item: Item) => readonly FieldError[];

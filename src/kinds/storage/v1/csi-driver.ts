@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, duplicate, invalid, keyPath, notSupported } from '../../../meta/field-error.js';
-import { quote, verbatim } from '../../../meta/go-text.js';
+import { quote, verbatim } from '../../../text/go/go-text.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { defaulted, defaultedPointer, int64, optional, pointer, setList, words } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';

@@ -9,7 +9,7 @@ import type { Document } from '../../../../src/codec/codec.js';
 import { decodeDocument } from '../../../../src/codec/protobuf/body.js';
 import { protobuf } from '../../../../src/codec/protobuf/index.js';
 import { kubernetesDialect } from '../../../../src/meta/dialect.js';
-import { parseJson } from '../../../../src/meta/parse-json.js';
+import { parseJson } from '../../../../src/text/json/parse-json.js';
 import { toHex } from './bytes.js';
 
 const cases = readFileSync(new URL('partial-objects.txt', import.meta.url), 'utf8')

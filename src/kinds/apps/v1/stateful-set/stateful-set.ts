@@ -2,7 +2,7 @@
  * StatefulSet: pods that keep their names and their storage. spec: StatefulSet
  */
 import { childPath, type FieldError, forbidden, invalid, keyPath, notSupported } from '../../../../meta/field-error.js';
-import { quote, verbatim } from '../../../../meta/go-text.js';
+import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { dumpIntOrString, type IntOrString } from '../../../../meta/int-or-string.js';
 import { labelErrors } from '../../../../meta/labels.js';
 import { dnsLabelProblems, maskTrailingDash } from '../../../../meta/names.js';

@@ -1,7 +1,7 @@
 /**
  * Indexes of an indexed Job, as text: `0,2-4`. Every number is below the number of completions, and they rise.
  */
-import { quote } from '../../../../meta/go-text.js';
+import { quote } from '../../../../text/go/go-text.js';
 
 /** A text that is no list of indexes; the message is what a client is told. */
 export class IndexesError extends Error {

@@ -5,7 +5,7 @@ import { type FieldError, invalid, keyPath, required } from '../../../../meta/fi
 import { labelSelectorObjectErrors, selectsLabels } from '../../../../meta/labels.js';
 import { dnsLabelProblems } from '../../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
-import { humanDuration, timeToMs } from '../../../../meta/time.js';
+import { humanDuration, timeToMs } from '../../../../text/time/time.js';
 import type { Input, Output } from '../../../../schema/type.js';
 import { own, setOwn } from '../../../../util/json.js';
 import type { CellContext } from '../../../columns.js';

@@ -12,7 +12,7 @@ import {
   tooLong,
   tooMany,
 } from '../../../../meta/field-error.js';
-import { quote, verbatim } from '../../../../meta/go-text.js';
+import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { qualifiedNameProblems } from '../../../../meta/names.js';
 import { countIndexes, IndexesError } from './indexes.js';
 import type {

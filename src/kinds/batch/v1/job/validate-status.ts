@@ -4,8 +4,8 @@
  * changes, so that a status that is wrong already does not stop everything else.
  */
 import { childPath, duplicate, type FieldError, invalid, keyPath, required } from '../../../../meta/field-error.js';
-import { quote, verbatim } from '../../../../meta/go-text.js';
-import { goTimeString, timeToMs } from '../../../../meta/time.js';
+import { quote, verbatim } from '../../../../text/go/go-text.js';
+import { goTimeString, timeToMs } from '../../../../text/time/time.js';
 import { deepEqual } from '../../../../util/json.js';
 import { nonNegative } from '../../../shared/non-negative.js';
 import { indexesProblem, overlappingIndex } from './indexes.js';

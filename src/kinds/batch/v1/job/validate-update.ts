@@ -2,7 +2,7 @@
  * What of a Job may change: how much runs at once, and, before it has run at all, where its pods go.
  */
 import { type FieldError, invalid } from '../../../../meta/field-error.js';
-import { type Verbatim, verbatim } from '../../../../meta/go-text.js';
+import { type Verbatim, verbatim } from '../../../../text/go/go-text.js';
 import { copyJson, deepEqual } from '../../../../util/json.js';
 import type { PodTemplateSpec } from '../../../core/v1/pod-spec/pod-spec.js';
 import { dumpLabelSelector } from '../../../shared/selector-dump.js';

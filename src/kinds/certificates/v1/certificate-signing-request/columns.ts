@@ -2,7 +2,7 @@
  * What a table shows of a CertificateSigningRequest.
  */
 import type { ApiObject } from '../../../../meta/object.js';
-import { humanDuration } from '../../../../meta/time.js';
+import { humanDuration } from '../../../../text/time/time.js';
 import type { Column } from '../../../columns.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../../shared/common-columns.js';
 import type { CertificateSigningRequestSpec, CertificateSigningRequestStatus } from './schema.js';

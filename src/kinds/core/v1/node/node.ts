@@ -5,7 +5,7 @@
 import { SERVICE_NAME } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, duplicate, fieldError, forbidden, invalid, keyPath } from '../../../../meta/field-error.js';
-import { quote, stringSlice, verbatim } from '../../../../meta/go-text.js';
+import { quote, stringSlice, verbatim } from '../../../../text/go/go-text.js';
 import { cidrWarnings, isDualStack, parseCidrSloppy, validCidrProblems } from '../../../../meta/ip.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { keepSentTexts, sentText } from '../../../../schema/sent-texts.js';

@@ -2,7 +2,7 @@
  * What writers of a claim's spec are told: for claims, and for the claims of ephemeral volumes and of StatefulSets.
  */
 import { childPath, keyPath } from '../../../../meta/field-error.js';
-import { quote } from '../../../../meta/go-text.js';
+import { quote } from '../../../../text/go/go-text.js';
 import { Quantity } from '../../../../meta/quantity.js';
 import { own } from '../../../../util/json.js';
 import type { PersistentVolumeClaimSpec } from '../pod-spec/claim-spec.js';

@@ -3,7 +3,7 @@
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, required } from '../../../../meta/field-error.js';
-import { quote } from '../../../../meta/go-text.js';
+import { quote } from '../../../../text/go/go-text.js';
 import { labelErrors } from '../../../../meta/labels.js';
 import { dnsSubdomainProblems } from '../../../../meta/names.js';
 import type { DraftMeta } from '../../../../meta/object.js';

@@ -3,8 +3,8 @@
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, invalid, required } from '../../../../meta/field-error.js';
-import type { Verbatim } from '../../../../meta/go-text.js';
-import { quote, verbatim } from '../../../../meta/go-text.js';
+import type { Verbatim } from '../../../../text/go/go-text.js';
+import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { labelSelectorObjectErrors } from '../../../../meta/labels.js';
 import { dumpLabelSelector } from '../../../shared/selector-dump.js';
 import { signerNameProblems, trustBundleNameProblems } from '../../../shared/signer-name.js';

@@ -12,7 +12,7 @@ import {
   notSupported,
   required,
 } from '../../../../meta/field-error.js';
-import { verbatim } from '../../../../meta/go-text.js';
+import { verbatim } from '../../../../text/go/go-text.js';
 import { dnsLabelProblems, portNameProblems } from '../../../../meta/names.js';
 import { portNumberProblems } from '../../../shared/ports.js';
 import { validateResourceRequirements } from '../../../shared/resources.js';

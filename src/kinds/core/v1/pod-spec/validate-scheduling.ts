@@ -11,7 +11,7 @@ import {
   notSupported,
   required,
 } from '../../../../meta/field-error.js';
-import { verbatim } from '../../../../meta/go-text.js';
+import { verbatim } from '../../../../text/go/go-text.js';
 import { validIpProblems } from '../../../../meta/ip.js';
 import { labelSelectorObjectErrors } from '../../../../meta/labels.js';
 import {

@@ -12,7 +12,7 @@ import {
   required,
   tooLong,
 } from '../../../../meta/field-error.js';
-import { verbatim } from '../../../../meta/go-text.js';
+import { verbatim } from '../../../../text/go/go-text.js';
 import { byteLength } from '../../../../meta/names.js';
 import type { PodSpec } from './pod-spec.js';
 import type {

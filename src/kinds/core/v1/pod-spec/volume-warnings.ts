@@ -3,7 +3,7 @@
  * other.
  */
 import { childPath, keyPath } from '../../../../meta/field-error.js';
-import { quote } from '../../../../meta/go-text.js';
+import { quote } from '../../../../text/go/go-text.js';
 import { Quantity } from '../../../../meta/quantity.js';
 import { own } from '../../../../util/json.js';
 import type { PersistentVolumeClaimSpec } from './claim-spec.js';

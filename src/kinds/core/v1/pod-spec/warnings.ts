@@ -3,7 +3,7 @@
  */
 import type { Dialect } from '../../../../meta/dialect.js';
 import { childPath, keyPath } from '../../../../meta/field-error.js';
-import { quote } from '../../../../meta/go-text.js';
+import { quote } from '../../../../text/go/go-text.js';
 import { ipWarnings } from '../../../../meta/ip.js';
 import { Quantity } from '../../../../meta/quantity.js';
 import { own } from '../../../../util/json.js';

@@ -2,7 +2,7 @@
  * What a table shows of a pod: how many containers are ready, what keeps the others, how often they were restarted.
  */
 import type { ApiObject } from '../../../../meta/object.js';
-import { timeToMs } from '../../../../meta/time.js';
+import { timeToMs } from '../../../../text/time/time.js';
 import { own } from '../../../../util/json.js';
 import type { CellContext, Column, RowCondition } from '../../../columns.js';
 import { ageColumn, NONE, nameColumn, since, textColumn } from '../../../shared/common-columns.js';

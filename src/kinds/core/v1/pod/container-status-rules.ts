@@ -3,7 +3,7 @@
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, duplicate, forbidden, invalid, keyPath, notSupported } from '../../../../meta/field-error.js';
-import { verbatim } from '../../../../meta/go-text.js';
+import { verbatim } from '../../../../text/go/go-text.js';
 import type { Container } from '../pod-spec/container.js';
 import { idProblems } from '../pod-spec/validate-security.js';
 import type { Pod } from './pod.js';

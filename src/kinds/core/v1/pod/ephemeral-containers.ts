@@ -3,7 +3,7 @@
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { forbidden } from '../../../../meta/field-error.js';
-import { quote } from '../../../../meta/go-text.js';
+import { quote } from '../../../../text/go/go-text.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { copyJson, deepEqual } from '../../../../util/json.js';
 import type { WriteContext } from '../../../kind.js';

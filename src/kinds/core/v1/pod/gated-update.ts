@@ -3,7 +3,7 @@
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, invalid, keyPath } from '../../../../meta/field-error.js';
-import { verbatim } from '../../../../meta/go-text.js';
+import { verbatim } from '../../../../text/go/go-text.js';
 import { deepEqual, own } from '../../../../util/json.js';
 import type { NodeAffinity } from '../pod-spec/affinity.js';
 import type { NodeSelectorTerm } from '../scheduling-types.js';

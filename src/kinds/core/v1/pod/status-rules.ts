@@ -3,7 +3,7 @@
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, duplicate, fieldError, forbidden, invalid, keyPath } from '../../../../meta/field-error.js';
-import { quote, verbatim } from '../../../../meta/go-text.js';
+import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { ipWarnings, isDualStack, parseIpSloppy, validIpProblems } from '../../../../meta/ip.js';
 import { dnsSubdomainProblems, qualifiedNameProblems } from '../../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';

@@ -12,7 +12,7 @@ import {
   notSupported,
   required,
 } from '../../../../meta/field-error.js';
-import { quote, verbatim } from '../../../../meta/go-text.js';
+import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { dumpIntOrString } from '../../../../meta/int-or-string.js';
 import { parseIpSloppy, specialIpProblems, validCidrProblems, validIpProblems } from '../../../../meta/ip.js';
 import { labelErrors } from '../../../../meta/labels.js';

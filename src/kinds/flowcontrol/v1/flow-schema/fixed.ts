@@ -4,8 +4,8 @@
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { invalid } from '../../../../meta/field-error.js';
-import type { Verbatim } from '../../../../meta/go-text.js';
-import { quote, stringSlice, verbatim } from '../../../../meta/go-text.js';
+import type { Verbatim } from '../../../../text/go/go-text.js';
+import { quote, stringSlice, verbatim } from '../../../../text/go/go-text.js';
 import { deepEqual } from '../../../../util/json.js';
 import { pointerDump } from '../pointer-dump.js';
 import { mandatoryFlow } from './bootstrap.js';

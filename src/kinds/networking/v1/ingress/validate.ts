@@ -3,7 +3,7 @@
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
-import { verbatim } from '../../../../meta/go-text.js';
+import { verbatim } from '../../../../text/go/go-text.js';
 import { parseIpSloppy, validIpProblems } from '../../../../meta/ip.js';
 import {
   dns1035LabelProblems,

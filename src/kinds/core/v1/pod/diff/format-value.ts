@@ -1,7 +1,7 @@
 /**
  * One value as text: fields that were set, lists and maps cut short where the reader needs no more.
  */
-import { isPrintable, quote } from '../../../../../meta/go-text.js';
+import { isPrintable, quote } from '../../../../../text/go/go-text.js';
 import { byteLength } from '../../../../../meta/names.js';
 import type { GoType } from './go-types.js';
 import { type GoValue, insideQuantity, isZero } from './go-value.js';

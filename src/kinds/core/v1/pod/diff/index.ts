@@ -1,7 +1,7 @@
 /**
  * What differs between two specs, and what a value holds, in the forms in which the reference server says it.
  */
-import { quote } from '../../../../../meta/go-text.js';
+import { quote } from '../../../../../text/go/go-text.js';
 import { compareValues } from './compare.js';
 import { printDiff } from './format-diff.js';
 import { goType } from './go-types.js';

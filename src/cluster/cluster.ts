@@ -1,0 +1,385 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+/**
+ * The one place that knows every part of a cluster and puts them together.
+ */
+
+import { slimAdmission } from '../admission/plugins/slim.js';
+import type { AdmissionPlugin } from '../admission/types.js';
+import type { AuditLog } from '../audit/log.js';
+import { ADMINISTRATOR } from '../auth/administrator.js';
+import { type AuthorizerFactory, allowAuthenticated } from '../auth/authorizer.js';
+import type { AccountTokensFactory } from '../auth/cluster-authentication.js';
+import { createClient } from '../client/client.js';
+import type { Companion } from '../client/host.js';
+import type { ClientDefaults } from '../client/options.js';
+import type { Cluster, ClusterSnapshot } from './contract.js';
+import {
+  CLUSTER_OPTIONS,
+  type ClusterOptions,
+  type ForkOptions,
+  outsideOf,
+  strictSettingOf,
+} from './options.js';
+import type { AccessAttributes } from '../protocol/access.js';
+import { Namespace } from '../kinds/core/v1/namespace.js';
+import { featureGates } from '../kinds/feature-gates.js';
+import type { Kind } from '../kinds/kind.js';
+import { checkRelease, REFERENCE_RELEASE } from '../kinds/lifecycle.js';
+import type { InsideReader } from '../kinds/objects.js';
+import { dialectNamed } from '../meta/dialect.js';
+import { errors } from '../meta/errors.js';
+import { type GroupVersionResource, qualifiedResource } from '../meta/gvk.js';
+import type { ApiRequest, User } from '../protocol/request.js';
+import type { ApiResponse } from '../protocol/response.js';
+import { Availability } from '../registry/availability.js';
+import { Registry } from '../registry/registry.js';
+import { KnownParts } from '../schema/reuse.js';
+import { once } from '../schema/type.js';
+import { Attendants, type MoreAttendants } from '../server/attend.js';
+import { checkPlugged } from '../server/check-plugged.js';
+import type { AccessListener, ServerContext } from '../server/context.js';
+import { dispatch } from '../server/dispatch.js';
+import { orRelease } from '../server/durable.js';
+import type { RunningWatch } from '../server/event-stream.js';
+import { type HistoryOptions, historyOf, type ObjectReference } from '../server/history.js';
+import { loadState } from '../server/load.js';
+import { type ContextParts, makeContext } from '../server/make-context.js';
+import { type Middleware, MiddlewareStack } from '../server/middleware.js';
+import { pastRevision } from '../server/past-version.js';
+import { objectReader } from '../server/power.js';
+import { receiver } from '../server/receive.js';
+import { seedInitialObjects, seedNamespaces } from '../server/seed.js';
+import type { StrictMode } from '../server/strict.js';
+import { unknownResource } from '../server/unknown-resource.js';
+import { beginJournal, resumeJournal } from '../storage/journal/attach.js';
+import type { Journal } from '../storage/journal/types.js';
+import { memoryStorage } from '../storage/memory-storage.js';
+import type { ClusterState } from '../storage/state.js';
+import { Store, type StoreSnapshot } from '../storage/store.js';
+import { Activities, type Activity, untilAtRest } from '../util/activity.js';
+import { systemClock } from '../util/clock.js';
+import { randomIds } from '../util/ids.js';
+import { lazyMembers, SOURCE } from '../util/lazy-members.js';
+import type { MaybePromise } from '../util/maybe-promise.js';
+import { refuseUnknownOptions } from '../util/options.js';
+
+export type { Cluster, ClusterSnapshot } from './contract.js';
+
+/** What an entry adds to its clusters: methods over the cluster, with the defaults of its client. */
+export type ExtendCluster<Extra> = (cluster: Cluster, defaults: ClientDefaults) => Extra;
+
+/** What a cluster has whose options do not say. */
+export interface ClusterDefaults {
+  /** Offered when the options name none. */
+  readonly kinds?: readonly Kind[];
+  readonly admission?: readonly AdmissionPlugin[];
+  readonly authorizer?: AuthorizerFactory;
+  readonly accountTokens?: AccountTokensFactory;
+  /** What writes the status of policies, where that is wanted. */
+  readonly policyStatus?: (registry: Registry) => MoreAttendants;
+  /** What `strict` switches on. */
+  readonly strict?: StrictMode;
+}
+
+/** A cluster from its options. */
+export function assembleCluster<Extra extends object = object>(
+  options: ClusterOptions,
+  defaults: ClusterDefaults,
+  extend: ExtendCluster<Extra> = () => ({}) as Extra,
+): Cluster & Extra {
+  refuseUnknownOptions('createCluster', options, CLUSTER_OPTIONS);
+  checkPlugged(options);
+  const clock = options.clock ?? systemClock;
+  const ids = options.ids ?? randomIds;
+  const storage = options.storage ?? memoryStorage();
+  const dialect = dialectNamed(options.dialect ?? 'orch');
+  const release = checkRelease(options.release ?? REFERENCE_RELEASE);
+  const warn = options.onWarning ?? ((warning: string) => console.warn(`orchplane: ${warning}`));
+  const features = featureGates(options.featureGates, { release, warn });
+  const strict = options.strict === true ? strictOf(defaults) : undefined;
+  strict?.check({ release });
+  const { runtimeConfig } = options;
+  const availability = new Availability({
+    features,
+    dialect,
+    release,
+    ...(runtimeConfig === undefined ? {} : { runtimeConfig }),
+  });
+  const registry = new Registry(dialect, availability);
+  if (options.kinds === undefined) registry.offer(defaults.kinds ?? []);
+  else for (const kind of options.kinds) registry.install(kind);
+  // Without namespaces there is no place for anything.
+  registry.demand(Namespace);
+  const admission = options.admission ?? defaults.admission ?? slimAdmission;
+  const parts: ClusterParts = {
+    clock,
+    ids,
+    dialect,
+    storage,
+    store: new Store({ clock, ...storage }),
+    registry,
+    features,
+    release,
+    admission: strict === undefined ? admission : [...admission, strict.admission(strictSettingOf(options), warn)],
+    respond: strict?.respond ?? dispatch,
+    authorizer: options.authorizer ?? defaults.authorizer ?? allowAuthenticated(),
+    authentication: options.authentication ?? {},
+    accountTokens: defaults.accountTokens,
+    isFork: false,
+    attendants: (options.policyStatus === true ? defaults.policyStatus : undefined) ?? (() => new Map()),
+    audit: options.audit,
+    client: options.client ?? {},
+    controllers: options.controllers,
+    journal: options.journal,
+    outside: outsideOf(options, ids),
+    known: new KnownParts(),
+    family: {},
+    extend,
+  };
+  const { journal, from } = options;
+  const kept = journal?.load();
+  return orRelease(journal, () => {
+    const journaled = { store: parts.store, dialect: dialect.name };
+    if (journal !== undefined && kept !== undefined) resumeJournal(journal, kept, journaled);
+    // Whatever the extension adds is there, on this cluster and on its forks.
+    const { cluster, load, start } = assemble(parts);
+    seedNamespaces(makeContext({ ...parts, admission: [] }));
+    seedInitialObjects(parts, registry.storedForms());
+    if (from !== undefined && kept === undefined) load(from);
+    if (journal !== undefined && kept === undefined) beginJournal(journal, journaled);
+    start();
+    return cluster as Cluster & Extra;
+  });
+}
+
+function strictOf({ strict }: ClusterDefaults): StrictMode {
+  if (strict !== undefined) return strict;
+  throw new TypeError(
+    'orchplane: strict is an option of createCluster from orchplane; orchplane/core does not know it',
+  );
+}
+
+interface ClusterParts extends ContextParts {
+  readonly isFork: boolean;
+  readonly respond: typeof dispatch;
+  readonly attendants: (registry: Registry) => MoreAttendants;
+  readonly audit: AuditLog | undefined;
+  readonly client: ClientDefaults;
+  readonly controllers: Companion | undefined;
+  /** Forks have none. */
+  readonly journal: Journal | undefined;
+  /** Shared by a cluster and its forks. */
+  readonly family: object;
+  readonly extend: ExtendCluster<object>;
+}
+
+function insideOf({ store, registry }: ClusterParts, { view }: ServerContext): InsideReader {
+  return {
+    objects: objectReader(store, registry),
+    everything: () => store.everything(),
+    changes: view.changes,
+    count: (resource) => store.count(qualifiedResource(resource)),
+  };
+}
+
+/** As a function, and for `using`. */
+function undo(run: () => void): (() => void) & Disposable {
+  return Object.assign(run, { [Symbol.dispose]: run });
+}
+
+/** A cluster, and what starts its controllers once everything is in its place. */
+interface Assembled {
+  readonly cluster: Cluster;
+  load(state: ClusterState): void;
+  /** Attendants look at everything as for the first time. */
+  startOver(from?: StoreSnapshot): void;
+  start(): void;
+}
+
+function assemble(parts: ClusterParts): Assembled {
+  const context = makeContext(parts);
+  const { accessListeners } = context;
+  const { store, registry, dialect, clock, ids } = parts;
+  const closing = new AbortController();
+  const activities = new Activities();
+  activities.add(deliveries(context.watches));
+  const middlewares = new MiddlewareStack({ clock, dialect, activities }, context.watches);
+  let companion: ReturnType<Companion> | undefined;
+
+  const attendants = new Attendants(context, parts.outside, parts.attendants(registry));
+  // A fork begins where everything is seen to. Attendants look around with its first write, unless they have to know what
+  // was there before it.
+  if (!parts.isFork || registry.hasOwned()) attendants.settle();
+
+  const { respond, audit, journal } = parts;
+  const received = receiver({ context, attendants, middlewares, respond, audit, journal, closing: closing.signal });
+  const { send } = received;
+
+  async function close(): Promise<void> {
+    received.close();
+    closing.abort(CLOSED());
+    middlewares.clear();
+    for (const watch of [...context.watches]) watch.close();
+    attendants.close();
+    await companion?.close();
+    await journal?.close();
+  }
+
+  function start(): void {
+    const started = parts.controllers?.(whole);
+    if (parts.controllers !== undefined && typeof started?.close !== 'function') {
+      throw new TypeError('orchplane: controllers has to return { close() }; controllers([...]) makes what does');
+    }
+    companion = started;
+  }
+
+  /** What a client in this process is told about a kind that was forgotten: which one, and what to do. */
+  function sendLocal(request: ApiRequest): MaybePromise<ApiResponse> {
+    // Whoever may not ask is told that, and no more.
+    if (request.user !== undefined || registry.byResource(request.resource) !== undefined) return send(request);
+    throw unknownResource(registry, request.resource);
+  }
+
+  function startOver(from?: StoreSnapshot): void {
+    attendants.startOver();
+    // What attendants would do next is no part of a moment of the past; they do it with the first write.
+    if (from !== undefined && store.revision !== from.revision) store.restore(from);
+  }
+
+  const transport = { dialect, clock, send: sendLocal, closing: closing.signal };
+  const client = createClient({ transport, ...parts.client });
+
+  const members: Omit<Cluster, 'resourceVersion'> = {
+    ...client,
+    dialect,
+    clock,
+    ids,
+    send,
+    closing: closing.signal,
+    install(kind: Kind) {
+      const before = new Set(registry.storedForms());
+      registry.install(kind);
+      seedInitialObjects(
+        parts,
+        registry.storedForms().filter((form) => !before.has(form)),
+      );
+      attendants.settle();
+    },
+    use(middleware: Middleware) {
+      return undo(middlewares.add(middleware));
+    },
+    onAccess(listener: AccessListener) {
+      // A wrapper makes each addition its own.
+      const own: AccessListener = (...about) => listener(...about);
+      accessListeners.add(own);
+      return undo(() => void accessListeners.delete(own));
+    },
+    authorize(user: User | undefined, attributes: AccessAttributes) {
+      return context.authorize(user ?? ADMINISTRATOR, attributes);
+    },
+    authentication: context.authentication,
+    inside: insideOf(parts, context),
+    audit,
+    snapshot: () => snapshotOf(parts),
+    restore(snapshot: ClusterSnapshot) {
+      const state = stateOf(snapshot, parts);
+      // Not waited for, because a restore is one step: a companion ends within the call, and what it returns tells no more
+      // than when its last words are said, such as a lease given back. Nothing catches it, so that a failure is seen.
+      companion?.close();
+      store.restore(state);
+      attendants.startOver();
+      start();
+    },
+    fork: (options: ForkOptions = {}) => forkOf(parts, options),
+    at: (resourceVersion: string, options: ForkOptions = {}) => pastOf(parts, resourceVersion, options),
+    history: (what: Kind | ObjectReference, name?: string, options?: HistoryOptions) =>
+      historyOf({ ...parts, namespace: parts.client.namespace ?? 'default' }, what, name, options) as never,
+    resolve: (resource: GroupVersionResource) => registry.byResource(resource),
+    hasBuiltIns: (group: string) => registry.hasBuiltIns(group),
+    kinds: () => registry.all(),
+    features: parts.features,
+    release: parts.release,
+    activities,
+    settle: (options) => untilAtRest(activities, options, () => clock.runDue?.()),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+  const cluster: Cluster = withRevision(members, store);
+  const whole: Cluster = Object.freeze(Object.assign(cluster, parts.extend(cluster, parts.client)));
+  return { cluster: whole, load: (state) => loadState(state, { store, registry, attendants }), startOver, start };
+}
+
+/** A cluster of its own over a state of another. */
+function branch(parts: ClusterParts, from: StoreSnapshot, options: ForkOptions): Assembled {
+  const clock = options.clock ?? parts.clock;
+  return assemble({
+    ...parts,
+    isFork: true,
+    journal: undefined,
+    clock,
+    ids: options.ids ?? parts.ids,
+    client: options.client ?? parts.client,
+    store: new Store({ clock, ...parts.storage }, from),
+    registry: parts.registry.fork(),
+  });
+}
+
+function forkOf(parts: ClusterParts, options: ForkOptions): Cluster {
+  const fork = branch(parts, parts.store.snapshot(), options);
+  fork.start();
+  return fork.cluster;
+}
+
+/** The cluster as it was. Nothing goes on in it, so it has no controllers. */
+function pastOf(parts: ClusterParts, resourceVersion: string, options: ForkOptions): Cluster {
+  const { store, clock } = parts;
+  const revision = pastRevision(store, resourceVersion);
+  const from = store.snapshotAt(revision);
+  const then = options.clock ?? clock.standingAt?.(store.timeOf(revision) ?? clock.now()) ?? clock;
+  const past = branch({ ...parts, controllers: undefined }, from, { ...options, clock: then });
+  past.startOver(from);
+  return past.cluster;
+}
+
+function snapshotOf({ store, family }: ClusterParts): ClusterSnapshot {
+  const state = store.snapshot();
+  const snapshot = Object.freeze({ resourceVersion: String(state.revision) });
+  snapshots.set(snapshot, { state, family });
+  return snapshot;
+}
+
+/** What a snapshot holds. Throws a TypeError for one that is not of this cluster or of its forks. */
+function stateOf(snapshot: ClusterSnapshot, { family }: ClusterParts): StoreSnapshot {
+  const held = snapshots.get(snapshot);
+  if (held === undefined) throw new TypeError('orchplane: restore takes what snapshot() returned');
+  if (held.family !== family) {
+    throw new TypeError(
+      'orchplane: this snapshot is of another cluster; restore takes those of a cluster and its forks',
+    );
+  }
+  return held.state;
+}
+
+/** Snapshots are ours to open only by the cluster's own code. */
+const snapshots = new WeakMap<ClusterSnapshot, { readonly state: StoreSnapshot; readonly family: object }>();
+
+const withRevision = lazyMembers<Store, Pick<Cluster, 'resourceVersion'>>({
+  resourceVersion() {
+    return String(this[SOURCE].revision);
+  },
+});
+
+/** One for all: where a cluster was closed says nothing to who asks afterwards, and a stack costs more than a fork. */
+const CLOSED = once(() => errors.serviceUnavailable('the cluster is closed'));
+
+/** Events on their way to those who follow watches. */
+function deliveries(watches: ReadonlySet<RunningWatch>): Activity {
+  const behind = () => [...watches].filter((watch) => watch.isBehind());
+  return {
+    isBusy() {
+      for (const watch of watches) if (watch.isBehind()) return true;
+      return false;
+    },
+    busyWith: () => behind().map(({ storage }) => `a watch of ${storage ?? 'something'} has events unread`),
+  };
+}

@@ -1,0 +1,33 @@
+/**
+ * The certificates by which a conversion webhook is known. A client that is to trust them needs at least one.
+ */
+import type { FieldError } from '../../meta/field-error.js';
+import { invalid } from '../../meta/field-error.js';
+import { verbatim } from '../../text/go/go-text.js';
+import { pemBlocks } from '../../text/x509/pem.js';
+import { readCertificate } from '../../text/x509/certificate.js';
+
+export function bundleErrors(encoded: string | undefined, path: string): FieldError[] {
+  const why = bundleProblem(encoded);
+  if (encoded === undefined || why === undefined) return [];
+  const bytes = Array.from(atob(encoded), (character) => `0x${character.charCodeAt(0).toString(16)}`);
+  return [invalid(path, verbatim(`[]byte{${bytes.join(', ')}}`), why)];
+}
+
+/** Why nobody can be known by a bundle, which is base64; an empty one stands for the roots of the system. */
+export function bundleProblem(encoded: string | undefined): string | undefined {
+  if (encoded === undefined || encoded === '') return undefined;
+  const text = atob(encoded);
+  const blocks = pemBlocks(text);
+  const certificates = blocks.filter(({ type, headers }) => type === 'CERTIFICATE' && headers.size === 0);
+  if (certificates.some(({ bytes }) => readCertificate(bytes) !== undefined)) return undefined;
+  const why = certificates.length > 0 ? 'failed to parse certificate: x509: malformed certificate' : emptyReason(text);
+  return `unable to load root certificates: ${why}`;
+}
+
+/** Blocks of other types are passed over; what cannot be read as a block, white space included, ends the search. */
+function emptyReason(text: string): string {
+  const last = text.lastIndexOf('-----');
+  const isAllRead = last >= 0 && pemBlocks(text).length > 0 && /^-----\n?$/.test(text.slice(last));
+  return isAllRead ? 'no valid certificate authority data seen' : 'unable to parse bytes as PEM block';
+}

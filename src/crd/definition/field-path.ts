@@ -1,0 +1,41 @@
+/**
+ * Paths into a schema, as rules and selectable fields name them: `.spec.replicas`, `.spec['a.b']`.
+ */
+import { additionalSchema, type SchemaView } from '../schema-view.js';
+
+export interface FoundField {
+  readonly schema: SchemaView;
+  readonly names: readonly string[];
+}
+
+const NOWHERE = 'does not refer to a valid field';
+const CUT_SHORT = 'unexpected end of JSON path';
+
+/** The field a path leads to, or why it leads nowhere. */
+export function findField(root: SchemaView, path: string, options: { brackets: boolean }): FoundField | string {
+  const tokens = path.match(/'(?:[^'\\]|\\.)*'|[.[\]]|[^.[\]]+/g) ?? [];
+  const names: string[] = [];
+  let schema = root;
+  for (let at = 0; at < tokens.length; ) {
+    const token = tokens[at] ?? '';
+    if (token !== '.' && token !== '[') return `expected [ or . but got: ${token}`;
+    if (token === '[' && !options.brackets) return 'array notation is not allowed';
+    const next = tokens[at + 1];
+    if (next === undefined) return CUT_SHORT;
+    const step = token === '.' ? { name: next, length: 2 } : bracketed(next, tokens[at + 2]);
+    if (typeof step === 'string') return step;
+    const inner = schema.properties.size > 0 ? schema.properties.get(step.name) : additionalSchema(schema);
+    if (inner === undefined) return NOWHERE;
+    names.push(step.name);
+    schema = inner;
+    at += step.length;
+  }
+  return { schema, names };
+}
+
+function bracketed(text: string, end: string | undefined): { name: string; length: number } | string {
+  if (!/^'.*'$/s.test(text) || text.length < 2) return `expected single quoted string but got ${text}`;
+  if (end === undefined) return CUT_SHORT;
+  if (end !== ']') return `expected ] but got ${end}`;
+  return { name: text.slice(1, -1).replace(/\\(.)/gs, '$1'), length: 3 };
+}

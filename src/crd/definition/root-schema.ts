@@ -1,0 +1,84 @@
+/**
+ * The schema of a version as a whole: what may stand at its root, whether it is structural, whether its defaults hold,
+ * and the rules of its nodes.
+ */
+import type { Dialect } from '../../meta/dialect.js';
+import type { FieldError } from '../../meta/field-error.js';
+import { forbidden, invalid } from '../../meta/field-error.js';
+import { defaultRules } from '../rules/defaults.js';
+import { definedRuleErrors } from '../rules/definition.js';
+import type { RuleHistory } from '../rules/history.js';
+import type { CustomResourceValidation } from './schema.js';
+import { type SchemaView, schemaView } from '../schema-view.js';
+import { defaultErrors } from './defaults.js';
+import { schemaDump } from './dump.js';
+import { schemaErrors } from './node.js';
+import { structureErrors, unsupportedKeyword } from './structure.js';
+
+export interface SchemaContext {
+  readonly dialect: Dialect;
+  readonly hasStatus: boolean;
+  /** The definition as it was. */
+  readonly history: RuleHistory;
+  /** Whether this schema is as it was. */
+  readonly isUnchanged: boolean;
+}
+
+export function rootSchemaErrors(
+  given: CustomResourceValidation | undefined,
+  at: string,
+  about: SchemaContext,
+): FieldError[] {
+  if (given?.openAPIV3Schema === undefined) return [];
+  const { dialect, hasStatus, history, isUnchanged } = about;
+  const path = `${at}.openAPIV3Schema`;
+  const root = schemaView(given.openAPIV3Schema, dialect);
+  const found = hasStatus ? statusRootErrors(root, path, dialect) : [];
+  if (root.raw.nullable === true) found.push(forbidden(`${path}.nullable`, 'nullable cannot be true at the root'));
+  const unsupported = unsupportedKeyword(root, dialect.extension);
+  let judgesRules = false;
+  if (unsupported === undefined) {
+    const structure = structureErrors(root, path, dialect.extension);
+    // Defaults are judged by a structure that is known to be sound, rules by one whose defaults are.
+    const ofValues = structure.length > 0 ? structure : defaultErrors(root, path, defaultRules());
+    judgesRules = ofValues.length === 0;
+    found.push(...ofValues);
+  }
+  const sound = new Set<SchemaView>();
+  const ofNodes = schemaErrors(root, path, { spell: dialect.extension, sound });
+  // A keyword that cannot be expressed is usually refused by name already.
+  const isAllFine = found.length === 0 && ofNodes.length === 0;
+  if (unsupported !== undefined && isAllFine) return [invalid(path, '', unsupported)];
+  if (!judgesRules) return [...found, ...ofNodes];
+  const ofRules = definedRuleErrors(root, path, {
+    environments: history.environments,
+    spell: dialect.extension,
+    isSound: (node) => sound.has(node),
+    limitsCost: !isUnchanged,
+  });
+  return [...found, ...ofNodes, ...ofRules];
+}
+
+/** What may stand beside a status that is taken out of the schema and judged on its own. */
+const BESIDE_STATUS =
+  'Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations';
+
+function statusRootErrors(root: SchemaView, path: string, dialect: Dialect): FieldError[] {
+  const allowed = new Set(
+    BESIDE_STATUS.split(' ').map((name) =>
+      name.startsWith('X') ? dialect.extension(kebab(name.slice(1))) : name.charAt(0).toLowerCase() + name.slice(1),
+    ),
+  );
+  if (root.type !== '' && root.type !== 'object') {
+    const detail =
+      'only "object" is allowed as the type at the root of the schema if the status subresource is enabled';
+    return [invalid(`${path}.type`, root.type, detail)];
+  }
+  if (Object.keys(root.raw).every((keyword) => allowed.has(keyword))) return [];
+  const detail = `only [${BESIDE_STATUS}] fields are allowed at the root of the schema if the status subresource is enabled`;
+  return [invalid(path, schemaDump(root), detail)];
+}
+
+function kebab(name: string): string {
+  return name.replace(/(?!^)[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
+}

@@ -1,0 +1,221 @@
+/**
+ * The spec of a definition, in the reference server's form: what all versions share is looked at once.
+ */
+import type { Dialect } from '../../meta/dialect.js';
+import type { FieldError } from '../../meta/field-error.js';
+import { forbidden, invalid, keyPath, notSupported, required } from '../../meta/field-error.js';
+import { isPrintable } from '../../text/go/go-text.js';
+import { byteLength, dnsSubdomainProblems } from '../../meta/names.js';
+import { deepEqual } from '../../util/json.js';
+import { RuleHistory } from '../rules/history.js';
+import { reviewVersionErrors, webhookClientErrors } from '../../kinds/shared/webhook-client.js';
+import type {
+  CustomResourceConversion,
+  CustomResourceDefinitionSpec,
+  CustomResourceDefinitionVersion,
+} from './schema.js';
+import { additionalSchema, type SchemaView, schemaView } from '../schema-view.js';
+import { bundleErrors, bundleProblem } from './ca-bundle.js';
+import { versionsDump } from './dump.js';
+import { nameErrors, requiredNameErrors, strictLabelErrors } from './names.js';
+import { columnErrors, selectableFieldErrors, subresourceErrors } from './parts.js';
+import { rootSchemaErrors } from './root-schema.js';
+
+/** The parts of a version that move up when all versions have the same. */
+type Shared = Partial<
+  Pick<CustomResourceDefinitionVersion, 'schema' | 'subresources' | 'additionalPrinterColumns' | 'selectableFields'>
+>;
+const SHARED = ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields'] as const;
+
+/** A definition that is changed, as it was. */
+export interface DefinitionBefore {
+  readonly spec: CustomResourceDefinitionSpec;
+  readonly isEstablished: boolean;
+}
+
+export function specErrors(
+  spec: CustomResourceDefinitionSpec,
+  dialect: Dialect,
+  before?: DefinitionBefore,
+): FieldError[] {
+  const all: readonly CustomResourceDefinitionVersion[] = spec.versions ?? [];
+  const history = new RuleHistory(before?.spec.versions ?? [], dialect);
+  const schemaContext = (version: CustomResourceDefinitionVersion | undefined, hasStatus: boolean) => {
+    const isUnchanged = version !== undefined && history.isUnchanged(version);
+    return { dialect, hasStatus, history, isUnchanged };
+  };
+  const { common, versions } = normalForm(all);
+  const statusOf = (version: Shared) => (version.subresources ?? common.subresources)?.status !== undefined;
+  return [
+    ...groupErrors(spec.group),
+    ...scopeErrors(spec.scope),
+    ...missingSchemaErrors(common, versions),
+    ...keptDefaultErrors(spec, all, dialect),
+    ...versions.flatMap((version, index) => {
+      const path = keyPath('spec.versions', index);
+      return [
+        ...strictLabelErrors(version.name, `${path}.name`),
+        ...deprecationErrors(version, `${path}.deprecationWarning`),
+        ...rootSchemaErrors(version.schema, `${path}.schema`, schemaContext(all[index], statusOf(version))),
+        ...partErrors(version, path, dialect),
+      ];
+    }),
+    ...versionSetErrors(spec.versions === null ? undefined : versions),
+    ...requiredNameErrors(spec.names, 'spec.names'),
+    ...nameErrors(spec.names, 'spec.names'),
+    ...rootSchemaErrors(common.schema, 'spec.validation', schemaContext(all[0], all.some(statusOf))),
+    ...partErrors(common, 'spec', dialect),
+    ...conversionErrors(spec.conversion, spec.preserveUnknownFields === true, before),
+  ];
+}
+
+interface NormalForm {
+  readonly common: Shared;
+  readonly versions: readonly CustomResourceDefinitionVersion[];
+}
+
+function normalForm(versions: readonly CustomResourceDefinitionVersion[]): NormalForm {
+  const [first, ...others] = versions;
+  if (first === undefined) return { common: {}, versions };
+  const same = SHARED.filter((part) => others.every((version) => deepEqual(version[part], first[part])));
+  const pick = (keep: boolean, version: CustomResourceDefinitionVersion) =>
+    Object.fromEntries(
+      Object.entries(version).filter(([field]) => (same as readonly string[]).includes(field) === keep),
+    );
+  return {
+    common: pick(true, first) as Shared,
+    versions: versions.map((version) => pick(false, version) as unknown as CustomResourceDefinitionVersion),
+  };
+}
+
+function groupErrors(group: string): FieldError[] {
+  if (group === '') return [required('spec.group')];
+  const problems = dnsSubdomainProblems(group);
+  if (problems.length > 0) return [invalid('spec.group', group, problems.join(','))];
+  return group.includes('.') ? [] : [invalid('spec.group', group, 'should be a domain with at least one dot')];
+}
+
+const SCOPES = ['Cluster', 'Namespaced'];
+
+function scopeErrors(scope: string): FieldError[] {
+  if (scope === '') return [required('spec.scope')];
+  return SCOPES.includes(scope) ? [] : [notSupported('spec.scope', scope, SCOPES)];
+}
+
+function missingSchemaErrors(common: Shared, versions: readonly Shared[]): FieldError[] {
+  if (common.schema?.openAPIV3Schema !== undefined) return [];
+  return versions.flatMap((version, index) =>
+    version.schema?.openAPIV3Schema === undefined
+      ? [required(`${keyPath('spec.versions', index)}.schema.openAPIV3Schema`, 'schemas are required')]
+      : [],
+  );
+}
+
+/** Where fields are kept that no schema knows, nothing can be filled in. */
+function keptDefaultErrors(
+  { preserveUnknownFields }: CustomResourceDefinitionSpec,
+  versions: readonly Shared[],
+  dialect: Dialect,
+): FieldError[] {
+  if (preserveUnknownFields !== true) return [];
+  const schemas = versions.flatMap(({ schema }) => schema?.openAPIV3Schema ?? []);
+  if (!schemas.some((schema) => hasDefaultsInside(schemaView(schema, dialect)))) return [];
+  return [invalid('spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema')];
+}
+
+function hasDefaultsInside(node: SchemaView): boolean {
+  const { items, itemList, properties, definitions, allOf, anyOf, oneOf, not } = node;
+  const inner = [...itemList, ...properties.values(), ...definitions.values(), ...allOf, ...anyOf, ...oneOf];
+  const single = [items, additionalSchema(node), not].filter((schema) => schema !== undefined);
+  return node.raw.default !== undefined || [...inner, ...single].some(hasDefaultsInside);
+}
+
+function versionSetErrors(given: readonly CustomResourceDefinitionVersion[] | undefined): FieldError[] {
+  const versions = given ?? [];
+  const names = versions.map(({ name }) => name);
+  const shown = versionsDump(given);
+  const found: FieldError[] = [];
+  if (new Set(names).size < names.length) {
+    found.push(invalid('spec.versions', shown, 'must contain unique version names'));
+  }
+  if (versions.filter(({ storage }) => storage).length !== 1) {
+    found.push(invalid('spec.versions', shown, 'must have exactly one version marked as storage version'));
+  }
+  // The reference server also has the first version's name in a field of its own, left from the times of one version.
+  const [first = ''] = names;
+  return first === '' ? found : [...found, ...strictLabelErrors(first, 'spec.version')];
+}
+
+const MAX_WARNING_LENGTH = 256;
+
+function deprecationErrors(version: CustomResourceDefinitionVersion, path: string): FieldError[] {
+  const { deprecated = false, deprecationWarning: warning } = version;
+  if (warning === undefined) return [];
+  if (!deprecated) return [invalid(path, warning, 'can only be set for deprecated versions')];
+  const problems: string[] = [];
+  if (byteLength(warning) > MAX_WARNING_LENGTH) problems.push(`must be <= ${MAX_WARNING_LENGTH} characters long`);
+  if (warning === '') problems.push('must not be an empty string');
+  const odd = [...warning].findIndex((character) => !isPrintable(character));
+  if (odd >= 0) {
+    const index = byteLength([...warning].slice(0, odd).join(''));
+    const rule = 'must only contain printable UTF-8 characters';
+    problems.push(`${rule}; non-printable character found at index ${index}`);
+  }
+  return problems.map((detail) => invalid(path, warning, detail));
+}
+
+/** Subresources, columns and selectable fields, of one version or of all. */
+function partErrors(part: Shared, path: string, dialect: Dialect): FieldError[] {
+  const columns = part.additionalPrinterColumns ?? [];
+  return [
+    ...(part.subresources === undefined ? [] : subresourceErrors(part.subresources, `${path}.subresources`)),
+    ...columns.flatMap((column, index) => columnErrors(column, keyPath(`${path}.additionalPrinterColumns`, index))),
+    ...selectableFieldErrors(part, path, dialect),
+  ];
+}
+
+const STRATEGIES = ['None', 'Webhook'];
+
+function conversionErrors(
+  conversion: CustomResourceConversion,
+  preservesUnknown: boolean,
+  before: DefinitionBefore | undefined,
+): FieldError[] {
+  const { webhook } = conversion;
+  const strategy: string = conversion.strategy;
+  const [clientPath, versionsPath] = [
+    'spec.conversion.webhookClientConfig',
+    'spec.conversion.conversionReviewVersions',
+  ];
+  const found: FieldError[] = [];
+  if (strategy !== 'None' && preservesUnknown) {
+    const detail = 'must be None if spec.preserveUnknownFields is true';
+    found.push(invalid('spec.conversion.strategy', strategy, detail));
+  }
+  if (strategy === '') found.push(required('spec.conversion.strategy'));
+  else if (!STRATEGIES.includes(strategy)) {
+    found.push(notSupported('spec.conversion.strategy', strategy, STRATEGIES));
+  }
+  const versions = webhook?.conversionReviewVersions ?? [];
+  if (strategy !== 'Webhook') {
+    const detail = 'should not be set when strategy is not set to Webhook';
+    const given = [webhook?.clientConfig === undefined ? '' : clientPath, versions.length === 0 ? '' : versionsPath];
+    return [...found, ...given.filter(Boolean).map((field) => forbidden(field, detail))];
+  }
+  if (webhook?.clientConfig === undefined) found.push(required(clientPath, 'required when strategy is set to Webhook'));
+  else {
+    found.push(...webhookClientErrors(webhook.clientConfig, clientPath));
+    const { caBundle } = webhook.clientConfig;
+    // A new definition is not established with a bad bundle, and one that had a bad one may have another.
+    const isFree = before?.isEstablished !== true || bundleProblem(bundleOf(before.spec)) !== undefined;
+    if (!isFree) found.push(...bundleErrors(caBundle, `${clientPath}.caBundle`));
+  }
+  return [
+    ...found,
+    ...(versions.length === 0 ? [required(versionsPath)] : reviewVersionErrors(versions, versionsPath)),
+  ];
+}
+
+function bundleOf({ conversion }: CustomResourceDefinitionSpec): string | undefined {
+  return conversion?.webhook?.clientConfig?.caBundle;
+}

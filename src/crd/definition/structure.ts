@@ -1,0 +1,253 @@
+/**
+ * Whether a schema is structural: every field has a type of its own, and what stands inside `allOf`, `anyOf`, `oneOf`
+ * and `not` only restricts values. Reported in the order of their texts.
+ */
+import type { FieldError } from '../../meta/field-error.js';
+import { forbidden, invalid, keyPath, printFieldError, required } from '../../meta/field-error.js';
+import { re2Problem } from '../../text/re2/index.js';
+import { deepEqual } from '../../util/json.js';
+import { additionalSchema, type SchemaView } from '../schema-view.js';
+
+/** `list-type` → how the cluster's dialect spells it. */
+export type ExtensionSpelling = (name: string) => string;
+
+type Level = 'root' | 'items' | 'field';
+
+export function structureErrors(root: SchemaView, path: string, spell: ExtensionSpelling): FieldError[] {
+  const found = [...nodeErrors(root, { path, spell, level: 'root' }), ...completenessErrors(root, root, path, path)];
+  return found
+    .map((error) => ({ error, text: printFieldError(error) }))
+    .sort((left, right) => (left.text < right.text ? -1 : left.text > right.text ? 1 : 0))
+    .map(({ error }) => error);
+}
+
+interface Place {
+  readonly path: string;
+  readonly spell: ExtensionSpelling;
+  readonly level: Level;
+}
+
+const MISSING_TYPE: Readonly<Record<Level, string>> = {
+  root: 'must not be empty at the root',
+  items: 'must not be empty for specified array items',
+  field: 'must not be empty for specified object fields',
+};
+
+function nodeErrors(node: SchemaView, place: Place): FieldError[] {
+  const { path, spell, level } = place;
+  const found: FieldError[] = [];
+  if (node.type === 'array' && node.items === undefined) found.push(required(`${path}.items`, 'must be specified'));
+  if (node.items !== undefined) {
+    found.push(...nodeErrors(node.items, { path: `${path}.items`, spell, level: 'items' }));
+  }
+  for (const [name, property] of node.properties) {
+    found.push(...nodeErrors(property, { path: keyPath(`${path}.properties`, name), spell, level: 'field' }));
+  }
+  const additional = additionalSchema(node);
+  if (additional !== undefined) {
+    found.push(...nodeErrors(additional, { path: `${path}.additionalProperties`, spell, level: 'field' }));
+  }
+  if (node.additionalProperties !== undefined && level === 'root') {
+    found.push(forbidden(`${path}.additionalProperties`, 'must not be used at the root'));
+  }
+  return [
+    ...found,
+    ...extensionErrors(node, place),
+    ...junctorErrors(node, place, exceptionsOf(node)),
+    ...typeErrors(node, place),
+    ...resourceErrors(node, place),
+  ];
+}
+
+function extensionErrors(node: SchemaView, { path, spell }: Place): FieldError[] {
+  if (!node.intOrString) return [];
+  const given = [
+    node.preserveUnknownFields === true ? 'preserve-unknown-fields' : '',
+    node.embeddedResource ? 'embedded-resource' : '',
+  ];
+  const detail = `must be false if ${spell('int-or-string')} is true`;
+  return given.filter(Boolean).map((name) => invalid(`${path}.${spell(name)}`, true, detail));
+}
+
+function typeErrors(node: SchemaView, { path, spell, level }: Place): FieldError[] {
+  const found: FieldError[] = [];
+  const at = `${path}.type`;
+  if (node.embeddedResource && node.type !== 'object') {
+    const detail = `must be object if ${spell('embedded-resource')} is true`;
+    found.push(node.type === '' ? required(at, detail) : invalid(at, node.type, detail));
+  } else if (node.type === '' && !node.intOrString && node.preserveUnknownFields !== true) {
+    found.push(required(at, MISSING_TYPE[level]));
+  }
+  if (level === 'root' && node.type !== '' && node.type !== 'object') {
+    found.push(invalid(at, node.type, 'must be object at the root'));
+  }
+  return found;
+}
+
+/** At the root, and wherever a whole resource is embedded, three fields have a type of their own. */
+function resourceErrors(node: SchemaView, { path, spell, level }: Place): FieldError[] {
+  const found: FieldError[] = [];
+  const isResource = level === 'root' || node.embeddedResource;
+  const embedded = spell('embedded-resource');
+  if (node.embeddedResource && node.additionalProperties !== undefined) {
+    found.push(forbidden(`${path}.additionalProperties`, `must not be used if ${embedded} is set`));
+  }
+  for (const name of isResource ? ['kind', 'apiVersion'] : []) {
+    const type = node.properties.get(name)?.type ?? 'string';
+    if (type !== 'string') found.push(invalid(`${keyPath(`${path}.properties`, name)}.type`, type, 'must be string'));
+  }
+  const metadata = node.properties.get('metadata');
+  if (metadata !== undefined) {
+    const at = keyPath(`${path}.properties`, 'metadata');
+    if (isResource && metadata.type !== 'object') found.push(invalid(`${at}.type`, metadata.type, 'must be object'));
+    if (level === 'root' && !restrictsNamesOnly(metadata)) {
+      const detail = 'must not specify anything other than name and generateName, but metadata is implicitly specified';
+      found.push(forbidden(at, detail));
+    }
+  }
+  if (node.embeddedResource && node.preserveUnknownFields !== true && node.properties.size === 0) {
+    const detail = `must not be empty if ${embedded} is true without ${spell('preserve-unknown-fields')}`;
+    found.push(required(`${path}.properties`, detail));
+  }
+  return found;
+}
+
+function restrictsNamesOnly({ raw, properties }: SchemaView): boolean {
+  const names = [...properties.keys()];
+  const known = names.every((name) => name === 'name' || name === 'generateName');
+  // Keywords that a structural schema does not know are no restriction.
+  const ignored = ['type', 'default', 'externalDocs', 'example', ...(known ? ['properties'] : [])];
+  return Object.keys(raw).every((keyword) => ignored.includes(keyword));
+}
+
+/** Where types may stand inside junctors after all. */
+interface Exceptions {
+  readonly anyOf: boolean;
+  /** In the first one. */
+  readonly allOf: boolean;
+}
+
+/** What says in two ways that a value is an integer or a string is let through, also where it is no int-or-string. */
+function exceptionsOf(node: SchemaView): Exceptions {
+  return { anyOf: isIntOrString(node.anyOf), allOf: isIntOrString(node.allOf[0]?.anyOf ?? []) };
+}
+
+const NO_EXCEPTIONS: Exceptions = { anyOf: false, allOf: false };
+
+function isIntOrString(schemas: readonly SchemaView[]): boolean {
+  const rest = schemas.map(({ raw: { externalDocs: _, example: __, ...raw } }) => raw);
+  return deepEqual(rest, [{ type: 'integer' }, { type: 'string' }]);
+}
+
+function junctorErrors(node: SchemaView, place: Place, exceptions: Exceptions): FieldError[] {
+  const { path } = place;
+  const found: FieldError[] = [];
+  const inside = (schema: SchemaView, at: string, inner = NO_EXCEPTIONS) =>
+    found.push(...nestedErrors(schema, { ...place, path: at }, inner));
+  if (!exceptions.anyOf) {
+    for (const [index, schema] of node.anyOf.entries()) inside(schema, keyPath(`${path}.anyOf`, index));
+  }
+  for (const [index, schema] of node.allOf.entries()) {
+    inside(schema, keyPath(`${path}.allOf`, index), { anyOf: exceptions.allOf && index === 0, allOf: false });
+  }
+  for (const [index, schema] of node.oneOf.entries()) inside(schema, keyPath(`${path}.oneOf`, index));
+  if (node.not !== undefined) inside(node.not, `${path}.not`);
+  const { pattern = '' } = node.raw;
+  const problem = pattern === '' ? undefined : re2Problem(pattern);
+  if (problem !== undefined) {
+    const detail = `must be a valid regular expression, but isn't: ${problem}`;
+    found.push(invalid(`${path}.pattern`, pattern, detail));
+  }
+  return found;
+}
+
+function nestedErrors(node: SchemaView, place: Place, exceptions: Exceptions): FieldError[] {
+  const { path, spell } = place;
+  const found = junctorErrors(node, place, exceptions);
+  const inside = (schema: SchemaView | undefined, at: string) => {
+    if (schema !== undefined) found.push(...nestedErrors(schema, { ...place, path: at }, NO_EXCEPTIONS));
+  };
+  inside(node.items, `${path}.items`);
+  for (const [name, property] of node.properties) inside(property, keyPath(`${path}.properties`, name));
+  const { raw } = node;
+  const forbid = (present: unknown, name: string, what: 'empty' | 'undefined' | 'false') => {
+    if (present) found.push(forbidden(`${path}.${name}`, `must be ${what} to be structural`));
+  };
+  forbid(node.type, 'type', 'empty');
+  // Saying that there are none says nothing here.
+  forbid(node.additionalProperties, 'additionalProperties', 'undefined');
+  forbid(raw.default !== undefined, 'default', 'undefined');
+  forbid(raw.title, 'title', 'empty');
+  forbid(raw.description, 'description', 'empty');
+  forbid(raw.nullable, 'nullable', 'false');
+  forbid(node.preserveUnknownFields === true, spell('preserve-unknown-fields'), 'false');
+  forbid(node.embeddedResource, spell('embedded-resource'), 'false');
+  forbid(node.intOrString, spell('int-or-string'), 'false');
+  forbid(node.listMapKeys.length > 0, spell('list-map-keys'), 'empty');
+  forbid(node.listType !== undefined, spell('list-type'), 'undefined');
+  forbid(node.mapType !== undefined, spell('map-type'), 'undefined');
+  forbid(node.validations.length > 0, spell('validations'), 'empty');
+  if (node.properties.has('metadata')) {
+    found.push(forbidden(keyPath(`${path}.properties`, 'metadata'), 'must not be specified in a nested context'));
+  }
+  return found;
+}
+
+/** What a junctor of the root speaks of must exist outside of it. Junctors further down are not looked at. */
+function completenessErrors(nested: SchemaView, main: SchemaView, mainPath: string, path: string): FieldError[] {
+  const junctors: [SchemaView, string][] = [
+    ...nested.allOf.map((schema, index): [SchemaView, string] => [schema, keyPath(`${path}.allOf`, index)]),
+    ...nested.anyOf.map((schema, index): [SchemaView, string] => [schema, keyPath(`${path}.anyOf`, index)]),
+    ...nested.oneOf.map((schema, index): [SchemaView, string] => [schema, keyPath(`${path}.oneOf`, index)]),
+  ];
+  if (nested.not !== undefined) junctors.unshift([nested.not, `${path}.not`]);
+  return junctors.flatMap(([schema, at]) => coveredErrors(schema, main, mainPath, at));
+}
+
+function coveredErrors(nested: SchemaView, main: SchemaView | undefined, mainPath: string, path: string): FieldError[] {
+  if (main === undefined) return [required(mainPath, `because it is defined in ${path}`)];
+  const found = completenessErrors(nested, main, mainPath, path);
+  if (nested.items !== undefined) {
+    found.push(...coveredErrors(nested.items, main.items, `${mainPath}.items`, `${path}.items`));
+  }
+  for (const [name, property] of nested.properties) {
+    const [mainAt, at] = [keyPath(`${mainPath}.properties`, name), keyPath(`${path}.properties`, name)];
+    found.push(...coveredErrors(property, main.properties.get(name), mainAt, at));
+  }
+  return found;
+}
+
+/** Why a schema has no structural form at all: the first keyword that cannot be expressed in one. */
+export function unsupportedKeyword(node: SchemaView, spell: ExtensionSpelling): string | undefined {
+  const { raw } = node;
+  const name = UNSUPPORTED.find(([, given]) => given(raw))?.[0];
+  if (name !== undefined) return `OpenAPIV3Schema '${name}' is not supported`;
+  if (node.preserveUnknownFields === false) {
+    return `internal error: '${spell('preserve-unknown-fields')}' must be true or undefined`;
+  }
+  if (node.itemList.length > 0) return "OpenAPIV3Schema 'items' must be a schema, but is an array";
+  const inner = [
+    ...(node.items === undefined ? [] : [node.items]),
+    ...node.properties.values(),
+    ...[additionalSchema(node) ?? []].flat(),
+    ...node.allOf,
+    ...node.anyOf,
+    ...node.oneOf,
+    ...(node.not === undefined ? [] : [node.not]),
+  ];
+  for (const schema of inner) {
+    const found = unsupportedKeyword(schema, spell);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+const UNSUPPORTED: readonly [string, (raw: SchemaView['raw']) => boolean][] = [
+  ['id', ({ id }) => Boolean(id)],
+  ['schema', ({ $schema }) => Boolean($schema)],
+  ['$ref', ({ $ref }) => Boolean($ref)],
+  ['patternProperties', ({ patternProperties }) => patternProperties !== undefined],
+  ['dependencies', ({ dependencies }) => dependencies !== undefined],
+  ['additionalItems', ({ additionalItems }) => additionalItems !== undefined],
+  ['definitions', ({ definitions }) => definitions !== undefined],
+];

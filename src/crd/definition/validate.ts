@@ -1,0 +1,127 @@
+/**
+ * The rules of a definition: on create, on update, and for its status. The order is that of the reference server,
+ * which also looks at its own form of the definition: what all versions have in common stands once, above them, and
+ * is reported there (`spec.validation…`, `spec.subresources…`).
+ */
+import type { Dialect } from '../../meta/dialect.js';
+import type { FieldError } from '../../meta/field-error.js';
+import { invalid, keyPath, required } from '../../meta/field-error.js';
+import { stringSlice } from '../../text/go/go-text.js';
+import type { ApiObject } from '../../meta/object.js';
+import { subdomainName } from '../../kinds/build-kind.js';
+import type { NameRule, WriteContext } from '../../kinds/kind.js';
+import { listReporter } from '../../kinds/shared/whole-list.js';
+import type { CustomResourceDefinition } from './custom-resource-definition.js';
+import type { CustomResourceDefinitionSpec, CustomResourceDefinitionVersion } from './schema.js';
+import { approvalAnnotation, approvalMessage, approvalOf, isProtectedGroup } from './approval.js';
+import { nameErrors } from './names.js';
+import { specErrors } from './spec.js';
+
+export function validate(object: ApiObject, { dialect }: WriteContext): readonly FieldError[] {
+  const definition = object as unknown as CustomResourceDefinition;
+  return [
+    ...specErrors(definition.spec, dialect),
+    ...statusErrors(definition),
+    ...storedVersionErrors(definition),
+    ...approvalErrors(definition, undefined, dialect),
+    ...preserveErrors(definition.spec, undefined, dialect),
+  ];
+}
+
+export function validateUpdate(next: ApiObject, live: ApiObject, { dialect }: WriteContext): readonly FieldError[] {
+  const [definition, before] = [next, live] as unknown as [CustomResourceDefinition, CustomResourceDefinition];
+  return [
+    ...specErrors(definition.spec, dialect, { spec: before.spec, isEstablished: isEstablished(before) }),
+    ...fixedErrors(definition.spec, before),
+    ...statusErrors(definition),
+    ...storedVersionErrors(definition),
+    ...approvalErrors(definition, before, dialect),
+    ...preserveErrors(definition.spec, before.spec, dialect),
+  ];
+}
+
+export function validateStatus(next: ApiObject): readonly FieldError[] {
+  return statusErrors(next as unknown as CustomResourceDefinition);
+}
+
+/** A definition is called after what it defines. */
+export const nameOfDefinition: NameRule = (name, prefix, object) => {
+  const { spec } = object as unknown as CustomResourceDefinition;
+  const isOwn = name === `${spec.names.plural}.${spec.group}`;
+  return [...subdomainName(name, prefix), ...(isOwn ? [] : ['must be spec.names.plural+"."+spec.group'])];
+};
+
+/** What the address of its objects depends on stays as it is; the rest of it once the kind is served. */
+function fixedErrors(next: CustomResourceDefinitionSpec, before: CustomResourceDefinition): FieldError[] {
+  const fields: [string, string, string][] = [
+    ['spec.group', next.group, before.spec.group],
+    ['spec.names.plural', next.names.plural, before.spec.names.plural],
+  ];
+  if (isEstablished(before)) {
+    fields.unshift(
+      ['spec.scope', next.scope, before.spec.scope],
+      ['spec.names.kind', next.names.kind, before.spec.names.kind],
+    );
+  }
+  return fields
+    .filter(([, value, old]) => value !== old)
+    .map(([field, value]) => invalid(field, value, 'field is immutable'));
+}
+
+function isEstablished({ status: { conditions } }: CustomResourceDefinition): boolean {
+  return (conditions ?? []).some(({ type, status }) => type === 'Established' && status === 'True');
+}
+
+function statusErrors({ status }: CustomResourceDefinition): FieldError[] {
+  return nameErrors(status.acceptedNames, 'status.acceptedNames');
+}
+
+function storedVersionErrors({ spec, status }: CustomResourceDefinition): FieldError[] {
+  const path = 'status.storedVersions';
+  const stored = status.storedVersions ?? [];
+  const versions: readonly CustomResourceDefinitionVersion[] = spec.versions ?? [];
+  if (stored.length === 0) {
+    const shown = stringSlice(status.storedVersions ?? undefined);
+    return [invalid(path, shown, 'must have at least one stored version')];
+  }
+  const report = listReporter(path, () => stringSlice(stored));
+  // Each of them stands for one version; a second one of the same name has none.
+  const left = new Set(stored);
+  const found = versions.flatMap(({ name, storage }) =>
+    left.delete(name) || !storage ? [] : report(`must have the storage version ${name}`),
+  );
+  const served = new Set(versions.map(({ name }) => name));
+  for (const [index, name] of stored.entries()) {
+    if (served.has(name)) continue;
+    const detail = `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`;
+    found.push(invalid(keyPath(path, index), name, detail));
+  }
+  return found;
+}
+
+/** Groups of the service's own name are not for everybody; a state that was there before is let through. */
+function approvalErrors(
+  { metadata, spec }: CustomResourceDefinition,
+  before: CustomResourceDefinition | undefined,
+  dialect: Dialect,
+): FieldError[] {
+  if (!isProtectedGroup(spec.group, dialect)) return [];
+  const key = approvalAnnotation(dialect);
+  const text = metadata.annotations?.[key] ?? '';
+  const state = approvalOf(text);
+  if (before !== undefined && approvalOf(before.metadata.annotations?.[key] ?? '') === state) return [];
+  const path = keyPath('metadata.annotations', key);
+  if (state === 'missing') return [required(path, approvalMessage(text, dialect))];
+  return state === 'invalid' ? [invalid(path, text, approvalMessage(text, dialect))] : [];
+}
+
+function preserveErrors(
+  spec: CustomResourceDefinitionSpec,
+  before: CustomResourceDefinitionSpec | undefined,
+  dialect: Dialect,
+): FieldError[] {
+  if (before?.preserveUnknownFields === true || spec.preserveUnknownFields !== true) return [];
+  const instead = dialect.extension('preserve-unknown-fields');
+  const detail = `cannot set to true, set ${instead} to true in spec.versions[*].schema instead`;
+  return [invalid('spec.preserveUnknownFields', true, detail)];
+}

@@ -1,0 +1,199 @@
+/**
+ * One version of a custom kind at work: everything that is done with its objects, as its schema says. spec:
+ * CustomResourceDefinition
+ */
+import type { Dialect } from '../meta/dialect.js';
+import type { FieldError, FieldErrorType } from '../meta/field-error.js';
+import { invalid, printFieldError } from '../meta/field-error.js';
+import { verbatim } from '../text/go/go-text.js';
+import type { ApiObject } from '../meta/object.js';
+import { decode } from '../schema/decode.js';
+import { DecodeError } from '../schema/decode-scalar.js';
+import type { ObjectNode } from '../schema/structural.js';
+import type { MutableRecord, ParsedBody } from '../util/json.js';
+import { copyJson, deepEqual, deepFreeze } from '../util/json.js';
+import { chain, type MaybePromise } from '../util/maybe-promise.js';
+import { compareText } from '../util/order.js';
+import type { JSONSchemaProps } from '../schema/json-schema.js';
+import type { SchemaView } from './schema-view.js';
+import type { CustomForm, Judgement, JudgementOptions } from '../kinds/custom-form.js';
+import { type Converter, relabelled } from './conversion.js';
+import { Before } from './rules/before.js';
+import type { RuleNode } from './rules/compile.js';
+import { ruleErrors } from './rules/evaluate.js';
+import { applyDefaults, withDefaults } from './value/defaults.js';
+import { coerceEmbedded, embeddedErrors } from './value/embedded.js';
+import { listTypeErrors } from './value/list-types.js';
+import { dropNulls } from './value/nulls.js';
+import { pruneUnknown } from './value/prune.js';
+import { type ScalePaths, scaleSpecErrors, scaleStatusErrors } from './value/scale-paths.js';
+import { validateValue } from './value/validate.js';
+import { inWireOrder } from './value/wire-order.js';
+
+/** What all versions of a kind have in common. */
+export interface Family {
+  readonly dialect: Dialect;
+  readonly converter: Converter;
+  readonly isTerminating: boolean;
+  /** By apiVersion, served or not. */
+  readonly versions: Map<string, VersionForm>;
+  /** The one to store in. */
+  readonly storage: string;
+}
+
+export interface VersionParts {
+  readonly apiVersion: string;
+  readonly schema: SchemaView;
+  /** Metadata and the rest of an object that every kind has. */
+  readonly envelope: ObjectNode;
+  /** Compiled when the first object comes. */
+  readonly rules: () => RuleNode | undefined;
+  readonly scale: ScalePaths | undefined;
+}
+
+export class VersionForm implements CustomForm {
+  readonly #parts: VersionParts;
+  readonly #family: Family;
+  /** Stored objects that are known to be as this schema wants them. */
+  readonly #fresh = new WeakSet<ApiObject>();
+
+  constructor(parts: VersionParts, family: Family) {
+    this.#parts = parts;
+    this.#family = family;
+  }
+
+  get mayWait(): boolean {
+    return this.#family.converter.mayWait && this.#family.versions.size > 1;
+  }
+
+  get isTerminating(): boolean {
+    return this.#family.isTerminating;
+  }
+
+  get published(): JSONSchemaProps {
+    return this.#parts.schema.raw;
+  }
+
+  decode(document: ParsedBody): { readonly value: MutableRecord; readonly findings: readonly string[] } {
+    const { schema, envelope } = this.#parts;
+    const { value, findings } = decode(envelope, document);
+    const unknown = pruneUnknown(schema, value, RESOURCE);
+    dropNulls(schema, value);
+    const coerced = coerceEmbedded(schema, value);
+    if (coerced.error !== undefined) throw new DecodeError(printFieldError(coerced.error));
+    applyDefaults(schema, value);
+    // The metadata are read first, then the schema's fields, and what is embedded last.
+    const found = [...[...unknown].sort(), ...[...coerced.unknown].sort()].map((path) => `unknown field "${path}"`);
+    return { value, findings: [...[...findings].sort(duplicatesFirst), ...found] };
+  }
+
+  judge(next: ApiObject, live: ApiObject | undefined, { part, sofar }: JudgementOptions): Judgement {
+    const problems = part === 'status' ? this.#statusProblems(next, live) : this.#objectProblems(next, live);
+    const rules = this.#parts.rules();
+    if (rules === undefined) return { problems, warnings: [] };
+    if (sofar.some(blocksRules) || problems.some(blocksRules))
+      return { problems: [...problems, NOT_ALL], warnings: [] };
+    const before = live === undefined ? Before.NOTHING : Before.ofUpdate(this.#parts.schema, next, live);
+    const { errors, warnings } = ruleErrors(rules, next, before);
+    return { problems: [...problems, ...errors], warnings };
+  }
+
+  #objectProblems(next: ApiObject, live: ApiObject | undefined): FieldError[] {
+    const { schema, scale } = this.#parts;
+    return [
+      ...validateValue(schema, next, live === undefined ? {} : { old: live }),
+      ...(scale === undefined ? [] : [...scaleSpecErrors(scale, next), ...scaleStatusErrors(scale, next)]),
+      ...embeddedErrors(schema, next),
+      ...listTypeErrors(schema, next, live),
+    ];
+  }
+
+  #statusProblems(next: ApiObject, live: ApiObject | undefined): FieldError[] {
+    const { schema, scale } = this.#parts;
+    const status = schema.properties.get('status');
+    const ofStatus =
+      status === undefined || next['status'] === undefined
+        ? []
+        : validateValue(status, next['status'], { base: 'status', old: live?.['status'] });
+    return [
+      ...ofStatus,
+      ...(scale === undefined ? [] : scaleStatusErrors(scale, next)),
+      ...listTypeErrors(schema, next, live),
+    ];
+  }
+
+  show(stored: readonly ApiObject[]): MaybePromise<readonly ApiObject[]> {
+    const { converter, versions } = this.#family;
+    const { apiVersion } = this.#parts;
+    // Every object as the version that it was stored in wants it today …
+    const current = stored.map((object) => versions.get(object.apiVersion)?.refreshed(object) ?? object);
+    if (current.every((object) => object.apiVersion === apiVersion)) return current;
+    // … and then in this one; what this one does not know is gone, but nothing is filled in any more.
+    return chain(converter.convert(current, apiVersion), (converted) =>
+      converted.map((object, index) => (object === current[index] ? object : this.#pruned(object))),
+    );
+  }
+
+  store(object: ApiObject): MaybePromise<ApiObject> {
+    const { converter, versions, storage } = this.#family;
+    const form = versions.get(storage);
+    if (form === undefined || form === this) {
+      // What a strategy took away may have a default: the next reader sees that.
+      if (withDefaults(this.#parts.schema, object) === object) this.#fresh.add(object);
+      return object;
+    }
+    return chain(converter.convert([object], storage), ([converted]) => form.#pruned(converted as ApiObject));
+  }
+
+  relabel(object: ApiObject): ApiObject {
+    return relabelled(object, this.#parts.apiVersion);
+  }
+
+  /** A stored object of this version after all that may have happened to its schema since. */
+  refreshed(stored: ApiObject): ApiObject {
+    if (this.#fresh.has(stored)) return stored;
+    const { schema } = this.#parts;
+    const value = copyJson(stored) as unknown as MutableRecord;
+    pruneUnknown(schema, value, RESOURCE);
+    dropNulls(schema, value);
+    coerceEmbedded(schema, value, { dropMalformed: true });
+    applyDefaults(schema, value);
+    if (deepEqual(value, stored)) {
+      this.#fresh.add(stored);
+      return stored;
+    }
+    return deepFreeze(inWireOrder(value)) as unknown as ApiObject;
+  }
+
+  #pruned(object: ApiObject): ApiObject {
+    const value = copyJson(object) as unknown as MutableRecord;
+    const isClean = pruneUnknown(this.#parts.schema, value, RESOURCE).length === 0;
+    return isClean && Object.isFrozen(object) ? object : (deepFreeze(inWireOrder(value)) as unknown as ApiObject);
+  }
+}
+
+const RESOURCE = { isResource: true };
+
+function duplicatesFirst(left: string, right: string): number {
+  const rank = (text: string) => (text.startsWith('duplicate') ? 0 : 1);
+  return rank(left) - rank(right) || compareText(left, right);
+}
+
+/** After these, rules could not be trusted to find what they look for. */
+const BLOCKING: ReadonlySet<FieldErrorType> = new Set([
+  'notSupported',
+  'required',
+  'tooLong',
+  'tooMany',
+  'typeInvalid',
+]);
+
+function blocksRules({ type }: FieldError): boolean {
+  return BLOCKING.has(type);
+}
+
+const NOT_ALL: FieldError = invalid(
+  '<nil>',
+  verbatim('"null"'),
+  'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+);

@@ -1,0 +1,21 @@
+/**
+ * The apiextensions group: kinds that users define.
+ */
+import type { Kind } from '../kinds/kind.js';
+import { CustomResourceDefinition } from './definition/custom-resource-definition.js';
+
+export type * from './types.js';
+export * from './definition/custom-resource-definition.js';
+export type {
+  CustomResourceDefinitionNames,
+  CustomResourceDefinitionNamesInput,
+  CustomResourceDefinitionSpec,
+  CustomResourceDefinitionSpecInput,
+  CustomResourceDefinitionStatus,
+  CustomResourceDefinitionStatusInput,
+  CustomResourceDefinitionVersion,
+  CustomResourceDefinitionVersionInput,
+} from './definition/schema.js';
+export type { JSONSchemaProps } from '../schema/json-schema.js';
+
+export const apiextensionsKinds: readonly Kind[] = [CustomResourceDefinition];

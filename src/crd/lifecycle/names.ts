@@ -1,0 +1,75 @@
+/**
+ * Which of its names a definition gets: those that no other kind of its group has. What it got once it keeps.
+ */
+import { quote } from '../../text/go/go-text.js';
+import type { DeepReadonly } from '../../meta/object.js';
+import type { CustomResourceDefinitionNames } from '../definition/schema.js';
+import type { ConditionText, Definition } from './conditions.js';
+
+/** Names that are taken: of resources (in paths and on command lines), and of kinds. */
+export interface TakenNames {
+  readonly resources: Set<string>;
+  readonly kinds: Set<string>;
+}
+
+export function takeNames(
+  taken: TakenNames,
+  { plural, singular, shortNames, kind, listKind }: DeepReadonly<Partial<CustomResourceDefinitionNames>>,
+): void {
+  for (const name of [plural, singular, ...(shortNames ?? [])]) if (name) taken.resources.add(name);
+  for (const name of [kind, listKind]) if (name) taken.kinds.add(name);
+}
+
+export interface Acceptance {
+  readonly names: CustomResourceDefinitionNames;
+  readonly condition: ConditionText;
+}
+
+export function acceptNames(definition: Definition, taken: TakenNames): Acceptance {
+  const wanted = definition.spec.names;
+  const accepted = definition.status.acceptedNames;
+  let conflict: ConditionText | undefined;
+  const choose = (field: 'plural' | 'singular' | 'kind' | 'listKind', pool: ReadonlySet<string>): string => {
+    const [name, before] = [wanted[field] ?? '', accepted[field] ?? ''];
+    if (name === before || !pool.has(name)) return name;
+    conflict = refusal(`${field[0]?.toUpperCase()}${field.slice(1)}Conflict`, inUse(name));
+    return before;
+  };
+  const plural = choose('plural', taken.resources);
+  const singular = choose('singular', taken.resources);
+  const known = new Set(accepted.shortNames);
+  const clashes = (wanted.shortNames ?? []).filter((name) => !known.has(name) && taken.resources.has(name));
+  if (clashes.length > 0) conflict = refusal('ShortNamesConflict', together(clashes.map(inUse)));
+  const shortNames = clashes.length > 0 ? accepted.shortNames : wanted.shortNames;
+  const kind = choose('kind', taken.kinds);
+  const listKind = choose('listKind', taken.kinds);
+  const { categories } = wanted;
+  return {
+    names: {
+      plural,
+      ...(singular === '' ? {} : { singular }),
+      ...(shortNames === undefined ? {} : { shortNames: [...shortNames] }),
+      kind,
+      ...(listKind === '' ? {} : { listKind }),
+      ...(categories === undefined ? {} : { categories: [...categories] }),
+    },
+    condition: conflict ?? {
+      type: 'NamesAccepted',
+      status: 'True',
+      reason: 'NoConflicts',
+      message: 'no conflicts found',
+    },
+  };
+}
+
+function refusal(reason: string, message: string): ConditionText {
+  return { type: 'NamesAccepted', status: 'False', reason, message };
+}
+
+function inUse(name: string): string {
+  return `${quote(name)} is already in use`;
+}
+
+function together(messages: readonly string[]): string {
+  return messages.length === 1 ? (messages[0] as string) : `[${messages.join(', ')}]`;
+}

@@ -1,0 +1,177 @@
+/**
+ * One node's rules, from text to programs. What is wrong with a rule is kept beside it: the definition reports it, and a
+ * rule that has got into the store all the same reports it for every object.
+ */
+import { estimateCost } from '../../cel/cost/estimate.js';
+import type { CheckedExpression, Environment, Program } from '../../cel/engine.js';
+import { compile, plan } from '../../cel/index.js';
+import type { Sizes } from '../../cel/library.js';
+import { BOOL, type CelType, optionalOf, STRING } from '../../cel/types.js';
+import { CelError } from '../../cel/values.js';
+import { findField } from '../definition/field-path.js';
+import type { ValidationRule } from '../../schema/json-schema.js';
+import type { SchemaView } from '../schema-view.js';
+import { selfTypeOf, undefinedType } from './self-type.js';
+import type { Shape } from './shape.js';
+import { sizesOf } from './sizes.js';
+
+export interface CompiledRule {
+  readonly rule: ValidationRule;
+  /** Absent for a rule without text, and for one with an error. */
+  readonly program?: Program;
+  readonly error?: string;
+  /** It is about a change, and has nothing to say where nothing was. */
+  readonly usesOldSelf: boolean;
+  /** The worst that one evaluation may cost. */
+  readonly maxCost: number;
+  readonly message?: Program;
+  readonly messageError?: string;
+  readonly messageMaxCost: number;
+  /** What it is about, seen from its node, as errors name it: `ports`, `labels[app]`; empty for the node itself. */
+  readonly fieldPath: string;
+}
+
+/** Which environment an expression is compiled in; new expressions may not use what the last release did not know. */
+export interface Environments {
+  rule(text: string): Environment;
+  message(text: string): Environment;
+}
+
+/** `shape` is that of the node as expressions see it. */
+export function compileNodeRules(schema: SchemaView, shape: Shape, environments: Environments): CompiledRule[] {
+  const scope = new Scope(shape);
+  return schema.validations.map((rule) => compileRule(schema, rule, { scope, environments }));
+}
+
+/** `self` and `oldSelf` of one node. */
+class Scope {
+  readonly sizes: Sizes;
+  readonly #self: ReturnType<typeof selfTypeOf>;
+  readonly #plain = new Map<Environment, Environment>();
+  readonly #optional = new Map<Environment, Environment>();
+
+  constructor(shape: Shape) {
+    this.#self = selfTypeOf(shape);
+    this.sizes = sizesOf(shape);
+  }
+
+  environment(base: Environment, oldSelfIsOptional: boolean): Environment {
+    const known = oldSelfIsOptional ? this.#optional : this.#plain;
+    let environment = known.get(base);
+    if (environment === undefined) {
+      const { type, provider } = this.#self;
+      const oldSelf: CelType = oldSelfIsOptional ? optionalOf(type) : type;
+      environment = base.extend({ variables: { self: type, oldSelf }, provider });
+      known.set(base, environment);
+    }
+    return environment;
+  }
+}
+
+interface About {
+  readonly scope: Scope;
+  readonly environments: Environments;
+}
+
+function compileRule(schema: SchemaView, rule: ValidationRule, { scope, environments }: About): CompiledRule {
+  const nothing = { rule, usesOldSelf: false, maxCost: 0, messageMaxCost: 0, fieldPath: '' };
+  if (rule.rule.trim() === '') return nothing;
+  const optional = rule.optionalOldSelf === true;
+  const expression = compileExpression(rule.rule, {
+    environment: scope.environment(environments.rule(rule.rule), optional),
+    sizes: scope.sizes,
+    type: BOOL,
+  });
+  switch (expression.problem) {
+    case 'text':
+      return { ...nothing, error: `compilation failed: ${expression.text}` };
+    case 'type':
+      return { ...nothing, error: 'cel expression must evaluate to a bool' };
+    case 'program':
+      return { ...nothing, error: `program instantiation failed: ${expression.text}` };
+  }
+  const { program, usesOldSelf, maxCost } = expression;
+  const message = compileMessage(rule.messageExpression ?? '', { scope, environments, optional });
+  const compiled = { ...nothing, program, usesOldSelf, maxCost, ...message };
+  if (compiled.messageError !== undefined) return compiled;
+  return { ...compiled, fieldPath: printedPath(schema, rule.fieldPath ?? '') };
+}
+
+type Message = Partial<Pick<CompiledRule, 'message' | 'messageError' | 'messageMaxCost'>>;
+
+function compileMessage(text: string, { scope, environments, optional }: About & { optional: boolean }): Message {
+  if (text === '') return {};
+  const expression = compileExpression(text, {
+    environment: scope.environment(environments.message(text), optional),
+    sizes: scope.sizes,
+    type: STRING,
+  });
+  switch (expression.problem) {
+    case 'text':
+      return { messageError: `messageExpression compilation failed: ${expression.text}` };
+    case 'type':
+      return { messageError: 'messageExpression must evaluate to a string' };
+    case 'program':
+      return { messageError: `messageExpression instantiation failed: ${expression.text}` };
+    default:
+      return { message: expression.program, messageMaxCost: expression.maxCost };
+  }
+}
+
+interface Expected {
+  readonly environment: Environment;
+  readonly sizes: Sizes;
+  readonly type: CelType;
+}
+
+type Expression =
+  | { readonly problem: 'text' | 'type' | 'program'; readonly text: string }
+  | {
+      readonly problem?: undefined;
+      readonly program: Program;
+      readonly maxCost: number;
+      readonly usesOldSelf: boolean;
+    };
+
+function compileExpression(source: string, { environment, sizes, type }: Expected): Expression {
+  const compiled = compile(source, environment);
+  if (compiled.checked === undefined) return { problem: 'text', text: compiled.text };
+  const { checked } = compiled;
+  if (checked.resultType.kind !== type.kind) return { problem: 'type', text: '' };
+  let usesOldSelf = false;
+  for (const reference of checked.references.values()) {
+    if (reference.type !== 'variable' || reference.value !== undefined) continue;
+    if (reference.name === 'oldSelf') usesOldSelf = true;
+    const missing = undefinedType(reference.name);
+    if (missing !== undefined) return { problem: 'program', text: `reference to undefined type: ${missing}` };
+  }
+  const program = planned(checked, environment);
+  if (typeof program === 'string') return { problem: 'program', text: program };
+  return { program, maxCost: estimateCost(checked, environment, sizes).max, usesOldSelf };
+}
+
+/** Some expressions that have types can never be run, and are refused at once. */
+function planned(checked: CheckedExpression, environment: Environment): Program | string {
+  try {
+    return plan(checked, environment);
+  } catch (error) {
+    if (error instanceof CelError) return error.message;
+    throw error;
+  }
+}
+
+/** As errors print it: fields by name, keys of maps in brackets. Empty for a path that leads nowhere. */
+function printedPath(schema: SchemaView, path: string): string {
+  const found = path === '' ? '' : findField(schema, path, { brackets: true });
+  if (typeof found === 'string') return '';
+  let at: SchemaView = schema;
+  let printed = '';
+  for (const name of found.names) {
+    const property = at.properties.get(name);
+    printed += property === undefined ? `[${name}]` : `${printed === '' ? '' : '.'}${name}`;
+    const inner = property ?? at.additionalProperties;
+    if (typeof inner !== 'object') break;
+    at = inner;
+  }
+  return printed;
+}

@@ -1,0 +1,87 @@
+/**
+ * Rules on kinds that are defined in TypeScript. They are the rules of custom kinds, on the same types: what zod says
+ * about a body is turned into the schema that a definition would have, with the rules at its root.
+ */
+import type * as z from 'zod';
+import { storedEnvironment } from '../../cel/library/environments.js';
+import { kubernetesDialect } from '../../meta/dialect.js';
+import { type FieldError, printFieldError } from '../../meta/field-error.js';
+import type { ApiObject } from '../../meta/object.js';
+import { isRecord } from '../../util/json.js';
+import { findField } from '../definition/field-path.js';
+import { REASONS } from '../definition/node.js';
+import type { ValidationRule, ValidationRuleInput } from '../../schema/json-schema.js';
+import { type SchemaView, schemaView } from '../schema-view.js';
+import { schemaFromZod } from '../zod/schema.js';
+import { Before } from './before.js';
+import { compileRules } from './compile.js';
+import { definedRuleErrors } from './definition.js';
+import { ruleErrors } from './evaluate.js';
+
+/** Judges an object beside what it was before; undefined on create. */
+export type KindRules = (
+  next: ApiObject,
+  live: ApiObject | undefined,
+) => { readonly errors: readonly FieldError[]; readonly warnings: readonly string[] };
+
+/**
+ * Compiles the rules of a kind. `body` is what its objects hold beside what every object has. Throws a TypeError that names
+ * what is wrong with a rule, so that it shows where the kind is defined. What rules might cost is not held against them,
+ * because zod schemas rarely say how long things may get; while they run they are limited as everywhere.
+ */
+export function compileKindRules(name: string, body: z.ZodObject, rules: readonly ValidationRuleInput[]): KindRules {
+  for (const given of rules as readonly unknown[]) {
+    if (!isRecord(given) || typeof given['rule'] !== 'string') {
+      throw new TypeError(`orchplane: ${name}: a rule is written { rule: 'self.spec.a > 0' }`);
+    }
+    checkKeys(name, given);
+  }
+  const root = { ...schemaOf(name, body), validations: rules as readonly ValidationRule[] };
+  const environments = { rule: storedEnvironment, message: storedEnvironment };
+  const problems = [
+    ...rules.flatMap((rule) => textProblems(root, rule)),
+    ...definedRuleErrors(root, '', {
+      environments,
+      spell: () => 'rules',
+      isSound: () => true,
+      limitsCost: false,
+      limitsTotal: false,
+    }).map((error) => printFieldError(error).replace(/^\./, '').replace(SERVER_DUMP, '')),
+  ];
+  if (problems.length > 0) throw new TypeError(`orchplane: ${name}: ${problems.join('; ')}`);
+  const compiled = compileRules(root, true, environments);
+  if (compiled === undefined) return () => ({ errors: [], warnings: [] });
+  return (next, live) =>
+    ruleErrors(compiled, next, live === undefined ? Before.NOTHING : Before.ofUpdate(root, next, live));
+}
+
+const TEXTS: readonly string[] = ['rule', 'message', 'messageExpression', 'reason', 'fieldPath'];
+
+/** What a definition would not take is a slip here too, and would change what the rule means. */
+function checkKeys(name: string, given: Readonly<Record<string, unknown>>): void {
+  const refuse = (problem: string) => new TypeError(`orchplane: ${name}: rule ${given['rule']}: ${problem}`);
+  for (const [key, value] of Object.entries(given)) {
+    const type = TEXTS.includes(key) ? 'string' : key === 'optionalOldSelf' ? 'boolean' : undefined;
+    if (type === undefined) throw refuse(`unknown key ${key}; a rule has ${TEXTS.join(', ')} and optionalOldSelf`);
+    if (value !== undefined && typeof value !== type) throw refuse(`${key} must be a ${type}`);
+  }
+  const { reason } = given;
+  if (reason !== undefined && !REASONS.includes(reason as string)) {
+    throw refuse(`reason is one of ${REASONS.join(', ')}; got ${JSON.stringify(reason)}`);
+  }
+}
+
+/** The schema that the kind has as a definition, so that a rule means the same in both. Dates are texts in zod. */
+function schemaOf(owner: string, body: z.ZodObject): SchemaView {
+  const about = { owner, dialect: kubernetesDialect, report: () => undefined, datesAreTexts: true };
+  return schemaView(schemaFromZod(body, about), kubernetesDialect);
+}
+
+/** The server shows the whole rule in its own form; here it stands in the program. */
+const SERVER_DUMP = /Invalid value: apiextensions\.ValidationRule\{[\s\S]*?OptionalOldSelf:\(\*bool\)\([^)]*\)\}: /;
+
+function textProblems(root: SchemaView, { rule, fieldPath = '' }: ValidationRuleInput): string[] {
+  if (rule.trim() === '') return ['a rule without text'];
+  if (fieldPath === '' || typeof findField(root, fieldPath, { brackets: true }) !== 'string') return [];
+  return [`fieldPath ${fieldPath} of rule ${rule} leads nowhere`];
+}

@@ -1,0 +1,50 @@
+/**
+ * What a definition held before it was changed. Expressions that were accepted once may go on using what new ones may
+ * not, and a schema that has not changed is not found too expensive after the fact.
+ */
+
+import { apiServerEnvironment, storedEnvironment } from '../../cel/library/environments.js';
+import type { Dialect } from '../../meta/dialect.js';
+import { deepEqual } from '../../util/json.js';
+import type { CustomResourceDefinitionVersion } from '../definition/schema.js';
+import { additionalSchema, type SchemaView, schemaView } from '../schema-view.js';
+import type { Environments } from './compile-rule.js';
+
+type Version = Pick<CustomResourceDefinitionVersion, 'name' | 'schema'>;
+
+export class RuleHistory {
+  readonly environments: Environments;
+  readonly #schemas: ReadonlyMap<string, unknown>;
+
+  /** `before` are the versions of the definition as it was; none when it is new. */
+  constructor(before: readonly Version[], dialect: Dialect) {
+    this.#schemas = new Map(before.map(({ name, schema }) => [name, schema?.openAPIV3Schema]));
+    const rules = new Set<string>();
+    const messages = new Set<string>();
+    for (const { schema } of before) {
+      if (schema?.openAPIV3Schema === undefined) continue;
+      for (const { rule, messageExpression } of rulesWithin(schemaView(schema.openAPIV3Schema, dialect))) {
+        rules.add(rule);
+        if (messageExpression !== undefined) messages.add(messageExpression);
+      }
+    }
+    this.environments = {
+      rule: (text) => (rules.has(text) ? storedEnvironment() : apiServerEnvironment()),
+      message: (text) => (messages.has(text) ? storedEnvironment() : apiServerEnvironment()),
+    };
+  }
+
+  /** Whether a version has the schema that it had. */
+  isUnchanged({ name, schema }: Version): boolean {
+    return this.#schemas.has(name) && deepEqual(this.#schemas.get(name), schema?.openAPIV3Schema);
+  }
+}
+
+function* rulesWithin(schema: SchemaView): Iterable<SchemaView['validations'][number]> {
+  yield* schema.validations;
+  const { items, not, properties, definitions } = schema;
+  const inner = [items, not, additionalSchema(schema), ...schema.itemList, ...properties.values()];
+  for (const other of [...inner, ...schema.allOf, ...schema.anyOf, ...schema.oneOf, ...definitions.values()]) {
+    if (other !== undefined) yield* rulesWithin(other);
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * What expressions can see of a schema, and how large it may get: the types of values before they have names, with the
+ * sizes from which costs are estimated. Parts of a schema that say nothing about their type have no shape; they are
+ * left out of the objects that hold them, and lists and maps of them are left out as a whole.
+ *
+ * Sizes are counted in bytes of JSON, because a request has a limit in bytes and everything else follows from it.
+ */
+
+import type { SimpleType } from '../../cel/types.js';
+import { BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP } from '../../cel/types.js';
+import { byteLength } from '../../meta/names.js';
+import { additionalSchema, type SchemaView } from '../schema-view.js';
+import { escapeName } from './escape.js';
+
+export type Shape = ScalarShape | ListShape | MapShape | ObjectShape;
+
+interface Sized {
+  /** The most elements (of a text: bytes) that a value may have; 0 for what is not counted. */
+  readonly maxElements: number;
+  /** The shortest JSON that a value may be written as. */
+  readonly minSize: number;
+}
+
+export interface ScalarShape extends Sized {
+  readonly kind: 'scalar';
+  readonly type: SimpleType;
+}
+
+export interface ListShape extends Sized {
+  readonly kind: 'list';
+  readonly element: Shape;
+}
+
+export interface MapShape extends Sized {
+  readonly kind: 'map';
+  readonly element: Shape;
+}
+
+export interface ObjectShape extends Sized {
+  readonly kind: 'object';
+  /** By the names that expressions use. */
+  readonly fields: ReadonlyMap<string, Shape>;
+}
+
+/** The largest body of a request. */
+export const MAX_REQUEST_BYTES = 3 * 1024 * 1024;
+
+/** Between quotes, brackets or braces. */
+const MAX_CONTENT_BYTES = MAX_REQUEST_BYTES - 2;
+
+/**
+ * Undefined for a schema that expressions cannot see. `isRoot` is true for whole resources, which have names whether
+ * their schema says so or not.
+ */
+export function shapeOf(schema: SchemaView, isRoot: boolean): Shape | undefined {
+  if (schema.intOrString) return scalar(DYN, { maxElements: MAX_CONTENT_BYTES, minSize: 1 });
+  switch (schema.type) {
+    case 'array':
+      return listShape(schema);
+    case 'object':
+      return additionalSchema(schema) === undefined ? objectShape(schema, isRoot) : mapShape(schema);
+    case 'string':
+      return textShape(schema);
+    case 'boolean':
+      return BOOLEAN;
+    case 'number':
+      return NUMBER;
+    case 'integer':
+      return INTEGER;
+    default:
+      return undefined;
+  }
+}
+
+const scalar = (type: SimpleType, sized: Sized): ScalarShape => ({ kind: 'scalar', type, ...sized });
+
+// The shortest of each kind: `true`, `0`, `""`.
+const BOOLEAN = scalar(BOOL, { maxElements: 0, minSize: 4 });
+const NUMBER = scalar(DOUBLE, { maxElements: 0, minSize: 1 });
+const INTEGER = scalar(INT, { maxElements: 0, minSize: 1 });
+const NAME = scalar(STRING, { maxElements: MAX_CONTENT_BYTES, minSize: 2 });
+
+const object = (fields: Readonly<Record<string, Shape>>): ObjectShape => ({
+  kind: 'object',
+  fields: new Map(Object.entries(fields)),
+  maxElements: 0,
+  minSize: 2,
+});
+
+/** What every resource has, in place of what its schema may say about it. */
+const RESOURCE_FIELDS: ReadonlyMap<string, Shape> = new Map<string, Shape>([
+  ['kind', NAME],
+  ['apiVersion', NAME],
+  ['metadata', object({ name: NAME, generateName: NAME })],
+]);
+
+function listShape(schema: SchemaView): ListShape | undefined {
+  const { items } = schema;
+  const element = items && shapeOf(items, items.embeddedResource);
+  if (element === undefined) return undefined;
+  const { maxItems } = schema.raw;
+  const maxElements =
+    maxItems === undefined ? Math.floor(MAX_CONTENT_BYTES / (element.minSize + 1)) : atLeast0(maxItems);
+  return { kind: 'list', element, maxElements, minSize: 2 };
+}
+
+function mapShape(schema: SchemaView): MapShape | undefined {
+  const values = additionalSchema(schema);
+  const element = values && shapeOf(values, values.embeddedResource);
+  if (element === undefined) return undefined;
+  const { maxProperties } = schema.raw;
+  // A key of two bytes or more, its quotes, the colon and the comma.
+  const most = Math.floor(MAX_CONTENT_BYTES / (element.minSize + 6));
+  const maxElements = maxProperties === undefined ? most : atLeast0(maxProperties);
+  return { kind: 'map', element, maxElements, minSize: 2 };
+}
+
+function objectShape(schema: SchemaView, isRoot: boolean): ObjectShape {
+  const always = new Set(schema.raw.required);
+  const standsIn = isRoot && !describesResource(schema);
+  const names = new Set([...schema.properties.keys(), ...(standsIn ? RESOURCE_FIELDS.keys() : [])]);
+  const fields = new Map<string, Shape>();
+  let minSize = 2;
+  for (const name of names) {
+    const property = schema.properties.get(name);
+    const given = standsIn ? RESOURCE_FIELDS.get(name) : undefined;
+    const shape = given ?? (property && shapeOf(property, property.embeddedResource));
+    if (shape === undefined) continue;
+    const escaped = escapeName(name);
+    if (escaped !== undefined) fields.set(escaped, shape);
+    // What has a default need not be sent.
+    const hasDefault = given === undefined && property?.raw.default !== undefined && property.raw.default !== null;
+    if (always.has(name) && !hasDefault) minSize += byteLength(name) + shape.minSize + 4;
+  }
+  return { kind: 'object', fields, maxElements: 0, minSize };
+}
+
+/** True when a schema names all that expressions may see of a resource, so that it is taken by its word. */
+export function describesResource({ properties }: SchemaView): boolean {
+  const metadata = properties.get('metadata');
+  const isText = (schema: SchemaView | undefined) => schema?.type === 'string';
+  return (
+    isText(properties.get('kind')) &&
+    isText(properties.get('apiVersion')) &&
+    metadata?.type === 'object' &&
+    isText(metadata.properties.get('name')) &&
+    isText(metadata.properties.get('generateName'))
+  );
+}
+
+function textShape({ raw }: SchemaView): ScalarShape {
+  const { maxLength } = raw;
+  switch (raw.format) {
+    case 'byte':
+      return scalar(BYTES, {
+        maxElements: maxLength === undefined ? MAX_CONTENT_BYTES : atLeast0(maxLength),
+        minSize: 2,
+      });
+    case 'duration':
+      return scalar(DURATION, { maxElements: 32, minSize: 3 });
+    case 'date':
+      return scalar(TIMESTAMP, { maxElements: 12, minSize: 12 });
+    case 'date-time':
+      return scalar(TIMESTAMP, { maxElements: 32, minSize: 21 });
+    default:
+      return scalar(STRING, { maxElements: longestText(raw), minSize: 2 });
+  }
+}
+
+function longestText({ maxLength, enum: values = [] }: SchemaView['raw']): number {
+  // A length is in characters, which have up to four bytes.
+  if (maxLength !== undefined) return atLeast0(maxLength) * 4;
+  if (values.length === 0) return MAX_CONTENT_BYTES;
+  return Math.max(0, ...values.map((value) => (typeof value === 'string' ? byteLength(value) : 0)));
+}
+
+function atLeast0(limit: number): number {
+  return Math.max(0, Number(limit));
+}

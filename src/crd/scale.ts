@@ -1,0 +1,102 @@
+/**
+ * `/scale` of a custom kind: three paths into its objects, shown as a Scale.
+ */
+import { errors } from '../meta/errors.js';
+import { quote } from '../text/go/go-text.js';
+import type { ApiObject, DeepReadonly, DraftObject } from '../meta/object.js';
+import { once } from '../schema/type.js';
+import type { MutableRecord } from '../util/json.js';
+import { isRecord, MAX_DEPTH, setOwn } from '../util/json.js';
+import type { CustomResourceSubresourceScale } from './definition/schema.js';
+import { Scale } from '../kinds/autoscaling/v1/scale.js';
+import type { Column } from '../kinds/columns.js';
+import { nameColumn } from '../kinds/shared/common-columns.js';
+import type { SubresourceView } from '../kinds/subresource.js';
+
+/** Nothing and none look alike in a Scale: who is to change one where nothing is set sees a number that nobody means. */
+const NOT_SET = -(2 ** 31);
+
+/** Of the same names as those of other scales, and of other types. */
+const COLUMNS = once((): readonly Column[] =>
+  (Scale.columns ?? []).map((column) => {
+    if (column.name === 'Name') return nameColumn;
+    return column.name === 'Age' ? { ...column, type: 'date' } : column;
+  }),
+);
+
+export function customScale(paths: DeepReadonly<CustomResourceSubresourceScale>): SubresourceView {
+  const { specReplicasPath, statusReplicasPath, labelSelectorPath } = paths;
+  const replicasPath = stepsOf(specReplicasPath);
+  return Object.freeze({
+    type: 'view' as const,
+    verbs: ['get', 'update', 'patch'] as const,
+    kind: Scale,
+    columns: COLUMNS(),
+    replicasPath,
+    paths,
+    read(live: ApiObject, _context: unknown, purpose: 'show' | 'change' = 'show'): DraftObject {
+      const replicas = integerAt(live, replicasPath) ?? NOT_SET;
+      if (replicas === NOT_SET && purpose === 'show') {
+        throw errors.internal(`the spec replicas field ${quote(specReplicasPath)} does not exist`);
+      }
+      const selector = labelSelectorPath === undefined ? undefined : valueAt(live, stepsOf(labelSelectorPath));
+      const { name, namespace, uid, resourceVersion, creationTimestamp } = live.metadata;
+      return {
+        kind: '',
+        apiVersion: '',
+        metadata: {
+          name,
+          ...(namespace === undefined ? {} : { namespace }),
+          uid,
+          resourceVersion,
+          creationTimestamp,
+        },
+        // Nothing is written for none at all.
+        spec: replicas === 0 ? {} : { replicas },
+        status: {
+          replicas: integerAt(live, stepsOf(statusReplicasPath)) ?? 0,
+          ...(typeof selector === 'string' && selector !== '' ? { selector } : {}),
+        },
+      } as unknown as DraftObject;
+    },
+    write(view: ApiObject, draft: DraftObject): void {
+      const { replicas = 0 } = (view as unknown as Scale).spec;
+      if (replicas === NOT_SET) {
+        throw errors.badRequest(`the spec replicas field ${quote(specReplicasPath)} cannot be empty`);
+      }
+      // What could not be sent is not made in another way either.
+      if (replicasPath.length > MAX_DEPTH) throw errors.badRequest('json: exceeded max depth');
+      putAt(draft, replicasPath, replicas);
+    },
+  });
+}
+
+/** `.spec.replicas` → its names. */
+function stepsOf(path: string): readonly string[] {
+  return path.replace(/^\./, '').split('.');
+}
+
+function valueAt(object: unknown, steps: readonly string[]): unknown {
+  let value = object;
+  for (const step of steps) {
+    if (!isRecord(value) || !Object.hasOwn(value, step)) return undefined;
+    value = value[step];
+  }
+  return value;
+}
+
+function integerAt(object: unknown, steps: readonly string[]): number | undefined {
+  const value = valueAt(object, steps);
+  return typeof value === 'number' && Number.isInteger(value) ? value : undefined;
+}
+
+function putAt(draft: DraftObject, steps: readonly string[], value: number): void {
+  let holder: MutableRecord = draft;
+  for (const step of steps.slice(0, -1)) {
+    const inner = Object.hasOwn(holder, step) ? holder[step] : undefined;
+    const next: MutableRecord = isRecord(inner) ? { ...inner } : {};
+    setOwn(holder, step, next);
+    holder = next;
+  }
+  setOwn(holder, steps.at(-1) ?? '', value);
+}

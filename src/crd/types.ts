@@ -1,0 +1,22 @@
+/**
+ * The types that objects of the group are made of, by the names of the API.
+ */
+export type {
+  CustomResourceColumnDefinition,
+  CustomResourceColumnDefinitionInput,
+  CustomResourceConversion,
+  CustomResourceConversionInput,
+  CustomResourceDefinitionCondition,
+  CustomResourceDefinitionConditionInput,
+  CustomResourceSubresourceScale,
+  CustomResourceSubresourceScaleInput,
+  CustomResourceSubresources,
+  CustomResourceSubresourcesInput,
+  CustomResourceValidation,
+  CustomResourceValidationInput,
+  SelectableField,
+  SelectableFieldInput,
+  WebhookConversion,
+  WebhookConversionInput,
+} from './definition/schema.js';
+export type { ValidationRule, ValidationRuleInput } from '../schema/json-schema.js';

@@ -1,0 +1,169 @@
+/**
+ * What a schema fills in: absent fields that have a default, nulls where none may stand, and again inside of what is
+ * there then. Done on every request, on every read of what is stored, and after a merge.
+ *
+ * Schemas without any default are known as such, so that objects of most kinds are not walked at all. Defaults are
+ * frozen with the definition they stand in; what is put into an object is always a copy.
+ */
+import type { MutableRecord } from '../../util/json.js';
+import { copyJson, isRecord, setOwn } from '../../util/json.js';
+import type { SchemaView } from '../schema-view.js';
+import { additionalSchema } from '../schema-view.js';
+import { coerceEmbedded, hasEmbedded } from './embedded.js';
+import { hasDefault } from './nulls.js';
+import { withOrderedKeys } from './wire-order.js';
+
+/** Fills in a draft, in place; what is added stands behind the other fields, until `inWireOrder`. */
+export function applyDefaults(schema: SchemaView, draft: unknown): void {
+  const filling = fillingOf(schema);
+  if (filling !== undefined) fillIn(filling, draft);
+}
+
+/**
+ * The same for a value that may be frozen: the value itself when nothing is to be filled in, otherwise a copy that shares
+ * with it whatever did not change. Where something is added, fields are in wire order.
+ */
+export function withDefaults<Value>(schema: SchemaView, value: Value): Value {
+  const filling = fillingOf(schema);
+  return filling === undefined ? value : (filled(filling, value) as Value);
+}
+
+/** What there is to fill in below a node; a node without any of it has none. */
+interface Filling {
+  readonly fields: readonly FieldFilling[];
+  readonly properties: ReadonlyMap<string, Filling | undefined>;
+  readonly additional: ElementFilling | undefined;
+  readonly items: ElementFilling | undefined;
+}
+
+/** A field with a default. */
+interface FieldFilling {
+  readonly name: string;
+  readonly default: unknown;
+  readonly nullable: boolean;
+}
+
+/** Values of a map, items of a list: a null becomes the default, where there is one. */
+interface ElementFilling {
+  readonly inner: Filling | undefined;
+  readonly default: unknown;
+  readonly replacesNull: boolean;
+}
+
+const fillings = new WeakMap<SchemaView, Filling | null>();
+
+function fillingOf(schema: SchemaView): Filling | undefined {
+  let filling = fillings.get(schema);
+  if (filling === undefined) {
+    filling = prepare(schema) ?? null;
+    fillings.set(schema, filling);
+  }
+  return filling ?? undefined;
+}
+
+function prepare(schema: SchemaView): Filling | undefined {
+  const properties = new Map([...schema.properties].map(([name, inner]) => [name, fillingOf(inner)]));
+  const fields = [...schema.properties]
+    .filter(([, inner]) => hasDefault(inner))
+    .map(([name, inner]) => ({ name, default: defaultOf(inner), nullable: inner.raw.nullable === true }));
+  const additional = elementFilling(additionalSchema(schema));
+  const items = elementFilling(schema.items);
+  const isEmpty = fields.length === 0 && additional === undefined && items === undefined;
+  if (isEmpty && [...properties.values()].every((inner) => inner === undefined)) return undefined;
+  return { fields, properties, additional, items };
+}
+
+function elementFilling(schema: SchemaView | undefined): ElementFilling | undefined {
+  if (schema === undefined) return undefined;
+  const inner = fillingOf(schema);
+  const replacesNull = schema.raw.nullable !== true && hasDefault(schema);
+  return inner === undefined && !replacesNull ? undefined : { inner, default: defaultOf(schema), replacesNull };
+}
+
+/** The default without what embedded metadata do not know, which a definition may have. */
+function defaultOf(schema: SchemaView): unknown {
+  if (!hasEmbedded(schema)) return schema.raw.default;
+  const value = copyJson(schema.raw.default);
+  coerceEmbedded(schema, value, { dropMalformed: true });
+  return value;
+}
+
+function fillIn(filling: Filling, draft: unknown): void {
+  if (Array.isArray(draft)) {
+    const { items } = filling;
+    if (items === undefined) return;
+    for (let index = 0; index < draft.length; index++) {
+      if (draft[index] === null && items.replacesNull) draft[index] = copyJson(items.default);
+      if (items.inner !== undefined) fillIn(items.inner, draft[index]);
+    }
+  } else if (isRecord(draft)) fillInFields(filling, draft);
+}
+
+function fillInFields({ fields, properties, additional }: Filling, draft: MutableRecord): void {
+  for (const field of fields) {
+    if (isMissing(draft, field)) setOwn(draft, field.name, copyJson(field.default));
+  }
+  for (const key of Object.keys(draft)) {
+    if (properties.has(key)) {
+      const inner = properties.get(key);
+      if (inner !== undefined) fillIn(inner, draft[key]);
+    } else if (additional !== undefined) {
+      if (draft[key] === null && additional.replacesNull) setOwn(draft, key, copyJson(additional.default));
+      if (additional.inner !== undefined) fillIn(additional.inner, draft[key]);
+    }
+  }
+}
+
+function isMissing(value: Record<string, unknown>, { name, nullable }: FieldFilling): boolean {
+  return !Object.hasOwn(value, name) || (value[name] === null && !nullable);
+}
+
+function filled(filling: Filling, value: unknown): unknown {
+  if (Array.isArray(value)) return filledItems(filling, value);
+  return isRecord(value) ? filledFields(filling, value) : value;
+}
+
+function filledItems({ items }: Filling, list: readonly unknown[]): readonly unknown[] {
+  if (items === undefined) return list;
+  let copy: unknown[] | undefined;
+  for (let index = 0; index < list.length; index++) {
+    const item = filledElement(items, list[index]);
+    if (item === list[index]) continue;
+    copy ??= [...list];
+    copy[index] = item;
+  }
+  return copy ?? list;
+}
+
+function filledFields(filling: Filling, value: Record<string, unknown>): Record<string, unknown> {
+  const { fields, properties, additional } = filling;
+  let copy: MutableRecord | undefined;
+  const put = (key: string, changed: unknown) => {
+    copy ??= { ...value };
+    setOwn(copy, key, changed);
+  };
+  for (const field of fields) {
+    if (!isMissing(value, field)) continue;
+    const inner = properties.get(field.name);
+    const added: unknown = copyJson(field.default);
+    put(field.name, inner === undefined ? added : filled(inner, added));
+  }
+  for (const key of Object.keys(value)) {
+    if (copy !== undefined && copy[key] !== value[key]) continue;
+    const inner = properties.get(key);
+    const changed =
+      inner !== undefined
+        ? filled(inner, value[key])
+        : additional === undefined || properties.has(key)
+          ? value[key]
+          : filledElement(additional, value[key]);
+    if (changed !== value[key]) put(key, changed);
+  }
+  return copy === undefined ? value : withOrderedKeys(copy);
+}
+
+function filledElement({ inner, default: fallback, replacesNull }: ElementFilling, value: unknown): unknown {
+  if (value !== null || !replacesNull) return inner === undefined ? value : filled(inner, value);
+  const added: unknown = copyJson(fallback);
+  return inner === undefined ? added : filled(inner, added);
+}

@@ -1,0 +1,180 @@
+/**
+ * Whether a text is one mail address as RFC 5322 writes them, with or without a display name: `a@b.de`,
+ * `Ann <a@b.de>`, `team: a@b.de;`. Comments and encoded words are read only as far as they decide that.
+ */
+import { parseIp } from '../../meta/ip.js';
+import { Base64Error, canonicalBase64 } from '../../util/base64.js';
+
+export function isEmailAddress(text: string): boolean {
+  const reader = new AddressReader(text);
+  return reader.addresses(true) === 1 && reader.skipComments() && reader.isAtEnd;
+}
+
+/** A character that needs no quotes, dots included; and one that may stand between quotes. */
+const ATOM = /[!#-'*+\--9=?A-Z^-~\u0080-\uffff]+/y;
+const QUOTED_TEXT = /(?:[\t !#-[\]-~\u0080-\uffff]|\\[\t -~\u0080-\uffff])*/y;
+const DOMAIN_TEXT = /[!-Z^-~\u0080-\uffff]*/y;
+
+class AddressReader {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#text.length;
+  }
+
+  /** How many addresses stand here, as one address or one group of them; undefined when something else does. */
+  addresses(mayBeGroup: boolean): number | undefined {
+    this.#skipSpace();
+    if (this.isAtEnd) return undefined;
+    const start = this.#at;
+    if (this.#plainAddress()) {
+      this.#skipSpace();
+      return this.#peek() !== '(' || this.#displayComment() ? 1 : undefined;
+    }
+    this.#at = start;
+    if (this.#peek() !== '<' && !this.#displayName()) return undefined;
+    this.#skipSpace();
+    if (mayBeGroup && this.#take(':')) return this.#group();
+    return this.#take('<') && this.#plainAddress() && this.#take('>') ? 1 : undefined;
+  }
+
+  /** White space and comments; false when a comment does not end. */
+  skipComments(): boolean {
+    this.#skipSpace();
+    while (this.#take('(')) {
+      if (this.#comment() === undefined) return false;
+      this.#skipSpace();
+    }
+    return true;
+  }
+
+  #group(): number | undefined {
+    let count = 0;
+    this.#skipSpace();
+    if (this.#take(';')) return this.skipComments() ? 0 : undefined;
+    for (;;) {
+      this.#skipSpace();
+      const inner = this.addresses(false);
+      if (inner === undefined || !this.skipComments()) return undefined;
+      count += inner;
+      if (this.#take(';')) return this.skipComments() ? count : undefined;
+      if (!this.#take(',')) return undefined;
+    }
+  }
+
+  /** `local@domain`. */
+  #plainAddress(): boolean {
+    this.#skipSpace();
+    const local = this.#peek() === '"' ? this.#quoted() : this.#dotAtom();
+    if (local === undefined || local === '' || !this.#take('@')) return false;
+    this.#skipSpace();
+    return this.#peek() === '[' ? this.#domainLiteral() : this.#dotAtom() !== undefined;
+  }
+
+  #domainLiteral(): boolean {
+    this.#take('[');
+    const text = this.#match(DOMAIN_TEXT) ?? '';
+    return this.#take(']') && parseIp(text) !== undefined;
+  }
+
+  /** One word or more; what cannot be read after the first one is left for the caller to stumble over. */
+  #displayName(): boolean {
+    for (let words = 0; ; words++) {
+      if (words > 0 && !this.skipComments()) return false;
+      this.#skipSpace();
+      if (this.isAtEnd) return true;
+      const isQuoted = this.#peek() === '"';
+      const word = isQuoted ? this.#quoted() : this.#match(ATOM);
+      if (word === undefined || (!isQuoted && isOfUnknownCharset(word))) return words > 0;
+    }
+  }
+
+  /** The text between quotes, escapes included, or undefined when they do not close. */
+  #quoted(): string | undefined {
+    const start = this.#at;
+    this.#take('"');
+    const text = this.#match(QUOTED_TEXT) ?? '';
+    if (this.#take('"')) return text;
+    this.#at = start;
+    return undefined;
+  }
+
+  #dotAtom(): string | undefined {
+    const atom = this.#match(ATOM);
+    return atom === undefined || /^\.|\.\.|\.$/.test(atom) ? undefined : atom;
+  }
+
+  #displayComment(): boolean {
+    this.#take('(');
+    const comment = this.#comment();
+    if (comment === undefined) return false;
+    return !comment.split(/[ \t]+/).some(isOfUnknownCharset);
+  }
+
+  /** What stands in a comment that has been opened, or undefined when it does not end. */
+  #comment(): string | undefined {
+    let comment = '';
+    for (let depth = 1; ; this.#at++) {
+      if (this.isAtEnd) return undefined;
+      const last = this.#at + 1 === this.#text.length;
+      if (this.#peek() === '\\' && !last) this.#at++;
+      else if (this.#peek() === '(') depth++;
+      else if (this.#peek() === ')') depth--;
+      if (depth === 0) {
+        this.#at++;
+        return comment;
+      }
+      comment += this.#peek();
+    }
+  }
+
+  #peek(): string {
+    return this.#text.charAt(this.#at);
+  }
+
+  #take(character: string): boolean {
+    if (this.#peek() !== character) return false;
+    this.#at++;
+    return true;
+  }
+
+  #skipSpace(): void {
+    while (this.#peek() === ' ' || this.#peek() === '\t') this.#at++;
+  }
+
+  #match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at;
+    const [found] = pattern.exec(this.#text) ?? [];
+    if (found === undefined) return undefined;
+    this.#at += found.length;
+    return found;
+  }
+}
+
+const CHARSETS = ['utf-8', 'iso-8859-1', 'us-ascii'];
+
+/** An encoded word (`=?utf-8?q?text?=`) whose text can be read, but not its character set. */
+function isOfUnknownCharset(word: string): boolean {
+  const [, charset = '', encoding = '', text = ''] = /^=\?([^?]+)\?([^?])\?([^?]*)\?=$/.exec(word) ?? [];
+  const isText = /^[bB]$/.test(encoding) ? isBase64(text) : /^[qQ]$/.test(encoding) && isQuotedPrintable(text);
+  return isText && !CHARSETS.includes(charset.toLowerCase());
+}
+
+function isQuotedPrintable(text: string): boolean {
+  return /^(?:[ -<>-~\n\r\t]|=[0-9a-fA-F]{2})*$/.test(text);
+}
+
+function isBase64(text: string): boolean {
+  try {
+    canonicalBase64(text);
+    return true;
+  } catch (error) {
+    if (error instanceof Base64Error) return false;
+    throw error;
+  }
+}

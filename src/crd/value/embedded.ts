@@ -1,0 +1,196 @@
+/**
+ * Whole resources that stand inside an object of a custom kind. Their metadata are read as those of any object are:
+ * fields that metadata do not have are dropped, and values of the wrong type are refused, or dropped too when the
+ * object comes from the store. Then they must make sense.
+ */
+import type { FieldError } from '../../meta/field-error.js';
+import { childPath, invalid, keyPath, required } from '../../meta/field-error.js';
+import { byBytes } from '../../text/go/go-value.js';
+import { parseApiVersion } from '../../meta/gvk.js';
+import { dns1035LabelProblems } from '../../meta/names.js';
+import { decode } from '../../schema/decode.js';
+import { DecodeError } from '../../schema/decode-scalar.js';
+import type { MutableRecord } from '../../util/json.js';
+import { isRecord, setOwn } from '../../util/json.js';
+import type { SchemaView } from '../schema-view.js';
+import { additionalSchema } from '../schema-view.js';
+import { objectMetaNode } from '../../kinds/shared/object-meta.js';
+import { shownValue } from './json-kind.js';
+import { objectMetaErrors } from './object-meta-rules.js';
+import { inWireOrder } from './wire-order.js';
+
+export interface EmbeddedOptions {
+  /** Where the value stands; `''` at the top. */
+  readonly base?: string;
+  /** The value itself is a whole resource, whatever its schema says. */
+  readonly isResource?: boolean;
+}
+
+export interface CoerceOptions extends EmbeddedOptions {
+  /** What cannot be read is left out instead of being refused. */
+  readonly dropMalformed?: boolean;
+}
+
+export interface Coerced {
+  /** Paths of what metadata do not know, in order. */
+  readonly unknown: readonly string[];
+  /** The first thing that cannot be read; the draft is no good then. */
+  readonly error?: FieldError;
+}
+
+/** Puts the metadata of embedded resources into their form, in place. */
+export function coerceEmbedded(schema: SchemaView, draft: unknown, options: CoerceOptions = {}): Coerced {
+  if (!options.isResource && !hasEmbedded(schema)) return NOTHING_UNKNOWN;
+  const unknown: string[] = [];
+  const drop = options.dropMalformed === true;
+  let error: FieldError | undefined;
+  visitEmbedded(schema, draft, options, (resource, path) => {
+    error ??= coerceResource(resource, path, { drop, unknown });
+  });
+  return { unknown: unknown.sort(byBytes), ...(error === undefined ? {} : { error }) };
+}
+
+const NOTHING_UNKNOWN: Coerced = Object.freeze({ unknown: Object.freeze([]) });
+
+/** What is wrong with embedded resources. */
+export function embeddedErrors(schema: SchemaView, value: unknown, options: EmbeddedOptions = {}): FieldError[] {
+  if (!options.isResource && !hasEmbedded(schema)) return [];
+  const found: FieldError[] = [];
+  visitEmbedded(schema, value, options, (resource, path) => found.push(...resourceErrors(resource, path)));
+  return found;
+}
+
+const embedding = new WeakMap<SchemaView, boolean>();
+
+/** Whether a resource is embedded anywhere below a schema; most have none, and their objects are not walked. */
+export function hasEmbedded(schema: SchemaView): boolean {
+  let has = embedding.get(schema);
+  if (has === undefined) {
+    const inner = [...schema.properties.values(), schema.items, additionalSchema(schema)];
+    has = schema.embeddedResource || inner.some((one) => one !== undefined && hasEmbedded(one));
+    embedding.set(schema, has);
+  }
+  return has;
+}
+
+type Visitor = (resource: MutableRecord, path: string) => void;
+
+/** An outer resource comes before those inside it, and fields in the order of their names. */
+function visitEmbedded(schema: SchemaView, value: unknown, options: EmbeddedOptions, visit: Visitor): void {
+  const { base = '', isResource = false } = options;
+  if (Array.isArray(value)) {
+    const { items } = schema;
+    if (items === undefined || !hasEmbedded(items)) return;
+    for (const [index, item] of value.entries()) visitEmbedded(items, item, { base: keyPath(base, index) }, visit);
+    return;
+  }
+  if (!isRecord(value)) return;
+  if (isResource || schema.embeddedResource) visit(value, base);
+  const additional = additionalSchema(schema);
+  for (const key of Object.keys(value).sort(byBytes)) {
+    const property = schema.properties.get(key);
+    const inner = property ?? additional;
+    if (inner === undefined || !hasEmbedded(inner)) continue;
+    const path = property === undefined ? keyPath(base, key) : childPath(base, key);
+    visitEmbedded(inner, value[key], { base: path }, visit);
+  }
+}
+
+function coerceResource(
+  resource: MutableRecord,
+  path: string,
+  { drop, unknown }: { readonly drop: boolean; readonly unknown: string[] },
+): FieldError | undefined {
+  for (const name of ['apiVersion', 'kind']) {
+    const value = resource[name];
+    if (!Object.hasOwn(resource, name) || typeof value === 'string') continue;
+    if (!drop) return invalid(childPath(path, name), shownValue(value), 'must be a string');
+    delete resource[name];
+  }
+  if (!Object.hasOwn(resource, 'metadata')) return undefined;
+  const at = childPath(path, 'metadata');
+  const read = readMetadata(resource['metadata'], drop);
+  if (typeof read === 'string') {
+    return drop ? undefined : invalid(at, shownValue(resource['metadata']), read);
+  }
+  for (const field of read.unknown) unknown.push(`${at}.${field}`);
+  resource['metadata'] = read.metadata;
+  return undefined;
+}
+
+interface ReadMetadata {
+  readonly metadata: MutableRecord;
+  readonly unknown: readonly string[];
+}
+
+/** Metadata as the decoder of every object reads them, or why it cannot. */
+function readMetadata(value: unknown, drop: boolean): ReadMetadata | string {
+  const read = decodeMetadata(value ?? {});
+  if (typeof read !== 'string' || !isRecord(value)) return read;
+  // Field by field, in the order of their names: the first that cannot be read is told, or left out.
+  const metadata: MutableRecord = {};
+  const unknown: string[] = [];
+  for (const key of Object.keys(value).sort(byBytes)) {
+    const one = decodeMetadata({ [key]: value[key] });
+    if (typeof one === 'string') {
+      if (drop) continue;
+      return one;
+    }
+    unknown.push(...one.unknown);
+    for (const name of Object.keys(one.metadata)) setOwn(metadata, name, one.metadata[name]);
+  }
+  return { metadata: inWireOrder(metadata), unknown };
+}
+
+const UNKNOWN_FIELD = 'unknown field "';
+
+function decodeMetadata(value: unknown): ReadMetadata | string {
+  try {
+    const { value: metadata, findings } = decode(objectMetaNode(), { value });
+    // The zero time is how it is written that there is none.
+    if (metadata['creationTimestamp'] === null) delete metadata['creationTimestamp'];
+    const unknown = findings
+      .filter((text) => text.startsWith(UNKNOWN_FIELD))
+      .map((text) => text.slice(UNKNOWN_FIELD.length, -1));
+    return { metadata: inWireOrder(metadata), unknown };
+  } catch (error) {
+    if (error instanceof DecodeError) return error.message;
+    throw error;
+  }
+}
+
+function resourceErrors(resource: Readonly<Record<string, unknown>>, path: string): FieldError[] {
+  const found = ['apiVersion', 'kind']
+    .filter((name) => !Object.hasOwn(resource, name))
+    .map((name) => required(childPath(path, name), 'must not be empty'));
+  found.push(...textErrors(resource, 'apiVersion', path, apiVersionProblem));
+  found.push(...textErrors(resource, 'kind', path, kindProblem));
+  if (!Object.hasOwn(resource, 'metadata')) return found;
+  const at = childPath(path, 'metadata');
+  const read = readMetadata(resource['metadata'], false);
+  if (typeof read === 'string') return [...found, invalid(at, shownValue(resource['metadata']), read)];
+  return [...found, ...objectMetaErrors(read.metadata, at)];
+}
+
+function textErrors(
+  resource: Readonly<Record<string, unknown>>,
+  name: string,
+  path: string,
+  problem: (text: string) => string,
+): FieldError[] {
+  if (!Object.hasOwn(resource, name)) return [];
+  const value = resource[name];
+  const at = childPath(path, name);
+  if (typeof value !== 'string') return [invalid(at, shownValue(value), 'must be a string')];
+  const detail = value === '' ? 'must not be empty' : problem(value);
+  return detail === '' ? [] : [invalid(at, value, detail)];
+}
+
+function apiVersionProblem(text: string): string {
+  return parseApiVersion(text) === undefined ? `unexpected GroupVersion string: ${text}` : '';
+}
+
+function kindProblem(text: string): string {
+  const problems = dns1035LabelProblems(text.toLowerCase());
+  return problems.length === 0 ? '' : `may have mixed case, but should otherwise match: ${problems.join(',')}`;
+}

@@ -1,0 +1,133 @@
+/**
+ * Formats of strings that schemas may ask for. Names are looked up without their dashes; one that is not here asks
+ * for nothing.
+ */
+import { isDate, isDateTime } from '../../cel/library/text-shapes.js';
+import { DurationError, parseDuration } from '../../text/time/duration.js';
+import { parseCidrSloppy, parseIp, parseIpSloppy } from '../../meta/ip.js';
+import { byteLength } from '../../meta/names.js';
+import { isEmailAddress } from './email.js';
+import { isRequestUri } from './request-uri.js';
+
+export type FormatTest = (text: string) => boolean;
+
+/** How texts of a format are told from others, or undefined when nobody knows it. */
+export function formatTest(format: string): FormatTest | undefined {
+  return format === '' ? undefined : FORMATS.get(format.replaceAll('-', ''));
+}
+
+const matches =
+  (pattern: RegExp): FormatTest =>
+  (text) =>
+    pattern.test(text);
+
+const uuid = (version: string, variant: string) =>
+  matches(new RegExp(`^[0-9a-f]{8}-?[0-9a-f]{4}-?${version}-?${variant}-?[0-9a-f]{12}$`, 'i'));
+const HEX4 = '[0-9a-f]{4}';
+const CHANNEL = '(0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|25[0-5])';
+/** White space as the reference server's expressions know it. */
+const SPACE = '[\\t\\n\\f\\r ]*';
+
+const FORMATS: ReadonlyMap<string, FormatTest> = new Map<string, FormatTest>([
+  ['bsonobjectid', matches(/^[0-9a-fA-F]{24}$/)],
+  ['uri', isRequestUri],
+  ['email', isEmailAddress],
+  ['hostname', isHostname],
+  ['ipv4', (text) => text.includes('.') && parseIpSloppy(text) !== undefined],
+  ['ipv6', (text) => text.includes(':') && parseIp(text) !== undefined],
+  ['cidr', (text) => parseCidrSloppy(text) !== undefined],
+  ['mac', isMac],
+  ['uuid', uuid(HEX4, HEX4)],
+  ['uuid3', uuid('3[0-9a-f]{3}', HEX4)],
+  ['uuid4', uuid('4[0-9a-f]{3}', '[89ab][0-9a-f]{3}')],
+  ['uuid5', uuid('5[0-9a-f]{3}', '[89ab][0-9a-f]{3}')],
+  ['isbn', (text) => isIsbn10(text) || isIsbn13(text)],
+  ['isbn10', isIsbn10],
+  ['isbn13', isIsbn13],
+  ['creditcard', isCreditCard],
+  ['ssn', matches(/^[0-9]{3}[- ][0-9]{2}[- ][0-9]{4}$/)],
+  ['hexcolor', matches(/^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/)],
+  ['rgbcolor', matches(new RegExp(`^rgb\\(${[1, 2, 3].map(() => SPACE + CHANNEL + SPACE).join(',')}\\)$`))],
+  ['byte', (text) => text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text)],
+  ['password', () => true],
+  ['date', isDate],
+  ['duration', isDuration],
+  ['datetime', isDateTime],
+]);
+
+const LETTER = '[a-zA-Z0-9\\p{S}\\p{L}]';
+const LABEL = `${LETTER}([a-zA-Z0-9\\-\\p{S}\\p{L}]{0,61}${LETTER})?`;
+/** One label with a dash at its second place only, or several that end in letters. */
+const HOSTNAME = new RegExp(`^(${LETTER}(-?${LETTER}{0,62})?|(${LABEL}\\.)+[a-zA-Z\\p{L}]{2,63})$`, 'u');
+
+function isHostname(text: string): boolean {
+  if (text.length > 255 || byteLength(text) > 255 || !HOSTNAME.test(text)) return false;
+  return text.split('.').every((label) => byteLength(label) <= 63);
+}
+
+/** 6, 8 or 20 bytes, with one separator between all of them or between pairs. */
+function isMac(text: string): boolean {
+  const byPairs = /^([0-9a-fA-F]{2})(?:([:-])[0-9a-fA-F]{2})(?:\2[0-9a-fA-F]{2})*$/.test(text);
+  const byFours = !byPairs && /^[0-9a-fA-F]{4}(\.[0-9a-fA-F]{4})+$/.test(text);
+  const count = byPairs ? (text.length + 1) / 3 : byFours ? ((text.length + 1) / 5) * 2 : 0;
+  return count === 6 || count === 8 || count === 20;
+}
+
+function isIsbn10(text: string): boolean {
+  const digits = text.replace(/[\t\n\f\r -]+/g, '');
+  if (!/^[0-9]{9}[0-9X]$/.test(digits)) return false;
+  return [...digits].reduce((sum, digit, at) => sum + (at + 1) * (digit === 'X' ? 10 : Number(digit)), 0) % 11 === 0;
+}
+
+function isIsbn13(text: string): boolean {
+  const digits = text.replace(/[\t\n\f\r -]+/g, '');
+  if (!/^[0-9]{13}$/.test(digits)) return false;
+  return [...digits].reduce((sum, digit, at) => sum + (at % 2 === 0 ? 1 : 3) * Number(digit), 0) % 10 === 0;
+}
+
+const CARD =
+  /^(4[0-9]{12}([0-9]{3})?|5[1-5][0-9]{14}|6(011|5[0-9]{2})[0-9]{12}|3[47][0-9]{13}|3(0[0-5]|[68][0-9])[0-9]{11}|(2131|1800|35[0-9]{3})[0-9]{11})$/;
+
+/** Digits of a known length whose last one is the check digit of the others. */
+function isCreditCard(text: string): boolean {
+  const digits = text.replace(/[^0-9]+/g, '');
+  if (!CARD.test(digits)) return false;
+  const sum = [...digits].reverse().reduce((total, digit, at) => {
+    const value = Number(digit) * (at % 2 === 0 ? 1 : 2);
+    return total + (value > 9 ? value - 9 : value);
+  }, 0);
+  return sum % 10 === 0;
+}
+
+/** `1h30m`, or texts with an amount and a unit somewhere in them: `P1D`, `3 days`. */
+function isDuration(text: string): boolean {
+  if (isGoDuration(text)) return true;
+  // The unit may be missing so that every amount is read once, however long it is.
+  const amounts = [...text.matchAll(/([0-9]+)[\t\n\f\r ]*([A-Za-z\u00b5]*)/g)].filter(([, , unit]) => unit !== '');
+  if (amounts.some(([, digits = '']) => isBeyond64Bits(digits))) return false;
+  return amounts.some(([, , unit = '']) => isUnit(unit.toLowerCase()));
+}
+
+const MAX_DIGITS = 19;
+
+function isBeyond64Bits(digits: string): boolean {
+  const significant = digits.replace(/^0+/, '');
+  return significant.length > MAX_DIGITS || BigInt(significant) >= 2n ** 63n;
+}
+
+const SHORT_UNITS = new Set(['ns', 'us', '\u00b5s', 'ms', 's', 'm', 'h', 'hr', 'd', 'w', 'wk']);
+const LONG_UNITS = ['nano', 'micro', 'milli', 'sec', 'min', 'hour', 'day', 'week'];
+
+function isUnit(unit: string): boolean {
+  return SHORT_UNITS.has(unit) || LONG_UNITS.some((long) => unit.startsWith(long));
+}
+
+function isGoDuration(text: string): boolean {
+  try {
+    parseDuration(text);
+    return true;
+  } catch (error) {
+    if (error instanceof DurationError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * Lists whose items are told apart, as a whole (sets) or by keys (maps): no two may be the same.
+ */
+import type { FieldError } from '../../meta/field-error.js';
+import { childPath, duplicate, invalid, keyPath } from '../../meta/field-error.js';
+import { verbatim } from '../../text/go/go-text.js';
+import { byBytes, goSyntax } from '../../text/go/go-value.js';
+import type { MutableRecord } from '../../util/json.js';
+import { encodeSorted, isRecord, setOwn } from '../../util/json.js';
+import type { SchemaView } from '../schema-view.js';
+import { additionalSchema } from '../schema-view.js';
+import { jsonKind, shownValue } from './json-kind.js';
+
+/** What is wrong with the sets and maps in an object. With the old object: nothing, if something was wrong there too. */
+export function listTypeErrors(schema: SchemaView, value: unknown, old?: unknown): FieldError[] {
+  if (!hasListTypes(schema)) return [];
+  const found = errorsOf(schema, value, '');
+  return found.length > 0 && old !== undefined && errorsOf(schema, old, '').length > 0 ? [] : found;
+}
+
+const typed = new WeakMap<SchemaView, boolean>();
+
+function hasListTypes(schema: SchemaView): boolean {
+  let has = typed.get(schema);
+  if (has === undefined) {
+    const inner = [...schema.properties.values(), schema.items, additionalSchema(schema)];
+    has = isTold(schema) || inner.some((one) => one !== undefined && hasListTypes(one));
+    typed.set(schema, has);
+  }
+  return has;
+}
+
+function isTold({ listType }: SchemaView): boolean {
+  return listType === 'set' || listType === 'map';
+}
+
+function errorsOf(schema: SchemaView, value: unknown, path: string): FieldError[] {
+  if (Array.isArray(value)) return listErrors(schema, value, path);
+  return isRecord(value) ? objectErrors(schema, value, path) : [];
+}
+
+function objectErrors(schema: SchemaView, value: Record<string, unknown>, path: string): FieldError[] {
+  const additional = additionalSchema(schema);
+  const found: FieldError[] = [];
+  if (additional !== undefined && hasListTypes(additional)) {
+    const keys = Object.keys(value).sort(byBytes);
+    found.push(...keys.flatMap((key) => errorsOf(additional, value[key], keyPath(path, key))));
+  }
+  for (const [name, property] of schema.properties) {
+    if (!hasListTypes(property) || !Object.hasOwn(value, name)) continue;
+    found.push(...errorsOf(property, value[name], childPath(path, name)));
+  }
+  return found;
+}
+
+function listErrors(schema: SchemaView, list: readonly unknown[], path: string): FieldError[] {
+  const { items, listType } = schema;
+  const found = listType === 'set' ? setErrors(list, path) : listType === 'map' ? mapErrors(schema, list, path) : [];
+  if (items === undefined || !hasListTypes(items)) return found;
+  return [...found, ...list.flatMap((item, index) => errorsOf(items, item, keyPath(path, index)))];
+}
+
+function setErrors(list: readonly unknown[], path: string): FieldError[] {
+  if (list.length < 2) return [];
+  return repeated(list.map(identityOf)).map((index) => duplicate(keyPath(path, index), shownValue(list[index])));
+}
+
+function mapErrors({ listMapKeys }: SchemaView, list: readonly unknown[], path: string): FieldError[] {
+  const odd = list.findIndex((item) => item !== null && !isRecord(item));
+  if (odd >= 0) {
+    const detail = 'must be an object for an array of list-type map';
+    return [invalid(keyPath(path, odd), shownValue(list[odd]), detail)];
+  }
+  const keys = list.map((item) => keysOf(item, listMapKeys));
+  return repeated(keys.map(identityOf)).map((index) =>
+    duplicate(keyPath(path, index), verbatim(goSyntax(keys[index]))),
+  );
+}
+
+/** What tells an item from others; keys that it does not have are left out. */
+function keysOf(item: unknown, names: readonly string[]): MutableRecord {
+  const keys: MutableRecord = {};
+  if (!isRecord(item)) return keys;
+  for (const name of names) if (Object.hasOwn(item, name)) setOwn(keys, name, item[name]);
+  return keys;
+}
+
+function identityOf(value: unknown): string {
+  if (typeof value === 'string') return `"${value}`;
+  return `${jsonKind(value)} ${encodeSorted(value)}`;
+}
+
+/** Where values stand for the second time; a third time is not told. */
+function repeated(identities: readonly string[]): number[] {
+  const times = new Map<string, number>();
+  return identities.flatMap((identity, index) => {
+    const before = times.get(identity) ?? 0;
+    times.set(identity, before + 1);
+    return before === 1 ? [index] : [];
+  });
+}

@@ -1,0 +1,75 @@
+/**
+ * Fields that nothing in a schema speaks of are taken out of an object. Where a schema keeps unknown fields, what it
+ * does speak of is still looked at.
+ */
+import { byBytes } from '../../text/go/go-value.js';
+import type { MutableRecord } from '../../util/json.js';
+import { isRecord } from '../../util/json.js';
+import type { SchemaView } from '../schema-view.js';
+import { additionalSchema } from '../schema-view.js';
+
+export interface PruneOptions {
+  /** The value is a whole object: its first three fields are known, whatever the schema says. */
+  readonly isResource?: boolean;
+}
+
+/**
+ * Takes unknown fields out of a draft, in place, and returns their paths in order: `spec.foo`, `spec.list[0].x`.
+ */
+export function pruneUnknown(schema: SchemaView | undefined, draft: unknown, options: PruneOptions = {}): string[] {
+  const pruning = new Pruning();
+  pruning.prune(schema, draft, options.isResource);
+  return pruning.unknown.sort(byBytes);
+}
+
+const OF_EVERY_RESOURCE: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
+
+class Pruning {
+  readonly unknown: string[] = [];
+  readonly #path: (string | number)[] = [];
+
+  prune(schema: SchemaView | undefined, value: unknown, isRoot = false): void {
+    const isResource = isRoot || schema?.embeddedResource === true;
+    const keeps = schema?.preserveUnknownFields === true;
+    if (Array.isArray(value)) this.#items(schema, value, keeps);
+    else if (isRecord(value)) this.#fields(schema, value, { keeps, isResource });
+  }
+
+  /** A list that keeps unknown fields keeps those of its items too, whatever their own schema says. */
+  #items(schema: SchemaView | undefined, list: readonly unknown[], keeps: boolean): void {
+    const items = schema?.items;
+    if (keeps && items === undefined) return;
+    for (let index = 0; index < list.length; index++) {
+      const item = list[index];
+      this.#path.push(index);
+      if (!keeps) this.prune(items, item);
+      else if (Array.isArray(item)) this.#items(items, item, keeps);
+      else if (isRecord(item)) this.#fields(items, item, { keeps, isResource: items?.embeddedResource === true });
+      this.#path.pop();
+    }
+  }
+
+  #fields(schema: SchemaView | undefined, value: MutableRecord, how: { keeps: boolean; isResource: boolean }): void {
+    for (const key of Object.keys(value)) {
+      if (how.isResource && OF_EVERY_RESOURCE.has(key)) continue;
+      const property = schema?.properties.get(key);
+      if (property !== undefined || schema?.additionalProperties !== undefined) {
+        this.#path.push(key);
+        this.prune(property ?? additionalSchema(schema as SchemaView), value[key]);
+        this.#path.pop();
+      } else if (!how.keeps) {
+        // The fields of every resource are nothing that a user could have misspelt, at the top.
+        if (schema === undefined || this.#path.length > 0 || !OF_EVERY_RESOURCE.has(key)) this.#note(key);
+        delete value[key];
+      }
+    }
+  }
+
+  #note(key: string): void {
+    let path = '';
+    for (const step of [...this.#path, key]) {
+      path += typeof step === 'number' ? `[${step}]` : path === '' ? step : `.${step}`;
+    }
+    this.unknown.push(path);
+  }
+}

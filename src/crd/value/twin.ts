@@ -1,0 +1,108 @@
+/**
+ * A value and the one it had before, walked side by side: fields by name, items only where keys tell them apart. On an
+ * update the rules of a schema are not asked again where nothing has changed.
+ *
+ * "The same" is narrower than equality in one way and wider in another: an object with a field that no schema speaks of
+ * is never the same, and a list whose items have keys is the same in any order.
+ */
+
+import { deepEqual, isRecord, own } from '../../util/json.js';
+import type { SchemaView } from '../schema-view.js';
+import { additionalSchema } from '../schema-view.js';
+import { jsonKind } from './json-kind.js';
+
+export class Twin {
+  readonly value: unknown;
+  readonly old: unknown;
+  readonly #schema: SchemaView;
+  #fields?: Map<string, Twin>;
+  #items?: Map<number, Twin>;
+  #oldByKey?: ReadonlyMap<string, unknown>;
+  #unchanged?: boolean;
+
+  constructor(schema: SchemaView, value: unknown, old: unknown) {
+    this.#schema = schema;
+    this.value = value;
+    this.old = old;
+  }
+
+  /** A field of both, if the schema speaks of it. */
+  field(name: string): Twin | undefined {
+    const known = this.#fields?.get(name);
+    if (known !== undefined) return known;
+    const { value, old } = this;
+    if (!isRecord(value) || !isRecord(old) || !Object.hasOwn(value, name) || !Object.hasOwn(old, name))
+      return undefined;
+    const schema = this.#schema.properties.get(name) ?? additionalSchema(this.#schema);
+    if (schema === undefined) return undefined;
+    const twin = new Twin(schema, value[name], old[name]);
+    this.#fields ??= new Map();
+    this.#fields.set(name, twin);
+    return twin;
+  }
+
+  /** An item, and the old one with the same keys wherever it stood. */
+  item(index: number): Twin | undefined {
+    const known = this.#items?.get(index);
+    if (known !== undefined) return known;
+    const { items, listType } = this.#schema;
+    if (items === undefined || listType !== 'map' || !Array.isArray(this.value) || !Array.isArray(this.old)) {
+      return undefined;
+    }
+    const item: unknown = this.value[index];
+    const key = this.#keyOf(item);
+    this.#oldByKey ??= this.#keyed(this.old);
+    const old = key === undefined ? undefined : this.#oldByKey.get(key);
+    if (old === undefined) return undefined;
+    const twin = new Twin(items, item, old);
+    this.#items ??= new Map();
+    this.#items.set(index, twin);
+    return twin;
+  }
+
+  get isUnchanged(): boolean {
+    this.#unchanged ??= this.#compare();
+    return this.#unchanged;
+  }
+
+  #compare(): boolean {
+    const { value, old } = this;
+    if (Array.isArray(value)) return Array.isArray(old) && this.#sameItems(value, old);
+    if (isRecord(value)) return isRecord(old) && this.#sameFields(value, old);
+    return deepEqual(value, old);
+  }
+
+  #sameItems(value: readonly unknown[], old: readonly unknown[]): boolean {
+    if (value.length !== old.length) return false;
+    if (this.#schema.listType !== 'map') return deepEqual(value, old);
+    return value.every((_, index) => this.item(index)?.isUnchanged === true);
+  }
+
+  #sameFields(value: Record<string, unknown>, old: Record<string, unknown>): boolean {
+    const names = Object.keys(value);
+    return names.length === Object.keys(old).length && names.every((name) => this.field(name)?.isUnchanged === true);
+  }
+
+  /** Of two old items with the same keys, the first one counts. */
+  #keyed(items: readonly unknown[]): ReadonlyMap<string, unknown> {
+    const byKey = new Map<string, unknown>();
+    for (const item of items) {
+      const key = this.#keyOf(item);
+      if (key !== undefined && !byKey.has(key)) byKey.set(key, item);
+    }
+    return byKey;
+  }
+
+  #keyOf(item: unknown): string | undefined {
+    const { type, listMapKeys } = this.#schema;
+    if (!isRecord(item) || type !== 'array' || listMapKeys.length === 0) return undefined;
+    const parts: string[] = [];
+    for (const name of listMapKeys) {
+      const part = own(item, name);
+      const kind = jsonKind(part);
+      if (kind === 'null' || kind === 'object' || kind === 'array') return undefined;
+      parts.push(`${kind}:${JSON.stringify(String(part))}`);
+    }
+    return parts.join(',');
+  }
+}

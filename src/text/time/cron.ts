@@ -1,0 +1,357 @@
+/**
+ * Schedules of a CronJob: five fields or a macro, as robfig/cron's standard parser takes them, and the names of time
+ * zones that go with them. Texts of errors are those of the reference server; so are the activations around a change of
+ * the clock, including the ones it leaves out. Reads no clock: a caller says what it counts from.
+ */
+import { DurationError, parseDuration } from './duration.js';
+import { quote } from '../go/go-text.js';
+import { isTimeZone, type Offsets, offsetsIn } from './time-zone.js';
+
+/** A text that is no schedule; the message is what a client is told. */
+export class CronError extends Error {
+  override readonly name = 'CronError';
+}
+
+export interface CronSchedule {
+  /**
+   * The first activation after a time, both in milliseconds; undefined when there is none within five years. Fields are
+   * read in `timeZone` (UTC when absent) unless the schedule names its own. A zone that {@link isTimeZone} refuses is a
+   * RangeError.
+   */
+  next(afterMs: number, timeZone?: string): number | undefined;
+}
+
+/** What is wrong with a schedule, or undefined. */
+export function cronProblem(schedule: string): string | undefined {
+  try {
+    parseCron(schedule);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CronError) return error.message;
+    throw error;
+  }
+}
+
+/**
+ * Throws a CronError.
+ *
+ * @example
+ * parseCron('30 2 * * *').next(Date.parse('2026-01-01T00:00:00Z')) // 2026-01-01T02:30:00Z
+ */
+export function parseCron(schedule: string): CronSchedule {
+  if (schedule === '') throw new CronError('empty spec string');
+  const { zone, text } = splitZone(schedule);
+  if (text.startsWith('@')) return parseMacro(text, zone);
+  return fieldSchedule(parseFields(text), zone);
+}
+
+/** What is wrong with the `timeZone` of a CronJob, or undefined. */
+export function timeZoneProblems(name: string): string[] {
+  if (name === '') return ['timeZone must be nil or non-empty string'];
+  // The zone of the server's own process would mean something else on every server.
+  const isLocal = name.toLowerCase() === 'local';
+  const problems = isLocal
+    ? ['timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones']
+    : [];
+  // Spelled so, it is a zone all the same.
+  if (name !== 'Local' && !isTimeZone(name)) problems.push(`unknown time zone ${name}`);
+  return problems;
+}
+
+// Reading
+
+interface Field {
+  readonly min: number;
+  readonly max: number;
+  readonly names: readonly string[];
+}
+
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+
+const MINUTE: Field = { min: 0, max: 59, names: [] };
+const HOUR: Field = { min: 0, max: 23, names: [] };
+const DAY_OF_MONTH: Field = { min: 1, max: 31, names: [] };
+const MONTH: Field = { min: 1, max: 12, names: MONTHS };
+const DAY_OF_WEEK: Field = { min: 0, max: 6, names: WEEKDAYS };
+
+/** The values a field allows. */
+interface Allowed {
+  readonly values: ReadonlySet<number>;
+  /** Written with a star or a question mark: a day field that does not restrict. */
+  readonly star: boolean;
+}
+
+interface Fields {
+  readonly minute: Allowed;
+  readonly hour: Allowed;
+  readonly dayOfMonth: Allowed;
+  readonly month: Allowed;
+  readonly dayOfWeek: Allowed;
+}
+
+const MACROS: ReadonlyMap<string, string> = new Map([
+  ['@yearly', '0 0 1 1 *'],
+  ['@annually', '0 0 1 1 *'],
+  ['@monthly', '0 0 1 * *'],
+  ['@weekly', '0 0 * * 0'],
+  ['@daily', '0 0 * * *'],
+  ['@midnight', '0 0 * * *'],
+  ['@hourly', '0 * * * *'],
+]);
+
+// White space as Go sees it: with the "next line" character, without the byte order mark.
+const BLANKS = /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;
+
+/** `TZ=` or `CRON_TZ=` in front. No zone means the caller's. */
+function splitZone(schedule: string): { readonly zone?: string; readonly text: string } {
+  const [prefix] = /^(?:CRON_)?TZ=/.exec(schedule) ?? [];
+  if (prefix === undefined) return { text: schedule };
+  // Without a space the reference crashes; there are no fields then, and that is what is said here.
+  const space = schedule.includes(' ') ? schedule.indexOf(' ') : schedule.length;
+  const zone = schedule.slice(prefix.length, space);
+  const text = schedule.slice(space).trim();
+  if (zone === 'Local') return { text };
+  if (zone === '') return { zone: 'UTC', text };
+  const problem = locationProblem(zone);
+  if (problem !== undefined) throw new CronError(`provided bad location ${zone}: ${problem}`);
+  return { zone, text };
+}
+
+function locationProblem(zone: string): string | undefined {
+  if (/^[/\\]|\.\./.test(zone)) return 'time: invalid location name';
+  return isTimeZone(zone) ? undefined : `unknown time zone ${zone}`;
+}
+
+function parseMacro(text: string, zone: string | undefined): CronSchedule {
+  const fields = MACROS.get(text);
+  if (fields !== undefined) return fieldSchedule(parseFields(fields), zone);
+  if (!text.startsWith('@every ')) throw new CronError(`unrecognized descriptor: ${text}`);
+  try {
+    return intervalSchedule(parseDuration(text.slice('@every '.length)));
+  } catch (error) {
+    if (!(error instanceof DurationError)) throw error;
+    throw new CronError(`failed to parse duration ${text}: ${error.message}`);
+  }
+}
+
+function parseFields(text: string): Fields {
+  const fields = words(text);
+  const [minute, hour, dayOfMonth, month, dayOfWeek] = fields;
+  if (dayOfWeek === undefined || fields.length !== 5) {
+    throw new CronError(`expected exactly 5 fields, found ${fields.length}: [${fields.join(' ')}]`);
+  }
+  // In this order, for the first error is the one that is told.
+  return {
+    minute: parseField(minute ?? '', MINUTE),
+    hour: parseField(hour ?? '', HOUR),
+    dayOfMonth: parseField(dayOfMonth ?? '', DAY_OF_MONTH),
+    month: parseField(month ?? '', MONTH),
+    dayOfWeek: parseField(dayOfWeek, DAY_OF_WEEK),
+  };
+}
+
+function words(text: string): string[] {
+  return text.split(BLANKS).filter((word) => word !== '');
+}
+
+/** A comma alone is no error: it allows nothing, and the schedule never activates. */
+function parseField(text: string, field: Field): Allowed {
+  const values = new Set<number>();
+  let star = false;
+  for (const expression of text.split(',')) {
+    if (expression === '') continue;
+    const range = parseRange(expression, field);
+    star ||= range.star;
+    for (let value = range.start; value <= range.end; value += range.step) values.add(value);
+  }
+  return { values, star };
+}
+
+interface Range {
+  readonly start: number;
+  readonly end: number;
+  readonly step: number;
+  readonly star: boolean;
+}
+
+function parseRange(expression: string, field: Field): Range {
+  const [bounds = '', stepText, ...moreSteps] = expression.split('/');
+  const [low = '', high, ...moreBounds] = bounds.split('-');
+  const star = low === '*' || low === '?';
+  let start: number | bigint = field.min;
+  let end: number | bigint = field.max;
+  if (!star) {
+    start = parseValue(low, field);
+    if (moreBounds.length > 0) throw new CronError(`too many hyphens: ${expression}`);
+    end = high === undefined ? start : parseValue(high, field);
+  }
+  if (moreSteps.length > 0) throw new CronError(`too many slashes: ${expression}`);
+  const step = stepText === undefined ? 1 : parseCount(stepText);
+  // `5/10` counts from 5 to the end of the field.
+  if (stepText !== undefined && high === undefined) end = field.max;
+
+  if (start < field.min) {
+    throw new CronError(`beginning of range (${start}) below minimum (${field.min}): ${expression}`);
+  }
+  if (end > field.max) throw new CronError(`end of range (${end}) above maximum (${field.max}): ${expression}`);
+  if (start > end) throw new CronError(`beginning of range (${start}) beyond end of range (${end}): ${expression}`);
+  if (step === 0) throw new CronError(`step of range should be a positive number: ${expression}`);
+  return { start: Number(start), end: Number(end), step: Number(step), star: star && step === 1 };
+}
+
+function parseValue(text: string, field: Field): number | bigint {
+  const index = field.names.indexOf(text.toLowerCase());
+  return index < 0 ? parseCount(text) : index + field.min;
+}
+
+/** A bigint where a number would print differently from what the client wrote. */
+function parseCount(text: string): number | bigint {
+  const problem = (reason: string) =>
+    new CronError(`failed to parse int from ${text}: strconv.Atoi: parsing ${quote(text)}: ${reason}`);
+  if (!/^[+-]?[0-9]+$/.test(text)) throw problem('invalid syntax');
+  const digits = text.replace(/^[+-]?0*/, '');
+  const size = digits.length > 19 ? 2n ** 64n : BigInt(digits);
+  const value = text.startsWith('-') ? -size : size;
+  if (BigInt.asIntN(64, value) !== value) throw problem('value out of range');
+  if (value < 0n) throw new CronError(`negative number (${value}) not allowed: ${text}`);
+  return value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
+}
+
+// Activations
+
+const SECOND = 1_000;
+const MINUTES = 60 * SECOND;
+const HOURS = 60 * MINUTES;
+/** The farthest that leap days lie apart without a century between, and one year to spare. */
+const YEARS_AHEAD = 5;
+
+/** Whole seconds, and no less than one. */
+function intervalSchedule(nanoseconds: bigint): CronSchedule {
+  const seconds = nanoseconds < 1_000_000_000n ? 1 : Number(nanoseconds / 1_000_000_000n);
+  return { next: (afterMs) => wholeSecond(afterMs) + seconds * SECOND };
+}
+
+function fieldSchedule(fields: Fields, ownZone: string | undefined): CronSchedule {
+  return { next: (afterMs, timeZone) => nextActivation(fields, afterMs, offsetsIn(ownZone ?? timeZone ?? 'UTC')) };
+}
+
+function wholeSecond(ms: number): number {
+  return Math.floor(ms / SECOND) * SECOND;
+}
+
+/** One unit of the search. `local` is a Date whose UTC getters tell the time on the wall. */
+interface Unit {
+  matches(fields: Fields, local: Date): boolean;
+  /** The start of the unit that a time lies in. */
+  floor(time: number, local: Date, offsets: Offsets): number;
+  /** The start of the next one. */
+  step(time: number, local: Date, offsets: Offsets): number;
+  /** Whether the step went into the next larger unit, so that that one has to be judged again. */
+  wrapped(local: Date): boolean;
+}
+
+// Months and days step on the wall, hours and less in elapsed time. Where clocks change by half an hour, or at midnight,
+// the two drift apart and an activation may be skipped; the reference skips the same ones.
+const UNITS: readonly Unit[] = [
+  {
+    matches: (fields, local) => fields.month.values.has(local.getUTCMonth() + 1),
+    floor: (_time, local, offsets) => fromWall(Date.UTC(local.getUTCFullYear(), local.getUTCMonth(), 1), offsets),
+    step: (_time, local, offsets) => fromWall(new Date(local).setUTCMonth(local.getUTCMonth() + 1), offsets),
+    wrapped: (local) => local.getUTCMonth() === 0,
+  },
+  {
+    matches: dayMatches,
+    floor: (_time, local, offsets) => fromWall(new Date(local).setUTCHours(0, 0, 0, 0), offsets),
+    step: (_time, local, offsets) => {
+      const next = fromWall(new Date(local).setUTCDate(local.getUTCDate() + 1), offsets);
+      // Midnight may not exist, and the day then starts at 1:00 or is missed at 23:00.
+      const hour = new Date(next + offsets(next)).getUTCHours();
+      return next + (hour > 12 ? 24 - hour : -hour) * HOURS;
+    },
+    wrapped: (local) => local.getUTCDate() === 1,
+  },
+  {
+    matches: (fields, local) => fields.hour.values.has(local.getUTCHours()),
+    floor: (_time, local, offsets) => fromWall(new Date(local).setUTCMinutes(0, 0, 0), offsets),
+    step: (time) => time + HOURS,
+    wrapped: (local) => local.getUTCHours() === 0,
+  },
+  {
+    matches: (fields, local) => fields.minute.values.has(local.getUTCMinutes()),
+    floor: (time) => Math.floor(time / MINUTES) * MINUTES,
+    step: (time) => time + MINUTES,
+    wrapped: (local) => local.getUTCMinutes() === 0,
+  },
+  {
+    matches: (_fields, local) => local.getUTCSeconds() === 0,
+    floor: (time) => time,
+    step: (time, local) => time + (60 - local.getUTCSeconds()) * SECOND,
+    wrapped: () => true,
+  },
+];
+
+/** With both day fields restricted either is enough; otherwise both must hold, and a star always does. */
+function dayMatches(fields: Fields, local: Date): boolean {
+  const month = fields.dayOfMonth.values.has(local.getUTCDate());
+  const week = fields.dayOfWeek.values.has(local.getUTCDay());
+  return fields.dayOfMonth.star || fields.dayOfWeek.star ? month && week : month || week;
+}
+
+function nextActivation(fields: Fields, afterMs: number, offsets: Offsets): number | undefined {
+  const wall = (ms: number) => new Date(ms + offsets(ms));
+  let time = wholeSecond(afterMs) + SECOND;
+  let local = wall(time);
+  const soon = laterThisHour(fields, { time, local, offsets });
+  if (soon !== undefined) return soon;
+  // Years of single steps would find nothing.
+  if ([fields.minute, fields.hour, fields.month].some(({ values }) => values.size === 0)) return undefined;
+  const lastYear = local.getUTCFullYear() + YEARS_AHEAD;
+  // Once something was stepped over, all smaller units are at their start.
+  let floored = false;
+  judge: while (local.getUTCFullYear() <= lastYear) {
+    for (const unit of UNITS) {
+      while (!unit.matches(fields, local)) {
+        if (!floored) {
+          time = unit.floor(time, local, offsets);
+          local = wall(time);
+          floored = true;
+        }
+        const next = unit.step(time, local, offsets);
+        // A day that the calendar of a zone passed over leads back to the one before it; the reference never returns.
+        time = next > time ? next : time + 24 * HOURS;
+        local = wall(time);
+        if (unit.wrapped(local)) continue judge;
+      }
+    }
+    return time;
+  }
+  return undefined;
+}
+
+/** The answer to most questions, without a step: a minute of the same hour. */
+function laterThisHour(
+  fields: Fields,
+  { time, local, offsets }: { readonly time: number; readonly local: Date; readonly offsets: Offsets },
+): number | undefined {
+  if (!fields.month.values.has(local.getUTCMonth() + 1) || !dayMatches(fields, local)) return undefined;
+  if (!fields.hour.values.has(local.getUTCHours())) return undefined;
+  const second = local.getUTCSeconds();
+  const present = local.getUTCMinutes();
+  let minute = second === 0 ? present : present + 1;
+  while (minute < 60 && !fields.minute.values.has(minute)) minute++;
+  if (minute === 60) return undefined;
+  const next = time + (minute - present) * MINUTES - second * SECOND;
+  const offset = offsets(time);
+  // Where clocks change within the hour, or do not show whole minutes, it is walked.
+  return offset % MINUTES === 0 && offsets(next) === offset ? next : undefined;
+}
+
+/**
+ * The time at which the wall shows something. A reading that exists twice is the one that the offset of the same
+ * instant in UTC leads to, and one that does not exist moves by the size of the gap: both as Go's `time.Date`.
+ */
+function fromWall(reading: number, offsets: Offsets): number {
+  const guess = reading - offsets(reading);
+  return reading - offsets(guess);
+}

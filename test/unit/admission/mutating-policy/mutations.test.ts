@@ -1,0 +1,114 @@
+/**
+ * What expressions of mutating policies make of an object: each with what came of it in the reference server's own code.
+ * Policies are put into the plugin as they are, because many of these could never be created.
+ */
+import { readFileSync } from 'node:fs';
+import { fakeClock, testCluster } from 'orchplane/testing';
+import { expect, test } from 'vitest';
+import { readForm, wireObject } from '../../../../src/admission/match/form.js';
+import { mutatingAdmissionPolicy } from '../../../../src/admission/mutating-policy/index.js';
+import type { AdmissionRequest, ClusterView } from '../../../../src/admission/types.js';
+import { allowAll } from '../../../../src/protocol/access.js';
+import { featureGates } from '../../../../src/kinds/feature-gates.js';
+import type { ServedKind } from '../../../../src/kinds/served-kind.js';
+import { kubernetesDialect } from '../../../../src/meta/dialect.js';
+import type { ApiObject, DraftObject } from '../../../../src/meta/object.js';
+import { copyJson } from '../../../../src/util/json.js';
+
+interface Case {
+  readonly type: 'ApplyConfiguration' | 'JSONPatch';
+  readonly kind: string;
+  readonly expression: string;
+  readonly variables?: readonly { readonly name: string; readonly expression: string }[];
+  /** Which of the objects. */
+  readonly object: number;
+  readonly error?: string;
+  readonly status?: string;
+  readonly result?: object;
+}
+
+const { objects, cases } = JSON.parse(readFileSync(new URL('./mutations.json', import.meta.url), 'utf8')) as {
+  readonly objects: readonly object[];
+  readonly cases: readonly Case[];
+};
+
+const cluster = testCluster({ dialect: 'kubernetes' });
+const resources: Readonly<Record<string, readonly [group: string, resource: string]>> = {
+  Deployment: ['apps', 'deployments'],
+  ConfigMap: ['', 'configmaps'],
+  Service: ['', 'services'],
+};
+
+function servedFor(kind: string): ServedKind {
+  const [group = '', resource = ''] = resources[kind] ?? [];
+  const served = cluster.resolve({ group, version: 'v1', resource });
+  if (served === undefined) throw new Error(`${kind} is not served`);
+  return served;
+}
+
+const features = featureGates({ MutatingAdmissionPolicy: true });
+const setting = { clock: fakeClock(), dialect: kubernetesDialect, features };
+
+function viewWith(policies: readonly unknown[], bindings: readonly unknown[]): ClusterView {
+  const view: Partial<ClusterView> = {
+    ...setting,
+    access: allowAll,
+    changes: () => 1,
+    list: ({ resource }) => (resource === 'mutatingadmissionpolicies' ? policies : bindings) as ApiObject[],
+    namespace: (name) => ({ metadata: { name } }) as ApiObject,
+    versionsOf: (served) => [served],
+    kindNamed: () => undefined,
+  };
+  return view as ClusterView;
+}
+
+function requestFor(served: ServedKind, object: DraftObject): AdmissionRequest<DraftObject> {
+  const request: Partial<AdmissionRequest<DraftObject>> = {
+    operation: 'CREATE',
+    served,
+    subresource: '',
+    namespace: 'default',
+    name: 'a',
+    sentName: 'a',
+    object,
+    objectKind: served.gvk,
+    options: {},
+    dryRun: false,
+    user: { user: 'u' },
+    rounds: { round: 0, again: () => undefined, memory: new Map() },
+  };
+  return request as AdmissionRequest<DraftObject>;
+}
+
+/** As the object would be sent on. */
+function shown(value: unknown, served: ServedKind): unknown {
+  return wireObject(readForm(value, served, setting), served);
+}
+
+test.each(cases)('$type $expression', async ({ type, kind, expression, variables, object, error, status, result }) => {
+  const served = servedFor(kind);
+  const field = type === 'JSONPatch' ? 'jsonPatch' : 'applyConfiguration';
+  const rule = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'] };
+  const policy = {
+    metadata: { name: 'p' },
+    spec: {
+      failurePolicy: 'Fail',
+      matchConstraints: { namespaceSelector: {}, objectSelector: {}, resourceRules: [rule] },
+      mutations: [{ patchType: type, [field]: { expression } }],
+      ...(variables === undefined ? {} : { variables }),
+    },
+  };
+  const view = viewWith([policy], [{ metadata: { name: 'b' }, spec: { policyName: 'p' } }]);
+  const draft = copyJson({ kind, apiVersion: served.apiVersion, ...objects[object] }) as unknown as DraftObject;
+  const outcome: unknown = await Promise.resolve()
+    .then(() => mutatingAdmissionPolicy.mutate?.(requestFor(served, draft), view))
+    .catch((failure: unknown) => failure);
+  if (error !== undefined) {
+    const message = `policy 'p' with binding 'b' denied request: ${error}`;
+    expect(outcome).toMatchObject({ message, code: 403, reason: 'Invalid' });
+  } else if (status !== undefined) expect(outcome).toMatchObject({ message: status, code: 500 });
+  else {
+    expect(outcome).toBeUndefined();
+    expect(shown(draft, served)).toEqual(shown(result, served));
+  }
+});

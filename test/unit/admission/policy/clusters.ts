@@ -1,0 +1,84 @@
+/** What the tests of policies have in common: a cluster with policies and bindings made of little. */
+import type { StatusError } from 'orchplane';
+import { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from 'orchplane/kinds';
+import { type TestCluster, type TestClusterOptions, testCluster } from 'orchplane/testing';
+import { valueBody } from '../../../../src/protocol/body.js';
+
+export interface RuleParts {
+  readonly group?: string;
+  readonly version?: string;
+  readonly resource?: string;
+  readonly operations?: readonly string[];
+}
+
+export function rule({ group = '', version = 'v1', resource = 'configmaps', operations = ['*'] }: RuleParts = {}) {
+  return { apiGroups: [group], apiVersions: [version], operations: [...operations], resources: [resource] };
+}
+
+export function policyCluster(options: TestClusterOptions = {}): TestCluster {
+  return testCluster({ dialect: 'kubernetes', ...options });
+}
+
+/** A policy about ConfigMaps, or about what `rules` say. */
+export async function definePolicy(
+  cluster: TestCluster,
+  name: string,
+  { rules = [rule()], ...spec }: { readonly rules?: readonly object[]; readonly [field: string]: unknown },
+): Promise<void> {
+  const { matchConstraints = {}, ...rest } = spec as { readonly matchConstraints?: object };
+  await cluster.api(ValidatingAdmissionPolicy).create({
+    metadata: { name },
+    spec: { matchConstraints: { resourceRules: rules, ...matchConstraints }, ...rest },
+  } as never);
+}
+
+export async function bind(
+  cluster: TestCluster,
+  policyName: string,
+  spec: object = {},
+  name = `${policyName}-binding`,
+) {
+  await cluster.api(ValidatingAdmissionPolicyBinding).create({
+    metadata: { name },
+    spec: { policyName, validationActions: ['Deny'], ...spec },
+  } as never);
+}
+
+/** A policy of one validation, bound. */
+export async function demand(cluster: TestCluster, expression: string, more: object = {}): Promise<void> {
+  await definePolicy(cluster, 'p', { validations: [{ expression }], ...more });
+  await bind(cluster, 'p');
+}
+
+/** What a refusal says, without what every refusal of policy `p` begins with. */
+export async function refusal(write: Promise<unknown>): Promise<string> {
+  try {
+    await write;
+  } catch (error) {
+    return (error as StatusError).message.replace(
+      /^.*ValidatingAdmissionPolicy 'p'( with binding '[^']*')? denied request: /,
+      '',
+    );
+  }
+  return 'admitted';
+}
+
+/** Creates a ConfigMap; gives what is noted about that, and what the client is warned of. */
+export async function sentMap(cluster: TestCluster, name: string, data: object = {}) {
+  const notes: Record<string, string> = {};
+  const warnings: string[] = [];
+  const answer = await cluster.send({
+    verb: 'create',
+    resource: { group: '', version: 'v1', resource: 'configmaps' },
+    namespace: 'default',
+    options: {},
+    body: valueBody({ metadata: { name }, data }),
+    audit: {
+      annotate(key: string, value: string) {
+        notes[key] ??= value;
+      },
+    },
+  });
+  if ('warnings' in answer) warnings.push(...answer.warnings);
+  return { notes, warnings };
+}

@@ -1,0 +1,111 @@
+/**
+ * What may be written into policies, bindings and webhooks, against what the reference server says to the same objects;
+ * and what it says of the types in a policy.
+ */
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { checkPolicyTypes } from '../../../../src/admission/policy/check-types.js';
+import type { PolicySpec } from '../../../../src/admission/policy/compiled-policy.js';
+import { admissionregistrationKinds } from '../../../../src/kinds/admissionregistration/index.js';
+import { builtInKinds } from '../../../../src/kinds/index.js';
+import type { WriteContext } from '../../../../src/kinds/kind.js';
+import { serveKind } from '../../../../src/kinds/served-kind.js';
+import { kubernetesDialect } from '../../../../src/meta/dialect.js';
+import { causeReason, printFieldError } from '../../../../src/meta/field-error.js';
+import type { ApiObject } from '../../../../src/meta/object.js';
+import { decode } from '../../../../src/schema/decode.js';
+
+/** What an object says beyond what all of its kind say. */
+type Said = Readonly<Record<string, unknown>>;
+
+interface Reference {
+  readonly definitions: readonly {
+    readonly kind: string;
+    readonly next: Said;
+    readonly live?: Said;
+    readonly errors: readonly string[];
+  }[];
+  readonly types: readonly {
+    readonly spec: PolicySpec;
+    readonly warnings: readonly { readonly fieldRef: string; readonly warning: string }[];
+  }[];
+}
+
+const reference = JSON.parse(readFileSync(new URL('./definitions.json', import.meta.url), 'utf8')) as Reference;
+
+const RULES = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'], scope: '*' }];
+
+function whole(kind: string, said: Said): object {
+  const version = kind.startsWith('MutatingAdmission') ? 'v1alpha1' : 'v1';
+  const typed = { apiVersion: `admissionregistration.k8s.io/${version}`, kind, metadata: { name: 'p' } };
+  if (kind.endsWith('Binding')) return { ...typed, spec: said };
+  const match = { matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {} };
+  if (!kind.endsWith('Configuration')) {
+    const matchConstraints = { ...match, resourceRules: RULES };
+    return { ...typed, spec: { failurePolicy: 'Fail', reinvocationPolicy: 'Never', matchConstraints, ...said } };
+  }
+  const webhook = {
+    name: 'a.b.c',
+    rules: RULES,
+    ...match,
+    clientConfig: { url: 'https://x.y/z' },
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+  };
+  return { ...typed, webhooks: [{ ...webhook, ...said }] };
+}
+
+/** Reason and text of every error, in order. */
+function errorsOf(name: string, next: Said, live?: Said): readonly string[] {
+  const version = name.startsWith('MutatingAdmission') ? 'v1alpha1' : 'v1';
+  const kind = admissionregistrationKinds.find((one) => one.kind === name && one.version === version);
+  if (kind === undefined) throw new Error(`no kind ${name}`);
+  const { schema } = serveKind(kind, kubernetesDialect);
+  const read = (said: Said) => decode(schema, { value: whole(name, said) }).value as unknown as ApiObject;
+  const context = { dialect: kubernetesDialect } as WriteContext;
+  const found = kind.strategy.validate?.(read(next), context, live && read(live)) ?? [];
+  return found.map((error) => `${causeReason(error.type)} ${printFieldError(error)}`);
+}
+
+test.each(reference.definitions.map((one, index) => [index, one.kind, one] as const))(
+  'definition %i: %s',
+  (_index, kind, { next, live, errors }) => {
+    expect(errorsOf(kind, next, live)).toEqual(errors);
+  },
+);
+
+describe('what was accepted before', () => {
+  const check = (next: Said, live?: Said) => errorsOf('ValidatingAdmissionPolicy', next, live);
+  // Semantic versions are known to stored expressions only.
+  const versions = "semver('1.2.3').major() == 1";
+  const first = { validations: [{ expression: versions }] };
+
+  test('may use what new expressions may not', () => {
+    expect(check(first)).toEqual([expect.stringContaining("undeclared reference to 'semver'")]);
+    expect(check(first, first)).toEqual([]);
+  });
+
+  test('stays accepted text by text', () => {
+    const next = { validations: [{ expression: versions }, { expression: `!(${versions})` }] };
+    expect(check(next, first)).toEqual([expect.stringContaining('spec.validations[1].expression')]);
+  });
+
+  test('is not looked at again while conditions stay as they are', () => {
+    const conditions = { matchConditions: [{ name: '', expression: '' }], validations: [{ expression: 'true' }] };
+    expect(check(conditions)).toHaveLength(2);
+    expect(check(conditions, conditions)).toEqual([]);
+    const withParams = { ...conditions, paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } };
+    expect(check(withParams, conditions)).toHaveLength(2);
+  });
+});
+
+describe('types', () => {
+  const kinds = builtInKinds.map((kind) => serveKind(kind, kubernetesDialect));
+  // The names of types have a number that means nothing.
+  const masked = (text: string) => text.replace(/([A-Z][A-Za-z]+?)\d+(?=[^A-Za-z0-9])/g, '$1#');
+
+  test.each(reference.types.map((one, index) => [index, one] as const))('policy %i', (_index, { spec, warnings }) => {
+    const found = checkPolicyTypes(spec, { kinds: () => kinds });
+    expect(found.map(({ fieldRef, warning }) => ({ fieldRef, warning: masked(warning) }))).toEqual(warnings);
+  });
+});

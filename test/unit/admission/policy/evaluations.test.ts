@@ -1,0 +1,131 @@
+/**
+ * What policies say about requests, against what the reference server's own validator says: single expressions with
+ * every variable there is, and whole policies put together at random.
+ */
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import type { ExpressionInput } from '../../../../src/admission/cel/input.js';
+import { compiledPolicy, type PolicySpec } from '../../../../src/admission/policy/compiled-policy.js';
+import { type Decision, judge } from '../../../../src/admission/policy/judge.js';
+import type { AccessAttributes, AccessReader } from '../../../../src/protocol/access.js';
+import type { ApiObject } from '../../../../src/meta/object.js';
+import type { User } from '../../../../src/protocol/request.js';
+
+type Names = Readonly<Record<'Group' | 'Version', string>>;
+
+interface Request {
+  readonly object?: Readonly<Record<string, unknown>>;
+  readonly oldObject?: Readonly<Record<string, unknown>>;
+  readonly namespaceObject?: ApiObject;
+  readonly request: {
+    readonly operation: string;
+    readonly kind: Names & { readonly Kind: string };
+    readonly resource: Names & { readonly Resource: string };
+    readonly matched?: Names & { readonly Resource: string };
+    readonly subresource?: string;
+    readonly name: string;
+    readonly namespace?: string;
+    readonly dryRun?: boolean;
+    readonly user: Omit<User, 'user'> & { readonly name: string };
+    readonly options?: object;
+  };
+}
+
+interface Given {
+  readonly request: number;
+  readonly params?: number;
+  readonly allow?: number;
+}
+
+/** Action, evaluation, message and reason, as the reference names them. */
+type Outcome = readonly [string, string, string, string];
+
+interface Reference {
+  readonly requests: readonly Request[];
+  readonly params: readonly Readonly<Record<string, unknown>>[];
+  readonly allow: readonly (readonly string[])[];
+  readonly common: PolicySpec;
+  readonly single: readonly (Given & { readonly expression: string; readonly decision: Outcome })[];
+  readonly policies: readonly (Given & {
+    readonly spec: PolicySpec;
+    readonly decisions: readonly Outcome[];
+    readonly annotations: readonly (readonly [key: string, value: string, error: string])[];
+  })[];
+}
+
+const reference = JSON.parse(readFileSync(new URL('./evaluations.json', import.meta.url), 'utf8')) as Reference;
+
+/** Allows what is listed, fails where that is listed, and has no opinion of the rest; the fixture was made with the same. */
+function accessFor(allowed: readonly string[]): AccessReader {
+  const keyOf = ({ user }: User, asked: AccessAttributes): string => {
+    const parts =
+      asked.type === 'path'
+        ? [asked.path]
+        : [asked.group, asked.resource, asked.subresource, asked.namespace, asked.name];
+    return [user, asked.verb, ...parts].join('|');
+  };
+  return {
+    decide(user, asked) {
+      const key = keyOf(user, asked);
+      if (allowed.includes(key)) return { allowed: true, reason: `allowed ${key}` };
+      if (allowed.includes(`error:${key}`)) return { allowed: false, reason: '', error: `broken ${key}` };
+      return { allowed: false, reason: `no opinion on ${key}` };
+    },
+    rules: () => ({ resourceRules: [], nonResourceRules: [] }),
+  };
+}
+
+function evaluate(spec: PolicySpec, given: Given) {
+  const { object, oldObject, namespaceObject, request } = reference.requests[given.request] as Request;
+  const { name: user, ...rest } = request.user;
+  const kind = { group: request.kind.Group, version: request.kind.Version, kind: request.kind.Kind };
+  const resourceOf = ({ Group, Version, Resource }: Names & { readonly Resource: string }) => ({
+    group: Group,
+    version: Version,
+    resource: Resource,
+  });
+  const input = {
+    request: {
+      operation: request.operation,
+      served: { gvr: resourceOf(request.resource), gvk: kind },
+      objectKind: kind,
+      subresource: request.subresource ?? '',
+      namespace: request.namespace ?? '',
+      sentName: request.name,
+      dryRun: request.dryRun ?? false,
+      user: { user, ...rest },
+      options: request.options ?? {},
+    },
+    kind,
+    resource: resourceOf(request.matched ?? request.resource),
+    object,
+    oldObject,
+    params: given.params === undefined ? undefined : reference.params[given.params],
+    view: { access: accessFor(given.allow === undefined ? [] : (reference.allow[given.allow] ?? [])) },
+  };
+  return judge(compiledPolicy(spec), input as unknown as ExpressionInput, namespaceObject);
+}
+
+function outcomeOf(decision: Decision): Outcome {
+  if (decision.verdict === 'admit') {
+    return ['admit', decision.error === undefined ? 'admit' : 'error', decision.error ?? '', ''];
+  }
+  return ['deny', decision.error === true ? 'error' : 'deny', decision.message, decision.reason ?? ''];
+}
+
+describe('an expression', () => {
+  test.each(reference.single.map((one, index) => [index, one.expression, one] as const))(
+    '%i: %s',
+    (_index, expression, one) => {
+      const spec = { ...reference.common, validations: [{ expression }] } as PolicySpec;
+      expect(evaluate(spec, one).decisions.map(outcomeOf)).toEqual([one.decision]);
+    },
+  );
+});
+
+test.each(reference.policies.map((one, index) => [index, one] as const))('policy %i', (_index, one) => {
+  const { decisions, annotations } = evaluate(one.spec, one);
+  expect(decisions.map(outcomeOf)).toEqual(one.decisions);
+  const noted = annotations.map((note) => [note.key, note.error === undefined ? note.value : '', note.error ?? '']);
+  expect(noted).toEqual(one.annotations);
+});

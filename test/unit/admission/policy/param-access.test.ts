@@ -1,0 +1,169 @@
+/** Who lets a policy read parameters must be allowed to read them. */
+import type { User } from 'orchplane';
+import {
+  MutatingAdmissionPolicy,
+  MutatingAdmissionPolicyBinding,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+} from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import type { AccessAttributes } from '../../../../src/protocol/access.js';
+import { bind, definePolicy } from './clusters.js';
+
+const ALICE: User = { user: 'alice', uid: 'u1', groups: ['dev', 'ops'], extra: { b: ['1', '2'], a: ['x'] } };
+const SHOWN = '&{alice u1 [dev ops system:authenticated] map[a:[x] b:[1 2]]}';
+const POLICIES = 'admissionregistration.k8s.io';
+
+/** Alice may write policies and bindings, and what `allowed` says of other questions. */
+function start(allowed: (asked: string) => boolean | string) {
+  const asked: string[] = [];
+  const cluster = testCluster({
+    dialect: 'kubernetes',
+    runtimeConfig: 'api/all=true',
+    featureGates: { MutatingAdmissionPolicy: true },
+    authorizer: () => ({
+      decide(_user: User, attributes: AccessAttributes) {
+        if (attributes.type === 'path' || attributes.group === POLICIES) return { allowed: true, reason: '' };
+        const { verb, group, version, resource, namespace, name } = attributes;
+        const question = [verb, group, version, resource, namespace, name].join(' ');
+        asked.push(question);
+        const answer = allowed(question);
+        return typeof answer === 'string'
+          ? { allowed: false, reason: '', error: answer }
+          : { allowed: answer, reason: '' };
+      },
+    }),
+  } as never);
+  return { cluster, hers: cluster.with({ as: ALICE }), asked };
+}
+
+const rules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE' as const], resources: ['pods'] }];
+const policy = (paramKind: object) => ({
+  metadata: { name: 'p' },
+  spec: { paramKind, matchConstraints: { resourceRules: rules }, validations: [{ expression: 'true' }] },
+});
+const binding = (paramRef: object, policyName = 'p') => ({
+  metadata: { name: 'b' },
+  spec: {
+    policyName,
+    paramRef: { parameterNotFoundAction: 'Deny' as const, ...paramRef },
+    validationActions: ['Deny' as const],
+  },
+});
+const MAPS = { apiVersion: 'v1', kind: 'ConfigMap' };
+
+describe('a policy with parameters', () => {
+  test('asks whether all of them may be read', async () => {
+    const { hers, asked } = start(() => false);
+    await expect(hers.api(ValidatingAdmissionPolicy).create(policy(MAPS))).rejects.toMatchObject({
+      status: {
+        code: 422,
+        reason: 'Invalid',
+        message: `ValidatingAdmissionPolicy.admissionregistration.k8s.io "p" is invalid: spec.paramKind: Forbidden: user ${SHOWN} must have "get" permission on all objects of the referenced paramKind (kind=ConfigMap, apiVersion=v1)`,
+      },
+    });
+    expect(asked).toEqual(['get  v1 configmaps * *']);
+  });
+
+  test('asks for everything where the kind is not known', async () => {
+    const { hers, asked } = start(() => true);
+    await hers.api(ValidatingAdmissionPolicy).create(policy({ apiVersion: 'x.io/v1', kind: 'Nothing' }));
+    expect(asked).toEqual(['get x.io v1 * * *']);
+  });
+
+  test('is not asked again while the kind stays', async () => {
+    const { hers, asked } = start(() => true);
+    const policies = hers.api(ValidatingAdmissionPolicy);
+    await policies.create(policy(MAPS));
+    asked.length = 0;
+    await policies.edit('p', (draft) => {
+      draft.spec.failurePolicy = 'Ignore';
+    });
+    expect(asked).toEqual([]);
+    await policies.edit('p', (draft) => {
+      draft.spec.paramKind = { apiVersion: 'v1', kind: 'Secret' };
+    });
+    expect(asked).toEqual(['get  v1 secrets * *']);
+  });
+
+  test('passes on what went wrong', async () => {
+    const { hers } = start(() => 'no idea');
+    const refused = /spec\.paramKind: Forbidden: no idea$/;
+    await expect(hers.api(ValidatingAdmissionPolicy).create(policy(MAPS))).rejects.toThrow(refused);
+  });
+
+  test('administrators may do everything', async () => {
+    const { cluster } = start(() => false);
+    await definePolicy(cluster, 'p', { paramKind: MAPS, validations: [{ expression: 'true' }] });
+    await bind(cluster, 'p', { paramRef: { name: 'x', parameterNotFoundAction: 'Deny' } });
+    expect((await cluster.api(ValidatingAdmissionPolicy).get('p')).spec.paramKind).toEqual(MAPS);
+  });
+});
+
+describe('a binding with parameters', () => {
+  test('asks for the one that it names, or for all that it may select', async () => {
+    const { cluster, hers, asked } = start(() => false);
+    await cluster.api(ValidatingAdmissionPolicy).create(policy(MAPS));
+    const bindings = hers.api(ValidatingAdmissionPolicyBinding);
+    await expect(bindings.create(binding({ name: 'm', namespace: 'ns' }))).rejects.toMatchObject({
+      status: {
+        code: 422,
+        message: `ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io "b" is invalid: spec.paramRef: Forbidden: user ${SHOWN} does not have "get" permission on the object referenced by paramRef`,
+      },
+    });
+    await expect(bindings.create(binding({ selector: {} }))).rejects.toThrow('does not have "list" permission');
+    expect(asked).toEqual(['get  v1 configmaps ns m', 'list  v1 configmaps  ']);
+  });
+
+  test('asks for everything where the policy or its kind is not known', async () => {
+    const { cluster, hers, asked } = start(() => false);
+    const bindings = hers.api(ValidatingAdmissionPolicyBinding);
+    const everything = `to determine minimum required permissions and user ${SHOWN} does not have "get" permission for all groups, versions and resources`;
+    await expect(bindings.create(binding({ name: 'm' }))).rejects.toThrow(`unable to get policy p ${everything}`);
+    await cluster.api(ValidatingAdmissionPolicy).create(policy({ apiVersion: 'x.io/v1', kind: 'Nothing' }));
+    await expect(bindings.create(binding({ name: 'm' }))).rejects.toThrow(
+      `unable to resolve paramKind &{x.io/v1 Nothing} ${everything}`,
+    );
+    expect(asked).toEqual(['get * * *  m', 'get x.io v1 *  m']);
+  });
+
+  test('is asked with every write', async () => {
+    const { cluster, hers, asked } = start(() => true);
+    await cluster.api(ValidatingAdmissionPolicy).create(policy(MAPS));
+    const bindings = hers.api(ValidatingAdmissionPolicyBinding);
+    await bindings.create(binding({ name: 'm' }));
+    await bindings.edit('b', (draft) => {
+      draft.metadata.labels = { a: 'b' };
+    });
+    expect(asked).toEqual(['get  v1 configmaps  m', 'get  v1 configmaps  m']);
+  });
+
+  test('passes on what went wrong', async () => {
+    const { hers } = start(() => 'no idea');
+    await expect(hers.api(ValidatingAdmissionPolicyBinding).create(binding({ name: 'm' }))).rejects.toThrow(
+      'spec.paramRef: Forbidden: failed to authorize request: no idea',
+    );
+  });
+});
+
+test('mutating policies and bindings are held to the same', async () => {
+  const { cluster, hers } = start(() => false);
+  const mutations = [{ patchType: 'ApplyConfiguration' as const, applyConfiguration: { expression: 'Object{}' } }];
+  const mutating = {
+    metadata: { name: 'p' },
+    spec: {
+      paramKind: MAPS,
+      matchConstraints: { resourceRules: rules },
+      mutations,
+      reinvocationPolicy: 'Never' as const,
+    },
+  };
+  await expect(hers.api(MutatingAdmissionPolicy).create(mutating)).rejects.toThrow('must have "get" permission');
+  await cluster.api(MutatingAdmissionPolicy).create(mutating);
+  const { validationActions: _none, ...spec } = binding({ name: 'm' }).spec;
+  // The reference server mixes up who and what here.
+  await expect(hers.api(MutatingAdmissionPolicyBinding).create({ metadata: { name: 'b' }, spec })).rejects.toThrow(
+    `user get does not have "${SHOWN}" permission on the object referenced by paramRef`,
+  );
+});

@@ -1,0 +1,252 @@
+/** Policies through a whole cluster: which requests they see, in which form, and what becomes of what they say. */
+import {
+  ConfigMap,
+  Deployment,
+  HorizontalPodAutoscaler,
+  HorizontalPodAutoscalerV1,
+  Namespace,
+  Node,
+  SelfSubjectReview,
+  ValidatingAdmissionPolicy,
+  ValidatingWebhookConfiguration,
+} from 'orchplane/kinds';
+import { describe, expect, test } from 'vitest';
+import { validatingAdmissionPolicy } from '../../../../src/admission/policy/validating-admission-policy.js';
+import type { AdmissionRequest, ClusterView } from '../../../../src/admission/types.js';
+import { bind, definePolicy, demand, policyCluster, refusal, rule, sentMap } from './clusters.js';
+
+const map = (name: string, data: Record<string, string> = {}) => ({ metadata: { name }, data });
+
+describe('a policy', () => {
+  test('says nothing without a binding', async () => {
+    const cluster = policyCluster();
+    await definePolicy(cluster, 'p', { validations: [{ expression: 'false' }] });
+    await cluster.api(ConfigMap, 'default').create(map('a'));
+    await bind(cluster, 'p');
+    expect(await refusal(cluster.api(ConfigMap, 'default').create(map('b')))).toBe('failed expression: false');
+  });
+
+  test('is what it was changed to, at once', async () => {
+    const cluster = policyCluster();
+    await demand(cluster, "object.data.a == '1'");
+    const maps = cluster.api(ConfigMap, 'default');
+    expect(await refusal(maps.create(map('a', { a: '2' })))).toBe("failed expression: object.data.a == '1'");
+    await cluster.api(ValidatingAdmissionPolicy).edit('p', (draft) => {
+      draft.spec.validations = [{ expression: "object.data.a == '2'" }];
+    });
+    await maps.create(map('a', { a: '2' }));
+    await cluster.api(ValidatingAdmissionPolicy).delete('p');
+    await maps.create(map('b', { a: '3' }));
+  });
+
+  test('answers first that comes first by its name, and its bindings by theirs', async () => {
+    const cluster = policyCluster();
+    for (const name of ['z', 'a', 'm']) {
+      await definePolicy(cluster, name, { validations: [{ expression: 'false', message: name }] });
+    }
+    await bind(cluster, 'z', {}, 'first');
+    await bind(cluster, 'm', {}, 'third');
+    await bind(cluster, 'm', {}, 'second');
+    await expect(cluster.api(ConfigMap, 'default').create(map('x'))).rejects.toMatchObject({
+      message: `configmaps "x" is forbidden: ValidatingAdmissionPolicy 'm' with binding 'second' denied request: m`,
+      status: {
+        code: 422,
+        reason: 'Invalid',
+        details: {
+          name: 'x',
+          kind: 'configmaps',
+          causes: [{ message: "ValidatingAdmissionPolicy 'm' with binding 'second' denied request: m" }],
+        },
+      },
+    });
+  });
+
+  test('sees the namespace of what is asked for, and none for a namespace itself', async () => {
+    const cluster = policyCluster();
+    const rules = [rule(), rule({ resource: 'namespaces' }), rule({ resource: 'nodes' })];
+    const expression =
+      "namespaceObject == null ? object.metadata.name != 'no' : namespaceObject.metadata.name == 'default'";
+    await demand(cluster, expression, { rules });
+    await cluster.api(ConfigMap, 'default').create(map('a'));
+    await cluster.api(Namespace).create({ metadata: { name: 'other' } });
+    expect(await refusal(cluster.api(Namespace).create({ metadata: { name: 'no' } }))).toContain('failed expression');
+    expect(await refusal(cluster.api(Node).create({ metadata: { name: 'no' } }))).toContain('failed expression');
+    expect(await refusal(cluster.api(ConfigMap, 'other').create(map('a')))).toContain('failed expression');
+  });
+
+  test('sees deletions, updates and what is below an object', async () => {
+    const cluster = policyCluster();
+    const rules = [rule(), rule({ group: 'apps', resource: 'deployments/scale' })];
+    const expression =
+      "request.operation == 'DELETE' ? object == null && oldObject.data.keep != 'yes' : " +
+      "has(request.subResource) ? request.kind.kind == 'Scale' && object.spec.replicas < 5 : true";
+    await demand(cluster, expression, { rules });
+    const maps = cluster.api(ConfigMap, 'default');
+    await maps.create(map('a', { keep: 'yes' }));
+    expect(await refusal(maps.delete('a'))).toContain('failed expression');
+    await maps.edit('a', (draft) => {
+      draft.data = { keep: 'no' };
+    });
+    await maps.delete('a');
+    const deployments = cluster.api(Deployment, 'default');
+    const labels = { a: 'b' };
+    await deployments.create({
+      metadata: { name: 'd' },
+      spec: {
+        replicas: 9,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+      },
+    });
+    const scale = (replicas: number) =>
+      deployments.subresource('scale').edit('d', (draft) => {
+        draft.spec.replicas = replicas;
+      });
+    expect(await refusal(scale(7))).toContain('failed expression');
+    await scale(4);
+    expect((await deployments.get('d')).spec.replicas).toBe(4);
+  });
+
+  test('never judges policies, nor who somebody is; it does judge webhooks', async () => {
+    const cluster = policyCluster();
+    const everything = { apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*/*', '*'] };
+    await demand(cluster, 'false', { rules: [{ ...everything, resources: ['*/*'] }] });
+    await definePolicy(cluster, 'more', { validations: [{ expression: 'true' }] });
+    await cluster.api(SelfSubjectReview).create({} as never);
+    const webhooks = cluster.api(ValidatingWebhookConfiguration);
+    expect(await refusal(webhooks.create({ metadata: { name: 'w' } }))).toBe('failed expression: false');
+    await cluster.api(ValidatingAdmissionPolicy).delete('p');
+    await webhooks.create({ metadata: { name: 'w' } });
+  });
+
+  test('is about another version of the same objects, in that version', async () => {
+    const cluster = policyCluster();
+    const rules = [rule({ group: 'autoscaling', version: 'v2', resource: 'horizontalpodautoscalers' })];
+    const expression =
+      "request.kind.version == 'v2' && request.resource.version == 'v2' && request.requestKind.version in ['v1', 'v2'] && " +
+      'object.spec.metrics[0].resource.target.averageUtilization < 50';
+    await demand(cluster, expression, { rules });
+    const scaleTargetRef = { kind: 'Deployment', name: 'd', apiVersion: 'apps/v1' };
+    const old = cluster.api(HorizontalPodAutoscalerV1, 'default');
+    const made = (name: string, targetCPUUtilizationPercentage: number) =>
+      old.create({ metadata: { name }, spec: { scaleTargetRef, maxReplicas: 3, targetCPUUtilizationPercentage } });
+    await made('a', 40);
+    expect(await refusal(made('b', 60))).toContain('failed expression');
+    await cluster.api(HorizontalPodAutoscaler, 'default').get('a');
+    await cluster.api(ValidatingAdmissionPolicy).edit('p', (draft) => {
+      if (draft.spec.matchConstraints !== undefined) draft.spec.matchConstraints.matchPolicy = 'Exact';
+    });
+    await made('b', 60);
+  });
+
+  test('speaks the dialect of its cluster', async () => {
+    const cluster = policyCluster({ dialect: 'orch' });
+    const labels = "namespaceObject.metadata.labels['orch.io/metadata.name'] == 'default'";
+    const validations = [{ expression: `${labels} && request.options.apiVersion == 'meta.orch.io/v1'`, message: 'a' }];
+    await definePolicy(cluster, 'p', { validations: [...validations, { expression: 'false' }] });
+    await bind(cluster, 'p', { validationActions: ['Audit'] });
+    const { notes } = await sentMap(cluster, 'a');
+    expect(Object.keys(notes)).toEqual(['validation.policy.admission.orch.io/validation_failure']);
+    expect(notes).toEqual({
+      'validation.policy.admission.orch.io/validation_failure':
+        '[{"message":"failed expression: false","policy":"p","binding":"p-binding","expressionIndex":1,"validationActions":["Audit"]}]',
+    });
+  });
+});
+
+describe('a binding', () => {
+  test('narrows what its policy is about', async () => {
+    const cluster = policyCluster();
+    await definePolicy(cluster, 'p', { validations: [{ expression: 'false' }] });
+    await bind(cluster, 'p', {
+      matchResources: {
+        objectSelector: { matchLabels: { judge: 'me' } },
+        excludeResourceRules: [{ ...rule(), resourceNames: ['not-me'] }],
+      },
+    });
+    const maps = cluster.api(ConfigMap, 'default');
+    const labels = { judge: 'me' };
+    await maps.create(map('a'));
+    await maps.create({ metadata: { name: 'not-me', labels } });
+    expect(await refusal(maps.create({ metadata: { name: 'b', labels } }))).toBe('failed expression: false');
+  });
+
+  test('may warn, and note, and let it be', async () => {
+    const cluster = policyCluster();
+    await definePolicy(cluster, 'p', {
+      validations: [{ expression: 'true' }, { expression: "object.data.a != '<1>'", message: 'no <1>' }],
+    });
+    await bind(cluster, 'p', { validationActions: ['Warn', 'Audit'] });
+    expect(await sentMap(cluster, 'a', { a: '<1>' })).toEqual({
+      warnings: ["Validation failed for ValidatingAdmissionPolicy 'p' with binding 'p-binding': no <1>"],
+      notes: {
+        'validation.policy.admission.k8s.io/validation_failure':
+          '[{"message":"no \\u003c1\\u003e","policy":"p","binding":"p-binding","expressionIndex":1,"validationActions":["Warn","Audit"]}]',
+      },
+    });
+    expect(await sentMap(cluster, 'b', { a: '2' })).toEqual({ warnings: [], notes: {} });
+  });
+});
+
+describe('annotations', () => {
+  test('are noted once for each value, whatever their number of bindings', async () => {
+    const cluster = policyCluster();
+    await definePolicy(cluster, 'p', {
+      paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
+      auditAnnotations: [
+        { key: 'who', valueExpression: "'  ' + request.userInfo.username + ' '" },
+        { key: 'param', valueExpression: "params == null ? 'none' : string(params.metadata.name)" },
+        { key: 'nothing', valueExpression: "''" },
+        { key: 'null', valueExpression: 'null' },
+      ],
+    });
+    for (const name of ['x', 'y']) await cluster.api(ConfigMap, 'default').create(map(name));
+    const ref = (name: string) => ({ paramRef: { name, parameterNotFoundAction: 'Allow' } });
+    await bind(cluster, 'p', ref('x'), 'one');
+    await bind(cluster, 'p', ref('y'), 'two');
+    await bind(cluster, 'p', ref('z'), 'three');
+    expect((await sentMap(cluster, 'a')).notes).toEqual({ 'p/who': 'system:admin', 'p/param': 'x, y' });
+  });
+
+  test('deny what they fail on, unless the policy may fail', async () => {
+    const cluster = policyCluster();
+    const auditAnnotations = [{ key: 'k', valueExpression: 'string(object.data.a)' }];
+    await definePolicy(cluster, 'p', { auditAnnotations });
+    await bind(cluster, 'p', { validationActions: ['Audit'] });
+    const maps = cluster.api(ConfigMap, 'default');
+    expect(await refusal(maps.create({ metadata: { name: 'a' } }))).toBe(
+      "expression 'string(object.data.a)' resulted in error: no such key: data",
+    );
+    await cluster.api(ValidatingAdmissionPolicy).edit('p', (draft) => {
+      draft.spec.failurePolicy = 'Ignore';
+    });
+    await maps.create({ metadata: { name: 'a' } });
+  });
+
+  test('are cut where they are too long', async () => {
+    const cluster = policyCluster();
+    const long = `'${'x'.repeat(100)}'`;
+    const valueExpression = `[${Array.from({ length: 20 }, () => long).join(',')}].map(a, [1,2,3,4,5,6].map(b, a).join('')).join('')`;
+    await definePolicy(cluster, 'p', { auditAnnotations: [{ key: 'k', valueExpression }] });
+    await bind(cluster, 'p');
+    expect((await sentMap(cluster, 'a')).notes).toEqual({ 'p/k': 'x'.repeat(10 * 1024) });
+  });
+});
+
+test('where there are no policies, nothing is looked at', () => {
+  const looked: string[] = [];
+  const view = {
+    changes: (resource: { readonly resource: string }) => {
+      looked.push(`changes ${resource.resource}`);
+      return 0;
+    },
+    list: (resource: { readonly resource: string }) => {
+      looked.push(`list ${resource.resource}`);
+      return [];
+    },
+  } as unknown as ClusterView;
+  const request = {} as AdmissionRequest;
+  for (let time = 0; time < 3; time++) expect(validatingAdmissionPolicy.validate?.(request, view)).toBeUndefined();
+  expect(looked.filter((look) => look.startsWith('list'))).toEqual(['list validatingadmissionpolicybindings']);
+  expect(looked).toHaveLength(7);
+});

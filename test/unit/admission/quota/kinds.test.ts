@@ -1,0 +1,79 @@
+/** Which kinds and writes quotas look at, and what those are called that only some clusters serve. */
+import { mergePatch } from 'orchplane';
+import { builtInKinds, DeviceClass, Pod, ResourceClaim } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import { resourceQuota } from '../../../../src/admission/quota/resource-quota.js';
+import { serveKind } from '../../../../src/kinds/served-kind.js';
+import { dialects } from '../../../../src/meta/dialect.js';
+import { forbidden, makeQuota, usedOf } from './setting.js';
+
+test.each(dialects)('every namespaced kind is looked at but bindings, events and reviews ($name)', (dialect) => {
+  const namespaced = builtInKinds.map((kind) => serveKind(kind, dialect)).filter((served) => served.namespaced);
+  const left = namespaced.filter((served) => resourceQuota.looksAt?.(served) === false);
+  expect([...new Set(left.map(({ kind }) => kind.names.plural))].sort()).toEqual([
+    'bindings',
+    'events',
+    'localsubjectaccessreviews',
+  ]);
+  expect(left.length).toBeLessThan(namespaced.length);
+});
+
+test('kinds without a namespace are not', () => {
+  const [dialect] = dialects;
+  if (dialect === undefined) throw new Error('there are dialects');
+  const others = builtInKinds.map((kind) => serveKind(kind, dialect)).filter((served) => !served.namespaced);
+  expect(others.length).toBeGreaterThan(10);
+  expect(others.filter((served) => resourceQuota.looksAt?.(served) !== false)).toEqual([]);
+});
+
+test('names are those of the dialect', async () => {
+  const cluster = testCluster({ dialect: 'kubernetes' });
+  const leases = 'count/leases.coordination.k8s.io';
+  await makeQuota(cluster, 'q', { [leases]: '0' });
+  const api = cluster.api(cluster.kind('coordination.k8s.io/v1', 'Lease'), 'default');
+  const why = `exceeded quota: q, requested: ${leases}=1, used: ${leases}=0, limited: ${leases}=0`;
+  await expect(api.create({ metadata: { name: 'l' } })).rejects.toMatchObject(
+    forbidden('leases.coordination.k8s.io "l"', why),
+  );
+});
+
+test('what is done below an object is not counted, a status or a binding', async () => {
+  const cluster = testCluster();
+  await makeQuota(cluster, 'q', { 'count/pods': '1', pods: '1' });
+  const spec = { containers: [{ name: 'c', image: 'i' }] };
+  await cluster.api(Pod).create({ metadata: { name: 'p' }, spec });
+  await cluster.api(Pod).status.patch('p', mergePatch({ status: { phase: 'Running' } }));
+  await cluster
+    .api(Pod)
+    .subresource('binding')
+    .create('p', { target: { kind: 'Node', name: 'n' } } as never);
+  expect(await usedOf(cluster, 'q')).toEqual({ 'count/pods': '1', pods: '1' });
+});
+
+describe('claims of devices', () => {
+  const COUNT = 'count/resourceclaims.resource.orch.io';
+  const GPUS = 'gpu.deviceclass.resource.orch.io/devices';
+
+  test('count by class with what they may be given at most, in any version', async () => {
+    const featureGates = { DynamicResourceAllocation: true, DRAPrioritizedList: true };
+    const cluster = testCluster({ runtimeConfig: 'api/all=true', featureGates });
+    await cluster.api(DeviceClass).create({ metadata: { name: 'gpu' }, spec: {} });
+    await makeQuota(cluster, 'q', { [COUNT]: '5', [GPUS]: '40' });
+    const wish = { deviceClassName: 'gpu', count: 3 };
+    const nested = { devices: { requests: [{ name: 'r', exactly: wish }] } };
+    await cluster.api(ResourceClaim).create({ metadata: { name: 'a' }, spec: nested } as never);
+    expect(await usedOf(cluster, 'q')).toEqual({ [COUNT]: '1', [GPUS]: '3' });
+    const older = cluster.api(cluster.kind('resource.orch.io/v1beta1', 'ResourceClaim'), 'default');
+    const firstAvailable = [
+      { name: 's', ...wish },
+      { name: 't', deviceClassName: 'gpu', allocationMode: 'All' },
+    ];
+    await older.create({ metadata: { name: 'b' }, spec: { devices: { requests: [{ name: 'r', firstAvailable }] } } });
+    expect(await usedOf(cluster, 'q')).toEqual({ [COUNT]: '2', [GPUS]: '35' });
+    const why = `exceeded quota: q, requested: ${GPUS}=6, used: ${GPUS}=35, limited: ${GPUS}=40`;
+    const two = { devices: { requests: [{ name: 'r', exactly: { ...wish, count: 6 } }] } };
+    const refused = cluster.api(ResourceClaim).create({ metadata: { name: 'c' }, spec: two } as never);
+    await expect(refused).rejects.toMatchObject(forbidden('resourceclaims.resource.orch.io "c"', why));
+  });
+});

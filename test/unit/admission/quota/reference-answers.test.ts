@@ -1,0 +1,151 @@
+/**
+ * What the reference server's evaluators and its LimitRanger say about random objects, quotas and ranges. Its maps have
+ * no order, so that the texts of a refusal by several limits are compared as a set.
+ */
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { limitRanger } from '../../../../src/admission/plugins/limit-ranger.js';
+import { readAmounts } from '../../../../src/admission/plugins/pod-amounts.js';
+import { toResourceList } from '../../../../src/admission/quota/arithmetic.js';
+import { type Charge, chargesFor } from '../../../../src/admission/quota/check.js';
+import type { Terms } from '../../../../src/admission/quota/evaluator.js';
+import { evaluatorFor } from '../../../../src/admission/quota/evaluators.js';
+import type { AdmissionRequest, ClusterView } from '../../../../src/admission/types.js';
+import { featureGates } from '../../../../src/kinds/feature-gates.js';
+import type { ResourceList } from '../../../../src/kinds/shared/resources.js';
+import { kubernetesDialect } from '../../../../src/meta/dialect.js';
+import { StatusError } from '../../../../src/meta/errors.js';
+import type { ApiObject } from '../../../../src/meta/object.js';
+
+/** What a case says nothing about is as the generator of the cases had it. */
+const GATES = { VolumeAttributesClass: false, DynamicResourceAllocation: true };
+const NOW = Date.UTC(2026, 0, 1);
+
+function casesIn<Case, Answer>(file: string): readonly (readonly [Case, Answer])[] {
+  const text = readFileSync(new URL(file, import.meta.url), 'utf8').trim();
+  return text.split('\n').map((line) => JSON.parse(line) as [Case, Answer]);
+}
+
+interface Subject {
+  readonly resource: string;
+  readonly group?: string;
+  readonly gates: Record<string, boolean>;
+  readonly object: ApiObject;
+}
+
+function termsOf({ gates }: Subject): Terms {
+  const features = featureGates({ ...GATES, ...gates });
+  return { dialect: kubernetesDialect, features, clock: { now: () => NOW } };
+}
+
+/** As much of a request as the plugins look at. */
+function requestFor({ resource, group = '' }: Subject, more: object): AdmissionRequest {
+  const served = { kind: { group, names: { plural: resource } }, groupResource: { group, resource } };
+  return { served, name: 'x', subresource: '', operation: 'CREATE', ...more } as unknown as AdmissionRequest;
+}
+
+/** The message of what is thrown. */
+function refusalOf(run: () => void): string | undefined {
+  try {
+    run();
+    return undefined;
+  } catch (error) {
+    if (StatusError.is(error)) return error.message;
+    throw error;
+  }
+}
+
+describe('quotas', () => {
+  interface QuotaCase extends Subject {
+    readonly operation: 'CREATE' | 'UPDATE';
+    readonly subresource: string;
+    readonly oldObject?: ApiObject;
+    readonly quotas: readonly ApiObject[];
+  }
+  interface QuotaAnswer {
+    readonly handles?: boolean;
+    readonly usage: ResourceList;
+    /** For each quota what is used of it afterwards, if that is something else. */
+    readonly used?: readonly (ResourceList | null)[];
+    readonly error?: string;
+  }
+  const cases = casesIn<QuotaCase, QuotaAnswer>('quota-answers.ndjson');
+
+  const titled = cases.map(([given, answer], index) => {
+    const { resource, operation, subresource } = given;
+    const outcome = answer.error ?? (answer.handles ? 'fits' : 'is not looked at');
+    return [`${index}: ${operation} ${resource} ${subresource}: ${outcome}`, given, answer] as const;
+  });
+
+  test.each(titled)('%s', (_title, given, answer) => {
+    const terms = termsOf(given);
+    const evaluator = evaluatorFor({ group: given.group ?? '', resource: given.resource }, terms);
+    const request = requestFor(given, given);
+    expect(evaluator.handles(request, terms)).toBe(answer.handles ?? false);
+    const usage = [...evaluator.usageOf(given.object, terms)].map(([name, amount]) => [name, amount.toString()]);
+    expect(Object.fromEntries(usage)).toEqual(answer.usage);
+    if (!answer.handles) return;
+    let charges: readonly Charge[] = [];
+    const measure = { evaluator, terms };
+    const refusal = refusalOf(() => {
+      charges = chargesFor(request, given.object, { quotas: given.quotas, measure });
+    });
+    expect(refusal).toBe(answer.error);
+    if (answer.error !== undefined) return;
+    const used = given.quotas.map((quota) => {
+      const charge = charges.find((each) => each.quota === quota);
+      const { status } = quota as unknown as { status: { used?: ResourceList } };
+      return charge === undefined ? null : toResourceList(new Map([...readAmounts(status.used), ...charge.used]));
+    });
+    const expected = (answer.used ?? []).map((list) => (list === null ? null : toResourceList(readAmounts(list))));
+    expect(used).toEqual(expected);
+  });
+});
+
+describe('limits', () => {
+  interface Resources {
+    readonly requests?: ResourceList;
+    readonly limits?: ResourceList;
+  }
+  interface LimitsCase extends Subject {
+    readonly ranges: readonly ApiObject[];
+  }
+  interface LimitsAnswer {
+    readonly errors?: readonly string[];
+    /** A pod with what was filled in. */
+    readonly object?: {
+      readonly annotations?: Record<string, string>;
+      readonly containers: readonly Resources[];
+      readonly initContainers?: readonly Resources[];
+    };
+  }
+  const cases = casesIn<LimitsCase, LimitsAnswer>('limits-answers.ndjson');
+
+  const titled = cases.map(([given, answer], index) => {
+    const count = answer.errors?.length ?? 0;
+    return [`${index}: ${given.resource}, ${count} problems`, given, answer] as const;
+  });
+
+  /** Canonical, and without what is empty. */
+  const printed = (resources: Resources | undefined) =>
+    (['requests', 'limits'] as const).map((field) => toResourceList(readAmounts(resources?.[field])));
+
+  test.each(titled)('%s', (_title, given, answer) => {
+    const object = structuredClone(given.object) as ApiObject & {
+      spec: { containers?: { resources?: Resources }[]; initContainers?: { resources?: Resources }[] };
+    };
+    const view = { ...termsOf(given), list: () => given.ranges } as unknown as ClusterView;
+    const request = requestFor(given, { object });
+    limitRanger.mutate?.(request as never, view);
+    const refusal = refusalOf(() => limitRanger.validate?.(request, view));
+    const why = refusal?.replace(/^.*? is forbidden: /, '');
+    const texts = why?.startsWith('[') ? why.slice(1, -1).split(/, (?=minimum|maximum|\S+ max limit)/) : [why];
+    expect(why === undefined ? undefined : [...texts].sort()).toEqual(answer.errors);
+    if (answer.object === undefined) return;
+    expect(object.metadata.annotations).toEqual(answer.object.annotations);
+    for (const field of ['containers', 'initContainers'] as const) {
+      const filled = (object.spec[field] ?? []).map(({ resources }) => printed(resources));
+      expect(filled).toEqual((answer.object[field] ?? []).map(printed));
+    }
+  });
+});

@@ -1,0 +1,278 @@
+/** Webhooks that may change the object, through a whole cluster. */
+import { ConfigMap, Deployment, Pod } from 'orchplane/kinds';
+import { describe, expect, test } from 'vitest';
+import { define, version } from '../../crd/widgets.js';
+import { type Answer, allow, hookCluster, mutateWith, patching, rule, validateWith } from './hooks.js';
+
+const POD = { spec: { containers: [{ name: 'c', image: 'i' }] } };
+
+/** Adds a letter to what those before have written. */
+const signing =
+  (letter: string): Answer =>
+  (review) => {
+    const signed = review.request.object.data?.by ?? '';
+    const operation =
+      review.request.object.data === undefined
+        ? { op: 'add', path: '/data', value: { by: letter } }
+        : { op: 'add', path: '/data/by', value: signed + letter };
+    return { allowed: true, patchType: 'JSONPatch', patch: btoa(JSON.stringify([operation])) };
+  };
+
+describe('a patch', () => {
+  test('changes the object before it is judged and stored', async () => {
+    const { cluster, calls } = hookCluster({
+      label: patching({ op: 'add', path: '/metadata/labels', value: { a: 'b' } }),
+      look: allow,
+    });
+    await mutateWith(cluster, 'one', { service: 'label' });
+    await validateWith(cluster, 'two', { service: 'look' });
+    const made = await cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' }, data: { k: 'v' } });
+    expect(made).toMatchObject({ metadata: { labels: { a: 'b' } }, data: { k: 'v' } });
+    expect(calls.map(({ review }) => review.request.object.metadata.labels)).toEqual([undefined, { a: 'b' }]);
+  });
+
+  test('is shown an object that is not created yet', async () => {
+    const { cluster, calls } = hookCluster({ look: allow });
+    await mutateWith(cluster, 'one', { service: 'look' });
+    await cluster.api(ConfigMap, 'default').create({ metadata: { generateName: 'a-' } });
+    const { request } = calls[0]?.review ?? {};
+    expect(Object.keys(request)).not.toContain('name');
+    const { managedFields, ...metadata } = request.object.metadata;
+    expect(metadata).toEqual({ generateName: 'a-', namespace: 'default', creationTimestamp: null });
+    expect(managedFields).toHaveLength(1);
+  });
+
+  test('gets defaults for what it adds', async () => {
+    const container = { name: 'side', image: 'car:1' };
+    const { cluster, calls } = hookCluster({
+      inject: patching({ op: 'add', path: '/spec/containers/-', value: container }),
+      look: allow,
+    });
+    await mutateWith(cluster, 'one', { service: 'inject', rules: [rule('', 'v1', 'pods')] });
+    await mutateWith(cluster, 'two', { service: 'look', rules: [rule('', 'v1', 'pods')] });
+    const pod = await cluster.api(Pod, 'default').create({ metadata: { name: 'p' }, ...POD });
+    const defaults = { imagePullPolicy: 'IfNotPresent', terminationMessagePath: '/dev/termination-log' };
+    expect(pod.spec.containers[1]).toMatchObject({ ...container, ...defaults });
+    expect(calls[1]?.review.request.object.spec.containers[1]).toMatchObject({ ...container, ...defaults });
+  });
+
+  test.each([
+    [
+      '[{"op":"remove","path":"/data/x"}]',
+      "error in remove for path: '/data/x': Unable to remove nonexistent key: x: missing value",
+    ],
+    [
+      '[{"op":"add","path":"/spec/x","value":1}]',
+      'add operation does not apply: doc is missing path: "/spec/x": missing value',
+    ],
+    ['[{"op":"test","path":"/kind","value":"Pod"}]', 'testing value /kind failed: test failed'],
+    ['[{"op":"jump","path":"/kind"}]', 'Unexpected kind: jump'],
+    ['[{"op":"add","value":1}]', 'add operation failed to decode path: missing value'],
+    ['{}', 'json: cannot unmarshal object into Go value of type jsonpatch.Patch'],
+    ['[1]', 'json: cannot unmarshal number into Go value of type jsonpatch.Operation'],
+    ['[', 'unexpected end of JSON input'],
+    [
+      '[{"op":"replace","path":"/data","value":{"k":1}}]',
+      'json: cannot unmarshal number into Go struct field ConfigMap.data of type string',
+    ],
+    [
+      '[{"op":"replace","path":"/kind","value":"Nothing"}]',
+      'no kind "Nothing" is registered for version "v1" in scheme "pkg/api/legacyscheme/scheme.go:30"',
+    ],
+  ])('that makes no sense is a failure: %s', async (patch, why) => {
+    const { cluster } = hookCluster({ odd: () => ({ allowed: true, patchType: 'JSONPatch', patch: btoa(patch) }) });
+    await mutateWith(cluster, 'one', { service: 'odd', failurePolicy: 'Ignore' });
+    await expect(
+      cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' }, data: { k: 'v' } }),
+    ).rejects.toMatchObject({ code: 500, message: `Internal error occurred: ${why}` });
+  });
+
+  test.each([
+    [{ patch: 'W10=' }, 'webhook returned response.patch but not response.patchType'],
+    [{ patchType: 'JSONPatch' }, 'webhook returned response.patchType but not response.patch'],
+    [{ patch: 'W10=', patchType: '' }, 'webhook returned invalid response.patchType of ""'],
+  ])('must come with its type: %j', async (response, why) => {
+    const { cluster } = hookCluster({ odd: () => ({ allowed: true, ...response }) });
+    await mutateWith(cluster, 'one', { service: 'odd' });
+    await expect(cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' } })).rejects.toThrow(
+      `failed calling webhook "odd.example.com": received invalid webhook response: ${why}`,
+    );
+  });
+
+  test('of another type is not known', async () => {
+    const patch = btoa('[{"op":"add","path":"/data","value":{}}]');
+    const { cluster } = hookCluster({ odd: () => ({ allowed: true, patchType: 'Merge', patch }) });
+    await mutateWith(cluster, 'one', { service: 'odd' });
+    await expect(cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' } })).rejects.toThrow(
+      'Internal error occurred: failed calling webhook "odd.example.com": unsupported patch type "Merge"',
+    );
+  });
+
+  test('of a deletion has nothing to change', async () => {
+    const { cluster } = hookCluster({ odd: patching({ op: 'add', path: '/data', value: {} }) });
+    await cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' } });
+    await mutateWith(cluster, 'one', { service: 'odd', rules: [rule('', 'v1', 'configmaps', ['DELETE'])] });
+    await expect(cluster.api(ConfigMap, 'default').delete('a')).rejects.toThrow(
+      'Internal error occurred: admission webhook "odd.example.com" attempted to modify the object, which is not supported for this operation',
+    );
+  });
+
+  test('in the older review needs no type', async () => {
+    const { cluster } = hookCluster(
+      {},
+      {
+        old: () => ({ response: { allowed: true, patch: btoa('[{"op":"add","path":"/data","value":{"a":"b"}}]') } }),
+      },
+    );
+    await mutateWith(cluster, 'one', { service: 'old', admissionReviewVersions: ['v1beta1'] });
+    const made = await cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' } });
+    expect(made.data).toEqual({ a: 'b' });
+  });
+
+  test('is written when nobody waits any more, and then counts for nothing', async () => {
+    let late: (answer: object) => void = () => undefined;
+    const { cluster } = hookCluster({ slow: () => new Promise((resolve) => (late = resolve)) });
+    await mutateWith(cluster, 'one', { service: 'slow', failurePolicy: 'Ignore', timeoutSeconds: 1 });
+    const made = cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' } });
+    await cluster.clock.advance(1000);
+    late({ allowed: true, patchType: 'JSONPatch', patch: btoa('[{"op":"add","path":"/data","value":{"a":"b"}}]') });
+    expect((await made).data).toBeUndefined();
+    await cluster.clock.advance(0);
+    expect((await cluster.api(ConfigMap, 'default').get('a')).data).toBeUndefined();
+  });
+});
+
+describe('several webhooks', () => {
+  test('are asked by the name of the configuration, then in its order, each after the others', async () => {
+    const { cluster, calls } = hookCluster({ a: signing('a'), b: signing('b'), c: signing('c') });
+    await mutateWith(cluster, 'second', { service: 'c' });
+    await mutateWith(cluster, 'first', { service: 'b' }, { service: 'a' });
+    const made = await cluster.api(ConfigMap, 'default').create({ metadata: { name: 'x' } });
+    expect(made.data).toEqual({ by: 'bac' });
+    expect(calls.map(({ service }) => service)).toEqual(['b', 'a', 'c']);
+  });
+
+  test('are asked again if they wish and the object has changed since', async () => {
+    const { cluster, calls } = hookCluster({ a: signing('a'), b: signing('b'), c: allow });
+    const reinvocationPolicy = 'IfNeeded';
+    await mutateWith(
+      cluster,
+      'one',
+      { service: 'a', reinvocationPolicy },
+      { service: 'b' },
+      { service: 'c', reinvocationPolicy },
+    );
+    const made = await cluster.api(ConfigMap, 'default').create({ metadata: { name: 'x' } });
+    // The third one saw the last change; the second one does not wish. In the second round the first one changes
+    // something again, and then there is no third.
+    expect(calls.map(({ service }) => service)).toEqual(['a', 'b', 'c', 'a', 'c']);
+    expect(made.data).toEqual({ by: 'aba' });
+  });
+
+  test('are not asked again when nothing has changed', async () => {
+    const { cluster, calls } = hookCluster({ a: allow, b: patching() });
+    const reinvocationPolicy = 'IfNeeded';
+    await mutateWith(cluster, 'one', { service: 'a', reinvocationPolicy }, { service: 'b', reinvocationPolicy });
+    await cluster.api(ConfigMap, 'default').create({ metadata: { name: 'x' } });
+    expect(calls.map(({ service }) => service)).toEqual(['a', 'b']);
+  });
+
+  test('are not asked for the first time in the second round', async () => {
+    const { cluster, calls } = hookCluster({
+      a: allow,
+      b: patching({ op: 'add', path: '/metadata/labels', value: { now: 'yes' } }),
+    });
+    const reinvocationPolicy = 'IfNeeded';
+    const objectSelector = { matchLabels: { now: 'yes' } };
+    await mutateWith(cluster, 'one', { service: 'a', reinvocationPolicy, objectSelector }, { service: 'b' });
+    await mutateWith(cluster, 'two', { service: 'a', reinvocationPolicy, objectSelector });
+    await cluster.api(ConfigMap, 'default').create({ metadata: { name: 'x' } });
+    // The label was not there for the first one; the second one was asked after it came.
+    expect(calls.map(({ service }) => service)).toEqual(['b', 'a']);
+  });
+});
+
+describe('a webhook for another version', () => {
+  async function twoVersions(matchPolicy: string) {
+    const made = hookCluster({
+      grow: (review) => {
+        const { size } = review.request.object.spec;
+        const patch = btoa(JSON.stringify([{ op: 'replace', path: '/spec/size', value: size + 1 }]));
+        return { allowed: true, patchType: 'JSONPatch', patch };
+      },
+      look: allow,
+    });
+    const { cluster } = made;
+    const whole = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+    const widgets = await define(cluster, {
+      versions: [version({ name: 'v1', whole }), version({ name: 'v2', storage: false, whole })],
+    });
+    await mutateWith(cluster, 'one', { service: 'grow', matchPolicy, rules: [rule('example.com', 'v2', 'widgets')] });
+    await validateWith(cluster, 'two', { service: 'look', matchPolicy, rules: [rule('example.com', 'v2', 'widgets')] });
+    return { ...made, widgets };
+  }
+
+  test('gets the object in its own version, and its change comes back', async () => {
+    const { widgets, calls } = await twoVersions('Equivalent');
+    const made = await widgets.create({ metadata: { name: 'w' }, spec: { size: 1 } });
+    expect(made).toMatchObject({ apiVersion: 'example.com/v1', spec: { size: 2 } });
+    expect(calls).toHaveLength(2);
+    for (const { review } of calls) {
+      expect(review.request).toMatchObject({
+        kind: { group: 'example.com', version: 'v2', kind: 'Widget' },
+        resource: { group: 'example.com', version: 'v2', resource: 'widgets' },
+        requestKind: { group: 'example.com', version: 'v1', kind: 'Widget' },
+        requestResource: { group: 'example.com', version: 'v1', resource: 'widgets' },
+        object: { apiVersion: 'example.com/v2', kind: 'Widget' },
+      });
+    }
+  });
+
+  test('is not asked if it wants that version exactly', async () => {
+    const { widgets, calls } = await twoVersions('Exact');
+    await widgets.create({ metadata: { name: 'w' }, spec: { size: 1 } });
+    expect(calls).toEqual([]);
+  });
+});
+
+describe('below an object', () => {
+  const deployment = {
+    metadata: { name: 'd' },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: { a: 'b' } },
+      template: { metadata: { labels: { a: 'b' } }, ...POD },
+    },
+  };
+
+  test('a scale is what is asked about, and what is changed', async () => {
+    const { cluster, calls } = hookCluster({ grow: patching({ op: 'replace', path: '/spec/replicas', value: 5 }) });
+    const deployments = cluster.api(Deployment, 'default');
+    await deployments.create(deployment);
+    await mutateWith(cluster, 'one', { service: 'grow', rules: [rule('apps', 'v1', 'deployments/scale')] });
+    await deployments.subresource('scale').update('d', { metadata: { name: 'd' }, spec: { replicas: 2 } } as never);
+    expect((await deployments.get('d')).spec.replicas).toBe(5);
+    expect(calls[0]?.review.request).toMatchObject({
+      kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+      resource: { group: 'apps', version: 'v1', resource: 'deployments' },
+      subResource: 'scale',
+      requestKind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+      requestSubResource: 'scale',
+      name: 'd',
+      object: { kind: 'Scale', spec: { replicas: 2 } },
+      oldObject: { kind: 'Scale', spec: { replicas: 1 } },
+    });
+  });
+
+  test('a status is a whole object, and no write of the object itself', async () => {
+    const { cluster, calls } = hookCluster({ look: allow });
+    const deployments = cluster.api(Deployment, 'default');
+    await deployments.create(deployment);
+    await mutateWith(cluster, 'one', { service: 'look', rules: [rule('apps', 'v1', '*/status')] });
+    await deployments.update(deployment);
+    await deployments.subresource('status').update('d', { ...deployment, status: { replicas: 1 } } as never);
+    expect(calls.map(({ review }) => review.request)).toMatchObject([
+      { subResource: 'status', kind: { kind: 'Deployment' }, object: { status: { replicas: 1 } } },
+    ]);
+  });
+});

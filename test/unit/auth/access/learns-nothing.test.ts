@@ -1,0 +1,196 @@
+/**
+ * Whoever may not ask learns nothing about what there is: every question is asked twice, about something that exists and
+ * about something that does not, and the two answers must be the same but for the words of the question.
+ */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createCluster, type FullCluster } from '../../../../src/cluster/full-cluster.js';
+import { createFetchHandler, type FetchHandler } from '../../../../src/http/handler.js';
+import { CustomResourceDefinition } from '../../../../src/crd/index.js';
+import { ConfigMap, Namespace, Node, Pod, ServiceAccount } from '../../../../src/kinds/core/index.js';
+import { ClusterRole, ClusterRoleBinding } from '../../../../src/kinds/rbac/index.js';
+import { StatusError } from '../../../../src/meta/errors.js';
+
+const RBAC = 'rbac.authorization.orch.io';
+
+let cluster: FullCluster;
+let handle: FetchHandler;
+
+beforeAll(async () => {
+  cluster = createCluster();
+  await cluster.api(Namespace).create({ metadata: { name: 'real' } });
+  await cluster.api(Node).create({ metadata: { name: 'one' } });
+  await cluster.api(ConfigMap, 'real').create({ metadata: { name: 'one' } });
+  await cluster.api(ServiceAccount, 'real').create({ metadata: { name: 'one' } });
+  await cluster
+    .api(Pod, 'real')
+    .create({ metadata: { name: 'one' }, spec: { containers: [{ name: 'c', image: 'nginx' }] } });
+  const schema = { openAPIV3Schema: { type: 'object' } };
+  await cluster.api(CustomResourceDefinition).create({
+    metadata: { name: 'widgets.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'widgets', kind: 'Widget' },
+      versions: [{ name: 'v1', served: true, storage: true, schema, subresources: { status: {} } }],
+    },
+  });
+  // Somebody with rights, but none to any of what is asked for here.
+  await cluster.api(ClusterRole).create({
+    metadata: { name: 'leases-only' },
+    rules: [{ apiGroups: ['coordination.orch.io'], resources: ['leases'], verbs: ['*'] }],
+  });
+  await cluster.api(ClusterRoleBinding).create({
+    metadata: { name: 'leases-only' },
+    roleRef: { kind: 'ClusterRole', name: 'leases-only' },
+    subjects: [{ kind: 'User', name: 'alice' }],
+  });
+  handle = createFetchHandler(cluster, { tokens: { 'alice-token': { user: 'alice' } } });
+});
+
+/** What is there, what is not, and the words in which the two differ. */
+const PAIRS: readonly (readonly [what: string, existing: string, absent: string])[] = [
+  ['an object', '/api/v1/namespaces/real/configmaps/one', '/api/v1/namespaces/real/configmaps/none'],
+  ['an object of the cluster', '/api/v1/nodes/one', '/api/v1/nodes/none'],
+  ['a namespace', '/api/v1/namespaces/real', '/api/v1/namespaces/none'],
+  ['the status of a namespace', '/api/v1/namespaces/real/status', '/api/v1/namespaces/none/status'],
+  ['a collection in a namespace', '/api/v1/namespaces/real/configmaps', '/api/v1/namespaces/none/configmaps'],
+  ['a resource', '/api/v1/namespaces/real/configmaps', '/api/v1/namespaces/real/nothings'],
+  ['a resource of the cluster', '/api/v1/nodes', '/api/v1/nothings'],
+  ['a resource at the wrong scope', '/api/v1/namespaces/real/nodes/one', '/api/v1/namespaces/real/nothings/one'],
+  ['a deprecated resource', '/api/v1/namespaces/real/endpoints', '/api/v1/namespaces/real/nothings'],
+  ['a resource that cannot be listed', '/api/v1/namespaces/real/bindings', '/api/v1/namespaces/real/nothings'],
+  ['a subresource', '/api/v1/namespaces/real/pods/one/status', '/api/v1/namespaces/real/pods/one/nothing'],
+  ['a connection', '/api/v1/namespaces/real/pods/one/exec', '/api/v1/namespaces/real/pods/one/nothing'],
+  [
+    'a token of an account',
+    '/api/v1/namespaces/real/serviceaccounts/one/token',
+    '/api/v1/namespaces/real/serviceaccounts/none/token',
+  ],
+  ['a group', '/apis/apps/v1/namespaces/real/deployments', '/apis/nothing.io/v1/namespaces/real/deployments'],
+  ['a version', '/apis/apps/v1/namespaces/real/deployments', '/apis/apps/v7/namespaces/real/deployments'],
+  ['a custom group', '/apis/example.com/v1/namespaces/real/widgets', '/apis/other.com/v1/namespaces/real/widgets'],
+  [
+    'a custom resource',
+    '/apis/example.com/v1/namespaces/real/widgets/x',
+    '/apis/example.com/v1/namespaces/real/none/x',
+  ],
+  ['the old watch', '/api/v1/watch/namespaces/real/configmaps/one', '/api/v1/watch/namespaces/real/configmaps/none'],
+  ['a role', `/apis/${RBAC}/v1/clusterroles/leases-only`, `/apis/${RBAC}/v1/clusterroles/nothing-here`],
+  ['a page', '/metrics', '/nothing'],
+  ['a document', '/openid/v1/jwks', '/openid/v1/nothing'],
+  ['a check', '/readyz/shutdown', '/readyz/nothing'],
+];
+
+const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND'] as const;
+const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+
+/** What else a request may have that something could be learned by. */
+const VARIANTS: readonly {
+  readonly name: string;
+  readonly query?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
+}[] = [
+  { name: 'plain' },
+  { name: 'an unreadable body', headers: { 'content-type': 'application/json' }, body: '{' },
+  { name: 'an unknown encoding', headers: { 'content-type': 'text/plain', accept: 'image/png' }, body: 'x' },
+  { name: 'a table', headers: { accept: 'application/json;as=Table;v=v1;g=meta.orch.io' } },
+  { name: 'a watch', query: '?watch=true&resourceVersion=0' },
+  { name: 'one name of a list', query: '?fieldSelector=metadata.name%3Done' },
+  { name: 'options that make no sense', query: '?limit=x&labelSelector=%21%21&resourceVersion=x&dryRun=None' },
+  {
+    name: 'an apply',
+    query: '?fieldManager=m&dryRun=All',
+    headers: { 'content-type': 'application/apply-patch+yaml' },
+    body: '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"one"}}',
+  },
+];
+
+const ASKERS: readonly (readonly [who: string, headers: Record<string, string>, code: number])[] = [
+  ['nobody in particular', {}, 403],
+  ['somebody whose token nobody knows', { authorization: 'Bearer nobody' }, 401],
+  ['somebody without the right', { authorization: 'Bearer alice-token' }, 403],
+  ['somebody who may not speak for others', { authorization: 'Bearer alice-token', 'impersonate-user': 'bob' }, 403],
+];
+
+/** All that a client can see, without what is its own: the words of its path, ids and lengths. */
+async function seen(path: string, init: RequestInit, words: readonly string[]): Promise<object> {
+  const response = await handle(new Request(`http://cluster${path}`, init));
+  const headers = [...response.headers].filter(([name]) => name !== 'audit-id' && name !== 'content-length');
+  const text = await response.text();
+  const masked = words.reduce((masking, word) => masking.replaceAll(word, '…'), text);
+  return { code: response.status, headers, text: masked };
+}
+
+/** The segments by which two paths differ, of both. */
+function differences(left: string, right: string): string[] {
+  const [these, those] = [left.split('/'), right.split('/')];
+  const both = these.flatMap((segment, index) => (segment === those[index] ? [] : [segment, those[index] ?? '']));
+  // One may be a part of the other.
+  return both.sort((one, another) => another.length - one.length);
+}
+
+describe.each(ASKERS)('%s', (_who, asker, code) => {
+  test.each(PAIRS)('cannot tell whether there is %s', async (_what, existing, absent) => {
+    const words = differences(existing, absent);
+    for (const method of METHODS) {
+      for (const { query = '', headers, body } of VARIANTS) {
+        const init: RequestInit = {
+          method,
+          headers: { ...headers, ...asker },
+          ...(body !== undefined && WITH_BODY.has(method) ? { body } : {}),
+        };
+        const one = await seen(existing + query, init, words);
+        expect(one, `${method} ${query}`).toMatchObject({ code });
+        expect(one, `${method} ${query}`).toEqual(await seen(absent + query, init, words));
+        expect(one).not.toMatchObject({ headers: expect.arrayContaining([['warning', expect.anything()]]) });
+      }
+    }
+  });
+});
+
+test('what a stranger may see is the same for every stranger, and says nothing of objects', async () => {
+  for (const path of ['/healthz', '/livez', '/readyz', '/version']) {
+    const response = await handle(new Request(`http://cluster${path}`));
+    expect(response.status, path).toBe(200);
+    expect(await response.text()).not.toContain('real');
+  }
+  for (const path of ['/', '/api', '/apis', '/api/v1', '/apis/apps', '/openapi/v3', '/metrics', '/openid/v1/jwks']) {
+    expect((await handle(new Request(`http://cluster${path}`))).status, path).toBe(403);
+  }
+});
+
+test('who may only update does not create by it, and who may only patch neither', async () => {
+  await cluster.api(ClusterRole).create({
+    metadata: { name: 'changer' },
+    rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['update', 'patch'] }],
+  });
+  await cluster.api(ClusterRoleBinding).create({
+    metadata: { name: 'changer' },
+    roleRef: { kind: 'ClusterRole', name: 'changer' },
+    subjects: [{ kind: 'User', name: 'carol' }],
+  });
+  const carol = cluster.with({ as: { user: 'carol' } }).api(ConfigMap, 'real');
+  const refused = await carol
+    .apply({ metadata: { name: 'new' } }, { fieldManager: 'm' })
+    .catch((error: unknown) => error);
+  expect(StatusError.is(refused, 'Forbidden')).toBe(true);
+  expect(await cluster.api(ConfigMap, 'real').list()).toMatchObject({ items: { length: 1 } });
+});
+
+test('in this process, too, access is decided before anything is looked up', async () => {
+  const alice = { user: 'alice' };
+  const ask = async (namespace: string, name: string): Promise<string> => {
+    const resource = { group: '', version: 'v1', resource: 'configmaps' };
+    try {
+      await cluster.send({ verb: 'get', resource, namespace, name, options: {}, user: alice });
+    } catch (error) {
+      if (StatusError.is(error)) return error.message.replaceAll(namespace, 'N').replaceAll(`"${name}"`, 'X');
+      throw error;
+    }
+    return 'allowed';
+  };
+  const answers = await Promise.all([ask('real', 'one'), ask('real', 'two'), ask('absent', 'one')]);
+  expect(new Set(answers).size).toBe(1);
+  expect(answers[0]).toContain('is forbidden');
+});

@@ -1,0 +1,465 @@
+/**
+ * What a request is allowed by is what it does: nothing in its path, query, headers or body may be read one way by who
+ * decides and another way by who carries it out. Alice may do everything in the namespace `hers`, and nothing elsewhere.
+ */
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createCluster, type FullCluster } from '../../../../src/cluster/full-cluster.js';
+import { createFetchHandler, type FetchHandler } from '../../../../src/http/handler.js';
+import { ConfigMap, Namespace, Node, Pod, ServiceAccount } from '../../../../src/kinds/core/index.js';
+import { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from '../../../../src/kinds/rbac/index.js';
+import { type ServedCluster, serve } from '../../../../src/node/serve.js';
+
+const TOKENS = {
+  alice: { user: 'alice' },
+  named: { user: 'named' },
+  root: { user: 'root', groups: ['system:masters'] },
+};
+const AUTHENTICATION = 'authentication.orch.io/v1';
+const RBAC = 'rbac.authorization.orch.io';
+
+let cluster: FullCluster;
+let handle: FetchHandler;
+let server: ServedCluster;
+
+beforeAll(async () => {
+  cluster = createCluster();
+  for (const namespace of ['hers', 'other']) {
+    await cluster.api(Namespace).create({ metadata: { name: namespace } });
+    await cluster.api(ConfigMap, namespace).create({ metadata: { name: 'settings' }, data: { from: namespace } });
+    await cluster.api(ConfigMap, namespace).create({ metadata: { name: 'second' } });
+    await cluster.api(ServiceAccount, namespace).create({ metadata: { name: 'robot' } });
+    const spec = { containers: [{ name: 'c', image: 'nginx' }] };
+    await cluster.api(Pod, namespace).create({ metadata: { name: 'web' }, spec });
+  }
+  await cluster.api(Node).create({ metadata: { name: 'n1' } });
+  const everything = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }];
+  await cluster.api(Role, 'hers').create({ metadata: { name: 'everything' }, rules: everything });
+  await cluster.api(RoleBinding, 'hers').create({
+    metadata: { name: 'everything' },
+    roleRef: { kind: 'Role', name: 'everything' },
+    subjects: [{ kind: 'User', name: 'alice' }],
+  });
+  await cluster.api(Role, 'other').create({
+    metadata: { name: 'one' },
+    rules: [{ apiGroups: [''], resources: ['configmaps'], resourceNames: ['settings'], verbs: ['*'] }],
+  });
+  await cluster.api(RoleBinding, 'other').create({
+    metadata: { name: 'one' },
+    roleRef: { kind: 'Role', name: 'one' },
+    subjects: [{ kind: 'User', name: 'named' }],
+  });
+  handle = createFetchHandler(cluster, { tokens: TOKENS });
+  server = await serve(cluster, { tokens: TOKENS });
+});
+afterAll(() => server.close());
+
+interface Asked {
+  readonly method?: string;
+  readonly token?: string;
+  readonly headers?: readonly (readonly [string, string])[];
+  readonly body?: unknown;
+  readonly type?: string;
+}
+
+async function ask(path: string, asked: Asked = {}): Promise<{ code: number; text: string }> {
+  const { method = 'GET', token = 'alice', headers = [], body, type = 'application/json' } = asked;
+  const all = new Headers({ authorization: `Bearer ${token}` });
+  if (body !== undefined) all.set('content-type', type);
+  for (const [name, value] of headers) all.append(name, value);
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const init = { method, headers: all, ...(body === undefined ? {} : { body: text }) };
+  const response = await handle(new Request(`http://cluster${path}`, init));
+  // A watch has no end.
+  if (response.status === 200 && /[?&/]watch[=/]/.test(path)) {
+    await response.body?.cancel();
+    return { code: response.status, text: 'watch' };
+  }
+  return { code: response.status, text: await response.text() };
+}
+
+/** The bytes of a request as no client would send them. */
+function askRaw(
+  target: string,
+  headers: readonly string[] = [],
+  token = 'alice',
+): Promise<{ code: number; text: string }> {
+  const lines = [
+    `GET ${target} HTTP/1.1`,
+    'Host: cluster',
+    ...(token === '' ? [] : [`Authorization: Bearer ${token}`]),
+  ];
+  const head = [...lines, ...headers, 'Connection: close', '', ''].join('\r\n');
+  return new Promise((resolve, reject) => {
+    const socket = connect(server.port, '127.0.0.1');
+    let answer = '';
+    socket.setEncoding('utf8').on('data', (data) => {
+      answer += data;
+    });
+    socket.on('error', reject).on('close', () => {
+      const [, code = '0'] = /^HTTP\/1\.1 (\d+)/.exec(answer) ?? [];
+      resolve({ code: Number(code), text: answer.slice(answer.indexOf('\r\n\r\n') + 4) });
+    });
+    socket.write(head);
+  });
+}
+
+describe('paths', () => {
+  test.each([
+    ['/api/v1/namespaces/hers/../other/configmaps/settings', 404],
+    ['/api/v1/namespaces/hers/%2e%2e/other/configmaps/settings', 404],
+    ['/api/v1/namespaces/hers%2f..%2fother/configmaps/settings', 404],
+    ['/api/v1/namespaces/hers/configmaps/..%2f..%2fother%2fconfigmaps%2fsettings', 404],
+    ['/api/v1/namespaces/hers/configmaps/settings/../../../other/configmaps/settings', 404],
+    ['/api/v1/namespaces%2fother/configmaps/settings', 403],
+    ['/api/v1/namespaces/%6fther/configmaps/settings', 403],
+    ['/api/v1//namespaces/other/configmaps/settings', 403],
+    ['//api/v1/namespaces/other/configmaps/settings', 403],
+    ['/./api/v1/namespaces/other/configmaps/settings', 403],
+    ['/api/v1/namespaces//other/configmaps/settings', 403],
+    ['/api/v1/namespaces//configmaps', 403],
+    ['/api/v1/namespaces/other/configmaps/', 403],
+    ['/api/v1/namespaces/other/configmaps/settings//', 403],
+    ['/API/v1/namespaces/other/configmaps/settings', 403],
+    ['/api/v1/namespaces/other;/configmaps/settings', 403],
+    ['/api/v1/namespaces/hers;x=other/configmaps/settings', 403],
+    ['/api/v1/namespaces/hers/configmaps;x=y', 404],
+    ['/api/v1/watch/namespaces/other/configmaps/settings', 403],
+    ['/api/v1/proxy/namespaces/other/pods/web', 403],
+    ['/api/v1/namespaces/hers/nodes/n1', 404],
+    ['/api/v1/namespaces/hers/namespaces/other', 404],
+    ['/api/v1/namespaces/hers/namespaces', 404],
+    ['/api/v1/watch/namespaces/hers/nodes', 404],
+    ['/api/v1/namespaces/hers/configmaps/settings%00', 404],
+    ['/api/v1/namespaces/hers/configmaps%3fnamespace=other', 404],
+    ['/api/v1/namespaces/hers/configmaps/settings#/../../other', 404],
+    ['/healthz/../api/v1/namespaces/other/configmaps', 403],
+    ['/healthz/..%2fmetrics', 403],
+    ['/version/../metrics', 403],
+    ['http://elsewhere/api/v1/namespaces/other/configmaps/settings', 403],
+    ['http://elsewhere/healthz/../metrics', 403],
+  ])('%s', async (target, code) => {
+    const { code: answered, text } = await askRaw(target);
+    expect(answered).toBe(code);
+    expect(text).not.toContain('"from":"other"');
+  });
+
+  test('escapes stand for what they mean, and rules see that', async () => {
+    expect((await askRaw('/%61pi')).code).toBe(200);
+    expect((await askRaw('/%61pi/v1')).code).toBe(200);
+    expect((await askRaw('/%61pi', [], '')).code).toBe(403);
+    expect((await askRaw('/api/v1/namespaces/%68ers/configmaps/settings')).text).toContain('"from":"hers"');
+  });
+});
+
+describe('a rule for one name', () => {
+  const other = '/api/v1/namespaces/other/configmaps';
+  test.each([
+    [`${other}/settings`, 200],
+    [`${other}/second`, 403],
+    [`${other}`, 403],
+    [`${other}?fieldSelector=metadata.name%3Dsettings`, 200],
+    [`${other}?fieldSelector=metadata.name%3D%3Dsettings`, 200],
+    [`${other}?fieldSelector=metadata.name%3Dsecond`, 403],
+    [`${other}?fieldSelector=metadata.name%3Dsecond&fieldSelector=metadata.name%3Dsettings`, 403],
+    [`${other}?fieldSelector=&fieldSelector=metadata.name%3Dsettings`, 403],
+    [`${other}?fieldSelector=metadata.name%21%3Dsettings`, 403],
+    [`${other}?fieldSelector=metadata.name%3Dsettings%5C%2Cx`, 403],
+    [`${other}?FieldSelector=metadata.name%3Dsettings`, 403],
+    [`${other}?fieldSelector=metadata.name%3Dsettings;x`, 403],
+    [`${other}?watch=1&fieldSelector=metadata.name%3Dsettings`, 200],
+    [`${other}?watch=1`, 403],
+    [`${other}?watch=yes&fieldSelector=metadata.name%3Dsecond`, 403],
+    [`/api/v1/watch/namespaces/other/configmaps/settings`, 200],
+    [`/api/v1/watch/namespaces/other/configmaps/settings?fieldSelector=metadata.name%3Dsecond`, 400],
+    [`/api/v1/watch/namespaces/other/configmaps?fieldSelector=metadata.name%3Dsettings`, 403],
+    [`/api/v1/configmaps?fieldSelector=metadata.name%3Dsettings`, 403],
+    [`/api/v1/namespaces//configmaps?fieldSelector=metadata.name%3Dsettings`, 403],
+  ])('%s', async (path, code) => {
+    const { code: answered, text } = await ask(path, { token: 'named' });
+    expect(answered).toBe(code);
+    if (text !== 'watch') expect(text).not.toContain('"name":"second","namespace"');
+  });
+
+  test('the second of two selectors does not widen the first', async () => {
+    const query = 'fieldSelector=metadata.name%3Dsettings&fieldSelector=metadata.name%3Dsecond';
+    const { items } = JSON.parse((await ask(`${other}?${query}`, { token: 'named' })).text);
+    expect(items.map((item: { metadata: { name: string } }) => item.metadata.name)).toEqual(['settings']);
+  });
+
+  test('two names at once are neither', async () => {
+    const both = (name: string) => `${other}?fieldSelector=metadata.name%3Dsettings,metadata.name%3D${name}`;
+    expect((await ask(both('second'), { token: 'named' })).code).toBe(403);
+    expect(JSON.parse((await ask(both('zzz'), { token: 'named' })).text)).toMatchObject({ items: [] });
+  });
+
+  test('a whole collection is not deleted by it', async () => {
+    const query = 'fieldSelector=metadata.name%3Dsettings';
+    expect((await ask(`${other}?${query}`, { token: 'named', method: 'DELETE' })).code).toBe(403);
+  });
+
+  test('the continuation of another list shows nothing of it', async () => {
+    const page = JSON.parse((await ask(`${other}?limit=1`, { token: 'root' })).text);
+    const token = encodeURIComponent(page.metadata.continue);
+    const { code, text } = await ask(`/api/v1/namespaces/hers/configmaps?continue=${token}`);
+    expect(code).toBe(200);
+    expect(text).not.toContain('"namespace":"other"');
+  });
+
+  test.each(['../other/settings', '..', '/../other', '../../secrets/hers'])(
+    'no continuation from %s',
+    async (start) => {
+      const forged = btoa(JSON.stringify({ v: 'meta.orch.io/v1', rv: -1, start })).replace(/=+$/, '');
+      expect((await ask(`/api/v1/namespaces/hers/configmaps?continue=${forged}`)).code).toBe(400);
+    },
+  );
+});
+
+describe('headers', () => {
+  const address = '/api/v1/namespaces/other/configmaps';
+
+  test.each([
+    ['a second Authorization', ['Authorization: Bearer root'], 403],
+    ['a second one in other letters', ['AUTHORIZATION: Bearer root'], 403],
+    ['a space before the colon', ['Authorization : Bearer root'], 400],
+    ['headers of proxies', ['X-Remote-User: root', 'X-Remote-Group: system:masters', 'X-Forwarded-User: root'], 403],
+    ['another method', ['X-HTTP-Method-Override: DELETE', 'X-Method-Override: DELETE'], 403],
+    ['another address', ['X-Original-URL: /healthz', 'X-Rewrite-URL: /healthz'], 403],
+    ['a cookie', ['Cookie: token=root; Authorization=Bearer root'], 403],
+    ['an underscore', ['Impersonate_User: root', 'Impersonate_Group: system:masters'], 403],
+    ['a user twice', ['Impersonate-User: system:serviceaccount:hers:robot', 'Impersonate-User: root'], 403],
+    ['a group along', ['Impersonate-User: system:serviceaccount:hers:robot', 'Impersonate-Group: system:masters'], 403],
+    ['groups and no user', ['Impersonate-Group: system:masters'], 500],
+    ['an empty user', ['Impersonate-User:', 'Impersonate-Group: system:masters'], 500],
+    ['a name of a group', ['Impersonate-User: system:masters'], 403],
+    ['an account elsewhere', ['Impersonate-User: system:serviceaccount:other:robot'], 403],
+    ['an account that is none', ['Impersonate-User: system:serviceaccount:hers:robot:x'], 403],
+    ['an account without a name', ['Impersonate-User: system:serviceaccount:hers:'], 403],
+    ['an odd extra', ['Impersonate-User: system:serviceaccount:hers:robot', 'Impersonate-Extra-a%00b: x'], 403],
+    [
+      'a dangerous extra',
+      ['Impersonate-User: system:serviceaccount:hers:robot', 'Impersonate-Extra-__proto__: x'],
+      403,
+    ],
+  ] as const)('%s', async (_what, headers, code) => {
+    const { code: answered, text } = await askRaw(address, headers);
+    expect(answered).toBe(code);
+    expect(text).not.toContain('"from":"other"');
+  });
+
+  test.each([
+    ['a token in the query', `${address}?access_token=root&token=root`, []],
+    ['a token for a password', address, [`Authorization: Basic ${btoa('root:root')}`]],
+    ['a token in a protocol', address, ['Sec-WebSocket-Protocol: base64url.bearer.authorization.orch.io.cm9vdA']],
+    ['a token without its scheme', address, ['Authorization: root']],
+  ])('%s is no credential', async (_what, target, headers) => {
+    const { code, text } = await askRaw(target, headers, '');
+    expect(code).toBe(403);
+    expect(text).toContain('system:anonymous');
+  });
+
+  test('groups that were joined on the way are asked for one by one', async () => {
+    const headers = [
+      ['impersonate-user', 'system:serviceaccount:hers:robot'],
+      ['impersonate-group', 'harmless'],
+      ['impersonate-group', 'system:masters'],
+    ] as const;
+    expect((await ask(address, { headers })).code).toBe(403);
+    expect((await ask(address, { headers: [...headers.slice(0, 1)] })).text).toContain('serviceaccount:hers:robot');
+  });
+
+  test('names of the platform are no tokens', async () => {
+    for (const token of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
+      expect((await ask('/api', { token })).code, token).toBe(401);
+    }
+    const dangerous = JSON.parse('{"__proto__":{"user":"proto"}}');
+    const own = createFetchHandler(cluster, { tokens: dangerous });
+    const request = new Request('http://cluster/api/v1/nodes', { headers: { authorization: 'Bearer __proto__' } });
+    expect(await (await own(request)).text()).toContain('User \\"proto\\" cannot list');
+  });
+
+  test('extras with names of the platform are texts like any other', async () => {
+    const response = await ask(`/apis/${AUTHENTICATION}/selfsubjectreviews`, {
+      token: 'root',
+      method: 'POST',
+      headers: [
+        ['impersonate-user', 'carol'],
+        ['impersonate-extra-__proto__', 'x'],
+        ['impersonate-extra-constructor', 'y'],
+      ],
+      body: { apiVersion: AUTHENTICATION, kind: 'SelfSubjectReview' },
+    });
+    expect(response.code).toBe(201);
+    expect(response.text).toContain('"extra":{"__proto__":["x"],"constructor":["y"]}');
+  });
+});
+
+describe('bodies', () => {
+  const merge = 'application/merge-patch+json';
+  const apply = 'application/apply-patch+yaml';
+  const configMaps = '/api/v1/namespaces/hers/configmaps';
+  const elsewhere = { name: 'settings', namespace: 'other' };
+  const account = '/api/v1/namespaces/hers/serviceaccounts/robot/token';
+  const tokenRequest = { apiVersion: AUTHENTICATION, kind: 'TokenRequest', spec: { audiences: [] } };
+  const eviction = { apiVersion: 'policy/v1', kind: 'Eviction' };
+  const binding = { apiVersion: 'v1', kind: 'Binding', target: { kind: 'Node', name: 'n1' } };
+  const review = { apiVersion: 'authorization.orch.io/v1', kind: 'LocalSubjectAccessReview' };
+
+  test.each<[what: string, path: string, asked: Asked, code: number]>([
+    ['a create elsewhere', configMaps, { method: 'POST', body: { metadata: { ...elsewhere, name: 'x' } } }, 400],
+    [
+      'a generated name elsewhere',
+      configMaps,
+      { method: 'POST', body: { metadata: { generateName: 'x', namespace: 'other' } } },
+      400,
+    ],
+    ['an update elsewhere', `${configMaps}/settings`, { method: 'PUT', body: { metadata: elsewhere } }, 400],
+    ['an update of another', `${configMaps}/settings`, { method: 'PUT', body: { metadata: { name: 'second' } } }, 400],
+    [
+      'a patch elsewhere',
+      `${configMaps}/settings`,
+      { method: 'PATCH', type: merge, body: { metadata: elsewhere } },
+      400,
+    ],
+    [
+      'a patched name',
+      `${configMaps}/settings`,
+      { method: 'PATCH', type: merge, body: { metadata: { name: 'second' } } },
+      400,
+    ],
+    [
+      'an apply elsewhere',
+      `${configMaps}/settings?fieldManager=m`,
+      { method: 'PATCH', type: apply, body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: elsewhere } },
+      400,
+    ],
+    [
+      'an apply of another kind',
+      `${configMaps}/settings?fieldManager=m`,
+      { method: 'PATCH', type: apply, body: { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'settings' } } },
+      400,
+    ],
+    [
+      'another kind',
+      configMaps,
+      { method: 'POST', body: { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'x' } } },
+      400,
+    ],
+    [
+      'another version',
+      configMaps,
+      { method: 'POST', body: { apiVersion: 'v2', kind: 'ConfigMap', metadata: { name: 'x' } } },
+      400,
+    ],
+    [
+      'another identity',
+      `${configMaps}/settings`,
+      { method: 'PUT', body: { metadata: { name: 'settings', uid: 'x' } } },
+      409,
+    ],
+    [
+      'a namespace in hers',
+      '/api/v1/namespaces/hers/namespaces',
+      { method: 'POST', body: { metadata: { name: 'x' } } },
+      404,
+    ],
+    [
+      'another account by namespace',
+      account,
+      { method: 'POST', body: { ...tokenRequest, metadata: { namespace: 'other' } } },
+      400,
+    ],
+    [
+      'another account by name',
+      account,
+      { method: 'POST', body: { ...tokenRequest, metadata: { name: 'default' } } },
+      422,
+    ],
+    [
+      'an eviction elsewhere',
+      '/api/v1/namespaces/hers/pods/web/eviction',
+      { method: 'POST', body: { ...eviction, metadata: { name: 'web', namespace: 'other' } } },
+      400,
+    ],
+    [
+      'an eviction of another',
+      '/api/v1/namespaces/hers/pods/web/eviction',
+      { method: 'POST', body: { ...eviction, metadata: { name: 'x' } } },
+      400,
+    ],
+    [
+      'a binding of another',
+      '/api/v1/namespaces/hers/pods/web/binding',
+      { method: 'POST', body: { ...binding, metadata: { name: 'x' } } },
+      400,
+    ],
+    [
+      'a review elsewhere',
+      `/apis/authorization.orch.io/v1/namespaces/hers/localsubjectaccessreviews`,
+      {
+        method: 'POST',
+        body: {
+          ...review,
+          metadata: { namespace: 'hers' },
+          spec: { user: 'x', resourceAttributes: { namespace: 'other', verb: 'get', resource: 'pods' } },
+        },
+      },
+      422,
+    ],
+    [
+      'a review of administrators',
+      `/apis/authorization.orch.io/v1/subjectaccessreviews`,
+      { method: 'POST', body: { spec: { groups: ['system:masters'], resourceAttributes: { verb: '*' } } } },
+      403,
+    ],
+    [
+      'a subject of another kind',
+      `/apis/${RBAC}/v1/namespaces/hers/rolebindings`,
+      {
+        method: 'POST',
+        body: {
+          metadata: { name: 'x' },
+          roleRef: { apiGroup: RBAC, kind: 'Role', name: 'everything' },
+          subjects: [{ kind: 'Masters', name: 'alice' }],
+        },
+      },
+      422,
+    ],
+    [
+      'a path in a role of a namespace',
+      `/apis/${RBAC}/v1/namespaces/hers/roles`,
+      { method: 'POST', body: { metadata: { name: 'x' }, rules: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }] } },
+      422,
+    ],
+  ])('%s', async (_what, path, asked, code) => {
+    const before = cluster.snapshot();
+    const version = (await cluster.api(ConfigMap, 'other').list()).metadata.resourceVersion;
+    expect((await ask(path, asked)).code).toBe(code);
+    expect((await cluster.api(ConfigMap, 'other').list()).metadata.resourceVersion).toBe(version);
+    cluster.restore(before);
+  });
+
+  test('the keys of a body are read once, and its last word counts for everybody', async () => {
+    await cluster.api(ClusterRole).create({
+      metadata: { name: 'role-writer' },
+      rules: [{ apiGroups: [RBAC], resources: ['clusterroles'], verbs: ['create', 'get'] }],
+    });
+    await cluster.api(ClusterRoleBinding).create({
+      metadata: { name: 'role-writer' },
+      roleRef: { kind: 'ClusterRole', name: 'role-writer' },
+      subjects: [{ kind: 'User', name: 'named' }],
+    });
+    const path = `/apis/${RBAC}/v1/clusterroles`;
+    const harmless = `{"verbs":["get"],"apiGroups":["${RBAC}"],"resources":["clusterroles"]}`;
+    const everything = '{"verbs":["*"],"apiGroups":["*"],"resources":["*"]}';
+    const create = (rest: string) =>
+      ask(path, { token: 'named', method: 'POST', body: `{"metadata":{"name":"x"},${rest}}` });
+    expect((await create(`"rules":[${harmless}],"rules":[${everything}]`)).code).toBe(403);
+    const odd = await create(
+      `"rules":[${everything}],"rules":[${harmless}],"Rules":[${everything}],"__proto__":{"rules":[${everything}]}`,
+    );
+    expect(odd.code).toBe(201);
+    expect(JSON.parse(odd.text).rules).toEqual([JSON.parse(harmless)]);
+    expect((await ask('/api/v1/nodes', { token: 'named' })).code).toBe(403);
+  });
+});

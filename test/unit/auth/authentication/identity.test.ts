@@ -1,0 +1,73 @@
+/** What the server adds to what it was told of somebody. */
+import { describe, expect, test } from 'vitest';
+import { accountOfUserName, completeUser, impersonated } from '../../../../src/auth/identity.js';
+import type { User } from '../../../../src/protocol/request.js';
+
+describe('whoever has shown a credential', () => {
+  test.each<[string, User, readonly string[] | undefined]>([
+    ['is authenticated', { user: 'alice' }, ['system:authenticated']],
+    ['keeps the groups in front', { user: 'alice', groups: ['dev', 'ops'] }, ['dev', 'ops', 'system:authenticated']],
+    ['is not so twice', { user: 'alice', groups: ['system:authenticated', 'dev'] }, ['system:authenticated', 'dev']],
+    ['may be said not to be', { user: 'alice', groups: ['system:unauthenticated'] }, ['system:unauthenticated']],
+    ['is nobody by that name', { user: 'system:anonymous' }, undefined],
+    [
+      'gets no groups for the name of an account',
+      { user: 'system:serviceaccount:default:robot' },
+      ['system:authenticated'],
+    ],
+  ])('%s', (_, user, groups) => {
+    expect(completeUser(user).groups).toEqual(groups);
+  });
+
+  test('is the same object each time, complete or not', () => {
+    const alice = { user: 'alice', uid: '2', extra: { a: ['b'] } };
+    const complete = completeUser(alice);
+    expect(complete).toEqual({ ...alice, groups: ['system:authenticated'] });
+    expect(completeUser(alice)).toBe(complete);
+    expect(completeUser(complete)).toBe(complete);
+  });
+});
+
+describe('whoever another acts as', () => {
+  test.each<[string, User, readonly string[]]>([
+    ['is authenticated', { user: 'joe' }, ['system:authenticated']],
+    ['has the groups that were asked for', { user: 'joe', groups: ['crew'] }, ['crew', 'system:authenticated']],
+    ['may be said not to be', { user: 'joe', groups: ['system:unauthenticated'] }, ['system:unauthenticated']],
+    ['is not so twice', { user: 'joe', groups: ['system:authenticated'] }, ['system:authenticated']],
+    ['is nobody by that name', { user: 'system:anonymous' }, ['system:unauthenticated']],
+    [
+      'is nobody by that name, whatever the groups',
+      { user: 'system:anonymous', groups: ['system:authenticated'] },
+      ['system:authenticated', 'system:unauthenticated'],
+    ],
+    ['is nobody once', { user: 'system:anonymous', groups: ['system:unauthenticated'] }, ['system:unauthenticated']],
+    [
+      'is a service account with its groups',
+      { user: 'system:serviceaccount:prod:robot', groups: [] },
+      ['system:serviceaccounts', 'system:serviceaccounts:prod', 'system:authenticated'],
+    ],
+    [
+      'is a service account with other groups',
+      { user: 'system:serviceaccount:prod:robot', groups: ['crew'] },
+      ['crew', 'system:authenticated'],
+    ],
+  ])('%s', (_, user, groups) => {
+    expect(impersonated(user).groups).toEqual(groups);
+    expect(impersonated(user)).toBe(impersonated(user));
+    expect(impersonated(impersonated(user))).toBe(impersonated(user));
+  });
+});
+
+test.each([
+  ['system:serviceaccount:default:robot', { namespace: 'default', name: 'robot' }],
+  ['system:serviceaccount:default:robot.v2', { namespace: 'default', name: 'robot.v2' }],
+  ['system:serviceaccount:a.b:robot', undefined],
+  ['system:serviceaccount:default:Robot', undefined],
+  ['system:serviceaccount:default', undefined],
+  ['system:serviceaccount:default:robot:more', undefined],
+  ['system:serviceaccount::robot', undefined],
+  ['system:serviceaccount:default:', undefined],
+  ['alice', undefined],
+])('the account of %s', (user, account) => {
+  expect(accountOfUserName(user)).toEqual(account);
+});

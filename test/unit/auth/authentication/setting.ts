@@ -1,0 +1,33 @@
+/**
+ * What tokens need to know of a cluster, without one.
+ */
+import type { ObjectReader } from '../../../../src/kinds/objects.js';
+import type { ApiObject } from '../../../../src/meta/object.js';
+import { type FakeClock, fakeClock } from '../../../../src/testing/fake-clock.js';
+
+/** As much of an object as tokens look at. */
+export interface KnownObject {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly deleted?: string;
+}
+
+/** Objects by resource; changes to the lists show. */
+export function objectsOf(known: Readonly<Record<string, readonly KnownObject[]>>): ObjectReader {
+  const objectOf = ({ namespace, name, uid, deleted }: KnownObject): ApiObject =>
+    ({
+      metadata: { namespace, name, uid, ...(deleted === undefined ? {} : { deletionTimestamp: deleted }) },
+    }) as unknown as ApiObject;
+  return {
+    get({ resource, namespace, name }) {
+      const found = known[resource]?.find((each) => each.namespace === namespace && each.name === name);
+      return found === undefined ? undefined : objectOf(found);
+    },
+    list: (resource) => (known[resource.resource] ?? []).map(objectOf),
+  };
+}
+
+export function fakeClockAt(time: string): FakeClock {
+  return fakeClock({ now: Date.parse(time) });
+}

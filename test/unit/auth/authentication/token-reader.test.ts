@@ -1,0 +1,109 @@
+/** All who know tokens, as one: who is asked first, and what is said of a token that nobody knows. */
+import { describe, expect, test, vi } from 'vitest';
+import type { TokenAuthenticator, TokenIdentity } from '../../../../src/auth/authentication.js';
+import {
+  createTokenReader,
+  type TokenReaderParts,
+  WrongAudiencesError,
+} from '../../../../src/auth/tokens/token-reader.js';
+import type { User } from '../../../../src/protocol/request.js';
+
+const alice: User = { user: 'alice', uid: '2', groups: ['dev'] };
+
+function reader(parts: Partial<TokenReaderParts> = {}) {
+  return createTokenReader({ audiences: ['api'], ...parts });
+}
+
+async function fate(parts: Partial<TokenReaderParts>, token: string, audiences: string[] = []) {
+  try {
+    return (await reader(parts).authenticate(token, audiences)).user.user;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+describe('a table', () => {
+  test('knows its tokens at once, and completes their users', () => {
+    const { authenticate } = reader({ table: { 'a-token': alice } });
+    const first = authenticate('a-token', []) as TokenIdentity;
+    expect(first).toEqual({ user: { ...alice, groups: ['dev', 'system:authenticated'] }, audiences: ['api'] });
+    expect((authenticate('a-token', []) as TokenIdentity).user).toBe(first.user);
+  });
+
+  test.each(['', 'A-TOKEN', 'a-token ', 'constructor', '__proto__', 'toString'])('does not know %j', async (token) => {
+    expect(await fate({ table: { 'a-token': alice } }, token)).toBe('invalid bearer token');
+  });
+
+  test('is for the server itself', async () => {
+    const parts = { table: { 'a-token': alice } };
+    expect(await fate(parts, 'a-token', ['elsewhere', 'api'])).toBe('alice');
+    expect(await fate(parts, 'a-token', ['elsewhere'])).toBe('invalid bearer token');
+  });
+
+  test.each([{}, { user: '' }, { user: 5 }, null, 'alice'])('has no user %j', (user) => {
+    expect(() => reader({ table: { token: user as User } })).toThrow(TypeError);
+  });
+});
+
+describe('all of them', () => {
+  const named =
+    (user: string): TokenAuthenticator =>
+    () => ({ user: { user } });
+  const silent: TokenAuthenticator = () => undefined;
+
+  test('are asked in their order, as far as needed', async () => {
+    const last = vi.fn(named('last'));
+    expect(await fate({ table: { x: alice }, accounts: named('account'), authenticators: [last] }, 'x')).toBe('alice');
+    expect(await fate({ table: {}, accounts: named('account'), authenticators: [last] }, 'x')).toBe('account');
+    expect(last).not.toHaveBeenCalled();
+    expect(await fate({ accounts: silent, authenticators: [silent, last] }, 'x')).toBe('last');
+    expect(last).toHaveBeenCalledExactlyOnceWith('x', ['api']);
+  });
+
+  test.each<[string, readonly TokenAuthenticator[], string]>([
+    ['nobody says anything', [silent], 'invalid bearer token'],
+    ['one says why', [refusing('too old')], '[invalid bearer token, too old]'],
+    ['several say why', [refusing('too old'), later('too new')], '[invalid bearer token, too old, too new]'],
+    ['the same is said once', [refusing('no'), later('no'), refusing('no')], '[invalid bearer token, no]'],
+    ['it is what is said anyway', [refusing('invalid bearer token')], 'invalid bearer token'],
+    ['something else is thrown', [() => Promise.reject('bare')], '[invalid bearer token, bare]'],
+    ['another knows it', [refusing('no'), later('no'), named('bob')], 'bob'],
+    ['another knows it later', [refusing('no'), async () => ({ user: { user: 'bob' } })], 'bob'],
+  ])('%s', async (_, authenticators, outcome) => {
+    expect(await fate({ authenticators }, 'x')).toBe(outcome);
+  });
+
+  test('a user without a name is nobody', async () => {
+    const outcome = await fate({ authenticators: [() => ({ user: {} as User })] }, 'x');
+    expect(outcome).toBe('[invalid bearer token, orchplane: a token must stand for { user: { user: "name" } }]');
+  });
+
+  test('who knows audiences answers for them', async () => {
+    const aware: TokenAuthenticator = () => ({ user: alice, audiences: ['vault'] });
+    expect(await reader({ authenticators: [aware] }).authenticate('x', ['api', 'vault'])).toMatchObject({
+      audiences: ['vault'],
+    });
+    const wrong = async () => reader({ authenticators: [aware, named('bob')] }).authenticate('x', ['api']);
+    await expect(wrong()).rejects.toThrow(WrongAudiencesError);
+    const laterWrong = async () => reader({ authenticators: [async () => aware('x', [])] }).authenticate('x', ['api']);
+    await expect(laterWrong()).rejects.toThrow(WrongAudiencesError);
+  });
+
+  test('what the client should know comes along', async () => {
+    const told: TokenAuthenticator = () => ({ user: alice, warnings: ['old'], annotations: { a: 'b' } });
+    expect(await reader({ authenticators: [told] }).authenticate('x', [])).toMatchObject({
+      warnings: ['old'],
+      annotations: { a: 'b' },
+    });
+  });
+});
+
+function refusing(why: string): TokenAuthenticator {
+  return () => {
+    throw new Error(why);
+  };
+}
+
+function later(why: string): TokenAuthenticator {
+  return () => Promise.reject(new Error(why));
+}

@@ -1,0 +1,190 @@
+/** What the authorizer remembers, and roles that gather the rules of others. */
+import { describe, expect, test } from 'vitest';
+import { accessOf, MASTERS } from '../../../../src/auth/authorizer.js';
+import { rbac } from '../../../../src/auth/rbac/index.js';
+import type { ResourceAttributes } from '../../../../src/protocol/access.js';
+import { initialClusterRoleBindings, initialClusterRoles } from '../../../../src/kinds/rbac/bootstrap/objects.js';
+import {
+  CLUSTER_ROLE_BINDINGS,
+  CLUSTER_ROLES,
+  ROLE_BINDINGS,
+  ROLES,
+  rulesOf,
+} from '../../../../src/kinds/rbac/role-rules.js';
+import { kubernetesDialect, orchDialect } from '../../../../src/meta/dialect.js';
+import { fakeCluster } from './fake-cluster.js';
+import { type BindingObject, GROUP, type RoleObject } from './worlds.js';
+
+const about = (verb: string, resource: string, more: Partial<ResourceAttributes> = {}): ResourceAttributes => ({
+  type: 'resource',
+  verb,
+  group: '',
+  version: 'v1',
+  resource,
+  subresource: '',
+  namespace: '',
+  name: '',
+  ...more,
+});
+const read = (...resources: string[]) => [{ verbs: ['get'], apiGroups: [''], resources }];
+const role = (name: string, rules: RoleObject['rules'], namespace?: string): RoleObject => ({
+  metadata: namespace === undefined ? { name } : { name, namespace },
+  rules,
+});
+const bind = (name: string, to: string, about: { user: string; kind?: string; namespace?: string }): BindingObject => ({
+  metadata: about.namespace === undefined ? { name } : { name, namespace: about.namespace },
+  subjects: [{ kind: 'User', apiGroup: GROUP, name: about.user }],
+  roleRef: { apiGroup: GROUP, kind: about.kind ?? 'ClusterRole', name: to },
+});
+
+describe('what is remembered', () => {
+  test('is read again only where something was written', () => {
+    const cluster = fakeCluster();
+    cluster.put(CLUSTER_ROLES, role('r', read('pods')));
+    for (const namespace of ['a', 'b', 'c']) {
+      cluster.put(ROLE_BINDINGS, bind('x', 'r', { user: namespace, namespace }));
+    }
+    const access = accessOf(rbac(), cluster);
+    const asks = (namespace: string) => access.decide({ user: namespace }, about('get', 'pods', { namespace })).allowed;
+    expect([asks('a'), asks('b'), asks('c')]).toEqual([true, true, true]);
+    const before = new Map(cluster.lists);
+    for (let count = 0; count < 10; count++) asks('a');
+    expect(cluster.lists).toEqual(before);
+    cluster.put(ROLE_BINDINGS, bind('x', 'gone', { user: 'b', namespace: 'b' }));
+    expect([asks('a'), asks('b')]).toEqual([true, false]);
+    // Two namespaces, and nothing of the cluster.
+    expect(cluster.lists.get('rolebindings')).toBe((before.get('rolebindings') ?? 0) + 2);
+    expect(cluster.lists.get('clusterrolebindings')).toBe(before.get('clusterrolebindings'));
+  });
+
+  test('follows roles that come, change and go', () => {
+    const cluster = fakeCluster();
+    const access = accessOf(rbac(), cluster);
+    const asks = (resource: string) => access.decide({ user: 'u' }, about('get', resource, { namespace: 'a' }));
+    cluster.put(ROLE_BINDINGS, bind('x', 'r', { user: 'u', kind: 'Role', namespace: 'a' }));
+    const gone = { allowed: false, reason: `RBAC: role.${GROUP} "r" not found` };
+    expect(asks('pods')).toEqual(gone);
+    cluster.put(ROLES, role('r', read('pods'), 'a'));
+    expect(asks('pods')).toEqual({
+      allowed: true,
+      reason: 'RBAC: allowed by RoleBinding "x/a" of Role "r" to User "u"',
+    });
+    cluster.put(ROLES, role('r', read('secrets'), 'a'));
+    expect([asks('pods').allowed, asks('secrets').allowed]).toEqual([false, true]);
+    cluster.remove(ROLES, 'r', 'a');
+    expect(asks('secrets')).toEqual(gone);
+  });
+
+  test('holds for users with many bindings as well', () => {
+    const cluster = fakeCluster();
+    const access = accessOf(rbac(), cluster);
+    const names = Array.from({ length: 40 }, (_, index) => `r${String(index).padStart(2, '0')}`);
+    for (const [index, name] of names.entries()) {
+      cluster.put(CLUSTER_ROLES, role(name, [{ verbs: ['get'], apiGroups: [`g${index}`], resources: ['pods', name] }]));
+      cluster.put(CLUSTER_ROLE_BINDINGS, bind(name, name, { user: 'u' }));
+    }
+    const asks = (group: string, resource: string) => access.decide({ user: 'u' }, about('get', resource, { group }));
+    expect(asks('g7', 'pods').reason).toBe(
+      'RBAC: allowed by ClusterRoleBinding "r07" of ClusterRole "r07" to User "u"',
+    );
+    cluster.put(CLUSTER_ROLES, role('r03', [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }]));
+    expect(asks('g7', 'pods').reason).toContain('ClusterRoleBinding "r03"');
+    expect(asks('g1', 'pods').reason).toContain('ClusterRoleBinding "r01"');
+    cluster.remove(CLUSTER_ROLE_BINDINGS, 'r03');
+    cluster.remove(CLUSTER_ROLES, 'r09');
+    expect(asks('g7', 'pods').reason).toContain('ClusterRoleBinding "r07"');
+    expect(asks('none', 'pods')).toEqual({ allowed: false, reason: `RBAC: clusterrole.${GROUP} "r09" not found` });
+  });
+});
+
+describe('a role that gathers others', () => {
+  const gathers = (name: string, label: string, labels: Record<string, string> = {}): RoleObject => ({
+    metadata: { name, labels },
+    rules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
+    aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [label]: 'true' } }] },
+  });
+  const labelled = (name: string, label: string, rules: RoleObject['rules']): RoleObject => ({
+    metadata: { name, labels: { [label]: 'true' } },
+    rules,
+  });
+
+  test('has their rules and not its own, and theirs as they are now', () => {
+    const cluster = fakeCluster();
+    cluster.put(CLUSTER_ROLES, gathers('all', 'a'));
+    cluster.put(CLUSTER_ROLE_BINDINGS, bind('b', 'all', { user: 'u' }));
+    const access = accessOf(rbac(), cluster);
+    const asks = (resource: string) => access.decide({ user: 'u' }, about('get', resource)).allowed;
+    expect(asks('pods')).toBe(false);
+    cluster.put(CLUSTER_ROLES, labelled('one', 'a', read('pods')));
+    expect([asks('pods'), asks('secrets')]).toEqual([true, false]);
+    cluster.put(CLUSTER_ROLES, labelled('two', 'a', read('secrets', 'pods')));
+    expect([asks('pods'), asks('secrets')]).toEqual([true, true]);
+    cluster.put(CLUSTER_ROLES, labelled('two', 'other', read('secrets')));
+    expect([asks('pods'), asks('secrets')]).toEqual([true, false]);
+    cluster.remove(CLUSTER_ROLES, 'one');
+    expect(asks('pods')).toBe(false);
+  });
+
+  test('may gather roles that gather, and even itself', () => {
+    const cluster = fakeCluster();
+    cluster.put(CLUSTER_ROLES, gathers('outer', 'a', { b: 'true' }));
+    cluster.put(CLUSTER_ROLES, gathers('inner', 'b', { a: 'true' }));
+    cluster.put(CLUSTER_ROLES, labelled('leaf', 'b', read('pods')));
+    cluster.put(CLUSTER_ROLES, labelled('same', 'a', read('pods')));
+    cluster.put(CLUSTER_ROLES, labelled('more', 'a', read('secrets')));
+    const outer = cluster.objects.get({ ...CLUSTER_ROLES, namespace: '', name: 'outer' });
+    expect(outer && rulesOf(outer, () => cluster.objects.list(CLUSTER_ROLES))).toEqual([
+      ...read('pods'),
+      ...read('secrets'),
+    ]);
+  });
+
+  test.each([
+    ['view', ['get pods', 'list deployments.apps'], ['create pods', 'get secrets', 'get roles']],
+    ['edit', ['get pods', 'create pods', 'get secrets', 'update deployments.apps'], ['get roles', 'update nodes']],
+    ['admin', ['get pods', 'create pods', 'get secrets', 'create roles'], ['update resourcequotas', 'get nodes']],
+  ])('%s is such a role, in both dialects', (name, may, mayNot) => {
+    for (const dialect of [kubernetesDialect, orchDialect]) {
+      const cluster = fakeCluster({}, dialect);
+      for (const object of initialClusterRoles(dialect)) cluster.put(CLUSTER_ROLES, object as unknown as RoleObject);
+      cluster.put(ROLE_BINDINGS, bind('b', name, { user: 'u', namespace: 'a' }));
+      const access = accessOf(rbac(), cluster);
+      const asks = (text: string) => {
+        const [verb = '', what = ''] = text.split(' ');
+        const [resource = '', group = what === 'roles' ? dialect.group('rbac.authorization.orch.io') : ''] =
+          what.split('.');
+        return access.decide({ user: 'u' }, about(verb, resource, { group, namespace: 'a' })).allowed;
+      };
+      expect(may.filter((one) => !asks(one))).toEqual([]);
+      expect(mayNot.filter(asks)).toEqual([]);
+    }
+  });
+});
+
+test('administrators may do everything, and have the rules that they were given', () => {
+  const cluster = fakeCluster();
+  for (const object of initialClusterRoles(kubernetesDialect)) {
+    cluster.put(CLUSTER_ROLES, object as unknown as RoleObject);
+  }
+  for (const object of initialClusterRoleBindings(kubernetesDialect)) {
+    cluster.put(CLUSTER_ROLE_BINDINGS, object as unknown as BindingObject);
+  }
+  const access = accessOf(rbac(), cluster);
+  const root = { user: 'root', groups: [MASTERS, 'system:authenticated'] };
+  expect(access.decide(root, about('any', 'thing'))).toEqual({ allowed: true, reason: '' });
+  const { resourceRules, nonResourceRules } = access.rules(root, 'a');
+  expect(resourceRules[0]).toEqual({ verbs: ['*'], apiGroups: ['*'], resources: ['*'] });
+  expect(resourceRules).toHaveLength(3);
+  expect(nonResourceRules).toHaveLength(3);
+  cluster.remove(CLUSTER_ROLE_BINDINGS, 'cluster-admin');
+  expect(access.decide(root, about('any', 'thing')).allowed).toBe(true);
+  expect(access.rules(root, 'a').resourceRules).toHaveLength(2);
+});
+
+test('names are quoted as the reference server quotes them', () => {
+  const cluster = fakeCluster();
+  cluster.put(CLUSTER_ROLE_BINDINGS, bind('b', 'no "such"', { user: 'u' }));
+  expect(accessOf(rbac(), cluster).decide({ user: 'u' }, about('get', 'pods')).reason).toBe(
+    `RBAC: clusterrole.${GROUP} "no \\"such\\"" not found`,
+  );
+});

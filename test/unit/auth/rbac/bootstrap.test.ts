@@ -1,0 +1,65 @@
+/** What a new cluster has of roles and bindings is what the reference server makes: `bootstrap.json` has a hash of each. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import type { InitialObject } from '../../../../src/kinds/kind.js';
+import {
+  initialClusterRoleBindings,
+  initialClusterRoles,
+  initialRoleBindings,
+  initialRoles,
+} from '../../../../src/kinds/rbac/bootstrap/objects.js';
+import { type Dialect, kubernetesDialect, orchDialect } from '../../../../src/meta/dialect.js';
+
+const reference = JSON.parse(readFileSync(new URL('./bootstrap.json', import.meta.url), 'utf8')) as Record<
+  string,
+  Record<string, string>
+>;
+
+const kinds: readonly (readonly [string, (dialect: Dialect) => readonly InitialObject[]])[] = [
+  ['clusterroles', initialClusterRoles],
+  ['clusterrolebindings', initialClusterRoleBindings],
+  ['roles', initialRoles],
+  ['rolebindings', initialRoleBindings],
+];
+
+/** Bodies by name, hashed as the reference's were. */
+function hashes(objects: readonly InitialObject[]): Record<string, string> {
+  const entries = objects.map(({ metadata, ...body }): [string, string] => {
+    const { name, namespace, labels, annotations } = metadata;
+    const fields = Object.entries(body).sort(([left], [right]) => (left < right ? -1 : 1));
+    const text = JSON.stringify([{ labels, annotations }, ...fields]);
+    const where = namespace === undefined ? name : `${namespace}/${name}`;
+    return [where, createHash('sha256').update(text).digest('hex').slice(0, 12)];
+  });
+  return Object.fromEntries(entries);
+}
+
+describe.each(kinds)('initial %s', (resource, initial) => {
+  test('are those of the reference server, labels, annotations and rules', () => {
+    expect(hashes(initial(kubernetesDialect))).toEqual(reference[resource]);
+  });
+
+  test('spell the names of the service in the dialect of the cluster', () => {
+    const own = JSON.stringify(initial(orchDialect));
+    expect(own).not.toMatch(/k8s\.io|kubernetes\.io/);
+    const other = own.replaceAll('.orch.io', '.k8s.io').replaceAll('orch.io/', 'kubernetes.io/');
+    // Groups end in what keys begin with.
+    const same = JSON.stringify(initial(kubernetesDialect));
+    expect(other.replaceAll('.kubernetes.io/', '.k8s.io/')).toBe(same.replaceAll('.kubernetes.io/', '.k8s.io/'));
+  });
+
+  test('are made once', () => {
+    expect(initial(orchDialect)).toBe(initial(orchDialect));
+    expect(Object.isFrozen(initial(orchDialect)[0]?.metadata)).toBe(true);
+  });
+});
+
+test('their tables stay small', () => {
+  const tables = ['cluster-roles', 'controller-roles', 'namespace-roles', 'binding-tables', 'objects'];
+  const text = tables
+    .map((name) => readFileSync(new URL(`../../../src/kinds/rbac/bootstrap/${name}.ts`, import.meta.url), 'utf8'))
+    .join('');
+  expect(gzipSync(text).length).toBeLessThan(6_000);
+});

@@ -1,0 +1,214 @@
+/** Nobody gives away what he does not have: through a cluster, as the recordings of the reference server have it. */
+import { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { compactRules, missingRules, printRule } from '../../../../src/kinds/rbac/coverage.js';
+
+const GROUP = 'rbac.authorization.k8s.io';
+const ALICE = { user: 'alice', groups: ['dev', 'system:authenticated'] };
+const WHO = 'user "alice" (groups=["dev" "system:authenticated"])';
+const NOT_HELD = `${WHO} is attempting to grant RBAC permissions not currently held:`;
+const readPods = { apiGroups: [''], resources: ['pods'], verbs: ['get'] };
+const READ_PODS = '{APIGroups:[""], Resources:["pods"], Verbs:["get"]}';
+const ALL = '{APIGroups:["*"], Resources:["*"], Verbs:["*"]}\n{NonResourceURLs:["*"], Verbs:["*"]}';
+const writeRoles = {
+  apiGroups: [GROUP],
+  resources: ['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings'],
+  verbs: ['get', 'create', 'update', 'patch', 'delete'],
+};
+const subjects = [{ kind: 'User' as const, name: 'x' }];
+const to = (kind: 'Role' | 'ClusterRole', name: string) => ({ apiGroup: GROUP, kind, name });
+
+function start() {
+  const cluster = testCluster({ dialect: 'kubernetes' });
+  const hers = cluster.with({ as: ALICE });
+  return {
+    cluster,
+    roles: cluster.api(Role),
+    clusterRoles: cluster.api(ClusterRole),
+    bindings: cluster.api(RoleBinding),
+    hers: {
+      roles: hers.api(Role),
+      clusterRoles: hers.api(ClusterRole),
+      bindings: hers.api(RoleBinding),
+      clusterBindings: hers.api(ClusterRoleBinding),
+    },
+    /** Lets her do something everywhere. */
+    async allow(...rules: object[]) {
+      await cluster.api(ClusterRole).apply({ metadata: { name: 'hers' }, rules } as never, { fieldManager: 'test' });
+      await cluster.api(ClusterRoleBinding).apply(
+        {
+          metadata: { name: 'hers' },
+          roleRef: to('ClusterRole', 'hers'),
+          subjects: [{ kind: 'User', name: 'alice' }],
+        },
+        { fieldManager: 'test' },
+      );
+    },
+  };
+}
+
+let world: ReturnType<typeof start>;
+beforeEach(async () => {
+  world = start();
+  await world.allow(writeRoles);
+});
+
+describe('a role', () => {
+  const role = { metadata: { name: 'r' }, rules: [readPods] };
+
+  test('cannot say what its writer may not do', async () => {
+    const { roles, clusterRoles } = world.hers;
+    await expect(roles.create(role)).rejects.toThrow(`roles.${GROUP} "r" is forbidden: ${NOT_HELD}\n${READ_PODS}`);
+    await expect(clusterRoles.create(role)).rejects.toThrow(`clusterroles.${GROUP} "r" is forbidden: ${NOT_HELD}`);
+    await world.allow(writeRoles, readPods);
+    expect((await roles.create(role)).metadata.name).toBe('r');
+    expect((await clusterRoles.create(role)).metadata.name).toBe('r');
+  });
+
+  test('cannot grow by an update, nor by a patch, nor by a put that makes it', async () => {
+    const { roles } = world.hers;
+    const made = await world.roles.create({ metadata: { name: 'r' }, rules: [] });
+    await expect(roles.update({ ...made, rules: [readPods] })).rejects.toThrow(NOT_HELD);
+    await expect(roles.patch('r', { type: 'merge', merge: { rules: [readPods] } })).rejects.toThrow(NOT_HELD);
+    await expect(roles.apply({ ...role, metadata: { name: 'new' } }, { fieldManager: 'm' })).rejects.toThrow(NOT_HELD);
+  });
+
+  test('that is only let go may say whatever it says', async () => {
+    await world.roles.create(role);
+    const { roles } = world.hers;
+    const patch = (metadata: object) => roles.patch('r', { type: 'merge', merge: { metadata } });
+    const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: '1' };
+    await expect(patch({ labels: { a: 'b' } })).rejects.toThrow(NOT_HELD);
+    await expect(patch({ labels: { a: 'b' }, finalizers: ['a.example/b'] })).rejects.toThrow(NOT_HELD);
+    expect((await patch({ finalizers: ['a.example/b'], ownerReferences: [owner] })).metadata.finalizers).toEqual([
+      'a.example/b',
+    ]);
+    expect((await patch({ finalizers: null, ownerReferences: null })).metadata.finalizers).toBeUndefined();
+  });
+
+  test('may say anything by the word of who may escalate it', async () => {
+    const escalate = { apiGroups: [GROUP], resources: ['roles'], verbs: ['escalate'] };
+    await world.allow(writeRoles, { ...escalate, resourceNames: ['r'] });
+    // What is still to be created has no name yet.
+    await expect(world.hers.roles.create(role)).rejects.toThrow(NOT_HELD);
+    await world.roles.create({ metadata: { name: 'r' }, rules: [] });
+    await world.hers.roles.patch('r', { type: 'merge', merge: { rules: [readPods] } });
+    await expect(world.hers.clusterRoles.create(role)).rejects.toThrow(NOT_HELD);
+    await world.allow(writeRoles, escalate);
+    expect((await world.hers.roles.create({ ...role, metadata: { name: 'other' } })).rules).toHaveLength(1);
+  });
+
+  test('that gathers others takes an administrator, and so does every change of it', async () => {
+    const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] };
+    const gathering = { metadata: { name: 'g' }, rules: [], aggregationRule };
+    const refusal = `clusterroles.${GROUP} "g" is forbidden: must have cluster-admin privileges to use the aggregationRule`;
+    const { clusterRoles } = world.hers;
+    await expect(clusterRoles.create(gathering)).rejects.toThrow(refusal);
+    await world.clusterRoles.create(gathering);
+    const patch = (value: object) => clusterRoles.patch('g', { type: 'merge', merge: value });
+    await expect(patch({ aggregationRule: null })).rejects.toThrow(refusal);
+    await expect(patch({ metadata: { labels: { a: 'b' } } })).rejects.toThrow(refusal);
+    await world.allow({ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }, { nonResourceURLs: ['*'], verbs: ['*'] });
+    expect((await patch({ metadata: { labels: { a: 'b' } } })).metadata.labels).toEqual({ a: 'b' });
+  });
+
+  test('is told apart from roles that are not there', async () => {
+    const { bindings } = world;
+    const subjects = [{ kind: 'User' as const, name: 'alice' }];
+    await bindings.create({ metadata: { name: 'one' }, roleRef: to('Role', 'gone'), subjects });
+    await expect(world.hers.roles.create(role)).rejects.toThrow(
+      `${NOT_HELD}\n${READ_PODS}; resolution errors: [roles.${GROUP} "gone" not found]`,
+    );
+    await bindings.create({ metadata: { name: 'two' }, roleRef: to('ClusterRole', 'lost'), subjects });
+    await bindings.create({ metadata: { name: 'twice' }, roleRef: to('Role', 'gone'), subjects });
+    await expect(world.hers.roles.create(role)).rejects.toThrow(
+      `; resolution errors: [[roles.${GROUP} "gone" not found, roles.${GROUP} "lost" not found]]`,
+    );
+  });
+});
+
+describe('a binding', () => {
+  const binding = { metadata: { name: 'b' }, roleRef: to('Role', 'r'), subjects };
+  const everything = { ...binding, roleRef: to('ClusterRole', 'cluster-admin') };
+
+  test('cannot give what its writer does not have', async () => {
+    await world.roles.create({ metadata: { name: 'r' }, rules: [readPods] });
+    const { bindings, clusterBindings } = world.hers;
+    await expect(bindings.create(binding)).rejects.toThrow(
+      `rolebindings.${GROUP} "b" is forbidden: ${NOT_HELD}\n${READ_PODS}`,
+    );
+    await expect(bindings.create(everything)).rejects.toThrow(`${NOT_HELD}\n${ALL}`);
+    await expect(clusterBindings.create(everything)).rejects.toThrow(
+      `clusterrolebindings.${GROUP} "b" is forbidden: ${NOT_HELD}\n${ALL}`,
+    );
+    await world.allow(writeRoles, readPods);
+    expect((await bindings.create(binding)).metadata.name).toBe('b');
+  });
+
+  test('cannot get other subjects, but may be let go', async () => {
+    await world.roles.create({ metadata: { name: 'r' }, rules: [readPods] });
+    await world.bindings.create(binding);
+    const { bindings } = world.hers;
+    const patch = (value: object) => bindings.patch('b', { type: 'merge', merge: value });
+    await expect(patch({ subjects: [{ kind: 'User', name: 'y' }] })).rejects.toThrow(NOT_HELD);
+    expect((await patch({ metadata: { finalizers: ['a.example/b'] } })).metadata.finalizers).toHaveLength(1);
+  });
+
+  test('to a role that is not there is not found, under the name of bindings', async () => {
+    const { bindings, clusterBindings } = world.hers;
+    await expect(bindings.create(binding)).rejects.toMatchObject({
+      code: 404,
+      message: `rolebindings.${GROUP} "r" not found`,
+    });
+    await expect(clusterBindings.create({ ...everything, roleRef: to('ClusterRole', 'no') })).rejects.toMatchObject({
+      code: 404,
+      message: `clusterrolebindings.${GROUP} "no" not found`,
+    });
+    expect((await world.bindings.create(binding)).metadata.name).toBe('b');
+  });
+
+  test('may give anything by the word of who may bind it', async () => {
+    const bind = { apiGroups: [GROUP], resources: ['clusterroles'], verbs: ['bind'], resourceNames: ['cluster-admin'] };
+    await world.roles.create({ metadata: { name: 'hers' }, rules: [bind] });
+    const alice = [{ kind: 'User' as const, name: 'alice' }];
+    await world.bindings.create({ metadata: { name: 'hers' }, roleRef: to('Role', 'hers'), subjects: alice });
+    expect((await world.hers.bindings.create(everything)).metadata.name).toBe('b');
+    // That word was given for one namespace.
+    await expect(world.hers.clusterBindings.create(everything)).rejects.toThrow(NOT_HELD);
+  });
+
+  test('gives what a role gathers', async () => {
+    await expect(world.hers.bindings.create({ ...binding, roleRef: to('ClusterRole', 'view') })).rejects.toThrow(
+      /not currently held:\n\{APIGroups:\[""\], Resources:\["bindings"\], Verbs:\["get" "list" "watch"\]\}\n/,
+    );
+  });
+});
+
+describe('missing rules', () => {
+  const rule = (verbs: string[], resources: string[], resourceNames?: string[]) => ({
+    verbs,
+    apiGroups: [''],
+    resources,
+    ...(resourceNames === undefined ? {} : { resourceNames }),
+  });
+
+  test('are those of single things, put together again by what they are about', () => {
+    const missing = missingRules(
+      [rule(['get'], ['pods'])],
+      [rule(['get', 'list', 'watch'], ['pods', 'secrets'], ['a'])],
+    );
+    expect(missing).toHaveLength(5);
+    expect(compactRules(missing).map(printRule)).toEqual([
+      '{APIGroups:[""], Resources:["pods"], ResourceNames:["a"], Verbs:["list" "watch"]}',
+      '{APIGroups:[""], Resources:["secrets"], ResourceNames:["a"], Verbs:["get" "list" "watch"]}',
+    ]);
+  });
+
+  test('are not counted one by one when there are more than anybody can count', () => {
+    const many = Array.from({ length: 10_000 }, (_, index) => `x${index}`);
+    const endless = { verbs: many, apiGroups: many, resources: many };
+    expect(missingRules([rule(['*'], ['*'])], [endless])).toEqual([endless]);
+    expect(missingRules([{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }], [endless])).toEqual([]);
+  });
+});

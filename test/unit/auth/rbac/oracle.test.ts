@@ -1,0 +1,75 @@
+/**
+ * What the reference implementation of RBAC said about random policies: decisions with their reasons, the rules of a
+ * user, and what keeps somebody from giving rules away. `worlds.ts` makes the same policies again.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { accessOf } from '../../../../src/auth/authorizer.js';
+import { rbac } from '../../../../src/auth/rbac/index.js';
+import type { AccessReader } from '../../../../src/protocol/access.js';
+import type { PowerContext } from '../../../../src/kinds/kind.js';
+import { permitRole } from '../../../../src/kinds/rbac/escalation.js';
+import { kubernetesDialect } from '../../../../src/meta/dialect.js';
+import type { ApiObject } from '../../../../src/meta/object.js';
+import { fakeCluster } from './fake-cluster.js';
+import { type Escalation, GROUP, makeWorld } from './worlds.js';
+
+interface Answers {
+  /** `+` or `-`, and the reason. */
+  readonly told: readonly string[];
+  /** Places in `told`, and hashes. */
+  readonly worlds: readonly { readonly decisions: string; readonly rules: string; readonly escalations: string }[];
+}
+
+const answers = JSON.parse(readFileSync(new URL('./oracle.json', import.meta.url), 'utf8')) as Answers;
+const hash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 12);
+
+const cases = answers.worlds.map((answer, index) => {
+  const world = makeWorld(index + 1);
+  return { index, answer, world, access: accessOf(rbac(), fakeCluster(world)) };
+});
+
+test.each(cases)('decisions and reasons in world $index', ({ answer, world, access }) => {
+  const decisions = world.questions.map(({ user, groups, attributes }) => {
+    const { allowed, reason } = access.decide({ user, groups }, attributes);
+    return `${allowed ? '+' : '-'}${reason}`;
+  });
+  expect(decisions).toEqual(answer.decisions.split(' ').map((place) => answers.told[Number(place)]));
+});
+
+test.each(cases)('rules of users in world $index', ({ answer, world, access }) => {
+  const rules = world.escalations.map(({ user, groups, namespace }) => {
+    const { resourceRules, nonResourceRules, error = '' } = access.rules({ user, groups }, namespace);
+    return hash(JSON.stringify([resourceRules, nonResourceRules, error]));
+  });
+  expect(rules.join(' ')).toBe(answer.rules);
+});
+
+test.each(cases)('what may be given away in world $index', ({ answer, world, access }) => {
+  const refusals = answer.escalations.split(' ');
+  let judged = 0;
+  for (const [index, escalation] of world.escalations.entries()) {
+    if (mayEscalate(access, escalation)) continue;
+    judged++;
+    expect(hash(refusal(access, escalation))).toBe(refusals[index]);
+  }
+  expect(judged).toBeGreaterThan(0);
+});
+
+function mayEscalate(access: AccessReader, { user, groups, namespace }: Escalation): boolean {
+  const about = { type: 'resource', verb: 'escalate', version: '*', subresource: '', name: '' } as const;
+  return access.decide({ user, groups }, { ...about, group: GROUP, resource: 'roles', namespace }).allowed;
+}
+
+/** What is said to somebody who writes such a role, after the name of the role; empty: he may. */
+function refusal(access: AccessReader, { user, groups, namespace, rules }: Escalation): string {
+  const role = { kind: 'Role', apiVersion: `${GROUP}/v1`, metadata: { name: 'x' }, rules } as unknown as ApiObject;
+  const context = { access, user: { user, groups }, namespace, request: {}, dialect: kubernetesDialect };
+  try {
+    permitRole('roles')(role, undefined, context as unknown as PowerContext);
+    return '';
+  } catch (error) {
+    return (error as Error).message.replace(`roles.${GROUP} "x" is forbidden: `, '');
+  }
+}

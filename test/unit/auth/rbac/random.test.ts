@@ -1,0 +1,75 @@
+/** Policies that change between the questions: nothing that was remembered outlives what it was made of. */
+import { expect, test } from 'vitest';
+import { rbac } from '../../../../src/auth/rbac/index.js';
+import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES } from '../../../../src/kinds/rbac/role-rules.js';
+import fc from '../../../property/seeded.js';
+import { fakeCluster } from './fake-cluster.js';
+import { naiveDecision, type Policy } from './naive.js';
+import * as worlds from './worlds.js';
+
+type Mutable<Value> = {
+  -readonly [Key in keyof Value]: Value[Key] extends readonly (infer Item)[] ? Item[] : Value[Key];
+};
+
+test('after every write the authorizer says what the rules say', () => {
+  let asked = 0;
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 2 ** 31 }), (seed) => {
+      const world = worlds.makeWorld(seed);
+      const random = worlds.randomFrom(seed + 1);
+      const cluster = fakeCluster(world);
+      const authorizer = rbac()(cluster);
+      const policy: Mutable<Policy> = { ...world, group: worlds.GROUP };
+      for (let round = 0; round < 25; round++) {
+        write(policy, cluster, random);
+        for (let count = 0; count < 12; count++) {
+          const { attributes, ...asker } = worlds.question(random);
+          const decision = authorizer.decide(asker, attributes);
+          const expected = naiveDecision(policy, asker, attributes);
+          // A plain comparison first: there are many of them.
+          if (JSON.stringify(decision) !== JSON.stringify(expected)) expect(decision).toEqual(expected);
+          asked++;
+        }
+      }
+    }),
+    { numRuns: 120 },
+  );
+  expect(asked).toBe(120 * 25 * 12);
+});
+
+/** Adds, replaces or removes a role or a binding, in the objects and in the cluster. */
+function write(policy: Mutable<Policy>, cluster: ReturnType<typeof fakeCluster>, random: worlds.Random): void {
+  const isRole = random(2) === 0;
+  const namespace = random(2) === 0 ? undefined : worlds.pick(random, worlds.NAMESPACES);
+  const roleNames = ['r0', 'r1', 'r2', 'r3'];
+  // Few names: most writes are about something that is there. More than a few bindings for each subject.
+  const name = isRole ? worlds.pick(random, roleNames) : `b${String(random(12)).padStart(2, '0')}`;
+  const metadata = namespace === undefined ? { name } : { name, namespace };
+  const resource = isRole
+    ? namespace === undefined
+      ? CLUSTER_ROLES
+      : ROLES
+    : namespace === undefined
+      ? CLUSTER_ROLE_BINDINGS
+      : ROLE_BINDINGS;
+  const isOther = (one: { metadata: { name: string; namespace?: string } }) =>
+    one.metadata.name !== name || one.metadata.namespace !== namespace;
+  const field = (namespace === undefined ? 'clusterRole' : 'role') as 'role';
+  const list = (isRole ? `${field}s` : `${field}Bindings`) as 'roles' | 'roleBindings';
+  const others = (policy[list] as { metadata: { name: string; namespace?: string } }[]).filter(isOther);
+  if (random(4) === 0) {
+    cluster.remove(resource, name, namespace);
+    Object.assign(policy, { [list]: others });
+    return;
+  }
+  const kind = namespace === undefined ? 'ClusterRole' : worlds.pick(random, ['Role', 'ClusterRole']);
+  const object = isRole
+    ? { metadata, rules: worlds.rules(random, namespace === undefined) }
+    : {
+        metadata,
+        subjects: Array.from({ length: random(4) }, () => worlds.subject(random, namespace !== undefined)),
+        roleRef: { apiGroup: worlds.GROUP, kind, name: worlds.pick(random, roleNames) },
+      };
+  cluster.put(resource, object);
+  Object.assign(policy, { [list]: [...others, object] });
+}

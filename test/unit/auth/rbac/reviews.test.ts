@@ -1,0 +1,139 @@
+/** Reviews tell what the authorizer says, and all of it. */
+import {
+  ClusterRole,
+  ClusterRoleBinding,
+  LocalSubjectAccessReview,
+  RoleBinding,
+  SelfSubjectAccessReview,
+  SelfSubjectRulesReview,
+  SubjectAccessReview,
+} from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import type { AuthorizerFactory } from '../../../../src/auth/authorizer.js';
+import type { AccessAttributes } from '../../../../src/protocol/access.js';
+
+const pods = { namespace: 'default', verb: 'get', resource: 'pods' };
+
+describe.each(['orch', 'kubernetes'] as const)('with roles, in the dialect %s', (dialect) => {
+  const GROUP = dialect === 'orch' ? 'rbac.authorization.orch.io' : 'rbac.authorization.k8s.io';
+  const start = async () => {
+    const cluster = testCluster({ dialect });
+    const roleRef = { apiGroup: GROUP, kind: 'ClusterRole' as const, name: 'view' };
+    await cluster.api(RoleBinding).create({
+      metadata: { name: 'viewers' },
+      roleRef,
+      subjects: [{ kind: 'Group', name: 'dev' }],
+    });
+    return cluster;
+  };
+
+  test('who is in a group may do what the group may do', async () => {
+    const cluster = await start();
+    const reviews = cluster.api(SubjectAccessReview);
+    const asks = async (spec: object) => (await reviews.create({ spec: { resourceAttributes: pods, ...spec } })).status;
+    const reason = 'RBAC: allowed by RoleBinding "viewers/default" of ClusterRole "view" to Group "dev"';
+    expect(await asks({ groups: ['dev'] })).toEqual({ allowed: true, reason });
+    // Groups are taken as they are given, and none is added.
+    expect(await asks({ user: 'alice' })).toEqual({ allowed: false });
+    expect(await asks({ user: 'alice', resourceAttributes: { ...pods, namespace: 'other' }, groups: ['dev'] })).toEqual(
+      {
+        allowed: false,
+      },
+    );
+    expect(await asks({ user: 'alice', groups: ['system:masters'] })).toEqual({ allowed: true });
+    const local = cluster.api(LocalSubjectAccessReview, 'default');
+    const { status } = await local.create({ spec: { groups: ['dev'], resourceAttributes: pods } });
+    expect(status).toEqual({ allowed: true, reason });
+  });
+
+  test('who asks for himself is told in the same words, rules included', async () => {
+    const cluster = await start();
+    const mine = cluster.with({ as: { user: 'alice', groups: ['dev', 'system:authenticated'] } });
+    const { status } = await mine.api(SelfSubjectAccessReview).create({ spec: { resourceAttributes: pods } });
+    expect(status.allowed).toBe(true);
+    const review = await mine.api(SelfSubjectRulesReview).create({ spec: { namespace: 'default' } });
+    expect(review.metadata).toEqual({ creationTimestamp: null });
+    expect(review.status.incomplete).toBe(false);
+    expect(review.status.evaluationError).toBeUndefined();
+    expect(review.status.resourceRules.length).toBeGreaterThan(10);
+    expect(review.status.nonResourceRules).toHaveLength(2);
+    await expect(
+      mine.api(SubjectAccessReview).create({ spec: { user: 'x', resourceAttributes: pods } }),
+    ).rejects.toThrow('is forbidden');
+  });
+
+  test('rules that cannot be found are told', async () => {
+    const cluster = await start();
+    const mine = cluster.with({ as: { user: 'alice', groups: ['system:authenticated'] } });
+    const roleRef = { apiGroup: GROUP, kind: 'ClusterRole' as const, name: 'gone' };
+    const subjects = [{ kind: 'User' as const, name: 'alice' }];
+    await cluster.api(ClusterRoleBinding).create({ metadata: { name: 'ghost' }, roleRef, subjects });
+    const review = await mine.api(SelfSubjectRulesReview).create({ spec: { namespace: 'default' } });
+    expect(review.status.evaluationError).toBe(`clusterrole.${GROUP} "gone" not found`);
+    await cluster.api(ClusterRole).create({ metadata: { name: 'gone' }, rules: [] });
+    const later = await mine.api(SelfSubjectRulesReview).create({ spec: { namespace: 'default' } });
+    expect(later.status.evaluationError).toBeUndefined();
+  });
+});
+
+describe('with an authorizer of its own', () => {
+  const seen: AccessAttributes[] = [];
+  const authorizer: AuthorizerFactory = () => ({
+    decide(_user, attributes) {
+      seen.push(attributes);
+      return { allowed: false, denied: true, reason: 'not today', error: 'it rains' };
+    },
+  });
+  const cluster = testCluster({ authorizer });
+
+  test('a review tells whether it was denied, why, and what went wrong', async () => {
+    const { status } = await cluster.api(SubjectAccessReview).create({
+      spec: { user: 'u', resourceAttributes: { ...pods, fieldSelector: { rawSelector: '!!' } } },
+    });
+    expect(status).toEqual({
+      allowed: false,
+      denied: true,
+      reason: 'not today',
+      evaluationError: 'it rains; spec.resourceAttributes.fieldSelector ignored due to parse error',
+    });
+  });
+
+  test('it is asked all that the review says', async () => {
+    await cluster.api(SubjectAccessReview).create({
+      spec: {
+        user: 'u',
+        resourceAttributes: {
+          ...pods,
+          verb: 'list',
+          fieldSelector: { rawSelector: 'spec.nodeName=a' },
+          labelSelector: { requirements: [{ key: 'app', operator: 'Exists' }] },
+        },
+      },
+    });
+    expect(seen.at(-1)).toEqual({
+      type: 'resource',
+      verb: 'list',
+      group: '',
+      version: '*',
+      resource: 'pods',
+      subresource: '',
+      namespace: 'default',
+      name: '',
+      fieldSelector: [{ key: 'spec.nodeName', operator: 'In', values: ['a'] }],
+      labelSelector: [{ key: 'app', operator: 'Exists', values: [] }],
+    });
+    await cluster.api(SubjectAccessReview).create({
+      spec: { user: 'u', nonResourceAttributes: { path: '/x', verb: 'get' } },
+    });
+    expect(seen.at(-1)).toEqual({ type: 'path', path: '/x', verb: 'get' });
+  });
+
+  test('without rules a review of rules is incomplete', async () => {
+    const other = testCluster({ authorizer: () => ({ decide: () => true }) });
+    const mine = other.with({ as: { user: 'u' } });
+    const { status } = await mine.api(SelfSubjectRulesReview).create({ spec: { namespace: 'default' } });
+    expect(status.incomplete).toBe(true);
+    expect(status.resourceRules ?? []).toEqual([]);
+  });
+});

@@ -1,0 +1,163 @@
+/**
+ * What webhooks may answer, over a real connection: each answer with what the reference server says of it. Then
+ * connections that do not come about.
+ */
+import { readFileSync } from 'node:fs';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { WebhookCaller } from 'orchplane';
+import { type TestCluster, testCluster } from 'orchplane/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fetchWebhooks } from '../../../src/webhook/fetch.js';
+import { failureOf } from '../server/reading.js';
+import { api, define, version, widget } from './widgets.js';
+
+interface Answer {
+  readonly name: string;
+  readonly code: number;
+  readonly type: string;
+  readonly body: string;
+  readonly review?: string;
+  readonly error?: string;
+  readonly metadata?: object;
+}
+
+const answers = JSON.parse(readFileSync(new URL('./conversion-answers.json', import.meta.url), 'utf8')) as Answer[];
+
+let listener: RequestListener = (_request, response) => response.end();
+let server: Server;
+const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/convert`;
+
+beforeAll(async () => {
+  server = createServer((request, response) => listener(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const ANY = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+
+/** Definitions want https, for which a test would need certificates; the caller is the real one all the same. */
+async function clusterOf(reviewVersion = 'v1', address = url): Promise<TestCluster> {
+  let call: WebhookCaller | undefined;
+  const cluster: TestCluster = testCluster({
+    dialect: 'kubernetes',
+    webhooks: (_address, review, seconds) => {
+      call ??= fetchWebhooks(cluster.clock);
+      return call({ url: address() }, review, seconds);
+    },
+  });
+  const webhook = {
+    clientConfig: { url: 'https://hooks.example.com/convert' },
+    conversionReviewVersions: [reviewVersion],
+  };
+  await define(cluster, {
+    versions: [version({ whole: ANY }), version({ name: 'v2', storage: false, whole: ANY })],
+    conversion: { strategy: 'Webhook', webhook },
+  });
+  await api(cluster).create(widget('w', { size: 1 }, { metadata: { name: 'w', labels: { a: 'b' } } }));
+  return cluster;
+}
+
+interface Review {
+  readonly request: { readonly uid: string; readonly objects: readonly { metadata: { uid: string } }[] };
+}
+
+function reviewed(then: (review: Review, text: string, respond: (text: string) => void) => void): RequestListener {
+  return (request, response) => {
+    let text = '';
+    request.setEncoding('utf8');
+    request.on('data', (piece: string) => {
+      text += piece;
+    });
+    request.on('end', () => then(JSON.parse(text) as Review, text, (body) => response.end(body)));
+  };
+}
+
+describe('the answer of a webhook', () => {
+  test.each(answers.map((answer) => [answer.name, answer] as const))('%s', async (_name, answer) => {
+    const cluster = await clusterOf(answer.review);
+    const { uid } = (await api(cluster).get('w')).metadata;
+    let asked = '';
+    const inPlace = (text: string) => text.replaceAll('REVIEW-ID', asked).replaceAll('OBJECT-ID', uid);
+    listener = (request, response) => {
+      const answerIt = reviewed((review, _text, respond) => {
+        asked = review.request.uid;
+        response.statusCode = answer.code;
+        if (answer.type !== '') response.setHeader('content-type', answer.type);
+        respond(inPlace(answer.body));
+      });
+      answerIt(request, response);
+    };
+    if (answer.error === undefined) {
+      const { metadata } = await api(cluster, 'v2').get('w');
+      expect(metadata).toMatchObject({ ...answer.metadata, uid });
+      expect(metadata.finalizers).toBeUndefined();
+      return;
+    }
+    const failure = await failureOf(api(cluster, 'v2').get('w'));
+    expect(failure).toMatchObject({ message: inPlace(answer.error), code: 500 });
+  });
+});
+
+describe('a call of a webhook', () => {
+  test('sends a review, with large integers as they are', async () => {
+    const cluster = await clusterOf();
+    await api(cluster).create(widget('big', { n: 9007199254740993n, html: '<&>' }));
+    let sent = '';
+    listener = reviewed((review, text, respond) => {
+      sent = text;
+      const objects = text.slice(text.indexOf('"objects":') + 10, text.indexOf('},"response"'));
+      const converted = objects.replaceAll('example.com/v1"', 'example.com/v2"');
+      respond(
+        `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","response":{"uid":"${review.request.uid}","result":{"status":"Success"},"convertedObjects":${converted}}}`,
+      );
+    });
+    expect(await api(cluster, 'v2').get('big')).toMatchObject({ spec: { n: 9007199254740993n, html: '<&>' } });
+    expect(sent).toMatch(
+      /^\{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io\/v1","request":\{"uid":"[\w-]+","desiredAPIVersion":"example.com\/v2","objects":\[\{"apiVersion":"example.com\/v1","kind":"Widget","metadata":\{"name":"big",/,
+    );
+    expect(sent).toContain('"spec":{"html":"\\u003c\\u0026\\u003e","n":9007199254740993}');
+    expect(sent).toMatch(/"response":\{"uid":"","convertedObjects":null,"result":\{"metadata":\{\}\}\}\}$/);
+  });
+
+  test('that nobody takes is refused', async () => {
+    const closed = createServer();
+    await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
+    const { port } = closed.address() as AddressInfo;
+    await new Promise<void>((resolve) => closed.close(() => resolve()));
+    const cluster = await clusterOf('v1', () => `http://127.0.0.1:${port}/convert`);
+    expect(await failureOf(api(cluster, 'v2').get('w'))).toMatchObject({
+      code: 500,
+      message: `conversion webhook for example.com/v1, Kind=Widget failed: Post "http://127.0.0.1:${port}/convert?timeout=30s": dial tcp 127.0.0.1:${port}: connect: connection refused`,
+    });
+  });
+
+  test('that breaks off fails', async () => {
+    const cluster = await clusterOf();
+    listener = (_request, response) => response.destroy();
+    expect(await failureOf(api(cluster, 'v2').get('w'))).toMatchObject({
+      code: 500,
+      message: expect.stringContaining(`conversion webhook for example.com/v1, Kind=Widget failed: Post "${url()}`),
+    });
+  });
+
+  test('that takes too long ends after thirty seconds of the cluster’s clock', async () => {
+    const cluster = await clusterOf();
+    let hasArrived = (): void => undefined;
+    const arrived = new Promise<void>((resolve) => {
+      hasArrived = resolve;
+    });
+    listener = reviewed(() => hasArrived());
+    const failure = failureOf(api(cluster, 'v2').get('w'));
+    await arrived;
+    await cluster.clock.advance(30_000);
+    expect(await failure).toMatchObject({
+      code: 500,
+      message: `conversion webhook for example.com/v1, Kind=Widget failed: Post "${url()}?timeout=30s": context deadline exceeded`,
+    });
+    expect(cluster.clock.pending).toBe(0);
+  });
+});

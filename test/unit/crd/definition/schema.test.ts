@@ -1,0 +1,426 @@
+/** The rules of schemas in definitions, and how schemas are kept. */
+import type { DialectName } from 'orchplane';
+import { StatusError } from 'orchplane';
+import { CustomResourceDefinition } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import { refusals } from '../../kinds/refusals.js';
+
+const ROOT = 'spec.validation.openAPIV3Schema';
+const F = `${ROOT}.properties[spec].properties[f]`;
+
+function create(openAPIV3Schema: object, more: { dialect?: DialectName; version?: object } = {}) {
+  const cluster = testCluster(more.dialect === undefined ? {} : { dialect: more.dialect });
+  cluster.install(CustomResourceDefinition);
+  const version = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema }, ...more.version };
+  const names = { plural: 'widgets', kind: 'Widget' };
+  return cluster.api(CustomResourceDefinition).create({
+    metadata: { name: 'widgets.example.com' },
+    spec: { group: 'example.com', scope: 'Namespaced', names, versions: [version] },
+  } as never);
+}
+
+/** A definition whose only field beside its metadata is `spec.f`. */
+const inField = (f: object) => ({ type: 'object', properties: { spec: { type: 'object', properties: { f } } } });
+const stored = async (f: object) =>
+  (await create(inField(f))).spec.versions[0]?.schema?.openAPIV3Schema?.properties?.['spec']?.properties?.['f'];
+
+const text = { type: 'string' };
+const object = (more: object = {}) => ({ type: 'object', ...more });
+const list = (items: object, more: object = {}) => ({ type: 'array', items, ...more });
+const keyed = (property: object, more: object = {}) =>
+  list(object({ properties: { a: property }, ...more }), { 'x-orch-list-type': 'map', 'x-orch-list-map-keys': ['a'] });
+
+describe('a field is refused with', () => {
+  test.each<[string, object, string[]]>([
+    ['no type', {}, [`${F}.type: Required value: must not be empty for specified object fields`]],
+    [
+      'a bad type',
+      { type: 'text' },
+      [
+        `${F}.type: Unsupported value: "text": supported values: "array", "boolean", "integer", "number", "object", "string"`,
+      ],
+    ],
+    [
+      'null',
+      { type: 'null' },
+      [
+        `${F}.type: Unsupported value: "null": supported values: "array", "boolean", "integer", "number", "object", "string"`,
+        `${F}.type: Forbidden: type cannot be set to null, use nullable as an alternative`,
+      ],
+    ],
+    ['no items', { type: 'array' }, [`${F}.items: Required value: must be specified`]],
+    ['items of no type', list({}), [`${F}.items.type: Required value: must not be empty for specified array items`]],
+    [
+      'several items',
+      { type: 'array', items: [text] },
+      [`${F}.items: Forbidden: items must be a schema object and not an array`],
+    ],
+    [
+      'unique items',
+      list(text, { uniqueItems: true }),
+      [`${F}.uniqueItems: Forbidden: uniqueItems cannot be set to true since the runtime complexity becomes quadratic`],
+    ],
+    ...['id', '$ref'].map((name): [string, object, string[]] => [
+      name,
+      { ...text, [name]: 'x' },
+      [`${F}.${name}: Forbidden: ${name} is not supported`],
+    ]),
+    ...['patternProperties', 'definitions', 'dependencies'].map((name): [string, object, string[]] => [
+      name,
+      object({ [name]: { a: text } }),
+      [`${F}.${name}: Forbidden: ${name} is not supported`],
+    ]),
+    [
+      'additional items',
+      list(text, { additionalItems: true }),
+      [`${F}.additionalItems: Forbidden: additionalItems is not supported`],
+    ],
+    [
+      'a schema of schemas',
+      { ...text, $schema: 'x' },
+      [`${ROOT}: Invalid value: "": OpenAPIV3Schema 'schema' is not supported`],
+    ],
+    [
+      'properties of both sorts',
+      object({ properties: { a: text }, additionalProperties: text }),
+      [`${F}.additionalProperties: Forbidden: additionalProperties and properties are mutual exclusive`],
+    ],
+    [
+      'a bad pattern',
+      { ...text, pattern: '(' },
+      [
+        `${F}.pattern: Invalid value: "(": must be a valid regular expression, but isn't: error parsing regexp: missing closing ): \`(\``,
+      ],
+    ],
+    [
+      'types inside junctors',
+      { ...text, anyOf: [text], not: { default: 'x', nullable: true, title: 't' } },
+      [
+        `${F}.anyOf[0].type: Forbidden: must be empty to be structural`,
+        `${F}.not.default: Forbidden: must be undefined to be structural`,
+        `${F}.not.nullable: Forbidden: must be false to be structural`,
+        `${F}.not.title: Forbidden: must be empty to be structural`,
+      ],
+    ],
+    [
+      'metadata inside junctors',
+      object({ allOf: [{ properties: { metadata: {} } }] }),
+      [`${F}.allOf[0].properties[metadata]: Forbidden: must not be specified in a nested context`],
+    ],
+    [
+      'an integer or string that is more',
+      { 'x-orch-int-or-string': true, 'x-orch-preserve-unknown-fields': true },
+      [`${F}.x-orch-preserve-unknown-fields: Invalid value: true: must be false if x-orch-int-or-string is true`],
+    ],
+    [
+      'half a resource',
+      { ...text, 'x-orch-embedded-resource': true },
+      [
+        `${F}.properties: Required value: must not be empty if x-orch-embedded-resource is true without x-orch-preserve-unknown-fields`,
+        `${F}.type: Invalid value: "string": must be object if x-orch-embedded-resource is true`,
+      ],
+    ],
+    [
+      'unknown fields not preserved',
+      { ...text, 'x-orch-preserve-unknown-fields': false },
+      [`${F}.x-orch-preserve-unknown-fields: Invalid value: false: must be true or undefined`],
+    ],
+    [
+      'a bad map type',
+      { ...text, 'x-orch-map-type': 'fancy' },
+      [
+        `${F}.type: Invalid value: "string": must be object if x-orch-map-type is specified`,
+        `${F}.x-orch-map-type: Unsupported value: "fancy": supported values: "atomic", "granular"`,
+      ],
+    ],
+    [
+      'a bad list type',
+      list(text, { 'x-orch-list-type': 'bag' }),
+      [`${F}.x-orch-list-type: Unsupported value: "bag": supported values: "atomic", "set", "map"`],
+    ],
+    [
+      'a set of objects',
+      list(object(), { 'x-orch-list-type': 'set' }),
+      [`${F}.items.x-orch-map-type: Invalid value: "null": must be atomic as item of a list with x-orch-list-type=set`],
+    ],
+    [
+      'a set of nothing',
+      list({ ...text, nullable: true }, { 'x-orch-list-type': 'set' }),
+      [`${F}.items.nullable: Forbidden: cannot be nullable when x-orch-list-type is set`],
+    ],
+    [
+      'a map without keys',
+      list(object(), { 'x-orch-list-type': 'map' }),
+      [`${F}.x-orch-list-map-keys: Required value: must not be empty if x-orch-list-type is map`],
+    ],
+    [
+      'keys without a map',
+      list(text, { 'x-orch-list-map-keys': ['a'] }),
+      [`${F}.x-orch-list-type: Required value: must be map if x-orch-list-map-keys is non-empty`],
+    ],
+    [
+      'a map of texts',
+      list(text, { 'x-orch-list-type': 'map', 'x-orch-list-map-keys': ['a'] }),
+      [`${F}.items.type: Invalid value: "string": must be object if parent array's x-orch-list-type is map`],
+    ],
+    [
+      'keys that may be absent',
+      keyed({ ...text, nullable: true }),
+      [
+        `${F}.items.properties[a].default: Required value: this property is in x-orch-list-map-keys, so it must have a default or be a required property`,
+        `${F}.items.properties[a].nullable: Forbidden: this property is in x-orch-list-map-keys, so it cannot be nullable`,
+      ],
+    ],
+    [
+      'keys that are objects',
+      keyed(object(), { required: ['a'] }),
+      [
+        `${F}.items.properties[a].type: Invalid value: "object": must be a scalar type if parent array's x-orch-list-type is map`,
+      ],
+    ],
+    [
+      'bad rules',
+      object({
+        properties: { a: text },
+        'x-orch-validations': [
+          { rule: ' ' },
+          { rule: 'true', message: ' ', messageExpression: ' ', reason: 'Odd', fieldPath: '.b' },
+          { rule: 'a\nb' },
+          { rule: 'true', message: 'a\nb', fieldPath: "['a']" },
+        ],
+      }),
+      [
+        `${F}.x-orch-validations[0].rule: Required value: rule is not specified`,
+        `${F}.x-orch-validations[1].message: Invalid value: " ": message must be non-empty if specified`,
+        `${F}.x-orch-validations[1].messageExpression: Required value: messageExpression must be non-empty if specified`,
+        `${F}.x-orch-validations[1].reason: Unsupported value: "Odd": supported values: "FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"`,
+        `${F}.x-orch-validations[1].fieldPath: Invalid value: ".b": fieldPath must be a valid path`,
+        `${F}.x-orch-validations[2].message: Required value: message must be specified if rule contains line breaks`,
+        `${F}.x-orch-validations[3].message: Invalid value: "a\\nb": message must not contain line breaks`,
+      ],
+    ],
+  ])('%s', async (_, f, causes) => {
+    expect(await refusals(create(inField(f)))).toEqual(causes);
+  });
+});
+
+describe('a default is refused that', () => {
+  const D = `${F}.default`;
+  test.each<[string, object, string[]]>([
+    [
+      'is of another type',
+      { ...text, default: 1 },
+      [`${D}: Invalid value: "integer":  in body must be of type string: "integer"`],
+    ],
+    [
+      'is not among those allowed',
+      { ...text, enum: ['x', 1], default: 'y' },
+      [`${D}: Unsupported value: "y": supported values: "x", "1"`],
+    ],
+    [
+      'has unknown fields',
+      object({ properties: { b: { type: 'integer' } }, default: { c: 2, b: 1 } }),
+      [`${D}: Invalid value: map[string]interface {}{"b":1, "c":2}: must not have unknown fields`],
+    ],
+    [
+      'is incomplete',
+      object({ properties: { b: { ...text, default: 'x' } }, required: ['b'], default: {} }),
+      [`${D}.b: Required value`],
+    ],
+    [
+      'is out of range',
+      { type: 'number', minimum: 5.5, maximum: 4, multipleOf: 3, default: 5 },
+      [
+        `${D}: Invalid value: 5:  in body should be a multiple of 3`,
+        `${D}: Invalid value: 5:  in body should be less than or equal to 4`,
+      ],
+    ],
+    ['is too long', { ...text, maxLength: 1, default: 'abc' }, [`${D}: Too long: may not be more than 1 bytes`]],
+    [
+      'is too short',
+      { ...text, minLength: 4, default: 'abc' },
+      [`${D}: Invalid value: "abc":  in body should be at least 4 chars long`],
+    ],
+    [
+      'does not match',
+      { ...text, pattern: '^[0-9]+$', default: 'abc' },
+      [`${D}: Invalid value: "abc":  in body should match '^[0-9]+$'`],
+    ],
+    [
+      'has no such format',
+      { ...text, format: 'ipv4', default: 'nope' },
+      [`${D}: Invalid value: "nope":  in body must be of type ipv4: "nope"`],
+    ],
+    [
+      'has bad items',
+      list({ type: 'integer', minimum: 3 }, { maxItems: 1, default: [1, 4] }),
+      [
+        `${D}.[0]: Invalid value: 1: [0] in body should be greater than or equal to 3`,
+        `${D}: Too many: 2: must have at most 1 items`,
+      ],
+    ],
+    [
+      'has too few items',
+      list(text, { minItems: 2, default: [] }),
+      [`${D}: Invalid value: 0:  in body should have at least 2 items`],
+    ],
+    [
+      'has bad values',
+      object({ additionalProperties: { type: 'integer' }, maxProperties: 2, default: { a: 'x' } }),
+      [`${D}.a: Invalid value: "string": .a in body must be of type integer: "string"`],
+    ],
+    [
+      'has too many fields',
+      object({ additionalProperties: text, maxProperties: 1, default: { a: 'x', b: 'y' } }),
+      [`${D}: Too many: 2: must have at most 1 items`],
+    ],
+    [
+      'fits nothing',
+      {
+        ...text,
+        anyOf: [{ minLength: 5 }],
+        oneOf: [{ minLength: 1 }, { minLength: 2 }],
+        allOf: [{ maxLength: 1 }],
+        not: { minLength: 2 },
+        default: 'abc',
+      },
+      [
+        `${D}: Invalid value: "": "" must validate at least one schema (anyOf)`,
+        `${D}: Invalid value: "abc":  in body should be at least 5 chars long`,
+        `${D}: Invalid value: "": "" must validate one and only one schema (oneOf). Found 2 valid alternatives`,
+        `${D}: Too long: may not be more than 1 bytes`,
+        `${D}: Invalid value: "": "" must validate all the schemas (allOf). None validated`,
+        `${D}: Invalid value: "": "" must not validate the schema (not)`,
+      ],
+    ],
+    [
+      'is no whole resource',
+      object({
+        'x-orch-embedded-resource': true,
+        'x-orch-preserve-unknown-fields': true,
+        default: { kind: 'a b', metadata: { labels: { 'a b': 'x' } } },
+      }),
+      [
+        `${D}.apiVersion: Required value: must not be empty`,
+        `${D}.kind: Invalid value: "a b": may have mixed case, but should otherwise match: a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')`,
+        `${D}.metadata.labels: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
+      ],
+    ],
+  ])('%s', async (_, f, causes) => {
+    expect(await refusals(create(inField(f)))).toEqual(causes);
+  });
+
+  test('stands in metadata', async () => {
+    const metadata = object({ properties: { name: { ...text, default: 'x' } } });
+    expect(await refusals(create(object({ properties: { metadata } })))).toEqual([
+      `${ROOT}.properties[metadata].properties[name].default: Forbidden: must not be set in top-level metadata`,
+    ]);
+  });
+});
+
+describe('the root is refused with', () => {
+  test.each<[string, object, string[]]>([
+    ['another type', text, [`${ROOT}.type: Invalid value: "string": must be object at the root`]],
+    ['no type', {}, [`${ROOT}.type: Required value: must not be empty at the root`]],
+    ['null', object({ nullable: true }), [`${ROOT}.nullable: Forbidden: nullable cannot be true at the root`]],
+    [
+      'any properties',
+      object({ additionalProperties: text }),
+      [`${ROOT}.additionalProperties: Forbidden: must not be used at the root`],
+    ],
+    [
+      'metadata',
+      object({ properties: { metadata: object({ required: ['name'] }) } }),
+      [
+        `${ROOT}.properties[metadata]: Forbidden: must not specify anything other than name and generateName, but metadata is implicitly specified`,
+      ],
+    ],
+    [
+      'a kind that is no text',
+      object({ properties: { kind: { type: 'integer' } } }),
+      [`${ROOT}.properties[kind].type: Invalid value: "integer": must be string`],
+    ],
+    [
+      'junctors about what is not there',
+      object({ anyOf: [{ properties: { a: { items: {} } } }] }),
+      [`${ROOT}.properties[a]: Required value: because it is defined in ${ROOT}.anyOf[0].properties[a]`],
+    ],
+    [
+      'a default that is no resource',
+      object({ default: {} }),
+      ['apiVersion', 'kind'].map((field) => `${ROOT}.default.${field}: Required value: must not be empty`),
+    ],
+  ])('%s', async (_, root, causes) => {
+    expect(await refusals(create(root))).toEqual(causes);
+  });
+
+  test('more than may stand beside a status', async () => {
+    const version = { subresources: { status: {} } };
+    const [cause] = await refusals(create(object({ minProperties: 1 }), { version }));
+    expect(cause).toMatch(/^spec\.validation\.openAPIV3Schema: Invalid value: apiextensions\.JSONSchemaProps\{ID:"", /);
+    expect(cause).toMatch(/MinProperties:\(\*int64\)\(0x[0-9a-f]+\), Required:\[\]string\(nil\)/);
+    expect(cause).toMatch(
+      /: only \[Description .* XValidations\] fields are allowed at the root of the schema if the status subresource is enabled$/,
+    );
+    const described = object({ description: 'd', 'x-orch-preserve-unknown-fields': true });
+    expect((await create(described, { version })).kind).toBe('CustomResourceDefinition');
+  });
+});
+
+describe('a schema is kept', () => {
+  test('with what may be one thing or another', async () => {
+    expect(await stored(list(object({ additionalProperties: { ...text, minLength: 0 } })))).toEqual(
+      list(object({ additionalProperties: { type: 'string', minLength: 0 } })),
+    );
+    expect(await stored(object({ additionalProperties: true }))).toEqual(object({ additionalProperties: true }));
+  });
+
+  test('in wire order, with the keys of its values sorted', async () => {
+    const f = await stored({
+      default: { b: 1, a: { d: 1, c: 2 } },
+      'x-orch-preserve-unknown-fields': true,
+      type: 'object',
+    });
+    expect(JSON.stringify(f)).toBe(
+      '{"type":"object","default":{"a":{"c":2,"d":1},"b":1},"x-orch-preserve-unknown-fields":true}',
+    );
+  });
+
+  test('in the spelling of the cluster', async () => {
+    const ours = { ...text, 'x-orch-map-type': 'atomic' };
+    const both = { ...ours, 'x-kubernetes-list-type': 'set' };
+    expect(await refusals(create(inField(ours)))).toEqual([
+      `${F}.type: Invalid value: "string": must be object if x-orch-map-type is specified`,
+    ]);
+    expect(await refusals(create(inField(both), { dialect: 'kubernetes' }))).toEqual([
+      `${F}.type: Invalid value: "string": must be array if x-kubernetes-list-type is specified`,
+    ]);
+  });
+
+  test('without fields named after a prototype', async () => {
+    const named = JSON.parse(
+      '{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{"type":"string"}}}',
+    );
+    expect(JSON.stringify(await stored(named))).toBe(JSON.stringify(named));
+  });
+
+  test.each<[string, object, string]>([
+    [
+      'a number that is none',
+      { type: 'integer', minimum: 'x' },
+      'json: cannot unmarshal string into Go struct field JSONSchemaProps.spec.versions.schema.openAPIV3Schema.properties.properties.minimum of type float64',
+    ],
+    ['properties that are none', object({ additionalProperties: 'x' }), 'boolean or JSON schema expected'],
+    [
+      'an item that is none',
+      list({ minimum: 'x' }),
+      'json: cannot unmarshal string into Go struct field JSONSchemaProps.spec.versions.schema.openAPIV3Schema.properties.properties.items of type float64',
+    ],
+  ])('only if it has a form: %s', async (_, f, why) => {
+    const outcome: unknown = await create(inField(f)).catch((error: unknown) => error);
+    expect(StatusError.is(outcome, 'BadRequest') && outcome.message).toBe(
+      `CustomResourceDefinition in version "v1" cannot be handled as a CustomResourceDefinition: ${why}`,
+    );
+  });
+});

@@ -1,0 +1,306 @@
+/** Objects of custom kinds: what is read, dropped, filled in, refused and shown. */
+import { jsonPatch, mergePatch, strategicPatch } from 'orchplane';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import { failureOf } from '../server/reading.js';
+import {
+  ANYTHING,
+  type Asked,
+  api,
+  COLLECTION,
+  define,
+  GROUP,
+  http,
+  object,
+  redefine,
+  version,
+  widget,
+} from './widgets.js';
+
+const STRING = { type: 'string' };
+const INTEGER = { type: 'integer' };
+type Json = Record<string, unknown>;
+
+async function served(spec: Json, more: Json = {}) {
+  const cluster = testCluster();
+  const widgets = await define(cluster, { versions: [version({ spec, ...more })] });
+  return { cluster, widgets, ask: http(cluster) };
+}
+
+const SIZED = object({
+  size: INTEGER,
+  name: STRING,
+  list: { type: 'array', items: object({ a: STRING }) },
+  map: { type: 'object', additionalProperties: object({ b: STRING }) },
+});
+
+const sent = (body: unknown, asked: Asked = {}): Asked => ({ body, ...asked });
+const whole = (name: string, spec: unknown) => ({
+  apiVersion: `${GROUP}/v1`,
+  kind: 'Widget',
+  metadata: { name },
+  spec,
+});
+
+describe('a body', () => {
+  test.each([
+    ['{', 400, 'unexpected end of JSON input'],
+    ['[]', 400, 'cannot unmarshal array'],
+    ['{"kind":"Widget"}', 400, 'does not match the expected API version'],
+    [JSON.stringify({ ...whole('a', {}), kind: 'Other' }), 422, 'kind: Invalid value: "Other": must be Widget'],
+    [
+      JSON.stringify({ ...whole('a', {}), metadata: { name: 5 } }),
+      400,
+      'cannot unmarshal number into Go struct field ObjectMeta.name of type string',
+    ],
+    [JSON.stringify(whole('a', { size: 'big' })), 422, 'spec.size in body must be of type integer: "string"'],
+    [JSON.stringify(whole('A', {})), 422, 'metadata.name: Invalid value: "A"'],
+    [JSON.stringify({ ...whole('a', {}), metadata: {} }), 422, 'name or generateName is required'],
+  ])('%s is refused', async (body, code, message) => {
+    const { ask } = await served(SIZED);
+    const answer = await ask(`POST ${COLLECTION}`, sent(body));
+    expect(answer.body.message).toContain(message);
+    expect(answer.code).toBe(code);
+  });
+
+  test('in protobuf is refused, and so is an answer in it', async () => {
+    const { ask } = await served(SIZED);
+    const type = 'application/vnd.orch.protobuf';
+    expect((await ask(`POST ${COLLECTION}`, sent('k8s\u0000', { type }))).code).toBe(400);
+    expect((await ask(`GET ${COLLECTION}`, { accept: type })).code).toBe(406);
+    expect((await ask(`GET ${COLLECTION}`, { accept: `${type}, application/json` })).code).toBe(200);
+    expect((await ask(`POST ${COLLECTION}`, sent('x', { type: 'text/html' }))).code).toBe(415);
+  });
+
+  test('in YAML is read', async () => {
+    const { ask } = await served(SIZED);
+    const body = `apiVersion: ${GROUP}/v1\nkind: Widget\nmetadata:\n  name: a\nspec:\n  size: 0x10\n`;
+    const answer = await ask(`POST ${COLLECTION}`, sent(body, { type: 'application/yaml' }));
+    expect(answer.body['spec']).toEqual({ size: 16 });
+  });
+
+  test('says what of it is unknown, as loudly as it is asked to', async () => {
+    const { ask } = await served(SIZED);
+    const body = whole('a', { size: 1, more: 1, list: [{ a: 'x', z: 1 }], map: { k: { y: 1 } } });
+    const fields = ['spec.list[0].z', 'spec.map.k.y', 'spec.more'].map((path) => `unknown field "${path}"`);
+    expect((await ask(`POST ${COLLECTION}?fieldValidation=Warn&dryRun=All`, sent(body))).warnings).toEqual(fields);
+    expect((await ask(`POST ${COLLECTION}?fieldValidation=Ignore&dryRun=All`, sent(body))).warnings).toEqual([]);
+    const strict = await ask(`POST ${COLLECTION}?fieldValidation=Strict`, sent(body));
+    expect(strict.code).toBe(400);
+    expect(strict.body.message).toContain(`strict decoding error: ${fields.join(', ')}`);
+    const repeated = JSON.stringify(body).replace('"more":1', '"size":2');
+    expect((await ask(`POST ${COLLECTION}?dryRun=All`, sent(repeated))).warnings[0]).toContain('duplicate field');
+  });
+
+  test('that is too long is refused', async () => {
+    const { ask } = await served(SIZED);
+    const answer = await ask(`POST ${COLLECTION}`, sent(whole('a', { name: 'x'.repeat(4 * 1024 * 1024) })));
+    expect(answer.code).toBe(413);
+  });
+
+  test('of a megabyte, and one of many levels, come back as they went', async () => {
+    const { cluster } = await served(SIZED);
+    await redefine(cluster, (spec) => {
+      spec['versions'] = [version()];
+    });
+    const ask = http(cluster);
+    const text = 'x'.repeat(1024 * 1024);
+    expect((await ask(`POST ${COLLECTION}`, sent(whole('long', { text })))).code).toBe(201);
+    expect(((await ask(`GET ${COLLECTION}/long`)).body['spec'] as Json)['text']).toBe(text);
+    const deep = `${'{"a":'.repeat(400)}1${'}'.repeat(400)}`;
+    const body = JSON.stringify(whole('deep', 0)).replace('"spec":0', `"spec":${deep}`);
+    expect((await ask(`POST ${COLLECTION}`, sent(body))).code).toBe(201);
+    expect((await ask(`GET ${COLLECTION}/deep`)).text).toContain(deep);
+  });
+});
+
+describe('what is kept', () => {
+  test('is what the schema knows, or what it says to keep', async () => {
+    const { widgets } = await served(
+      object({ a: STRING, any: { ...ANYTHING, properties: { known: object({ k: STRING }) } } }),
+    );
+    const made = await widgets.create(
+      widget('a', { a: 'x', z: 1, any: { free: [1, { b: 2 }], known: { k: 'v', z: 1 } } }),
+    );
+    expect(made['spec']).toEqual({ a: 'x', any: { free: [1, { b: 2 }], known: { k: 'v' } } });
+    expect(await widgets.create(widget('b', {}, { top: 1 }))).not.toHaveProperty('top');
+  });
+
+  test('nulls stay where they may, take the default where there is one, and go otherwise', async () => {
+    const { widgets } = await served(
+      object({ maybe: { ...STRING, nullable: true }, set: { ...STRING, default: 'd' }, not: STRING }),
+    );
+    const made = await widgets.create(widget('a', { maybe: null, set: null, not: null }));
+    expect(made['spec']).toEqual({ maybe: null, set: 'd' });
+  });
+
+  test('names of the language are names like any other', async () => {
+    const properties = Object.fromEntries(['constructor', 'toString', 'hasOwnProperty'].map((name) => [name, STRING]));
+    Object.defineProperty(properties, '__proto__', { value: STRING, enumerable: true });
+    const map = { type: 'object', additionalProperties: STRING };
+    const { ask } = await served(object({ ...properties, fields: { type: 'object', properties }, map }));
+    const inner = '{"__proto__":"p","constructor":"c","hasOwnProperty":"h","toString":"t"}';
+    const body = `{"apiVersion":"${GROUP}/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"fields":${inner},"map":${inner},"valueOf":"gone"}}`;
+    const made = await ask(`POST ${COLLECTION}`, sent(body));
+    expect(made.warnings).toEqual(['unknown field "spec.valueOf"']);
+    expect(made.text).toContain(`"spec":{"fields":${inner},"map":${inner}}`);
+    const patch = '{"spec":{"map":{"__proto__":null,"toString":"T"}}}';
+    const type = 'application/merge-patch+json';
+    const patched = await ask(`PATCH ${COLLECTION}/a`, sent(patch, { type }));
+    expect(patched.text).toContain('"map":{"constructor":"c","hasOwnProperty":"h","toString":"T"}');
+    expect({}.toString()).toBe('[object Object]');
+  });
+
+  test('integers beyond what a number holds stay exact', async () => {
+    const { ask } = await served(object({ n: { ...INTEGER, format: 'int64' } }));
+    const body = JSON.stringify(whole('a', { n: 1 })).replace('"n":1', '"n":9007199254740993');
+    expect((await ask(`POST ${COLLECTION}`, sent(body))).text).toContain('"n":9007199254740993');
+    expect((await ask(`GET ${COLLECTION}/a`)).text).toContain('"n":9007199254740993');
+    const type = 'application/merge-patch+json';
+    const patched = await ask(`PATCH ${COLLECTION}/a`, sent('{"spec":{"n":-9223372036854775808}}', { type }));
+    expect(patched.text).toContain('"n":-9223372036854775808');
+  });
+
+  test('comes in the order of its keys', async () => {
+    const { ask } = await served(ANYTHING);
+    const body = `{"spec":{"b":{"z":1,"y":[{"q":1,"p":2}]},"a":1,"B":1,"é":1},"kind":"Widget","metadata":{"name":"a"},"apiVersion":"${GROUP}/v1"}`;
+    const { text } = await ask(`POST ${COLLECTION}`, sent(body));
+    expect(text).toContain('"spec":{"B":1,"a":1,"b":{"y":[{"p":2,"q":1}],"z":1},"é":1}');
+    expect(text).toMatch(/^\{"apiVersion":"example.com\/v1","kind":"Widget","metadata":\{/);
+  });
+});
+
+describe('defaults', () => {
+  const before = object({ size: INTEGER });
+  const after = object({
+    size: INTEGER,
+    colour: { ...STRING, default: 'red' },
+    deep: object({ x: { ...INTEGER, default: 1 } }),
+  });
+
+  test('are filled in when an object is written', async () => {
+    const { widgets } = await served(after);
+    expect((await widgets.create(widget('a', { size: 1, deep: {} })))['spec']).toEqual({
+      size: 1,
+      colour: 'red',
+      deep: { x: 1 },
+    });
+  });
+
+  test('of a newer schema show when an older object is read, and are stored when it is written', async () => {
+    const { cluster, widgets } = await served(before);
+    const made = await widgets.create(widget('a', { size: 1 }));
+    await redefine(cluster, (spec) => {
+      spec['versions'] = [version({ spec: after })];
+    });
+    const read = await api(cluster).get('a');
+    expect(read['spec']).toEqual({ size: 1, colour: 'red' });
+    expect(read.metadata.resourceVersion).toBe(made.metadata.resourceVersion);
+    expect((await api(cluster).list()).items[0]?.['spec']).toEqual({ size: 1, colour: 'red' });
+    const written = await api(cluster).update(read as never);
+    expect(written.metadata.resourceVersion).not.toBe(made.metadata.resourceVersion);
+    expect(written.metadata.generation).toBe(1);
+    await redefine(cluster, (spec) => {
+      spec['versions'] = [version({ spec: object({ size: INTEGER, colour: STRING }) })];
+    });
+    expect((await api(cluster).get('a'))['spec']).toEqual({ size: 1, colour: 'red' });
+  });
+
+  test('what a narrower schema does not know is no longer shown', async () => {
+    const { cluster, widgets } = await served(after);
+    await widgets.create(widget('a', { size: 1 }));
+    await redefine(cluster, (spec) => {
+      spec['versions'] = [version({ spec: before })];
+    });
+    expect((await api(cluster).get('a'))['spec']).toEqual({ size: 1 });
+  });
+});
+
+describe('generation', () => {
+  test('counts changes of everything but metadata, and of status where that is apart', async () => {
+    const { widgets } = await served(ANYTHING);
+    await widgets.create(widget('a', { x: 1 }));
+    const labelled = await widgets.patch('a', mergePatch({ metadata: { labels: { l: 'x' } } }) as never);
+    expect(labelled.metadata.generation).toBe(1);
+    const changed = await widgets.patch('a', mergePatch({ spec: { x: 2 } }) as never);
+    expect(changed.metadata.generation).toBe(2);
+  });
+
+  test('counts status without the subresource', async () => {
+    const cluster = testCluster();
+    const widgets = await define(cluster);
+    await widgets.create(widget('a', {}, { status: { s: 1 } }));
+    expect((await widgets.patch('a', mergePatch({ status: { s: 2 } }) as never)).metadata.generation).toBe(2);
+  });
+});
+
+describe('patches', () => {
+  test('by strategy are refused', async () => {
+    const { widgets, ask } = await served(SIZED);
+    await widgets.create(widget('a', { size: 1 }));
+    expect(await failureOf(widgets.patch('a', strategicPatch({ spec: { size: 2 } } as never) as never))).toMatchObject({
+      code: 415,
+    });
+    const answer = await ask(`PATCH ${COLLECTION}/a`, sent({}, { type: 'application/strategic-merge-patch+json' }));
+    expect(answer.code).toBe(415);
+    expect(answer.body.message).toContain('accepted media types include: application/json-patch+json');
+  });
+
+  test('are judged by the schema, and by what they do not change not at all', async () => {
+    const { cluster, widgets } = await served(SIZED);
+    await widgets.create(widget('a', { size: 1, name: 'long name' }));
+    expect(await failureOf(widgets.patch('a', mergePatch({ spec: { size: 'x' } }) as never))).toMatchObject({
+      code: 422,
+    });
+    const patch = jsonPatch([{ op: 'test', path: '/spec/size', value: 2 }]);
+    expect(await failureOf(widgets.patch('a', patch as never))).toMatchObject({ code: 422 });
+    await redefine(cluster, (spec) => {
+      spec['versions'] = [version({ spec: object({ size: INTEGER, name: { ...STRING, maxLength: 3 } }) })];
+    });
+    expect(await api(cluster).patch('a', mergePatch({ spec: { size: 2 } }) as never)).toMatchObject({
+      spec: { size: 2, name: 'long name' },
+    });
+    expect(await failureOf(api(cluster).patch('a', mergePatch({ spec: { name: 'longer' } }) as never))).toMatchObject({
+      code: 422,
+    });
+  });
+
+  test('without a version a replacement is refused', async () => {
+    const { widgets } = await served(SIZED);
+    await widgets.create(widget('a', { size: 1 }));
+    expect(await failureOf(widgets.update(widget('a', { size: 2 })))).toMatchObject({
+      code: 422,
+      message:
+        'widgets.example.com "a" is invalid: metadata.resourceVersion: Invalid value: 0x0: must be specified for an update',
+    });
+  });
+});
+
+describe('apply', () => {
+  test('owns fields and items by the keys of the schema', async () => {
+    const list = {
+      type: 'array',
+      'x-orch-list-type': 'map',
+      'x-orch-list-map-keys': ['name'],
+      items: object({ name: STRING, port: INTEGER }, { required: ['name'] }),
+    };
+    const { widgets } = await served(
+      object({ list, tags: { type: 'array', items: STRING, 'x-orch-list-type': 'set' } }),
+    );
+    await widgets.apply(widget('a', { list: [{ name: 'x', port: 1 }], tags: ['p'] }), { fieldManager: 'one' });
+    await widgets.apply(widget('a', { list: [{ name: 'y', port: 2 }], tags: ['q'] }), { fieldManager: 'two' });
+    expect((await widgets.get('a'))['spec']).toEqual({
+      list: [
+        { name: 'x', port: 1 },
+        { name: 'y', port: 2 },
+      ],
+      tags: ['p', 'q'],
+    });
+    const failure = await failureOf(
+      widgets.apply(widget('a', { list: [{ name: 'x', port: 9 }] }), { fieldManager: 'two' }),
+    );
+    expect(failure).toMatchObject({ code: 409, message: expect.stringContaining('.spec.list[name="x"].port') });
+    await widgets.apply(widget('a', { list: [{ name: 'x', port: 9 }] }), { fieldManager: 'two', force: true });
+    expect((await widgets.get('a'))['spec']).toEqual({ list: [{ name: 'x', port: 9 }], tags: ['p'] });
+  });
+});

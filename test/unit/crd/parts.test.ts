@@ -1,0 +1,266 @@
+/** What hangs on a custom kind beside its objects: status, scale, selectable fields, columns, OpenAPI. */
+import type { ApiObject } from 'orchplane';
+import { mergePatch } from 'orchplane';
+import { testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import { failureOf, Reader } from '../server/reading.js';
+import {
+  ANYTHING,
+  api,
+  COLLECTION,
+  define,
+  definitions,
+  GROUP,
+  http,
+  kindOf,
+  object,
+  version,
+  WIDGETS,
+  widget,
+} from './widgets.js';
+
+const STRING = { type: 'string' };
+const INTEGER = { type: 'integer' };
+type Json = Record<string, unknown>;
+
+const WHOLE = object({
+  spec: object({ replicas: INTEGER, colour: STRING, on: { type: 'boolean' }, deep: object({ n: INTEGER }) }),
+  status: object({ replicas: INTEGER, selector: STRING, phase: STRING }),
+});
+
+async function served(more: Json, whole: Json = WHOLE) {
+  const cluster = testCluster();
+  const widgets = await define(cluster, { versions: [version({ whole, ...more })] });
+  return { cluster, widgets, ask: http(cluster) };
+}
+
+describe('the status subresource', () => {
+  const parts = { subresources: { status: {} } };
+
+  test('keeps status and the rest apart', async () => {
+    const { widgets } = await served(parts);
+    const made = await widgets.create(widget('a', { replicas: 1 }, { status: { phase: 'sent' } }));
+    expect(made['status']).toBeUndefined();
+    const status = widgets.subresource('status');
+    const body = { ...made, metadata: { ...made.metadata, labels: { l: 'x' } }, spec: {}, status: { phase: 'ok' } };
+    const said = (await status.update('a', body as never)) as unknown as ApiObject;
+    expect(said).toMatchObject({ spec: { replicas: 1 }, status: { phase: 'ok' }, metadata: { generation: 1 } });
+    expect(said.metadata.labels).toBeUndefined();
+    const changed = await widgets.patch('a', mergePatch({ spec: { replicas: 2 }, status: { phase: 'no' } }) as never);
+    expect(changed).toMatchObject({ spec: { replicas: 2 }, status: { phase: 'ok' }, metadata: { generation: 2 } });
+    expect(changed.metadata.managedFields?.map(({ subresource }) => subresource)).toContain('status');
+  });
+
+  test('judges status, and only that', async () => {
+    const { widgets, ask } = await served(parts);
+    await widgets.create(widget('a', { replicas: 1 }));
+    const type = 'application/merge-patch+json';
+    const refused = await ask(`PATCH ${COLLECTION}/a/status`, { body: { status: { replicas: 'x' } }, type });
+    expect(refused.code).toBe(422);
+    expect(refused.body.message).toContain('status.replicas: Invalid value: "string"');
+    expect((await ask(`PATCH ${COLLECTION}/a/status`, { body: { spec: { replicas: 'x' } }, type })).code).toBe(200);
+  });
+
+  test('is not there unless it is declared, nor is any other', async () => {
+    const { widgets, ask } = await served({});
+    await widgets.create(widget('a'));
+    expect((await ask(`GET ${COLLECTION}/a/status`)).code).toBe(404);
+    expect((await ask(`GET ${COLLECTION}/a/scale`)).code).toBe(404);
+    expect(() => widgets.subresource('status')).toThrow(TypeError);
+  });
+});
+
+describe('the scale subresource', () => {
+  const paths = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' };
+  const parts = (more: Json = {}) => ({ subresources: { status: {}, scale: { ...paths, ...more } } });
+
+  test('shows and changes what its paths lead to', async () => {
+    const { widgets, ask } = await served(parts({ labelSelectorPath: '.status.selector' }));
+    await widgets.create(widget('a', { replicas: 2, colour: 'red' }));
+    const type = 'application/merge-patch+json';
+    await ask(`PATCH ${COLLECTION}/a/status`, { body: { status: { replicas: 1, selector: 'a=b' } }, type });
+    const scale = await ask(`GET ${COLLECTION}/a/scale`);
+    expect(scale.body).toMatchObject({
+      kind: 'Scale',
+      apiVersion: 'autoscaling/v1',
+      metadata: { name: 'a', namespace: 'default' },
+      spec: { replicas: 2 },
+      status: { replicas: 1, selector: 'a=b' },
+    });
+    const more = await ask(`PUT ${COLLECTION}/a/scale`, { body: { ...scale.body, spec: { replicas: 5 } } });
+    expect(more.body['spec']).toEqual({ replicas: 5 });
+    expect(await widgets.get('a')).toMatchObject({ spec: { replicas: 5, colour: 'red' }, metadata: { generation: 2 } });
+    expect((await ask(`PUT ${COLLECTION}/a/scale`, { body: scale.body })).code).toBe(409);
+    const patched = await ask(`PATCH ${COLLECTION}/a/scale`, { body: { spec: { replicas: 0 } }, type });
+    expect(patched.body['spec']).toEqual({});
+    expect(await widgets.get('a')).toMatchObject({ spec: { replicas: 0 } });
+    const refused = await ask(`PATCH ${COLLECTION}/a/scale`, { body: { spec: { replicas: -1 } }, type });
+    expect(refused.code).toBe(422);
+  });
+
+  test('without replicas has nothing to show', async () => {
+    const { widgets, ask } = await served(parts());
+    await widgets.create(widget('a', {}));
+    const answer = await ask(`GET ${COLLECTION}/a/scale`);
+    expect(answer.code).toBe(500);
+    expect(answer.body.message).toContain('the spec replicas field ".spec.replicas" does not exist');
+    const type = 'application/merge-patch+json';
+    await ask(`PATCH ${COLLECTION}/a/scale`, { body: { spec: { replicas: 3 } }, type });
+    expect(await widgets.get('a')).toMatchObject({ spec: { replicas: 3 } });
+  });
+
+  test('takes any path below spec, and objects that have none of it', async () => {
+    const cluster = testCluster();
+    const scale = { specReplicasPath: '.spec.constructor.__proto__', statusReplicasPath: '.status.a.b.c' };
+    const widgets = await define(cluster, { versions: [version({ whole: ANYTHING, subresources: { scale } })] });
+    await widgets.create(widget('a', { constructor: {} }));
+    const ask = http(cluster);
+    expect((await ask(`GET ${COLLECTION}/a/scale`)).code).toBe(500);
+    const type = 'application/merge-patch+json';
+    const scaled = await ask(`PATCH ${COLLECTION}/a/scale`, { body: { spec: { replicas: 4 } }, type });
+    expect(scaled.body).toMatchObject({ spec: { replicas: 4 }, status: { replicas: 0 } });
+    expect((await ask(`GET ${COLLECTION}/a`)).text).toContain('"spec":{"constructor":{"__proto__":4}}');
+    expect(Object.getPrototypeOf({})).toBe(Object.prototype);
+  });
+
+  test('objects with replicas that are none are refused', async () => {
+    const { widgets } = await served(parts());
+    const failure = await failureOf(widgets.create(widget('a', { replicas: -1 })));
+    expect(failure).toMatchObject({ code: 422, message: expect.stringContaining('should be a non-negative integer') });
+    const tooMany = await failureOf(widgets.create(widget('a', { replicas: 2147483648 })));
+    expect(tooMany).toMatchObject({ code: 422 });
+  });
+});
+
+describe('selectable fields', () => {
+  const fields = ['.spec.colour', '.spec.on', '.spec.deep.n'].map((jsonPath) => ({ jsonPath }));
+
+  test('choose in lists, watches and deletions', async () => {
+    const { cluster, widgets } = await served({ selectableFields: fields });
+    const reader = new Reader(widgets.watch({ fields: 'spec.colour=red', resourceVersion: cluster.resourceVersion }));
+    await widgets.create(widget('a', { colour: 'red', on: true, deep: { n: 1 } }));
+    await widgets.create(widget('b', { colour: 'blue', on: false }));
+    await widgets.create(widget('c', {}));
+    const names = async (selector: string) =>
+      (await widgets.list({ fields: selector })).items.map(({ metadata }) => metadata.name);
+    expect(await names('spec.colour=red')).toEqual(['a']);
+    expect(await names('spec.colour!=red')).toEqual(['b', 'c']);
+    expect(await names('spec.colour=')).toEqual(['c']);
+    expect(await names('spec.on=true,spec.deep.n=1')).toEqual(['a']);
+    expect(await names('metadata.name=b,spec.on=false')).toEqual(['b']);
+    await widgets.patch('b', mergePatch({ spec: { colour: 'red' } }) as never);
+    await widgets.patch('a', mergePatch({ spec: { colour: 'green' } }) as never);
+    expect(await reader.readAll()).toEqual(['ADDED a', 'ADDED b', 'DELETED a']);
+    await widgets.deleteCollection({ fields: 'spec.colour=green' });
+    expect(await names('')).toEqual(['b', 'c']);
+  });
+
+  test('that are not declared are refused', async () => {
+    const { widgets, ask } = await served({ selectableFields: fields });
+    expect(await failureOf(widgets.list({ fields: 'spec.replicas=1' }))).toMatchObject({
+      code: 400,
+      message: expect.stringContaining('field label not supported: spec.replicas'),
+    });
+    expect((await ask(`DELETE ${COLLECTION}?fieldSelector=spec.x%3D1`)).code).toBe(400);
+  });
+
+  test('are those of the version that is asked', async () => {
+    const cluster = testCluster();
+    await define(cluster, {
+      versions: [
+        version({ whole: WHOLE, selectableFields: fields }),
+        version({ name: 'v2', storage: false, whole: ANYTHING }),
+      ],
+    });
+    await api(cluster).create(widget('a', { colour: 'red' }));
+    expect((await api(cluster).list({ fields: 'spec.colour=red' })).items.length).toBe(1);
+    expect(await failureOf(api(cluster, 'v2').list({ fields: 'spec.colour=red' }))).toMatchObject({ code: 400 });
+  });
+});
+
+describe('tables', () => {
+  const TABLE = 'application/json;as=Table;v=v1;g=meta.orch.io';
+  const tableOf = async (columns: readonly Json[], spec: unknown) => {
+    const { widgets, ask } = await served({ additionalPrinterColumns: columns }, ANYTHING);
+    await widgets.create(widget('a', spec));
+    const { body } = await ask(`GET ${COLLECTION}`, { accept: TABLE });
+    const columnsOf = body['columnDefinitions'] as Json[];
+    return {
+      names: columnsOf.map(({ name }) => name),
+      columns: columnsOf,
+      cells: (body['rows'] as { cells: unknown[] }[])[0]?.cells,
+    };
+  };
+  const column = (name: string, type: string, jsonPath: string, more: Json = {}) => ({ name, type, jsonPath, ...more });
+
+  test('without columns have a name and an age', async () => {
+    expect(await tableOf([], {})).toMatchObject({ names: ['Name', 'Age'], cells: ['a', '0s'] });
+  });
+
+  test('show cells of every type', async () => {
+    const spec = { s: 'x', i: 3, f: 1.5, b: true, o: { b: '<', a: 1 }, l: [1, 2], n: null, at: '2029-12-31T23:00:00Z' };
+    const columns = [
+      column('S', 'string', '.spec.s', { description: 'a text', priority: 1 }),
+      column('O', 'string', '.spec.o'),
+      column('I', 'integer', '.spec.f', { format: 'int32' }),
+      column('N', 'number', '.spec.i'),
+      column('B', 'boolean', '.spec.b'),
+      column('D', 'date', '.spec.at'),
+      column('Wrong', 'integer', '.spec.s'),
+      column('None', 'string', '.spec.none'),
+      column('First', 'string', '.spec.l[*]'),
+      column('Null', 'string', '.spec.n'),
+    ];
+    const table = await tableOf(columns, spec);
+    expect(table.names).toEqual(['Name', 'S', 'O', 'I', 'N', 'B', 'D', 'Wrong', 'None', 'First', 'Null']);
+    expect(table.cells).toEqual(['a', 'x', '{"a":1,"b":"\\u003c"}', 1, 3, true, '60m', null, null, '1', '<no value>']);
+    expect(table.columns[1]).toEqual({ name: 'S', type: 'string', format: '', description: 'a text', priority: 1 });
+    expect(table.columns[3]).toEqual({
+      name: 'I',
+      type: 'integer',
+      format: 'int32',
+      description: 'Custom resource definition column (in JSONPath format): .spec.f',
+      priority: 0,
+    });
+  });
+
+  test('end at a path that cannot be read', async () => {
+    const columns = [column('S', 'string', '.spec.s'), column('Bad', 'string', '.spec['), column('T', 'string', '.t')];
+    expect(await tableOf(columns, { s: 'x' })).toMatchObject({ names: ['Name', 'S'], cells: ['a', 'x'] });
+  });
+});
+
+describe('a client in this process', () => {
+  test('finds the kind by its address, and all of it by what it says of itself', async () => {
+    const { cluster } = await served({ subresources: { status: {} } });
+    const kind = kindOf(cluster);
+    expect(kind).toMatchObject({ group: GROUP, version: 'v1', kind: 'Widget', scope: 'Namespaced' });
+    expect(kind?.names).toMatchObject({ plural: 'widgets', singular: 'widget', listKind: 'WidgetList' });
+    expect(Object.keys(kind?.subresources ?? {})).toEqual(['status']);
+    const made = await cluster
+      .api(kind as NonNullable<typeof kind>)
+      .create({ metadata: { generateName: 'w-' }, spec: {} });
+    expect(made.metadata.name).toMatch(/^w-/);
+    expect(Object.isFrozen(made)).toBe(true);
+    expect(cluster.kinds().some((served) => served.kind === kind)).toBe(true);
+  });
+
+  test('is told what it forgot when the kind is gone', async () => {
+    const { cluster, widgets } = await served({});
+    await definitions(cluster).delete(WIDGETS);
+    expect(await failureOf(widgets.list())).toMatchObject({
+      reason: 'NotFound',
+      message: expect.stringContaining('widgets.example.com in version v1 is not installed'),
+    });
+  });
+});
+
+test('the documents of the API tell of a kind as long as it is there', async () => {
+  const { cluster, ask } = await served({});
+  const path = `/openapi/v3/apis/${GROUP}/v1`;
+  const { text } = await ask(`GET ${path}`);
+  expect(text).toContain(`/apis/${GROUP}/v1/namespaces/{namespace}/widgets/{name}`);
+  expect(text).toContain('"colour"');
+  await definitions(cluster).delete(WIDGETS);
+  expect((await ask(`GET ${path}`)).code).toBe(404);
+});

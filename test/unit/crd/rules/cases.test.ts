@@ -1,0 +1,107 @@
+/**
+ * Rules of custom kinds, judged as the reference judges them: for each case the mistakes of the definition, the costs of
+ * its rules, and what they say about an object. The cases were made once, by hand and at random, and put before the
+ * reference implementation.
+ */
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { apiServerEnvironment } from '../../../../src/cel/library/environments.js';
+import { rootSchemaErrors } from '../../../../src/crd/definition/root-schema.js';
+import type { JSONSchemaProps } from '../../../../src/schema/json-schema.js';
+import {
+  additionalSchema,
+  type SchemaView,
+  schemaView,
+} from '../../../../src/crd/schema-view.js';
+import { Before } from '../../../../src/crd/rules/before.js';
+import { compileNodeRules } from '../../../../src/crd/rules/compile-rule.js';
+import { ruleErrors } from '../../../../src/crd/rules/evaluate.js';
+import { RuleHistory } from '../../../../src/crd/rules/history.js';
+import { shapeOf } from '../../../../src/crd/rules/shape.js';
+import { mostInRequest } from '../../../../src/crd/rules/sizes.js';
+import { compileStoredRules } from '../../../../src/crd/rules/stored.js';
+import { kubernetesDialect as dialect } from '../../../../src/meta/dialect.js';
+import { printFieldError } from '../../../../src/meta/field-error.js';
+import { parseJson } from '../../../../src/text/json/parse-json.js';
+
+interface Case {
+  readonly schema: JSONSchemaProps;
+  /** The schema as it was, where the definition is changed. */
+  readonly before?: JSONSchemaProps;
+  readonly object?: unknown;
+  readonly old?: unknown;
+  readonly budget?: number;
+  readonly want: {
+    readonly definition?: readonly string[];
+    readonly errors?: readonly string[];
+    readonly warnings?: readonly string[];
+    /** Of the budget. */
+    readonly left?: number;
+    /** By node and place: cost of the rule, times in a request, cost of the message. */
+    readonly costs: Readonly<Record<string, string>>;
+  };
+}
+
+describe.each(['definition-cases.jsonl', 'object-cases.jsonl', 'random-cases.jsonl'])('%s', (file) => {
+  const lines = readFileSync(new URL(file, import.meta.url), 'utf8')
+    .trim()
+    .split('\n');
+  const cases = lines.map((line) => parseJson(line).value as Case);
+
+  test.each(cases.map((given, index) => [index + 1, given] as const))('line %i', (_, given) => {
+    const { want } = given;
+    const view = schemaView(given.schema, dialect);
+    expect(definitionErrors(given)).toEqual(want.definition ?? []);
+    expect(costsOf(view)).toEqual(want.costs);
+    if (given.object === undefined) return;
+    const result = judged(view, given);
+    expect(shortened(result.errors.map(printFieldError))).toEqual(want.errors ?? []);
+    expect(shortened(result.warnings)).toEqual(want.warnings ?? []);
+    expect(result.budgetLeft).toBe(want.left ?? 0);
+  });
+});
+
+function definitionErrors({ schema, before }: Case): string[] {
+  const version = (openAPIV3Schema: JSONSchemaProps) => ({ name: 'v1', schema: { openAPIV3Schema } });
+  const history = new RuleHistory(before === undefined ? [] : [version(before)], dialect);
+  const isUnchanged = history.isUnchanged(version(schema));
+  const context = { dialect, hasStatus: false, history, isUnchanged };
+  return shortened(rootSchemaErrors({ openAPIV3Schema: schema }, 'spec.validation', context).map(printFieldError));
+}
+
+function judged(view: SchemaView, { object, old, budget }: Case) {
+  const rules = compileStoredRules(view);
+  if (rules === undefined) return { errors: [], warnings: [], budgetLeft: 0 };
+  const before = old === undefined ? Before.NOTHING : Before.ofUpdate(view, object, old);
+  return ruleErrors(rules, object, before, budget === undefined ? {} : { budget });
+}
+
+function costsOf(root: SchemaView): Record<string, string> {
+  const costs: Record<string, string> = {};
+  const environments = { rule: apiServerEnvironment, message: apiServerEnvironment };
+  const visit = (schema: SchemaView, isRoot: boolean, path: string): void => {
+    const shape = shapeOf(schema, isRoot);
+    for (const [index, rule] of shape === undefined ? [] : compileNodeRules(schema, shape, environments).entries()) {
+      if (rule.error !== undefined || shape === undefined) continue;
+      // Beyond what a double can hold exactly the last digits are anybody's.
+      const numbers = [rule.maxCost, mostInRequest(shape), rule.messageMaxCost];
+      costs[`${path}#${index}`] = numbers.join(' ');
+    }
+    const inside = (inner: SchemaView | undefined, step: string) => {
+      if (inner !== undefined) visit(inner, inner.embeddedResource, `${path}/${step}`);
+    };
+    inside(schema.items, '@items');
+    inside(additionalSchema(schema), '@values');
+    for (const [name, property] of schema.properties) inside(property, name);
+  };
+  visit(root, true, '');
+  return costs;
+}
+
+const HINT =
+  'try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared';
+
+/** The order within an object is the reference's own secret; one long hint stands in many messages. */
+function shortened(texts: readonly string[]): string[] {
+  return texts.map((text) => text.replaceAll(HINT, '...')).sort();
+}

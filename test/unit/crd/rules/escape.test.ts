@@ -1,0 +1,28 @@
+/** Names of fields as expressions spell them. */
+import { describe, expect, test } from 'vitest';
+import { escapeName, unescapeName } from '../../../../src/crd/rules/escape.js';
+
+describe('escapeName', () => {
+  test.each([
+    ['size', 'size'],
+    ['my-name', 'my__dash__name'],
+    ['a.b/c', 'a__dot__b__slash__c'],
+    ['a__b', 'a__underscores__b'],
+    ['a_b', 'a_b'],
+    ['___', '__underscores___'],
+    ['namespace', '__namespace__'],
+    ['namespaces', 'namespaces'],
+    ['.', '__dot__'],
+  ])('%s is written %s, and read back', (name, written) => {
+    expect(escapeName(name)).toBe(written);
+    expect(unescapeName(written)).toBe(name);
+  });
+
+  test.each(['', '9lives', 'ünï', 'a b', 'a$', '\n'])('%j cannot be written', (name) => {
+    expect(escapeName(name)).toBeUndefined();
+  });
+
+  test.each(['__nope__', 'a__if__', '__if__b'])('%s means nothing', (written) => {
+    expect(unescapeName(written)).toBeUndefined();
+  });
+});

@@ -1,0 +1,70 @@
+/** What rules may cost while they run, and how long their messages may be. */
+import { describe, expect, test } from 'vitest';
+import type { JSONSchemaProps } from '../../../../src/schema/json-schema.js';
+import { schemaView } from '../../../../src/crd/schema-view.js';
+import { Before } from '../../../../src/crd/rules/before.js';
+import { ruleErrors } from '../../../../src/crd/rules/evaluate.js';
+import { compileStoredRules } from '../../../../src/crd/rules/stored.js';
+import { orchDialect } from '../../../../src/meta/dialect.js';
+import { printFieldError } from '../../../../src/meta/field-error.js';
+import { invariant } from '../../../../src/util/invariant.js';
+
+function judge(properties: Record<string, JSONSchemaProps>, rules: object[], object: unknown, budget?: number) {
+  const rootSchema: JSONSchemaProps = { type: 'object', properties, 'x-orch-validations': rules };
+  const root = compileStoredRules(schemaView(rootSchema, orchDialect));
+  invariant(root !== undefined, 'there are rules');
+  const result = ruleErrors(root, object, Before.NOTHING, budget === undefined ? {} : { budget });
+  return { errors: result.errors.map(printFieldError), left: result.budgetLeft };
+}
+
+const NUMBERS: JSONSchemaProps = { type: 'array', items: { type: 'integer' } };
+const EVERY_PAIR = 'self.l.all(x, self.l.all(y, x + y >= 0))';
+const many = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+test('a rule that costs too much ends the request', () => {
+  const { errors, left } = judge({ l: NUMBERS }, [{ rule: EVERY_PAIR }, { rule: 'false' }], { l: many(800) });
+  expect(errors).toEqual([
+    `<nil>: Invalid value: "object": 'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: ${EVERY_PAIR}`,
+  ]);
+  expect(left).toBe(-1);
+});
+
+test('rules that cost too much together end the request', () => {
+  const rules = many(40).map((index) => ({ rule: `${EVERY_PAIR} || ${index} > 0` }));
+  const { errors, left } = judge({ l: NUMBERS }, rules, { l: many(300) });
+  expect(errors).toEqual([
+    '<nil>: Invalid value: "object": validation failed due to running out of cost budget, no further validation rules will be run',
+  ]);
+  expect(left).toBe(-1);
+});
+
+describe('messages', () => {
+  const failing = (messageExpression: string, more: object = {}) => [{ rule: 'false', messageExpression, ...more }];
+
+  test('one that costs too much ends the request', () => {
+    const message = `${EVERY_PAIR} ? 'a' : 'b'`;
+    const { errors } = judge({ l: NUMBERS }, [...failing(message), { rule: '1 == 2' }], { l: many(800) });
+    expect(errors).toEqual([
+      `<nil>: Invalid value: "object": no further validation rules will be run due to call cost exceeds limit for messageExpression: "${message}"`,
+    ]);
+  });
+
+  test('one for which the budget does not reach says so', () => {
+    const { errors } = judge({ l: NUMBERS }, failing(`${EVERY_PAIR} ? 'a' : 'b'`), { l: many(100) }, 1000);
+    expect(errors).toEqual([
+      '<nil>: Invalid value: "object": messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run',
+    ]);
+  });
+
+  test.each([
+    ['of 5120 bytes is used', `'${'y'.repeat(5120)}'`, 'y'.repeat(5120)],
+    ['of 5121 bytes is not', `'${'y'.repeat(5121)}'`, 'given'],
+    ['is measured in bytes', `'${'ü'.repeat(2561)}'`, 'given'],
+    ['is trimmed', "'  x '", 'x'],
+    ['of two lines is not used', "'a\\nb'", 'given'],
+    ['that fails is not used', 'string(self.l[5])', 'given'],
+  ])('one %s', (_, messageExpression, text) => {
+    const { errors } = judge({ l: NUMBERS }, failing(messageExpression, { message: 'given' }), { l: [] });
+    expect(errors).toEqual([`<nil>: Invalid value: "object": ${text}`]);
+  });
+});

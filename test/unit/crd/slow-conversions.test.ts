@@ -1,0 +1,399 @@
+/** Conversions that take their time: who waits for what, in which order, and what others do meanwhile. */
+import type { AdmissionPlugin, ClusterOptions, WebhookCaller } from 'orchplane';
+import { mergePatch } from 'orchplane';
+import { ResourceQuota } from 'orchplane/kinds';
+import { sequentialIds, type TestCluster, testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import { door, failureOf, Reader, stateOf, turns } from '../server/reading.js';
+import { api, define, definitions, GROUP, kindOf, object, redefine, version, WIDGETS, widget } from './widgets.js';
+
+type Json = Record<string, unknown>;
+
+interface Review {
+  readonly to: string;
+  readonly names: readonly string[];
+  /** Answers with the objects in the version that was asked for. */
+  answer(): Promise<void>;
+  fail(why: string): Promise<void>;
+}
+
+/** Webhooks that answer when the test says so; `isOpen`: at once. */
+class Hooks {
+  readonly reviews: Review[] = [];
+  isOpen = true;
+
+  readonly call: WebhookCaller = (_address, review) => {
+    const { uid, desiredAPIVersion, objects } = review['request'] as {
+      uid: string;
+      desiredAPIVersion: string;
+      objects: readonly (Json & { metadata: { name: string } })[];
+    };
+    return new Promise((resolve, reject) => {
+      const settle = async (end: () => void) => {
+        end();
+        await turns();
+      };
+      const convertedObjects = objects.map((one) => ({ ...one, apiVersion: desiredAPIVersion }));
+      const response = { uid, result: { status: 'Success' }, convertedObjects };
+      const made: Review = {
+        to: desiredAPIVersion.replace(`${GROUP}/`, ''),
+        names: objects.map(({ metadata }) => metadata.name),
+        answer: () => settle(() => resolve({ kind: review['kind'], apiVersion: review['apiVersion'], response })),
+        fail: (why) => settle(() => reject(new Error(why))),
+      };
+      this.reviews.push(made);
+      if (this.isOpen) void made.answer();
+    });
+  };
+
+  /** Takes the oldest review that nobody has answered. */
+  next(): Review {
+    const review = this.reviews.shift();
+    if (review === undefined) throw new Error('no review has come');
+    return review;
+  }
+}
+
+const SPEC = object({ size: { type: 'integer' }, colour: { type: 'string' } });
+
+async function slow(options: ClusterOptions = {}): Promise<{ cluster: TestCluster; hooks: Hooks }> {
+  const hooks = new Hooks();
+  const cluster = testCluster({ ...(options as object), webhooks: hooks.call });
+  const webhook = { clientConfig: { url: 'https://hooks.example.com/' }, conversionReviewVersions: ['v1'] };
+  await define(cluster, {
+    versions: [version({ spec: SPEC }), version({ name: 'v2', storage: false, spec: SPEC })],
+    conversion: { strategy: 'Webhook', webhook },
+  });
+  return { cluster, hooks };
+}
+
+/** From here on the test answers. */
+function shut(hooks: Hooks): void {
+  hooks.isOpen = false;
+  hooks.reviews.length = 0;
+}
+
+describe('reading', () => {
+  test('a list of 500 objects is one review, and the next one none', async () => {
+    const { cluster, hooks } = await slow();
+    for (let index = 0; index < 500; index++) await api(cluster).create(widget(`w${index}`, { size: index }));
+    hooks.reviews.length = 0;
+    const list = await api(cluster, 'v2').list();
+    expect(list.items.length).toBe(500);
+    expect(list.items.every(({ apiVersion }) => apiVersion === `${GROUP}/v2`)).toBe(true);
+    expect(hooks.reviews.map(({ names }) => names.length)).toEqual([500]);
+    await api(cluster, 'v2').list({ labels: {} });
+    await api(cluster, 'v2').get('w7');
+    expect(hooks.reviews.length).toBe(1);
+  });
+
+  test('waits, while others are answered', async () => {
+    const { cluster, hooks } = await slow();
+    await api(cluster).create(widget('a', { size: 1 }));
+    shut(hooks);
+    const got = api(cluster, 'v2').get('a');
+    expect(await stateOf(got)).toBe('waiting');
+    expect(await api(cluster).get('a')).toMatchObject({ spec: { size: 1 } });
+    await hooks.next().answer();
+    expect(await got).toMatchObject({ apiVersion: `${GROUP}/v2`, spec: { size: 1 } });
+  });
+
+  test('sees what was written while it waited', async () => {
+    const { cluster, hooks } = await slow();
+    await api(cluster).create(widget('a', { size: 1 }));
+    shut(hooks);
+    const got = api(cluster, 'v2').get('a');
+    await turns();
+    await api(cluster).patch('a', mergePatch({ spec: { size: 2 } }) as never);
+    await hooks.next().answer();
+    await hooks.next().answer();
+    expect(await got).toMatchObject({ spec: { size: 2 } });
+  });
+
+  test('goes on by the definition there is when the answer comes', async () => {
+    const { cluster, hooks } = await slow();
+    await api(cluster).create(widget('a', { size: 1 }));
+    shut(hooks);
+    const got = api(cluster, 'v2').get('a');
+    await turns();
+    await definitions(cluster).delete(WIDGETS);
+    await hooks.next().answer();
+    expect(await failureOf(got)).toMatchObject({ reason: 'NotFound' });
+  });
+});
+
+describe('a watch', () => {
+  test('keeps the order of events while an object is converted', async () => {
+    const { cluster, hooks } = await slow();
+    const reader = new Reader(api(cluster, 'v2').watch({ resourceVersion: cluster.resourceVersion }));
+    shut(hooks);
+    await api(cluster).create(widget('a', { size: 1 }));
+    await api(cluster).create(widget('b', { size: 1 }));
+    expect(await reader.readAll()).toEqual([]);
+    hooks.isOpen = true;
+    await hooks.next().answer();
+    expect(await reader.readAll()).toEqual(['ADDED a', 'ADDED b']);
+  });
+
+  test('gives no bookmark past an event that it still owes', async () => {
+    const { cluster, hooks } = await slow();
+    const watch = api(cluster, 'v2').watch({ resourceVersion: cluster.resourceVersion, allowWatchBookmarks: true });
+    const reader = new Reader(watch);
+    shut(hooks);
+    await api(cluster).create(widget('a', { size: 1 }));
+    expect(await reader.readAll()).toEqual([]);
+    await cluster.clock.advance(61_000);
+    expect(await reader.readAll()).toEqual([]);
+    await hooks.next().answer();
+    expect(await reader.readAll()).toEqual(['ADDED a']);
+    watch.close();
+  });
+
+  test('that is closed meanwhile ends at once, and the answer is nobody’s', async () => {
+    const { cluster, hooks } = await slow();
+    const watch = api(cluster, 'v2').watch({ resourceVersion: cluster.resourceVersion });
+    const reader = new Reader(watch);
+    shut(hooks);
+    await api(cluster).create(widget('a', { size: 1 }));
+    expect(await reader.readAll()).toEqual([]);
+    watch.close();
+    expect(await reader.readAll()).toEqual(['end']);
+    await hooks.next().answer();
+    expect(await reader.read()).toBe('end');
+  });
+
+  test('ends with the failure of a conversion', async () => {
+    const { cluster, hooks } = await slow();
+    const reader = new Reader(api(cluster, 'v2').watch({ resourceVersion: cluster.resourceVersion }));
+    shut(hooks);
+    await api(cluster).create(widget('a', { size: 1 }));
+    expect(await reader.readAll()).toEqual([]);
+    await hooks.next().fail('out of order');
+    expect(await failureOf(reader.read())).toMatchObject({ message: expect.stringContaining('out of order') });
+    expect(await reader.read()).toBe('end');
+  });
+
+  test('tells what it owes before it ends with the definition', async () => {
+    const { cluster, hooks } = await slow();
+    const reader = new Reader(api(cluster, 'v2').watch({ resourceVersion: cluster.resourceVersion }));
+    shut(hooks);
+    await api(cluster).create(widget('a', { size: 1 }));
+    expect(await reader.readAll()).toEqual([]);
+    await redefine(cluster, (spec) => Object.assign(spec['names'] as object, { shortNames: ['w'] }));
+    expect(await reader.readAll()).toEqual([]);
+    await hooks.next().answer();
+    expect(await reader.readAll()).toEqual(['ADDED a', 'end']);
+  });
+
+  test('that begins with what is there waits for it', async () => {
+    const { cluster, hooks } = await slow();
+    await api(cluster).create(widget('a', { size: 1 }));
+    await api(cluster).create(widget('b', { size: 1 }));
+    shut(hooks);
+    const reader = new Reader(api(cluster, 'v2').watch());
+    expect(await reader.readAll()).toEqual([]);
+    const review = hooks.next();
+    expect(review.names).toEqual(['a', 'b']);
+    await review.answer();
+    expect(await reader.readAll()).toEqual(['ADDED a', 'ADDED b']);
+  });
+});
+
+describe('writing', () => {
+  test('two patches at the same time both count', async () => {
+    const { cluster, hooks } = await slow();
+    await api(cluster).create(widget('a', { size: 1 }));
+    await api(cluster, 'v2').get('a');
+    shut(hooks);
+    const one = api(cluster, 'v2').patch('a', mergePatch({ spec: { size: 2 } }) as never);
+    const two = api(cluster, 'v2').patch('a', mergePatch({ spec: { colour: 'blue' } }) as never);
+    expect([await stateOf(one), await stateOf(two)]).toEqual(['waiting', 'waiting']);
+    hooks.isOpen = true;
+    while (hooks.reviews.length > 0) await hooks.next().answer();
+    await Promise.all([one, two]);
+    expect((await api(cluster).get('a'))['spec']).toEqual({ size: 2, colour: 'blue' });
+  });
+
+  test('two objects that are given the same name while both wait get one each', async () => {
+    const suffixes = ['aaaaa', 'aaaaa', 'bbbbb'];
+    const { cluster, hooks } = await slow({ ids: { ...sequentialIds(), suffix: () => suffixes.shift() ?? 'zzzzz' } });
+    shut(hooks);
+    const nameless = { ...(widget('', { size: 1 }) as Json), metadata: { generateName: 'w-' } } as never;
+    const made = [1, 2].map(() => api(cluster, 'v2').create(nameless));
+    expect(await stateOf(made[1] as Promise<unknown>)).toBe('waiting');
+    hooks.isOpen = true;
+    while (hooks.reviews.length > 0) await hooks.next().answer();
+    const names = (await Promise.all(made)).map(({ metadata }) => metadata.name);
+    expect(names.sort()).toEqual(['w-aaaaa', 'w-bbbbb']);
+  });
+
+  test('a quota that comes while an object is converted counts it', async () => {
+    const { cluster, hooks } = await slow();
+    shut(hooks);
+    const made = failureOf(api(cluster, 'v2').create(widget('a', { size: 1 })));
+    expect(await stateOf(made)).toBe('waiting');
+    const quotas = cluster.api(ResourceQuota);
+    const hard = { [`count/${WIDGETS}`]: '0' };
+    await quotas.create({ metadata: { name: 'none' }, spec: { hard } });
+    await quotas.status.edit('none', (quota) => {
+      quota.status = { hard, used: hard };
+    });
+    hooks.isOpen = true;
+    while (hooks.reviews.length > 0) await hooks.next().answer();
+    expect(await made).toMatchObject({ code: 403, message: expect.stringContaining('exceeded quota: none') });
+    expect((await api(cluster).list()).items).toEqual([]);
+  });
+
+  test('of two replacements one is a conflict', async () => {
+    const { cluster, hooks } = await slow();
+    const live = await api(cluster, 'v2').create(widget('a', { size: 1 }));
+    shut(hooks);
+    const puts = [2, 3].map((size) => api(cluster, 'v2').update({ ...live, spec: { size } } as never));
+    await turns();
+    hooks.isOpen = true;
+    while (hooks.reviews.length > 0) await hooks.next().answer();
+    const outcomes = await Promise.allSettled(puts);
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const [lost] = outcomes.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[];
+    expect(lost?.reason).toMatchObject({ code: 409 });
+  });
+
+  test('a write that waits is overtaken by one that does not, and takes it into account', async () => {
+    const { cluster, hooks } = await slow();
+    await api(cluster, 'v2').create(widget('a', { size: 1 }));
+    shut(hooks);
+    const waiting = api(cluster, 'v2').patch('a', mergePatch({ spec: { colour: 'red' } }) as never);
+    await turns();
+    await api(cluster).patch('a', mergePatch({ spec: { size: 9 } }) as never);
+    hooks.isOpen = true;
+    while (hooks.reviews.length > 0) await hooks.next().answer();
+    expect(await waiting).toMatchObject({ spec: { size: 9, colour: 'red' } });
+  });
+
+  test('admission is asked once more only after a lost race', async () => {
+    const asked: string[] = [];
+    const plugin: AdmissionPlugin = {
+      name: 'Counting',
+      validate: ({ operation }: { operation: string }) => {
+        asked.push(operation);
+      },
+    } as never;
+    const { cluster, hooks } = await slow({ admission: [plugin] });
+    asked.length = 0;
+    await api(cluster, 'v2').create(widget('a', { size: 1 }));
+    await api(cluster).patch('a', mergePatch({ spec: { size: 2 } }) as never);
+    // The live object has to be converted before the patch can begin; admission comes after that.
+    await api(cluster, 'v2').patch('a', mergePatch({ spec: { size: 3 } }) as never);
+    expect(asked).toEqual(['CREATE', 'UPDATE', 'UPDATE']);
+    shut(hooks);
+    const waiting = api(cluster, 'v2').patch('a', mergePatch({ spec: { colour: 'red' } }) as never);
+    await turns();
+    await api(cluster).patch('a', mergePatch({ spec: { size: 9 } }) as never);
+    hooks.isOpen = true;
+    while (hooks.reviews.length > 0) await hooks.next().answer();
+    await waiting;
+    expect(asked).toEqual(['CREATE', 'UPDATE', 'UPDATE', 'UPDATE', 'UPDATE', 'UPDATE']);
+  });
+
+  test('what the sender changes afterwards is no part of it', async () => {
+    const { cluster, hooks } = await slow();
+    await api(cluster).create(widget('a', { size: 1 }));
+    shut(hooks);
+    const { resourceVersion } = (await api(cluster).get('a')).metadata;
+    const sent = { metadata: { name: 'a', resourceVersion }, spec: { size: 2 } };
+    const updated = api(cluster, 'v2').update(sent as never);
+    sent.spec.size = 99;
+    await turns();
+    hooks.isOpen = true;
+    while (hooks.reviews.length > 0) await hooks.next().answer();
+    expect(await updated).toMatchObject({ spec: { size: 2 } });
+  });
+
+  test('a conversion that fails changes nothing', async () => {
+    const { cluster, hooks } = await slow();
+    await api(cluster, 'v2').create(widget('a', { size: 1 }));
+    shut(hooks);
+    const { resourceVersion } = cluster;
+    const failures = [
+      failureOf(api(cluster, 'v2').create(widget('b', { size: 1 }))),
+      failureOf(api(cluster, 'v2').patch('a', mergePatch({ spec: { size: 2 } }) as never)),
+      failureOf(api(cluster, 'v2').apply(widget('c', { size: 1 }), { fieldManager: 'me' })),
+    ];
+    await turns();
+    while (hooks.reviews.length > 0) await hooks.next().fail('no');
+    for (const failure of failures) expect(await failure).toMatchObject({ code: 500 });
+    expect(cluster.resourceVersion).toBe(resourceVersion);
+  });
+
+  test('an object whose definition goes meanwhile is not created', async () => {
+    const { cluster, hooks } = await slow();
+    shut(hooks);
+    const failure = failureOf(api(cluster, 'v2').create(widget('a', { size: 1 })));
+    await turns();
+    await definitions(cluster).delete(WIDGETS);
+    hooks.isOpen = true;
+    while (hooks.reviews.length > 0) await hooks.next().answer();
+    expect(await failure).toMatchObject({ reason: 'NotFound' });
+    await define(cluster);
+    expect((await api(cluster).list()).items).toEqual([]);
+  });
+
+  test('nor one whose definition has begun to go', async () => {
+    const { cluster, hooks } = await slow();
+    await api(cluster).create(widget('held', {}, { metadata: { name: 'held', finalizers: ['example.com/x'] } }));
+    shut(hooks);
+    const failure = failureOf(api(cluster, 'v2').create(widget('a', { size: 1 })));
+    await turns();
+    await definitions(cluster).delete(WIDGETS);
+    hooks.isOpen = true;
+    while (hooks.reviews.length > 0) await hooks.next().answer();
+    expect(await failure).toMatchObject({ code: 405 });
+    expect((await api(cluster).list()).items.length).toBe(1);
+  });
+
+  test('a definition goes without asking its webhook', async () => {
+    const { cluster, hooks } = await slow();
+    await api(cluster).create(widget('a', { size: 1 }));
+    shut(hooks);
+    await definitions(cluster).delete(WIDGETS);
+    expect(hooks.reviews).toEqual([]);
+    expect(kindOf(cluster)).toBeUndefined();
+  });
+});
+
+describe('deleting', () => {
+  test('one object in another version', async () => {
+    const { cluster, hooks } = await slow();
+    await api(cluster).create(widget('a', { size: 1 }, { metadata: { name: 'a', finalizers: ['example.com/x'] } }));
+    shut(hooks);
+    const deleted = api(cluster, 'v2').delete('a');
+    await turns();
+    await hooks.next().answer();
+    expect(await deleted).toMatchObject({ apiVersion: `${GROUP}/v2`, metadata: { deletionGracePeriodSeconds: 0 } });
+    const gone = api(cluster, 'v2').patch('a', mergePatch({ metadata: { finalizers: null } }) as never);
+    await turns();
+    hooks.isOpen = true;
+    while (hooks.reviews.length > 0) await hooks.next().answer();
+    expect(await gone).toMatchObject({ apiVersion: `${GROUP}/v2` });
+    expect(await api(cluster).find('a')).toBeUndefined();
+  });
+
+  test('many: one that is written meanwhile is converted again, and the answer names all', async () => {
+    const { opened, open } = door();
+    const plugin = {
+      name: 'Holding',
+      validate: async ({ operation, oldObject }: { operation: string; oldObject?: { metadata: { name: string } } }) => {
+        if (operation === 'DELETE' && oldObject?.metadata.name === 'a') await opened;
+      },
+    };
+    const { cluster } = await slow({ admission: [plugin as never] });
+    for (const name of ['a', 'b', 'c']) await api(cluster).create(widget(name, { size: 1 }));
+    const deleted = api(cluster, 'v2').deleteCollection();
+    await turns();
+    await api(cluster).patch('b', mergePatch({ spec: { size: 2 } }) as never);
+    open();
+    const list = (await deleted) as unknown as { items: { metadata: { name: string } }[] };
+    expect(list.items.map(({ metadata }) => metadata.name)).toEqual(['a', 'b', 'c']);
+    expect((await api(cluster).list()).items).toEqual([]);
+  });
+});

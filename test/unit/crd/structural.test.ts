@@ -1,0 +1,133 @@
+/** The structural form of custom schemas: what apply and field ownership make of them. */
+import { describe, expect, test } from 'vitest';
+import type { JSONSchemaProps } from '../../../src/schema/json-schema.js';
+import { schemaView } from '../../../src/crd/schema-view.js';
+import { structuralOf } from '../../../src/crd/structural.js';
+import { merge } from '../../../src/merge/apply/merge.js';
+import { fieldsOfIntent, IntentError } from '../../../src/merge/apply/owned-fields.js';
+import { kubernetesDialect } from '../../../src/meta/dialect.js';
+
+const X = 'x-kubernetes-' as const;
+const text = { type: 'string' };
+const formOf = (spec: JSONSchemaProps) =>
+  structuralOf(schemaView({ type: 'object', properties: { spec } }, kubernetesDialect));
+const nodeOf = (spec: JSONSchemaProps) => formOf(spec).fields.get('spec')?.node;
+
+/** The fields that somebody owns who applies a spec, or why it does not fit. */
+function owned(spec: JSONSchemaProps, value: unknown): unknown {
+  try {
+    return fieldsOfIntent(formOf(spec), { spec: value });
+  } catch (error) {
+    if (error instanceof IntentError) return error.message;
+    throw error;
+  }
+}
+
+describe('objects', () => {
+  test('know their fields, in wire order', () => {
+    const node = nodeOf({ type: 'object', required: ['b'], properties: { b: text, a: text } });
+    expect(node).toMatchObject({ type: 'object', manner: 'document', preserveUnknown: false, atomic: false });
+    expect(node?.type === 'object' && [...node.fields.values()].map(({ name, required }) => [name, required])).toEqual([
+      ['a', false],
+      ['b', true],
+    ]);
+    expect(owned({ type: 'object', properties: { a: text } }, { b: 1 })).toBe('.spec.b: field not declared in schema');
+  });
+
+  test('without any may have all', () => {
+    expect(nodeOf({ type: 'object' })).toMatchObject({ type: 'object', preserveUnknown: true });
+    expect(owned({ type: 'object' }, { a: { b: 1 } })).toEqual({
+      'f:spec': { 'f:a': { '.': {}, 'f:b': {} } },
+    });
+    expect(owned({ type: 'object' }, 'x')).toBe('.spec: expected map, got &{x}');
+    expect(nodeOf({ type: 'object', additionalProperties: false })).toMatchObject({ preserveUnknown: false });
+  });
+
+  test('of values of one type are maps', () => {
+    expect(nodeOf({ type: 'object', additionalProperties: { type: 'integer' } })).toMatchObject({
+      type: 'map',
+      atomic: false,
+      values: { type: 'scalar', scalar: 'int64' },
+    });
+    expect(nodeOf({ type: 'object', additionalProperties: text, [`${X}map-type`]: 'atomic' })).toMatchObject({
+      type: 'map',
+      atomic: true,
+    });
+    expect(nodeOf({ type: 'object', additionalProperties: true })).toMatchObject({
+      type: 'object',
+      preserveUnknown: true,
+    });
+  });
+
+  test('that keep unknown fields keep them all the way down', () => {
+    const inner = { type: 'object', properties: { b: text } };
+    const node = nodeOf({ type: 'object', [`${X}preserve-unknown-fields`]: true, properties: { a: inner } });
+    expect(node).toMatchObject({ type: 'object', preserveUnknown: true });
+    expect(node?.type === 'object' && node.fields.get('a')?.node).toMatchObject({ preserveUnknown: true });
+  });
+
+  test('that are resources have what every object has', () => {
+    const node = nodeOf({
+      type: 'object',
+      [`${X}embedded-resource`]: true,
+      properties: { spec: { type: 'object' }, metadata: { type: 'object' } },
+    });
+    expect(node?.type === 'object' && [...node.fields.keys()]).toEqual(['apiVersion', 'kind', 'metadata', 'spec']);
+    expect(node?.type === 'object' && node.fields.get('metadata')?.node).toMatchObject({ manner: 'struct' });
+  });
+
+  test('leave the three fields of every object to whoever makes the whole', () => {
+    const root = schemaView(
+      { type: 'object', properties: { kind: text, apiVersion: text, metadata: { type: 'object' }, spec: text } },
+      kubernetesDialect,
+    );
+    expect([...structuralOf(root).fields.keys()]).toEqual(['spec']);
+    expect(structuralOf(root).preserveUnknown).toBe(false);
+  });
+});
+
+describe('lists', () => {
+  const item = { type: 'object', properties: { name: { ...text, default: 'x' }, size: { type: 'integer' } } };
+
+  test('are one value unless they say otherwise', () => {
+    expect(nodeOf({ type: 'array', items: text })).toMatchObject({ type: 'list', listType: 'atomic' });
+    expect(nodeOf({ type: 'array', items: text, [`${X}list-type`]: 'set' })).toMatchObject({ listType: 'set' });
+  });
+
+  test('are merged by keys, of which defaults stand in for those left out', () => {
+    const keyed = { type: 'array', items: item, [`${X}list-type`]: 'map', [`${X}list-map-keys`]: ['name'] };
+    expect(nodeOf(keyed)).toMatchObject({ listType: 'map', mapKeys: ['name'] });
+    expect(merge(formOf(keyed), { spec: [{ name: 'x', size: 1 }] }, { spec: [{ size: 2 }] })).toEqual({
+      spec: [{ name: 'x', size: 2 }],
+    });
+  });
+});
+
+describe('plain values', () => {
+  test.each<[schema: JSONSchemaProps, node: object]>([
+    [text, { type: 'scalar', scalar: 'string' }],
+    [
+      { ...text, format: 'byte' },
+      { type: 'scalar', scalar: 'string' },
+    ],
+    [{ type: 'integer' }, { type: 'scalar', scalar: 'int64' }],
+    [{ type: 'number' }, { type: 'scalar', scalar: 'number' }],
+    [{ type: 'boolean' }, { type: 'scalar', scalar: 'boolean' }],
+    [{ [`${X}int-or-string`]: true }, { type: 'any', atomic: false }],
+    [{ [`${X}preserve-unknown-fields`]: true }, { type: 'any', atomic: false }],
+    [
+      { ...text, nullable: true, default: 'a' },
+      { type: 'scalar', nullable: true, default: 'a' },
+    ],
+  ])('%j', (schema, node) => {
+    expect(nodeOf(schema)).toMatchObject(node);
+  });
+
+  test('a text with a format may be any of them', () => {
+    const date = { type: 'object', properties: { when: { ...text, format: 'date' } } };
+    expect(owned(date, { when: 5 })).toEqual({ 'f:spec': { 'f:when': {} } });
+    expect(owned({ type: 'object', properties: { when: text } }, { when: 5 })).toBe(
+      '.spec.when: expected string, got &value.valueUnstructured{Value:5}',
+    );
+  });
+});

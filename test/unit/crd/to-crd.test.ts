@@ -1,0 +1,426 @@
+/** Definitions from kinds: the manifest, what each part of zod becomes, what is lost, what is refused. */
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { type ToCRDOptions, toCRD } from '../../../src/crd/to-crd.js';
+import type { SchemaLoss } from '../../../src/crd/zod/context.js';
+import { patternsOf } from '../../../src/crd/zod/pattern.js';
+import { defineKind } from '../../../src/kinds/define-kind.js';
+import { defineKind as defineRuled } from '../../../src/crd/define-kind.js';
+import { ConfigMap } from '../../../src/kinds/index.js';
+import type { Kind } from '../../../src/kinds/kind.js';
+import { scale } from '../../../src/crd/scale-subresource.js';
+import { status } from '../../../src/kinds/subresources/status.js';
+import { re2Matches } from '../../../src/text/re2/index.js';
+import { atomic, mapList, setList } from '../../../src/schema/hints.js';
+import fc from '../../property/seeded.js';
+import { bodies } from './to-crd-bodies.js';
+
+const widget = (spec: z.ZodType, more: Partial<Parameters<typeof defineKind>[0]> = {}): Kind =>
+  defineKind({ apiVersion: 'example.com/v1', kind: 'Widget', scope: 'Namespaced', body: { spec }, ...more }) as Kind;
+
+/** The schema of one field, and what is lost with it. */
+function schemaOf(value: z.ZodType, options: ToCRDOptions = {}): { schema: unknown; lost: string[] } {
+  const losses: SchemaLoss[] = [];
+  const crd = toCRD(widget(z.object({ value: value.optional() })), { ...options, onLoss: (loss) => losses.push(loss) });
+  const root = crd.spec.versions[0]?.schema?.openAPIV3Schema;
+  const schema = root?.properties?.['spec']?.properties?.['value'];
+  return {
+    schema,
+    lost: losses.map(({ path, what, effect }) => `${path}: ${what}${effect === 'weaker' ? '' : ` (${effect})`}`),
+  };
+}
+
+describe('the manifest', () => {
+  test('has all that a kind is', () => {
+    const kind = defineKind({
+      apiVersion: 'example.com/v1beta1',
+      kind: 'Policy',
+      scope: 'Cluster',
+      names: { shortNames: ['pol'], categories: ['all'] },
+      body: {
+        spec: z.object({
+          size: z.enum(['s', 'm']).default('m').describe('How big.'),
+          parts: z.array(z.string()).max(5),
+        }),
+        status: z.object({ ready: z.boolean() }).optional(),
+      },
+      subresources: { status },
+    });
+    expect(toCRD(kind)).toEqual({
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'policies.example.com' },
+      spec: {
+        group: 'example.com',
+        names: {
+          plural: 'policies',
+          singular: 'policy',
+          kind: 'Policy',
+          listKind: 'PolicyList',
+          shortNames: ['pol'],
+          categories: ['all'],
+        },
+        scope: 'Cluster',
+        versions: [
+          {
+            name: 'v1beta1',
+            served: true,
+            storage: true,
+            schema: {
+              openAPIV3Schema: {
+                type: 'object',
+                properties: {
+                  spec: {
+                    type: 'object',
+                    properties: {
+                      size: { description: 'How big.', type: 'string', enum: ['s', 'm'], default: 'm' },
+                      parts: { type: 'array', items: { type: 'string' }, maxItems: 5 },
+                    },
+                    required: ['parts'],
+                  },
+                  status: { type: 'object', properties: { ready: { type: 'boolean' } }, required: ['ready'] },
+                },
+                required: ['spec'],
+              },
+            },
+            subresources: { status: {} },
+          },
+        ],
+      },
+    });
+  });
+
+  test('is spelled for a real cluster, or for one of this library', () => {
+    const kind = widget(z.object({ tags: setList(z.string()) }));
+    expect(JSON.stringify(toCRD(kind))).toContain('"x-kubernetes-list-type":"set"');
+    expect(JSON.stringify(toCRD(kind, { dialect: 'kubernetes' }))).toBe(JSON.stringify(toCRD(kind)));
+    const own = toCRD(kind, { dialect: 'orch' });
+    expect(own.apiVersion).toBe('apiextensions.orch.io/v1');
+    expect(JSON.stringify(own)).toContain('"x-orch-list-type":"set"');
+  });
+
+  test('is made anew each time, of plain JSON', () => {
+    const kind = widget(z.object({ list: z.array(z.int()).default([1]) }));
+    expect(toCRD(kind)).not.toBe(toCRD(kind));
+    expect(JSON.parse(JSON.stringify(toCRD(kind)))).toEqual(toCRD(kind));
+    for (const value of Object.values(bodies)) {
+      const crd = toCRD(widget(z.object({ value })));
+      expect(JSON.parse(JSON.stringify(crd))).toEqual(crd);
+    }
+  });
+
+  test('carries what kinds may have beside: rules, columns, fields to select by, deprecation, scale', () => {
+    const kind = widget(z.object({ replicas: z.int().default(1) }));
+    const rule = { rule: 'self.spec.replicas < 10', message: 'too many' };
+    const column = { name: 'Replicas', type: 'integer', description: '', jsonPath: '.spec.replicas', cell: () => 1 };
+    const more = {
+      rules: [rule],
+      columns: [
+        { name: 'Name', type: 'string', description: 'The name.', cell: () => 'x' },
+        column,
+        { ...column, name: 'Odd', jsonPath: undefined },
+      ],
+      deprecation: () => 'use v2',
+      subresources: { status, scale, other: status },
+      strategy: { ...kind.strategy, selectableFields: { 'spec.replicas': () => '1' } },
+    };
+    const lost: string[] = [];
+    const crd = toCRD({ ...kind, ...more } as unknown as Kind, { onLoss: ({ what }) => lost.push(what) });
+    expect(crd.spec.versions[0]).toMatchObject({
+      deprecated: true,
+      deprecationWarning: 'use v2',
+      schema: { openAPIV3Schema: { 'x-kubernetes-validations': [rule] } },
+      subresources: {
+        status: {},
+        scale: {
+          specReplicasPath: '.spec.replicas',
+          statusReplicasPath: '.status.replicas',
+          labelSelectorPath: '.status.selector',
+        },
+      },
+      additionalPrinterColumns: [{ name: 'Replicas', type: 'integer', jsonPath: '.spec.replicas' }],
+      selectableFields: [{ jsonPath: '.spec.replicas' }],
+    });
+    expect(lost).toEqual(['the subresource other', 'the column Odd']);
+  });
+});
+
+describe('rules and scales', () => {
+  const ruled = (rule: string, value: z.ZodType) =>
+    defineRuled({
+      apiVersion: 'example.com/v1',
+      kind: 'Widget',
+      scope: 'Namespaced',
+      body: { spec: z.object({ value }) },
+      rules: [{ rule }],
+    });
+
+  test('rules mean the same in a definition', () => {
+    const kind = ruled("self.spec.value.startsWith('2024')", z.iso.datetime());
+    const schema = toCRD(kind).spec.versions[0]?.schema?.openAPIV3Schema;
+    expect(schema?.['x-kubernetes-validations']).toEqual([{ rule: "self.spec.value.startsWith('2024')" }]);
+    expect(schema?.properties?.['spec']?.properties?.['value']?.format).toBeUndefined();
+    expect(schemaOf(z.iso.datetime()).schema).toMatchObject({ format: 'date-time' });
+  });
+
+  test('rules that would cost a server too much are refused', () => {
+    const words = z.array(z.array(z.string()));
+    const kind = ruled('self.spec.value.all(a, self.spec.value.all(b, a.all(x, b.all(y, x != y))))', words);
+    expect(() => toCRD(kind)).toThrow('estimated rule cost exceeds budget');
+  });
+
+  test('a scale tells its paths, or is refused', () => {
+    const kind = widget(z.object({ size: z.int() }));
+    const paths = { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' };
+    const told = { ...kind, subresources: { scale: { ...scale, paths } } } as Kind;
+    expect(toCRD(told).spec.versions[0]?.subresources).toEqual({ scale: paths });
+    const silent = { ...kind, subresources: { scale: { ...scale, paths: undefined } } } as unknown as Kind;
+    expect(() => toCRD(silent)).toThrow('this scale does not tell where it looks');
+  });
+});
+
+describe('what zod says', () => {
+  test.each<[string, z.ZodType, unknown]>([
+    ['string', z.string().min(1).max(9).min(3), { type: 'string', minLength: 3, maxLength: 9 }],
+    ['pattern', z.string().regex(/^\d+\.$/), { type: 'string', pattern: '^\\d+\\.$' }],
+    [
+      'patterns',
+      z.string().startsWith('a.').endsWith('z').includes('?'),
+      { type: 'string', pattern: '^a\\.', allOf: [{ pattern: 'z$' }, { pattern: '\\?' }] },
+    ],
+    [
+      'lookahead',
+      z.string().regex(/^(?!a)b+$/),
+      { type: 'string', pattern: '^b+$', allOf: [{ not: { pattern: '^(?:a)' } }] },
+    ],
+    ['ipv6', z.ipv6(), { type: 'string', format: 'ipv6' }],
+    ['number', z.number().positive().max(5), { type: 'number', minimum: 0, exclusiveMinimum: true, maximum: 5 }],
+    ['int32', z.int32().min(1), { type: 'integer', format: 'int32', minimum: 1, maximum: 2147483647 }],
+    ['whole bounds', z.int().gt(0.5).lt(4), expect.objectContaining({ minimum: 1, maximum: 3 })],
+    [
+      'factors',
+      z.number().int().multipleOf(2).multipleOf(3),
+      expect.objectContaining({ multipleOf: 2, allOf: [{ multipleOf: 3 }] }),
+    ],
+    ['nullable enum', z.enum(['a']).nullable(), { type: 'string', nullable: true, allOf: [{ enum: ['a'] }] }],
+    ['literals', z.literal(['a', 'b', null]), { type: 'string', nullable: true, allOf: [{ enum: ['a', 'b'] }] }],
+    ['anything', z.unknown(), { 'x-kubernetes-preserve-unknown-fields': true, nullable: true }],
+    [
+      'loose object',
+      z.looseObject({ a: z.string() }),
+      {
+        type: 'object',
+        properties: { a: { type: 'string' } },
+        required: ['a'],
+        'x-kubernetes-preserve-unknown-fields': true,
+      },
+    ],
+    ['record', z.record(z.string(), z.boolean()), { type: 'object', additionalProperties: { type: 'boolean' } }],
+    [
+      'atomic',
+      atomic(z.record(z.string(), z.string())),
+      expect.objectContaining({ 'x-kubernetes-map-type': 'atomic' }),
+    ],
+    [
+      'map list',
+      mapList(z.object({ name: z.string() }), 'name').min(1),
+      {
+        type: 'array',
+        items: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['name'],
+        minItems: 1,
+      },
+    ],
+    [
+      'words',
+      z.string().meta({ title: 'T', description: 'D', examples: ['e'] }),
+      { title: 'T', description: 'D', example: 'e', type: 'string' },
+    ],
+    [
+      'int or string',
+      z.union([z.int32().min(1), z.string().regex(/%$/)]),
+      { 'x-kubernetes-int-or-string': true, pattern: '%$', minimum: 1, maximum: 2147483647 },
+    ],
+    [
+      'discriminated union',
+      z.discriminatedUnion('kind', [
+        z.strictObject({ kind: z.literal('a'), x: z.string().min(2) }),
+        z.strictObject({ kind: z.literal('b'), y: z.boolean().optional() }),
+      ]),
+      {
+        type: 'object',
+        properties: { kind: { type: 'string' }, x: { type: 'string' }, y: { type: 'boolean' } },
+        anyOf: [
+          {
+            required: ['kind', 'x'],
+            properties: { kind: { enum: ['a'] }, x: { minLength: 2 } },
+            allOf: [{ not: { required: ['y'] } }],
+          },
+          { required: ['kind'], properties: { kind: { enum: ['b'] } }, allOf: [{ not: { required: ['x'] } }] },
+        ],
+      },
+    ],
+  ])('%s', (_, value, expected) => {
+    expect(schemaOf(value).schema).toEqual(expected);
+  });
+
+  test('descriptions of the outside win, and reach through wrappers', () => {
+    const inner = z.string().describe('inner');
+    expect(schemaOf(inner.nullable()).schema).toMatchObject({ description: 'inner', nullable: true });
+    expect(schemaOf(inner.nullable().describe('outer')).schema).toMatchObject({ description: 'outer' });
+  });
+
+  test('extensions follow the dialect', () => {
+    expect(schemaOf(z.union([z.int(), z.string()]), { dialect: 'orch' }).schema).toMatchObject({
+      'x-orch-int-or-string': true,
+    });
+  });
+});
+
+describe('what is lost', () => {
+  test.each<[string, z.ZodType, string[]]>([
+    ['refinements', z.object({ a: z.string().refine(Boolean) }), ['spec.value.a: a refinement']],
+    ['in lists', z.array(z.string().refine(Boolean)), ['spec.value[*]: a refinement']],
+    ['patterns', z.string().regex(/(a)\1/), ['spec.value: the pattern /(a)\\1/ (refers back to a group)']],
+    ['factors', z.number().multipleOf(0.1), ['spec.value: multiples of 0.1']],
+    ['keys', z.record(z.string().min(1), z.string()), ['spec.value: the rules for keys']],
+    ['types', z.union([z.string(), z.boolean()]), ['spec.value: which of string, boolean it is']],
+    ['formats', z.stringFormat('odd', (text) => text === 'x'), ['spec.value: the format odd']],
+    ['addresses', z.url(), ['spec.value: what makes an address, but for the format uri (differs)']],
+    ['a default of null', z.string().nullable().default(null), ['spec.value: a default of null (differs)']],
+    [
+      'fields of others',
+      z.union([z.object({ a: z.string() }), z.object({ b: z.int() })]),
+      [
+        'spec.value.a: that it may be of any type in other alternatives (differs)',
+        'spec.value.b: that it may be of any type in other alternatives (differs)',
+      ],
+    ],
+  ])('%s', (_, value, expected) => {
+    expect(schemaOf(value).lost).toEqual(expected);
+  });
+
+  test('rules across fields are told for the kind as a whole', () => {
+    const losses: SchemaLoss[] = [];
+    toCRD(widget(z.object({}), { validate: () => [] }), { onLoss: (loss) => losses.push(loss) });
+    expect(losses).toEqual([{ path: '', what: 'the rules of validate', effect: 'weaker' }]);
+  });
+
+  test('who accepts no loss throws', () => {
+    const kind = widget(z.object({ a: z.string().refine(Boolean) }));
+    const refuse = ({ path, what }: SchemaLoss) => {
+      throw new Error(`${path}: ${what}`);
+    };
+    expect(() => toCRD(kind, { onLoss: refuse })).toThrow('spec.a: a refinement');
+  });
+
+  test('a schema that refers to itself ends', () => {
+    const tree: z.ZodType = z.lazy(() => z.object({ left: tree.optional() }));
+    const { schema, lost } = schemaOf(z.union([tree, z.null()]));
+    expect(schema).toMatchObject({ type: 'object', nullable: true });
+    expect(lost).toEqual([expect.stringContaining('what a schema says that refers to itself')]);
+  });
+});
+
+describe('what a server would refuse', () => {
+  test.each<[string, () => Kind, string]>([
+    ['a group without a dot', () => widget2('example/v1'), 'spec.group: Invalid value: "example": should be a domain'],
+    ['the core group', () => widget2('v1'), 'spec.group: Required value'],
+    [
+      'a default that its own schema refuses',
+      () => widget(z.object({ a: z.string().min(3).default('x') })),
+      'properties[a].default: Invalid value: "x"',
+    ],
+    [
+      'a default with fields that nobody knows',
+      () => widget(z.object({ a: z.object({}).default({ b: 1 } as never) })),
+      'must not have unknown fields',
+    ],
+    [
+      'a key that may be null',
+      () => widget(z.object({ a: mapList(z.object({ k: z.string().nullable() }), 'k') })),
+      'cannot be nullable',
+    ],
+  ])('%s', (_, kind, words) => {
+    expect(() => toCRD(kind())).toThrow(TypeError);
+    expect(() => toCRD(kind())).toThrow(words);
+  });
+
+  test('kinds of others, and options that do not exist', () => {
+    expect(() => toCRD(ConfigMap)).toThrow('toCRD takes a kind of defineKind, and ConfigMap is none');
+    const kind = widget(z.object({}));
+    expect(() => toCRD(kind, { onloss: () => undefined } as ToCRDOptions)).toThrow('toCRD has no option "onloss"');
+    expect(() => toCRD(kind, { dialect: 'other' as 'orch' })).toThrow('there is no dialect "other"');
+  });
+});
+
+const widget2 = (apiVersion: string): Kind =>
+  defineKind({ apiVersion, kind: 'Widget', scope: 'Namespaced', body: { spec: z.object({}) } }) as Kind;
+
+/** Those that linters or older compilers do not take. */
+const expressionOf = (source: string, flags = '') => new RegExp(source, flags);
+
+describe('patterns', () => {
+  const EXPRESSIONS = [
+    /^a.b$/,
+    /a.b/s,
+    /^\s*\S+$/,
+    /^[\s\S]*$/,
+    /^[^\S ]$/,
+    /^\w+[-.]\d{2,3}$/,
+    /[[\]^]/,
+    expressionOf('^[]$'),
+    expressionOf('^[^]$'),
+    /a{x}|{/,
+    /^\u0061\x62$/,
+    /^\u{1F600}+$/u,
+    /^\p{L}+$/u,
+    /^\p{Script=Greek}$/u,
+    /^(?<name>ab)+$/,
+    /^(?:a|b)*?$/,
+    /^(?!ab)(?!.*c)[a-d]+$/,
+    /^(?=.*\d)(?=.*[a-z]).{2,4}$/,
+    /\bab\b/,
+    /^\0$/,
+    /^a\/b-c\.$/,
+    /^(yes|NO)$/i,
+    /^\t\n?$/,
+    /^$/,
+    /(a+)+$/,
+  ] as const;
+  const texts = fc.string({
+    unit: fc.constantFrom(...'aAbcd01 \t\n\r-._/[]{}^x$é\u00a0\u2028\0σ', '😀'),
+    maxLength: 5,
+  });
+
+  test.each(EXPRESSIONS.map((each) => [String(each), each] as const))('%s means the same', (_, expression) => {
+    const patterns = patternsOf(expression);
+    if (typeof patterns === 'string') throw new Error(patterns);
+    const { all, none } = patterns;
+    fc.assert(
+      fc.property(texts, (text) => {
+        // Without the flag, signs beyond the first plane count as two.
+        if (!expression.unicode && text.includes('😀')) return;
+        const got = all.every((each) => re2Matches(each, text)) && !none.some((each) => re2Matches(each, text));
+        expect([text, got]).toEqual([text, expression.test(text)]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test.each([
+    [/(a)\1/, 'refers back'],
+    [/\k<a>(?<a>b)/, 'refers back'],
+    [/a(?=b)/, 'looks ahead'],
+    [/(?<!a)b/, 'looks ahead or behind'],
+    [/^a$/m, 'lines'],
+    [/a/y, 'sticky'],
+    [/a{1001}/, 'invalid repeat count'],
+    [/\p{Emoji}/u, 'invalid character class range'],
+    [expressionOf('[a--b]', 'v'), 'flag v'],
+    [/^(?=a)a|b$/, 'looks ahead'],
+  ])('%s cannot be said', (expression, why) => {
+    expect(patternsOf(expression)).toContain(why);
+  });
+});

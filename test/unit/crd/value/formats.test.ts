@@ -1,0 +1,40 @@
+/**
+ * Formats that schemas may ask for. The cases are texts, most of them near misses, with what the reference server's
+ * own validator says about them.
+ */
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { formatTest } from '../../../../src/crd/value/formats.js';
+
+type Cases = Readonly<Record<string, { readonly good: readonly string[]; readonly bad: readonly string[] }>>;
+const cases: Cases = JSON.parse(readFileSync(new URL('./cases/formats.json', import.meta.url), 'utf8'));
+
+describe('a format tells texts apart:', () => {
+  test.each(Object.entries(cases))('%s', (format, { good, bad }) => {
+    const has = formatTest(format);
+    expect(good.filter((text) => has?.(text) !== true)).toEqual([]);
+    expect(bad.filter((text) => has?.(text) !== false)).toEqual([]);
+    expect(good.length + bad.length).toBeGreaterThan(30);
+  });
+
+  test('the name is looked up without dashes', () => {
+    expect(formatTest('date-time')).toBe(formatTest('datetime'));
+  });
+
+  test.each(['', 'int32', 'int64', 'double', 'something'])('%j is no format of texts', (format) => {
+    expect(formatTest(format)).toBeUndefined();
+  });
+
+  test.each<[format: string, text: string, is: boolean]>([
+    ['email', `${'('.repeat(5_000)}${')'.repeat(5_000)} a@b`, false],
+    ['email', `a@b ${'('.repeat(5_000)}${')'.repeat(5_000)}`, true],
+    ['hostname', `${'a-'.repeat(100_000)}!`, false],
+    ['byte', `${'AAAA'.repeat(100_000)}=`, false],
+    ['duration', '9'.repeat(10_000), false],
+    ['uri', `/${'%20'.repeat(100_000)}%`, false],
+  ])('a hostile %s is answered at once', (format, text, is) => {
+    const start = performance.now();
+    expect(formatTest(format)?.(text)).toBe(is);
+    expect(performance.now() - start).toBeLessThan(2_000);
+  });
+});

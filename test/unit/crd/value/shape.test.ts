@@ -1,0 +1,192 @@
+/**
+ * What is done to values before they are judged: pruning, nulls, defaults, embedded metadata; and list types. Most cases
+ * were made at random and hold what the reference server makes of them.
+ */
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { defaultErrors } from '../../../../src/crd/definition/defaults.js';
+import type { JSONSchemaProps } from '../../../../src/schema/json-schema.js';
+import { schemaView } from '../../../../src/crd/schema-view.js';
+import { applyDefaults, withDefaults } from '../../../../src/crd/value/defaults.js';
+import { coerceEmbedded, embeddedErrors } from '../../../../src/crd/value/embedded.js';
+import { listTypeErrors } from '../../../../src/crd/value/list-types.js';
+import { dropNulls } from '../../../../src/crd/value/nulls.js';
+import { pruneUnknown } from '../../../../src/crd/value/prune.js';
+import { scaleSpecErrors, scaleStatusErrors } from '../../../../src/crd/value/scale-paths.js';
+import { inWireOrder } from '../../../../src/crd/value/wire-order.js';
+import { kubernetesDialect } from '../../../../src/meta/dialect.js';
+import { type FieldError, printFieldError } from '../../../../src/meta/field-error.js';
+import { copyJson, deepFreeze } from '../../../../src/util/json.js';
+
+interface Case {
+  readonly schema: JSONSchemaProps;
+  readonly value: unknown;
+  readonly isResource?: boolean;
+  readonly dropMalformed?: boolean;
+  readonly want: unknown;
+}
+type Operation = 'prune' | 'nulls' | 'defaults' | 'lists' | 'embedded' | 'coerce' | 'validateDefaults';
+
+const cases: Readonly<Record<Operation, readonly Case[]>> = JSON.parse(
+  readFileSync(new URL('./cases/shape.json', import.meta.url), 'utf8'),
+);
+
+const view = (schema: JSONSchemaProps) => schemaView(deepFreeze(copyJson(schema)), kubernetesDialect);
+const told = (errors: readonly FieldError[]) =>
+  errors
+    .map(({ type, field, message }) => [type, field, message])
+    .sort((left, right) => (String(left) < String(right) ? -1 : 1));
+
+/** What this library makes of a case, in the form in which the fixture holds it. */
+const MADE: Readonly<Record<Operation, (one: Case) => unknown>> = {
+  prune({ schema, value: given, isResource = false }) {
+    const value = copyJson(given);
+    const paths = pruneUnknown(view(schema), value, { isResource });
+    return { paths: paths.length === 0 ? null : paths, value };
+  },
+  nulls({ schema, value: given }) {
+    const value = copyJson(given);
+    dropNulls(view(schema), value);
+    return value;
+  },
+  defaults({ schema, value: given }) {
+    const value = copyJson(given);
+    applyDefaults(view(schema), value);
+    return value;
+  },
+  lists: ({ schema, value }) => told(listTypeErrors(view(schema), value)),
+  embedded: ({ schema, value, isResource = false }) => told(embeddedErrors(view(schema), value, { isResource })),
+  coerce({ schema, value: given, isResource = false, dropMalformed = false }) {
+    const value = copyJson(given);
+    const { unknown, error } = coerceEmbedded(view(schema), value, { isResource, dropMalformed });
+    if (error !== undefined) return { error: told([error]) };
+    return { paths: unknown.length === 0 ? null : unknown, value };
+  },
+  validateDefaults: ({ schema }) => told(defaultErrors(view(schema), 'x', () => [])),
+};
+
+describe('as the reference server does it:', () => {
+  test.each(Object.keys(MADE) as Operation[])('%s', (operation) => {
+    expect(cases[operation].length).toBeGreaterThan(30);
+    for (const one of cases[operation]) {
+      const want = Array.isArray(one.want)
+        ? [...one.want].sort((left, right) => (String(left) < String(right) ? -1 : 1))
+        : one.want;
+      expect(MADE[operation](one), JSON.stringify(one.schema)).toEqual(want);
+    }
+  });
+});
+
+describe('defaults on a value that is frozen', () => {
+  test('make the same of it as on a draft, in wire order', () => {
+    for (const { schema, value } of cases.defaults) {
+      const draft = copyJson(value);
+      applyDefaults(view(schema), draft);
+      expect(withDefaults(view(schema), deepFreeze(copyJson(value)))).toEqual(draft);
+    }
+  });
+
+  const schema = view({
+    type: 'object',
+    properties: {
+      a: { type: 'object', properties: { b: { type: 'string', default: 'x' }, c: { type: 'string' } } },
+      d: {
+        type: 'object',
+        default: {},
+        properties: { e: { type: 'array', default: [{}], items: { type: 'object' } } },
+      },
+    },
+  });
+
+  test('give the value itself when nothing is missing', () => {
+    const whole = deepFreeze({ a: { b: 'y' }, d: { e: [] } });
+    expect(withDefaults(schema, whole)).toBe(whole);
+  });
+
+  test('copy only on the way to what is missing', () => {
+    const object = deepFreeze({ a: { c: '1' }, d: { e: [{ x: 1 }] }, z: {} });
+    const filled = withDefaults(schema, object);
+    expect(JSON.stringify(filled)).toBe('{"a":{"b":"x","c":"1"},"d":{"e":[{"x":1}]},"z":{}}');
+    expect(filled.d).toBe(object.d);
+    expect(filled.z).toBe(object.z);
+  });
+
+  test('never hand out the default itself', () => {
+    const first: { d?: { e: unknown[] } } = {};
+    applyDefaults(schema, first);
+    first.d?.e.push(1);
+    expect(withDefaults(schema, {} as { d?: unknown }).d).toEqual({ e: [{}] });
+  });
+});
+
+describe('lists that are told apart', () => {
+  const schema = view({
+    type: 'object',
+    properties: {
+      set: { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } },
+      map: {
+        type: 'array',
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['a', 'b'],
+        items: { type: 'object', properties: { a: { type: 'string' }, b: { type: 'integer' } } },
+      },
+    },
+  });
+  const errors = (value: unknown, old?: unknown) => listTypeErrors(schema, value, old).map(printFieldError);
+
+  test('name the second of two', () => {
+    expect(errors({ set: ['x', 'y', 'x', 'x'] })).toEqual(['set[2]: Duplicate value: "x"']);
+    expect(errors({ map: [{ a: 'x', b: 1 }, { a: 'x' }, { a: 'x', b: 1, c: 2 }] })).toEqual([
+      'map[2]: Duplicate value: map[string]interface {}{"a":"x", "b":1}',
+    ]);
+    expect(errors({ map: ['x'] })).toEqual([
+      'map[0]: Invalid value: "x": must be an object for an array of list-type map',
+    ]);
+  });
+
+  test('are not judged where the old object was wrong too', () => {
+    expect(errors({ set: ['x', 'x'] }, { set: ['y', 'y'] })).toEqual([]);
+    expect(errors({ set: ['x', 'x'] }, { set: ['y'] })).toEqual(['set[1]: Duplicate value: "x"']);
+  });
+});
+
+describe('the paths of a scale', () => {
+  const paths = {
+    specReplicasPath: '.spec.replicas',
+    statusReplicasPath: '.status.replicas',
+    labelSelectorPath: '.status.selector',
+  };
+  const spec = (object: unknown) => scaleSpecErrors(paths, object).map(printFieldError);
+  const status = (object: unknown) => scaleStatusErrors(paths, object).map(printFieldError);
+
+  test('lead to amounts', () => {
+    expect(spec({})).toEqual([]);
+    expect(spec({ spec: { replicas: 2 } })).toEqual([]);
+    expect(spec({ spec: { replicas: -1 } })).toEqual([
+      '.spec.replicas: Invalid value: -1: should be a non-negative integer',
+    ]);
+    expect(spec({ spec: { replicas: 2147483648 } })).toEqual([
+      '.spec.replicas: Invalid value: 2147483648: should be less than or equal to 2147483647',
+    ]);
+    expect(spec({ spec: { replicas: 'x' } })).toEqual([
+      '.spec.replicas: Invalid value: 0: .spec.replicas accessor error: x is of the type string, expected int64',
+    ]);
+    expect(spec({ spec: 'x' })).toEqual([
+      '.spec.replicas: Invalid value: 0: .spec.replicas accessor error: x is of the type string, expected map[string]interface{}',
+    ]);
+  });
+
+  test('lead to a selector that is text', () => {
+    expect(status({ status: { replicas: 1, selector: 'a=b' } })).toEqual([]);
+    expect(status({ status: { selector: { a: 'b' } } })).toEqual([
+      '.status.selector: Invalid value: "": .status.selector accessor error: map[a:b] is of the type map[string]interface {}, expected string',
+    ]);
+  });
+});
+
+test('wire order reaches all the way down, and leaves alone what is in it', () => {
+  const sorted = { a: [{ b: 1, c: 2 }], d: { e: 1 } };
+  expect(inWireOrder(sorted)).toBe(sorted);
+  const mixed = { d: { z: 1, e: 1 }, a: [{ c: 2, b: 1 }] };
+  expect(JSON.stringify(inWireOrder(mixed))).toBe('{"a":[{"b":1,"c":2}],"d":{"e":1,"z":1}}');
+});

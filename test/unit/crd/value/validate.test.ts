@@ -1,0 +1,195 @@
+/**
+ * Values judged by schemas. The cases were made at random and hold what the reference server's validator says; it knows
+ * no order of fields, so neither does the comparison.
+ */
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import type { JSONSchemaProps } from '../../../../src/schema/json-schema.js';
+import { schemaView } from '../../../../src/crd/schema-view.js';
+import { type ValueOptions, validateValue } from '../../../../src/crd/value/validate.js';
+import { kubernetesDialect } from '../../../../src/meta/dialect.js';
+import { printFieldError } from '../../../../src/meta/field-error.js';
+import { NumberText } from '../../../../src/util/json.js';
+
+interface Case {
+  readonly schema: JSONSchemaProps;
+  readonly value: unknown;
+  readonly old?: unknown;
+  readonly errors: readonly (readonly [type: string, field: string, message: string])[];
+}
+
+const cases: readonly Case[] = JSON.parse(readFileSync(new URL('./cases/validate.json', import.meta.url), 'utf8'));
+
+function inOrder(errors: readonly unknown[]): readonly string[] {
+  return errors.map((error) => JSON.stringify(error)).sort();
+}
+
+/** Errors of a value, as they are printed. */
+function errorsOf(schema: JSONSchemaProps, value: unknown, options: ValueOptions = {}): string[] {
+  return validateValue(schemaView(schema, kubernetesDialect), value, options).map(printFieldError);
+}
+
+test('everything that is wrong with a value is told in the words of the reference server', () => {
+  const wrong = cases.flatMap(({ schema, value, old, errors }, index) => {
+    const view = schemaView(schema, kubernetesDialect);
+    const found = validateValue(view, value, old === undefined ? {} : { old });
+    const got = inOrder(found.map(({ type, field, message }) => [type, field, message]));
+    return JSON.stringify(got) === JSON.stringify(inOrder(errors)) ? [] : [{ index, got, want: inOrder(errors) }];
+  });
+  expect(wrong).toEqual([]);
+  expect(cases.length).toBeGreaterThan(200);
+});
+
+describe('names', () => {
+  const schema = {
+    type: 'object',
+    required: ['spec'],
+    properties: { spec: { type: 'object', required: ['a'], properties: { a: { type: 'string' } } } },
+  };
+
+  test('a whole object is <nil>, and its fields have no dot in front', () => {
+    expect(errorsOf(schema, 'x')).toEqual([
+      '<nil>: Invalid value: "string":  in body must be of type object: "string"',
+    ]);
+    expect(errorsOf(schema, {})).toEqual(['spec: Required value']);
+    expect(errorsOf(schema, { spec: {} })).toEqual(['spec.a: Required value']);
+  });
+
+  test('a part of an object is named from where it stands', () => {
+    expect(errorsOf(schema, { spec: { a: 1 } }, { base: 'status' })).toEqual([
+      'status.spec.a: Invalid value: "integer": spec.a in body must be of type string: "integer"',
+    ]);
+    expect(errorsOf({ type: 'array', items: { type: 'string' } }, [1], { base: 'x' })).toEqual([
+      'x.[0]: Invalid value: "integer": [0] in body must be of type string: "integer"',
+    ]);
+  });
+
+  test('fields of a map at the top keep their dot in the text only', () => {
+    expect(errorsOf({ type: 'object', additionalProperties: { type: 'string' } }, { a: 1 })).toEqual([
+      'a: Invalid value: "integer": .a in body must be of type string: "integer"',
+    ]);
+  });
+});
+
+describe('numbers', () => {
+  test('are compared in all their digits', () => {
+    const schema = { type: 'integer', maximum: 9007199254740992 };
+    expect(errorsOf(schema, 9007199254740993n)).toEqual([
+      '<nil>: Invalid value: 9007199254740993:  in body should be less than or equal to 9007199254740992',
+    ]);
+    expect(errorsOf(schema, 9007199254740991)).toEqual([]);
+    expect(errorsOf({ type: 'integer', multipleOf: 2 }, 9007199254740994n)).toEqual([]);
+  });
+
+  test('are no integers beyond 64 bits', () => {
+    expect(errorsOf({ type: 'integer' }, 9223372036854775807n)).toEqual([]);
+    expect(errorsOf({ type: 'integer' }, 9223372036854775808n)).toEqual([
+      '<nil>: Invalid value: "number":  in body must be of type integer: "number"',
+    ]);
+  });
+
+  test('are told by how they were written', () => {
+    expect(errorsOf({ type: 'integer' }, new NumberText('3.0'))).toEqual([]);
+    expect(errorsOf({ type: 'string' }, new NumberText('3.0'))).toEqual([
+      '<nil>: Invalid value: "number":  in body must be of type string: "number"',
+    ]);
+    expect(errorsOf({ type: 'number', maximum: 2 }, new NumberText('1e6'))).toEqual([
+      '<nil>: Invalid value: 1e+06:  in body should be less than or equal to 2',
+    ]);
+  });
+
+  test('lose the fraction of a bound when they are integers', () => {
+    expect(errorsOf({ type: 'number', maximum: 2.5 }, 3)).toEqual([
+      '<nil>: Invalid value: 3:  in body should be less than or equal to 2',
+    ]);
+    expect(errorsOf({ type: 'number', maximum: 2.5 }, 2.75)).toEqual([
+      '<nil>: Invalid value: 2.75:  in body should be less than or equal to 2.5',
+    ]);
+  });
+});
+
+describe('an update lets through', () => {
+  const item = { type: 'object', properties: { name: { type: 'string' }, size: { type: 'integer', maximum: 5 } } };
+  const byName = { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] };
+  const schema = {
+    type: 'object',
+    properties: {
+      kind: { type: 'string', maxLength: 1 },
+      a: { type: 'string', maxLength: 1 },
+      b: { type: 'string' },
+      keyed: { type: 'array', items: item, ...byName },
+      plain: { type: 'array', items: item },
+      open: { ...item, 'x-kubernetes-preserve-unknown-fields': true },
+    },
+  };
+  const updated = (value: object, old: object) => errorsOf(schema, value, { old });
+
+  test('what was wrong before and has not changed', () => {
+    expect(updated({ a: 'long', b: 'new' }, { a: 'long', b: 'old' })).toEqual([]);
+    expect(updated({ a: 'other' }, { a: 'long' })).toEqual(['a: Too long: may not be more than 1 bytes']);
+  });
+
+  test('items that are told apart by keys, wherever they stand', () => {
+    const big = { name: 'x', size: 9 };
+    const small = { name: 'y', size: 1 };
+    expect(updated({ keyed: [small, big] }, { keyed: [big] })).toEqual([]);
+    expect(updated({ plain: [small, big] }, { plain: [big] })).toEqual([
+      'plain[1].size: Invalid value: 9: plain[1].size in body should be less than or equal to 5',
+    ]);
+  });
+
+  test('no kind of an object, and no object with fields that nobody knows', () => {
+    expect(updated({ kind: 'long', b: 'new' }, { kind: 'long', b: 'old' })).toEqual([
+      'kind: Too long: may not be more than 1 bytes',
+    ]);
+    const limited = { type: 'object', maxProperties: 1, properties: { open: schema.properties.open } };
+    const value = { open: { size: 1, other: 2 }, x: 1 };
+    expect(errorsOf(limited, value, { old: value })).toEqual(['<nil>: Too many: 2: must have at most 1 items']);
+  });
+});
+
+test('the same finding is told once, and of alternatives the one that fitted best', () => {
+  const twice = { allOf: [{ minLength: 3 }, { minLength: 3 }] };
+  expect(errorsOf({ type: 'string', ...twice }, 'a')).toEqual([
+    '<nil>: Invalid value: "a":  in body should be at least 3 chars long',
+    '<nil>: Invalid value: "": "" must validate all the schemas (allOf). None validated',
+  ]);
+  const best = { anyOf: [{ required: ['x'] }, { required: ['y'], properties: { a: { minimum: 1 } } }] };
+  expect(errorsOf({ type: 'object', ...best }, { a: 1 })).toEqual([
+    '<nil>: Invalid value: "": "" must validate at least one schema (anyOf)',
+    'y: Required value',
+  ]);
+});
+
+test('a long list of values is printed only so often', () => {
+  const schema = { type: 'array', items: { type: 'string', enum: ['a', 'b'] } };
+  const errors = errorsOf(schema, new Array(150).fill('c'));
+  expect(errors).toHaveLength(150);
+  expect(errors.filter((text) => text.includes('supported values'))).toHaveLength(100);
+});
+
+test('a small object takes microseconds', () => {
+  const schema = schemaView(
+    {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          required: ['size'],
+          properties: {
+            size: { type: 'string', enum: ['s', 'm'] },
+            replicas: { type: 'integer', minimum: 0, maximum: 10 },
+            tags: { type: 'array', items: { type: 'string', maxLength: 10 } },
+          },
+        },
+      },
+    },
+    kubernetesDialect,
+  );
+  const object = { spec: { size: 's', replicas: 3, tags: ['a', 'b'] } };
+  const rounds = 20_000;
+  const start = performance.now();
+  for (let round = 0; round < rounds; round++) validateValue(schema, object);
+  // Far more than it takes, so that a busy machine does not fail.
+  expect((performance.now() - start) / rounds).toBeLessThan(0.1);
+});

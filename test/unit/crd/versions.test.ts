@@ -1,0 +1,300 @@
+/** Versions of a custom kind: nothing, functions and webhooks between them, at every verb. */
+import type { ClusterOptions, ConvertObject } from 'orchplane';
+import { jsonPatch, mergePatch } from 'orchplane';
+import { type TestCluster, testCluster } from 'orchplane/testing';
+import { describe, expect, test } from 'vitest';
+import { failureOf, Reader } from '../server/reading.js';
+import { api, define, definitions, GROUP, http, object, redefine, version, WIDGETS, widget } from './widgets.js';
+
+type Spec = Record<string, unknown>;
+
+const INTEGER = { type: 'integer' };
+const V1 = version({ spec: object({ size: INTEGER, colour: { type: 'string', default: 'red' } }) });
+const V2 = version({ name: 'v2', storage: false, spec: object({ dimensions: object({ size: INTEGER }) }) });
+
+/** `size` is inside `dimensions` in v2. */
+const convert = (draft: Spec, to: string): Spec => {
+  const spec = (draft['spec'] ?? {}) as Spec;
+  const size = to === 'v2' ? spec['size'] : (spec['dimensions'] as Spec | undefined)?.['size'];
+  const inside = to === 'v2' ? { dimensions: { size } } : { size };
+  return { ...draft, apiVersion: `${GROUP}/${to}`, spec: inside };
+};
+
+async function converting(convert: unknown, options: ClusterOptions = {}): Promise<TestCluster> {
+  const cluster = testCluster({
+    ...(options as object),
+    conversions: { [WIDGETS]: convert as unknown as ConvertObject },
+  });
+  await define(cluster, { versions: [V1, V2] });
+  return cluster;
+}
+
+describe('without a conversion', () => {
+  test('versions differ by their name and what their schemas know', async () => {
+    const cluster = testCluster();
+    await define(cluster, { versions: [V1, V2] });
+    await api(cluster).create(widget('a', { size: 1 }));
+    expect(await api(cluster, 'v2').get('a')).toMatchObject({ apiVersion: `${GROUP}/v2`, spec: {} });
+    expect((await api(cluster, 'v2').get('a'))['spec'] as Spec).toEqual({});
+    // What the other version does not know is lost when it writes.
+    await api(cluster, 'v2').patch('a', mergePatch({ spec: { dimensions: { size: 2 } } }) as never);
+    expect((await api(cluster).get('a'))['spec']).toEqual({ colour: 'red' });
+  });
+
+  test('a field manager is remembered in its version', async () => {
+    const cluster = testCluster();
+    const spec = object({ size: INTEGER, colour: { type: 'string' } });
+    await define(cluster, { versions: [version({ spec }), version({ name: 'v2', storage: false, spec })] });
+    await api(cluster).apply(widget('a', { size: 1 }), { fieldManager: 'one' });
+    await api(cluster, 'v2').apply(widget('a', { colour: 'blue' }), { fieldManager: 'two' });
+    const { metadata, ...rest } = await api(cluster).get('a');
+    expect(rest['spec']).toEqual({ size: 1, colour: 'blue' });
+    expect(metadata.managedFields?.map(({ manager, apiVersion }) => `${manager} ${apiVersion}`)).toEqual([
+      `one ${GROUP}/v1`,
+      `two ${GROUP}/v2`,
+    ]);
+    const conflict = await failureOf(api(cluster, 'v2').apply(widget('a', { size: 2 }), { fieldManager: 'two' }));
+    expect(conflict).toMatchObject({ code: 409, message: expect.stringContaining('.spec.size') });
+  });
+});
+
+describe.each([
+  ['a function', convert],
+  ['a function that waits', async (draft: Spec, to: string) => convert(draft, to)],
+])('with %s', (_name, conversion) => {
+  test('every verb speaks every version', async () => {
+    const cluster = await converting(conversion);
+    const [v1, v2] = [api(cluster), api(cluster, 'v2')];
+    expect((await v2.create(widget('a', { dimensions: { size: 1 } })))['spec']).toEqual({ dimensions: { size: 1 } });
+    expect((await v1.get('a'))['spec']).toEqual({ size: 1, colour: 'red' });
+
+    const live = await v2.get('a');
+    await v2.update({ ...live, spec: { dimensions: { size: 2 } } } as never);
+    expect((await v1.get('a'))['spec']).toEqual({ size: 2, colour: 'red' });
+    await v2.patch('a', jsonPatch([{ op: 'replace', path: '/spec/dimensions/size', value: 3 }]) as never);
+    await v2.patch('a', mergePatch({ metadata: { labels: { x: 'y' } } }) as never);
+    expect(await v1.get('a')).toMatchObject({ spec: { size: 3 }, metadata: { labels: { x: 'y' }, generation: 3 } });
+    await v2.apply(widget('b', { dimensions: { size: 7 } }), { fieldManager: 'me' });
+    await v2.apply(widget('b', { dimensions: { size: 8 } }), { fieldManager: 'me' });
+    expect((await v1.get('b'))['spec']).toEqual({ size: 8, colour: 'red' });
+    expect((await v2.list()).items.map((item) => item['spec'])).toEqual([
+      { dimensions: { size: 3 } },
+      { dimensions: { size: 8 } },
+    ]);
+    expect(await v2.delete('a')).toMatchObject({ status: 'Success' });
+    expect(await v2.deleteCollection()).toMatchObject({ items: [{ spec: { dimensions: { size: 8 } } }] });
+    expect((await v1.list()).items).toEqual([]);
+  });
+
+  test('a stale write in another version is a conflict', async () => {
+    const cluster = await converting(conversion);
+    await api(cluster).create(widget('a', { size: 1 }));
+    const old = await api(cluster, 'v2').get('a');
+    await api(cluster).patch('a', mergePatch({ spec: { size: 2 } }) as never);
+    expect(await failureOf(api(cluster, 'v2').update(old as never))).toMatchObject({ code: 409 });
+  });
+
+  test('a dry run shows what would be, and keeps what is', async () => {
+    const cluster = await converting(conversion);
+    const { resourceVersion } = cluster;
+    const dry = await api(cluster, 'v2').create(widget('a', { dimensions: { size: 1 } }), { dryRun: true });
+    expect(dry['spec']).toEqual({ dimensions: { size: 1 } });
+    expect(cluster.resourceVersion).toBe(resourceVersion);
+  });
+
+  test('reading twice gives the same object', async () => {
+    const cluster = await converting(conversion);
+    await api(cluster).create(widget('a', { size: 1 }));
+    expect(await api(cluster, 'v2').get('a')).toBe(await api(cluster, 'v2').get('a'));
+  });
+});
+
+describe('a function', () => {
+  const failing: [string, unknown, string][] = [
+    [
+      'that throws',
+      () => {
+        throw new Error('no way');
+      },
+      'failed: no way',
+    ],
+    ['that rejects', () => Promise.reject(new Error('no way')), 'failed: no way'],
+    ['that returns nothing', () => undefined, 'failed: the function returned undefined, no object'],
+    ['that returns a list', () => [], 'failed: the function returned a list, no object'],
+    ['that promises a number', async () => 5, 'failed: the function returned a number, no object'],
+    [
+      'that forgets the version',
+      (draft: Spec) => draft,
+      'returned invalid object at index 0: invalid groupVersion (expected example.com/v2, received example.com/v1)',
+    ],
+    [
+      'that renames',
+      (draft: Spec, to: string) => ({ ...convert(draft, to), metadata: { name: 'x' } }),
+      'returned invalid object: must have the same name: a != x',
+    ],
+    [
+      'that returns what is no JSON',
+      (draft: Spec, to: string) => ({ ...convert(draft, to), spec: { f: () => 1 } }),
+      'failed: a function is no JSON',
+    ],
+    [
+      'that spoils labels',
+      (draft: Spec, to: string) => ({
+        ...convert(draft, to),
+        metadata: { ...(draft['metadata'] as Spec), labels: { a: 1 } },
+      }),
+      'returned invalid metadata: metadata.labels[a] must be a string, but is int64 in converted object',
+    ],
+  ];
+  test.each(failing)('%s makes a 500', async (_name, conversion, why) => {
+    const cluster = await converting(conversion);
+    await api(cluster).create(widget('a', { size: 1 }));
+    const message = `conversion webhook for example.com/v1, Kind=Widget ${why}`;
+    for (const request of [api(cluster, 'v2').get('a'), api(cluster, 'v2').list(), api(cluster, 'v2').delete('a')]) {
+      expect(await failureOf(request)).toMatchObject({ code: 500, message });
+    }
+    // Its own version needs no conversion.
+    expect(await api(cluster).get('a')).toMatchObject({ spec: { size: 1 } });
+  });
+
+  test('that goes round in circles is refused', async () => {
+    const cluster = await converting((draft: Spec, to: string) => {
+      const made = convert(draft, to);
+      made['self'] = made;
+      return made;
+    });
+    await api(cluster).create(widget('a', { size: 1 }));
+    expect(await failureOf(api(cluster, 'v2').get('a'))).toMatchObject({ code: 500 });
+  });
+
+  test('may change labels and annotations, and nothing else of metadata', async () => {
+    const cluster = await converting((draft: Spec, to: string) => {
+      const metadata = { ...(draft['metadata'] as Spec), labels: { to }, finalizers: ['example.com/x'], generation: 9 };
+      return { ...convert(draft, to), metadata };
+    });
+    await api(cluster).create(widget('a', { size: 1 }));
+    const { metadata } = await api(cluster, 'v2').get('a');
+    expect(metadata).toMatchObject({ labels: { to: 'v2' }, generation: 1 });
+    expect(metadata.finalizers).toBeUndefined();
+  });
+
+  test('may change what it is given without harm', async () => {
+    const cluster = await converting((draft: Spec, to: string) => {
+      draft['apiVersion'] = `${GROUP}/${to}`;
+      draft['spec'] = to === 'v2' ? { dimensions: { size: 1 } } : { size: 1 };
+      return draft;
+    });
+    const before = await api(cluster).create(widget('a', { size: 5 }));
+    expect((await api(cluster, 'v2').get('a'))['spec']).toEqual({ dimensions: { size: 1 } });
+    expect(await api(cluster).get('a')).toBe(before);
+  });
+
+  test('that fails for one and makes another wait leaves nothing unheard', async () => {
+    const cluster = await converting((draft: Spec) => {
+      if ((draft['metadata'] as Spec)['name'] === 'a') return Promise.reject(new Error('later'));
+      throw new Error('now');
+    });
+    await api(cluster).create(widget('a', { size: 1 }));
+    await api(cluster).create(widget('b', { size: 1 }));
+    const failure = await failureOf(api(cluster, 'v2').list());
+    expect(failure).toMatchObject({ message: expect.stringContaining('failed: now') });
+  });
+
+  test('is not asked when there is one version, nor for objects that need nothing', async () => {
+    const asked: string[] = [];
+    const counting = (draft: Spec, to: string) => {
+      asked.push(to);
+      return convert(draft, to);
+    };
+    const cluster = await converting(counting);
+    await api(cluster).create(widget('a', { size: 1 }));
+    await api(cluster).list();
+    await api(cluster).delete('a');
+    expect(asked).toEqual([]);
+  });
+});
+
+test('fields are selected by as the version that is asked has them', async () => {
+  const cluster = testCluster({ conversions: { [WIDGETS]: convert as unknown as ConvertObject } });
+  const selectable = (jsonPath: string) => ({ selectableFields: [{ jsonPath }] });
+  await define(cluster, {
+    versions: [
+      { ...V1, ...selectable('.spec.size') },
+      { ...V2, ...selectable('.spec.dimensions.size') },
+    ],
+  });
+  const fields = 'spec.dimensions.size=2';
+  const reader = new Reader(api(cluster, 'v2').watch({ fields, resourceVersion: cluster.resourceVersion }));
+  await api(cluster).create(widget('a', { size: 1 }));
+  await api(cluster).create(widget('b', { size: 2 }));
+  expect((await api(cluster, 'v2').list({ fields })).items.map(({ metadata }) => metadata.name)).toEqual(['b']);
+  await api(cluster).patch('a', mergePatch({ spec: { size: 2 } }) as never);
+  await api(cluster).patch('b', mergePatch({ spec: { size: 1 } }) as never);
+  expect(await reader.readAll()).toEqual(['ADDED b', 'ADDED a', 'DELETED b']);
+  await api(cluster, 'v2').deleteCollection({ fields });
+  expect((await api(cluster).list()).items.map(({ metadata }) => metadata.name)).toEqual(['b']);
+});
+
+describe('the storage version', () => {
+  test('moves: old objects stay readable, and writing them, even unchanged, moves them along', async () => {
+    const seen: string[] = [];
+    const cluster = await converting((draft: Spec, to: string) => {
+      seen.push(`${String((draft['metadata'] as Spec)['name'])} to ${to}`);
+      return convert(draft, to);
+    });
+    await api(cluster).create(widget('a', { size: 1 }));
+    await redefine(cluster, (spec) => {
+      spec['versions'] = [version({ storage: false, spec: object({ size: INTEGER }) }), { ...V2, storage: true }];
+    });
+    const before = await api(cluster).get('a');
+    expect(before['spec']).toEqual({ size: 1 });
+    expect(seen).toEqual([]);
+    const after = await api(cluster).update(before as never);
+    expect(after.metadata.resourceVersion).not.toBe(before.metadata.resourceVersion);
+    expect(after.metadata.generation).toBe(before.metadata.generation);
+    expect(seen).toContain('a to v2');
+    // Now it is stored in v2: the same again changes nothing.
+    const again = await api(cluster).update(after as never);
+    expect(again.metadata.resourceVersion).toBe(after.metadata.resourceVersion);
+    seen.length = 0;
+    expect((await api(cluster, 'v2').get('a'))['spec']).toEqual({ dimensions: { size: 1 } });
+    expect(seen).toEqual([]);
+    expect((await definitions(cluster).get(WIDGETS)).status.storedVersions).toEqual(['v1', 'v2']);
+  });
+
+  test('moves without a conversion as well', async () => {
+    const cluster = testCluster();
+    await define(cluster, { versions: [version(), version({ name: 'v2', storage: false })] });
+    const before = await api(cluster).create(widget('a', { size: 1 }));
+    await redefine(cluster, (spec) => {
+      spec['versions'] = [version({ storage: false }), version({ name: 'v2' })];
+    });
+    const moved = await api(cluster).update(before as never);
+    expect(Number(moved.metadata.resourceVersion)).toBeGreaterThan(Number(before.metadata.resourceVersion));
+    expect((await api(cluster).update(moved as never)).metadata.resourceVersion).toBe(moved.metadata.resourceVersion);
+  });
+});
+
+describe('a deprecated version', () => {
+  test('warns everybody, and names a better one', async () => {
+    const cluster = testCluster();
+    await define(cluster, {
+      versions: [
+        version({ name: 'v1alpha1', storage: false, deprecated: true }),
+        version({ name: 'v1beta1', storage: false, deprecated: true, deprecationWarning: 'move "on"' }),
+        version(),
+        version({ name: 'v2', storage: false, deprecated: true }),
+      ],
+    });
+    const ask = http(cluster);
+    const path = (name: string) => `/apis/${GROUP}/${name}/namespaces/default/widgets`;
+    expect((await ask(`GET ${path('v1alpha1')}`)).warnings).toEqual([
+      `${GROUP}/v1alpha1 Widget is deprecated; use ${GROUP}/v1 Widget`,
+    ]);
+    expect((await ask(`GET ${path('v1beta1')}/none`)).warnings).toEqual(['move "on"']);
+    expect((await ask(`POST ${path('v2')}`, { body: { kind: 'Widget' } })).warnings).toContain(
+      `${GROUP}/v2 Widget is deprecated`,
+    );
+    expect((await ask(`GET ${path('v1')}`)).warnings).toEqual([]);
+  });
+});

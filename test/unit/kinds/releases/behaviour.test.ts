@@ -1,0 +1,407 @@
+/**
+ * Clusters that play an older release, beyond which versions there are: what kinds of that time mean, and what the
+ * server makes by itself.
+ */
+import { protobuf } from 'orchplane/codec/protobuf';
+import { createFetchHandler } from 'orchplane/http';
+import { HorizontalPodAutoscaler } from 'orchplane/kinds';
+import { describe, expect, test } from 'vitest';
+import { compareReleases, OLDEST_RELEASE, REFERENCE_RELEASE } from '../../../../src/kinds/lifecycle.js';
+import { formerKinds } from '../../../../src/kinds/releases/index.js';
+import { playing } from './wire.js';
+
+const FLOW = '/apis/flowcontrol.apiserver.k8s.io';
+const LEVELS = 'prioritylevelconfigurations';
+const MERGE = 'application/merge-patch+json';
+
+function level(name: string, limited: object, more: object = {}) {
+  return {
+    metadata: { name, ...more },
+    spec: { type: 'Limited', limited: { limitResponse: { type: 'Reject' }, ...limited } },
+  };
+}
+
+describe('flow control of 1.24, whose stored form nobody is served', () => {
+  test('is there from the start, in the version of the release', async () => {
+    const { ask } = playing('1.24');
+    const { body: levels } = await ask('GET', `${FLOW}/v1beta2/${LEVELS}`);
+    const names = levels.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name);
+    expect(names).toEqual(expect.arrayContaining(['catch-all', 'exempt', 'global-default', 'system']));
+    const { body: high } = await ask('GET', `${FLOW}/v1beta1/${LEVELS}/workload-high`);
+    expect(high.spec.limited.assuredConcurrencyShares).toBe(40);
+    const [{ apiVersion, fieldsV1 }] = high.metadata.managedFields;
+    expect(apiVersion).toBe('flowcontrol.apiserver.k8s.io/v1beta2');
+    expect(Object.keys(fieldsV1['f:spec']['f:limited'])).toContain('f:assuredConcurrencyShares');
+    const { body: flow } = await ask('GET', `${FLOW}/v1beta2/flowschemas/catch-all`);
+    expect(flow.metadata.managedFields.map((entry: { apiVersion: string }) => entry.apiVersion)).toEqual(
+      flow.metadata.managedFields.map(() => 'flowcontrol.apiserver.k8s.io/v1beta2'),
+    );
+  });
+
+  test('and in v1 where that is served, also after the other', async () => {
+    await playing('1.24').ask('GET', `${FLOW}/v1beta2/${LEVELS}/system`);
+    const { body } = await playing('1.31').ask('GET', `${FLOW}/v1/${LEVELS}/system`);
+    expect(body.metadata.managedFields[0].apiVersion).toBe('flowcontrol.apiserver.k8s.io/v1');
+    expect(body.spec.limited.nominalConcurrencyShares).toBe(30);
+  });
+
+  test('the server owns its levels: who changes one by applying is told', async () => {
+    const { ask } = playing('1.24');
+    const intent = { apiVersion: 'flowcontrol.apiserver.k8s.io/v1beta2', kind: 'PriorityLevelConfiguration' };
+    const { code, body } = await ask(
+      'PATCH',
+      `${FLOW}/v1beta2/${LEVELS}/system?fieldManager=me`,
+      { ...intent, ...level('system', { assuredConcurrencyShares: 1 }) },
+      'application/apply-patch+yaml',
+    );
+    expect([code, body.message]).toEqual([409, expect.stringContaining('.spec.limited.assuredConcurrencyShares')]);
+  });
+
+  test.each(['1.22', '1.24', '1.28'] as const)('%s notes whether there is the level of a flow', async (release) => {
+    const { ask } = playing(release);
+    const version = release === '1.22' ? 'v1beta1' : 'v1beta2';
+    const spec = { priorityLevelConfiguration: { name: 'mine' }, matchingPrecedence: 500, rules: [] };
+    await ask('POST', `${FLOW}/${version}/flowschemas`, { metadata: { name: 'a' }, spec });
+    const conditions = async () => {
+      const { body } = await ask('GET', `${FLOW}/${version}/flowschemas/a`);
+      return body.status.conditions.map(({ type, status }: { type: string; status: string }) => `${type} ${status}`);
+    };
+    expect(await conditions()).toEqual(['Dangling True']);
+    expect((await ask('POST', `${FLOW}/${version}/${LEVELS}`, level('mine', {}))).code).toBe(201);
+    expect(await conditions()).toEqual(['Dangling False']);
+  });
+
+  test('a mistake is named as the version names the field', async () => {
+    const { ask } = playing('1.28');
+    const wrong = await ask('POST', `${FLOW}/v1beta2/${LEVELS}`, level('a', { assuredConcurrencyShares: -1 }));
+    expect(wrong.body.details.causes[0]).toEqual({
+      reason: 'FieldValueInvalid',
+      message: 'Invalid value: -1: must be a non-negative integer',
+      field: 'spec.limited.assuredConcurrencyShares',
+    });
+    const later = await ask('POST', `${FLOW}/v1beta3/${LEVELS}`, level('a', { nominalConcurrencyShares: -1 }));
+    expect(later.body.details.causes[0].field).toBe('spec.limited.nominalConcurrencyShares');
+  });
+
+  test('the levels that must be as they are stay so in every version', async () => {
+    const { ask } = playing('1.24');
+    const path = `${FLOW}/v1beta2/${LEVELS}/catch-all`;
+    const { code } = await ask('PATCH', path, { spec: { limited: { assuredConcurrencyShares: 6 } } }, MERGE);
+    expect(code).toBe(422);
+    expect((await ask('PATCH', path, { metadata: { labels: { a: 'b' } } }, MERGE)).code).toBe(200);
+  });
+
+  test('shares show in tables under the name of the version', async () => {
+    const { cluster } = playing('1.24');
+    const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1';
+    const request = new Request(`http://c${FLOW}/v1beta2/${LEVELS}/system`, { headers: { accept } });
+    const table = (await (await createFetchHandler(cluster)(request)).json()) as {
+      columnDefinitions: { name: string }[];
+      rows: { cells: unknown[] }[];
+    };
+    const place = table.columnDefinitions.findIndex(({ name }) => name === 'AssuredConcurrencyShares');
+    expect(table.rows[0]?.cells[place]).toBe(30);
+  });
+});
+
+describe('levels without shares', () => {
+  const ZERO = 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares';
+
+  test('are told from levels that say nothing by an annotation', async () => {
+    const { ask } = playing('1.30');
+    await ask('POST', `${FLOW}/v1/${LEVELS}`, level('none', { nominalConcurrencyShares: 0 }));
+    const { body: shown } = await ask('GET', `${FLOW}/v1beta3/${LEVELS}/none`);
+    expect([shown.spec.limited.nominalConcurrencyShares, shown.metadata.annotations]).toEqual([0, { [ZERO]: '' }]);
+    // As it came, it goes back.
+    expect((await ask('PUT', `${FLOW}/v1beta3/${LEVELS}/none`, shown)).code).toBe(200);
+    const { body: stored } = await ask('GET', `${FLOW}/v1/${LEVELS}/none`);
+    expect([stored.spec.limited.nominalConcurrencyShares, stored.metadata.annotations]).toEqual([0, undefined]);
+  });
+
+  test('come to be by it', async () => {
+    const { ask } = playing('1.30');
+    const zero = { nominalConcurrencyShares: 0 };
+    await ask('POST', `${FLOW}/v1beta3/${LEVELS}`, level('unsaid', zero));
+    await ask('POST', `${FLOW}/v1beta3/${LEVELS}`, level('said', zero, { annotations: { [ZERO]: '' } }));
+    const shares = async (name: string) =>
+      (await ask('GET', `${FLOW}/v1/${LEVELS}/${name}`)).body.spec.limited.nominalConcurrencyShares;
+    expect([await shares('unsaid'), await shares('said')]).toEqual([30, 0]);
+    const inV1 = await ask('POST', `${FLOW}/v1/${LEVELS}`, level('wrong', zero, { annotations: { [ZERO]: '' } }));
+    expect(inV1.body.message).toContain(`annotation '${ZERO}' is forbidden`);
+  });
+});
+
+describe('endpoints', () => {
+  const HOST = 'kubernetes.io/hostname';
+  const slices = (version: string, name = '') =>
+    `/apis/discovery.k8s.io/${version}/namespaces/default/endpointslices${name && `/${name}`}`;
+  const made = (endpoint: object) => ({
+    metadata: { name: 'a' },
+    addressType: 'IPv4',
+    endpoints: [{ addresses: ['10.0.0.1'], ...endpoint }],
+  });
+
+  test('keep a topology that v1 does not know as long as nobody writes them there', async () => {
+    const { ask } = playing('1.24');
+    await ask('POST', slices('v1beta1'), made({ topology: { rack: '7' } }));
+    const { body: inV1 } = await ask('GET', slices('v1', 'a'));
+    expect(inV1.endpoints[0].deprecatedTopology).toEqual({ rack: '7' });
+    await ask('PATCH', slices('v1', 'a'), { metadata: { labels: { a: 'b' } } }, MERGE);
+    expect((await ask('GET', slices('v1beta1', 'a'))).body.endpoints[0].topology).toEqual({ rack: '7' });
+    const [endpoint] = inV1.endpoints;
+    await ask('PATCH', slices('v1', 'a'), { endpoints: [{ ...endpoint, addresses: ['10.0.0.2'] }] }, MERGE);
+    expect((await ask('GET', slices('v1beta1', 'a'))).body.endpoints[0].topology).toBeUndefined();
+  });
+
+  test('keep the node that stood among it', async () => {
+    const { ask } = playing('1.24');
+    await ask('POST', slices('v1beta1'), made({ topology: { [HOST]: 'n1' } }));
+    const { body } = await ask('GET', slices('v1', 'a'));
+    const [endpoint] = body.endpoints;
+    const written = (node: string) => [{ ...endpoint, addresses: ['10.0.0.2'], deprecatedTopology: { [HOST]: node } }];
+    const kept = await ask('PATCH', slices('v1', 'a'), { endpoints: written('n1') }, MERGE);
+    expect(kept.body.endpoints[0]).toMatchObject({ addresses: ['10.0.0.2'], nodeName: 'n1' });
+    const other = await ask('POST', slices('v1'), {
+      ...made({ deprecatedTopology: { [HOST]: 'n9' } }),
+      metadata: { name: 'b' },
+    });
+    expect(other.body.endpoints[0]).toEqual({ addresses: ['10.0.0.1'], conditions: {} });
+  });
+
+  test('have a map of at most sixteen labels', async () => {
+    const { ask } = playing('1.24');
+    const topology = Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`k${index}`, 'v']));
+    const { body } = await ask('POST', slices('v1beta1'), made({ topology }));
+    expect(body.details.causes).toEqual([
+      {
+        reason: 'FieldValueTooMany',
+        message: 'Too many: 17: must have at most 16 items',
+        field: 'endpoints[0].deprecatedTopology',
+      },
+    ]);
+  });
+});
+
+describe('autoscalers', () => {
+  const scalers = (version: string, name = '') =>
+    `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers${name && `/${name}`}`;
+  const spec = { scaleTargetRef: { kind: 'Deployment', name: 'web' }, maxReplicas: 3 };
+  const BEHAVIOR = 'autoscaling.alpha.kubernetes.io/behavior';
+
+  test('of v2beta1 keep a behavior that it has no field for, also when their status is written', async () => {
+    const { ask } = playing('1.24');
+    const behavior = { scaleDown: { stabilizationWindowSeconds: 7 } };
+    await ask('POST', scalers('v2'), { metadata: { name: 'a' }, spec: { ...spec, behavior } });
+    const { body: old } = await ask('GET', scalers('v2beta1', 'a'));
+    expect(JSON.parse(old.metadata.annotations[BEHAVIOR]).ScaleDown.StabilizationWindowSeconds).toBe(7);
+    await ask('PUT', scalers('v2beta1', 'a'), { ...old, spec: { ...old.spec, maxReplicas: 4 } });
+    const { body: status } = await ask('GET', scalers('v2beta1', 'a'));
+    const { [BEHAVIOR]: _gone, ...annotations } = status.metadata.annotations;
+    const currentMetrics = [{ type: 'Resource', resource: { name: 'cpu', currentAverageValue: '3' } }];
+    await ask('PUT', `${scalers('v2beta1', 'a')}/status`, {
+      ...status,
+      metadata: { ...status.metadata, annotations },
+      status: { ...status.status, currentReplicas: 2, currentMetrics },
+    });
+    const { body: now } = await ask('GET', scalers('v2', 'a'));
+    expect(now.metadata.annotations).toBeUndefined();
+    expect(now.spec).toMatchObject({ maxReplicas: 4, behavior: { scaleDown: { stabilizationWindowSeconds: 7 } } });
+    expect(now.status).toMatchObject({
+      currentReplicas: 2,
+      currentMetrics: [{ type: 'Resource', resource: { name: 'cpu', current: { averageValue: '3' } } }],
+    });
+  });
+
+  test('have a metric by default in every version', async () => {
+    const { ask } = playing('1.22');
+    const inBeta = await ask('POST', scalers('v2beta1'), { metadata: { name: 'a' }, spec });
+    expect(inBeta.body.spec.metrics).toEqual([
+      { type: 'Resource', resource: { name: 'cpu', targetAverageUtilization: 80 } },
+    ]);
+    expect((await ask('GET', scalers('v1', 'a'))).body.spec.targetCPUUtilizationPercentage).toBe(80);
+    expect((await ask('GET', scalers('v2', 'a'))).code).toBe(404);
+  });
+
+  test('may be asked for as protobuf', async () => {
+    const { cluster, ask } = playing('1.24');
+    await ask('POST', scalers('v2beta1'), { metadata: { name: 'a' }, spec });
+    const handle = createFetchHandler(cluster, { codecs: [protobuf] });
+    const headers = { accept: 'application/vnd.kubernetes.protobuf' };
+    const answer = await handle(new Request(`http://c${scalers('v2beta1', 'a')}`, { headers }));
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    expect([answer.status, new TextDecoder().decode(bytes.subarray(0, 40))]).toEqual([
+      200,
+      expect.stringContaining('autoscaling/v2beta1'),
+    ]);
+  });
+});
+
+describe('budgets of v1beta1', () => {
+  const budgets = (version: string, name = '') =>
+    `/apis/policy/${version}/namespaces/default/poddisruptionbudgets${name && `/${name}`}`;
+
+  test('may report what they like', async () => {
+    const { ask } = playing('1.24');
+    await ask('POST', budgets('v1beta1'), { metadata: { name: 'a' }, spec: { minAvailable: 1 } });
+    const write = async (version: string) => {
+      const { body } = await ask('GET', budgets(version, 'a'));
+      const status = { ...body.status, currentHealthy: -1 };
+      return (await ask('PUT', `${budgets(version, 'a')}/status`, { ...body, status })).code;
+    };
+    expect([await write('v1beta1'), await write('v1')]).toEqual([200, 422]);
+  });
+
+  test('that select nothing hold nobody up, where those of v1 do', async () => {
+    const { ask } = playing('1.24');
+    const containers = [{ name: 'c', image: 'i' }];
+    await ask('POST', '/api/v1/namespaces/default/pods', { metadata: { name: 'p' }, spec: { containers } });
+    const ready = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
+    await ask('PATCH', '/api/v1/namespaces/default/pods/p/status', { status: ready }, MERGE);
+    const evict = () =>
+      ask('POST', '/api/v1/namespaces/default/pods/p/eviction?dryRun=All', {
+        apiVersion: 'policy/v1',
+        kind: 'Eviction',
+        metadata: { name: 'p' },
+      });
+    const spec = { minAvailable: 1, selector: {} };
+    await ask('POST', budgets('v1beta1'), { metadata: { name: 'a' }, spec });
+    expect((await evict()).code).toBe(201);
+    await ask('POST', budgets('v1'), { metadata: { name: 'b' }, spec });
+    expect((await evict()).code).toBe(429);
+  });
+
+  test('merge selectors in a strategic patch, where v1 replaces them', async () => {
+    const { ask } = playing('1.24');
+    const spec = { selector: { matchLabels: { a: '1' } } };
+    const patched = async (version: string) => {
+      await ask('POST', budgets(version), { metadata: { name: version }, spec });
+      const patch = { spec: { selector: { matchLabels: { b: '2' } } } };
+      const { body } = await ask('PATCH', budgets(version, version), patch, 'application/strategic-merge-patch+json');
+      return body.spec.selector.matchLabels;
+    };
+    expect(await patched('v1beta1')).toEqual({ a: '1', b: '2' });
+    expect(await patched('v1')).toEqual({ b: '2' });
+  });
+});
+
+test('events of v1beta1 are judged as events of the core group are', async () => {
+  const { ask } = playing('1.24');
+  const events = (version: string) => `/apis/events.k8s.io/${version}/namespaces/default/events`;
+  const event = { metadata: { name: 'a' }, regarding: { namespace: 'default' }, type: 'Odd', deprecatedCount: 2 };
+  expect((await ask('POST', events('v1beta1'), event)).code).toBe(201);
+  expect((await ask('POST', events('v1'), { ...event, metadata: { name: 'b' } })).code).toBe(422);
+  const { body } = await ask('GET', '/api/v1/namespaces/default/events/a');
+  expect(body).toMatchObject({ involvedObject: { namespace: 'default' }, count: 2, type: 'Odd' });
+  const selected = await ask('GET', `${events('v1beta1')}?fieldSelector=regarding.namespace%3Ddefault`);
+  expect(selected.body.items).toHaveLength(1);
+});
+
+test('services get their addresses where there are no objects for those yet', async () => {
+  const { ask } = playing('1.24');
+  const { code, body } = await ask('POST', '/api/v1/namespaces/default/services', {
+    metadata: { name: 'web' },
+    spec: { ports: [{ port: 80 }] },
+  });
+  expect([code, body.spec.clusterIP]).toEqual([201, expect.stringMatching(/^\d+\.\d+\.\d+\.\d+$/)]);
+});
+
+test('documents describe the kinds of the release', async () => {
+  const { ask } = playing('1.24');
+  const { body } = await ask('GET', '/openapi/v2');
+  const { definitions, paths } = body;
+  expect(Object.keys(definitions)).toEqual(
+    expect.arrayContaining(['io.k8s.api.batch.v1beta1.CronJob', 'io.k8s.api.autoscaling.v2beta1.MetricSpec']),
+  );
+  expect(definitions['io.k8s.api.batch.v1beta1.JobTemplateSpec'].properties.spec.$ref).toBe(
+    '#/definitions/io.k8s.api.batch.v1.JobSpec',
+  );
+  expect(paths).toHaveProperty('/apis/flowcontrol.apiserver.k8s.io/v1beta2/flowschemas');
+  expect(paths).not.toHaveProperty('/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas');
+  const limited = definitions['io.k8s.api.flowcontrol.v1beta2.LimitedPriorityLevelConfiguration'];
+  expect(Object.keys(limited.properties)).toContain('assuredConcurrencyShares');
+});
+
+test('whoever names a kind of today is told why it is not there', async () => {
+  const { cluster } = playing('1.22');
+  await expect(cluster.api(HorizontalPodAutoscaler).list()).rejects.toThrow(
+    'HorizontalPodAutoscaler in autoscaling/v2 came with release 1.23, and this cluster plays 1.22',
+  );
+  expect(() => cluster.kind('batch/v2', 'CronJob')).toThrow(TypeError);
+});
+
+test('each former version has a whole life, and none reaches the reference release', () => {
+  for (const { lifecycle, kind, version } of formerKinds) {
+    const { introducedIn = '', deprecatedIn = '', removedIn = '', onByDefault } = lifecycle ?? {};
+    const name = `${version} ${kind}`;
+    expect(compareReleases(introducedIn, deprecatedIn), name).toBeLessThan(0);
+    expect(compareReleases(deprecatedIn, removedIn), name).toBeLessThan(0);
+    expect(compareReleases(OLDEST_RELEASE, removedIn), name).toBeLessThan(0);
+    expect(compareReleases(removedIn, REFERENCE_RELEASE), name).toBeLessThanOrEqual(0);
+    expect(onByDefault, name).toBe(true);
+  }
+  expect(formerKinds).toHaveLength(14);
+});
+
+test('forks play the same release', async () => {
+  const { cluster } = playing('1.24');
+  const fork = cluster.fork();
+  expect(fork.release).toBe('1.24');
+  const items = await fork.api(fork.kind('flowcontrol.apiserver.k8s.io/v1beta2', 'FlowSchema')).list();
+  expect(items.items.length).toBeGreaterThan(5);
+});
+
+describe('what is stored in a form that the release does not serve', () => {
+  const on = (apiVersion: string, gate?: string) => ({
+    runtimeConfig: apiVersion,
+    ...(gate === undefined ? {} : { featureGates: { [gate]: true } }),
+  });
+
+  test.each([
+    ['1.22', 'storage.k8s.io/v1beta1', 'csistoragecapacities', undefined, { storageClassName: 'fast' }],
+    ['1.29', 'storage.k8s.io/v1alpha1', 'volumeattributesclasses', 'VolumeAttributesClass', volumeClass()],
+    ['1.31', 'resource.k8s.io/v1alpha3', 'deviceclasses', 'DynamicResourceAllocation', { spec: {} }],
+    ['1.32', 'resource.k8s.io/v1beta1', 'deviceclasses', 'DynamicResourceAllocation', { spec: {} }],
+    ['1.31', 'networking.k8s.io/v1beta1', 'servicecidrs', undefined, { spec: { cidrs: ['10.9.0.0/24'] } }],
+    ['1.32', 'coordination.k8s.io/v1alpha2', 'leasecandidates', 'CoordinatedLeaderElection', candidate()],
+  ] as const)('%s: %s %s', async (release, apiVersion, plural, gate, body) => {
+    const { ask } = playing(release, on(apiVersion, gate));
+    const isNamespaced = ['csistoragecapacities', 'leasecandidates'].includes(plural);
+    const path = `/apis/${apiVersion}${isNamespaced ? '/namespaces/default' : ''}/${plural}`;
+    const made = await ask('POST', path, { metadata: { name: 'a' }, ...body });
+    expect([made.code, made.body.apiVersion], JSON.stringify(made.body)).toEqual([201, apiVersion]);
+    const changed = await ask('PATCH', `${path}/a`, { metadata: { labels: { a: 'b' } } }, MERGE);
+    expect([changed.code, changed.body.metadata.labels]).toEqual([200, { a: 'b' }]);
+    expect((await ask('GET', path)).body.items).toContainEqual(expect.objectContaining(body));
+    expect((await ask('DELETE', `${path}/a`)).code).toBe(200);
+  });
+
+  test('a policy of v1beta1 judges', async () => {
+    const { ask } = playing('1.28', on('admissionregistration.k8s.io/v1beta1'));
+    const path = '/apis/admissionregistration.k8s.io/v1beta1/validatingadmissionpolic';
+    const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] };
+    await ask('POST', `${path}ies`, {
+      metadata: { name: 'p' },
+      spec: {
+        matchConstraints: { resourceRules: [rule] },
+        validations: [{ expression: "object.metadata.name != 'no'" }],
+      },
+    });
+    const bound = await ask('POST', `${path}ybindings`, {
+      metadata: { name: 'b' },
+      spec: { policyName: 'p', validationActions: ['Deny'] },
+    });
+    expect(bound.code).toBe(201);
+    const create = (name: string) => ask('POST', '/api/v1/namespaces/default/configmaps', { metadata: { name } });
+    expect([(await create('yes')).code, (await create('no')).code]).toEqual([201, 422]);
+  });
+
+  function volumeClass(): object {
+    return { driverName: 'd.example.com', parameters: { a: 'b' } };
+  }
+
+  function candidate(): object {
+    return {
+      spec: { leaseName: 'l', binaryVersion: '1.0.0', emulationVersion: '1.0.0', strategy: 'OldestEmulationVersion' },
+    };
+  }
+});

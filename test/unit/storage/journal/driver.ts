@@ -1,0 +1,145 @@
+/**
+ * Random writes to a store with a journal, and a record of every state there was: what a journal may come back with.
+ */
+import type { ApiObject } from '../../../../src/index.js';
+import { FileJournal, type FileJournalOptions } from '../../../../src/node/journal/file-journal.js';
+import { beginJournal, resumeJournal } from '../../../../src/storage/journal/attach.js';
+import type { Journal, JournalContent } from '../../../../src/storage/journal/types.js';
+import { memoryStorage } from '../../../../src/storage/memory-storage.js';
+import { Store, type StoreSnapshot } from '../../../../src/storage/store.js';
+import { StorageError } from '../../../../src/storage/types.js';
+import { systemClock } from '../../../../src/util/clock.js';
+import { deepFreeze } from '../../../../src/util/json.js';
+import type { Random } from './random.js';
+import type { SimulatedDisk } from './simulated-disk.js';
+
+/** Everything at one moment, comparable. */
+export type Picture = string;
+
+export function simulatedJournal(disk: SimulatedDisk, options: FileJournalOptions = {}): FileJournal {
+  const machine = { files: disk, lock: () => () => undefined };
+  return new FileJournal('data', { onWarning: () => undefined, ...options }, machine);
+}
+
+export function newStore(): Store {
+  return new Store({ clock: systemClock, ...memoryStorage() });
+}
+
+/** A store that goes on where the journal ends. */
+export function openStore(journal: Journal): Store {
+  const store = newStore();
+  const kept = journal.load();
+  if (kept === undefined) beginJournal(journal, { store, dialect: 'orch' });
+  else resumeJournal(journal, kept, { store, dialect: 'orch' });
+  return store;
+}
+
+export function pictureOf(store: Store): Picture {
+  const objects = RESOURCES.flatMap((resource) => store.list({ resource }).items.map((object) => [resource, object]));
+  return JSON.stringify([store.revision, objects]);
+}
+
+/** What a journal holds, as a store would show it. */
+export function pictureOfContent(content: JournalContent | undefined): Picture {
+  const store = newStore();
+  if (content !== undefined) {
+    store.load(content.checkpoint.objects, content.checkpoint.revision);
+    for (const record of content.records) store.replay(record);
+  }
+  return pictureOf(store);
+}
+
+const RESOURCES = ['configmaps', 'pods'];
+
+export class Driver {
+  readonly store: Store;
+  readonly journal: Journal;
+  readonly #random: Random;
+  /** Every state, in order. */
+  readonly states: Picture[];
+  /** The newest of them that somebody was told of. */
+  acknowledged = 0;
+  /** What a write would have made that was refused: it may have happened all the same. */
+  attempted: Picture | undefined;
+  restoresOften = false;
+  #snapshot: StoreSnapshot | undefined;
+
+  constructor(journal: Journal, random: Random) {
+    this.journal = journal;
+    this.#random = random;
+    this.store = openStore(journal);
+    this.states = [pictureOf(this.store)];
+  }
+
+  /** States that are right to come back with. */
+  get possible(): readonly Picture[] {
+    const known = this.states.slice(this.acknowledged);
+    return this.attempted === undefined ? known : [...known, this.attempted];
+  }
+
+  /** One write; sometimes it is waited for. */
+  async step(): Promise<void> {
+    const random = this.#random;
+    if (this.#snapshot !== undefined && random.chance(this.restoresOften ? 0.3 : 0.03)) this.#restore(this.#snapshot);
+    else this.#write();
+    if (random.chance(0.1)) this.#snapshot = this.store.snapshot();
+    await this.#acknowledge(random.chance(0.6));
+  }
+
+  /** Notes that everything up to now is durable, when it is. */
+  async #acknowledge(isAwaited: boolean): Promise<void> {
+    const index = this.states.length - 1;
+    const noteIt = (): void => {
+      this.acknowledged = Math.max(this.acknowledged, index);
+    };
+    const waits = this.journal.durable();
+    if (waits === undefined) noteIt();
+    else if (isAwaited) await waits.then(noteIt);
+    else waits.then(noteIt, () => undefined);
+  }
+
+  #restore(snapshot: StoreSnapshot): void {
+    const probe = new Store({ clock: systemClock, ...memoryStorage() }, snapshot);
+    this.attempted = pictureOf(probe);
+    this.store.restore(snapshot);
+    this.#done();
+  }
+
+  #write(): void {
+    const random = this.#random;
+    const key = { resource: random.pick(RESOURCES), namespace: 'default', name: `o${random.int(0, 5)}` };
+    const present = this.store.get(key);
+    const seal = (resourceVersion: string): ApiObject => {
+      const text = random.pick(['', 'x', 'é\u{1F600}', 'long '.repeat(random.int(1, 300))]);
+      const object = {
+        kind: 'K',
+        apiVersion: 'v1',
+        metadata: { name: key.name, namespace: 'default', resourceVersion },
+        text,
+      };
+      const made = deepFreeze(object) as unknown as ApiObject;
+      this.attempted = this.#with(key, made, type === 'delete');
+      return made;
+    };
+    const type = present === undefined ? 'create' : random.chance(0.3) ? 'delete' : 'update';
+    try {
+      if (type === 'create') this.store.commit({ type, key, seal });
+      else if (present !== undefined) this.store.commit({ type, key, expected: present, seal });
+    } catch (error) {
+      if (error instanceof StorageError) throw new Error('a write of the test is wrong', { cause: error });
+      throw error;
+    }
+    this.#done();
+  }
+
+  #done(): void {
+    this.attempted = undefined;
+    this.states.push(pictureOf(this.store));
+  }
+
+  #with(key: { resource: string; namespace: string; name: string }, object: ApiObject, isGone: boolean): Picture {
+    const after = new Store({ clock: systemClock, ...memoryStorage() }, this.store.snapshot());
+    after.replay({ revision: this.store.revision + 1, type: isGone ? 'DELETED' : 'MODIFIED', key, object, time: 0 });
+    return pictureOf(after);
+  }
+}

@@ -1,0 +1,585 @@
+/**
+ * The journal in a folder: the promises of all journals, and what a folder can do to it.
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { createCluster, JournalError, StatusError } from '../../../../src/index.js';
+import { ConfigMap, CustomResourceDefinition } from '../../../../src/kinds/index.js';
+import { fileJournal } from '../../../../src/node/index.js';
+import type { FileJournal } from '../../../../src/node/journal/file-journal.js';
+import { crc32, FrameWriter, scanFrames } from '../../../../src/node/journal/frame.js';
+import { GroupSync } from '../../../../src/storage/journal/group-sync.js';
+import { nextTurn } from '../../../../src/util/clock.js';
+import { journalCases } from './contract.js';
+import { openStore, pictureOf, pictureOfContent, simulatedJournal } from './driver.js';
+import { SimulatedDisk } from './simulated-disk.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'orchplane-journal-'));
+let places = 0;
+const newFolder = (): string => join(folder, String(++places));
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('in a folder', () => {
+  for (const [name, run] of Object.entries(journalCases)) {
+    test(name, async () => {
+      const path = newFolder();
+      await expect(
+        run({ open: (size) => fileJournal(path, size === 'small' ? { compactAfter: 20_000 } : {}) }),
+      ).resolves.toBeUndefined();
+    });
+  }
+
+  test.each(['each', 'never'] as const)('with sync: %s it comes back as well', async (sync) => {
+    const run = journalCases['a cluster comes back as it was'];
+    const path = newFolder();
+    await expect(run?.({ open: () => fileJournal(path, { sync }) })).resolves.toBeUndefined();
+  });
+
+  test('only its owner can read it', async () => {
+    const path = newFolder();
+    await createCluster({ journal: fileJournal(path) }).close();
+    expect(statSync(path).mode & 0o777).toBe(0o700);
+    const files = readdirSync(path);
+    expect(files.sort()).toEqual(['checkpoint-1', 'journal-1']);
+    for (const name of files) expect(statSync(join(path, name)).mode & 0o777).toBe(0o600);
+  });
+
+  test('old files go when a checkpoint is done', async () => {
+    const path = newFolder();
+    const cluster = createCluster({ journal: fileJournal(path, { compactAfter: 1 }) });
+    const big = 'x'.repeat(500_000);
+    for (let i = 0; i < 8; i++) await cluster.api(ConfigMap).create({ metadata: { name: `m${i}` }, data: { big } });
+    await cluster.close();
+    expect(readdirSync(path).length).toBeLessThanOrEqual(4);
+    const again = createCluster({ journal: fileJournal(path) });
+    expect((await again.api(ConfigMap).list()).items).toHaveLength(8);
+    await again.close();
+  });
+
+  test('a lock of a process that is no more is taken over, one of another is told', async () => {
+    const path = newFolder();
+    await createCluster({ journal: fileJournal(path) }).close();
+    const lock = join(path, 'lock');
+    const { hostname } = await import('node:os');
+    writeFileSync(lock, JSON.stringify({ pid: 2 ** 22 + 5, host: hostname() }));
+    await createCluster({ journal: fileJournal(path) }).close();
+    writeFileSync(lock, '{"pi');
+    await createCluster({ journal: fileJournal(path) }).close();
+    writeFileSync(lock, JSON.stringify({ pid: process.ppid, host: hostname() }));
+    expect(() => createCluster({ journal: fileJournal(path) })).toThrow(`in use by process ${process.ppid}`);
+    writeFileSync(lock, JSON.stringify({ pid: 1, host: 'elsewhere' }));
+    expect(() => createCluster({ journal: fileJournal(path) })).toThrow(/process 1 on elsewhere .*remove/);
+  });
+
+  test('a folder has one writer: under another name, and in another thread', async () => {
+    const path = newFolder();
+    const cluster = createCluster({ journal: fileJournal(path) });
+    symlinkSync(path, `${path}-link`);
+    expect(() => createCluster({ journal: fileJournal(`${path}-link`) })).toThrow(/in use by another cluster/);
+    const own = readFileSync(join(path, 'lock'), 'utf8');
+    await cluster.close();
+    // What a thread has written is of this process, and not known to be let go of.
+    writeFileSync(join(path, 'lock'), JSON.stringify({ ...JSON.parse(own), id: 'of a thread' }));
+    expect(() => createCluster({ journal: fileJournal(path) })).toThrow(
+      /in use by this process, maybe in another thread/,
+    );
+    // One that we know to have let go of is nobody's, and so is one of an earlier process with our number.
+    writeFileSync(join(path, 'lock'), own);
+    await createCluster({ journal: fileJournal(path) }).close();
+    writeFileSync(join(path, 'lock'), JSON.stringify({ ...JSON.parse(own), began: '1', id: 'earlier' }));
+    await createCluster({ journal: fileJournal(path) }).close();
+    expect(readdirSync(path).filter((name) => name.startsWith('lock'))).toEqual([]);
+  });
+
+  test('who was killed while taking a lock away does not keep others from it', async () => {
+    const path = newFolder();
+    await createCluster({ journal: fileJournal(path) }).close();
+    const { hostname } = await import('node:os');
+    const dead = JSON.stringify({ pid: 2 ** 22 + 5, host: hostname() });
+    writeFileSync(join(path, 'lock'), dead);
+    writeFileSync(join(path, 'lock.taking'), dead);
+    const cluster = createCluster({ journal: fileJournal(path) });
+    expect(readdirSync(path).filter((name) => name.startsWith('lock'))).toEqual(['lock']);
+    await cluster.close();
+    // Somebody who is alive takes it just now.
+    writeFileSync(join(path, 'lock'), dead);
+    writeFileSync(join(path, 'lock.taking'), JSON.stringify({ pid: process.ppid, host: hostname() }));
+    expect(() => createCluster({ journal: fileJournal(path) })).toThrow(/in use by/);
+  });
+
+  test('where no cluster could be made, the folder is free at once', async () => {
+    const path = newFolder();
+    await createCluster({ journal: fileJournal(path) }).close();
+    expect(() => createCluster({ journal: fileJournal(path), dialect: 'kubernetes' })).toThrow(/dialect/);
+    const cluster = createCluster({ journal: fileJournal(path) });
+    await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+    await cluster.close();
+    const fresh = newFolder();
+    const from = { resourceVersion: '1', objects: [{}] } as never;
+    expect(() => createCluster({ journal: fileJournal(fresh), from })).toThrow(TypeError);
+    await createCluster({ journal: fileJournal(fresh) }).close();
+  });
+
+  test('a state to begin with that cannot be is refused in plain words', () => {
+    const begin = (from: unknown) => createCluster({ from: from as never });
+    expect(() => begin(null)).toThrow('orchplane: from: takes a state, such as a capture, got null');
+    for (const resourceVersion of ['9007199254740991', '9007199254740993', '99999999999999999999']) {
+      expect(() => begin({ resourceVersion, objects: [] })).toThrow(/leaves no room for writes/);
+    }
+    expect(begin({ resourceVersion: String(2 ** 52), objects: [] }).resourceVersion).toBe(String(2 ** 52));
+    const metadata = { name: 'a', namespace: 'default', uid: 'u', resourceVersion: '1', creationTimestamp: 'x' };
+    const circle: Record<string, unknown> = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
+    circle['self'] = circle;
+    expect(() => begin({ resourceVersion: '9', objects: [circle] })).toThrow(
+      /^orchplane: from: ConfigMap default\/a is no JSON/,
+    );
+  });
+
+  test('options that it does not know are refused', () => {
+    expect(() => createCluster({ journal: './data' as never })).toThrow(/journal takes what fileJournal/);
+    expect(() => fileJournal('')).toThrow(/takes a folder/);
+    expect(() => fileJournal('x', { sync: 'sometimes' as never })).toThrow(/one of group, each, never/);
+    expect(() => fileJournal('x', { compactAfter: -1 })).toThrow(/number of bytes/);
+    expect(() => fileJournal('x', { sink: 1 } as never)).toThrow(/no option "sink"/);
+  });
+});
+
+describe('writes that become durable together', () => {
+  test('no version from before a restore counts after it', async () => {
+    const ends: (() => void)[] = [];
+    const group = new GroupSync({
+      sync: () => new Promise((resolve) => ends.push(resolve)),
+      later: queueMicrotask,
+      fail: () => new JournalError('failed'),
+    });
+    const turns = () => new Promise((resolve) => setImmediate(resolve));
+    group.noteWritten(100);
+    await turns();
+    group.noteWritten(50);
+    group.noteWritten(51);
+    ends[0]?.();
+    await turns();
+    expect([group.durableRevision, group.wait() === undefined]).toEqual([0, false]);
+    ends[1]?.();
+    await turns();
+    expect([group.durableRevision, group.wait()]).toEqual([51, undefined]);
+    // Nor when the restored state is newer.
+    group.noteWritten(52);
+    await turns();
+    group.noteReset(90);
+    ends[2]?.();
+    await turns();
+    expect(group.durableRevision).toBe(0);
+    group.break(new JournalError('failed'));
+    ends[3]?.();
+    await group.idle();
+    group.noteDurable(99);
+    expect(group.durableRevision).toBe(0);
+    await expect(group.wait()).rejects.toThrow('failed');
+  });
+});
+
+describe('on a simulated disk', () => {
+  for (const [name, run] of Object.entries(journalCases)) {
+    // One process at a time is the affair of a lock, which this disk has not.
+    if (name === 'one cluster at a time has it') continue;
+    test(name, async () => {
+      const disk = new SimulatedDisk();
+      await expect(
+        run({ open: (size) => simulatedJournal(disk, size === 'small' ? { compactAfter: 20_000 } : {}) }),
+      ).resolves.toBeUndefined();
+    });
+  }
+
+  test('a write that does not fit is refused with 500, and the next one is served', async () => {
+    const disk = new SimulatedDisk();
+    const cluster = createCluster({ journal: simulatedJournal(disk) });
+    disk.faults = { capacity: 1 };
+    const version = cluster.resourceVersion;
+    const error = await cluster
+      .api(ConfigMap)
+      .create({ metadata: { name: 'a' } })
+      .catch((failure: unknown) => failure);
+    expect(StatusError.is(error, 'InternalError') && error.message).toBe(
+      'Internal error occurred: the journal could not be written: ENOSPC: no space left on device, write',
+    );
+    expect([cluster.resourceVersion, (await cluster.api(ConfigMap).list()).items]).toEqual([version, []]);
+    disk.faults = {};
+    await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+  });
+
+  test('what follows from a write and does not fit is done after the next write', async () => {
+    for (let refused = 2; refused <= 4; refused++) {
+      const disk = new SimulatedDisk();
+      let count = 0;
+      const open = disk.open.bind(disk);
+      disk.open = (path, how) => {
+        const file = open(path, how);
+        const write: typeof file.write = (bytes, position) => {
+          if (/journal-\d+$/.test(path) && ++count === refused + 1) throw new Error('ENOSPC: no space left on device');
+          return file.write(bytes, position);
+        };
+        return { ...file, write };
+      };
+      const cluster = createCluster({ journal: simulatedJournal(disk) });
+      // The header was the first.
+      expect(count).toBe(1);
+      const schema = { openAPIV3Schema: { type: 'object' } };
+      await cluster.api(CustomResourceDefinition).create({
+        metadata: { name: 'gadgets.example.com' },
+        spec: {
+          group: 'example.com',
+          scope: 'Namespaced',
+          names: { plural: 'gadgets', kind: 'Gadget' },
+          versions: [{ name: 'v1', served: true, storage: true, schema }],
+        },
+      } as never);
+      await cluster.api(ConfigMap).create({ metadata: { name: 'next' } });
+      const { status } = await cluster.api(CustomResourceDefinition).get('gadgets.example.com');
+      expect(status?.conditions?.map(({ type, status: is }) => `${type} ${is}`)).toEqual([
+        'NamesAccepted True',
+        'Established True',
+      ]);
+      expect((await cluster.api(cluster.kind('example.com/v1', 'Gadget')).list()).items).toEqual([]);
+      const version = cluster.resourceVersion;
+      await cluster.close();
+      // Nothing was left to do.
+      expect(createCluster({ journal: simulatedJournal(disk.afterKill()) }).resourceVersion).toBe(version);
+    }
+  });
+
+  test('a sync that fails is told to whom it concerns, and ends all writing', async () => {
+    const disk = new SimulatedDisk();
+    const cluster = createCluster({ journal: simulatedJournal(disk) });
+    disk.faults = { failSyncs: () => true };
+    const maps = cluster.api(ConfigMap);
+    const both = await Promise.allSettled([
+      maps.create({ metadata: { name: 'a' } }),
+      maps.create({ metadata: { name: 'b' } }),
+    ]);
+    for (const { status } of both) expect(status).toBe('rejected');
+    disk.faults = {};
+    await expect(maps.create({ metadata: { name: 'c' } })).rejects.toThrow(
+      /nothing is written until it is opened again/,
+    );
+    // What would show the two is not told either.
+    await expect(maps.list()).rejects.toThrow(/could not be written/);
+    await cluster.close();
+  });
+
+  /** A disk whose syncs of journals are held up, and then fail or not. */
+  function slowDisk(): { disk: SimulatedDisk; journal: FileJournal; end: (error?: Error) => void; fail: () => void } {
+    const disk = new SimulatedDisk();
+    let end: (error?: Error) => void = () => undefined;
+    let fails = false;
+    const open: SimulatedDisk['open'] = disk.open.bind(disk);
+    disk.open = (path, how) => {
+      const file = open(path, how);
+      if (!path.includes('journal-')) return file;
+      return {
+        ...file,
+        sync: () =>
+          new Promise<void>((resolve, reject) => {
+            end = (error) => (error === undefined ? resolve() : reject(error));
+          }),
+        syncNow: () => {
+          if (fails && path.endsWith('journal-1')) throw new Error('EIO: i/o error, fdatasync');
+          file.syncNow();
+        },
+      };
+    };
+    const journal = simulatedJournal(disk, { compactAfter: 2_000 });
+    return {
+      disk,
+      journal,
+      end: (error) => end(error),
+      fail: () => {
+        fails = true;
+      },
+    };
+  }
+
+  test.each(['the one that compacts', 'the one that runs'])(
+    'an error of the disk that two syncs could be told is told to all: %s',
+    async (which) => {
+      const { journal, end, fail } = slowDisk();
+      const cluster = createCluster({ journal });
+      const maps = cluster.api(ConfigMap);
+      const before = journal.durableRevision;
+      const outcomes: string[] = [];
+      const note = (made: Promise<unknown>) =>
+        made.then(
+          () => outcomes.push('told'),
+          () => outcomes.push('refused'),
+        );
+      const first = note(maps.create({ metadata: { name: 'a' }, data: { x: 'x'.repeat(500_000) } }));
+      await nextTurn();
+      if (which === 'the one that compacts') fail();
+      const second = note(maps.create({ metadata: { name: 'b' } }));
+      await nextTurn();
+      expect(journal.durableRevision).toBe(before);
+      end(which === 'the one that runs' ? new Error('EIO: i/o error, fdatasync') : undefined);
+      await Promise.all([first, second]);
+      expect(outcomes).toEqual(['refused', 'refused']);
+      expect(journal.durableRevision).toBe(before);
+      await expect(maps.get('a')).rejects.toThrow(/EIO/);
+    },
+  );
+
+  test('what cannot be taken back ends all writing, and reading goes on', async () => {
+    const disk = new SimulatedDisk();
+    const cluster = createCluster({ journal: simulatedJournal(disk) });
+    const used = disk.paths.reduce((sum, path) => sum + disk.content(path).length, 0);
+    disk.faults = { capacity: used + 10, failTruncates: true };
+    const maps = cluster.api(ConfigMap);
+    await expect(maps.create({ metadata: { name: 'a' } })).rejects.toThrow(/ENOSPC.*ftruncate/);
+    disk.faults = {};
+    await expect(maps.create({ metadata: { name: 'a' } })).rejects.toThrow(/opened again/);
+    expect((await maps.list()).items).toEqual([]);
+  });
+
+  test('nobody sees a write before it is durable: no reader, no watch', async () => {
+    const disk = new SimulatedDisk();
+    const cluster = createCluster({ journal: simulatedJournal(disk) });
+    const maps = cluster.api(ConfigMap);
+    const watch = maps.watch({ resourceVersion: cluster.resourceVersion });
+    const order: string[] = [];
+    const seen = watch.next().then(() => order.push('watch'));
+    const created = maps.create({ metadata: { name: 'a' } }).then(() => order.push('create'));
+    const listed = maps.list().then(() => order.push('list'));
+    const syncsBefore = disk.syncs;
+    for (let i = 0; i < 20; i++) await Promise.resolve();
+    expect(order).toEqual([]);
+    await Promise.all([seen, created, listed]);
+    expect(disk.syncs).toBe(syncsBefore + 1);
+  });
+});
+
+describe('files that were damaged', () => {
+  /** A journal of eight writes, and the state after each. */
+  function written(): { disk: SimulatedDisk; pictures: string[] } {
+    const disk = new SimulatedDisk();
+    const journal = simulatedJournal(disk, { sync: 'each' });
+    const store = openStore(journal);
+    const pictures = [pictureOf(store)];
+    for (let i = 0; i < 8; i++) {
+      const name = `o${i}`;
+      const key = { resource: 'configmaps', namespace: 'default', name };
+      const seal = (resourceVersion: string) =>
+        Object.freeze({
+          kind: 'K',
+          apiVersion: 'v1',
+          metadata: { name, namespace: 'default', resourceVersion },
+        }) as never;
+      store.commit({ type: 'create', key, seal });
+      pictures.push(pictureOf(store));
+    }
+    return { disk, pictures };
+  }
+
+  const PATH = 'data/journal-1';
+  const HEADER = 16;
+
+  function withBytes(disk: SimulatedDisk, bytes: Buffer): SimulatedDisk {
+    const copy = disk.afterKill();
+    copy.put(PATH, bytes);
+    return copy;
+  }
+
+  const load = (disk: SimulatedDisk, salvage = false): string =>
+    pictureOfContent(simulatedJournal(disk, { salvage }).load());
+
+  test('cut at any byte, they come back with the writes before it, and tell how much is cut', () => {
+    const { disk, pictures } = written();
+    const bytes = disk.content(PATH);
+    const ends = [HEADER, ...scanFrames(bytes, HEADER).frames.map(({ end }) => end)];
+    for (let size = HEADER; size <= bytes.length; size++) {
+      const warnings: string[] = [];
+      const journal = simulatedJournal(withBytes(disk, bytes.subarray(0, size)), {
+        onWarning: (w) => warnings.push(w),
+      });
+      const whole = ends.filter((end) => end <= size).length - 1;
+      expect(pictureOfContent(journal.load())).toBe(pictures[whole]);
+      const cut = size - (ends[whole] ?? 0);
+      expect(warnings.length).toBe(cut > 0 ? 1 : 0);
+      if (cut > 0) expect(warnings[0]).toContain(`the ${cut} bytes from ${ends[whole]} on`);
+    }
+  });
+
+  test('without the header that was durable before the checkpoint, they are refused', () => {
+    const { disk, pictures } = written();
+    const bytes = disk.content(PATH);
+    for (let size = 0; size < HEADER; size++) {
+      const cut = withBytes(disk, bytes.subarray(0, size));
+      expect(() => load(cut)).toThrow(JournalError);
+    }
+    const zeros = withBytes(disk, Buffer.alloc(bytes.length));
+    expect(() => load(zeros)).toThrow(/it is empty.*salvage/);
+    expect(load(zeros, true)).toBe(pictures[0]);
+    expect(zeros.content(`${PATH}.damaged`)).toHaveLength(bytes.length);
+    expect(load(zeros)).toBe(pictures[0]);
+    const missing = disk.afterKill();
+    missing.remove(PATH);
+    expect(() => load(missing)).toThrow(/journal-1: it is missing.*salvage/);
+    expect(load(missing, true)).toBe(pictures[0]);
+  });
+
+  test('with any bit of the last write flipped, they are refused: nothing of it is missing', () => {
+    const { disk, pictures } = written();
+    const bytes = disk.content(PATH);
+    const last = scanFrames(bytes, HEADER).frames.at(-1);
+    for (let at = last?.start ?? 0; at < bytes.length; at++) {
+      const flipped = Buffer.from(bytes);
+      flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 8));
+      expect(() => load(withBytes(disk, flipped))).toThrow(`damaged at byte ${last?.start}`);
+      expect(load(withBytes(disk, flipped), true)).toBe(pictures[7]);
+    }
+  });
+
+  test('after it was closed, an empty sector anywhere is damage', async () => {
+    const disk = new SimulatedDisk();
+    const cluster = createCluster({ journal: simulatedJournal(disk) });
+    const maps = cluster.api(ConfigMap);
+    const data = { x: 'y'.repeat(600) };
+    await Promise.all(Array.from({ length: 20 }, (_, i) => maps.create({ metadata: { name: `m${i}` }, data })));
+    const open = disk.afterKill();
+    await cluster.close();
+    const damage = (from: SimulatedDisk): SimulatedDisk =>
+      withBytes(from, Buffer.from(from.content(PATH)).fill(0, 1024, 1536));
+    expect(() => load(damage(disk))).toThrow(/damaged at byte/);
+    // Nothing in the file says that this was safe: it looks as if the power had gone.
+    expect(() => load(damage(open))).not.toThrow();
+  });
+
+  test('garbage at the end is damage', () => {
+    const { disk } = written();
+    const bytes = Buffer.from(disk.content(PATH));
+    bytes.fill(0xaa, bytes.length - 300);
+    expect(() => load(withBytes(disk, bytes))).toThrow(/damaged at byte/);
+    expect(() => load(withBytes(disk, Buffer.concat([disk.content(PATH), Buffer.from('more')])))).toThrow(/damaged/);
+  });
+
+  test('with a bit flipped before that, they are refused by name and place, and salvage brings what is before it', () => {
+    const { disk, pictures } = written();
+    const bytes = disk.content(PATH);
+    const { frames } = scanFrames(bytes, HEADER);
+    frames.slice(0, -1).forEach(({ start, end }, index) => {
+      const flipped = Buffer.from(bytes);
+      const at = start + ((end - start) >> 1);
+      flipped[at] = (flipped[at] ?? 0) ^ 4;
+      const damaged = withBytes(disk, flipped);
+      expect(() => load(damaged.afterKill())).toThrow(`journal ${PATH}: damaged at byte ${start}`);
+      const salvaged = damaged.afterKill();
+      expect(load(salvaged, true)).toBe(pictures[index]);
+      expect(salvaged.paths).toContain(`${PATH}.damaged`);
+      expect(load(salvaged)).toBe(pictures[index]);
+    });
+  });
+
+  test('a hole where the disk had said that all was safe is damage, not a torn end', () => {
+    const { disk } = written();
+    const bytes = Buffer.from(disk.content(PATH));
+    const second = scanFrames(bytes, HEADER).frames[1];
+    bytes.fill(0, second?.start, second?.end);
+    expect(() => load(withBytes(disk, bytes))).toThrow(JournalError);
+  });
+
+  test('damage in a checkpoint is refused; salvage brings the other objects', async () => {
+    const disk = new SimulatedDisk();
+    const cluster = createCluster({ journal: simulatedJournal(disk) });
+    await cluster.close();
+    const bytes = Buffer.from(disk.content('data/checkpoint-1'));
+    const { frames } = scanFrames(bytes, HEADER);
+    const victim = frames[5];
+    bytes[(victim?.start ?? 0) + 30] = 0;
+    const damaged = disk.afterKill();
+    damaged.put('data/checkpoint-1', bytes);
+    expect(() => load(damaged)).toThrow(`data/checkpoint-1: damaged at byte ${victim?.start}`);
+    const content = simulatedJournal(damaged, { salvage: true }).load();
+    expect([...(content?.checkpoint.objects ?? [])]).toHaveLength(frames.length - 3);
+    const short = disk.afterKill();
+    short.put('data/checkpoint-1', disk.content('data/checkpoint-1').subarray(0, frames.at(-1)?.start));
+    expect(() => load(short)).toThrow(/ends too early/);
+  });
+
+  test('a checkpoint whose beginning is damaged is salvaged by its end, and is whole after that', () => {
+    const { disk, pictures } = written();
+    for (const at of [3, HEADER + 30]) {
+      const damaged = disk.afterKill();
+      const bytes = Buffer.from(disk.content('data/checkpoint-1'));
+      bytes[at] = (bytes[at] ?? 0) ^ 4;
+      damaged.put('data/checkpoint-1', bytes);
+      expect(() => load(damaged)).toThrow(/checkpoint-1: damaged at byte .*salvage/);
+      expect(load(damaged, true)).toBe(pictures[8]);
+      expect(damaged.paths).toContain('data/checkpoint-1.damaged');
+      expect(load(damaged)).toBe(pictures[8]);
+    }
+    const gone = disk.afterKill();
+    gone.put('data/checkpoint-1', disk.content('data/checkpoint-1').subarray(0, HEADER));
+    expect(() => load(gone)).toThrow(/neither its beginning nor its end.*from a copy$/);
+    expect(() => load(gone, true)).toThrow(/from a copy$/);
+  });
+
+  test('a journal whose header is damaged is salvaged with all writes', () => {
+    const { disk, pictures } = written();
+    const bytes = Buffer.from(disk.content(PATH));
+    bytes[3] = 0;
+    const damaged = withBytes(disk, bytes);
+    expect(() => load(damaged)).toThrow(/journal-1: damaged at byte 0.*salvage/);
+    expect(load(damaged, true)).toBe(pictures[8]);
+    expect(load(damaged)).toBe(pictures[8]);
+    expect(damaged.paths).toContain(`${PATH}.damaged`);
+  });
+
+  test('copies under another number are refused', () => {
+    const { disk } = written();
+    const checkpoint = disk.afterKill();
+    checkpoint.put('data/checkpoint-2', disk.content('data/checkpoint-1'));
+    checkpoint.put('data/journal-2', disk.content(PATH));
+    expect(() => load(checkpoint)).toThrow(/it is a copy of checkpoint-1/);
+    const journal = disk.afterKill();
+    journal.put('data/journal-2', disk.content(PATH));
+    expect(() => load(journal)).toThrow(/version 1 at byte 16 should be 9/);
+    expect(() => load(journal, true)).not.toThrow();
+  });
+
+  test('files of others, of other versions and missing ones are told apart', () => {
+    const { disk } = written();
+    const other = disk.afterKill();
+    other.put('data/checkpoint-1', Buffer.from('something else entirely, and long'));
+    expect(() => load(other)).toThrow(/no file of a journal/);
+    const newer = disk.afterKill();
+    const bytes = Buffer.from(disk.content(PATH));
+    bytes[HEADER - 1] = 9;
+    newer.put(PATH, bytes);
+    expect(() => load(newer)).toThrow(/another version of orchplane/);
+    const orphan = new SimulatedDisk();
+    orphan.put(PATH, disk.content(PATH));
+    expect(() => load(orphan)).toThrow(/checkpoint that it goes on from is missing/);
+  });
+
+  test('the checksum is the common one', () => {
+    expect(crc32(Buffer.from('123456789'))).toBe(0xcbf43926);
+    const frame = Buffer.from(new FrameWriter().frame('{"a":"é"}', 5));
+    expect(crc32(frame.subarray(8))).toBe(frame.readUInt32LE(4));
+    expect(scanFrames(frame, 0).frames[0]).toMatchObject({ text: '{"a":"é"}', synced: 5, end: frame.length });
+  });
+
+  test('a real file that was cut opens', async () => {
+    const path = newFolder();
+    const cluster = createCluster({ journal: fileJournal(path) });
+    for (const name of ['a', 'b']) await cluster.api(ConfigMap).create({ metadata: { name } });
+    const file = join(path, 'journal-1');
+    const bytes = readFileSync(file);
+    await cluster.close();
+    writeFileSync(file, bytes.subarray(0, -3));
+    const warnings: string[] = [];
+    const again = createCluster({ journal: fileJournal(path, { onWarning: (warning) => warnings.push(warning) }) });
+    expect(warnings).toHaveLength(1);
+    expect((await again.api(ConfigMap).list()).items.map(({ metadata }) => metadata.name)).toEqual(['a']);
+    await again.close();
+  });
+});

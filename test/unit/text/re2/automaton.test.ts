@@ -1,0 +1,150 @@
+/** The table of states against the plain run through the instructions, which it stands in for. */
+import { describe, expect, test } from 'vitest';
+import { re2FindAll, re2Matches, re2Problem } from '../../../../src/text/re2/index.js';
+import { Automaton } from '../../../../src/text/re2/automaton.js';
+import { runProgram } from '../../../../src/text/re2/match.js';
+import { compileNode, type Program } from '../../../../src/text/re2/program.js';
+import { parseRe2 } from '../../../../src/text/re2/syntax.js';
+import fc from '../../../property/seeded.js';
+
+function programOf(pattern: string): Program {
+  return compileNode(parseRe2(pattern));
+}
+
+const leaf = fc.constantFrom(
+  ...['a', 'b', 'ab', 'é', '😀', '.', '[ab]', '[^a]', '\\d', '\\w', '\\W', '^', '$', '\\b', '\\B', '\\A', '\\z'],
+  ...[
+    '(?m:^)',
+    '(?m:$)',
+    '(?s:.)',
+    '(?i:k)',
+    '(?i:[^k])',
+    '\\pL',
+    '\\P{Lu}',
+    '\\p{Greek}',
+    '\\x{FFFD}',
+    '(?i)',
+    '(?m)',
+  ],
+);
+const { expression } = fc.letrec<{ expression: string }>((tie) => ({
+  expression: fc.oneof(
+    { maxDepth: 4 },
+    leaf,
+    fc.array(tie('expression'), { maxLength: 4 }).map((parts) => parts.join('')),
+    fc.array(tie('expression'), { maxLength: 4 }).map((parts) => `(?:${parts.join('|')})`),
+    fc
+      .tuple(tie('expression'), fc.constantFrom('*', '+', '?', '{2}', '{0,2}', '{1,}', '*?', '{3,5}', '{0}'))
+      .map(([part, operator]) => `(${part})${operator}`),
+  ),
+}));
+const text = fc
+  .array(fc.constantFrom('a', 'b', 'k', '\u212a', 'A', 'é', 'σ', '😀', '1', ' ', '\n', '\ufffd', '\ud83d', '\ude00'), {
+    maxLength: 20,
+  })
+  .map((characters) => characters.join(''));
+
+test('both give the same answer, from every place', () => {
+  fc.assert(
+    fc.property(expression, fc.array(text, { minLength: 1, maxLength: 4 }), (pattern, texts) => {
+      const program = programOf(pattern);
+      const automaton = new Automaton(program);
+      for (const each of texts) {
+        expect(automaton.matches(each)).toBe(runProgram(program, each));
+        const from = each.length >>> 1;
+        expect(automaton.matches(each, from)).toBe(runProgram(program, each, { from }));
+      }
+    }),
+    { numRuns: 5000 },
+  );
+});
+
+/** The same in every run. */
+function noise(length: number, characters: readonly string[]): string {
+  let made = '';
+  for (let at = 0, state = 12_345; at < length; at++) {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    made += characters[(state >>> 16) % characters.length];
+  }
+  return made;
+}
+
+describe('when the table is full', () => {
+  test.each<[what: string, pattern: string]>([
+    ['few states that are often asked for', '[ab]*a[ab]{5}c'],
+    ['some thousand states', '[ab]*a[ab]{10}c'],
+    ['a new state for nearly every character', '[ab]*a[ab]{40}c'],
+    ['states that are large themselves', '(a|b)*a(a|b){300}c'],
+    ['states that look ahead', '(\\b[ab]*a[ab]{14}$|x)c?z'],
+    ['states behind a prefix', 'ab[ab]{20}[ab]*b[ab]{30}c'],
+  ])('%s', (_what, pattern) => {
+    const program = programOf(pattern);
+    const automaton = new Automaton(program);
+    const long = noise(20_000, ['a', 'b', 'a', 'b', 'a', 'b', ' ']);
+    for (const each of [long, `${long}abababababababababababababababababababababababcz`, 'ab'.repeat(300)]) {
+      expect(automaton.matches(each)).toBe(runProgram(program, each));
+    }
+    // Of a megabyte, and what the table may be larger than what is in it.
+    expect(automaton.weight).toBeLessThan(1 << 19);
+  });
+
+  test('more kinds of characters than a table has columns for', () => {
+    const characters = Array.from({ length: 5000 }, (_, index) => String.fromCodePoint(0x4e00 + index));
+    const program = programOf(characters.map((character) => `${character}x?`).join('|'));
+    expect(new Automaton(program).matches(`${'y'.repeat(10)}${characters.at(-1)}`)).toBe(true);
+    const chain = programOf(`z${characters.join('')}`);
+    expect(new Automaton(chain).matches(`z${characters.join('')}`)).toBe(true);
+    expect(new Automaton(chain).matches(`zz${characters.slice(1).join('')}`)).toBe(false);
+    expect(new Automaton(programOf(`.*${characters.join('')}`)).matches(`-${characters.join('')}`)).toBe(true);
+  });
+});
+
+describe('what is not gone through character by character', () => {
+  test.each<[pattern: string, text: string, matches: boolean, most: number]>([
+    ['needle', 'x'.repeat(1_000_000), false, 200_000],
+    ['^x', 'y'.repeat(1_000_000), false, 1000],
+    ['(^x|^y)z', 'x'.repeat(1_000_000), false, 1000],
+    ['x+', 'x'.repeat(1_000_000), true, 1000],
+    ['', 'x'.repeat(1_000_000), true, 1000],
+  ])('%s', (pattern, searched, matches, most) => {
+    let steps = 0;
+    expect(re2Matches(pattern, searched, { onSteps: (more) => (steps += more) })).toBe(matches);
+    expect(steps).toBeLessThan(most);
+  });
+});
+
+describe('how much an expression may cost', () => {
+  // What the reference implementation says to these was asked.
+  test.each<[pattern: string, why: string]>([
+    ['(((a{100}){100}){100})', 'invalid repeat count: `{100}`'],
+    ['(?:(?:a|b){1000}){1000}', 'invalid repeat count: `{1000}`'],
+    ['((a{1000})*){2}', 'invalid repeat count: `{2}`'],
+    ['(?:(?:aa|b){1000}c){1000}', 'expression too large: `(?:(?:aa|b){1000}c){1000}`'],
+  ])('%s', (pattern, why) => {
+    expect(re2Problem(pattern)).toBe(`error parsing regexp: ${why}`);
+  });
+
+  test('alternatives of one character each are one instruction', () => {
+    const many = Array.from({ length: 10_000 }, (_, index) => String.fromCodePoint(0x4e00 + index)).join('|');
+    expect(programOf(`(?:${many}|||){1000}`).size).toBeLessThan(4000);
+    expect(re2FindAll('(?:a|[bc]|\\d|x)+', 'ab1 cx')).toEqual(['ab1', 'cx']);
+  });
+
+  test('who is told of the steps may end it', () => {
+    const tired = new Error('too much');
+    const onSteps = (most: number) => {
+      let left = most;
+      return (steps: number): void => {
+        left -= steps;
+        if (left < 0) throw tired;
+      };
+    };
+    const subject = noise(100_000, ['a', 'b']);
+    expect(() => re2Matches('x.{1000}y|.{999}z', subject, { onSteps: onSteps(100_000) })).toThrow(tired);
+    expect(() => re2FindAll('.{999}z|b$', subject, { onSteps: onSteps(100_000) })).toThrow(tired);
+    expect(() => re2Matches(`(?:${'.'.repeat(3000)}){1000}`, 'x', { onSteps: onSteps(1_000_000) })).toThrow(tired);
+    expect(() => re2Problem('x'.repeat(100_000), { onSteps: onSteps(100_000) })).toThrow(tired);
+    // Nothing is left behind that would spoil the next answer.
+    expect(re2Matches('x.{1000}y|.{999}z', `x${'-'.repeat(1000)}y`)).toBe(true);
+  });
+});
