@@ -13,13 +13,13 @@
  */
 
 export { defaultAdmission } from './admission/plugins/index.js';
-export * from './cluster/api.js';
 export type { SelectableAttribute, SelectableCapacity, SelectableDevice } from './cel/devices/device.js';
 export { type ClassLike, DeviceSelectionError, matchDevices, type SelectorLike } from './cel/devices/match.js';
+export * from './cluster/api.js';
 export { createCluster, type FullCluster as Cluster } from './cluster/full-cluster.js';
+export { defineKind } from './crd/define-kind.js';
 export { type DefinitionManifest, type ToCRDOptions, toCRD } from './crd/to-crd.js';
 export type { SchemaLoss } from './crd/zod/context.js';
-export { defineKind } from './crd/define-kind.js';
 export type { AppliedManifest } from './manifests/apply.js';
 export type { ApplyYamlOptions } from './manifests/apply-yaml.js';
 export type { DynamicInput, DynamicKind, DynamicObject, InstallYamlOptions } from './manifests/install-yaml.js';

@@ -5,7 +5,6 @@
  * throwing a StatusError (usually `errors.forbidden`).
  */
 
-import type { AccessAttributes, AccessDecision, AccessReader } from '../protocol/access.js';
 import type { Outside } from '../kinds/attendant.js';
 import type { FeatureGates } from '../kinds/feature-gates.js';
 import type { ObjectAddress, ObjectReader } from '../kinds/objects.js';
@@ -13,6 +12,7 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import type { Dialect } from '../meta/dialect.js';
 import type { GroupResource, GroupVersionKind, GroupVersionResource } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
+import type { AccessAttributes, AccessDecision, AccessReader } from '../protocol/access.js';
 import type { User } from '../protocol/request.js';
 import type { Clock } from '../util/clock.js';
 import type { Ids } from '../util/ids.js';

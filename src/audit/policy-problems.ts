@@ -4,8 +4,8 @@
  */
 import { dialects, serviceGroup } from '../meta/dialect.js';
 import { type FieldError, invalid, notSupported, printFieldError, required } from '../meta/field-error.js';
-import { stringSlice, verbatim } from '../text/go/go-text.js';
 import { dnsSubdomainProblems } from '../meta/names.js';
+import { stringSlice, verbatim } from '../text/go/go-text.js';
 import { isRecord, printJson } from '../util/json.js';
 import { AUDIT_LEVELS, AUDIT_STAGES } from './event.js';
 

@@ -1,12 +1,13 @@
 /**
  * The question that a request asks of the authorizer.
  */
-import type { ResourceAttributes } from '../protocol/access.js';
+
 import { fieldRequirements, labelRequirements } from '../kinds/selector-requirements.js';
 import { type FieldSelector, parseFieldSelector, requiresExactMatch } from '../meta/fields.js';
 import { SelectorError } from '../meta/label-selector-text.js';
 import { parseLabelSelector } from '../meta/labels.js';
 import { pathSegmentProblems } from '../meta/names.js';
+import type { ResourceAttributes } from '../protocol/access.js';
 import type { ApiRequest } from '../protocol/request.js';
 
 /** What a request asks for, as rules see it. */

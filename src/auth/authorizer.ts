@@ -2,10 +2,11 @@
  * Authorizers: what `createCluster({ authorizer })` takes. An authorizer is made with the cluster, because the rules that
  * it goes by may be objects of the cluster.
  */
-import type { AccessAttributes, AccessDecision, AccessReader, AccessRules } from '../protocol/access.js';
+
 import type { ObjectReader } from '../kinds/objects.js';
 import type { Dialect } from '../meta/dialect.js';
 import type { GroupResource } from '../meta/gvk.js';
+import type { AccessAttributes, AccessDecision, AccessReader, AccessRules } from '../protocol/access.js';
 import type { User } from '../protocol/request.js';
 
 /** What an authorizer may know of its cluster. */

@@ -1,13 +1,15 @@
 /**
  * What a cluster knows about those who ask: static tokens, tokens of service accounts, and whatever its owner brings.
  */
-import type { TokenPower } from '../kinds/tokens.js';
+import type { TokenAnswer, TokenPower } from '../kinds/tokens.js';
 import { errors } from '../meta/errors.js';
+import { chain, rescue } from '../util/maybe-promise.js';
+import { messageOf } from '../util/message-of.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import type { TokenAuthenticator, TokenDiscovery, TokenReader, TokenTable } from './authentication.js';
+import { STRANGER } from './identity.js';
 import type { AccountTokenOptions, AccountTokenSetting, AccountTokens } from './tokens/account-tokens.js';
-import { createTokenPower } from './tokens/token-power.js';
-import { createTokenReader } from './tokens/token-reader.js';
+import { createTokenReader, WrongAudiencesError } from './tokens/token-reader.js';
 
 export interface AuthenticationOptions {
   /** Bearer tokens and whom they stand for. */
@@ -89,3 +91,33 @@ const NO_ACCOUNTS: Pick<AccountTokens, 'audiences' | 'maxExpirationSeconds' | 'e
   extendsExpiration: false,
   sign: () => Promise.reject(errors.internal(NO_ACCOUNT_TOKENS)),
 };
+
+type SigningPart = Pick<AccountTokens, 'audiences' | 'maxExpirationSeconds' | 'extendsExpiration' | 'sign'>;
+
+function createTokenPower(tokens: SigningPart, reader: TokenReader): TokenPower {
+  const { audiences: apiAudiences, maxExpirationSeconds, extendsExpiration, sign } = tokens;
+  return Object.freeze({
+    apiAudiences,
+    ...(maxExpirationSeconds === undefined ? {} : { maxExpirationSeconds }),
+    extendsExpiration,
+    sign,
+    review(token: string, audiences: readonly string[]) {
+      // The server puts the text into a header and reads it again, so a token ends with the first space.
+      const [shown = ''] = token.trimEnd().split(' ', 1);
+      const asked = audiences.length === 0 ? apiAudiences : audiences;
+      if (shown === '') return { type: 'known', user: STRANGER, audiences: asked } satisfies TokenAnswer;
+      return rescue<TokenAnswer>(
+        () =>
+          chain(reader.authenticate(shown, asked), (identity) => ({
+            type: 'known',
+            user: identity.user,
+            audiences: identity.audiences ?? asked,
+          })),
+        (error) => {
+          if (error instanceof WrongAudiencesError) throw errors.internal(error.message);
+          return { type: 'unknown', error: messageOf(error) };
+        },
+      );
+    },
+  });
+}

@@ -3,10 +3,11 @@
  * it. Nothing is decided here; whoever has the authorizer asks it, one question after the other, and stops at the first
  * refusal.
  */
-import type { ResourceAttributes } from '../protocol/access.js';
+
 import { type Dialect, serviceGroup } from '../meta/dialect.js';
-import { decodeBytes, unescapeBytes } from '../text/go/url-escape.js';
+import type { ResourceAttributes } from '../protocol/access.js';
 import type { User } from '../protocol/request.js';
+import { decodeBytes, unescapeBytes } from '../text/go/url-escape.js';
 import { setOwn } from '../util/json.js';
 import { accountOfUserName, impersonated } from './identity.js';
 

@@ -4,9 +4,9 @@
  * sufficed, or what given roles would have refused.
  */
 
-import type { AccessAttributes, AccessDecision, AccessRule } from '../protocol/access.js';
 import { missingRules } from '../kinds/rbac/coverage.js';
 import { type Dialect, serviceGroup } from '../meta/dialect.js';
+import type { AccessAttributes, AccessDecision, AccessRule } from '../protocol/access.js';
 import type { User } from '../protocol/request.js';
 import { byKey } from '../util/order.js';
 import { smallestRules } from './smallest-rules.js';

@@ -1,10 +1,11 @@
 /**
  * How somebody is told no.
  */
-import type { AccessAttributes, AccessDecision } from '../protocol/access.js';
+
 import { errors, failure, type StatusError } from '../meta/errors.js';
-import { quote } from '../text/go/go-text.js';
+import type { AccessAttributes, AccessDecision } from '../protocol/access.js';
 import type { ApiRequest, User } from '../protocol/request.js';
+import { quote } from '../text/go/go-text.js';
 
 /** Requests that were asked about before they came to the server: over HTTP that is done before anything is looked up. */
 const asked = new WeakSet<ApiRequest>();

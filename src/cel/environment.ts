@@ -5,13 +5,63 @@
 import { invariant } from '../util/invariant.js';
 import { accepts, equivalentType } from './check/relations.js';
 import type { Environment, EnvironmentOptions } from './engine.js';
-import { LayeredMap } from './layered-map.js';
 import type { FunctionDeclaration, Library, Macro, Overload } from './library.js';
 import { macroKey } from './parse/node-builder.js';
 import { STANDARD_MACROS } from './parse/standard-macros.js';
 import { STANDARD_LIBRARY } from './standard/index.js';
 import type { CelType, TypeProvider } from './types.js';
 import type { CelValue } from './values.js';
+
+/** A map that has its own entries and behind them those of another one, without a copy of them. */
+class LayeredMap<Key, Value> implements ReadonlyMap<Key, Value> {
+  readonly #base: ReadonlyMap<Key, Value>;
+  readonly #own: ReadonlyMap<Key, Value>;
+
+  private constructor(base: ReadonlyMap<Key, Value>, own: ReadonlyMap<Key, Value>) {
+    this.#base = base;
+    this.#own = own;
+  }
+
+  static over<Key, Value>(base: ReadonlyMap<Key, Value>, own: ReadonlyMap<Key, Value>): ReadonlyMap<Key, Value> {
+    if (own.size === 0) return base;
+    return base.size === 0 ? own : new LayeredMap(base, own);
+  }
+
+  get size(): number {
+    let size = this.#base.size;
+    for (const key of this.#own.keys()) if (!this.#base.has(key)) size++;
+    return size;
+  }
+
+  get(key: Key): Value | undefined {
+    return (this.#own.has(key) ? this.#own : this.#base).get(key);
+  }
+
+  has(key: Key): boolean {
+    return this.#own.has(key) || this.#base.has(key);
+  }
+
+  *entries(): MapIterator<[Key, Value]> {
+    for (const entry of this.#base) if (!this.#own.has(entry[0])) yield entry;
+    yield* this.#own;
+  }
+
+  *keys(): MapIterator<Key> {
+    for (const [key] of this.entries()) yield key;
+  }
+
+  *values(): MapIterator<Value> {
+    for (const [, value] of this.entries()) yield value;
+  }
+
+  [Symbol.iterator](): MapIterator<[Key, Value]> {
+    return this.entries();
+  }
+
+  forEach(run: (value: Value, key: Key, map: ReadonlyMap<Key, Value>) => void): void {
+    for (const [key, value] of this.entries()) run(value, key, this);
+  }
+}
 
 /** The language itself. */
 const LANGUAGE: Library = { ...STANDARD_LIBRARY, macros: STANDARD_MACROS };

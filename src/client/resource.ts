@@ -8,6 +8,7 @@ import type { DraftOf, InputDraftOf, Kind } from '../kinds/kind.js';
 import { StatusError } from '../meta/errors.js';
 import type { ApiList } from '../meta/object.js';
 import type { Status } from '../meta/status.js';
+import type { RequestOptions } from '../protocol/request.js';
 import { own } from '../util/json.js';
 import { keepForm } from '../util/keep-form.js';
 import type {
@@ -42,9 +43,8 @@ import type {
   WatchOptions,
   WriteOptions,
 } from './options.js';
-import { itemsOf, pagesOf } from './pages.js';
 import type { Patch } from './patches.js';
-import { deleteCollectionOptions, deleteOptions, listOptions, watchOptions } from './request-options.js';
+import { deleteCollectionOptions, deleteOptions, listOptions, selectOptions, watchOptions } from './request-options.js';
 import {
   applyObject,
   createBelow,
@@ -60,6 +60,8 @@ import type { Predicate } from './wait-for.js';
 import { waitFor } from './wait-for.js';
 import type { Watch } from './watch.js';
 import { LiveWatch } from './watch.js';
+
+const PAGE_SIZE = 500;
 
 export class CollectionResource<AnyKind extends Kind> implements Collection<AnyKind> {
   protected readonly endpoint: Endpoint;
@@ -228,3 +230,37 @@ class SubresourceResource<AnyKind extends Kind> implements SubresourceApi<AnyKin
 
 keepForm(new ObjectResource(NO_ENDPOINT));
 keepForm(new SubresourceResource(NO_ENDPOINT, 'status'));
+
+/** The pages, each requested when it is asked for. Ends quietly on abort; throws Expired when the token is too old. */
+async function* pagesOf<Object>(
+  endpoint: Endpoint,
+  options: PagesOptions = {},
+): AsyncGenerator<ApiList<Object>, undefined> {
+  const { signal, pageSize: limit = PAGE_SIZE } = options;
+  const aborted = () => signal?.aborted === true;
+  let query: RequestOptions = { ...listOptions(options), limit };
+  while (!aborted()) {
+    let page: ApiList<Object>;
+    try {
+      page = await endpoint.send<ApiList<Object>>(endpoint.request('list', query, signal));
+    } catch (error) {
+      if (aborted()) return;
+      throw error;
+    }
+    yield page;
+    const token = page.metadata.continue;
+    if (token === undefined || token === '') return;
+    // No version here: the token holds it, and the server refuses a request that names it twice.
+    query = { ...selectOptions(options), limit, continue: token };
+  }
+}
+
+/** The items of all pages, one by one. */
+async function* itemsOf<Object>(endpoint: Endpoint, options: PagesOptions = {}): AsyncGenerator<Object, undefined> {
+  for await (const page of pagesOf<Object>(endpoint, options)) {
+    for (const item of page.items) {
+      if (options.signal?.aborted === true) return;
+      yield item;
+    }
+  }
+}

@@ -81,16 +81,7 @@ export {
 export type { FieldsOption, LabelsOption } from '../client/selectors.js';
 export type { Predicate } from '../client/wait-for.js';
 export type { Watch, WatchEvent } from '../client/watch.js';
-export type { Cluster, ClusterSnapshot } from './cluster.js';
-export type { ClusterOptions, ForkOptions } from './options.js';
-export type {
-  AccessAttributes,
-  AccessDecision,
-  AccessRule,
-  AccessRules,
-  PathAttributes,
-  ResourceAttributes,
-} from '../protocol/access.js';
+export { scale, scaleAt } from '../crd/scale-subresource.js';
 export type {
   ConvertObject,
   WebhookAddress,
@@ -105,7 +96,6 @@ export type { DraftOf, InputOf, Kind, KindRule, ObjectOf, PropagationPolicy, Sco
 export type { ObjectAddress, ObjectReader } from '../kinds/objects.js';
 export type { ScalePaths } from '../kinds/scale-paths.js';
 export type { ServedKind } from '../kinds/served-kind.js';
-export { scale, scaleAt } from '../crd/scale-subresource.js';
 export { status } from '../kinds/subresources/status.js';
 export { type Dialect, type DialectName, dialectNamed } from '../meta/dialect.js';
 // 3. Errors
@@ -128,6 +118,14 @@ export type {
 // Values
 export { Quantity, QuantityError } from '../meta/quantity.js';
 export type { Status, StatusCause, StatusDetails, StatusReason } from '../meta/status.js';
+export type {
+  AccessAttributes,
+  AccessDecision,
+  AccessRule,
+  AccessRules,
+  PathAttributes,
+  ResourceAttributes,
+} from '../protocol/access.js';
 // 5. For those who put something between a client and a cluster
 export { type ParsedBody, type RequestBody, valueBody } from '../protocol/body.js';
 export type { ApiRequest, PatchType, Preconditions, RequestOptions, User, Verb } from '../protocol/request.js';
@@ -158,3 +156,5 @@ export type { ClusterState } from '../storage/state.js';
 export type { Activities, Activity, RestOptions } from '../util/activity.js';
 export { type Clock, systemClock, type TimerOptions, type Undo } from '../util/clock.js';
 export { type Ids, randomIds } from '../util/ids.js';
+export type { Cluster, ClusterSnapshot } from './cluster.js';
+export type { ClusterOptions, ForkOptions } from './options.js';

@@ -12,15 +12,6 @@ import type { AccountTokensFactory } from '../auth/cluster-authentication.js';
 import { createClient } from '../client/client.js';
 import type { Companion } from '../client/host.js';
 import type { ClientDefaults } from '../client/options.js';
-import type { Cluster, ClusterSnapshot } from './contract.js';
-import {
-  CLUSTER_OPTIONS,
-  type ClusterOptions,
-  type ForkOptions,
-  outsideOf,
-  strictSettingOf,
-} from './options.js';
-import type { AccessAttributes } from '../protocol/access.js';
 import { Namespace } from '../kinds/core/v1/namespace.js';
 import { featureGates } from '../kinds/feature-gates.js';
 import type { Kind } from '../kinds/kind.js';
@@ -29,6 +20,7 @@ import type { InsideReader } from '../kinds/objects.js';
 import { dialectNamed } from '../meta/dialect.js';
 import { errors } from '../meta/errors.js';
 import { type GroupVersionResource, qualifiedResource } from '../meta/gvk.js';
+import type { AccessAttributes } from '../protocol/access.js';
 import type { ApiRequest, User } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
 import { Availability } from '../registry/availability.js';
@@ -62,6 +54,8 @@ import { randomIds } from '../util/ids.js';
 import { lazyMembers, SOURCE } from '../util/lazy-members.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import { refuseUnknownOptions } from '../util/options.js';
+import type { Cluster, ClusterSnapshot } from './contract.js';
+import { CLUSTER_OPTIONS, type ClusterOptions, type ForkOptions, outsideOf, strictSettingOf } from './options.js';
 
 export type { Cluster, ClusterSnapshot } from './contract.js';
 

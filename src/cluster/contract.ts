@@ -6,8 +6,6 @@ import type { AuditLog } from '../audit/log.js';
 import type { ClusterAuthentication } from '../auth/cluster-authentication.js';
 import type { Client } from '../client/client.js';
 import type { LocalHost } from '../client/host.js';
-import type { ForkOptions } from './options.js';
-import type { AccessAttributes, AccessDecision } from '../protocol/access.js';
 import type { FeatureGates } from '../kinds/feature-gates.js';
 import type { Kind, ObjectOf } from '../kinds/kind.js';
 import type { Release } from '../kinds/lifecycle.js';
@@ -15,6 +13,7 @@ import type { InsideReader } from '../kinds/objects.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { GroupVersionResource } from '../meta/gvk.js';
 import type { ApiObject } from '../meta/object.js';
+import type { AccessAttributes, AccessDecision } from '../protocol/access.js';
 import type { ApiRequest, User } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
 import type { AccessListener } from '../server/context.js';
@@ -23,6 +22,7 @@ import type { Middleware } from '../server/middleware.js';
 import type { RestOptions } from '../util/activity.js';
 import type { Ids } from '../util/ids.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
+import type { ForkOptions } from './options.js';
 
 /** The state of a cluster at one moment. Opaque; give it to `restore`. */
 export interface ClusterSnapshot {

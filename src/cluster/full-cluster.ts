@@ -7,9 +7,6 @@ import { policyStatus } from '../admission/policy/policy-status.js';
 import { rbac } from '../auth/rbac/index.js';
 import { createAccountTokens } from '../auth/tokens/account-tokens.js';
 import type { ClientDefaults } from '../client/options.js';
-import type { Cluster, ClusterDefaults } from './cluster.js';
-import { assembleCluster } from './cluster.js';
-import type { ClusterOptions, ForkOptions } from './options.js';
 import { ValidatingAdmissionPolicy } from '../kinds/admissionregistration/index.js';
 import { builtInKinds } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
@@ -21,6 +18,9 @@ import { type DynamicKind, type InstallYamlOptions, installYaml } from '../manif
 import { whyNotServed } from '../manifests/unknown-kind.js';
 import type { MoreAttendants } from '../server/attend.js';
 import { strictMode } from '../server/strict.js';
+import type { Cluster, ClusterDefaults } from './cluster.js';
+import { assembleCluster } from './cluster.js';
+import type { ClusterOptions, ForkOptions } from './options.js';
 
 /** What a cluster can do with manifests. */
 export interface ManifestMethods {

@@ -1,9 +1,10 @@
 /**
  * The JSON codec: what the server reads and writes unless a client asks for something else.
  */
-import { JsonSyntaxError, parseJson } from '../text/json/parse-json.js';
+
 import type { RequestBody } from '../protocol/body.js';
 import { BodyError, SUMMARY_LENGTH } from '../protocol/body.js';
+import { JsonSyntaxError, parseJson } from '../text/json/parse-json.js';
 import { toHex } from '../util/hex.js';
 import type { ParsedBody } from '../util/json.js';
 import type { Codec } from './codec.js';

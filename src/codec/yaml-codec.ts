@@ -2,11 +2,11 @@
  * The YAML codec: what people ask for who want to read an answer. There are no watches in YAML.
  */
 
-import type { Codec } from './codec.js';
-import { decodeUtf8 } from '../util/utf8.js';
-import { yamlDocumentBody } from './yaml.js';
 import { writeYaml } from '../text/yaml/write.js';
 import { compareKeys } from '../text/yaml/write-order.js';
+import { decodeUtf8 } from '../util/utf8.js';
+import type { Codec } from './codec.js';
+import { yamlDocumentBody } from './yaml.js';
 
 export const yaml: Codec = {
   mediaType: () => 'application/yaml',

@@ -6,18 +6,19 @@
  * `yaml-scan-parts`, `yaml-grammar`, `yaml-decode` with `yaml-scalar`. They are no library's work: those at hand follow
  * YAML 1.2, read some indentations and unfinished lines otherwise, and their errors cannot be told apart as finely.
  */
-import { JsonSyntaxError, parseJson } from '../text/json/parse-json.js';
+
 import type { RequestBody } from '../protocol/body.js';
 import { BodyError } from '../protocol/body.js';
-import { append } from '../util/append.js';
-import type { MutableRecord, ParsedBody } from '../util/json.js';
-import { isRecord, setOwn } from '../util/json.js';
-import { bodySummary } from './json.js';
+import { JsonSyntaxError, parseJson } from '../text/json/parse-json.js';
 import { characterFault, normalizeBreaks, YamlFault } from '../text/yaml/characters.js';
 import type { YamlMapping, YamlValue } from '../text/yaml/decode.js';
 import { Decoder, goValue, isYamlScalar } from '../text/yaml/decode.js';
 import { parseDocument } from '../text/yaml/grammar.js';
 import { goScalar, jsonKey } from '../text/yaml/scalar.js';
+import { append } from '../util/append.js';
+import type { MutableRecord, ParsedBody } from '../util/json.js';
+import { isRecord, setOwn } from '../util/json.js';
+import { bodySummary } from './json.js';
 
 export interface YamlBody extends RequestBody {
   /**

@@ -1,14 +1,15 @@
 /**
  * Tables of a custom kind: its name, and the columns that its definition names by JSONPath.
  */
-import { printGoValue } from '../text/go/go-value.js';
+
+import type { CellContext, Column } from '../kinds/columns.js';
+import { nameColumn } from '../kinds/shared/common-columns.js';
 import type { DeepReadonly } from '../meta/object.js';
+import { printGoValue } from '../text/go/go-value.js';
+import { type JsonPath, JsonPathError, parseJsonPath } from '../text/json-path/json-path.js';
 import { humanDuration, parseTime, timeToMs } from '../text/time/time.js';
 import { encodeSorted, escapeForPages } from '../util/json.js';
 import type { CustomResourceColumnDefinition } from './definition/schema.js';
-import type { CellContext, Column } from '../kinds/columns.js';
-import { nameColumn } from '../kinds/shared/common-columns.js';
-import { type JsonPath, JsonPathError, parseJsonPath } from '../text/json-path/json-path.js';
 
 type Definition = DeepReadonly<CustomResourceColumnDefinition>;
 

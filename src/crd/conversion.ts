@@ -2,6 +2,8 @@
  * From one version of a custom kind to another: by nothing but the name of the version, by a function of this process,
  * or by a webhook. spec: Conversion
  */
+
+import type { AttendedServer, ConvertObject, WebhookAddress, WebhookCaller } from '../kinds/attendant.js';
 import type { Dialect } from '../meta/dialect.js';
 import { serviceGroup } from '../meta/dialect.js';
 import { errors } from '../meta/errors.js';
@@ -9,7 +11,6 @@ import { parseApiVersion } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { cloneJson, copyJson, isRecord } from '../util/json.js';
 import { isPromise, type MaybePromise } from '../util/maybe-promise.js';
-import type { AttendedServer, ConvertObject, WebhookAddress, WebhookCaller } from '../kinds/attendant.js';
 import { webhookCaller } from '../webhook/caller.js';
 import { checked, convertedIn, failed, gvkOf } from './converted.js';
 

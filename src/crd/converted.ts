@@ -2,18 +2,19 @@
  * What came back from a conversion: whether it is an answer to the question, and whether the objects in it are still the
  * same. Everything is said in the words of the reference server, also about functions of this process.
  */
+
+import { typeIn, unreadableReview } from '../kinds/review-answer.js';
+import { annotationErrors } from '../kinds/shared/annotations.js';
 import { errors, StatusError } from '../meta/errors.js';
 import { printFieldError } from '../meta/field-error.js';
-import { quote } from '../text/go/go-text.js';
-import { goType } from '../text/go/go-value.js';
 import { parseApiVersion, printGvk } from '../meta/gvk.js';
 import { labelErrors } from '../meta/labels.js';
 import type { ApiObject } from '../meta/object.js';
 import { jsonType } from '../schema/decode-scalar.js';
+import { quote } from '../text/go/go-text.js';
+import { goType } from '../text/go/go-value.js';
 import { cloneJson, copyJson, deepEqual, deepFreeze, isRecord, printJson } from '../util/json.js';
 import { messageOf } from '../util/message-of.js';
-import { typeIn, unreadableReview } from '../kinds/review-answer.js';
-import { annotationErrors } from '../kinds/shared/annotations.js';
 
 /** How the failures of a conversion begin. */
 export function gvkOf({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): string {

@@ -2,15 +2,7 @@
  * From a definition to the kinds it makes: one per version, all of the same objects. spec: CustomResourceDefinition
  */
 import * as z from 'zod';
-import { compareVersions } from '../meta/api-version.js';
-import type { ApiObject, DeepReadonly } from '../meta/object.js';
-import type { ObjectNode } from '../schema/structural.js';
-import { once } from '../schema/type.js';
-import { isRecord } from '../util/json.js';
-import { type Definition, isTerminating } from './lifecycle/conditions.js';
-import type { CustomResourceDefinitionVersion } from './definition/schema.js';
-import type { JSONSchemaProps } from '../schema/json-schema.js';
-import { schemaView } from './schema-view.js';
+import { storedEnvironment } from '../cel/library/environments.js';
 import type { AttendedServer } from '../kinds/attendant.js';
 import { buildKind } from '../kinds/build-kind.js';
 import { STATUS_APART, sameOutside, wholeObject } from '../kinds/define-kind.js';
@@ -18,12 +10,22 @@ import type { Kind, Scope, Strategy } from '../kinds/kind.js';
 import { bareFinalizerWarnings } from '../kinds/shared/finalizers.js';
 import type { AnySubresource } from '../kinds/subresource.js';
 import { status } from '../kinds/subresources/status.js';
+import { compareVersions } from '../meta/api-version.js';
+import type { ApiObject, DeepReadonly } from '../meta/object.js';
+import type { JSONSchemaProps } from '../schema/json-schema.js';
+import type { ObjectNode } from '../schema/structural.js';
+import { once } from '../schema/type.js';
+import { parseJsonPath } from '../text/json-path/json-path.js';
+import { isRecord } from '../util/json.js';
 import { customColumns } from './columns.js';
 import { converterFor } from './conversion.js';
+import type { CustomResourceDefinitionVersion } from './definition/schema.js';
 import { type Family, VersionForm } from './form.js';
-import { parseJsonPath } from '../text/json-path/json-path.js';
-import { compileStoredRules } from './rules/stored.js';
+import { type Definition, isTerminating } from './lifecycle/conditions.js';
+import { compileRules, type RuleNode } from './rules/compile.js';
 import { customScale } from './scale.js';
+import type { SchemaView } from './schema-view.js';
+import { schemaView } from './schema-view.js';
 import { structuralOf } from './structural.js';
 
 type Version = DeepReadonly<CustomResourceDefinitionVersion>;
@@ -171,4 +173,9 @@ function deprecationOf(version: Version, all: readonly Version[], prefix: string
     .filter(({ served, deprecated, name }) => served && deprecated !== true && compareVersions(name, version.name) < 0)
     .sort((left, right) => compareVersions(left.name, right.name));
   return better[0] === undefined ? text : `${text}; use ${prefix}${better[0].name} ${kind}`;
+}
+
+/** The rules of a whole resource; undefined when it has none. */
+export function compileStoredRules(schema: SchemaView): RuleNode | undefined {
+  return compileRules(schema, true, { rule: storedEnvironment, message: storedEnvironment });
 }

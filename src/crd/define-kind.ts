@@ -2,10 +2,17 @@
  * defineKind with the expression engine at hand: what `orchplane` exports.
  */
 import type * as z from 'zod';
-import { compileKindRules } from './rules/for-kind.js';
-import type { BodyInput, BodyOutput, CompileRules, InputBase, KindDefinition, ObjectBase } from '../kinds/define-kind.js';
+import type {
+  BodyInput,
+  BodyOutput,
+  CompileRules,
+  InputBase,
+  KindDefinition,
+  ObjectBase,
+} from '../kinds/define-kind.js';
 import { defineWith } from '../kinds/define-kind.js';
 import type { Kind, Scope } from '../kinds/kind.js';
+import { compileKindRules } from './rules/for-kind.js';
 
 const compile: CompileRules = (kind, body, rules) => {
   const judge = compileKindRules(kind, body, rules);

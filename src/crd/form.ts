@@ -2,25 +2,26 @@
  * One version of a custom kind at work: everything that is done with its objects, as its schema says. spec:
  * CustomResourceDefinition
  */
+
+import type { CustomForm, Judgement, JudgementOptions } from '../kinds/custom-form.js';
 import type { Dialect } from '../meta/dialect.js';
 import type { FieldError, FieldErrorType } from '../meta/field-error.js';
 import { invalid, printFieldError } from '../meta/field-error.js';
-import { verbatim } from '../text/go/go-text.js';
 import type { ApiObject } from '../meta/object.js';
 import { decode } from '../schema/decode.js';
 import { DecodeError } from '../schema/decode-scalar.js';
+import type { JSONSchemaProps } from '../schema/json-schema.js';
 import type { ObjectNode } from '../schema/structural.js';
+import { verbatim } from '../text/go/go-text.js';
 import type { MutableRecord, ParsedBody } from '../util/json.js';
 import { copyJson, deepEqual, deepFreeze } from '../util/json.js';
 import { chain, type MaybePromise } from '../util/maybe-promise.js';
 import { compareText } from '../util/order.js';
-import type { JSONSchemaProps } from '../schema/json-schema.js';
-import type { SchemaView } from './schema-view.js';
-import type { CustomForm, Judgement, JudgementOptions } from '../kinds/custom-form.js';
 import { type Converter, relabelled } from './conversion.js';
 import { Before } from './rules/before.js';
 import type { RuleNode } from './rules/compile.js';
 import { ruleErrors } from './rules/evaluate.js';
+import type { SchemaView } from './schema-view.js';
 import { applyDefaults, withDefaults } from './value/defaults.js';
 import { coerceEmbedded, embeddedErrors } from './value/embedded.js';
 import { listTypeErrors } from './value/list-types.js';

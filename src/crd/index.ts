@@ -4,7 +4,7 @@
 import type { Kind } from '../kinds/kind.js';
 import { CustomResourceDefinition } from './definition/custom-resource-definition.js';
 
-export type * from './types.js';
+export type { JSONSchemaProps } from '../schema/json-schema.js';
 export * from './definition/custom-resource-definition.js';
 export type {
   CustomResourceDefinitionNames,
@@ -16,6 +16,6 @@ export type {
   CustomResourceDefinitionVersion,
   CustomResourceDefinitionVersionInput,
 } from './definition/schema.js';
-export type { JSONSchemaProps } from '../schema/json-schema.js';
+export type * from './types.js';
 
 export const apiextensionsKinds: readonly Kind[] = [CustomResourceDefinition];

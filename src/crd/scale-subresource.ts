@@ -2,9 +2,9 @@
  * The `scale` subresource of users' kinds: how many replicas there are and are to be, under one address for all kinds.
  */
 
-import { customScale } from './scale.js';
 import type { ScalePaths } from '../kinds/scale-paths.js';
 import type { SubresourceView } from '../kinds/subresource.js';
+import { customScale } from './scale.js';
 
 /**
  * A scale with paths of its own.

@@ -1,17 +1,18 @@
 /**
  * `/scale` of a custom kind: three paths into its objects, shown as a Scale.
  */
-import { errors } from '../meta/errors.js';
-import { quote } from '../text/go/go-text.js';
-import type { ApiObject, DeepReadonly, DraftObject } from '../meta/object.js';
-import { once } from '../schema/type.js';
-import type { MutableRecord } from '../util/json.js';
-import { isRecord, MAX_DEPTH, setOwn } from '../util/json.js';
-import type { CustomResourceSubresourceScale } from './definition/schema.js';
+
 import { Scale } from '../kinds/autoscaling/v1/scale.js';
 import type { Column } from '../kinds/columns.js';
 import { nameColumn } from '../kinds/shared/common-columns.js';
 import type { SubresourceView } from '../kinds/subresource.js';
+import { errors } from '../meta/errors.js';
+import type { ApiObject, DeepReadonly, DraftObject } from '../meta/object.js';
+import { once } from '../schema/type.js';
+import { quote } from '../text/go/go-text.js';
+import type { MutableRecord } from '../util/json.js';
+import { isRecord, MAX_DEPTH, setOwn } from '../util/json.js';
+import type { CustomResourceSubresourceScale } from './definition/schema.js';
 
 /** Nothing and none look alike in a Scale: who is to change one where nothing is set sees a number that nobody means. */
 const NOT_SET = -(2 ** 31);

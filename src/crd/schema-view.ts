@@ -3,8 +3,8 @@
  * keys are nobody's prototype, absent lists as empty ones.
  */
 import type { Dialect } from '../meta/dialect.js';
-import { isRecord } from '../util/json.js';
 import type { JSONSchemaProps, ValidationRule } from '../schema/json-schema.js';
+import { isRecord } from '../util/json.js';
 
 export interface SchemaView {
   /** As it stands on the wire. */

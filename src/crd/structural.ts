@@ -7,7 +7,8 @@
  * - an object of which nothing is said may have any fields
  * - a string with a format may be any plain value, and what has no type may be anything
  */
-import { byBytes } from '../text/go/go-value.js';
+
+import { objectMetaNode } from '../kinds/shared/object-meta.js';
 import {
   type AnyNode,
   type Field,
@@ -17,8 +18,8 @@ import {
   type Structural,
   uniform,
 } from '../schema/structural.js';
+import { byBytes } from '../text/go/go-value.js';
 import { additionalSchema, type SchemaView } from './schema-view.js';
-import { objectMetaNode } from '../kinds/shared/object-meta.js';
 import { hasDefault } from './value/nulls.js';
 
 /** The form of a whole object, without `kind`, `apiVersion` and `metadata`, which every object has. */

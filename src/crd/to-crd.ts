@@ -2,11 +2,17 @@
  * From a kind of `defineKind` to the CustomResourceDefinition that makes a server serve it: the way a kind that was
  * written and tried here gets to a real cluster.
  */
+
+import type { Column } from '../kinds/columns.js';
+import { featureGates } from '../kinds/feature-gates.js';
+import type { Kind } from '../kinds/kind.js';
+import type { AnySubresource } from '../kinds/subresource.js';
 import type { Dialect, DialectName } from '../meta/dialect.js';
 import { dialectNamed, kubernetesDialect } from '../meta/dialect.js';
 import { printFieldError } from '../meta/field-error.js';
 import { apiVersionOf } from '../meta/gvk.js';
 import type { ApiObject } from '../meta/object.js';
+import type { JSONSchemaProps } from '../schema/json-schema.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import {
   CustomResourceDefinition,
@@ -18,11 +24,6 @@ import type {
   CustomResourceSubresourceScaleInput,
   CustomResourceSubresourcesInput,
 } from './definition/schema.js';
-import type { JSONSchemaProps } from '../schema/json-schema.js';
-import type { Column } from '../kinds/columns.js';
-import { featureGates } from '../kinds/feature-gates.js';
-import type { Kind } from '../kinds/kind.js';
-import type { AnySubresource } from '../kinds/subresource.js';
 import type { SchemaLoss } from './zod/context.js';
 import { extension } from './zod/context.js';
 import { schemaFromZod } from './zod/schema.js';

@@ -1,6 +1,8 @@
 /**
  * The types that objects of the group are made of, by the names of the API.
  */
+
+export type { ValidationRule, ValidationRuleInput } from '../schema/json-schema.js';
 export type {
   CustomResourceColumnDefinition,
   CustomResourceColumnDefinitionInput,
@@ -19,4 +21,3 @@ export type {
   WebhookConversion,
   WebhookConversionInput,
 } from './definition/schema.js';
-export type { ValidationRule, ValidationRuleInput } from '../schema/json-schema.js';

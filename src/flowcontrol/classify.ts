@@ -2,7 +2,7 @@
  * Which FlowSchema a request belongs to: the first that matches, in the order of their precedence. Schemas are put into a
  * form in which that is cheap to find out, once for each state of the objects.
  */
-import type { AccessAttributes, PathAttributes, ResourceAttributes } from '../protocol/access.js';
+
 import type {
   FlowSchemaSpec,
   FlowSubject,
@@ -10,6 +10,7 @@ import type {
   PolicyRulesWithSubjects,
   ResourcePolicyRule,
 } from '../kinds/flowcontrol/v1/flow-schema/schema.js';
+import type { AccessAttributes, PathAttributes, ResourceAttributes } from '../protocol/access.js';
 import type { User } from '../protocol/request.js';
 
 /** A FlowSchema, ready to be asked. */

@@ -4,11 +4,11 @@
  * not use are lent to others.
  */
 
-import type { AccessAttributes } from '../protocol/access.js';
 import { mandatoryFlow } from '../kinds/flowcontrol/v1/flow-schema/bootstrap.js';
 import { byPrecedence } from '../kinds/flowcontrol/v1/precedence.js';
 import { mandatoryLevel } from '../kinds/flowcontrol/v1/priority-level-bootstrap.js';
 import { FLOW_SCHEMAS, PRIORITY_LEVELS } from '../kinds/flowcontrol/v1/resources.js';
+import type { AccessAttributes } from '../protocol/access.js';
 import type { User } from '../protocol/request.js';
 import type { Undo } from '../util/clock.js';
 import { invariant } from '../util/invariant.js';

@@ -5,10 +5,11 @@
  *
  * Everything here happens at once, except the waiting itself.
  */
-import type { AccessAttributes } from '../protocol/access.js';
+
 import type { ObjectReader } from '../kinds/objects.js';
 import type { Dialect } from '../meta/dialect.js';
 import type { GroupResource } from '../meta/gvk.js';
+import type { AccessAttributes } from '../protocol/access.js';
 import type { RequestOptions, User } from '../protocol/request.js';
 import type { Clock } from '../util/clock.js';
 import type { MaybePromise } from '../util/maybe-promise.js';

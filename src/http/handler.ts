@@ -9,25 +9,28 @@ import type { Codec } from '../codec/codec.js';
 import { codecs as everyHandlersCodecs } from '../codec/index.js';
 import { jsonCodec } from '../codec/json.js';
 import { type FlowControl, FlowRejection } from '../flowcontrol/index.js';
-import type { AccessAttributes } from '../protocol/access.js';
 import type { Aggregation } from '../kinds/apiregistration/reach.js';
-import { StatusError } from '../meta/errors.js';
+import { errors, StatusError } from '../meta/errors.js';
+import type { AccessAttributes } from '../protocol/access.js';
 import { quote } from '../text/go/go-text.js';
 import { append } from '../util/append.js';
 import { unreachable } from '../util/invariant.js';
+import type { MaybePromise } from '../util/maybe-promise.js';
 import { chain, rescue } from '../util/maybe-promise.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import { actingUser, attributesOfRoute, requireAccess } from './access.js';
 import { createAggregator, passOn, remoteOf } from './aggregate/pass-on.js';
 import type { Answer, HttpRequest } from './answer.js';
 import { toResponse } from './answer.js';
-import { type Exchange, envelopeOf, openExchange, refuse, type Setting } from './exchange.js';
+import { type Exchange, envelopeOf, nothingThere, openExchange, refuse, type Setting, withPretty } from './exchange.js';
 import type { ErrorListener } from './failure.js';
 import { toStatusError } from './failure.js';
 import { type Identity, identify } from './identify.js';
 import { metricsOf, sizeOf } from './metrics.js';
 import { offerOf } from './negotiate.js';
+import { type DiscoveryRoute, discoveryPage } from './pages/discovery.js';
 import { pagesOf } from './pages/index.js';
+import type { PageRequest } from './pages/page.js';
 import { versionOf } from './pages/version.js';
 import type { Route } from './path.js';
 import { parsePath } from './path.js';
@@ -35,7 +38,6 @@ import { asksToWatch, readTimeout } from './query.js';
 import { RecentEvents } from './recent-events.js';
 import { beginRecord, recordActing, recordStranger, uriOf } from './record.js';
 import { respondText } from './respond.js';
-import { serveDiscovery, servePage } from './serve-page.js';
 import { type Circumstances, serveResource } from './serve-resource.js';
 import type { FetchTarget } from './target.js';
 import { type FlowControlOption, flowOf, takeTurn, turnedAway } from './turn.js';
@@ -270,4 +272,44 @@ function serveRoute(
 function senseless(exchange: Exchange, error: string): Answer {
   const text = withoutMarkup(`Internal Server Error: ${quote(uriOf(exchange.request.url))}: ${error}`);
   return respondText(envelopeOf(exchange), 500, `${text}\n`);
+}
+
+function servePage(exchange: Exchange, path: string): Answer | Promise<Answer> {
+  const asked = pageRequest(exchange, path);
+  for (const page of exchange.setting.pages) {
+    const response = page(asked);
+    if (response !== undefined) return response;
+  }
+  return nothingThere(exchange);
+}
+
+function serveDiscovery(exchange: Exchange, route: DiscoveryRoute): MaybePromise<Answer> {
+  const page = discoveryPage(pageRequest(exchange, exchange.path), route, exchange.setting.aggregator);
+  if (page !== undefined) return page;
+  const known = route.version !== undefined && exchange.setting.target.hasBuiltIns(route.group ?? '');
+  return known ? refuse(exchange, errors.router('NotFound')) : nothingThere(exchange);
+}
+
+function pageRequest(exchange: Exchange, path: string): PageRequest {
+  const { request, query, accept, setting } = exchange;
+  const { dialect } = setting.target;
+  return {
+    method: request.method,
+    path,
+    query,
+    headers: request.headers,
+    accept,
+    host: hostOf(request.url),
+    envelope: envelopeOf(exchange),
+    dialect,
+    nowMs: setting.target.clock.now(),
+    kinds: setting.target.kinds(),
+    offers: setting.pageOffers,
+    inForm: (form) => withPretty(exchange, form),
+  };
+}
+
+function hostOf(url: string): string {
+  const start = url.indexOf('://') + 3;
+  return url.slice(start, url.indexOf('/', start));
 }

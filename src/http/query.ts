@@ -2,12 +2,13 @@
  * A URL's query → request options. Values get their types here (a limit becomes a number, and `limit=x` a 400); what
  * they mean is for the server to judge. Parameters of other verbs, and unknown ones, are ignored. spec: Query options
  */
-import { DurationError, parseDuration } from '../text/time/duration.js';
+
 import { errors } from '../meta/errors.js';
-import { quote } from '../text/go/go-text.js';
 import { readInteger, readSwitch } from '../meta/query-values.js';
 import type { Preconditions, RequestOptions, Verb } from '../protocol/request.js';
 import type { IncludedObject } from '../registry/table.js';
+import { quote } from '../text/go/go-text.js';
+import { DurationError, parseDuration } from '../text/time/duration.js';
 import { percentDecode } from './percent.js';
 
 /** All values of each parameter, in order. */

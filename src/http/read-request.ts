@@ -11,12 +11,17 @@ import type { ApiRequest, RequestOptions, User } from '../protocol/request.js';
 import { unreachable } from '../util/invariant.js';
 import { lazyMembers, SOURCE } from '../util/lazy-members.js';
 import type { HttpRequest } from './answer.js';
-import { readBytes } from './body.js';
+import { Chunk } from './chunk.js';
 import type { Offer, Patch } from './negotiate.js';
 import { requestCodec } from './negotiate.js';
 import type { Query } from './query.js';
 import { readDeleteOptions, readOptions } from './query.js';
 import { type Action, isLine, type ServedResource } from './routes.js';
+
+/** spec: Limits. 3 MiB. */
+const MAX_BODY_BYTES = 3 * 1024 * 1024;
+
+const NOTHING = new Uint8Array();
 
 /** What is known of a request before its query and body are read. */
 export interface Incoming {
@@ -147,3 +152,34 @@ function selectName(options: RequestOptions, name: string | undefined): RequestO
 }
 
 const NAME_TERMS = ['metadata.name=', 'metadata.name=='];
+
+/** All bytes of the body; empty when there is none. Throws 413, without reading on, when there are too many. */
+async function readBytes(request: HttpRequest): Promise<Uint8Array> {
+  if (request.readUpTo !== undefined) {
+    const bytes = await request.readUpTo(MAX_BODY_BYTES);
+    if (bytes === undefined) throw tooLarge();
+    return bytes;
+  }
+  // Some browsers have no stream for a request's body; there it can only be taken whole.
+  const stream = request.body;
+  if (stream === null) return NOTHING;
+  if (stream === undefined) return withinLimit(new Uint8Array(await request.arrayBuffer()));
+  const chunk = new Chunk();
+  const reader = stream.getReader();
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    chunk.add(part.value);
+    if (chunk.length <= MAX_BODY_BYTES) continue;
+    await reader.cancel();
+    throw tooLarge();
+  }
+  return chunk.bytes();
+}
+
+function withinLimit(bytes: Uint8Array): Uint8Array {
+  if (bytes.length > MAX_BODY_BYTES) throw tooLarge();
+  return bytes;
+}
+
+function tooLarge() {
+  return errors.requestTooLarge(`limit is ${MAX_BODY_BYTES}`);
+}

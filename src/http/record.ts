@@ -4,8 +4,8 @@
 import type { AuditRecord } from '../audit/record.js';
 import { sourceIPs } from '../audit/source-ips.js';
 import { ADMINISTRATOR } from '../auth/administrator.js';
-import type { AccessAttributes } from '../protocol/access.js';
 import type { StatusError } from '../meta/errors.js';
+import type { AccessAttributes } from '../protocol/access.js';
 import type { AuditNotes, User } from '../protocol/request.js';
 import type { Acting } from './access.js';
 import type { HttpRequest } from './answer.js';

@@ -7,8 +7,16 @@ import type { Dialect } from '../meta/dialect.js';
 import type { StatusError } from '../meta/errors.js';
 import type { Answer, ByteSource } from './answer.js';
 import { partsStream } from './chunk.js';
+import { toBytes } from './header-bytes.js';
 import type { Representation } from './negotiate.js';
-import { warningHeaders } from './warnings.js';
+
+/** Beyond this many characters in all, every warning is cut to {@link CUT} characters. */
+const LIMIT = 4096;
+
+const CUT = 256;
+
+/** What a header cannot carry. */
+const CONTROL = /\p{Cc}/u;
 
 /** What every answer to one request has in common. */
 export interface Envelope {
@@ -144,4 +152,27 @@ function respond(envelope: Envelope, { code, body, headers }: Parts): Answer {
     for (const warning of warningHeaders(envelope.warnings)) all.push(['Warning', warning]);
   }
   return { code, headers: all, body: envelope.headOnly ? null : body };
+}
+
+/**
+ * One value per warning: `299 - "text"`. Texts are taken once, in order; one with control characters is left out. From
+ * the warning on that makes them too long together, all are cut, and no more are added once the limit is reached again.
+ */
+export function warningHeaders(warnings: readonly string[]): string[] {
+  let shown: string[][] = [];
+  let cutting = false;
+  for (const text of new Set(warnings)) {
+    if (text === '' || CONTROL.test(text)) continue;
+    if (cutting && lengthOf(shown) >= LIMIT) break;
+    const characters = [...text];
+    shown.push(cutting ? characters.slice(0, CUT) : characters);
+    if (cutting || lengthOf(shown) <= LIMIT) continue;
+    cutting = true;
+    shown = shown.map((earlier) => earlier.slice(0, CUT));
+  }
+  return shown.map((characters) => `299 - "${toBytes(characters.join('').replace(/["\\]/g, '\\$&'))}"`);
+}
+
+function lengthOf(texts: readonly (readonly string[])[]): number {
+  return texts.reduce((sum, text) => sum + text.length, 0);
 }

@@ -6,12 +6,12 @@ import { markAuthorized } from '../auth/refusal.js';
 import type { Kind } from '../kinds/kind.js';
 import { deprecationOf } from '../kinds/lifecycle.js';
 import { errors } from '../meta/errors.js';
-import type { ApiRequest } from '../protocol/request.js';
+import type { ApiRequest, Verb } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
 import { append } from '../util/append.js';
+import type { Clock } from '../util/clock.js';
 import { rescue } from '../util/maybe-promise.js';
 import type { Answer } from './answer.js';
-import { withDeadline } from './deadline.js';
 import { type Exchange, envelopeOf, nothingThere, refuse, withPretty } from './exchange.js';
 import type { Representation } from './negotiate.js';
 import { readPatchType, represent, representError, routerRefusal } from './negotiate.js';
@@ -25,6 +25,15 @@ import { respondDocument, respondEmpty, respondStream } from './respond.js';
 import type { Action, ServedResource } from './routes.js';
 import { isLine, routeResource } from './routes.js';
 import { eventStream } from './stream.js';
+
+/** What the server gives a request at most, in milliseconds; writes get less, to be undone in time. */
+const MAX_READ = 60_000;
+
+const MAX_WRITE = 34_000;
+
+const READ_TEXT = 'request did not complete within the allotted timeout';
+
+const WRITE_TEXT = 'request did not complete within requested timeout - context deadline exceeded';
 
 /** What is known of a request besides its path. */
 export interface Circumstances {
@@ -189,4 +198,22 @@ function includedIn(
     if (sent.type === 'watch') sent.watch.close();
     throw error;
   }
+}
+
+interface Deadline {
+  readonly clock: Clock;
+  readonly verb: Verb;
+  /** What the client asked for; absent, zero or less: what the server gives. */
+  readonly timeout: number | undefined;
+}
+
+/** The result, or a 504 when it does not come in time. The work itself goes on. */
+function withDeadline<Value>(result: Promise<Value>, { clock, verb, timeout }: Deadline): Promise<Value> {
+  const isRead = verb === 'get' || verb === 'list';
+  const most = isRead ? MAX_READ : MAX_WRITE;
+  const limit = timeout === undefined || timeout <= 0 ? most : Math.min(timeout, most);
+  return new Promise((resolve, reject) => {
+    const undo = clock.after(limit, () => reject(errors.timeout(isRead ? READ_TEXT : WRITE_TEXT)));
+    result.then(resolve, reject).finally(undo);
+  });
 }

@@ -3,13 +3,13 @@
  */
 import type { AuditLog } from '../audit/log.js';
 import type { ClusterAuthentication } from '../auth/cluster-authentication.js';
-import type { AccessAttributes, AccessDecision } from '../protocol/access.js';
 import type { FeatureGates } from '../kinds/feature-gates.js';
 import type { Release } from '../kinds/lifecycle.js';
 import type { InsideReader } from '../kinds/objects.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { Dialect } from '../meta/dialect.js';
 import type { GroupVersionResource } from '../meta/gvk.js';
+import type { AccessAttributes, AccessDecision } from '../protocol/access.js';
 import type { ApiRequest, User } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
 import type { Clock } from '../util/clock.js';

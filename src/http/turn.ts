@@ -5,8 +5,8 @@
 import { ADMINISTRATOR } from '../auth/administrator.js';
 import { createFlowControl, type FlowControl, FlowRejection } from '../flowcontrol/index.js';
 import type { FlowObserver, FlowTicket } from '../flowcontrol/types.js';
-import type { AccessAttributes } from '../protocol/access.js';
 import { errors } from '../meta/errors.js';
+import type { AccessAttributes } from '../protocol/access.js';
 import type { RequestOptions, User } from '../protocol/request.js';
 import { chain, isPromise, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import type { Answer } from './answer.js';

@@ -12,8 +12,17 @@ import {
   type JournalState,
 } from '../storage/journal/types.js';
 import { refuseUnknownOptions } from '../util/options.js';
-import { ANY_ROW, META, type Meta, ONLY, openDatabase, RECORDS, resultOf, STATES, write } from './database.js';
-import { lockName, type Unlock } from './lock.js';
+
+const META = 'meta';
+
+const STATES = 'states';
+
+const RECORDS = 'records';
+
+const ONLY = 'only';
+
+/** Above every number of a row. */
+const ANY_ROW: readonly never[] = [];
 
 export interface IndexedDbJournalOptions {
   /** After so many writes, and at least as many as there are objects, the whole state is kept instead; 1,000 unless given. */
@@ -253,4 +262,59 @@ function makeCurrent(transaction: IDBTransaction, meta: Meta): void {
 function journalError(what: string, error: unknown): JournalError {
   const why = error instanceof Error || error instanceof DOMException ? error.message : String(error);
   return new JournalError(`orchplane: ${what}: ${why}`, { cause: error });
+}
+
+interface Meta {
+  readonly generation: number;
+  readonly revision: number;
+  /** The highest revision ever given out; absent: that one. */
+  readonly highest?: number | undefined;
+  readonly dialect: string;
+  readonly rows: number;
+  /** Records above this number were written after the state. */
+  readonly after: number;
+}
+
+function openDatabase(name: string): Promise<IDBDatabase> {
+  if (typeof indexedDB === 'undefined') {
+    throw new JournalError('orchplane: there is no IndexedDB here; Node has fileJournal of orchplane/node');
+  }
+  const opening = indexedDB.open(name, 1);
+  opening.onupgradeneeded = () => {
+    for (const store of [META, STATES, RECORDS]) opening.result.createObjectStore(store);
+  };
+  return resultOf(opening);
+}
+
+function resultOf<Result>(request: IDBRequest<Result>): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}
+
+/** Resolves when everything that `change` asks for is on stable storage. */
+function write(database: IDBDatabase, change: (transaction: IDBTransaction) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const transaction = database.transaction([META, STATES, RECORDS], 'readwrite', { durability: 'strict' });
+    transaction.oncomplete = () => resolve();
+    transaction.onabort = () => reject(transaction.error ?? new Error('the transaction was given up'));
+    change(transaction);
+  });
+}
+
+type Unlock = () => void;
+
+/** Rejects with JournalError when another page, or another cluster of this one, has the name. */
+function lockName(name: string): Promise<Unlock> {
+  const locks = typeof navigator === 'undefined' ? undefined : navigator.locks;
+  if (locks === undefined) return Promise.resolve(() => undefined);
+  return new Promise((resolve, reject) => {
+    const held = locks.request(name, { ifAvailable: true }, (lock) => {
+      if (lock === null)
+        throw new JournalError(`orchplane: the journal "${name}" is in use by another page or cluster`);
+      return new Promise<void>((release) => resolve(release));
+    });
+    held.catch(reject);
+  });
 }

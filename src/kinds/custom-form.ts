@@ -4,9 +4,9 @@
  */
 import type { FieldError } from '../meta/field-error.js';
 import type { ApiObject } from '../meta/object.js';
+import type { JSONSchemaProps } from '../schema/json-schema.js';
 import type { MutableRecord, ParsedBody } from '../util/json.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
-import type { JSONSchemaProps } from '../schema/json-schema.js';
 
 export interface CustomForm {
   /** A copy of a document: what the schema does not know is gone and named, defaults are filled in. Throws DecodeError. */

@@ -8,8 +8,7 @@ import type { ApiObject, ObjectMeta, ObjectMetaInput } from '../meta/object.js';
 import type { Verb } from '../protocol/request.js';
 import { objectFromZod } from '../schema/from-zod.js';
 import { struct } from '../schema/hints.js';
-import { withOwnTypes } from '../schema/own-types.js';
-import { type Field, type ObjectNode, uniform } from '../schema/structural.js';
+import { type Field, type ObjectNode, type Structural, uniform } from '../schema/structural.js';
 import { once } from '../schema/type.js';
 import { deepEqual, isRecord } from '../util/json.js';
 import { buildKind, type Described, type OptionalPart } from './build-kind.js';
@@ -259,3 +258,18 @@ export const STATUS_APART: Pick<Strategy, 'prepareForCreate' | 'prepareForUpdate
     else draft['status'] = live['status'];
   },
 };
+
+/** The schema with these types, by name, in the package of that version: `v1.ParamKind` becomes `v1beta1.ParamKind`. */
+function withOwnTypes(schema: ObjectNode, version: string, names: readonly string[]): ObjectNode {
+  const ofAnyVersion = new RegExp(`\\bv\\d\\w*\\.(?=(?:${names.join('|')})$)`);
+  const rename = (node: Structural): Structural => {
+    const goType = node.goType.replace(ofAnyVersion, `${version}.`);
+    if (node.type === 'list') return uniform({ ...node, goType, items: rename(node.items) });
+    if (node.type === 'map') return uniform({ ...node, goType, values: rename(node.values) });
+    if (node.type !== 'object') return uniform({ ...node, goType });
+    const fields = new Map<string, Field>();
+    for (const field of node.fields.values()) fields.set(field.name, { ...field, node: rename(field.node) });
+    return uniform({ ...node, goType, fields });
+  };
+  return rename(schema) as ObjectNode;
+}

@@ -1,8 +1,9 @@
 /**
  * Built-in kinds, importable one by one so that a bundle carries only what it names; `builtInKinds` is all of them.
  */
-import { admissionregistrationKinds } from './admissionregistration/index.js';
+
 import { apiextensionsKinds } from '../crd/index.js';
+import { admissionregistrationKinds } from './admissionregistration/index.js';
 import { apiregistrationKinds } from './apiregistration/index.js';
 import { appsKinds } from './apps/index.js';
 import { authenticationKinds } from './authentication/index.js';
@@ -26,8 +27,8 @@ import { schedulingKinds } from './scheduling/index.js';
 import { storageKinds } from './storage/index.js';
 import { storagemigrationKinds } from './storagemigration/index.js';
 
-export * from './admissionregistration/index.js';
 export * from '../crd/index.js';
+export * from './admissionregistration/index.js';
 export * from './apiregistration/index.js';
 export * from './apps/index.js';
 export * from './authentication/index.js';

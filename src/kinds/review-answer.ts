@@ -2,9 +2,10 @@
  * What a webhook answered, before anybody looks into it: whether it can be read as a review of the version that was
  * asked in, and if not, what the reference server says of it.
  */
-import { quote } from '../text/go/go-text.js';
+
 import { parseApiVersion } from '../meta/gvk.js';
 import { jsonType } from '../schema/decode-scalar.js';
+import { quote } from '../text/go/go-text.js';
 import { isRecord } from '../util/json.js';
 
 /** The review that was sent: an answer is one of the same type. */

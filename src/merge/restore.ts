@@ -3,9 +3,10 @@
  * like a body: it sets typed fields from it one by one, with messages of its own (`cannot restore slice from map`),
  * names unknown fields in alphabetical order, and cuts integers to the size of their field. spec: Strategic Merge Patch
  */
-import { goKind } from '../text/go/go-value.js';
+
 import { jsonType } from '../schema/decode-scalar.js';
 import { type Field, fieldsOf, type ObjectNode, type ScalarNode, type Structural } from '../schema/structural.js';
+import { goKind } from '../text/go/go-value.js';
 import { Base64Error, canonicalBase64 } from '../util/base64.js';
 import { isRecord, setOwn } from '../util/json.js';
 

@@ -6,9 +6,9 @@
  * spec: Strategic Merge Patch
  */
 import { errors } from '../meta/errors.js';
+import type { Field, ObjectNode, Structural } from '../schema/structural.js';
 import { quote } from '../text/go/go-text.js';
 import { goKind } from '../text/go/go-value.js';
-import type { Field, ObjectNode, Structural } from '../schema/structural.js';
 import type { MutableRecord } from '../util/json.js';
 import { cloneJson, isRecord, own, setOwn } from '../util/json.js';
 import { cannotUnmarshal } from './merge-patch.js';

@@ -7,8 +7,9 @@
  * (`::ffff:10.1.2.3`) is the IPv4 address; that it was written so is kept in `mapped`. Zones (`fe80::1%eth0`) are
  * never taken.
  */
-import { SERVICE_NAME } from './dialect.js';
+
 import { quote } from '../text/go/go-text.js';
+import { SERVICE_NAME } from './dialect.js';
 
 export type IpFamily = 'IPv4' | 'IPv6';
 

@@ -1,9 +1,10 @@
 /**
  * Values of query parameters, as the reference server reads them into the fields of its options.
  */
-import { errors } from './errors.js';
+
 import { quote } from '../text/go/go-text.js';
 import { parseTime, TimeError } from '../text/time/time.js';
+import { errors } from './errors.js';
 
 /** Anything but `0` and `false` is true, the empty value too. */
 export function readSwitch(text: string): boolean {

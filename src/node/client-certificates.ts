@@ -10,8 +10,8 @@ import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { Peer } from '../auth/authentication.js';
 import type { Dialect } from '../meta/dialect.js';
-import { readCertificateSubject } from '../text/x509/certificate.js';
 import type { User } from '../protocol/request.js';
+import { readCertificateSubject } from '../text/x509/certificate.js';
 import { systemClock } from '../util/clock.js';
 
 /** Throws TypeError for a text without certificates. */

@@ -4,13 +4,17 @@
  * its request, and a client that is refused in the middle of its upload gets to read why.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
 import type { Peer } from '../auth/authentication.js';
 import type { Answer, ByteSource, HttpRequest } from '../http/answer.js';
 import { isByteSource } from '../http/answer.js';
 import { systemClock } from '../util/clock.js';
-import { compressed } from './compress.js';
 import { announcesBody, ClientGone, IncomingRequest } from './incoming-request.js';
-import { pathOfTarget } from './request-target.js';
+
+/** The fastest: answers are compressed once for one client. */
+const LEVEL = 1;
 
 /** What answers requests. Rejects only by a fault of its own. */
 export type Answerer = (request: HttpRequest) => Promise<Answer>;
@@ -289,4 +293,40 @@ function drained(outgoing: ServerResponse): Promise<void> {
     };
     outgoing.on('drain', done).on('close', done);
   });
+}
+
+export function compressed(source: ByteSource): ByteSource {
+  const gzip = createGzip({ level: LEVEL });
+  // What breaks it shows to the reader too, as the end of what it reads.
+  pipeline(Readable.from(chunksOf(source), { objectMode: false }), gzip).catch(() => undefined);
+  const chunks: AsyncIterator<Uint8Array> = gzip[Symbol.asyncIterator]();
+  return {
+    async read() {
+      const { done, value } = await chunks.next();
+      return done === true ? undefined : value;
+    },
+    cancel() {
+      source.cancel();
+      gzip.destroy();
+    },
+  };
+}
+
+async function* chunksOf(source: ByteSource): AsyncGenerator<Uint8Array> {
+  for (let bytes = await source.read(); bytes !== undefined; bytes = await source.read()) yield bytes;
+}
+
+/** Path and query of a target, beginning with a slash; undefined when it addresses nothing on this server. */
+function pathOfTarget(target: string): string | undefined {
+  const path = target.startsWith('/') ? target : pathOfAbsolute(target);
+  // There are no fragments in requests, so this is a character of the path; in a URL it must not look like one.
+  return path?.includes('#') ? path.replaceAll('#', '%23') : path;
+}
+
+/** `http://host/path`, which proxies are sent; whom it names does not matter. */
+function pathOfAbsolute(target: string): string | undefined {
+  const match = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]+(.*)$/i.exec(target);
+  if (match === null) return undefined;
+  const rest = match[1] ?? '';
+  return rest.startsWith('/') ? rest : `/${rest}`;
 }

@@ -5,8 +5,8 @@
 import { ADMINISTRATOR } from '../auth/administrator.js';
 import { attributesOf } from '../auth/attributes.js';
 import { accessRefusal, isAuthorized } from '../auth/refusal.js';
-import type { ResourceAttributes } from '../protocol/access.js';
 import { errors } from '../meta/errors.js';
+import type { ResourceAttributes } from '../protocol/access.js';
 import type { ApiRequest } from '../protocol/request.js';
 import type { ServerContext } from './context.js';
 

@@ -4,17 +4,17 @@
  */
 import type { ClusterView } from '../admission/types.js';
 import type { ClusterAuthentication } from '../auth/cluster-authentication.js';
-import type { AccessAttributes, AccessDecision, AccessReader } from '../protocol/access.js';
 import type { FeatureGates } from '../kinds/feature-gates.js';
 import type { WriteContext } from '../kinds/kind.js';
 import type { Release } from '../kinds/lifecycle.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { type Dialect, serviceGroup } from '../meta/dialect.js';
-import { formatTime } from '../text/time/time.js';
+import type { AccessAttributes, AccessDecision, AccessReader } from '../protocol/access.js';
 import type { User } from '../protocol/request.js';
 import type { Registry } from '../registry/registry.js';
 import type { KnownParts } from '../schema/reuse.js';
 import type { Store } from '../storage/store.js';
+import { formatTime } from '../text/time/time.js';
 import type { Clock } from '../util/clock.js';
 import type { Ids } from '../util/ids.js';
 import type { BookmarkTicker } from './bookmark-ticker.js';

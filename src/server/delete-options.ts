@@ -4,13 +4,13 @@
 import * as z from 'zod';
 import { type Dialect, OPTIONS_SCHEME, serviceGroup } from '../meta/dialect.js';
 import { errors } from '../meta/errors.js';
-import { quote } from '../text/go/go-text.js';
 import { BodyError, type TypeMeta } from '../protocol/body.js';
 import type { ApiRequest, RequestOptions } from '../protocol/request.js';
 import { decode } from '../schema/decode.js';
 import { DecodeError } from '../schema/decode-scalar.js';
 import { objectFromZod } from '../schema/from-zod.js';
 import { int64, namedString, optional, pointer, struct } from '../schema/hints.js';
+import { quote } from '../text/go/go-text.js';
 import { claimedBeforehand, claimedType, unreadable } from './decode-body.js';
 
 const schema = objectFromZod(

@@ -4,10 +4,10 @@
 import { deprecationOf } from '../kinds/lifecycle.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { errors } from '../meta/errors.js';
-import { quote } from '../text/go/go-text.js';
 import { pathSegmentProblems } from '../meta/names.js';
 import type { ApiRequest, Verb } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
+import { quote } from '../text/go/go-text.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import { warned } from './answer.js';
 import { authorizeRequest } from './authorize.js';

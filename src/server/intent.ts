@@ -2,10 +2,11 @@
  * The configuration that an apply carries, read and laid over the live object. spec: Server-side apply
  */
 import type { ServedKind } from '../kinds/served-kind.js';
-import { ConflictError } from '../merge/apply/conflict.js';
-import { CLIENT_SIDE_APPLIER, conflictsBeside, fieldsLastApplied } from '../merge/apply/last-applied.js';
+import { compare } from '../merge/apply/compare.js';
+import { type Conflict, ConflictError } from '../merge/apply/conflict.js';
+import { difference, type FieldSet, isEmptySet, NOTHING } from '../merge/apply/field-set.js';
 import { type ManagerIdentity, type Managers, NOBODY } from '../merge/apply/managers.js';
-import { IntentError } from '../merge/apply/owned-fields.js';
+import { fieldsOfIntent, IntentError } from '../merge/apply/owned-fields.js';
 import { type Applied, afterUpdate, applyIntent, UnfitVersionError } from '../merge/apply/ownership.js';
 import { RestoreError, restore } from '../merge/restore.js';
 import { errors, failure, type StatusError } from '../meta/errors.js';
@@ -13,6 +14,7 @@ import { type GroupVersionKind, parseApiVersion, printGvk } from '../meta/gvk.js
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { BodyError, type RequestBody } from '../protocol/body.js';
 import { jsonType } from '../schema/decode-scalar.js';
+import type { ObjectNode } from '../schema/structural.js';
 import { append } from '../util/append.js';
 import {
   cloneJson,
@@ -22,11 +24,15 @@ import {
   isPlainJson,
   isRecord,
   NotJsonError,
+  requireJson,
 } from '../util/json.js';
 import { decodeDocument, type Refusals } from './decode-body.js';
 import type { WriteJob } from './job.js';
 import type { FieldValidation, WriteOptions } from './options.js';
 import { asVersioned, emptyObject, managersIn, setManagers, versionsOf } from './steps/own.js';
+
+/** The manager that has such a past. */
+const CLIENT_SIDE_APPLIER = 'kubectl';
 
 /** A configuration as it was sent. */
 export interface Intent {
@@ -239,4 +245,42 @@ function refuseRepeatedKeys(lines: readonly string[], fieldValidation: FieldVali
     );
   }
   append(job.warnings, lines);
+}
+
+/** Fields of the annotation's configuration that are live as they stand there. */
+function fieldsLastApplied(
+  text: string | undefined,
+  live: { readonly apiVersion: string; readonly schema: ObjectNode; readonly value: unknown },
+): FieldSet {
+  const configuration = text === undefined ? undefined : parse(text);
+  if (!isRecord(configuration) || configuration['apiVersion'] !== live.apiVersion) return NOTHING;
+  try {
+    const fields = fieldsOfIntent(live.schema, configuration);
+    const { modified, added, removed } = compare(live.schema, configuration, live.value);
+    return difference(difference(difference(fields, modified), added), removed);
+  } catch (error) {
+    if (error instanceof IntentError) return NOTHING;
+    throw error;
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    requireJson(value);
+    return value;
+  } catch {
+    // Whatever stands there, it was not written by that client.
+    return undefined;
+  }
+}
+
+/** What is left of conflicts when some fields may be taken; undefined when nothing is. */
+function conflictsBeside(error: ConflictError, allowed: FieldSet): ConflictError | undefined {
+  const left: Conflict[] = [];
+  for (const { manager, fields } of error.conflicts) {
+    const rest = difference(fields, allowed);
+    if (!isEmptySet(rest)) left.push({ manager, fields: rest });
+  }
+  return left.length === 0 ? undefined : new ConflictError(left);
 }

@@ -5,16 +5,22 @@
  * Definitions among them make kinds of others, so it goes in rounds: what is known now is put in, attendants look at it,
  * and what they have made known comes next.
  */
+
+import { withOrderedKeys } from '../crd/value/wire-order.js';
 import type { ServedKind } from '../kinds/served-kind.js';
+import { type FieldSet, sorted } from '../merge/apply/field-set.js';
 import { dialects } from '../meta/dialect.js';
 import { apiVersionOf, parseApiVersion } from '../meta/gvk.js';
-import type { ApiObject } from '../meta/object.js';
+import type { ApiObject, DraftObject } from '../meta/object.js';
 import type { Registry } from '../registry/registry.js';
+import { arrange } from '../schema/arrange.js';
+import type { Structural } from '../schema/structural.js';
 import type { ClusterState, PlacedObject } from '../storage/state.js';
 import type { Store } from '../storage/store.js';
-import { cloneJson, isRecord, NotJsonError } from '../util/json.js';
-import { arrangedForStore } from './arranged-for-store.js';
+import { unreachable } from '../util/invariant.js';
+import { cloneJson, isRecord, type MutableRecord, NotJsonError, setOwn } from '../util/json.js';
 import type { Attendants } from './attend.js';
+import { seal } from './steps/seal.js';
 import { toStored } from './versions.js';
 
 export interface LoadPlace {
@@ -154,4 +160,50 @@ function nameOf(object: unknown): string | undefined {
 
 function refused(why: string): TypeError {
   return new TypeError(`orchplane: from: ${why}`);
+}
+
+/** The same object with its fields in wire order, deep-frozen. It must not be frozen yet: what is, is taken as it is. */
+function arrangedForStore({ schema }: ServedKind, given: ApiObject): ApiObject {
+  const object = withOrderedMaps(schema, given) as ApiObject;
+  const metadataNode = schema.fields.get('metadata')?.node;
+  const metadata =
+    metadataNode === undefined ? object.metadata : (arrange(metadataNode, object.metadata) as ApiObject['metadata']);
+  const managedFields = metadata.managedFields?.map((entry) =>
+    entry.fieldsV1 === undefined ? entry : { ...entry, fieldsV1: inCanonicalOrder(entry.fieldsV1) },
+  );
+  const draft = { ...object, metadata: managedFields === undefined ? metadata : { ...metadata, managedFields } };
+  return seal(schema, draft as unknown as DraftObject, metadata.resourceVersion);
+}
+
+/** Maps of structs come out with their keys in order. Documents are put in order as a whole, arbitrary JSON never is. */
+function withOrderedMaps(node: Structural, value: unknown): unknown {
+  switch (node.type) {
+    case 'object': {
+      if (!isRecord(value)) return value;
+      const out: MutableRecord = {};
+      for (const [name, below] of Object.entries(value)) {
+        const field = node.fields.get(name);
+        setOwn(out, name, field === undefined ? below : withOrderedMaps(field.node, below));
+      }
+      return out;
+    }
+    case 'map':
+      return isRecord(value) ? withOrderedKeys(value, (below) => withOrderedMaps(node.values, below)) : value;
+    case 'list':
+      return Array.isArray(value) ? value.map((item) => withOrderedMaps(node.items, item)) : value;
+    case 'scalar':
+    case 'any':
+      return value;
+    default:
+      return unreachable(node);
+  }
+}
+
+function inCanonicalOrder(set: unknown): Record<string, unknown> {
+  const out: MutableRecord = {};
+  if (!isRecord(set)) return out;
+  for (const [element, below] of Object.entries(sorted(set as FieldSet))) {
+    setOwn(out, element, isRecord(below) ? inCanonicalOrder(below) : below);
+  }
+  return out;
 }

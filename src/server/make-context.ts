@@ -8,9 +8,9 @@ import {
   type AuthenticationOptions,
   authenticationOf,
 } from '../auth/cluster-authentication.js';
-import type { AccessAttributes, AccessDecision } from '../protocol/access.js';
 import type { Outside } from '../kinds/attendant.js';
 import type { ServedKind } from '../kinds/served-kind.js';
+import type { AccessAttributes, AccessDecision } from '../protocol/access.js';
 import type { User } from '../protocol/request.js';
 import type { StorageSettings } from '../storage/memory-storage.js';
 import { BookmarkTicker } from './bookmark-ticker.js';

@@ -3,9 +3,9 @@
  */
 import type { FieldError } from '../meta/field-error.js';
 import { invalid, tooLong } from '../meta/field-error.js';
-import { isPrintable, quote, verbatim } from '../text/go/go-text.js';
 import { byteLength } from '../meta/names.js';
 import type { ApiRequest } from '../protocol/request.js';
+import { isPrintable, quote, verbatim } from '../text/go/go-text.js';
 
 const MAX_BYTES = 128;
 

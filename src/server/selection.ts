@@ -7,12 +7,12 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import { errors, StatusError } from '../meta/errors.js';
 import type { FieldSelector } from '../meta/fields.js';
 import { matchesFields, parseFieldSelector, requiresExactMatch } from '../meta/fields.js';
-import { quote } from '../text/go/go-text.js';
 import { SelectorError } from '../meta/label-selector-text.js';
 import { matchesLabels, parseLabelSelector } from '../meta/labels.js';
 import type { ApiObject } from '../meta/object.js';
 import type { ApiRequest } from '../protocol/request.js';
 import type { Range } from '../storage/types.js';
+import { quote } from '../text/go/go-text.js';
 import { ConversionPending, differsFromStored, present } from './versions.js';
 
 export interface Selection {

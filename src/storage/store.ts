@@ -8,10 +8,9 @@ import type { Cursor } from './cursor.js';
 import { type History, historyAfter, type LogBounds, type LogEntry, NO_HISTORY } from './event-log.js';
 import { journalState } from './journal/attach.js';
 import type { Journal, JournalRecord, JournalState } from './journal/types.js';
-import { eventsBack, lastUpTo, oldestKept } from './past.js';
-import { rewind } from './rewind.js';
+import { cutHistory, eventsBack, lastUpTo, oldestKept } from './past.js';
 import type { PlacedObject } from './state.js';
-import { Table, type TableState } from './table.js';
+import { keyOf, Table, type TableState } from './table.js';
 import type { KeyIndex, KeysOf, ListPage, ListQuery, ObjectKey, WatchQuery, Write } from './types.js';
 import { CompactedError, StorageError } from './types.js';
 
@@ -354,3 +353,22 @@ export class Store {
 
 const NOTHING: StoreSnapshot['tables'] = new Map();
 const EVENT_TYPE = { create: 'ADDED', update: 'MODIFIED', delete: 'DELETED' } as const;
+
+/** The state right after a revision, with the history that it had then. Throws CompactedError. */
+function rewind(state: TableState, revision: number, bounds: LogBounds): TableState {
+  const tree = state.tree.clone();
+  const counts = new Map(state.counts);
+  for (const { namespace, name, previous } of eventsBack(state.history, revision, bounds)) {
+    const key = keyOf(namespace, name);
+    if (previous === undefined) {
+      if (tree.delete(key)) count(counts, namespace, -1);
+    } else if (tree.set(key, previous)) count(counts, namespace, 1);
+  }
+  return { tree, counts, history: cutHistory(state.history, revision, bounds) };
+}
+
+function count(counts: Map<string, number>, namespace: string, by: 1 | -1): void {
+  const now = (counts.get(namespace) ?? 0) + by;
+  if (now > 0) counts.set(namespace, now);
+  else counts.delete(namespace);
+}

@@ -3,13 +3,13 @@
  */
 import type { Cluster } from '../cluster/contract.js';
 import { encodeJson, indentJson } from '../codec/json-encoder.js';
-import { writeYaml } from '../text/yaml/write.js';
 import { isKind } from '../kinds/is-kind.js';
 import type { Kind } from '../kinds/kind.js';
 import { parseApiVersion } from '../meta/gvk.js';
 import type { ApiObject } from '../meta/object.js';
 import { DEFAULT_NAMESPACES } from '../server/seed.js';
 import type { ClusterState } from '../storage/state.js';
+import { writeYaml } from '../text/yaml/write.js';
 import { uidFromText } from '../util/ids.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import { show } from './matchers/result.js';

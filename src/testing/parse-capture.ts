@@ -13,8 +13,8 @@ import {
 } from '../manifests/read.js';
 import { parseApiVersion } from '../meta/gvk.js';
 import type { ApiObject } from '../meta/object.js';
-import { JsonSyntaxError, parseJson } from '../text/json/parse-json.js';
 import type { ClusterState } from '../storage/state.js';
+import { JsonSyntaxError, parseJson } from '../text/json/parse-json.js';
 import { uidFromText } from '../util/ids.js';
 import { cloneJson, deepFreeze, isRecord } from '../util/json.js';
 import { VERSION_COMMENT } from './capture.js';

@@ -1,8 +1,9 @@
 /**
  * The production cluster with a clock and identities that a test owns. There is no fake implementation to diverge.
  */
-import type { ClusterOptions, ForkOptions } from '../cluster/options.js';
+
 import { createCluster, type FullCluster } from '../cluster/full-cluster.js';
+import type { ClusterOptions, ForkOptions } from '../cluster/options.js';
 import { memoryStorage } from '../storage/memory-storage.js';
 import type { ClusterState } from '../storage/state.js';
 import type { Ids } from '../util/ids.js';

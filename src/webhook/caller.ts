@@ -3,12 +3,13 @@
  * `fetch`. Whoever is called, nobody waits for longer than was said, and what goes wrong is told in the words of the
  * reference server.
  */
-import { quote } from '../text/go/go-text.js';
+
+import type { WebhookAddress, WebhookCaller, WebhookFunction, WebhookResolver, Webhooks } from '../kinds/attendant.js';
 import type { ApiObject } from '../meta/object.js';
+import { quote } from '../text/go/go-text.js';
 import { pemBlocks } from '../text/x509/pem.js';
 import type { Clock } from '../util/clock.js';
 import { cloneJson, copyJson, isRecord } from '../util/json.js';
-import type { WebhookAddress, WebhookCaller, WebhookFunction, WebhookResolver, Webhooks } from '../kinds/attendant.js';
 import { fetchWebhooks, postUrl } from './fetch.js';
 
 export interface WebhookSetting {

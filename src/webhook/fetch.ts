@@ -3,12 +3,12 @@
  * was.
  */
 
+import type { WebhookAddress, WebhookCaller } from '../kinds/attendant.js';
 import { quote } from '../text/go/go-text.js';
 import { JsonSyntaxError, parseJson } from '../text/json/parse-json.js';
 import type { Clock } from '../util/clock.js';
 import { escapeForPages, isRecord, printJson } from '../util/json.js';
 import { messageOf } from '../util/message-of.js';
-import type { WebhookAddress, WebhookCaller } from '../kinds/attendant.js';
 
 /** Answers of webhooks that are longer are not read to their end. */
 const MAX_ANSWER = 3 * 1024 * 1024;

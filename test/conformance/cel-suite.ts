@@ -1,6 +1,6 @@
 /**
- * The conformance suite of the expression language as data: its cases by section, with types and values in our terms.
- * Cases about protobuf messages that no environment here knows are told apart.
+ * Reads the conformance suite of CEL: its cases by section, with types and values of our engine. Cases about protobuf
+ * messages are listed separately, because our environments have no message types.
  */
 import { tests } from '@bufbuild/cel-spec/testdata/conformance.js';
 import { ArrayList, EntryMap } from '../../src/cel/index.js';
@@ -33,7 +33,7 @@ import { CelBytes, CelDuration, CelTimestamp, CelTypeValue, CelUint, type CelVal
 import { parseDuration } from '../../src/text/time/duration.js';
 import { readInstant } from '../../src/text/time/time.js';
 
-/** JSON of the suite; its shape is checked by nobody but the suite's own authors. */
+/** JSON of the suite, whose shape is not checked here. */
 interface Json {
   // biome-ignore lint/suspicious/noExplicitAny: reads of foreign JSON whose shape the suite defines
   readonly [key: string]: any;
@@ -45,7 +45,7 @@ export interface Case {
   readonly expr: string;
   readonly container: string;
   readonly checked: boolean;
-  /** Only the type is asked for. */
+  /** The case expects a type and is not evaluated. */
   readonly checkOnly: boolean;
   readonly variables: Readonly<Record<string, CelType>>;
   readonly functions: readonly FunctionDeclaration[];
@@ -57,11 +57,11 @@ export interface Case {
 
 export interface Sections {
   readonly cases: readonly Case[];
-  /** Names of cases that need messages of protobuf files, by section. */
+  /** Names of cases that need protobuf messages, by section. */
   readonly messages: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Test messages, and `Any`, which holds them. */
+/** Matches the messages of the suite, and `Any`, which contains them. */
 const FOREIGN =
   /TestAllTypes|TestRequired|proto[23]|google\.protobuf\.(Any|FieldMask|Empty)|objectValue":\{"@type":"type.googleapis.com\/(?!google\.protobuf\.(Timestamp|Duration)")/;
 
@@ -109,7 +109,7 @@ function expectationOf(test: Json): Case['expected'] {
   const value = test.value ?? typedResult?.result;
   const type = typedResult?.deducedType === undefined ? {} : { type: toType(typedResult.deducedType) };
   if (value !== undefined) return { value: toValue(value), ...type };
-  // Nothing said means true.
+  // Without an expectation the result is true.
   if (test.evalError === undefined && typedResult === undefined) return { value: true };
   return { ...type, fails: test.evalError !== undefined };
 }
@@ -134,7 +134,7 @@ const PRIMITIVES: Readonly<Record<string, SimpleType>> = {
   STRING,
   BYTES,
 };
-/** Messages that the language has types of its own for. */
+/** Messages that have a CEL type. */
 const MESSAGE_TYPES: Readonly<Record<string, CelType>> = {
   'google.protobuf.Timestamp': TIMESTAMP,
   'google.protobuf.Duration': DURATION,

@@ -1,7 +1,7 @@
 /**
- * The conformance suite of the expression language. Sections about functions that the reference server does not offer,
- * and cases about protobuf messages that no environment here knows, are counted and not run. The others pass, but for
- * the cases named here: in each of them the reference server's own engine answers as ours does.
+ * Runs the conformance suite of CEL. Sections about functions that the reference server does not have, and cases about
+ * protobuf messages, are counted but not run. All others pass, except the cases listed here: for each of them the engine of the
+ * reference server gives the same result as ours.
  */
 import { afterAll, describe, expect, test } from 'vitest';
 import { formatType } from '../../src/cel/check/format.js';
@@ -12,30 +12,30 @@ import { typeNameOf } from '../../src/cel/runtime-type.js';
 import { CelError, CelList, CelMap, type CelValue } from '../../src/cel/values.js';
 import { type Case, readSuite } from './cel-suite.js';
 
-/** Of functions that the reference server does not have. */
+/** Sections about functions that the reference server does not have. */
 const NOT_OFFERED: ReadonlySet<string> = new Set(['block_ext', 'encoders_ext', 'math_ext']);
 
-/** Where the reference server differs from the suite. */
+/** Cases for which the reference server differs from the suite. */
 const DIFFERENT: Readonly<Record<string, readonly string[]>> = {
   fields: [
-    // A key that is known is refused before anything runs.
+    // The checker rejects a literal key of the wrong type.
     'map_bad_key_type_or_true',
     'map_bad_key_type_and_false',
-    // Names in backticks are switched off.
+    // Identifiers in backticks are disabled.
     'field_access_slash',
     'field_access_dash',
     'field_access_dot',
     'has_field_slash',
     'has_field_dash',
     'has_field_dot',
-    // Of equal keys the last counts.
+    // The last of several equal keys wins.
     'map_key_float',
     'map_value_repeat_key',
     'map_value_repeat_key_heterogeneous',
   ],
-  // Looking into a value that has no fields finds nothing, which is no failure behind `?`.
+  // Optional selection on a value without fields gives none instead of an error.
   optionals: ['map_null_entry_no_such_key', 'map_present_key_invalid_field'],
-  // An older version of these functions: other exponents, other quotes in lists and maps, other bounds of an index.
+  // An older version of these functions: different exponents, quotes in lists and maps, and index bounds.
   string_ext: [
     'empty_string',
     'scientific notation formatting clause',
@@ -59,13 +59,13 @@ const DIFFERENT: Readonly<Record<string, readonly string[]>> = {
     'indexof_out_of_range',
     'lastindexof_out_of_range',
   ],
-  // All milliseconds of a duration, not those beyond the last second.
+  // All milliseconds of a duration instead of those after the last full second.
   timestamps: ['get_milliseconds'],
-  // Null does not fit an optional.
+  // Null is not assignable to an optional.
   type_deductions: ['null_assignable_to_abstract_parameter_candidate'],
 };
 
-/** How many cases run at least: a reader of the suite that loses some must not go unnoticed. */
+/** The least number of cases that run per section, so that a suite reader that loses cases fails. */
 const FLOORS: Readonly<Record<string, number>> = {
   basic: 43,
   bindings_ext: 5,
@@ -97,21 +97,21 @@ const base = createEnvironment({
   literalChecks: false,
 });
 
-describe('expression language conformance', () => {
+describe('CEL conformance suite', () => {
   const shares: string[] = [];
   afterAll(() => {
-    const apart = [...messages].map(([section, names]) => `${section} ${names.length}`);
+    const withMessages = [...messages].map(([section, names]) => `${section} ${names.length}`);
     const notOffered = [...NOT_OFFERED].map((section) => `${section} ${casesOf(section).length}`);
     console.log(
       [
         ...shares,
-        `need messages of protobuf files: ${apart.join(', ')}`,
-        `functions that are not offered: ${notOffered.join(', ')}`,
+        `not run, need protobuf messages: ${withMessages.join(', ')}`,
+        `not run, functions that the server does not have: ${notOffered.join(', ')}`,
       ].join('\n'),
     );
   });
 
-  test.each(Object.entries(FLOORS))('%s', (section, floor) => {
+  test.each(Object.entries(FLOORS))('passes section %s except for listed cases', (section, floor) => {
     const all = casesOf(section);
     const different = DIFFERENT[section] ?? [];
     const problems = all.flatMap((one) => {
@@ -122,13 +122,13 @@ describe('expression language conformance', () => {
     shares.push(`${section}: ${passed} of ${all.length} (${((100 * passed) / all.length).toFixed(1)} %)`);
     expect(problems.filter(({ name }) => !different.includes(name))).toEqual([]);
     expect(all.length).toBeGreaterThanOrEqual(floor);
-    // A case that passes is no difference any more.
+    // A listed case that passes must be removed from the list.
     expect(different.filter((name) => !problems.some((problem) => problem.name === name))).toEqual([]);
   });
 
-  test('every section is looked at or named', () => {
-    const looked = new Set([...Object.keys(FLOORS), ...NOT_OFFERED]);
-    expect([...new Set(cases.map(({ section }) => section))].filter((section) => !looked.has(section))).toEqual([]);
+  test('has no section that is neither run nor listed', () => {
+    const listed = new Set([...Object.keys(FLOORS), ...NOT_OFFERED]);
+    expect([...new Set(cases.map(({ section }) => section))].filter((section) => !listed.has(section))).toEqual([]);
   });
 });
 
@@ -136,7 +136,7 @@ function casesOf(section: string): readonly Case[] {
   return cases.filter((one) => one.section === section);
 }
 
-/** Undefined when the case passes, otherwise what is wrong. */
+/** The reason why a case fails; undefined if it passes. */
 function problemOf(one: Case): string | undefined {
   const { expected } = one;
   const program = programOf(one);
@@ -146,13 +146,13 @@ function problemOf(one: Case): string | undefined {
   if ('unplanned' in program) return fails ? undefined : program.unplanned;
   const { value, error } = program.evaluate(one.bindings);
   if (error !== undefined) return fails ? undefined : `fails: ${error.message}`;
-  if (expected.value === undefined) return 'does not fail';
-  return same(value, expected.value) ? undefined : 'another value';
+  if (expected.value === undefined) return 'gives a value instead of an error';
+  return isSame(value, expected.value) ? undefined : 'gives a different value';
 }
 
-type Made = Program | 'checked' | { readonly problem: string } | { readonly unplanned: string };
+type Outcome = Program | 'checked' | { readonly problem: string } | { readonly unplanned: string };
 
-function programOf(one: Case): Made {
+function programOf(one: Case): Outcome {
   const environment = base.extend({
     container: one.container,
     variables: one.variables,
@@ -175,17 +175,17 @@ function programOf(one: Case): Made {
   }
 }
 
-/** Equal and of the same types throughout; NaN is NaN here. */
-function same(left: CelValue, right: CelValue): boolean {
+/** Whether values and their types are deeply equal. NaN equals NaN. */
+function isSame(left: CelValue, right: CelValue): boolean {
   if (typeof left === 'number' && typeof right === 'number') return Object.is(left, right) || left === right;
   if (typeNameOf(left) !== typeNameOf(right)) return false;
   if (left instanceof CelList && right instanceof CelList) {
-    const places = Array.from({ length: left.size }, (_, index) => index);
-    return left.size === right.size && places.every((index) => same(left.at(index), right.at(index)));
+    const indexes = Array.from({ length: left.size }, (_, index) => index);
+    return left.size === right.size && indexes.every((index) => isSame(left.at(index), right.at(index)));
   }
   if (left instanceof CelMap && right instanceof CelMap) {
     const keys = [...left.keys()];
-    return left.size === right.size && keys.every((key) => same(left.get(key) ?? null, right.get(key) ?? null));
+    return left.size === right.size && keys.every((key) => isSame(left.get(key) ?? null, right.get(key) ?? null));
   }
   return celEquals(left, right);
 }

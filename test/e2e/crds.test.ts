@@ -6,8 +6,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Cluster } from '../../src/cluster/cluster.js';
-import { yamlDocumentBody } from '../../src/codec/yaml.js';
 import { createCluster } from '../../src/cluster/full-cluster.js';
+import { yamlDocumentBody } from '../../src/codec/yaml.js';
 import { createFetchHandler } from '../../src/http/index.js';
 import { CustomResourceDefinition } from '../../src/kinds/index.js';
 import { applyYaml } from '../../src/manifests/apply-yaml.js';

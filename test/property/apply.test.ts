@@ -15,7 +15,7 @@ import {
   sameSet,
   union,
 } from '../../src/merge/apply/field-set.js';
-import { readFieldsV1 } from '../../src/merge/apply/fields-v1.js';
+import { readFieldsV1 } from '../../src/merge/apply/managers.js';
 import { merge } from '../../src/merge/apply/merge.js';
 import { fieldsOfObject } from '../../src/merge/apply/owned-fields.js';
 import { fieldElement, keyElement, valueElement } from '../../src/merge/apply/path-element.js';

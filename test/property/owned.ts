@@ -4,7 +4,7 @@
 
 import { walkPaths } from '../../src/client/explain/field-values.js';
 import type { FieldSet } from '../../src/merge/apply/field-set.js';
-import { readFieldsV1 } from '../../src/merge/apply/fields-v1.js';
+import { readFieldsV1 } from '../../src/merge/apply/managers.js';
 import type { PathElement } from '../../src/merge/apply/path-element.js';
 import type { ApiObject } from '../../src/meta/object.js';
 

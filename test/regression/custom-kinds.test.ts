@@ -5,16 +5,7 @@ import { defineKind, toCRD } from 'orchplane';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import {
-  COLLECTION,
-  define,
-  definition,
-  definitions,
-  http,
-  object,
-  version,
-  widget,
-} from '../unit/crd/widgets.js';
+import { COLLECTION, define, definition, definitions, http, object, version, widget } from '../unit/crd/widgets.js';
 
 const AS_TABLE = 'application/json;as=Table;v=v1;g=meta.orch.io,application/json';
 

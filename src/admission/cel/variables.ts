@@ -4,9 +4,9 @@
  */
 import type { Variables } from '../../cel/engine.js';
 import { CelError, CelObject, type CelValue } from '../../cel/values.js';
+import { unescapeName } from '../../crd/rules/escape.js';
 import type { CompiledExpression } from '../../kinds/admissionregistration/expressions/compile.js';
 import { VARIABLES_TYPE } from '../../kinds/admissionregistration/expressions/variable-types.js';
-import { unescapeName } from '../../crd/rules/escape.js';
 import { quote } from '../../text/go/go-text.js';
 import { EXPRESSION_BUDGET } from './evaluate.js';
 

@@ -6,9 +6,9 @@ import { inWireOrder } from '../../crd/value/wire-order.js';
 import type { WriteContext } from '../../kinds/kind.js';
 import { type ServedKind, serveKind } from '../../kinds/served-kind.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
-import { formatTime } from '../../text/time/time.js';
 import { arrange } from '../../schema/arrange.js';
 import { decode } from '../../schema/decode.js';
+import { formatTime } from '../../text/time/time.js';
 import { copyJson, isRecord, type MutableRecord, own, setOwn } from '../../util/json.js';
 import type { ClusterView } from '../types.js';
 

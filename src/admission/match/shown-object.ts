@@ -5,11 +5,11 @@
 import { unreadableType } from '../../kinds/review-answer.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { errors, StatusError } from '../../meta/errors.js';
-import { quote } from '../../text/go/go-text.js';
 import { apiVersionOf, type GroupVersionKind, parseApiVersion } from '../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { DecodeError } from '../../schema/decode-scalar.js';
 import { decodingFindings } from '../../schema/findings.js';
+import { quote } from '../../text/go/go-text.js';
 import { deepEqual, isRecord } from '../../util/json.js';
 import type { AdmissionRequest, ClusterView } from '../types.js';
 import { become, formBelow, readForm, type WireObject, wireObject } from './form.js';

@@ -8,10 +8,10 @@ import type { CertificateSigningRequest } from '../../kinds/certificates/v1/cert
 import type { ClusterTrustBundle } from '../../kinds/certificates/v1beta1/cluster-trust-bundle.js';
 import { isSameToUsers } from '../../kinds/shared/same-to-users.js';
 import { serviceGroup } from '../../meta/dialect.js';
-import { quote } from '../../text/go/go-text.js';
 import type { ApiObject } from '../../meta/object.js';
-import { firstPemBlock } from '../../text/x509/pem.js';
+import { quote } from '../../text/go/go-text.js';
 import { readCertificateRequest } from '../../text/x509/certificate.js';
+import { firstPemBlock } from '../../text/x509/pem.js';
 import { deepEqual } from '../../util/json.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { isFor, kindsOf } from './match.js';

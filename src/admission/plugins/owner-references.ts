@@ -2,10 +2,11 @@
  * Owners decide when an object goes, and an object can hold up the deletion of its owners. So only who may delete an
  * object may change its owners, and only who may set finalizers on an owner may make it wait.
  */
-import type { ResourceAttributes } from '../../protocol/access.js';
-import { quote } from '../../text/go/go-text.js';
+
 import { parseApiVersion } from '../../meta/gvk.js';
 import type { ApiObject, OwnerReference } from '../../meta/object.js';
+import type { ResourceAttributes } from '../../protocol/access.js';
+import { quote } from '../../text/go/go-text.js';
 import { deepEqual } from '../../util/json.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { isResource } from './match.js';

@@ -1,8 +1,9 @@
 /**
  * What a namespace that becomes stricter is told about the pods that are in it already. They stay.
  */
-import { quote } from '../../text/go/go-text.js';
+
 import type { ApiObject } from '../../meta/object.js';
+import { quote } from '../../text/go/go-text.js';
 import { evaluatePod, printReasons } from './evaluate.js';
 import { type LevelVersion, printLevel } from './policy.js';
 import type { ReviewedPod } from './review.js';

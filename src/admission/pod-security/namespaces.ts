@@ -3,8 +3,8 @@
  * not be let in any more.
  */
 import { errors } from '../../meta/errors.js';
-import { quote } from '../../text/go/go-text.js';
 import type { ApiObject } from '../../meta/object.js';
+import { quote } from '../../text/go/go-text.js';
 import { deepEqual } from '../../util/json.js';
 import type { AdmissionRequest, ClusterView } from '../types.js';
 import { warningsAboutPods } from './existing-pods.js';

@@ -2,10 +2,12 @@
  * Pods that ask for more than the labels of their namespace allow are refused, or spoken of. Templates of pods are only
  * spoken of: what is made from them is looked at when it is made. spec: Namespace
  */
+
+import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
 import { errors } from '../../meta/errors.js';
 import { printFieldError } from '../../meta/field-error.js';
-import { quote } from '../../text/go/go-text.js';
 import type { ApiObject } from '../../meta/object.js';
+import { quote } from '../../text/go/go-text.js';
 import { isResource } from '../plugins/match.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { evaluatePod, printDetails } from './evaluate.js';
@@ -22,7 +24,6 @@ import {
   type ReadPolicy,
 } from './policy.js';
 import { reviewed } from './review.js';
-import { isSignificant } from './significant.js';
 import { hasPod, type PodLike, podOf } from './templates.js';
 
 /**
@@ -173,4 +174,21 @@ function judge(
 function aggregate(texts: readonly string[]): string {
   const told = [...new Set(texts)];
   return told.length === 1 ? told.join() : `[${told.join(', ')}]`;
+}
+
+function isSignificant(next: PodSpec, live: PodSpec): boolean {
+  if (hasOtherImages(next.containers, live.containers)) return true;
+  if (hasOtherImages(next.initContainers, live.initContainers)) return true;
+  const images = new Map((live.ephemeralContainers ?? []).map(({ name, image = '' }) => [name, image]));
+  return (next.ephemeralContainers ?? []).some(({ name, image = '' }) => images.get(name) !== image);
+}
+
+interface WithImage {
+  readonly image?: string | undefined;
+}
+
+/** By position. */
+function hasOtherImages(next: readonly WithImage[] | null = [], live: readonly WithImage[] | null = []): boolean {
+  if (next?.length !== live?.length) return true;
+  return (next ?? []).some(({ image = '' }, index) => image !== (live?.[index]?.image ?? ''));
 }

@@ -8,6 +8,8 @@ import { compile } from '../../cel/index.js';
 import { AUTHORIZER_TYPE } from '../../cel/library/authorizer.js';
 import { storedEnvironment } from '../../cel/library/environments.js';
 import type { TypeProvider } from '../../cel/types.js';
+import { escapeName } from '../../crd/rules/escape.js';
+import { type SelfType, selfTypeOf } from '../../crd/rules/self-type.js';
 import {
   DECLARED_TYPES,
   NAMESPACE_TYPE,
@@ -15,8 +17,6 @@ import {
 } from '../../kinds/admissionregistration/expressions/declared-types.js';
 import { VARIABLES_TYPE, VariableTypes } from '../../kinds/admissionregistration/expressions/variable-types.js';
 import type { ExpressionWarning } from '../../kinds/admissionregistration/types.js';
-import { escapeName } from '../../crd/rules/escape.js';
-import { type SelfType, selfTypeOf } from '../../crd/rules/self-type.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { type GroupVersionKind, parseApiVersion } from '../../meta/gvk.js';
 import type { PolicySpec } from './compiled-policy.js';

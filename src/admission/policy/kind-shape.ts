@@ -4,9 +4,9 @@
  * allows more than one type.
  */
 import { BOOL, BYTES, DOUBLE, DYN, INT, type SimpleType, STRING, TIMESTAMP } from '../../cel/types.js';
-import { schemaView } from '../../crd/schema-view.js';
 import { escapeName } from '../../crd/rules/escape.js';
 import { type ObjectShape, type Shape, shapeOf } from '../../crd/rules/shape.js';
+import { schemaView } from '../../crd/schema-view.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import type { ObjectNode, ScalarType, Structural } from '../../schema/structural.js';
 

@@ -2,16 +2,41 @@
  * Which resources quotas are about, and who measures each of them.
  */
 import type { ResourceQuota } from '../../kinds/core/v1/resource-quota.js';
+import type { Service } from '../../kinds/core/v1/service/service.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { serviceGroup } from '../../meta/dialect.js';
 import type { GroupResource } from '../../meta/gvk.js';
 import { qualifiedResource } from '../../meta/gvk.js';
-import { countEvaluator } from './count-evaluator.js';
+import type { ApiObject } from '../../meta/object.js';
+import { Quantity } from '../../meta/quantity.js';
+import { countEvaluator, countName, ONE } from './count-evaluator.js';
 import { deviceClaimEvaluator } from './device-claim-evaluator.js';
 import type { Evaluator, Terms } from './evaluator.js';
 import { podEvaluator } from './pod-evaluator.js';
-import { serviceEvaluator } from './service-evaluator.js';
 import { volumeClaimEvaluator } from './volume-claim-evaluator.js';
+
+const COUNT = countName({ group: '', resource: 'services' });
+
+const NODE_PORTS = 'services.nodeports';
+
+const LOAD_BALANCERS = 'services.loadbalancers';
+
+const NAMES: readonly string[] = [COUNT, 'services', NODE_PORTS, LOAD_BALANCERS];
+
+const serviceEvaluator: Evaluator = {
+  measured: (inQuota) => inQuota.filter((name) => NAMES.includes(name)),
+  // An update may change the type.
+  handles: ({ subresource }) => subresource === '',
+  // Fewer ports of the same type are noticed when everything is counted for another reason.
+  givesBack: (before, after) => costlyType(before) !== costlyType(after),
+  usageOf: (object) =>
+    new Map([
+      [COUNT, ONE],
+      ['services', ONE],
+      [NODE_PORTS, Quantity.of(BigInt(nodePorts(object)))],
+      [LOAD_BALANCERS, specOf(object).type === 'LoadBalancer' ? ONE : Quantity.zero],
+    ]),
+};
 
 /** Never counted, by canonical names: what is not stored, and events. */
 const EXCEPTIONS: ReadonlySet<string> = new Set(
@@ -59,3 +84,21 @@ const CORE: ReadonlyMap<string, Evaluator> = new Map([
   ['services', serviceEvaluator],
   ['persistentvolumeclaims', volumeClaimEvaluator],
 ]);
+
+function specOf(object: ApiObject): Service['spec'] {
+  return (object as unknown as Service).spec;
+}
+
+function costlyType(object: ApiObject): string | undefined {
+  const { type } = specOf(object);
+  return type === 'NodePort' || type === 'LoadBalancer' ? type : undefined;
+}
+
+/** Ports may not have been given out yet, so that it counts how many are wanted. */
+function nodePorts(object: ApiObject): number {
+  const { type, ports = [], allocateLoadBalancerNodePorts } = specOf(object);
+  if (type === 'NodePort') return ports.length;
+  if (type !== 'LoadBalancer') return 0;
+  if (allocateLoadBalancerNodePorts !== false) return ports.length;
+  return ports.filter(({ nodePort }) => nodePort).length;
+}

@@ -3,7 +3,6 @@
  */
 import * as z from 'zod';
 import { type ReviewType, typeIn, unreadableReview } from '../../kinds/review-answer.js';
-import { quote } from '../../text/go/go-text.js';
 import { parseApiVersion, printGvk } from '../../meta/gvk.js';
 import { decode } from '../../schema/decode.js';
 import { DecodeError } from '../../schema/decode-scalar.js';
@@ -11,6 +10,7 @@ import { objectFromZod } from '../../schema/from-zod.js';
 import { bytes, hint, int32, int64, namedString, optional, pointer, struct } from '../../schema/hints.js';
 import type { ObjectNode } from '../../schema/structural.js';
 import { once } from '../../schema/type.js';
+import { quote } from '../../text/go/go-text.js';
 import { decodeBase64Text } from '../../util/base64.js';
 import type { HookType } from './hooks.js';
 import type { Review } from './review.js';

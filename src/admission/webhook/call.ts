@@ -3,12 +3,12 @@
  * for the webhook's failure policy to say.
  */
 import type { WebhookCaller } from '../../kinds/attendant.js';
-import { inTime, UnreadableBundle, webhookCaller } from '../../webhook/caller.js';
 import { errors, StatusError } from '../../meta/errors.js';
-import { quote } from '../../text/go/go-text.js';
 import { qualifiedNameProblems } from '../../meta/names.js';
 import type { Status, StatusDetails, StatusReason } from '../../meta/status.js';
+import { quote } from '../../text/go/go-text.js';
 import { messageOf } from '../../util/message-of.js';
+import { inTime, UnreadableBundle, webhookCaller } from '../../webhook/caller.js';
 import type { ClusterView } from '../types.js';
 import { type GivenStatus, type Verdict, verdictIn, WrongAnswer } from './answer.js';
 import type { Hook, HookType } from './hooks.js';

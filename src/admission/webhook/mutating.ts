@@ -5,8 +5,8 @@
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { serviceGroup } from '../../meta/dialect.js';
 import { errors, StatusError } from '../../meta/errors.js';
-import { quote } from '../../text/go/go-text.js';
 import type { DraftObject } from '../../meta/object.js';
+import { quote } from '../../text/go/go-text.js';
 import { JsonSyntaxError, parseJson } from '../../text/json/parse-json.js';
 import { encodeSorted, printJson } from '../../util/json.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';

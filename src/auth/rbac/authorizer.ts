@@ -4,11 +4,12 @@
  * What it goes by is read from the cluster, and read again only where something was written. A question costs a look at
  * who asks and at the rules for the resource in question, however many bindings there are.
  */
-import type { AccessAttributes, AccessDecision, AccessRule, AccessRules } from '../../protocol/access.js';
+
 import { aggregate } from '../../kinds/rbac/escalation.js';
 import { CLUSTER_ROLE_BINDINGS, RBAC_GROUP, ROLE_BINDINGS } from '../../kinds/rbac/role-rules.js';
-import { quote } from '../../text/go/go-text.js';
+import type { AccessAttributes, AccessDecision, AccessRule, AccessRules } from '../../protocol/access.js';
 import type { User } from '../../protocol/request.js';
+import { quote } from '../../text/go/go-text.js';
 import type { Authorizer, AuthorizerFactory, AuthorizerSetting } from '../authorizer.js';
 import { type Binding, Bindings, Grant } from './bindings.js';
 import { Roles } from './roles.js';

@@ -2,11 +2,12 @@
  * Who has been given what in one place: a namespace, or the whole cluster. A write changes only what it is about; who
  * was not named in the bindings that were written keeps what was made for him.
  */
-import type { AccessAttributes, AccessDecision } from '../../protocol/access.js';
+
 import type { RoleRef, Subject } from '../../kinds/rbac/v1/binding.js';
-import { quote } from '../../text/go/go-text.js';
 import type { ApiObject } from '../../meta/object.js';
+import type { AccessAttributes, AccessDecision } from '../../protocol/access.js';
 import type { User } from '../../protocol/request.js';
+import { quote } from '../../text/go/go-text.js';
 import type { Role, Roles } from './roles.js';
 import { RuleTable } from './rule-table.js';
 

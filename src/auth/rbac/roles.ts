@@ -1,7 +1,7 @@
 /**
  * The roles of a cluster, each laid out once for as long as it stays what it is.
  */
-import type { AccessRule } from '../../protocol/access.js';
+
 import {
   CLUSTER_ROLES,
   isAggregated,
@@ -13,6 +13,7 @@ import {
 } from '../../kinds/rbac/role-rules.js';
 import type { RoleRef } from '../../kinds/rbac/v1/binding.js';
 import type { ApiObject } from '../../meta/object.js';
+import type { AccessRule } from '../../protocol/access.js';
 import { sameItems } from '../../util/same-items.js';
 import type { AuthorizerSetting } from '../authorizer.js';
 import { RuleTable } from './rule-table.js';

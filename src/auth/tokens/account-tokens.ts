@@ -5,10 +5,10 @@
 import type { ObjectReader } from '../../kinds/objects.js';
 import type { SignedToken, TokenClaims } from '../../kinds/tokens.js';
 import { DEFAULT_SERVICE, type Dialect, serviceGroup } from '../../meta/dialect.js';
+import type { User } from '../../protocol/request.js';
 import { quote } from '../../text/go/go-text.js';
 import { parseGoUrl } from '../../text/go/go-url.js';
 import { formatTime } from '../../text/time/time.js';
-import type { User } from '../../protocol/request.js';
 import type { Clock } from '../../util/clock.js';
 import type { Ids } from '../../util/ids.js';
 import { refuseUnknownOptions } from '../../util/options.js';
@@ -19,7 +19,38 @@ import { checkClaims } from './check-claims.js';
 import { type AccountClaims, claimsOf, readClaims } from './claims.js';
 import { asciiBytes, type CompactToken, claimedIssuer, readCompact, unsignedCompact } from './compact.js';
 import { checkKey, createSigningKey, type GivenKey, type SigningKey } from './signing-key.js';
-import { VerifiedTokens } from './verified-tokens.js';
+
+/** As much text as is kept, in characters. At some 900 for a token, a thousand of them. */
+const MOST_CHARACTERS = 1_000_000;
+
+export class VerifiedTokens<Value> {
+  readonly #values = new Map<string, Value>();
+  #characters = 0;
+
+  get(token: string): Value | undefined {
+    const value = this.#values.get(token);
+    if (value !== undefined) {
+      // A Map is in the order in which keys came.
+      this.#values.delete(token);
+      this.#values.set(token, value);
+    }
+    return value;
+  }
+
+  add(token: string, value: Value): void {
+    if (!this.#values.has(token)) this.#characters += token.length;
+    this.#values.set(token, value);
+    for (const oldest of this.#values.keys()) {
+      if (this.#characters <= MOST_CHARACTERS) return;
+      this.#values.delete(oldest);
+      this.#characters -= oldest.length;
+    }
+  }
+
+  get size(): number {
+    return this.#values.size;
+  }
+}
 
 export interface AccountTokenOptions {
   /** Whose tokens these are, by an address. */

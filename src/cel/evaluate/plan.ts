@@ -39,7 +39,24 @@ import { isKnownMessage } from './known-messages.js';
 import { attribute, attributeOf, constant, type Planned, step, stepOf } from './planned.js';
 import { priceOfEquality, shorter } from './price.js';
 import { computedQualifier, constantQualifier, presenceQualifier, type Qualifier, refusedKey } from './qualifier.js';
-import { Scope } from './scope.js';
+
+class Scope {
+  readonly #outer: Scope | undefined;
+  readonly #locals: ReadonlyMap<string, Local>;
+
+  constructor(locals: ReadonlyMap<string, Local> = new Map(), outer?: Scope) {
+    this.#locals = locals;
+    this.#outer = outer;
+  }
+
+  find(name: string): Local | undefined {
+    return this.#locals.get(name) ?? this.#outer?.find(name);
+  }
+
+  with(locals: ReadonlyMap<string, Local>): Scope {
+    return new Scope(locals, this);
+  }
+}
 
 /** Work that costs nothing is done up to this much per evaluation, and a little more for what is paid. */
 const FREE_WORK = 20_000_000;
@@ -333,3 +350,5 @@ function givenUp(error: unknown): CelError | CelBudgetError {
   if (error instanceof RangeError) return new CelError(`internal error: ${error.message}`);
   throw error;
 }
+
+type Local = (frame: Frame) => Result;

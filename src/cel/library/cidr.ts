@@ -2,8 +2,9 @@
  * `cidr`, `isCIDR` and what a range of addresses holds. A range keeps the address it was written with, bits beyond the
  * prefix included, until it is masked.
  */
-import { quote } from '../../text/go/go-text.js';
+
 import { type Cidr, contains, type Ip, parseCidr, printIp } from '../../meta/ip.js';
+import { quote } from '../../text/go/go-text.js';
 import { addressProblem, zoneOf } from '../../text/go/ip-problem.js';
 import type { Library } from '../library.js';
 import { BOOL, INT, opaqueType, STRING, typeOf } from '../types.js';

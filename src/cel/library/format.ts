@@ -21,10 +21,18 @@ import {
   CelUint,
   type CelValue,
 } from '../values.js';
-import { plainText, toPlaces } from './decimal.js';
-import { fixedText, scientificText } from './number-text.js';
+import { plainText, shortest, toPlaces, toSignificant } from './decimal.js';
 import { fromUtf8, utf8 } from './text.js';
 import { valueText } from './value-text.js';
+
+/** Digits of a precision that the reference cannot read. */
+const UNREADABLE_FROM = 10_000_010;
+
+const UNREADABLE = '%!(NOVERB)';
+
+const PLACES = 6;
+
+const RAISED = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
 
 /** What it takes to write one value. */
 const CLAUSE = 500;
@@ -180,4 +188,42 @@ function literalNumber(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? '"+Inf"' : '"-Inf"';
   const { whole, fraction } = plainText(toPlaces(Math.abs(value), DEFAULT_PRECISION), DEFAULT_PRECISION);
   return `${value < 0 || Object.is(value, -0) ? '-' : ''}${whole}.${fraction}`;
+}
+
+function fixedText(value: number, precision: number): string {
+  if (precision >= UNREADABLE_FROM) return UNREADABLE;
+  const special = specialText(value);
+  if (special !== undefined) return special;
+  // It keeps the most digits in 16 bits and the fewest in 8.
+  const most = wrapped(precision, 16);
+  const decimal = most < 0 ? shortest(Math.abs(value)) : toPlaces(Math.abs(value), most);
+  const { whole, fraction } = plainText(decimal, precision & 0xff);
+  const grouped = whole.replace(/(?<=[0-9])(?=(?:[0-9]{3})+$)/g, ',');
+  return `${value < 0 ? '-' : ''}${grouped}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+/** Always with six digits behind the point: what is written as precision is taken for a width. */
+function scientificText(value: number, width: number): string {
+  if (width >= UNREADABLE_FROM) return UNREADABLE;
+  return (specialText(value) ?? powerText(value)).padStart(width & 0xffff, ' ');
+}
+
+function powerText(value: number): string {
+  const { digits, point } = toSignificant(Math.abs(value), PLACES + 1);
+  const mantissa = digits.padEnd(PLACES + 1, '0');
+  const exponent = digits === '' ? 0 : point - 1;
+  const raised = Array.from(String(Math.abs(exponent)).padStart(2, '0'), (digit) => RAISED[Number(digit)]).join('');
+  const sign = value < 0 ? '-' : '';
+  return `${sign}${mantissa[0]}.${mantissa.slice(1)}×10${exponent < 0 ? '⁻' : ''}${raised}`;
+}
+
+function specialText(value: number): string | undefined {
+  if (Number.isNaN(value)) return 'NaN';
+  if (Number.isFinite(value)) return undefined;
+  return value > 0 ? '∞' : '-∞';
+}
+
+/** A number as it comes out of so few bits. */
+function wrapped(value: number, bits: number): number {
+  return Number(BigInt.asIntN(bits, BigInt(value)));
 }

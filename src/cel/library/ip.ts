@@ -1,8 +1,9 @@
 /**
  * `ip`, `isIP`, `ip.isCanonical` and what an address is good for. Zones and IPv4 inside IPv6 are refused.
  */
-import { quote } from '../../text/go/go-text.js';
+
 import { classifyIp, type Ip, type IpClass, parseIp, printIp } from '../../meta/ip.js';
+import { quote } from '../../text/go/go-text.js';
 import { addressProblem, zoneOf } from '../../text/go/ip-problem.js';
 import type { FunctionDeclaration, Library } from '../library.js';
 import { BOOL, INT, opaqueType, STRING, typeOf } from '../types.js';

@@ -2,7 +2,6 @@
  * `format.named('dns1123Label')`, `format.dns1123Label()` and `.validate(text)`, which gives what is wrong with a text.
  */
 import { expressionType } from '../../meta/dialect.js';
-import { requestUrlProblem } from '../../text/go/go-url.js';
 import {
   dns1035LabelProblems,
   dnsLabelProblems,
@@ -12,6 +11,7 @@ import {
   type NameProblems,
   qualifiedNameProblems,
 } from '../../meta/names.js';
+import { requestUrlProblem } from '../../text/go/go-url.js';
 import { ArrayList } from '../evaluate/views.js';
 import type { Library } from '../library.js';
 import { listOf, objectType, optionalOf, STRING } from '../types.js';

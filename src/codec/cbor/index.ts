@@ -4,8 +4,8 @@
  */
 import { BodyError, type RequestBody, SUMMARY_LENGTH, type TypeMeta } from '../../protocol/body.js';
 import type { ParsedBody } from '../../util/json.js';
-import type { Codec } from '../codec.js';
 import { decodeUtf8 } from '../../util/utf8.js';
+import type { Codec } from '../codec.js';
 import { decodeMap } from './decode.js';
 import { encodeDocument, encodeEvent } from './encode.js';
 import { CborFault, NotWellFormed } from './fault.js';

@@ -3,11 +3,11 @@
  * read; what the envelope leaves out may come from the address of the request.
  */
 import type { Dialect } from '../../meta/dialect.js';
-import { quote } from '../../text/go/go-text.js';
 import type { GroupVersionKind } from '../../meta/gvk.js';
 import { apiVersionOf, parseApiVersion } from '../../meta/gvk.js';
 import type { ParsedBody, RequestBody, TypeMeta } from '../../protocol/body.js';
 import { BodyError, SUMMARY_LENGTH } from '../../protocol/body.js';
+import { quote } from '../../text/go/go-text.js';
 import type { MutableRecord } from '../../util/json.js';
 import type { Envelope } from './envelope.js';
 import { unwrap } from './envelope.js';

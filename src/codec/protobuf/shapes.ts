@@ -2,9 +2,10 @@
  * Values that are one thing in a document and a message on the wire: a time is a text there and seconds here. Each has
  * the type of its message, and how one becomes the other.
  */
+
+import { BodyError } from '../../protocol/body.js';
 import { JsonSyntaxError, parseJson } from '../../text/json/parse-json.js';
 import { formatMicroTime, formatTime, ZERO_TIME } from '../../text/time/time.js';
-import { BodyError } from '../../protocol/body.js';
 import { NumberText } from '../../util/json.js';
 import { encodeJson } from '../json-encoder.js';
 import { decodeUtf8 } from './utf8.js';

@@ -4,10 +4,10 @@
  */
 import type { Stored } from '../../client/api.js';
 import { CertificateSigningRequest } from '../../kinds/certificates/v1/certificate-signing-request/certificate-signing-request.js';
-import { DerError } from '../../text/x509/der.js';
 import { StatusError } from '../../meta/errors.js';
-import { firstPemBlock } from '../../text/x509/pem.js';
 import { timeToMs } from '../../text/time/time.js';
+import { DerError } from '../../text/x509/der.js';
+import { firstPemBlock } from '../../text/x509/pem.js';
 import { decodeBase64Text } from '../../util/base64.js';
 import type { Controller } from '../runtime/controller.js';
 import { endOf } from './authority.js';

@@ -1,9 +1,10 @@
 /**
  * A PKCS#10 request as a signer sees it: who asks, for which names, with which key, and whether it is really theirs.
  */
+
+import { readCertificateRequest } from '../../text/x509/certificate.js';
 import { DerError, DerReader, TAG } from '../../text/x509/der.js';
 import { firstPemBlock } from '../../text/x509/pem.js';
-import { readCertificateRequest } from '../../text/x509/certificate.js';
 import { decodeBase64Text } from '../../util/base64.js';
 import { toHex } from '../../util/hex.js';
 import { type Bytes, concat } from './write-der.js';

@@ -5,9 +5,9 @@
 
 import { CronJob, type CronJobStatus } from '../../kinds/batch/v1/cron-job.js';
 import { Job } from '../../kinds/batch/v1/job/job.js';
-import { CronError, type CronSchedule } from '../../text/time/cron.js';
 import { StatusError } from '../../meta/errors.js';
 import { quote } from '../../text/go/go-text.js';
+import { CronError, type CronSchedule } from '../../text/time/cron.js';
 import { formatTime } from '../../text/time/time.js';
 import { isTimeZone } from '../../text/time/time-zone.js';
 import { deepEqual } from '../../util/json.js';
@@ -20,9 +20,11 @@ import { keyOf, type SharedInformer } from '../runtime/shared-informer.js';
 import type { Again, WorkQueue } from '../runtime/work-queue.js';
 import { endOf, type StoredJob } from '../workloads/job/picture.js';
 import { lastDue, ScheduleError, type StoredCronJob, untilNext } from './due.js';
-import { historyBeyondLimits } from './history.js';
 import { jobFor, jobNameAt, referenceTo } from './new-job.js';
 import { namesZone, Schedules } from './schedules.js';
+
+/** After every time. */
+const NEVER = '~';
 
 const WORKERS = 5;
 /** Fewer are looked through faster than what was found before is remembered. */
@@ -349,4 +351,26 @@ function noteSuccess(status: CronJobStatus, job: StoredJob): void {
   const { completionTime = '' } = job.status;
   // Stored times are all spelled alike, so that their order is that of their texts.
   if (completionTime > (status.lastSuccessfulTime ?? '')) status.lastSuccessfulTime = completionTime;
+}
+
+function historyBeyondLimits({ spec }: StoredCronJob, jobs: readonly StoredJob[]): StoredJob[] {
+  const complete: StoredJob[] = [];
+  const failed: StoredJob[] = [];
+  for (const job of jobs) {
+    const end = endOf(job);
+    if (end !== undefined) (end.type === 'Complete' ? complete : failed).push(job);
+  }
+  return [...beyond(complete, spec.successfulJobsHistoryLimit), ...beyond(failed, spec.failedJobsHistoryLimit)];
+}
+
+function beyond(jobs: readonly StoredJob[], limit = Infinity): readonly StoredJob[] {
+  if (jobs.length <= limit) return [];
+  return [...jobs].sort(byStart).slice(0, jobs.length - limit);
+}
+
+/** Those that never started come last; names decide between equals. Stored times are in the order of their texts. */
+function byStart(a: StoredJob, b: StoredJob): number {
+  const [first, second] = [a.status.startTime ?? NEVER, b.status.startTime ?? NEVER];
+  if (first !== second) return first < second ? -1 : 1;
+  return a.metadata.name < b.metadata.name ? -1 : 1;
 }

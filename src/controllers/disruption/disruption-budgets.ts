@@ -6,9 +6,9 @@
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import { PodDisruptionBudget } from '../../kinds/policy/v1/pod-disruption-budget.js';
 import { printSelector } from '../../kinds/shared/selector-dump.js';
-import { quote } from '../../text/go/go-text.js';
 import { scaleIntOrString } from '../../meta/int-or-string.js';
 import { labelSelectorFromObject, matchesLabels, selectsLabels } from '../../meta/labels.js';
+import { quote } from '../../text/go/go-text.js';
 import { timeToMs } from '../../text/time/time.js';
 import { messageOf } from '../../util/message-of.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';

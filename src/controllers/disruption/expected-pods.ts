@@ -9,9 +9,9 @@ import { ReplicationController } from '../../kinds/core/v1/replication-controlle
 import type { Kind } from '../../kinds/kind.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { StatusError } from '../../meta/errors.js';
-import { quote } from '../../text/go/go-text.js';
 import { parseApiVersion, qualifiedResource } from '../../meta/gvk.js';
 import type { OwnerReference } from '../../meta/object.js';
+import { quote } from '../../text/go/go-text.js';
 import type { ControllerContext } from '../runtime/controller.js';
 import { controllerOf, type HasMetadata } from '../runtime/owners.js';
 import type { SharedInformer } from '../runtime/shared-informer.js';

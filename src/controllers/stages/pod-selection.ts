@@ -5,12 +5,34 @@ import type { LabelsOption } from '../../client/selectors.js';
 import { Node } from '../../kinds/core/v1/node/node.js';
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import { watching } from '../define-controller.js';
+import type { Lookup } from '../runtime/shared-informer.js';
 import { isPodFinished, type StoredPod } from '../workloads/pod-state.js';
-import { PodAddresses } from './pod-addresses.js';
 import type { PodPlace } from './pod-parts.js';
 import { Scheduler } from './scheduling.js';
 import { compileSelector } from './selector.js';
 import type { StageContext } from './stage.js';
+
+/** 10.244.0.0/16, the first and the last address of which are nobody's. */
+const ADDRESSES = 2 ** 16 - 2;
+
+class PodAddresses {
+  readonly #inUse: Lookup<StoredPod>;
+  #last = 0;
+
+  constructor({ informer }: Pick<StageContext, 'informer'>) {
+    this.#inUse = informer(Pod).index('podIP', ({ status }) => (status.podIP === undefined ? [] : [status.podIP]));
+  }
+
+  /** One that no pod has. It is the caller's from now on. */
+  take(): string {
+    for (let tries = 0; tries < ADDRESSES; tries++) {
+      this.#last = (this.#last % ADDRESSES) + 1;
+      const address = `10.244.${this.#last >> 8}.${this.#last & 255}`;
+      if (this.#inUse(address).length === 0) return address;
+    }
+    throw new RangeError(`orchplane: all ${ADDRESSES} addresses of pods are taken`);
+  }
+}
 
 /** All pods unless something is given. */
 export interface PodSelection {

@@ -4,8 +4,8 @@
 import type { FieldError } from '../../meta/field-error.js';
 import { invalid } from '../../meta/field-error.js';
 import { verbatim } from '../../text/go/go-text.js';
-import { pemBlocks } from '../../text/x509/pem.js';
 import { readCertificate } from '../../text/x509/certificate.js';
+import { pemBlocks } from '../../text/x509/pem.js';
 
 export function bundleErrors(encoded: string | undefined, path: string): FieldError[] {
   const why = bundleProblem(encoded);

@@ -2,21 +2,22 @@
  * CustomResourceDefinition: a kind that its users define while the cluster runs. `rules/` judges the definition itself,
  * `lifecycle/` says what becomes of it, and `kinds/custom/` makes the kind of it.
  */
+
+import { defineBuiltIn, type InputBase, type ObjectBase } from '../../kinds/define-kind.js';
+import type { Kind, WriteContext } from '../../kinds/kind.js';
+import { createdColumn, nameColumn } from '../../kinds/shared/common-columns.js';
+import { specGeneration, statusSubresource } from '../../kinds/shared/strategies.js';
 import { type Dialect, kubernetesDialect, serviceGroup } from '../../meta/dialect.js';
 import type { DraftObject } from '../../meta/object.js';
 import { always } from '../../schema/hints.js';
 import type { Input, Output } from '../../schema/type.js';
 import type { MutableRecord } from '../../util/json.js';
-import { defineBuiltIn, type InputBase, type ObjectBase } from '../../kinds/define-kind.js';
-import type { Kind, WriteContext } from '../../kinds/kind.js';
-import { createdColumn, nameColumn } from '../../kinds/shared/common-columns.js';
-import { specGeneration, statusSubresource } from '../../kinds/shared/strategies.js';
-import { attendDefinitions } from '../lifecycle/reconciler.js';
 import { beforeDelete } from '../lifecycle/deletion.js';
-import { nameOfDefinition, validate, validateStatus, validateUpdate } from './validate.js';
+import { attendDefinitions } from '../lifecycle/reconciler.js';
 import type { CustomResourceDefinitionNames, WebhookConversion } from './schema.js';
 import { definitionSpec, definitionStatus } from './schema.js';
 import { settleSchema } from './settle.js';
+import { nameOfDefinition, validate, validateStatus, validateUpdate } from './validate.js';
 
 const shape = () => ({ spec: definitionSpec(), status: always(definitionStatus()) });
 export interface CustomResourceDefinition extends ObjectBase, Output<typeof shape> {}

@@ -6,12 +6,12 @@ import type { FieldError } from '../../meta/field-error.js';
 import { invalid, keyPath, printFieldError } from '../../meta/field-error.js';
 import type { MutableRecord } from '../../util/json.js';
 import { copyJson, deepEqual, setOwn } from '../../util/json.js';
+import type { SchemaView } from '../schema-view.js';
 import { coerceEmbedded, embeddedErrors } from '../value/embedded.js';
 import { shownValue } from '../value/json-kind.js';
 import { hasDefault } from '../value/nulls.js';
 import { pruneUnknown } from '../value/prune.js';
 import { validateValue } from '../value/validate.js';
-import type { SchemaView } from '../schema-view.js';
 
 const META_FIELDS = ['metadata', 'apiVersion', 'kind'];
 

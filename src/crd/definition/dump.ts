@@ -5,8 +5,8 @@
 import type { Verbatim } from '../../text/go/go-text.js';
 import { quote, stringSlice, verbatim } from '../../text/go/go-text.js';
 import { goSyntax } from '../../text/go/go-value.js';
-import type { CustomResourceColumnDefinition, CustomResourceDefinitionVersion } from './schema.js';
 import type { SchemaView } from '../schema-view.js';
+import type { CustomResourceColumnDefinition, CustomResourceDefinitionVersion } from './schema.js';
 
 const ADDRESS = '(0xc000000000)';
 const PACKAGE = 'apiextensions';

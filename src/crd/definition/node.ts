@@ -2,11 +2,12 @@
  * What every node of a schema must keep to, structural or not: keywords that are not supported, where defaults may
  * stand, how extensions go together. Rules in CEL are checked for everything but whether they compile.
  */
+
+import { listReporter } from '../../kinds/shared/whole-list.js';
 import type { FieldError } from '../../meta/field-error.js';
 import { forbidden, invalid, keyPath, notSupported, required } from '../../meta/field-error.js';
-import { stringSlice } from '../../text/go/go-text.js';
-import { listReporter } from '../../kinds/shared/whole-list.js';
 import type { ValidationRule } from '../../schema/json-schema.js';
+import { stringSlice } from '../../text/go/go-text.js';
 import { additionalSchema, type SchemaView } from '../schema-view.js';
 import { itemListDump } from './dump.js';
 import { findField } from './field-path.js';

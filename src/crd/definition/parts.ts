@@ -4,14 +4,14 @@
 import type { Dialect } from '../../meta/dialect.js';
 import type { FieldError } from '../../meta/field-error.js';
 import { duplicate, invalid, keyPath, required, tooMany } from '../../meta/field-error.js';
+import { schemaView } from '../schema-view.js';
+import { findField } from './field-path.js';
 import type {
   CustomResourceColumnDefinition,
   CustomResourceSubresources,
   CustomResourceValidation,
   SelectableField,
 } from './schema.js';
-import { schemaView } from '../schema-view.js';
-import { findField } from './field-path.js';
 import { unsupportedKeyword } from './structure.js';
 
 export function subresourceErrors({ scale }: CustomResourceSubresources, path: string): FieldError[] {

@@ -2,17 +2,22 @@
  * The schema of a version as a whole: what may stand at its root, whether it is structural, whether its defaults hold,
  * and the rules of its nodes.
  */
+
+import { storedEnvironment } from '../../cel/library/environments.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { FieldError } from '../../meta/field-error.js';
 import { forbidden, invalid } from '../../meta/field-error.js';
-import { defaultRules } from '../rules/defaults.js';
+import { Before } from '../rules/before.js';
+import { compileRules } from '../rules/compile.js';
 import { definedRuleErrors } from '../rules/definition.js';
+import { REQUEST_BUDGET, ruleErrors } from '../rules/evaluate.js';
 import type { RuleHistory } from '../rules/history.js';
-import type { CustomResourceValidation } from './schema.js';
 import { type SchemaView, schemaView } from '../schema-view.js';
+import { Twin } from '../value/twin.js';
 import { defaultErrors } from './defaults.js';
 import { schemaDump } from './dump.js';
 import { schemaErrors } from './node.js';
+import type { CustomResourceValidation } from './schema.js';
 import { structureErrors, unsupportedKeyword } from './structure.js';
 
 export interface SchemaContext {
@@ -81,4 +86,28 @@ function statusRootErrors(root: SchemaView, path: string, dialect: Dialect): Fie
 
 function kebab(name: string): string {
   return name.replace(/(?!^)[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
+}
+
+/**
+ * Judges defaults one after the other. All defaults of a schema share the budget of one request; when it is spent, no
+ * more of them are judged.
+ */
+function defaultRules(): (schema: SchemaView, value: unknown, path: string) => readonly FieldError[] {
+  let budget = REQUEST_BUDGET;
+  return (schema, value, path) => {
+    if (budget < 0) return [];
+    const rules = compileRules(schema, schema.embeddedResource, {
+      rule: storedEnvironment,
+      message: storedEnvironment,
+    });
+    if (rules === undefined) return [];
+    const kept = ruleErrors(rules, value, Before.of(new Twin(schema, value, value), false), { path, budget });
+    if (kept.errors.length > 0) {
+      budget = kept.budgetLeft;
+      return kept.errors;
+    }
+    const added = ruleErrors(rules, value, Before.NOTHING, { path, budget });
+    budget = Math.min(kept.budgetLeft, added.budgetLeft);
+    return added.errors;
+  };
 }

@@ -3,6 +3,8 @@
  */
 
 import * as z from 'zod';
+import { conditionParts } from '../../kinds/shared/types.js';
+import { webhookClientShape, webhookServiceShape } from '../../kinds/shared/webhook-client.js';
 import {
   always,
   applyMapList,
@@ -13,10 +15,8 @@ import {
   pointer,
   words,
 } from '../../schema/hints.js';
-import { type Input, type Output, type Type, type } from '../../schema/type.js';
-import { conditionParts } from '../../kinds/shared/types.js';
-import { webhookClientShape, webhookServiceShape } from '../../kinds/shared/webhook-client.js';
 import { jsonSchemaProps } from '../../schema/json-schema.js';
+import { type Input, type Output, type Type, type } from '../../schema/type.js';
 
 const namesShape = () => ({
   plural: z.string(),

@@ -6,9 +6,9 @@ import type { Dialect } from '../../meta/dialect.js';
 import { errors } from '../../meta/errors.js';
 import { decode } from '../../schema/decode.js';
 import { DecodeError, jsonType } from '../../schema/decode-scalar.js';
+import { jsonSchemaNode } from '../../schema/json-schema.js';
 import type { MutableRecord } from '../../util/json.js';
 import { isRecord, setOwn } from '../../util/json.js';
-import { jsonSchemaNode } from '../../schema/json-schema.js';
 
 /** Where a schema stands, for messages, and how its cluster spells extensions. */
 interface Place {

@@ -1,25 +1,26 @@
 /**
  * The spec of a definition, in the reference server's form: what all versions share is looked at once.
  */
+
+import { reviewVersionErrors, webhookClientErrors } from '../../kinds/shared/webhook-client.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { FieldError } from '../../meta/field-error.js';
 import { forbidden, invalid, keyPath, notSupported, required } from '../../meta/field-error.js';
-import { isPrintable } from '../../text/go/go-text.js';
 import { byteLength, dnsSubdomainProblems } from '../../meta/names.js';
+import { isPrintable } from '../../text/go/go-text.js';
 import { deepEqual } from '../../util/json.js';
 import { RuleHistory } from '../rules/history.js';
-import { reviewVersionErrors, webhookClientErrors } from '../../kinds/shared/webhook-client.js';
-import type {
-  CustomResourceConversion,
-  CustomResourceDefinitionSpec,
-  CustomResourceDefinitionVersion,
-} from './schema.js';
 import { additionalSchema, type SchemaView, schemaView } from '../schema-view.js';
 import { bundleErrors, bundleProblem } from './ca-bundle.js';
 import { versionsDump } from './dump.js';
 import { nameErrors, requiredNameErrors, strictLabelErrors } from './names.js';
 import { columnErrors, selectableFieldErrors, subresourceErrors } from './parts.js';
 import { rootSchemaErrors } from './root-schema.js';
+import type {
+  CustomResourceConversion,
+  CustomResourceDefinitionSpec,
+  CustomResourceDefinitionVersion,
+} from './schema.js';
 
 /** The parts of a version that move up when all versions have the same. */
 type Shared = Partial<

@@ -3,18 +3,19 @@
  * which also looks at its own form of the definition: what all versions have in common stands once, above them, and
  * is reported there (`spec.validation…`, `spec.subresources…`).
  */
-import type { Dialect } from '../../meta/dialect.js';
-import type { FieldError } from '../../meta/field-error.js';
-import { invalid, keyPath, required } from '../../meta/field-error.js';
-import { stringSlice } from '../../text/go/go-text.js';
-import type { ApiObject } from '../../meta/object.js';
+
 import { subdomainName } from '../../kinds/build-kind.js';
 import type { NameRule, WriteContext } from '../../kinds/kind.js';
 import { listReporter } from '../../kinds/shared/whole-list.js';
-import type { CustomResourceDefinition } from './custom-resource-definition.js';
-import type { CustomResourceDefinitionSpec, CustomResourceDefinitionVersion } from './schema.js';
+import type { Dialect } from '../../meta/dialect.js';
+import type { FieldError } from '../../meta/field-error.js';
+import { invalid, keyPath, required } from '../../meta/field-error.js';
+import type { ApiObject } from '../../meta/object.js';
+import { stringSlice } from '../../text/go/go-text.js';
 import { approvalAnnotation, approvalMessage, approvalOf, isProtectedGroup } from './approval.js';
+import type { CustomResourceDefinition } from './custom-resource-definition.js';
 import { nameErrors } from './names.js';
+import type { CustomResourceDefinitionSpec, CustomResourceDefinitionVersion } from './schema.js';
 import { specErrors } from './spec.js';
 
 export function validate(object: ApiObject, { dialect }: WriteContext): readonly FieldError[] {

@@ -1,12 +1,13 @@
 /**
  * A definition goes after the objects it defines: deleting it only begins that.
  */
+
+import type { DeletionRequest, DeletionVerdict, WriteContext } from '../../kinds/kind.js';
+import { conflictingPrecondition } from '../../kinds/shared/propagation.js';
 import type { Dialect } from '../../meta/dialect.js';
 import { serviceGroup } from '../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { copyJson } from '../../util/json.js';
-import type { DeletionRequest, DeletionVerdict, WriteContext } from '../../kinds/kind.js';
-import { conflictingPrecondition } from '../../kinds/shared/propagation.js';
 import { type Definition, withCondition } from './conditions.js';
 
 /** Keeps a definition until its objects are gone. */

@@ -1,8 +1,9 @@
 /**
  * Which of its names a definition gets: those that no other kind of its group has. What it got once it keeps.
  */
-import { quote } from '../../text/go/go-text.js';
+
 import type { DeepReadonly } from '../../meta/object.js';
+import { quote } from '../../text/go/go-text.js';
 import type { CustomResourceDefinitionNames } from '../definition/schema.js';
 import type { ConditionText, Definition } from './conditions.js';
 

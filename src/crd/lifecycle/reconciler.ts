@@ -4,6 +4,9 @@
  * at one another's conditions; here one walk does it all, in the same steps, before the writer of a definition is
  * answered.
  */
+
+import type { Attendant, AttendedServer } from '../../kinds/attendant.js';
+import type { Kind } from '../../kinds/kind.js';
 import type { Dialect } from '../../meta/dialect.js';
 import { serviceGroup } from '../../meta/dialect.js';
 import type { GroupResource } from '../../meta/gvk.js';
@@ -11,10 +14,14 @@ import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { JournalError } from '../../storage/journal/types.js';
 import { deepEqual } from '../../util/json.js';
 import { messageOf } from '../../util/message-of.js';
-import type { Attendant, AttendedServer } from '../../kinds/attendant.js';
 import { type CustomVersions, customVersions } from '../custom-kind.js';
-import type { Kind } from '../../kinds/kind.js';
-import { type Approval, approvalAnnotation, approvalMessage, approvalOf, isProtectedGroup } from '../definition/approval.js';
+import {
+  type Approval,
+  approvalAnnotation,
+  approvalMessage,
+  approvalOf,
+  isProtectedGroup,
+} from '../definition/approval.js';
 import { bundleProblem } from '../definition/ca-bundle.js';
 import {
   type ConditionText,

@@ -4,11 +4,13 @@
  */
 import type { FieldError } from '../../meta/field-error.js';
 import { fieldError, forbidden, invalid, keyPath } from '../../meta/field-error.js';
+import type { ValidationRule } from '../../schema/json-schema.js';
+import type { Verbatim } from '../../text/go/go-text.js';
+import { quote, verbatim } from '../../text/go/go-text.js';
 import { additionalSchema, type SchemaView } from '../schema-view.js';
 import { costProblem, placesInside, TotalCost, times } from './budget.js';
 import { type CompiledRule, compileNodeRules, type Environments } from './compile-rule.js';
 import { escapeName } from './escape.js';
-import { ruleDump } from './rule-dump.js';
 import { type Shape, shapeOf } from './shape.js';
 import { mostInRequest } from './sizes.js';
 
@@ -140,4 +142,19 @@ class Check {
     if (problem !== undefined) this.errors.push(forbidden(path, problem));
     this.total.add(path, cost);
   }
+}
+
+function ruleDump(rule: ValidationRule): Verbatim {
+  const text = (value: string | undefined) => quote(value ?? '');
+  // Pointers print as addresses there, which differ from one answer to the next; they all have the same one here.
+  const pointer = (type: string, value: unknown) => `(*${type})(${value === undefined ? 'nil' : '0xc000000000'})`;
+  const fields = [
+    `Rule:${text(rule.rule)}`,
+    `Message:${text(rule.message)}`,
+    `MessageExpression:${text(rule.messageExpression)}`,
+    `Reason:${pointer('apiextensions.FieldValueErrorReason', rule.reason)}`,
+    `FieldPath:${text(rule.fieldPath)}`,
+    `OptionalOldSelf:${pointer('bool', rule.optionalOldSelf)}`,
+  ];
+  return verbatim(`apiextensions.ValidationRule{${fields.join(', ')}}`);
 }

@@ -16,10 +16,10 @@ import {
   printFieldError,
   required,
 } from '../../meta/field-error.js';
-import { quote } from '../../text/go/go-text.js';
 import { byteLength } from '../../meta/names.js';
-import { isRecord } from '../../util/json.js';
 import type { ValidationRule } from '../../schema/json-schema.js';
+import { quote } from '../../text/go/go-text.js';
+import { isRecord } from '../../util/json.js';
 import type { Before } from './before.js';
 import type { RuleNode } from './compile.js';
 import type { CompiledRule } from './compile-rule.js';

@@ -3,18 +3,19 @@
  * fields that metadata do not have are dropped, and values of the wrong type are refused, or dropped too when the
  * object comes from the store. Then they must make sense.
  */
+
+import { objectMetaNode } from '../../kinds/shared/object-meta.js';
 import type { FieldError } from '../../meta/field-error.js';
 import { childPath, invalid, keyPath, required } from '../../meta/field-error.js';
-import { byBytes } from '../../text/go/go-value.js';
 import { parseApiVersion } from '../../meta/gvk.js';
 import { dns1035LabelProblems } from '../../meta/names.js';
 import { decode } from '../../schema/decode.js';
 import { DecodeError } from '../../schema/decode-scalar.js';
+import { byBytes } from '../../text/go/go-value.js';
 import type { MutableRecord } from '../../util/json.js';
 import { isRecord, setOwn } from '../../util/json.js';
 import type { SchemaView } from '../schema-view.js';
 import { additionalSchema } from '../schema-view.js';
-import { objectMetaNode } from '../../kinds/shared/object-meta.js';
 import { shownValue } from './json-kind.js';
 import { objectMetaErrors } from './object-meta-rules.js';
 import { inWireOrder } from './wire-order.js';

@@ -3,9 +3,9 @@
  * for nothing.
  */
 import { isDate, isDateTime } from '../../cel/library/text-shapes.js';
-import { DurationError, parseDuration } from '../../text/time/duration.js';
 import { parseCidrSloppy, parseIp, parseIpSloppy } from '../../meta/ip.js';
 import { byteLength } from '../../meta/names.js';
+import { DurationError, parseDuration } from '../../text/time/duration.js';
 import { isEmailAddress } from './email.js';
 import { isRequestUri } from './request-uri.js';
 

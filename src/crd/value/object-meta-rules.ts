@@ -2,9 +2,11 @@
  * The rules of metadata inside another object, at any path. They are those of a new object, but for its name, which may
  * be anything that can stand in a path, and may be left out.
  */
+
+import { annotationErrors } from '../../kinds/shared/annotations.js';
+import { FOREGROUND, ORPHAN } from '../../kinds/shared/finalizers.js';
 import type { FieldError } from '../../meta/field-error.js';
 import { invalid, keyPath, tooLong } from '../../meta/field-error.js';
-import { isPrintable, quote, stringSlice, verbatim } from '../../text/go/go-text.js';
 import { printGvk } from '../../meta/gvk.js';
 import { labelErrors } from '../../meta/labels.js';
 import {
@@ -15,8 +17,7 @@ import {
   qualifiedNameProblems,
 } from '../../meta/names.js';
 import type { DeepReadonly, ObjectMeta, OwnerReference } from '../../meta/object.js';
-import { annotationErrors } from '../../kinds/shared/annotations.js';
-import { FOREGROUND, ORPHAN } from '../../kinds/shared/finalizers.js';
+import { isPrintable, quote, stringSlice, verbatim } from '../../text/go/go-text.js';
 
 type Meta = DeepReadonly<Partial<ObjectMeta>>;
 

@@ -5,16 +5,22 @@
  * counted as it counts them (see junctors.ts): one for each part of its validator that looks at the value, one more for
  * those parts that count themselves.
  */
+
+import type { JSONSchemaProps } from '../../schema/json-schema.js';
+import { quote } from '../../text/go/go-text.js';
+import { re2Matches, re2Problem } from '../../text/re2/index.js';
+import { deepEqual } from '../../util/json.js';
 import type { SchemaView } from '../schema-view.js';
 import { enumerationOf } from './enums.js';
+import type { FormatTest } from './formats.js';
 import { formatTest } from './formats.js';
 import { jsonKind } from './json-kind.js';
 import { junctorRule } from './junctors.js';
-import { listRule } from './lists.js';
 import { numberRule } from './numbers.js';
 import { objectRule } from './objects.js';
 import type { Check } from './run.js';
-import { textRule } from './texts.js';
+import { checkTwin, type Run } from './run.js';
+import type { Twin } from './twin.js';
 import { checkType } from './types.js';
 
 /**
@@ -85,4 +91,74 @@ function prepare(schema: SchemaView, purpose: Purpose): Check {
 function typesOf({ type, intOrString }: SchemaView, purpose: Purpose): readonly string[] {
   if (intOrString && purpose === 'objects') return ['integer', 'string'];
   return type === '' ? [] : [type];
+}
+
+/** Returns how many rules were kept, as prepare.ts counts them. */
+type ListRule = (value: readonly unknown[], run: Run, twin: Twin | undefined) => number;
+
+function listRule(raw: JSONSchemaProps, items: Check | undefined): ListRule {
+  const { minItems, maxItems, uniqueItems = false } = raw;
+  return (value, run, twin) => {
+    let kept = 2;
+    if (items !== undefined) {
+      for (let index = 0; index < value.length; index++) {
+        run.enter(index);
+        kept += checkTwin(items, value[index], run, twin?.item(index));
+        run.leave();
+      }
+    }
+    if (minItems !== undefined && value.length < minItems) {
+      run.refuse(value.length, `should have at least ${minItems} items`);
+    }
+    if (maxItems !== undefined && value.length > maxItems) {
+      const text = run.worded(`should have at most ${maxItems} items`);
+      run.add({ rule: 'count', name: run.name, text, actual: value.length, max: maxItems });
+    }
+    if (uniqueItems && hasRepeated(value)) run.refuse('', "shouldn't contain duplicates");
+    return kept;
+  };
+}
+
+function hasRepeated(items: readonly unknown[]): boolean {
+  return items.some((item, index) => items.slice(0, index).some((other) => deepEqual(item, other)));
+}
+
+/** Returns how many rules were kept, as prepare.ts counts them. */
+type TextRule = (value: string, run: Run) => number;
+
+function textRule(raw: JSONSchemaProps, hasFormat: FormatTest | undefined): TextRule {
+  const { maxLength, minLength, pattern = '', format = '' } = raw;
+  const isPlain = maxLength === undefined && minLength === undefined && pattern === '';
+  return (value, run) => {
+    // The first rule that is broken ends it, but for the format.
+    if (!isPlain) {
+      if (maxLength !== undefined && isLonger(value, Number(maxLength))) {
+        const broken = run.worded(`should be at most ${maxLength} chars long`);
+        run.add({ rule: 'length', name: run.name, text: broken, max: maxLength });
+      } else if (minLength !== undefined && minLength > 0 && !isLonger(value, Number(minLength) - 1)) {
+        run.refuse(value, `should be at least ${minLength} chars long`);
+      } else if (pattern !== '' && !re2Matches(pattern, value))
+        run.refuse(value, `should match '${shownPattern(pattern)}'`);
+    }
+    if (hasFormat === undefined) return 1;
+    if (!hasFormat(value)) {
+      const broken = run.worded(`must be of type ${format}: ${quote(value)}`);
+      run.add({ rule: 'type', name: run.name, value, text: broken });
+    }
+    return 2;
+  };
+}
+
+/** Counted in characters, which are at most as many as there are units, and at least half as many. */
+function isLonger(text: string, count: number): boolean {
+  if (text.length <= count) return false;
+  if (text.length > count * 2) return true;
+  let characters = 0;
+  for (const _ of text) characters++;
+  return characters > count;
+}
+
+function shownPattern(pattern: string): string {
+  const problem = re2Problem(pattern);
+  return problem === undefined ? pattern : `${pattern}, but pattern is invalid: ${problem}`;
 }

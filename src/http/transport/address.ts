@@ -2,11 +2,11 @@
  * A request → the URL and the method that say it: the reverse of `path.ts` and `query.ts`. spec: Resource paths
  */
 import { errors } from '../../meta/errors.js';
-import { quote } from '../../text/go/go-text.js';
 import type { GroupVersionResource } from '../../meta/gvk.js';
 import { pathSegmentProblems } from '../../meta/names.js';
 import { percentEncode, queryText } from '../../protocol/query-text.js';
 import type { ApiRequest, Verb } from '../../protocol/request.js';
+import { quote } from '../../text/go/go-text.js';
 import { isRecord } from '../../util/json.js';
 
 export const METHODS: Readonly<Record<Verb, string>> = {

@@ -5,10 +5,10 @@
  */
 import { type Dialect, dialects, serviceGroup } from '../../meta/dialect.js';
 import { failure, StatusError } from '../../meta/errors.js';
-import { quote } from '../../text/go/go-text.js';
 import { qualifiedResource } from '../../meta/gvk.js';
 import type { Status, StatusReason } from '../../meta/status.js';
 import type { ApiRequest } from '../../protocol/request.js';
+import { quote } from '../../text/go/go-text.js';
 import { deepFreeze, isRecord } from '../../util/json.js';
 import { messageOf } from '../../util/message-of.js';
 import { METHODS } from './address.js';

@@ -2,8 +2,8 @@
  * The headers of a request: what is sent and wanted, who sends it, and on whose behalf.
  */
 import { errors } from '../../meta/errors.js';
-import { quote } from '../../text/go/go-text.js';
 import type { User } from '../../protocol/request.js';
+import { quote } from '../../text/go/go-text.js';
 import { toBytes } from '../header-bytes.js';
 
 export interface HeaderParts {

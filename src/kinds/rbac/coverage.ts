@@ -2,8 +2,9 @@
  * Whether rules that somebody holds cover rules that he wants to give away, and what is missing if not. Nothing here
  * looks at objects: rules in, rules and text out.
  */
-import { quote } from '../../text/go/go-text.js';
+
 import type { AccessRule } from '../../protocol/access.js';
+import { quote } from '../../text/go/go-text.js';
 
 /**
  * What of `wanted` is not held: one rule for each group, resource and name (or path) and verb. Empty: all of it is.

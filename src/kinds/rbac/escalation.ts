@@ -7,9 +7,9 @@
  */
 
 import { errors, type StatusError } from '../../meta/errors.js';
-import { quote } from '../../text/go/go-text.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { AccessRule } from '../../protocol/access.js';
+import { quote } from '../../text/go/go-text.js';
 import type { PowerContext } from '../kind.js';
 import { isSameToUsers } from '../shared/same-to-users.js';
 import { compactRules, missingRules, printRule, printWords } from './coverage.js';

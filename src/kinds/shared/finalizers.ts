@@ -4,9 +4,9 @@
 import { NAMESPACE_FINALIZER } from '../../meta/dialect.js';
 import type { FieldError } from '../../meta/field-error.js';
 import { invalid } from '../../meta/field-error.js';
-import { quote } from '../../text/go/go-text.js';
 import { qualifiedNameProblems } from '../../meta/names.js';
 import type { ApiObject } from '../../meta/object.js';
+import { quote } from '../../text/go/go-text.js';
 
 /** The garbage collector's own. */
 export const ORPHAN = 'orphan';

@@ -1,8 +1,9 @@
 /**
  * Metadata as the reference server prints it inside a message: its struct, field by field.
  */
-import { quote, stringSlice, type Verbatim, verbatim } from '../../text/go/go-text.js';
+
 import type { DraftMeta } from '../../meta/object.js';
+import { quote, stringSlice, type Verbatim, verbatim } from '../../text/go/go-text.js';
 import { sortedEntries } from '../../util/order.js';
 
 export function dumpObjectMeta(metadata: DraftMeta): Verbatim {

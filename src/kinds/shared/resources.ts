@@ -8,10 +8,10 @@
 import type { Dialect } from '../../meta/dialect.js';
 import type { FieldError } from '../../meta/field-error.js';
 import { childPath, duplicate, fieldError, forbidden, invalid, keyPath, required } from '../../meta/field-error.js';
-import type { Verbatim } from '../../text/go/go-text.js';
-import { quote, verbatim } from '../../text/go/go-text.js';
 import { dnsLabelProblems, qualifiedNameProblems } from '../../meta/names.js';
 import { Quantity } from '../../meta/quantity.js';
+import type { Verbatim } from '../../text/go/go-text.js';
+import { quote, verbatim } from '../../text/go/go-text.js';
 import { sortedEntries } from '../../util/order.js';
 
 /** Quantities by name of the resource. */

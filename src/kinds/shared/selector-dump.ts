@@ -1,8 +1,9 @@
 /**
  * A LabelSelector as it stands in messages about it.
  */
-import { quote, renderValue, type Verbatim, verbatim } from '../../text/go/go-text.js';
+
 import type { LabelSelectorObject, Labels } from '../../meta/labels.js';
+import { quote, renderValue, type Verbatim, verbatim } from '../../text/go/go-text.js';
 
 export function dumpLabelSelector(selector: LabelSelectorObject): Verbatim {
   const { matchLabels, matchExpressions } = selector;

@@ -4,8 +4,8 @@
  */
 import type { FieldError } from '../../meta/field-error.js';
 import { invalid, required, tooLong } from '../../meta/field-error.js';
-import { quote } from '../../text/go/go-text.js';
 import { byteLength, dnsLabelProblems, dnsSubdomainProblems } from '../../meta/names.js';
+import { quote } from '../../text/go/go-text.js';
 
 const MAX_DOMAIN = 253;
 /** A domain, a slash, and a path of a label, a dot and a subdomain. */

@@ -5,10 +5,10 @@
 import * as z from 'zod';
 import type { FieldError } from '../../meta/field-error.js';
 import { childPath, invalid, keyPath, required } from '../../meta/field-error.js';
-import { stringSlice } from '../../text/go/go-text.js';
-import { parseGoUrl } from '../../text/go/go-url.js';
 import { dns1035LabelProblems, dnsSubdomainProblems } from '../../meta/names.js';
 import { bytes, defaultedPointer, int32, optional, pointer } from '../../schema/hints.js';
+import { stringSlice } from '../../text/go/go-text.js';
+import { parseGoUrl } from '../../text/go/go-url.js';
 
 /** Fields of a ServiceReference; each group has a type of that name of its own. */
 export const webhookServiceShape = () => ({

@@ -1,10 +1,11 @@
 /**
  * Which item is which: the step that leads to an item of a list that is merged item by item.
  */
-import { quote } from '../../text/go/go-text.js';
-import { byBytes } from '../../text/go/go-value.js';
+
 import { zeroValue } from '../../schema/decode.js';
 import type { Field, ListNode } from '../../schema/structural.js';
+import { quote } from '../../text/go/go-text.js';
+import { byBytes } from '../../text/go/go-value.js';
 import { isRecord } from '../../util/json.js';
 import { keyElement, type PathElement, valueElement } from './path-element.js';
 

@@ -5,10 +5,30 @@
  * writes in, so that it may appear once for each.
  */
 
-import { byBytes } from '../../text/go/go-value.js';
 import type { DeepReadonly, ManagedFieldsEntry } from '../../meta/object.js';
-import { type FieldSet, isEmptySet, NOTHING, unionOf } from './field-set.js';
-import { FieldsError, readFieldsV1 } from './fields-v1.js';
+import { byBytes } from '../../text/go/go-value.js';
+import { isRecord } from '../../util/json.js';
+import {
+  type FieldSet,
+  hasBelow,
+  isEmptySet,
+  isMember,
+  LEAF,
+  NOTHING,
+  SELF,
+  Siblings,
+  unionOf,
+  withSelf,
+} from './field-set.js';
+import { PathElementError, parseElement } from './path-element.js';
+
+/** What a client wrote is no set of fields. */
+export class FieldsError extends Error {
+  override readonly name = 'FieldsError';
+}
+
+/** Deeper than the fields of any object. */
+const MAX_DEPTH = 1_000;
 
 export type Operation = 'Apply' | 'Update';
 
@@ -243,4 +263,44 @@ class Collapse {
     for (const key of keys) this.#managers.delete(key);
     this.#managers.set(bucketKey, managerWith(identity, unionOf([present, ...sets]), time));
   }
+}
+
+/**
+ * Throws {@link FieldsError}.
+ *
+ * @example
+ * readFieldsV1({ 'f:data': { 'f:b': {}, 'f:a': {} } }) // { 'f:data': { 'f:a': {}, 'f:b': {} } }
+ */
+export function readFieldsV1(value: unknown): FieldSet {
+  if (value === undefined || value === null) return NOTHING;
+  try {
+    return readNode(value, false, 0) ?? NOTHING;
+  } catch (error) {
+    if (error instanceof PathElementError) throw new FieldsError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** A node without any step that we know is a leaf, whatever it says. */
+function readNode(value: unknown, isStep: boolean, depth: number): FieldSet | undefined {
+  if (value === null) return LEAF;
+  if (!isRecord(value)) throw new FieldsError('ReadObjectCB: expect { or n');
+  if (depth > MAX_DEPTH) throw new FieldsError('exceeded max depth');
+  const siblings = new Siblings(isStep && Object.hasOwn(value, SELF));
+  for (const [text, inner] of Object.entries(value)) {
+    if (text === SELF) continue;
+    const element = parseElement(text);
+    if (element === undefined) continue;
+    const node = readNode(inner, true, depth + 1) ?? LEAF;
+    const twin = siblings.get(element);
+    siblings.add(element, twin === undefined ? node : united(twin, node));
+  }
+  const node = siblings.finish();
+  return node ?? (isStep ? LEAF : undefined);
+}
+
+/** Of one step that was written twice, in two ways: what is below it is as it was written last. */
+function united(first: FieldSet, last: FieldSet): FieldSet {
+  if (!hasBelow(last)) return withSelf(first);
+  return isMember(first) ? withSelf(last) : last;
 }

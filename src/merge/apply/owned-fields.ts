@@ -2,8 +2,9 @@
  * What an applied configuration owns: every field it names, as it was sent. The same walk finds what is wrong with it,
  * because both go by the schema. spec: Server-side apply
  */
-import { goSyntax, goType, printGoValue } from '../../text/go/go-value.js';
+
 import type { ListNode, ScalarNode, Structural } from '../../schema/structural.js';
+import { goSyntax, goType, printGoValue } from '../../text/go/go-value.js';
 import { isRecord } from '../../util/json.js';
 import { type FieldSet, LEAF, NOTHING, Siblings, withSelf } from './field-set.js';
 import { ItemError, indexItems, itemElement } from './list-elements.js';

@@ -5,21 +5,25 @@
  * Objects are in wire form. Every manager's set speaks of one version of the kind, so both states are looked at in each
  * version that occurs; {@link Versions} converts.
  */
-import type { ObjectNode } from '../../schema/structural.js';
-import { deepEqual } from '../../util/json.js';
+import type { ListNode, ObjectNode, Structural } from '../../schema/structural.js';
+import { deepEqual, type MutableRecord, setOwn } from '../../util/json.js';
+import { sameItems } from '../../util/same-items.js';
 import { type Comparison, changedFields, compare, NO_CHANGE } from './compare.js';
 import { type Conflict, ConflictError } from './conflict.js';
 import {
+  below,
   difference,
   type FieldSet,
   intersection,
   isEmptySet,
+  isMember,
   isSubset,
   NOTHING,
   sameSet,
   union,
   unionOf,
 } from './field-set.js';
+import { elementOrNone } from './list-elements.js';
 import {
   type Entries,
   isWritten,
@@ -32,10 +36,11 @@ import {
 } from './managers.js';
 import { merge } from './merge.js';
 import { fieldsOfIntent, fieldsOfObject } from './owned-fields.js';
-import { removeFields } from './remove.js';
+import { fieldElement } from './path-element.js';
 import { reachOfChange } from './same-owners.js';
 import { atomicOnly, namedFieldsToo } from './schema-sets.js';
 import { trackedSchema, UNTRACKED } from './tracked.js';
+import { hasItems, hasMembers, isEmptyRecord, memberNode, recordOf, UNTYPED } from './typing.js';
 
 /** An object in one version of its kind. */
 export interface Versioned {
@@ -321,4 +326,51 @@ function keepOwned(whole: Versioned, cut: Versioned, about: Pick<Pruning, 'manag
 
 function allFields({ schema, value }: Versioned): FieldSet {
   return namedFieldsToo(schema, fieldsOfObject(schema, value));
+}
+
+/** The same document when nothing of it is in the set. A map or list that loses all it had becomes null. */
+export function removeFields(node: Structural, value: unknown, fields: FieldSet): unknown {
+  if (isEmptySet(fields)) return value;
+  if (hasMembers(node, value)) {
+    const record = recordOf(value);
+    return isEmptyRecord(record) ? null : removeMembers((name) => memberNode(node, name) ?? UNTYPED, record, fields);
+  }
+  if (hasItems(node) && Array.isArray(value)) return removeItems(node, value, fields);
+  // What is owned as a whole has no fields of its own: a set that names some means all of it.
+  return typeof value === 'object' ? null : value;
+}
+
+function removeItems(list: ListNode, items: readonly unknown[], fields: FieldSet): unknown {
+  const kept: unknown[] = [];
+  for (const item of items) {
+    const element = elementOrNone(list, item);
+    const inner = element === undefined ? undefined : below(fields, element);
+    if (isMember(inner)) continue;
+    kept.push(inner === undefined ? item : removeFields(list.items, item, inner));
+  }
+  if (kept.length === 0) return null;
+  return sameItems(kept, items) ? items : kept;
+}
+
+function removeMembers(
+  childOf: (name: string) => Structural,
+  record: Readonly<Record<string, unknown>>,
+  fields: FieldSet,
+): unknown {
+  const out: MutableRecord = {};
+  let isChanged = false;
+  for (const name of Object.keys(record)) {
+    const value = record[name];
+    if (value === undefined) continue;
+    const inner = below(fields, fieldElement(name));
+    if (isMember(inner)) {
+      isChanged = true;
+      continue;
+    }
+    const kept = inner === undefined ? value : removeFields(childOf(name), value, inner);
+    if (kept !== value) isChanged = true;
+    setOwn(out, name, kept);
+  }
+  if (!isChanged) return record;
+  return isEmptyRecord(out) ? null : out;
 }

@@ -3,8 +3,9 @@
  * the schema says nothing (below a field that keeps whatever it is sent), the value itself decides: maps are merged,
  * lists and everything else are one value.
  */
-import { byBytes } from '../../text/go/go-value.js';
+
 import type { AnyNode, ListNode, MapNode, ObjectNode, Structural } from '../../schema/structural.js';
+import { byBytes } from '../../text/go/go-value.js';
 import { isRecord } from '../../util/json.js';
 import { fieldElement, type PathElement } from './path-element.js';
 

@@ -4,8 +4,9 @@
  * Version 3 says what the definition says. Version 2 has no words for null and for alternatives, and its readers take the
  * fields that are named for all that there are: where something else may stand, they are told less, or nothing.
  */
-import type { JSONSchemaProps } from '../../schema/json-schema.js';
+
 import type { Dialect } from '../../meta/dialect.js';
+import type { JSONSchemaProps } from '../../schema/json-schema.js';
 import type { OpenApiSchema } from '../../schema/to-openapi.js';
 import { deepEqual } from '../../util/json.js';
 import { sortedRecord } from '../../util/order.js';

@@ -5,8 +5,8 @@
 import * as z from 'zod';
 // By its own name: through the namespace a bundle would get the words of all languages that zod speaks.
 import { $ZodRegistry } from 'zod/v4/core';
-import type { JSONSchemaProps } from '../../schema/json-schema.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
+import type { JSONSchemaProps } from '../../schema/json-schema.js';
 import type { ObjectNode } from '../../schema/structural.js';
 import { objectSchema } from '../../schema/to-openapi.js';
 import { own } from '../../util/json.js';

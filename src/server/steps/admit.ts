@@ -5,13 +5,26 @@ import { runAdmission } from '../../admission/chain.js';
 import type { AdmissionPlugin, AdmissionRequest, Operation, Rounds } from '../../admission/types.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import type { GroupVersionKind } from '../../meta/gvk.js';
+import { apiVersionOf } from '../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { User } from '../../protocol/request.js';
 import { keepForm } from '../../util/keep-form.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
-import { admissionOptions } from '../admission-options.js';
+import { metaGroup } from '../context.js';
 import type { WriteJob } from '../job.js';
 import { normalizeDraft } from './normalize.js';
+
+const KINDS: Readonly<Record<Operation, string>> = {
+  CREATE: 'CreateOptions',
+  // A patch is an update by the time plugins see it.
+  UPDATE: 'UpdateOptions',
+  DELETE: 'DeleteOptions',
+  CONNECT: '',
+};
+
+const NONE = Object.freeze({});
+
+const DELETION_FIELDS = ['gracePeriodSeconds', 'preconditions', 'orphanDependents', 'propagationPolicy', 'dryRun'];
 
 /** What a write asks of admission. */
 export interface Admitted {
@@ -148,3 +161,24 @@ class RoundsOfRequest implements Rounds {
 
 keepForm(new JobAdmission({ operation: 'CREATE' }, { served: undefined } as unknown as WriteJob));
 keepForm(new RoundsOfRequest());
+
+function admissionOptions(operation: Operation, job: WriteJob): Readonly<Record<string, unknown>> {
+  const kind = KINDS[operation];
+  if (kind === '') return NONE;
+  const { context, request } = job;
+  const typed = { kind, apiVersion: apiVersionOf({ group: metaGroup(context.dialect), version: 'v1' }) };
+  if (operation === 'DELETE') return { ...typed, ...deletion(job.deletion ?? {}) };
+  const { dryRun, fieldManager, fieldValidation } = request.options;
+  return {
+    ...typed,
+    ...(dryRun === undefined ? {} : { dryRun: [...dryRun] }),
+    ...(fieldManager ? { fieldManager } : {}),
+    ...(fieldValidation ? { fieldValidation } : {}),
+  };
+}
+
+function deletion(options: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    DELETION_FIELDS.flatMap((field) => (options[field] === undefined ? [] : [[field, options[field]]])),
+  );
+}

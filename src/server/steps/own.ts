@@ -33,10 +33,9 @@ import { isAllThatIsNew } from '../../merge/apply/same-owners.js';
 import { trackedSchema } from '../../merge/apply/tracked.js';
 import { parseApiVersion } from '../../meta/gvk.js';
 import type { ApiObject, DraftMeta, DraftObject, ManagedFieldsEntry } from '../../meta/object.js';
-import { complete } from '../../schema/complete.js';
-import { untouchedFields } from '../../schema/decode.js';
+import { untouchedFields, zeroValue } from '../../schema/decode.js';
 import type { ObjectNode, Structural } from '../../schema/structural.js';
-import { copyJson } from '../../util/json.js';
+import { copyJson, isRecord, type MutableRecord, setOwn } from '../../util/json.js';
 import { claimFilter, unclaimableParts } from '../claims.js';
 import type { WriteJob } from '../job.js';
 import { managerOf } from '../manager-name.js';
@@ -338,4 +337,34 @@ export function servedIn({ served, context }: WriteJob, apiVersion: string): Ser
   if (gv === undefined) return undefined;
   const other = context.registry.byKind({ ...gv, kind: served.gvk.kind });
   return other?.storage === served.storage ? other : undefined;
+}
+
+function complete(node: Structural, value: unknown): unknown {
+  switch (node.type) {
+    case 'object':
+      return node.manner === 'struct' ? completeStruct(node, isRecord(value) ? value : {}) : value;
+    case 'map':
+      return isRecord(value) ? mapValues(value, (item) => complete(node.values, item)) : value;
+    case 'list':
+      return Array.isArray(value) ? value.map((item) => complete(node.items, item)) : value;
+    case 'scalar':
+      return value ?? zeroValue(node);
+    case 'any':
+      return value;
+  }
+}
+
+function completeStruct(node: ObjectNode, record: Readonly<Record<string, unknown>>): MutableRecord {
+  const out = untouchedFields(node);
+  for (const { name, node: child } of node.fields.values()) {
+    const value = Object.hasOwn(record, name) ? record[name] : undefined;
+    if (value !== undefined && value !== null) setOwn(out, name, complete(child, value));
+  }
+  return out;
+}
+
+function mapValues(record: Readonly<Record<string, unknown>>, change: (value: unknown) => unknown): MutableRecord {
+  const out: MutableRecord = {};
+  for (const key of Object.keys(record)) setOwn(out, key, change(record[key]));
+  return out;
 }

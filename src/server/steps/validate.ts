@@ -6,12 +6,15 @@ import type { CustomForm, JudgementOptions } from '../../kinds/custom-form.js';
 import type { Kind, MetadataCare, MetadataFindings } from '../../kinds/kind.js';
 import type { SubresourceStrategy } from '../../kinds/subresource.js';
 import { errors } from '../../meta/errors.js';
-import { type FieldError, invalid } from '../../meta/field-error.js';
+import { duplicate, type FieldError, invalid, keyPath } from '../../meta/field-error.js';
 import { parseApiVersion } from '../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
-import { repeatedItems } from '../../schema/repeated-items.js';
 import { bodyProblems } from '../../schema/rules.js';
+import type { ListNode, Structural } from '../../schema/structural.js';
+import { verbatim } from '../../text/go/go-text.js';
+import { goSyntax } from '../../text/go/go-value.js';
 import { append } from '../../util/append.js';
+import { encodeSorted, isRecord } from '../../util/json.js';
 import type { WriteJob } from '../job.js';
 import {
   bareFinalizers,
@@ -182,4 +185,45 @@ function ownRules(rules: () => readonly FieldError[] | undefined, job: WriteJob)
 function refuse(object: ApiObject, job: WriteJob, problems: readonly FieldError[]): void {
   if (problems.length === 0) return;
   throw errors.invalid(job.served.groupKind, object.metadata.name ?? '', problems);
+}
+
+function repeatedItems(node: Structural, value: unknown, path = ''): readonly FieldError[] {
+  switch (node.type) {
+    case 'object':
+      if (!isRecord(value)) return [];
+      return [...node.fields.values()].flatMap(({ name, node: child }) =>
+        Object.hasOwn(value, name) ? repeatedItems(child, value[name], path === '' ? name : `${path}.${name}`) : [],
+      );
+    case 'map':
+      if (!isRecord(value)) return [];
+      return Object.keys(value).flatMap((key) => repeatedItems(node.values, value[key], keyPath(path, key)));
+    case 'list':
+      if (!Array.isArray(value)) return [];
+      return [
+        ...repeats(node, value, path),
+        ...value.flatMap((item, index) => repeatedItems(node.items, item, keyPath(path, index))),
+      ];
+    case 'scalar':
+    case 'any':
+      return [];
+  }
+}
+
+function repeats(list: ListNode, items: readonly unknown[], path: string): readonly FieldError[] {
+  if (list.listType === 'atomic') return [];
+  const seen = new Set<string>();
+  const found: FieldError[] = [];
+  for (const [index, item] of items.entries()) {
+    const identity = list.listType === 'set' ? item : keysOf(list, item);
+    const text = encodeSorted(identity);
+    if (!seen.has(text)) seen.add(text);
+    else found.push(duplicate(keyPath(path, index), isRecord(identity) ? verbatim(goSyntax(identity)) : identity));
+  }
+  return found;
+}
+
+function keysOf(list: ListNode, item: unknown): Readonly<Record<string, unknown>> {
+  const record = isRecord(item) ? item : {};
+  const present = list.mapKeys.filter((key) => Object.hasOwn(record, key));
+  return Object.fromEntries(present.map((key) => [key, record[key]]));
 }

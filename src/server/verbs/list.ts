@@ -4,7 +4,6 @@
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { errors } from '../../meta/errors.js';
 import type { ApiList } from '../../meta/object.js';
-import { parseJson } from '../../text/json/parse-json.js';
 import type { ApiRequest, RequestOptions } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
 import {
@@ -15,6 +14,7 @@ import {
 } from '../../storage/continue-token.js';
 import type { ListPage, ListQuery } from '../../storage/types.js';
 import { CompactedError } from '../../storage/types.js';
+import { parseJson } from '../../text/json/parse-json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { messageOf } from '../../util/message-of.js';
 import { answer } from '../answer.js';

@@ -10,11 +10,33 @@
  */
 import { ManifestError, readDocuments } from '../../manifests/read.js';
 import { Quantity } from '../../meta/quantity.js';
+import type { Structural } from '../../schema/structural.js';
 import { encodeBase64Text } from '../../util/base64.js';
 import { isRecord, own } from '../../util/json.js';
-import { type AmountPlace, amountsOf, fieldAmounts, isAmount, itemAmounts } from './amounts.js';
-import { assign } from './assign.js';
+import { type Diffable, schemaFor, schemaOf } from '../diff-objects.js';
 import { type MatcherResult, nameOf, objectOf, resultOf, show } from './result.js';
+
+/** Everything below is whatever its writer likes. */
+const FREE_TEXTS: ReadonlySet<string> = new Set([
+  'data',
+  'stringData',
+  'binaryData',
+  'labels',
+  'matchLabels',
+  'annotations',
+]);
+
+/** The end of a path, a name in each line. What is received may be just the resources of a container. */
+const AMOUNT = new RegExp(
+  `(?:${[
+    '(?:^|\nresources\n|^resources\n)(?:limits|requests)\n[^\n]*',
+    '(?:^|\n)(?:spec|status)\n(?:hard|used|capacity|allocatable|overhead)\n[^\n]*',
+    '(?:^|\n)spec\nlimits\n(?:max|min|default|defaultRequest|maxLimitRequestRatio)\n[^\n]*',
+    '(?:^|\n)(?:allocatedResources|podFixed)\n[^\n]*',
+    '(?:^|\n)emptyDir\nsizeLimit',
+    '(?:^|\n)resourceFieldRef\ndivisor',
+  ].join('|')})$`,
+);
 
 /** The text of one manifest (YAML or JSON), or any part of an object. */
 export type ManifestPart = string | object;
@@ -186,4 +208,81 @@ function part(received: unknown, expected: unknown, place: Place): unknown {
   return itemsByKey(received, expected, { key, place }).flatMap(({ found }, index) =>
     found === undefined ? [] : [part(found[0], expected[index], itemAt(place, ''))],
   );
+}
+
+/** Where a value stands, as far as that tells whether it is an amount. */
+type AmountPlace =
+  | { readonly by: 'schema'; readonly node: Structural | undefined }
+  | { readonly by: 'names'; readonly names: readonly string[] };
+
+/** Of a whole object; the first of these that says of which kind it is counts. */
+function amountsOf(...objects: readonly Diffable[]): AmountPlace {
+  const node = schemaFor(undefined, objects);
+  return node === undefined ? { by: 'names', names: [] } : { by: 'schema', node };
+}
+
+/** Of the field `name`. */
+function fieldAmounts(place: AmountPlace, name: string): AmountPlace {
+  if (place.by === 'names') return { by: 'names', names: [...place.names, name] };
+  return { by: 'schema', node: schemaOf(place.node, name) };
+}
+
+/** Of each item of a list. */
+function itemAmounts(place: AmountPlace): AmountPlace {
+  if (place.by === 'names') return place;
+  return { by: 'schema', node: place.node?.type === 'list' ? place.node.items : undefined };
+}
+
+function isAmount(place: AmountPlace): boolean {
+  if (place.by === 'schema') return place.node?.type === 'scalar' && place.node.scalar === 'quantity';
+  const { names } = place;
+  return !names.some((name) => FREE_TEXTS.has(name)) && AMOUNT.test(names.join('\n'));
+}
+
+/** The received items, by their places, that an expected one may be, with what is wrong where it is taken for that. */
+type Candidates = ReadonlyMap<number, readonly string[]>;
+
+interface Assigned {
+  /** The place of the received item; undefined: there is none left. */
+  readonly received: number | undefined;
+  readonly problems: readonly string[];
+}
+
+/**
+ * For each expected item, in order.
+ *
+ * Worked example: `a` is expected twice, as any `a` and as one that is red; received are a red one and a blue one. The
+ * first takes the red one, which it meets first; the second can only be that one, so the first moves on to the blue one.
+ */
+function assign(expected: readonly Candidates[]): readonly Assigned[] {
+  /** By received item, the expected one that has it. */
+  const holders = new Map<number, number>();
+  const isPlaced = (wanted: number, tried: Set<number>): boolean => {
+    for (const [found, problems] of expected[wanted] ?? []) {
+      if (problems.length > 0 || tried.has(found)) continue;
+      tried.add(found);
+      const holder = holders.get(found);
+      if (holder !== undefined && !isPlaced(holder, tried)) continue;
+      holders.set(found, wanted);
+      return true;
+    }
+    return false;
+  };
+  const left = [...expected.keys()].filter((wanted) => !isPlaced(wanted, new Set()));
+  for (const wanted of left) {
+    const nearest = nearestOf(expected[wanted] ?? new Map(), holders);
+    if (nearest !== undefined) holders.set(nearest, wanted);
+  }
+  const places = new Map(Array.from(holders, ([found, wanted]) => [wanted, found]));
+  return expected.map((candidates, wanted) => {
+    const received = places.get(wanted);
+    return { received, problems: received === undefined ? [] : (candidates.get(received) ?? []) };
+  });
+}
+
+/** The one with the fewest problems that nobody has. */
+function nearestOf(candidates: Candidates, taken: ReadonlyMap<number, number>): number | undefined {
+  const free = [...candidates].filter(([found]) => !taken.has(found));
+  const fewest = free.reduce((least, [, { length }]) => Math.min(least, length), Number.POSITIVE_INFINITY);
+  return free.find(([, { length }]) => length === fewest)?.[0];
 }

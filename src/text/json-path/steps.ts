@@ -4,8 +4,9 @@
  * A step that fails still says what it had in hand. Nobody sees that but a filter that asks only whether something is
  * there: `[?(@.ports[9])]` is true for every item whose list of ports is too short.
  */
-import { byBytes, goKind } from '../go/go-value.js';
+
 import { isRecord } from '../../util/json.js';
+import { byBytes, goKind } from '../go/go-value.js';
 
 type Values = readonly unknown[];
 

@@ -3,8 +3,9 @@
  * zones that go with them. Texts of errors are those of the reference server; so are the activations around a change of
  * the clock, including the ones it leaves out. Reads no clock: a caller says what it counts from.
  */
-import { DurationError, parseDuration } from './duration.js';
+
 import { quote } from '../go/go-text.js';
+import { DurationError, parseDuration } from './duration.js';
 import { isTimeZone, type Offsets, offsetsIn } from './time-zone.js';
 
 /** A text that is no schedule; the message is what a client is told. */

@@ -2,8 +2,9 @@
  * What a scalar of YAML 1.1 means: the words and numbers that the reference server's reader knows, which are not quite
  * those of the specification. `y` and `on` are booleans, `017` and `0o17` are octal, `1:30` is text, dates are text.
  */
-import { quote } from '../go/go-text.js';
+
 import { decodeUtf8 } from '../../util/utf8.js';
+import { quote } from '../go/go-text.js';
 import { YamlFault } from './characters.js';
 
 /** Whole numbers and others are apart, because `1` and `1.0` are different keys. */

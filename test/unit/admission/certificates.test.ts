@@ -6,12 +6,12 @@ import {
   certificateSubjectRestriction,
   clusterTrustBundleAttest,
 } from '../../../src/admission/plugins/certificates.js';
-import type { AccessAttributes, AccessReader } from '../../../src/protocol/access.js';
 import { CertificateSigningRequest } from '../../../src/kinds/certificates/v1/certificate-signing-request/certificate-signing-request.js';
 import { ClusterTrustBundle } from '../../../src/kinds/certificates/v1beta1/cluster-trust-bundle.js';
 import { featureGates } from '../../../src/kinds/feature-gates.js';
 import type { Kind } from '../../../src/kinds/kind.js';
 import { kubernetesDialect, orchDialect } from '../../../src/meta/dialect.js';
+import type { AccessAttributes, AccessReader } from '../../../src/protocol/access.js';
 import { fakeRequest, fakeView, finished, type Sketch } from './fake.js';
 import { OF_MASTERS, OF_NODE_N1 } from './requests.js';
 

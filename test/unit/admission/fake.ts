@@ -2,12 +2,12 @@
  * Just enough of a cluster to ask one plugin: objects that are there, who may do what, and a request.
  */
 import type { AdmissionRequest, ClusterView, Operation } from '../../../src/admission/types.js';
-import { type AccessReader, allowAll } from '../../../src/protocol/access.js';
 import { type FeatureGates, featureGates } from '../../../src/kinds/feature-gates.js';
 import type { Kind } from '../../../src/kinds/kind.js';
 import { type ServedKind, serveKind } from '../../../src/kinds/served-kind.js';
 import { type Dialect, kubernetesDialect } from '../../../src/meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../../src/meta/object.js';
+import { type AccessReader, allowAll } from '../../../src/protocol/access.js';
 import type { User } from '../../../src/protocol/request.js';
 import { type Clock, systemClock } from '../../../src/util/clock.js';
 import type { Ids } from '../../../src/util/ids.js';

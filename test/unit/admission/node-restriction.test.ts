@@ -1,7 +1,6 @@
 /** What a node may write. */
 import { describe, expect, test } from 'vitest';
 import { nodeRestriction } from '../../../src/admission/plugins/node-restriction/node-restriction.js';
-import type { AccessReader } from '../../../src/protocol/access.js';
 import { CertificateSigningRequest } from '../../../src/kinds/certificates/v1/certificate-signing-request/certificate-signing-request.js';
 import { Lease } from '../../../src/kinds/coordination/v1/lease.js';
 import { ConfigMap } from '../../../src/kinds/core/v1/config-map.js';
@@ -12,6 +11,7 @@ import { ServiceAccount } from '../../../src/kinds/core/v1/service-account.js';
 import type { FeatureGates } from '../../../src/kinds/feature-gates.js';
 import { ResourceSlice } from '../../../src/kinds/resource/index.js';
 import { CSINode } from '../../../src/kinds/storage/v1/csi-node.js';
+import type { AccessReader } from '../../../src/protocol/access.js';
 import { type FakeOptions, type FakeRequest, fakeRequest, fakeView, type Sketch } from './fake.js';
 import { OF_MASTERS, OF_NODE_N1 } from './requests.js';
 

@@ -1,11 +1,11 @@
 /** Who may change the owners of an object, and make owners wait. */
 import { expect, test } from 'vitest';
 import { ownerReferencesPermissionEnforcement as plugin } from '../../../src/admission/plugins/owner-references.js';
-import type { AccessReader, ResourceAttributes } from '../../../src/protocol/access.js';
 import { Deployment } from '../../../src/kinds/apps/v1/deployment.js';
 import { Node } from '../../../src/kinds/core/v1/node/node.js';
 import { Pod } from '../../../src/kinds/core/v1/pod/pod.js';
 import type { Kind } from '../../../src/kinds/kind.js';
+import type { AccessReader, ResourceAttributes } from '../../../src/protocol/access.js';
 import { fakeRequest, fakeView, finished } from './fake.js';
 
 const kinds = [Pod, Deployment, Node] as unknown as Kind[];

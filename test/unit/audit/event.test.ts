@@ -9,9 +9,9 @@ import { auditLog } from '../../../src/audit/log.js';
 import type { AuditPolicy } from '../../../src/audit/policy.js';
 import type { AuditedRequest, AuditRecord } from '../../../src/audit/record.js';
 import { sourceIPs } from '../../../src/audit/source-ips.js';
-import type { AccessAttributes } from '../../../src/protocol/access.js';
 import { kubernetesDialect, orchDialect } from '../../../src/meta/dialect.js';
 import { errors, failure } from '../../../src/meta/errors.js';
+import type { AccessAttributes } from '../../../src/protocol/access.js';
 import { deepFreeze, NumberText } from '../../../src/util/json.js';
 
 const recorded = JSON.parse(readFileSync(new URL('event-lines.json', import.meta.url), 'utf8')) as readonly {

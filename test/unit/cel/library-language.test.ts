@@ -1,8 +1,8 @@
 /** The libraries that belong to the language. What they answer was taken from the reference implementation. */
 import { describe, expect, test } from 'vitest';
 import { compile, createEnvironment, EntryMap, program } from '../../../src/cel/index.js';
-import { GrowingMap } from '../../../src/cel/library/growing-map.js';
 import { BIND, LANGUAGE_LIBRARIES } from '../../../src/cel/library/language.js';
+import { GrowingMap } from '../../../src/cel/library/two-variables.js';
 import { VALUE_LIBRARIES } from '../../../src/cel/library/values.js';
 import { CelBudgetError, CelError, CelUint } from '../../../src/cel/values.js';
 import { readCases } from './check-world.js';

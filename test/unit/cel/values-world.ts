@@ -34,8 +34,8 @@ import {
   CelUint,
   type CelValue,
 } from '../../../src/cel/values.js';
-import { quote } from '../../../src/text/go/go-text.js';
 import { printIp } from '../../../src/meta/ip.js';
+import { quote } from '../../../src/text/go/go-text.js';
 
 export type ValueCase = readonly [
   expression: string,

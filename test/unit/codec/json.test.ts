@@ -6,8 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { bodySummary, jsonBody, jsonCodec } from '../../../src/codec/json.js';
 import { encodeCached, encodeJson, indentJson } from '../../../src/codec/json-encoder.js';
 import { kubernetesDialect } from '../../../src/meta/dialect.js';
-import { JsonSyntaxError, parseJson } from '../../../src/text/json/parse-json.js';
 import { BodyError } from '../../../src/protocol/body.js';
+import { JsonSyntaxError, parseJson } from '../../../src/text/json/parse-json.js';
 import { deepFreeze, NumberText } from '../../../src/util/json.js';
 import fc from '../../property/seeded.js';
 

@@ -6,10 +6,10 @@ import { endpoints, runControllers } from 'orchplane/controllers';
 import { ConfigMap, Endpoints, Namespace, Pod, Service } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
+import { truncateSubsets } from '../../../src/controllers/endpoints/endpoints.js';
 import { md5 } from '../../../src/controllers/endpoints/md5.js';
 import { sortSlicePorts, sortSubsetPorts } from '../../../src/controllers/endpoints/port-order.js';
 import { placedIn, type Subset, subsetsOf } from '../../../src/controllers/endpoints/repack.js';
-import { truncateSubsets } from '../../../src/controllers/endpoints/truncate.js';
 import { type PodSetup, type Serving, serving } from './serving.js';
 
 async function found({ cluster }: Serving, name = 'svc') {

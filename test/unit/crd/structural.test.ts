@@ -1,11 +1,11 @@
 /** The structural form of custom schemas: what apply and field ownership make of them. */
 import { describe, expect, test } from 'vitest';
-import type { JSONSchemaProps } from '../../../src/schema/json-schema.js';
 import { schemaView } from '../../../src/crd/schema-view.js';
 import { structuralOf } from '../../../src/crd/structural.js';
 import { merge } from '../../../src/merge/apply/merge.js';
 import { fieldsOfIntent, IntentError } from '../../../src/merge/apply/owned-fields.js';
 import { kubernetesDialect } from '../../../src/meta/dialect.js';
+import type { JSONSchemaProps } from '../../../src/schema/json-schema.js';
 
 const X = 'x-kubernetes-' as const;
 const text = { type: 'string' };

@@ -1,7 +1,6 @@
 /** Which schema a request belongs to: against a slow evaluator, and against the reference implementation. */
 import { describe, expect, test } from 'vitest';
 import { compileFlow, type FlowSource } from '../../../src/flowcontrol/classify.js';
-import type { AccessAttributes } from '../../../src/protocol/access.js';
 import type {
   FlowSchemaSpec,
   FlowSubject,
@@ -9,6 +8,7 @@ import type {
   ResourcePolicyRule,
 } from '../../../src/kinds/flowcontrol/v1/flow-schema/schema.js';
 import { byPrecedence } from '../../../src/kinds/flowcontrol/v1/precedence.js';
+import type { AccessAttributes } from '../../../src/protocol/access.js';
 import type { User } from '../../../src/protocol/request.js';
 import fc from '../../property/seeded.js';
 import { oracle } from './oracle.js';

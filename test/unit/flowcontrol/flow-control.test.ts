@@ -1,8 +1,8 @@
 /** Tickets for requests: who gets one, who waits, and who is turned away. */
 import { describe, expect, test } from 'vitest';
 import { FlowRejection } from '../../../src/flowcontrol/index.js';
-import type { AccessAttributes } from '../../../src/protocol/access.js';
 import { orchDialect } from '../../../src/meta/dialect.js';
+import type { AccessAttributes } from '../../../src/protocol/access.js';
 import { isPromise } from '../../../src/util/maybe-promise.js';
 import { asks, atOnce, flowOf, flowServer, queued } from './server.js';
 

@@ -4,7 +4,7 @@ import { FlowSchema, type FlowSchemaInput, PriorityLevelConfiguration } from 'or
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import type { AttendedServer } from '../../../src/kinds/attendant.js';
-import { attendFlowSchemas } from '../../../src/kinds/flowcontrol/v1/flow-schema/attend.js';
+import { attendFlowSchemas } from '../../../src/kinds/flowcontrol/v1/flow-schema/flow-schema.js';
 import type { ApiObject, DraftObject } from '../../../src/meta/object.js';
 
 const kinds = [FlowSchema, PriorityLevelConfiguration];

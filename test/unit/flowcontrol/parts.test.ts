@@ -1,7 +1,7 @@
 /** The parts of flow control, each against what the reference implementation answered; see `oracle.ts`. */
 import { describe, expect, test } from 'vitest';
 import { Counts } from '../../../src/flowcontrol/counts.js';
-import { Demand } from '../../../src/flowcontrol/demand.js';
+import { Demand } from '../../../src/flowcontrol/level.js';
 import { boundsOf, type Claim, shareOut } from '../../../src/flowcontrol/limits.js';
 import { Entry, QueueSet } from '../../../src/flowcontrol/queue-set.js';
 import { RetryAfter } from '../../../src/flowcontrol/retry-after.js';

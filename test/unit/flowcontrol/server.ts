@@ -1,11 +1,11 @@
 /** Flow control over a few objects, without a cluster around it. */
 import { createFlowControl } from '../../../src/flowcontrol/index.js';
 import type { FlowControlOptions, FlowDigest, FlowTicket } from '../../../src/flowcontrol/types.js';
-import type { ResourceAttributes } from '../../../src/protocol/access.js';
 import { FlowSchema, PriorityLevelConfiguration } from '../../../src/kinds/flowcontrol/index.js';
 import { kubernetesDialect } from '../../../src/meta/dialect.js';
 import type { GroupResource } from '../../../src/meta/gvk.js';
 import type { ApiObject } from '../../../src/meta/object.js';
+import type { ResourceAttributes } from '../../../src/protocol/access.js';
 import { fakeClock } from '../../../src/testing/fake-clock.js';
 import { isPromise } from '../../../src/util/maybe-promise.js';
 

@@ -1,6 +1,6 @@
 /** Warning headers. */
 import { expect, test } from 'vitest';
-import { warningHeaders } from '../../../src/http/warnings.js';
+import { warningHeaders } from '../../../src/http/respond.js';
 
 test('texts are quoted, said once and kept in order', () => {
   expect(warningHeaders(['unknown field "a\\b"', 'second', 'second', ''])).toEqual([

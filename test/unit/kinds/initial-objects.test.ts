@@ -5,7 +5,7 @@ import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { compare } from '../../../src/merge/apply/compare.js';
 import { difference } from '../../../src/merge/apply/field-set.js';
-import { readFieldsV1 } from '../../../src/merge/apply/fields-v1.js';
+import { readFieldsV1 } from '../../../src/merge/apply/managers.js';
 import { orchDialect } from '../../../src/meta/dialect.js';
 import { decode } from '../../../src/schema/decode.js';
 

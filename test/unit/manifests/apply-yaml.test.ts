@@ -1,7 +1,7 @@
 /** Texts of many objects: order, outcomes, failures, options; and definitions that become kinds. */
 import { describe, expect, test } from 'vitest';
-import type { ClusterOptions } from '../../../src/cluster/options.js';
 import { createCluster } from '../../../src/cluster/full-cluster.js';
+import type { ClusterOptions } from '../../../src/cluster/options.js';
 import { ConfigMap, CustomResourceDefinition, Namespace, Pod } from '../../../src/kinds/index.js';
 import { type ApplyYamlOptions, applyYaml } from '../../../src/manifests/apply-yaml.js';
 import { type InstallYamlOptions, installYaml } from '../../../src/manifests/install-yaml.js';

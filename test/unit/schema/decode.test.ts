@@ -1,7 +1,6 @@
 /** A document becomes an object of a kind: types, presence, defaults, order, and what is found on the way. */
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { parseJson } from '../../../src/text/json/parse-json.js';
 import { decode } from '../../../src/schema/decode.js';
 import { DecodeError } from '../../../src/schema/decode-scalar.js';
 import { objectFromZod } from '../../../src/schema/from-zod.js';
@@ -20,6 +19,7 @@ import {
   struct,
   time,
 } from '../../../src/schema/hints.js';
+import { parseJson } from '../../../src/text/json/parse-json.js';
 import { NumberText } from '../../../src/util/json.js';
 
 /** The value that a struct with these fields decodes to. */

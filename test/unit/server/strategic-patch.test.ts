@@ -4,8 +4,8 @@ import { ConfigMap, Deployment, HorizontalPodAutoscaler, HorizontalPodAutoscaler
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { parseJson } from '../../../src/text/json/parse-json.js';
 import type { RequestBody } from '../../../src/protocol/body.js';
+import { parseJson } from '../../../src/text/json/parse-json.js';
 import { failureOf } from './reading.js';
 
 const labels = { app: 'd' };

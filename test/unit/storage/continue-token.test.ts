@@ -1,7 +1,7 @@
 /** Where the next page begins, as an opaque text: its form, and what is said of texts that are none. */
 import { describe, expect, test } from 'vitest';
-import { parseJson } from '../../../src/text/json/parse-json.js';
 import { ContinueTokenError, decodeContinueToken, encodeContinueToken } from '../../../src/storage/continue-token.js';
+import { parseJson } from '../../../src/text/json/parse-json.js';
 
 const VERSION = 'meta.orch.io/v1';
 const decode = (text: string) => decodeContinueToken(text, VERSION, (json) => parseJson(json).value);

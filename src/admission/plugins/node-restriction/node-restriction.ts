@@ -4,9 +4,9 @@
  * spec: Node
  */
 import { serviceGroup } from '../../../meta/dialect.js';
-import { quote } from '../../../text/go/go-text.js';
 import type { DraftObject } from '../../../meta/object.js';
 import type { User } from '../../../protocol/request.js';
+import { quote } from '../../../text/go/go-text.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../../types.js';
 import { refuse } from '../refuse.js';
 import { checkNode } from './nodes.js';

@@ -2,8 +2,8 @@
  * What a node may say about itself. Where pods go is decided by labels and taints, so that those are not a node's to choose.
  */
 import type { Dialect } from '../../../meta/dialect.js';
-import { quote } from '../../../text/go/go-text.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import { quote } from '../../../text/go/go-text.js';
 import { deepEqual, own } from '../../../util/json.js';
 import { refuse } from '../refuse.js';
 import type { NodeRequest } from './node-restriction.js';

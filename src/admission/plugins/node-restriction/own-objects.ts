@@ -2,10 +2,10 @@
  * Objects that a node has one of, and what it may write into those of others.
  */
 import type { CertificateSigningRequest } from '../../../kinds/certificates/v1/certificate-signing-request/certificate-signing-request.js';
-import { quote } from '../../../text/go/go-text.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { firstPemBlock } from '../../../text/x509/pem.js';
+import { quote } from '../../../text/go/go-text.js';
 import { readCertificateRequest } from '../../../text/x509/certificate.js';
+import { firstPemBlock } from '../../../text/x509/pem.js';
 import { deepEqual } from '../../../util/json.js';
 import { refuse } from '../refuse.js';
 import type { NodeRequest } from './node-restriction.js';

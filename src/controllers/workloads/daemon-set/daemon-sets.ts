@@ -17,14 +17,13 @@ import type { Again, WorkQueue } from '../../runtime/work-queue.js';
 import { claim } from '../claim.js';
 import { follow } from '../follow.js';
 import { createPod, deletePod, podFromTemplate } from '../new-pod.js';
-import { isTerminating, msUntilNextAvailable, type StoredPod } from '../pod-state.js';
+import { isPodAvailable, isPodReady, isTerminating, msUntilNextAvailable, type StoredPod } from '../pod-state.js';
 import { REVISION_LABEL } from '../revisions.js';
 import { type Orphans, orphans } from '../selecting.js';
 import { allOf, slowStart } from '../slow-start.js';
-import { FailedPods } from './failed-pods.js';
 import { type DaemonHistory, History } from './history.js';
 import { type Managing, managePlan, type Plan } from './manage.js';
-import { generationLabel, podsByNode } from './node-pods.js';
+import { generationLabel, isUpToDate, oldestFirst, podsByNode } from './node-pods.js';
 import {
   affinityTo,
   type Placement,
@@ -34,7 +33,39 @@ import {
   withDaemonTolerations,
 } from './placement.js';
 import { rollingPlan } from './rolling-update.js';
-import { countDaemons, isStatusNews } from './status.js';
+
+const FIRST_MS = 1_000;
+
+const LONGEST_MS = 15 * 60_000;
+
+/** What went well for so long is forgiven. */
+const FORGIVEN_MS = 2 * LONGEST_MS;
+
+class FailedPods {
+  /** By the set's uid, then by its generation and the node. */
+  readonly #setbacks = new Map<string, Map<string, Setback>>();
+
+  /** How long the next replacement has to wait; 0: not at all, and the one after it waits longer. */
+  waitMs({ uid, generation, node }: { uid: string; generation: number; node: string }, nowMs: number): number {
+    let ofSet = this.#setbacks.get(uid);
+    if (ofSet === undefined) {
+      ofSet = new Map();
+      this.#setbacks.set(uid, ofSet);
+    }
+    for (const [key, { atMs }] of ofSet) if (nowMs - atMs > FORGIVEN_MS) ofSet.delete(key);
+    const key = `${generation}/${node}`;
+    const known = ofSet.get(key);
+    if (known !== undefined && nowMs - known.atMs < known.delayMs) return known.atMs + known.delayMs - nowMs;
+    const delayMs = known === undefined ? FIRST_MS : Math.min(2 * known.delayMs, LONGEST_MS);
+    ofSet.set(key, { delayMs, atMs: nowMs });
+    return 0;
+  }
+
+  /** The set is gone. */
+  forget(uid: string): void {
+    this.#setbacks.delete(uid);
+  }
+}
 
 /**
  * Keeps the pods of DaemonSets.
@@ -259,5 +290,61 @@ function isPlacementNews({
 }): boolean {
   return (
     !deepEqual(object.metadata.labels, previous.metadata.labels) || !deepEqual(object.spec.taints, previous.spec.taints)
+  );
+}
+
+/**
+ * A pod that failed on a node is replaced; one that fails there again and again is replaced later and later.
+ */
+
+interface Setback {
+  delayMs: number;
+  atMs: number;
+}
+
+interface DaemonCounts {
+  readonly currentNumberScheduled: number;
+  readonly numberMisscheduled: number;
+  readonly desiredNumberScheduled: number;
+  readonly numberReady: number;
+  readonly updatedNumberScheduled: number;
+  readonly numberAvailable: number;
+  readonly numberUnavailable: number;
+}
+
+/** On a node with several pods the first one counts. */
+function countDaemons({ set, nodes, pods, hash, nowMs, placement }: Omit<Managing, 'onFinished'>): DaemonCounts {
+  const { minReadySeconds = 0 } = set.spec;
+  let [desired, current, misscheduled, ready, updated, available] = [0, 0, 0, 0, 0, 0];
+  for (const node of nodes) {
+    const [pod] = oldestFirst(pods.get(node.metadata.name) ?? []);
+    if (!placement(node).shouldRun) {
+      if (pod !== undefined) misscheduled++;
+      continue;
+    }
+    desired++;
+    if (pod === undefined) continue;
+    current++;
+    if (isUpToDate(set, pod, hash)) updated++;
+    if (!isPodReady(pod)) continue;
+    ready++;
+    if (isPodAvailable(pod, minReadySeconds, nowMs)) available++;
+  }
+  return {
+    currentNumberScheduled: current,
+    numberMisscheduled: misscheduled,
+    desiredNumberScheduled: desired,
+    numberReady: ready,
+    updatedNumberScheduled: updated,
+    numberAvailable: available,
+    numberUnavailable: desired - available,
+  };
+}
+
+function isStatusNews({ metadata, status }: StoredDaemonSet, counts: DaemonCounts): boolean {
+  const keys = Object.keys(counts) as (keyof DaemonCounts)[];
+  return (
+    (status.observedGeneration ?? 0) < (metadata.generation ?? 0) ||
+    keys.some((key) => (status[key] ?? 0) !== counts[key])
   );
 }

@@ -5,11 +5,11 @@
 import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
 import { duplicate, invalid, keyPath, notSupported, required, tooMany } from '../../../meta/field-error.js';
-import { quote, stringSlice, verbatim } from '../../../text/go/go-text.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import { pathSegmentProblems, qualifiedNameProblems } from '../../../meta/names.js';
 import { defaultedPointer, namedString, optional, words } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { quote, stringSlice, verbatim } from '../../../text/go/go-text.js';
 import { labelSelector } from '../../shared/types.js';
 import { type Accepted, conditionErrors } from '../expressions/definition.js';
 

@@ -6,12 +6,12 @@
 import { serviceGroup } from '../../../meta/dialect.js';
 import { errors, type StatusError } from '../../../meta/errors.js';
 import { forbidden } from '../../../meta/field-error.js';
-import { printGoValue } from '../../../text/go/go-value.js';
 import { parseApiVersion } from '../../../meta/gvk.js';
 import type { ApiObject } from '../../../meta/object.js';
-import type { User } from '../../../protocol/request.js';
-import { deepEqual } from '../../../util/json.js';
 import type { AccessDecision } from '../../../protocol/access.js';
+import type { User } from '../../../protocol/request.js';
+import { printGoValue } from '../../../text/go/go-value.js';
+import { deepEqual } from '../../../util/json.js';
 import type { PowerContext } from '../../kind.js';
 import type { ParamKind, ParamRef } from './policy-parts.js';
 

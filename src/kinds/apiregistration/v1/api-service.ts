@@ -7,7 +7,6 @@ import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
-import { quote } from '../../../text/go/go-text.js';
 import { dns1035LabelProblems, dnsSubdomainProblems, pathSegmentProblems } from '../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import {
@@ -21,6 +20,7 @@ import {
   pointer,
 } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { quote } from '../../../text/go/go-text.js';
 import { base64ByteLength } from '../../../util/base64.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, NameRule, WriteContext } from '../../kind.js';

@@ -3,12 +3,13 @@
  * reference server does both in loops of its own; here they are done before the writer is answered. Whether a Service
  * that could be reached does answer is found out by the controller of APIServices: until then the condition stays.
  */
+
+import type { CustomResourceDefinition } from '../../../crd/definition/custom-resource-definition.js';
 import { serviceGroup } from '../../../meta/dialect.js';
 import { StatusError } from '../../../meta/errors.js';
 import type { GroupResource, GroupVersion } from '../../../meta/gvk.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { deepEqual } from '../../../util/json.js';
-import type { CustomResourceDefinition } from '../../../crd/definition/custom-resource-definition.js';
 import type { Attendant, AttendedServer } from '../../attendant.js';
 import type { Endpoints } from '../../core/v1/endpoints.js';
 import type { Service } from '../../core/v1/service/service.js';

@@ -3,9 +3,9 @@
  * left open here: for that it has to be asked.
  */
 
-import { quote } from '../../../text/go/go-text.js';
 import type { GroupResource } from '../../../meta/gvk.js';
 import type { DeepReadonly } from '../../../meta/object.js';
+import { quote } from '../../../text/go/go-text.js';
 import type { Endpoints } from '../../core/v1/endpoints.js';
 import type { Service } from '../../core/v1/service/service.js';
 import type { APIService, APIServiceCondition, ServiceReference } from './api-service.js';

@@ -2,8 +2,9 @@
  * Annotations in which this version keeps a field that the reference server's own form has: an integer, written as it
  * writes integers.
  */
-import { quote } from '../../../text/go/go-text.js';
+
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import { quote } from '../../../text/go/go-text.js';
 import { sortedRecord } from '../../../util/order.js';
 
 /** Why a text is no integer of 64 bits, in the reference server's words. */

@@ -2,11 +2,11 @@
  * ControllerRevision: a state that a controller may want back. Its data never changes. spec: ControllerRevision
  */
 import { type FieldError, invalid, required } from '../../../meta/field-error.js';
-import { verbatim } from '../../../text/go/go-text.js';
 import { parseApiVersion } from '../../../meta/gvk.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { int64, pointer, rawExtension } from '../../../schema/hints.js';
 import type { Input, Output } from '../../../schema/type.js';
+import { verbatim } from '../../../text/go/go-text.js';
 import { isRecord, printJson } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';

@@ -1,5 +1,4 @@
 import { childPath, type FieldError, invalid, notSupported, required } from '../../../meta/field-error.js';
-import { quote, verbatim } from '../../../text/go/go-text.js';
 import { dumpIntOrString } from '../../../meta/int-or-string.js';
 import { labelSelectorFrom, labelSelectorObjectErrors, printLabelSelector } from '../../../meta/labels.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
@@ -17,6 +16,7 @@ import {
   words,
 } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { podTemplateSpec } from '../../core/v1/pod-spec/pod-spec.js';
 import {

@@ -3,7 +3,6 @@
  */
 import * as z from 'zod';
 import { childPath, type FieldError, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
-import { quote, verbatim } from '../../../text/go/go-text.js';
 import { dumpIntOrString } from '../../../meta/int-or-string.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import {
@@ -21,6 +20,7 @@ import {
   words,
 } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { scaleSubresource } from '../../autoscaling/v1/scale.js';
 import { podTemplateSpec } from '../../core/v1/pod-spec/pod-spec.js';

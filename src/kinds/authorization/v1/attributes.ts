@@ -3,9 +3,9 @@
  */
 import * as z from 'zod';
 import { type FieldError, invalid } from '../../../meta/field-error.js';
-import { quote, verbatim } from '../../../text/go/go-text.js';
 import { namedString, optional, pointer } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { quote, verbatim } from '../../../text/go/go-text.js';
 
 const fieldSelectorRequirementShape = () => ({
   key: z.string(),

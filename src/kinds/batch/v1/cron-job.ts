@@ -2,7 +2,6 @@
  * CronJob: Jobs by the clock. spec: CronJob
  */
 import * as z from 'zod';
-import { cronProblem, timeZoneProblems } from '../../../text/time/cron.js';
 import { type FieldError, invalid, notSupported, required } from '../../../meta/field-error.js';
 import { lengthMessage } from '../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
@@ -18,6 +17,7 @@ import {
   words,
 } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { cronProblem, timeZoneProblems } from '../../../text/time/cron.js';
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../core/v1/pod-spec/pod-template.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';

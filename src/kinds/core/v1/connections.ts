@@ -3,9 +3,9 @@
  * every line ends with the reason that it would give, or with ours.
  */
 import { errors, failure } from '../../../meta/errors.js';
-import { quote } from '../../../text/go/go-text.js';
 import { classifyIp, parseIpSloppy } from '../../../meta/ip.js';
 import type { ApiObject } from '../../../meta/object.js';
+import { quote } from '../../../text/go/go-text.js';
 import type { ObjectAddress } from '../../objects.js';
 import type { Connection, Line } from '../../subresource.js';
 import {

@@ -4,8 +4,8 @@
  */
 import { errors } from '../../../meta/errors.js';
 import { type FieldError, forbidden, invalid, notSupported } from '../../../meta/field-error.js';
-import { quote } from '../../../text/go/go-text.js';
 import { readInteger, readSwitch, readTimeValue } from '../../../meta/query-values.js';
+import { quote } from '../../../text/go/go-text.js';
 import type { LineQuery } from '../../subresource.js';
 import { NOWHERE } from './pod-spec/annotations.js';
 

@@ -2,7 +2,9 @@
  * PersistentVolumeClaim: a wish for storage, and the volume it was given. spec: PersistentVolumeClaim
  */
 import * as z from 'zod';
+import { childPath, keyPath } from '../../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import { Quantity } from '../../../meta/quantity.js';
 import {
   always,
   defaulted,
@@ -15,16 +17,53 @@ import {
   words,
 } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { quote } from '../../../text/go/go-text.js';
+import { own } from '../../../util/json.js';
+import type { Column } from '../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
+import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { roundAmounts } from '../../shared/round-amounts.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import { claimSpecDefaults, dropDisabledClaimFields, settleDataSources } from './claim-spec-rules.js';
+import { accessModesCell, classCell, phaseCell, UNSET } from './persistent-volume/columns.js';
 import { classAnnotationWarnings } from './persistent-volume/warnings.js';
-import { persistentVolumeClaimColumns } from './persistent-volume-claim/columns.js';
 import { claimProblems, claimStatusProblems, claimUpdateProblems } from './persistent-volume-claim/validate.js';
-import { claimSpecWarnings } from './persistent-volume-claim/warnings.js';
+import type { PersistentVolumeClaimSpec } from './pod-spec/claim-spec.js';
 import { type PersistentVolumeAccessMode, persistentVolumeClaimSpec } from './pod-spec/claim-spec.js';
+
+const claim = (object: ApiObject) => object as unknown as PersistentVolumeClaim;
+
+/** What a claim has is shown once it has a volume. */
+const isGiven = (object: ApiObject) => Boolean(claim(object).spec.volumeName);
+
+const persistentVolumeClaimColumns: readonly Column[] = [
+  nameColumn,
+  textColumn('Status', 'Whether it has a volume yet.', (object) => phaseCell(object, claim(object).status.phase)),
+  textColumn('Volume', 'The volume that it has.', (object) => claim(object).spec.volumeName ?? ''),
+  textColumn('Capacity', 'How much its volume can hold.', (object) =>
+    isGiven(object) ? (own(claim(object).status.capacity ?? {}, 'storage') ?? '0') : '',
+  ),
+  textColumn('Access Modes', 'How pods may use its volume, in short forms.', (object) =>
+    isGiven(object) ? accessModesCell(claim(object).status.accessModes) : '',
+  ),
+  textColumn('StorageClass', 'The class of storage that it asks for.', (object) =>
+    classCell(object, claim(object).spec.storageClassName),
+  ),
+  textColumn(
+    'VolumeAttributesClass',
+    'The class whose attributes it asks for.',
+    (object) => claim(object).spec.volumeAttributesClassName ?? UNSET,
+  ),
+  ageColumn,
+  {
+    name: 'VolumeMode',
+    type: 'string',
+    description: 'Whether it asks for a file system or a raw device.',
+    priority: 1,
+    cell: (object) => claim(object).spec.volumeMode ?? UNSET,
+  },
+];
 
 const persistentVolumeClaimConditionShape = () => ({
   type: namedString('v1.PersistentVolumeClaimConditionType'),
@@ -136,4 +175,13 @@ function dropDisabledStatus(draft: DraftObject, live: ApiObject, { features }: W
   const before = claimOf(live).status;
   if (before.currentVolumeAttributesClassName === undefined) delete status.currentVolumeAttributesClassName;
   if (before.modifyVolumeStatus === undefined) delete status.modifyVolumeStatus;
+}
+
+function claimSpecWarnings(path: string, spec: PersistentVolumeClaimSpec): string[] {
+  return (['requests', 'limits'] as const).flatMap((list) => {
+    const amount = own(spec.resources?.[list] ?? {}, 'storage');
+    if (amount === undefined || Quantity.parse(amount).milliValue() % 1000n === 0n) return [];
+    const at = keyPath(childPath(path, `resources.${list}`), 'storage');
+    return [`${at}: fractional byte value ${quote(amount)} is invalid, must be an integer`];
+  });
 }

@@ -5,7 +5,6 @@
 import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
 import { fieldError, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
-import { verbatim } from '../../../text/go/go-text.js';
 import { labelSelectorFrom, matchesLabels, printLabelSelector } from '../../../meta/labels.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import {
@@ -20,6 +19,7 @@ import {
   words,
 } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { scaleSubresource } from '../../autoscaling/v1/scale.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';

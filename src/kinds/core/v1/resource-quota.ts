@@ -6,12 +6,12 @@
 import * as z from 'zod';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, keyPath, required } from '../../../meta/field-error.js';
-import type { Verbatim } from '../../../text/go/go-text.js';
-import { quote, stringSlice, verbatim } from '../../../text/go/go-text.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import { always, optional, pointer, resourceList, words } from '../../../schema/hints.js';
 import { sentText } from '../../../schema/sent-texts.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import type { Verbatim } from '../../../text/go/go-text.js';
+import { quote, stringSlice, verbatim } from '../../../text/go/go-text.js';
 import { own } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';

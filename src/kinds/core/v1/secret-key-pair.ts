@@ -2,9 +2,10 @@
  * Whether a certificate and a private key belong together, as far as writers of TLS secrets are told. It compares what
  * stands in both; a key that does not carry its public half is believed.
  */
+
+import { readCertificate } from '../../../text/x509/certificate.js';
 import { DerReader, orUndefined, TAG } from '../../../text/x509/der.js';
 import { type PemBlock, pemBlocks } from '../../../text/x509/pem.js';
-import { readCertificate } from '../../../text/x509/certificate.js';
 import { toHex } from '../../../util/hex.js';
 
 /** The first thing that is wrong with a pair of PEM texts; undefined when nothing is. */

@@ -5,11 +5,13 @@ import * as z from 'zod';
 import type { Dialect } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath, required, tooLong } from '../../../meta/field-error.js';
+import { configMapKeyProblems } from '../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
-import { parseJson } from '../../../text/json/parse-json.js';
 import { jsonType } from '../../../schema/decode-scalar.js';
 import { bytes, hint, namedString, optional, pointer } from '../../../schema/hints.js';
+import { rule } from '../../../schema/rules.js';
 import type { Input, Output } from '../../../schema/type.js';
+import { parseJson } from '../../../text/json/parse-json.js';
 import { base64ByteLength, decodeBase64Text, encodeBase64Text } from '../../../util/base64.js';
 import { isRecord, own } from '../../../util/json.js';
 import { messageOf } from '../../../util/message-of.js';
@@ -17,7 +19,6 @@ import { sortedRecord } from '../../../util/order.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { configKeys } from '../../shared/config-keys.js';
 import { immutableDataProblems } from '../../shared/immutable-data.js';
 import { keyPairProblem } from './secret-key-pair.js';
 
@@ -136,4 +137,13 @@ function warnings(object: ApiObject, _live: ApiObject | undefined, { dialect }: 
   const textOf = (key: string) => atob(own(data, key) ?? '');
   const problem = keyPairProblem(textOf('tls.crt'), textOf('tls.key'));
   return problem === undefined ? [] : [problem];
+}
+
+/** A map schema whose every key must be a valid config key. */
+function configKeys<Values extends z.ZodType<Record<string, string>>>(map: Values): Values {
+  return rule(map, (entries) =>
+    Object.keys(entries).flatMap((key) =>
+      configMapKeyProblems(key).map((detail) => ({ type: 'invalid' as const, path: [key], value: key, detail })),
+    ),
+  );
 }

@@ -6,7 +6,6 @@ import * as z from 'zod';
 import { type Dialect, serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
-import { quote, verbatim } from '../../../text/go/go-text.js';
 import type { ApiObject } from '../../../meta/object.js';
 import {
   always,
@@ -21,6 +20,7 @@ import {
   words,
 } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, WriteContext } from '../../kind.js';

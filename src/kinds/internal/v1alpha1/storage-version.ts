@@ -5,7 +5,6 @@ import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, invalid, keyPath, required } from '../../../meta/field-error.js';
-import { stringSlice } from '../../../text/go/go-text.js';
 import {
   dns1035LabelProblems,
   dnsSubdomainProblems,
@@ -24,6 +23,7 @@ import {
   words,
 } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { stringSlice } from '../../../text/go/go-text.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, NameRule } from '../../kind.js';
 import { ageColumn, firstFew, nameColumn, textColumn } from '../../shared/common-columns.js';

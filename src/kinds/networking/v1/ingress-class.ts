@@ -5,16 +5,19 @@ import * as z from 'zod';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, forbidden, invalid, notSupported, required, tooLong } from '../../../meta/field-error.js';
-import { byteLength, dnsLabelProblems } from '../../../meta/names.js';
+import { byteLength, dnsLabelProblems, dnsSubdomainProblems, patternMessage } from '../../../meta/names.js';
 import type { ApiObject } from '../../../meta/object.js';
 import { always, defaultedPointer, optional, pointer, words } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind } from '../../kind.js';
 import { ageColumn, NONE, nameColumn, textColumn } from '../../shared/common-columns.js';
-import { domainPrefixedPathProblems } from '../../shared/domain-prefixed-path.js';
 import { specGeneration } from '../../shared/strategies.js';
 import { groupKindNameProblems } from '../reference.js';
+
+const PATH_PATTERN = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
+
+const NOT_PATH = /[^A-Za-z0-9/\-._~%!$&'()*+,;=:]/;
 
 const parametersReferenceShape = () => ({
   apiGroup: pointer(z.string()),
@@ -101,4 +104,18 @@ function parametersCell(object: ApiObject): string {
   if (parameters === undefined) return NONE;
   const { apiGroup, kind, name } = parameters;
   return `${kind}${apiGroup ? `.${apiGroup}` : ''}/${name}`;
+}
+
+/** `example.com/controller`. */
+function domainPrefixedPathProblems(path: string, value: string): FieldError[] {
+  if (value === '') return [required(path)];
+  const slash = value.indexOf('/');
+  const host = value.slice(0, Math.max(slash, 0));
+  const rest = value.slice(slash + 1);
+  if (host === '' || rest === '') {
+    return [invalid(path, value, 'must be a domain-prefixed path (such as "acme.io/foo")')];
+  }
+  const found = dnsSubdomainProblems(host).map((detail) => invalid(path, host, detail));
+  if (NOT_PATH.test(rest)) found.push(invalid(path, rest, patternMessage('Invalid path', PATH_PATTERN, [])));
+  return found;
 }

@@ -5,7 +5,6 @@ import * as z from 'zod';
 import type { Dialect } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, notSupported } from '../../../meta/field-error.js';
-import { verbatim } from '../../../text/go/go-text.js';
 import { dumpIntOrString, type IntOrString, percentOf, percentProblems } from '../../../meta/int-or-string.js';
 import { labelSelectorObjectErrors } from '../../../meta/labels.js';
 import type { ApiObject, DraftObject } from '../../../meta/object.js';
@@ -22,6 +21,7 @@ import {
   words,
 } from '../../../schema/hints.js';
 import { type Input, type Output, type Type, type } from '../../../schema/type.js';
+import { verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import type { Column } from '../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';

@@ -6,15 +6,87 @@ import type { FieldSet } from '../../../merge/apply/field-set.js';
 import { LEAF } from '../../../merge/apply/field-set.js';
 import { fieldElement } from '../../../merge/apply/path-element.js';
 import { type Dialect, SERVER_MANAGER, serviceGroup } from '../../../meta/dialect.js';
+import type { AccessRule } from '../../../protocol/access.js';
 import { deepFreeze } from '../../../util/json.js';
 import { sortedRecord } from '../../../util/order.js';
-import type { AccessRule } from '../../../protocol/access.js';
 import type { InitialObject, Kind } from '../../kind.js';
 import { RBAC_GROUP } from '../role-rules.js';
-import { BINDING_TABLES, CLUSTER_BINDING_TABLE } from './binding-tables.js';
 import { CLUSTER_ROLE_TABLE } from './cluster-roles.js';
 import { CONTROLLER_ROLE_TABLE, MIGRATOR_ROLE_TABLE } from './controller-roles.js';
-import { ROLE_TABLES } from './namespace-roles.js';
+
+/**
+ * The roles within the namespaces of the system, by namespace; tables as in `cluster-roles.ts`.
+ */
+const ROLE_TABLES: readonly (readonly [namespace: string, table: string])[] = [
+  [
+    'kube-public',
+    `
+system:controller:bootstrap-signer
+ get,list,watch - configmaps
+ update - configmaps cluster-info
+ create,patch,update -,events~ events
+`,
+  ],
+  [
+    'kube-system',
+    `
+extension-apiserver-authentication-reader
+ get,list,watch - configmaps extension-apiserver-authentication
+system:controller:bootstrap-signer
+ get,list,watch - secrets
+system:controller:cloud-provider
+ create,get,list,watch - configmaps
+system:controller:token-cleaner
+ delete,get,list,watch - secrets
+ create,patch,update -,events~ events
+system::leader-locking-kube-controller-manager
+ watch - configmaps
+ get,update - configmaps kube-controller-manager
+ create,get,list,update,watch coordination~ leases
+ create,get,list,update,watch coordination~ leasecandidates
+system::leader-locking-kube-scheduler
+ watch - configmaps
+ get,update - configmaps kube-scheduler
+ create,get,list,update,watch coordination~ leases
+ create,get,list,update,watch coordination~ leasecandidates
+`,
+  ],
+];
+
+/**
+ * Who has the roles that every cluster starts with. A line is a binding: its name, which is that of its role, and its
+ * subjects, `User=`, `Group=` or `ServiceAccount=` (of the namespace of the system) and a name. Where the role has
+ * another name, that follows after `=`.
+ */
+const CLUSTER_BINDING_TABLE = `
+cluster-admin Group=system:masters
+system:monitoring Group=system:monitoring
+system:discovery Group=system:authenticated
+system:basic-user Group=system:authenticated
+system:public-info-viewer Group=system:authenticated Group=system:unauthenticated
+system:node-proxier User=system:kube-proxy
+system:kube-controller-manager User=system:kube-controller-manager
+system:kube-dns ServiceAccount=kube-dns
+system:kube-scheduler User=system:kube-scheduler
+system:volume-scheduler User=system:kube-scheduler
+system:node
+system:service-account-issuer-discovery Group=system:serviceaccounts
+`;
+
+const BINDING_TABLES: readonly (readonly [namespace: string, table: string])[] = [
+  ['kube-public', 'system:controller:bootstrap-signer ServiceAccount=bootstrap-signer'],
+  [
+    'kube-system',
+    `
+system::extension-apiserver-authentication-reader=extension-apiserver-authentication-reader User=system:kube-controller-manager User=system:kube-scheduler
+system::leader-locking-kube-controller-manager User=system:kube-controller-manager ServiceAccount=kube-controller-manager ServiceAccount=leader-election-controller
+system::leader-locking-kube-scheduler User=system:kube-scheduler ServiceAccount=kube-scheduler
+system:controller:bootstrap-signer ServiceAccount=bootstrap-signer
+system:controller:cloud-provider ServiceAccount=cloud-provider
+system:controller:token-cleaner ServiceAccount=token-cleaner
+`,
+  ],
+];
 
 const CONTROLLER = 'system:controller:';
 const SYSTEM = 'kube-system';

@@ -3,9 +3,9 @@
  */
 import type { FieldError } from '../../../meta/field-error.js';
 import { childPath, forbidden, invalid, notSupported, required, tooLong, tooMany } from '../../../meta/field-error.js';
-import { quote, verbatim } from '../../../text/go/go-text.js';
 import { parseCidrSloppy, printIp } from '../../../meta/ip.js';
 import { byteLength } from '../../../meta/names.js';
+import { quote, verbatim } from '../../../text/go/go-text.js';
 import { deepEqual } from '../../../util/json.js';
 import { driverNameProblems } from '../../core/v1/pod-spec/local-source-rules.js';
 import { conditionErrors } from '../../shared/condition-rules.js';

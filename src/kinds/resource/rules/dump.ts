@@ -2,8 +2,9 @@
  * Parts of a claim or slice as the reference server prints them inside a message: its structs, field by field.
  * Pointers print as addresses, which differ from one answer to the next; they all have the same one here.
  */
-import { quote, stringSlice, type Verbatim, verbatim } from '../../../text/go/go-text.js';
+
 import type { DraftMeta } from '../../../meta/object.js';
+import { quote, stringSlice, type Verbatim, verbatim } from '../../../text/go/go-text.js';
 import type { NodeSelectorRequirement, NodeSelectorTerm } from '../../core/v1/scheduling-types.js';
 import { dumpObjectMeta } from '../../shared/object-meta-dump.js';
 import type { DeviceSubRequest, ResourceClaimSpec, ResourceClaimTemplateSpec } from '../schema/claim.js';

@@ -3,21 +3,39 @@
  */
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
-import { invalid } from '../../../meta/field-error.js';
-import type { ApiObject, DraftObject } from '../../../meta/object.js';
+import { childPath, forbidden, invalid } from '../../../meta/field-error.js';
+import { labelErrors } from '../../../meta/labels.js';
+import type { ApiObject, DraftObject, ObjectMetaInput } from '../../../meta/object.js';
 import type { Input, Output } from '../../../schema/type.js';
 import { deepEqual } from '../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../define-kind.js';
 import type { Kind, PowerContext, Strategy } from '../../kind.js';
+import { annotationErrors } from '../../shared/annotations.js';
 import { ageColumn, nameColumn } from '../../shared/common-columns.js';
 import { adminAccessProblems, checkAdminAccess } from '../admin-access.js';
 import { type AnyClaimSpec, defaultRequests, dropDisabledRequestFields } from '../claim-features.js';
 import { deviceClaimProblems } from '../rules/claim.js';
 import { dumpTemplateSpec } from '../rules/dump.js';
 import type { StoredOptions } from '../rules/selection.js';
-import { templateMetaProblems } from '../rules/template-meta.js';
 import { resourceClaimTemplateSpec } from '../schema/claim.js';
 import { comparableSpec, type InStoredForm } from './resource-claim.js';
+
+/** Every other field, as messages spell it, in their order. */
+const NOT_FOR_TEMPLATES: Readonly<Record<string, string>> = {
+  name: 'name',
+  generateName: 'generateName',
+  namespace: 'namespace',
+  selfLink: 'selfLink',
+  uid: 'uID',
+  resourceVersion: 'resourceVersion',
+  generation: 'generation',
+  creationTimestamp: 'creationTimestamp',
+  deletionTimestamp: 'deletionTimestamp',
+  deletionGracePeriodSeconds: 'deletionGracePeriodSeconds',
+  ownerReferences: 'ownerReferences',
+  finalizers: 'finalizers',
+  managedFields: 'managedFields',
+};
 
 const shape = () => ({ spec: resourceClaimTemplateSpec() });
 export interface ResourceClaimTemplate extends ObjectBase, Output<typeof shape> {}
@@ -80,4 +98,15 @@ function changeProblems(next: ApiObject, live: ApiObject): FieldError[] {
   if (deepEqual({ ...spec, spec: comparableSpec(spec.spec) }, { ...before, spec: comparableSpec(before.spec) }))
     return [];
   return [invalid('spec', dumpTemplateSpec(spec), 'field is immutable')];
+}
+
+function templateMetaProblems(path: string, metadata: ObjectMetaInput): FieldError[] {
+  const given = metadata as Readonly<Record<string, unknown>>;
+  // An empty creation time is null.
+  const refused = Object.entries(NOT_FOR_TEMPLATES).filter(([field]) => (given[field] ?? null) !== null);
+  return [
+    ...annotationErrors(metadata.annotations ?? {}, childPath(path, 'annotations')),
+    ...labelErrors(metadata.labels ?? {}, childPath(path, 'labels')),
+    ...refused.map(([, spelling]) => forbidden(childPath(path, spelling), 'cannot be set')),
+  ];
 }

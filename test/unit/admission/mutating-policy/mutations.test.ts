@@ -8,11 +8,11 @@ import { expect, test } from 'vitest';
 import { readForm, wireObject } from '../../../../src/admission/match/form.js';
 import { mutatingAdmissionPolicy } from '../../../../src/admission/mutating-policy/index.js';
 import type { AdmissionRequest, ClusterView } from '../../../../src/admission/types.js';
-import { allowAll } from '../../../../src/protocol/access.js';
 import { featureGates } from '../../../../src/kinds/feature-gates.js';
 import type { ServedKind } from '../../../../src/kinds/served-kind.js';
 import { kubernetesDialect } from '../../../../src/meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../../../src/meta/object.js';
+import { allowAll } from '../../../../src/protocol/access.js';
 import { copyJson } from '../../../../src/util/json.js';
 
 interface Case {

@@ -7,8 +7,8 @@ import { describe, expect, test } from 'vitest';
 import type { ExpressionInput } from '../../../../src/admission/cel/input.js';
 import { compiledPolicy, type PolicySpec } from '../../../../src/admission/policy/compiled-policy.js';
 import { type Decision, judge } from '../../../../src/admission/policy/judge.js';
-import type { AccessAttributes, AccessReader } from '../../../../src/protocol/access.js';
 import type { ApiObject } from '../../../../src/meta/object.js';
+import type { AccessAttributes, AccessReader } from '../../../../src/protocol/access.js';
 import type { User } from '../../../../src/protocol/request.js';
 
 type Names = Readonly<Record<'Group' | 'Version', string>>;

@@ -4,8 +4,8 @@
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createCluster, type FullCluster } from '../../../../src/cluster/full-cluster.js';
-import { createFetchHandler, type FetchHandler } from '../../../../src/http/handler.js';
 import { CustomResourceDefinition } from '../../../../src/crd/index.js';
+import { createFetchHandler, type FetchHandler } from '../../../../src/http/handler.js';
 import { ConfigMap, Namespace, Node, Pod, ServiceAccount } from '../../../../src/kinds/core/index.js';
 import { ClusterRole, ClusterRoleBinding } from '../../../../src/kinds/rbac/index.js';
 import { StatusError } from '../../../../src/meta/errors.js';

@@ -1,8 +1,8 @@
 /** Headers by which somebody acts as somebody else: who that is, and what has to be asked. */
 import { describe, expect, test } from 'vitest';
 import { type ImpersonationHeaders, readImpersonation } from '../../../../src/auth/impersonation.js';
-import type { ResourceAttributes } from '../../../../src/protocol/access.js';
 import { kubernetesDialect, orchDialect } from '../../../../src/meta/dialect.js';
+import type { ResourceAttributes } from '../../../../src/protocol/access.js';
 
 /** As a server of its own has them: each value by itself. */
 function separate(...lines: [string, string][]): ImpersonationHeaders {

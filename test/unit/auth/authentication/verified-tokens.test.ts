@@ -1,6 +1,6 @@
 /** What is remembered of tokens, and how much of it. */
 import { expect, test } from 'vitest';
-import { VerifiedTokens } from '../../../../src/auth/tokens/verified-tokens.js';
+import { VerifiedTokens } from '../../../../src/auth/tokens/account-tokens.js';
 
 test('what was used longest ago is forgotten first, and memory does not grow', () => {
   const known = new VerifiedTokens<number>();

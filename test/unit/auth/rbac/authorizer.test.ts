@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest';
 import { accessOf, MASTERS } from '../../../../src/auth/authorizer.js';
 import { rbac } from '../../../../src/auth/rbac/index.js';
-import type { ResourceAttributes } from '../../../../src/protocol/access.js';
 import { initialClusterRoleBindings, initialClusterRoles } from '../../../../src/kinds/rbac/bootstrap/objects.js';
 import {
   CLUSTER_ROLE_BINDINGS,
@@ -12,6 +11,7 @@ import {
   rulesOf,
 } from '../../../../src/kinds/rbac/role-rules.js';
 import { kubernetesDialect, orchDialect } from '../../../../src/meta/dialect.js';
+import type { ResourceAttributes } from '../../../../src/protocol/access.js';
 import { fakeCluster } from './fake-cluster.js';
 import { type BindingObject, GROUP, type RoleObject } from './worlds.js';
 

@@ -7,11 +7,11 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { accessOf } from '../../../../src/auth/authorizer.js';
 import { rbac } from '../../../../src/auth/rbac/index.js';
-import type { AccessReader } from '../../../../src/protocol/access.js';
 import type { PowerContext } from '../../../../src/kinds/kind.js';
 import { permitRole } from '../../../../src/kinds/rbac/escalation.js';
 import { kubernetesDialect } from '../../../../src/meta/dialect.js';
 import type { ApiObject } from '../../../../src/meta/object.js';
+import type { AccessReader } from '../../../../src/protocol/access.js';
 import { fakeCluster } from './fake-cluster.js';
 import { type Escalation, GROUP, makeWorld } from './worlds.js';
 

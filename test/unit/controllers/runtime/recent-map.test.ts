@@ -1,6 +1,6 @@
 /** What a recorder remembers of events: the most recent, and exactly those. */
 import { expect, test } from 'vitest';
-import { RecentMap } from '../../../../src/controllers/runtime/recent-map.js';
+import { RecentMap } from '../../../../src/controllers/runtime/event-correlation.js';
 import fc from '../../../property/seeded.js';
 
 /** The same, put plainly: whatever is asked for goes to the end, and the first is forgotten. */

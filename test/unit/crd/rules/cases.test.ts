@@ -6,22 +6,18 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { apiServerEnvironment } from '../../../../src/cel/library/environments.js';
+import { compileStoredRules } from '../../../../src/crd/custom-kind.js';
 import { rootSchemaErrors } from '../../../../src/crd/definition/root-schema.js';
-import type { JSONSchemaProps } from '../../../../src/schema/json-schema.js';
-import {
-  additionalSchema,
-  type SchemaView,
-  schemaView,
-} from '../../../../src/crd/schema-view.js';
 import { Before } from '../../../../src/crd/rules/before.js';
 import { compileNodeRules } from '../../../../src/crd/rules/compile-rule.js';
 import { ruleErrors } from '../../../../src/crd/rules/evaluate.js';
 import { RuleHistory } from '../../../../src/crd/rules/history.js';
 import { shapeOf } from '../../../../src/crd/rules/shape.js';
 import { mostInRequest } from '../../../../src/crd/rules/sizes.js';
-import { compileStoredRules } from '../../../../src/crd/rules/stored.js';
+import { additionalSchema, type SchemaView, schemaView } from '../../../../src/crd/schema-view.js';
 import { kubernetesDialect as dialect } from '../../../../src/meta/dialect.js';
 import { printFieldError } from '../../../../src/meta/field-error.js';
+import type { JSONSchemaProps } from '../../../../src/schema/json-schema.js';
 import { parseJson } from '../../../../src/text/json/parse-json.js';
 
 interface Case {

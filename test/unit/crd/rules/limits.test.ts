@@ -1,12 +1,12 @@
 /** What rules may cost while they run, and how long their messages may be. */
 import { describe, expect, test } from 'vitest';
-import type { JSONSchemaProps } from '../../../../src/schema/json-schema.js';
-import { schemaView } from '../../../../src/crd/schema-view.js';
+import { compileStoredRules } from '../../../../src/crd/custom-kind.js';
 import { Before } from '../../../../src/crd/rules/before.js';
 import { ruleErrors } from '../../../../src/crd/rules/evaluate.js';
-import { compileStoredRules } from '../../../../src/crd/rules/stored.js';
+import { schemaView } from '../../../../src/crd/schema-view.js';
 import { orchDialect } from '../../../../src/meta/dialect.js';
 import { printFieldError } from '../../../../src/meta/field-error.js';
+import type { JSONSchemaProps } from '../../../../src/schema/json-schema.js';
 import { invariant } from '../../../../src/util/invariant.js';
 
 function judge(properties: Record<string, JSONSchemaProps>, rules: object[], object: unknown, budget?: number) {

@@ -1,10 +1,10 @@
 /** Stored JSON as rules see it: read in place, by the schema. */
 import { describe, expect, test } from 'vitest';
 import { CelDuration, CelList, CelMap, CelTimestamp, type CelValue } from '../../../../src/cel/values.js';
-import type { JSONSchemaProps } from '../../../../src/schema/json-schema.js';
-import { schemaView } from '../../../../src/crd/schema-view.js';
 import { readerOf } from '../../../../src/crd/rules/read.js';
+import { schemaView } from '../../../../src/crd/schema-view.js';
 import { orchDialect } from '../../../../src/meta/dialect.js';
+import type { JSONSchemaProps } from '../../../../src/schema/json-schema.js';
 
 const read = (schema: JSONSchemaProps, value: unknown, isRoot = false): CelValue =>
   readerOf(schemaView(schema, orchDialect), isRoot)(value);

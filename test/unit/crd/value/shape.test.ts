@@ -5,7 +5,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { defaultErrors } from '../../../../src/crd/definition/defaults.js';
-import type { JSONSchemaProps } from '../../../../src/schema/json-schema.js';
 import { schemaView } from '../../../../src/crd/schema-view.js';
 import { applyDefaults, withDefaults } from '../../../../src/crd/value/defaults.js';
 import { coerceEmbedded, embeddedErrors } from '../../../../src/crd/value/embedded.js';
@@ -16,6 +15,7 @@ import { scaleSpecErrors, scaleStatusErrors } from '../../../../src/crd/value/sc
 import { inWireOrder } from '../../../../src/crd/value/wire-order.js';
 import { kubernetesDialect } from '../../../../src/meta/dialect.js';
 import { type FieldError, printFieldError } from '../../../../src/meta/field-error.js';
+import type { JSONSchemaProps } from '../../../../src/schema/json-schema.js';
 import { copyJson, deepFreeze } from '../../../../src/util/json.js';
 
 interface Case {

@@ -4,11 +4,11 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { JSONSchemaProps } from '../../../../src/schema/json-schema.js';
 import { schemaView } from '../../../../src/crd/schema-view.js';
 import { type ValueOptions, validateValue } from '../../../../src/crd/value/validate.js';
 import { kubernetesDialect } from '../../../../src/meta/dialect.js';
 import { printFieldError } from '../../../../src/meta/field-error.js';
+import type { JSONSchemaProps } from '../../../../src/schema/json-schema.js';
 import { NumberText } from '../../../../src/util/json.js';
 
 interface Case {

@@ -1,8 +1,7 @@
 /** A watch over a body: how bytes become events, and every way it ends. */
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { MAX_LINE } from '../../../../src/http/transport/event-lines.js';
-import { HttpWatchStream } from '../../../../src/http/transport/watch-stream.js';
+import { HttpWatchStream, MAX_LINE } from '../../../../src/http/transport/watch-stream.js';
 import { errors, StatusError } from '../../../../src/meta/errors.js';
 import type { WatchResponse } from '../../../../src/protocol/response.js';
 import { configMap, json, line, openBody, scripted, watchRequest } from './exchanges.js';

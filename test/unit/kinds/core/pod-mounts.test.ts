@@ -1,12 +1,12 @@
 /** What containers do with volumes, what gates take away, what is warned about: the reference server's words, by case. */
 import { describe, expect, test } from 'vitest';
+import { dropDisabledVolumes } from '../../../../src/kinds/core/v1/pod-spec/gates.js';
 import { type PodSpec, podSpec } from '../../../../src/kinds/core/v1/pod-spec/pod-spec.js';
 import {
   type VolumeSourceKind,
   volumeDevicesProblems,
   volumeMountsProblems,
 } from '../../../../src/kinds/core/v1/pod-spec/validate-volumes.js';
-import { dropDisabledVolumes } from '../../../../src/kinds/core/v1/pod-spec/volume-gates.js';
 import { volumesWarnings } from '../../../../src/kinds/core/v1/pod-spec/volume-warnings.js';
 import { featureGates } from '../../../../src/kinds/feature-gates.js';
 import { printFieldError } from '../../../../src/meta/field-error.js';

@@ -1,12 +1,12 @@
 /** Volumes of pods: what they become, and the messages of the reference server about each source, by case. */
 import { describe, expect, test } from 'vitest';
+import { volumeDefaults } from '../../../../src/kinds/core/v1/pod-spec/defaults.js';
 import {
   tokenVolumesProblems,
   type VolumeRules,
   volumesProblems,
 } from '../../../../src/kinds/core/v1/pod-spec/validate-volumes.js';
 import { type Volume, type VolumeInput, volume } from '../../../../src/kinds/core/v1/pod-spec/volume.js';
-import { volumeDefaults } from '../../../../src/kinds/core/v1/pod-spec/volume-defaults.js';
 import { featureGates } from '../../../../src/kinds/feature-gates.js';
 import { kubernetesDialect } from '../../../../src/meta/dialect.js';
 import { printFieldError } from '../../../../src/meta/field-error.js';

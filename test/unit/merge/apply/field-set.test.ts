@@ -12,7 +12,7 @@ import {
   sameSet,
   union,
 } from '../../../../src/merge/apply/field-set.js';
-import { FieldsError, readFieldsV1 } from '../../../../src/merge/apply/fields-v1.js';
+import { FieldsError, readFieldsV1 } from '../../../../src/merge/apply/managers.js';
 import { atomicOnly, namedFieldsToo } from '../../../../src/merge/apply/schema-sets.js';
 import type { Structural } from '../../../../src/schema/structural.js';
 import { deepFreeze } from '../../../../src/util/json.js';

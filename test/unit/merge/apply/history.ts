@@ -3,8 +3,7 @@
  */
 import { expect } from 'vitest';
 import { differenceWithBelow, NOTHING } from '../../../../src/merge/apply/field-set.js';
-import { readFieldsV1 } from '../../../../src/merge/apply/fields-v1.js';
-import { type Manager, type ManagerIdentity, managerKey } from '../../../../src/merge/apply/managers.js';
+import { type Manager, type ManagerIdentity, managerKey, readFieldsV1 } from '../../../../src/merge/apply/managers.js';
 import {
   afterUpdate,
   applyIntent,

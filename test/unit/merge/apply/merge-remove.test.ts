@@ -3,9 +3,9 @@
  * were given by the library that the reference server uses.
  */
 import { describe, expect, it } from 'vitest';
-import { readFieldsV1 } from '../../../../src/merge/apply/fields-v1.js';
+import { readFieldsV1 } from '../../../../src/merge/apply/managers.js';
 import { merge } from '../../../../src/merge/apply/merge.js';
-import { removeFields } from '../../../../src/merge/apply/remove.js';
+import { removeFields } from '../../../../src/merge/apply/ownership.js';
 import type { Structural } from '../../../../src/schema/structural.js';
 import { deepFreeze } from '../../../../src/util/json.js';
 import { any, atomicMap, keyed, list, map, number, orElse, set, string, struct } from './nodes.js';

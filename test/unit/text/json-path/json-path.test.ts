@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { customColumns } from '../../../../src/crd/columns.js';
-import { parseJsonPath } from '../../../../src/text/json-path/json-path.js';
 import { parseJson } from '../../../../src/text/json/parse-json.js';
+import { parseJsonPath } from '../../../../src/text/json-path/json-path.js';
 
 /** Object (by its place), type of the column, path; the cell, unless the path cannot be read. */
 type Case = readonly [object: number, type: string, path: string, cell?: unknown];

@@ -1,7 +1,7 @@
 /** The table of states against the plain run through the instructions, which it stands in for. */
 import { describe, expect, test } from 'vitest';
-import { re2FindAll, re2Matches, re2Problem } from '../../../../src/text/re2/index.js';
 import { Automaton } from '../../../../src/text/re2/automaton.js';
+import { re2FindAll, re2Matches, re2Problem } from '../../../../src/text/re2/index.js';
 import { runProgram } from '../../../../src/text/re2/match.js';
 import { compileNode, type Program } from '../../../../src/text/re2/program.js';
 import { parseRe2 } from '../../../../src/text/re2/syntax.js';

@@ -2,8 +2,8 @@
 import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { pemBlocks } from '../../../../src/text/x509/pem.js';
 import { readCertificate, readCertificateRequest } from '../../../../src/text/x509/certificate.js';
+import { pemBlocks } from '../../../../src/text/x509/pem.js';
 
 const CURVES = ['P-256', 'P-384', 'P-521'];
 const RSA = {

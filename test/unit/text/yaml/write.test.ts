@@ -4,9 +4,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { yaml } from '../../../../src/codec/yaml-codec.js';
-import { writeYaml } from '../../../../src/text/yaml/write.js';
 import { orchDialect } from '../../../../src/meta/dialect.js';
 import { BodyError } from '../../../../src/protocol/body.js';
+import { writeYaml } from '../../../../src/text/yaml/write.js';
 import { deepFreeze } from '../../../../src/util/json.js';
 import { readGroup } from '../../../conformance/recordings.mjs';
 import fc from '../../../property/seeded.js';

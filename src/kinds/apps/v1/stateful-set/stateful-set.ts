@@ -2,12 +2,12 @@
  * StatefulSet: pods that keep their names and their storage. spec: StatefulSet
  */
 import { childPath, type FieldError, forbidden, invalid, keyPath, notSupported } from '../../../../meta/field-error.js';
-import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { dumpIntOrString, type IntOrString } from '../../../../meta/int-or-string.js';
 import { labelErrors } from '../../../../meta/labels.js';
 import { dnsLabelProblems, maskTrailingDash } from '../../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import type { Input, Output } from '../../../../schema/type.js';
+import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { deepEqual } from '../../../../util/json.js';
 import { scaleSubresource } from '../../../autoscaling/v1/scale.js';
 import { podAnnotationsProblems } from '../../../core/v1/pod-spec/annotations.js';

@@ -2,8 +2,9 @@
  * Reads what an annotation holds. It was written by this server, or by anybody: a text that is not what it should be
  * counts as absent, as a whole.
  */
-import { JsonSyntaxError, parseJson } from '../../../../text/json/parse-json.js';
+
 import { Quantity, QuantityError } from '../../../../meta/quantity.js';
+import { JsonSyntaxError, parseJson } from '../../../../text/json/parse-json.js';
 import { isRecord, own } from '../../../../util/json.js';
 
 class UnreadableError extends Error {

@@ -5,8 +5,8 @@ import { type FieldError, invalid, keyPath, required } from '../../../../meta/fi
 import { labelSelectorObjectErrors, selectsLabels } from '../../../../meta/labels.js';
 import { dnsLabelProblems } from '../../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
-import { humanDuration, timeToMs } from '../../../../text/time/time.js';
 import type { Input, Output } from '../../../../schema/type.js';
+import { humanDuration, timeToMs } from '../../../../text/time/time.js';
 import { own, setOwn } from '../../../../util/json.js';
 import type { CellContext } from '../../../columns.js';
 import { dropDisabledTemplateFields, podTemplateDefaults } from '../../../core/v1/pod-spec/pod-template.js';

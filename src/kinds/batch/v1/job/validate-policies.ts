@@ -12,8 +12,8 @@ import {
   tooLong,
   tooMany,
 } from '../../../../meta/field-error.js';
-import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { qualifiedNameProblems } from '../../../../meta/names.js';
+import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { countIndexes, IndexesError } from './indexes.js';
 import type {
   JobSpec,

@@ -7,11 +7,13 @@ import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { shownUser } from '../../../../protocol/user-info.js';
 import { always } from '../../../../schema/hints.js';
 import type { Input, Output } from '../../../../schema/type.js';
+import { humanDuration } from '../../../../text/time/time.js';
+import type { Column } from '../../../columns.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind, PowerContext, WriteContext } from '../../../kind.js';
+import { ageColumn, NONE, nameColumn, textColumn } from '../../../shared/common-columns.js';
 import { keepLive } from '../../../shared/strategies.js';
 import type { SubresourceStrategy } from '../../../subresource.js';
-import { certificateSigningRequestColumns } from './columns.js';
 import {
   type CertificateSigningRequestSpec,
   type CertificateSigningRequestStatus,
@@ -19,6 +21,19 @@ import {
   certificateSigningRequestStatus,
 } from './schema.js';
 import { APPROVAL, conditionsOfType, type Powers, requestProblems, requestUpdateProblems } from './validate.js';
+
+const specOf = (object: ApiObject) => object['spec'] as CertificateSigningRequestSpec;
+
+const certificateSigningRequestColumns: readonly Column[] = [
+  nameColumn,
+  ageColumn,
+  textColumn('SignerName', 'Who is asked to sign.', (object) => specOf(object).signerName || NONE),
+  textColumn('Requestor', 'Who made the request.', (object) => specOf(object).username ?? ''),
+  textColumn('RequestedDuration', 'How long the certificate shall be good for.', (object) =>
+    durationCell(specOf(object).expirationSeconds),
+  ),
+  textColumn('Condition', 'What has become of the request.', conditionCell),
+];
 
 const shape = () => ({
   spec: certificateSigningRequestSpec(),
@@ -129,4 +144,15 @@ function stampConditions(draft: DraftObject, live: ApiObject, now: string): void
     condition.lastUpdateTime ??= now;
     condition.lastTransitionTime ??= before.get(`${condition.status} ${condition.type}`) ?? now;
   }
+}
+
+function durationCell(seconds: number | undefined): string {
+  return seconds === undefined ? NONE : humanDuration(seconds * 1000);
+}
+
+function conditionCell(object: ApiObject): string {
+  const { conditions = [], certificate } = object['status'] as CertificateSigningRequestStatus;
+  const has = (type: string) => conditions.some((condition) => condition.type === type);
+  const answer = has('Denied') ? 'Denied' : has('Approved') ? 'Approved' : 'Pending';
+  return `${answer}${has('Failed') ? ',Failed' : ''}${certificate ? ',Issued' : ''}`;
 }

@@ -12,10 +12,10 @@ import {
   notSupported,
   required,
 } from '../../../../meta/field-error.js';
-import { quote, verbatim } from '../../../../text/go/go-text.js';
 import type { ApiObject } from '../../../../meta/object.js';
-import { firstPemBlock, pemBlocks } from '../../../../text/x509/pem.js';
+import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { readCertificate, readCertificateRequest } from '../../../../text/x509/certificate.js';
+import { firstPemBlock, pemBlocks } from '../../../../text/x509/pem.js';
 import type { WriteContext } from '../../../kind.js';
 import { signerNameProblems } from '../../../shared/signer-name.js';
 import {

@@ -5,11 +5,11 @@
 import { SERVICE_NAME } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, duplicate, fieldError, forbidden, invalid, keyPath } from '../../../../meta/field-error.js';
-import { quote, stringSlice, verbatim } from '../../../../text/go/go-text.js';
 import { cidrWarnings, isDualStack, parseCidrSloppy, validCidrProblems } from '../../../../meta/ip.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { keepSentTexts, sentText } from '../../../../schema/sent-texts.js';
 import type { Input, Output } from '../../../../schema/type.js';
+import { quote, stringSlice, verbatim } from '../../../../text/go/go-text.js';
 import { copyJson, own } from '../../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind, WriteContext } from '../../../kind.js';

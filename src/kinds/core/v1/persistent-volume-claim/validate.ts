@@ -3,10 +3,10 @@
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { forbidden, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
-import { verbatim } from '../../../../text/go/go-text.js';
 import { labelSelectorObjectErrors } from '../../../../meta/labels.js';
 import { qualifiedNameProblems } from '../../../../meta/names.js';
 import { Quantity } from '../../../../meta/quantity.js';
+import { verbatim } from '../../../../text/go/go-text.js';
 import { deepEqual, own } from '../../../../util/json.js';
 import { sortedEntries } from '../../../../util/order.js';
 import type { WriteContext } from '../../../kind.js';

@@ -5,10 +5,10 @@
 import type { Dialect } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
-import type { Verbatim } from '../../../../text/go/go-text.js';
-import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { labelValueProblems } from '../../../../meta/names.js';
 import { sentText } from '../../../../schema/sent-texts.js';
+import type { Verbatim } from '../../../../text/go/go-text.js';
+import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { deepEqual } from '../../../../util/json.js';
 import { sortedEntries } from '../../../../util/order.js';
 import type { WriteContext } from '../../../kind.js';

@@ -5,10 +5,11 @@
 import { own } from '../../../../util/json.js';
 import { byKey } from '../../../../util/order.js';
 import { roundAmounts } from '../../../shared/round-amounts.js';
+import { claimSpecDefaults } from '../claim-spec-rules.js';
 import type { Container, EphemeralContainer } from './container.js';
 import { imageTag } from './image-name.js';
 import type { PodSpec } from './pod-spec.js';
-import { volumeDefaults } from './volume-defaults.js';
+import type { Volume } from './volume.js';
 
 /** For pods and templates alike. Changes the spec. */
 export function podSpecDefaults(spec: PodSpec): void {
@@ -60,4 +61,20 @@ function withDefaults(
   const missing = Object.entries(limits).filter(([name]) => own(requests ?? {}, name) === undefined);
   const all = [...Object.entries(requests ?? {}), ...missing];
   return Object.fromEntries(all.sort(byKey));
+}
+
+/** Fills in one volume of a pod or of a pod template, in place. */
+export function volumeDefaults(volume: Volume): void {
+  const { ephemeral, image, scaleIO } = volume;
+  if (Object.keys(volume).every((field) => field === 'name')) volume.emptyDir = {};
+  if (image !== undefined) {
+    image.pullPolicy ??= imageTag(image.reference ?? '') === 'latest' ? 'Always' : 'IfNotPresent';
+  }
+  const claim = ephemeral?.volumeClaimTemplate?.spec;
+  if (claim !== undefined) claimSpecDefaults(claim);
+  if (scaleIO !== undefined && scaleIO.secretRef === undefined) {
+    const { gateway, system, secretRef = null, ...rest } = scaleIO;
+    // In its place on the wire.
+    volume.scaleIO = { gateway, system, secretRef, ...rest };
+  }
 }

@@ -3,10 +3,10 @@
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, required } from '../../../../meta/field-error.js';
-import { quote } from '../../../../text/go/go-text.js';
 import { labelErrors } from '../../../../meta/labels.js';
 import { dnsSubdomainProblems } from '../../../../meta/names.js';
 import type { DraftMeta } from '../../../../meta/object.js';
+import { quote } from '../../../../text/go/go-text.js';
 import { annotationErrors } from '../../../shared/annotations.js';
 import type { ClaimSpecContext } from '../claim-spec-rules.js';
 import { claimSpecProblems } from '../claim-spec-rules.js';

@@ -3,9 +3,9 @@
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, invalid, required } from '../../../../meta/field-error.js';
+import { labelSelectorObjectErrors } from '../../../../meta/labels.js';
 import type { Verbatim } from '../../../../text/go/go-text.js';
 import { quote, verbatim } from '../../../../text/go/go-text.js';
-import { labelSelectorObjectErrors } from '../../../../meta/labels.js';
 import { dumpLabelSelector } from '../../../shared/selector-dump.js';
 import { signerNameProblems, trustBundleNameProblems } from '../../../shared/signer-name.js';
 import type { ClusterTrustBundleProjection } from './projected.js';

@@ -12,8 +12,8 @@ import {
   notSupported,
   required,
 } from '../../../../meta/field-error.js';
-import { verbatim } from '../../../../text/go/go-text.js';
 import { dnsLabelProblems, portNameProblems } from '../../../../meta/names.js';
+import { verbatim } from '../../../../text/go/go-text.js';
 import { portNumberProblems } from '../../../shared/ports.js';
 import { validateResourceRequirements } from '../../../shared/resources.js';
 import type { Container, ContainerPort, ContainerResizePolicy, EphemeralContainer } from './container.js';

@@ -11,7 +11,6 @@ import {
   notSupported,
   required,
 } from '../../../../meta/field-error.js';
-import { verbatim } from '../../../../text/go/go-text.js';
 import { validIpProblems } from '../../../../meta/ip.js';
 import { labelSelectorObjectErrors } from '../../../../meta/labels.js';
 import {
@@ -21,6 +20,7 @@ import {
   patternMessage,
   qualifiedNameProblems,
 } from '../../../../meta/names.js';
+import { verbatim } from '../../../../text/go/go-text.js';
 import type { TopologySpreadConstraint } from './affinity.js';
 import { NOWHERE } from './annotations.js';
 import type { HostAlias, PodDNSConfig, PodResourceClaim, PodSchedulingGate, PodSpec } from './pod-spec.js';

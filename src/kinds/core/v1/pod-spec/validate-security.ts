@@ -12,8 +12,8 @@ import {
   required,
   tooLong,
 } from '../../../../meta/field-error.js';
-import { verbatim } from '../../../../text/go/go-text.js';
 import { byteLength } from '../../../../meta/names.js';
+import { verbatim } from '../../../../text/go/go-text.js';
 import type { PodSpec } from './pod-spec.js';
 import type {
   AppArmorProfile,

@@ -2,11 +2,13 @@
  * The rules of a pod's spec, in the order in which the reference server reports what breaks them.
  */
 import type { FieldError } from '../../../../meta/field-error.js';
-import { childPath, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
+import { childPath, forbidden, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
 import { labelErrors } from '../../../../meta/labels.js';
 import { dnsLabelProblems, qualifiedNameProblems } from '../../../../meta/names.js';
+import { Quantity } from '../../../../meta/quantity.js';
+import { own } from '../../../../util/json.js';
 import { validateAffinity } from '../../../shared/node-selector.js';
-import { validateResourceRequirements } from '../../../shared/resources.js';
+import { isHugePages, validateResourceRequirements } from '../../../shared/resources.js';
 import { validateTolerations } from '../../../shared/tolerations.js';
 import type { PodReadinessGate, PodSpec } from './pod-spec.js';
 import type { PodRules } from './rules.js';
@@ -17,7 +19,6 @@ import {
   hostNetworkProblems,
   initContainersProblems,
 } from './validate-containers.js';
-import { podResourcesProblems } from './validate-pod-resources.js';
 import {
   dnsProblems,
   gatesProblems,
@@ -29,6 +30,8 @@ import {
 import { hostUsersProblems, podSecurityProblems } from './validate-security.js';
 import { volumesProblems } from './validate-volumes.js';
 import { hostProcessProblems, osProblems } from './validate-windows.js';
+
+const SUPPORTED = ['cpu', 'hugepages-', 'memory'];
 
 export type { PodRules } from './rules.js';
 
@@ -122,4 +125,44 @@ const PREEMPTION = ['PreemptLowerPriority', 'Never'];
 function preemptionProblems(path: string, policy: string | undefined): FieldError[] {
   if (policy === undefined || PREEMPTION.includes(policy)) return [];
   return policy === '' ? [required(path)] : [notSupported(path, policy, PREEMPTION)];
+}
+
+/** The rules of `spec.resources`, where pods may have them. */
+function podResourcesProblems(path: string, spec: PodSpec, about: PodRules): FieldError[] {
+  const { resources } = spec;
+  if (resources === undefined || !about.features.enabled('PodLevelResources')) return [];
+  const { claims = [] } = resources;
+  return [
+    ...(claims.length === 0
+      ? []
+      : [forbidden(childPath(path, 'claims'), 'claims may not be set for Resources at pod-level')]),
+    ...validateResourceRequirements(path, { limits: resources.limits, requests: resources.requests }, about),
+    ...kindProblems(path, resources),
+    ...sumProblems(path, spec),
+  ];
+}
+
+type Lists = NonNullable<PodSpec['resources']>;
+
+function kindProblems(path: string, resources: Lists): FieldError[] {
+  return (['limits', 'requests'] as const).flatMap((field) =>
+    Object.keys(resources[field] ?? {})
+      .filter((name) => name !== 'cpu' && name !== 'memory' && !isHugePages(name))
+      .map((name) => notSupported(keyPath(childPath(path, field), name), name, SUPPORTED)),
+  );
+}
+
+/** The containers together may not ask for more than the pod does. */
+function sumProblems(path: string, spec: PodSpec): FieldError[] {
+  const requests = spec.resources?.requests ?? {};
+  return Object.keys(requests).flatMap((name) => {
+    const asked = own(requests, name) ?? '0';
+    let sum = Quantity.parse('0');
+    for (const { resources } of spec.containers ?? []) {
+      sum = sum.add(Quantity.parse(own(resources.requests ?? {}, name) ?? '0'));
+    }
+    if (Quantity.parse(asked).cmp(sum) >= 0) return [];
+    const detail = `must be greater than or equal to aggregate container requests of ${sum.toString()}`;
+    return [invalid(keyPath(childPath(path, 'requests'), name), asked, detail)];
+  });
 }

@@ -3,8 +3,8 @@
  * other.
  */
 import { childPath, keyPath } from '../../../../meta/field-error.js';
-import { quote } from '../../../../text/go/go-text.js';
 import { Quantity } from '../../../../meta/quantity.js';
+import { quote } from '../../../../text/go/go-text.js';
 import { own } from '../../../../util/json.js';
 import type { PersistentVolumeClaimSpec } from './claim-spec.js';
 import type { VolumeProjection } from './projected.js';

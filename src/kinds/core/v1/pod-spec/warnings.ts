@@ -3,9 +3,9 @@
  */
 import type { Dialect } from '../../../../meta/dialect.js';
 import { childPath, keyPath } from '../../../../meta/field-error.js';
-import { quote } from '../../../../text/go/go-text.js';
 import { ipWarnings } from '../../../../meta/ip.js';
 import { Quantity } from '../../../../meta/quantity.js';
+import { quote } from '../../../../text/go/go-text.js';
 import { own } from '../../../../util/json.js';
 import { type Annotations, appArmorPrefix, seccompKeys } from './annotations.js';
 import type { Container, ContainerPort, EphemeralContainer } from './container.js';

@@ -4,11 +4,11 @@
 import { errors } from '../../../../meta/errors.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { notSupported, printFieldError, required } from '../../../../meta/field-error.js';
-import { quote } from '../../../../text/go/go-text.js';
 import { pathSegmentProblems } from '../../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { type Status, SUCCESS } from '../../../../meta/status.js';
 import type { Input, Output } from '../../../../schema/type.js';
+import { quote } from '../../../../text/go/go-text.js';
 import { sortedRecord } from '../../../../util/order.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind, PowerContext } from '../../../kind.js';

@@ -3,10 +3,10 @@
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, duplicate, fieldError, forbidden, invalid, keyPath } from '../../../../meta/field-error.js';
-import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { ipWarnings, isDualStack, parseIpSloppy, validIpProblems } from '../../../../meta/ip.js';
 import { dnsSubdomainProblems, qualifiedNameProblems } from '../../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
+import { quote, verbatim } from '../../../../text/go/go-text.js';
 import type { WriteContext } from '../../../kind.js';
 import { statusSubresource } from '../../../shared/strategies.js';
 import type { SubresourceStrategy } from '../../../subresource.js';

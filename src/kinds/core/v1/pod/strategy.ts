@@ -6,6 +6,7 @@ import { forbidden } from '../../../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import type { Strategy, WriteContext } from '../../../kind.js';
 import { withLabelKeys } from '../../../shared/node-selector.js';
+import { podNameWarnings } from '../../../shared/pod-name-warnings.js';
 import { roundAmounts } from '../../../shared/round-amounts.js';
 import { keepLive, specGeneration } from '../../../shared/strategies.js';
 import type { PodAffinityTerm } from '../pod-spec/affinity.js';
@@ -13,15 +14,31 @@ import { podOnlyDefaults, podSpecDefaults } from '../pod-spec/defaults.js';
 import { dropDisabledPodFields } from '../pod-spec/gates.js';
 import type { PodSpec } from '../pod-spec/pod-spec.js';
 import { profileMatchProblems } from '../pod-spec/profile-match.js';
+import { podSpecWarnings } from '../pod-spec/warnings.js';
 import { appArmorSyncWarnings, syncAppArmor } from './app-armor.js';
 import { conditionSet } from './conditions.js';
 import type { Pod } from './pod.js';
 import { qosClassOf } from './qos.js';
-import { podSelectableFields } from './selectable-fields.js';
 import type { PodStatus } from './status.js';
 import { podProblems } from './validate-pod.js';
 import { podUpdateProblems } from './validate-update.js';
-import { podWarnings } from './warnings.js';
+
+const of = (read: (pod: Pod) => string | undefined) => (object: ApiObject) => read(object as unknown as Pod) ?? '';
+
+const podSelectableFields: Strategy['selectableFields'] = {
+  'spec.nodeName': of(({ spec }) => spec.nodeName),
+  // An old name of the same.
+  'spec.host': of(({ spec }) => spec.nodeName),
+  'spec.restartPolicy': of(({ spec }) => spec.restartPolicy),
+  'spec.schedulerName': of(({ spec }) => spec.schedulerName),
+  'spec.serviceAccountName': of(({ spec }) => spec.serviceAccountName),
+  'spec.hostNetwork': of(({ spec }) => String(spec.hostNetwork === true)),
+  'status.phase': of(({ status }) => status.phase),
+  'status.podIP': of(({ status }) => status.podIP),
+  // Known, but never filled in: only the empty text selects anything.
+  'status.podIPs': () => '',
+  'status.nominatedNodeName': of(({ status }) => status.nominatedNodeName),
+};
 
 export const podStrategy: Partial<Strategy> = {
   claimable: { except: ['status'] },
@@ -131,4 +148,13 @@ function gracePeriod(live: ApiObject, asked: number | undefined): number {
   if (spec.nodeName === undefined || status.phase === 'Failed' || status.phase === 'Succeeded') return 0;
   const seconds = asked ?? spec.terminationGracePeriodSeconds;
   return seconds < 0 ? 1 : seconds;
+}
+
+function podWarnings(object: ApiObject, live: ApiObject | undefined, { dialect }: WriteContext): string[] {
+  if (live !== undefined) return [];
+  const { spec, metadata } = object as unknown as Pod;
+  return [
+    ...podNameWarnings(object, live, "the Pod's hostname"),
+    ...podSpecWarnings('', spec, { annotations: metadata.annotations ?? {}, dialect }),
+  ];
 }

@@ -5,15 +5,16 @@
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, required } from '../../../../meta/field-error.js';
 import type { ApiObject } from '../../../../meta/object.js';
-import { copyJson, deepEqual } from '../../../../util/json.js';
+import { verbatim } from '../../../../text/go/go-text.js';
+import { copyJson, deepEqual, own } from '../../../../util/json.js';
 import type { MetadataFindings, WriteContext } from '../../../kind.js';
 import { validateTolerationsUpdate } from '../../../shared/tolerations.js';
+import type { NodeAffinity } from '../pod-spec/affinity.js';
 import { podAnnotationsProblems, podAnnotationsUpdateProblems } from '../pod-spec/annotations.js';
 import type { Container } from '../pod-spec/container.js';
 import type { PodSchedulingGate, PodSpec } from '../pod-spec/pod-spec.js';
-import { diffText } from './diff/index.js';
-import { internalSpec } from './diff/internal-spec.js';
-import { gatedAffinityProblems, gatedSelectorProblems } from './gated-update.js';
+import type { NodeSelectorTerm } from '../scheduling-types.js';
+import { diffText, dumpText } from './diff/index.js';
 import type { Pod } from './pod.js';
 import { podProblems } from './validate-pod.js';
 
@@ -168,4 +169,56 @@ function gatedProblems(munged: MutableSpec, live: PodSpec): FieldError[] {
   if (live.affinity === undefined && Object.keys(affinity).length === 0) delete munged.affinity;
   else munged.affinity = affinity;
   return problems;
+}
+
+function internalSpec(spec: PodSpec): object {
+  const { hostNetwork, hostPID, hostIPC, shareProcessNamespace, hostUsers, securityContext } = spec;
+  const shared = { hostNetwork, hostPID, hostIPC, shareProcessNamespace, hostUsers };
+  return { ...spec, securityContext: { ...securityContext, ...shared } };
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+function gatedSelectorProblems(path: string, next: Labels, live: Labels): FieldError[] {
+  if (Object.entries(live).every(([key, value]) => own(next, key) === value)) return [];
+  const detail = 'only additions to spec.nodeSelector are allowed (no mutations or deletions)';
+  return [invalid(path, next, detail)];
+}
+
+function gatedAffinityProblems(
+  path: string,
+  next: NodeAffinity | undefined,
+  live: NodeAffinity | undefined,
+): FieldError[] {
+  // Where there was nothing, anything may come.
+  const before = termsOf(live);
+  if (before.length === 0) return [];
+  const at = childPath(path, 'requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms');
+  const after = termsOf(next);
+  if (before.length !== after.length) {
+    const detail = 'no additions/deletions to non-empty NodeSelectorTerms list are allowed';
+    return [invalid(at, verbatim(dumpText('[]NodeSelectorTerm', after.length === 0 ? undefined : after)), detail)];
+  }
+  return before.flatMap((term, index) => {
+    const now = after[index];
+    if (now === undefined || onlyAdds(now, term)) return [];
+    const detail = 'only additions are allowed (no mutations or deletions)';
+    return [invalid(keyPath(at, index), verbatim(dumpText('NodeSelectorTerm', now)), detail)];
+  });
+}
+
+function termsOf(affinity: NodeAffinity | undefined): readonly NodeSelectorTerm[] {
+  return affinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+}
+
+/** A term without requirements matches nothing, and would match more with some. */
+function onlyAdds(next: NodeSelectorTerm, live: NodeSelectorTerm): boolean {
+  const lists = ['matchExpressions', 'matchFields'] as const;
+  if (lists.every((list) => (live[list] ?? []).length === 0)) {
+    return lists.every((list) => (next[list] ?? []).length === 0);
+  }
+  return lists.every((list) => {
+    const before = live[list] ?? [];
+    return deepEqual((next[list] ?? []).slice(0, before.length), before);
+  });
 }

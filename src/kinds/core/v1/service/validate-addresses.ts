@@ -4,8 +4,8 @@
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { duplicate, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
-import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { isDualStack, parseIpSloppy, validIpProblems } from '../../../../meta/ip.js';
+import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { HEADLESS, isHeadless } from './needs.js';
 import type { ServiceSpec } from './schema.js';
 

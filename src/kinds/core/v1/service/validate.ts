@@ -12,7 +12,6 @@ import {
   notSupported,
   required,
 } from '../../../../meta/field-error.js';
-import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { dumpIntOrString } from '../../../../meta/int-or-string.js';
 import { parseIpSloppy, specialIpProblems, validCidrProblems, validIpProblems } from '../../../../meta/ip.js';
 import { labelErrors } from '../../../../meta/labels.js';
@@ -23,6 +22,7 @@ import {
   qualifiedNameProblems,
 } from '../../../../meta/names.js';
 import type { ApiObject } from '../../../../meta/object.js';
+import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { own } from '../../../../util/json.js';
 import type { WriteContext } from '../../../kind.js';
 import { portNumberProblems } from '../../../shared/ports.js';

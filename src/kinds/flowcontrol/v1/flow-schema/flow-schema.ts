@@ -5,19 +5,20 @@
 import { type FieldSet, LEAF, setOfFields } from '../../../../merge/apply/field-set.js';
 import { serviceGroup } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
-import type { ApiObject } from '../../../../meta/object.js';
+import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import type { Input, Output } from '../../../../schema/type.js';
+import type { Attendant, AttendedServer } from '../../../attendant.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind } from '../../../kind.js';
 import { specGeneration, statusSubresource } from '../../../shared/strategies.js';
-import { bootstrapMetadata, bootstrapObjects, danglingCondition } from '../bootstrap.js';
+import { bootstrapMetadata, bootstrapObjects, CONSUMER, danglingCondition } from '../bootstrap.js';
 import { flowSchemaColumns, flowSchemaOrder } from '../columns.js';
 import { validateConditions } from '../conditions.js';
-import { FLOW_SCHEMAS } from '../resources.js';
+import { FLOW_SCHEMAS, PRIORITY_LEVELS } from '../resources.js';
 import { keepUp } from '../upkeep.js';
-import { attendFlowSchemas } from './attend.js';
 import { mandatoryFlow, suggestedFlows } from './bootstrap.js';
 import { fixedSpecProblems } from './fixed.js';
+import type { FlowSchemaCondition } from './schema.js';
 import { type FlowSchemaSpec, flowSchemaShape } from './schema.js';
 import { validateFlowSchemaSpec } from './validate.js';
 
@@ -79,4 +80,39 @@ function validate(object: ApiObject): FieldError[] {
 
 function validateStatus(object: ApiObject): FieldError[] {
   return validateConditions((object as unknown as FlowSchema).status.conditions);
+}
+
+export function attendFlowSchemas(server: AttendedServer): Attendant {
+  let schemasSeen = -1;
+  let levelsSeen = -1;
+  return {
+    settle() {
+      if (server.changes(FLOW_SCHEMAS) === schemasSeen && server.changes(PRIORITY_LEVELS) === levelsSeen) return;
+      for (const object of server.objects.list(FLOW_SCHEMAS)) attend(object, server);
+      // What was written just now needs no second look.
+      schemasSeen = server.changes(FLOW_SCHEMAS);
+      levelsSeen = server.changes(PRIORITY_LEVELS);
+    },
+  };
+}
+
+function attend(object: ApiObject, server: AttendedServer): void {
+  const { spec, status } = object as unknown as FlowSchema;
+  const { name } = spec.priorityLevelConfiguration;
+  const exists = server.objects.get({ ...PRIORITY_LEVELS, namespace: '', name }) !== undefined;
+  const condition = danglingCondition(name, exists, server.now());
+  const present = status.conditions?.find(({ type }) => type === condition.type);
+  if (present !== undefined && isSame(present, condition)) return;
+  server.writeStatus(object, (draft) => note(draft, condition), CONSUMER);
+}
+
+/** Whatever the time of it. */
+function isSame(left: FlowSchemaCondition, right: FlowSchemaCondition): boolean {
+  return left.status === right.status && left.reason === right.reason && left.message === right.message;
+}
+
+/** The only one of its type; others stay as they are. */
+function note(draft: DraftObject, condition: FlowSchemaCondition): void {
+  const { conditions = [] } = (draft['status'] ?? {}) as { conditions?: readonly FlowSchemaCondition[] };
+  draft['status'] = { conditions: [...conditions.filter(({ type }) => type !== condition.type), condition] };
 }

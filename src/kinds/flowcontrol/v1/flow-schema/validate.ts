@@ -4,8 +4,8 @@
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
-import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { dnsLabelProblems, dnsSubdomainProblems } from '../../../../meta/names.js';
+import { quote, verbatim } from '../../../../text/go/go-text.js';
 import type {
   FlowSchemaSpec,
   FlowSubject,

@@ -4,10 +4,10 @@
 import { serviceGroup } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { invalid } from '../../../../meta/field-error.js';
-import { quote } from '../../../../text/go/go-text.js';
 import type { ApiObject } from '../../../../meta/object.js';
 import { always } from '../../../../schema/hints.js';
 import type { Input, Output } from '../../../../schema/type.js';
+import { quote } from '../../../../text/go/go-text.js';
 import { own } from '../../../../util/json.js';
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../../define-kind.js';
 import type { Kind, WriteContext } from '../../../kind.js';

@@ -3,7 +3,6 @@
  */
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
-import { verbatim } from '../../../../text/go/go-text.js';
 import { parseIpSloppy, validIpProblems } from '../../../../meta/ip.js';
 import {
   dns1035LabelProblems,
@@ -11,6 +10,7 @@ import {
   portNameProblems,
   wildcardSubdomainProblems,
 } from '../../../../meta/names.js';
+import { verbatim } from '../../../../text/go/go-text.js';
 import { portNumberProblems } from '../../../shared/ports.js';
 import { groupKindNameProblems } from '../../reference.js';
 import type {

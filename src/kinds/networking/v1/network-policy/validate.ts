@@ -1,9 +1,9 @@
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
-import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { cidrWarnings, contains, parseCidrSloppy, validCidrProblems } from '../../../../meta/ip.js';
 import { labelSelectorObjectErrors } from '../../../../meta/labels.js';
 import { portNameProblems } from '../../../../meta/names.js';
+import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { portNumberProblems } from '../../../shared/ports.js';
 import type { IPBlock, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec } from './schema.js';
 

@@ -1,8 +1,9 @@
 /**
  * One value as text: fields that were set, lists and maps cut short where the reader needs no more.
  */
-import { isPrintable, quote } from '../../../../../text/go/go-text.js';
+
 import { byteLength } from '../../../../../meta/names.js';
+import { isPrintable, quote } from '../../../../../text/go/go-text.js';
 import type { GoType } from './go-types.js';
 import { type GoValue, insideQuantity, isZero } from './go-value.js';
 import { braces, DOTS, dots, line, NIL, record, type TextNode, type TextRecord, wrap } from './text.js';

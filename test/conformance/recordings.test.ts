@@ -1,0 +1,86 @@
+/** The stored recordings, and the rules by which a replay compares responses with them. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { differences, normalize } from './compare.mjs';
+import { compressRecording, RECORDINGS, readRecordings, withoutKeys } from './recordings.mjs';
+
+describe('stored recordings', () => {
+  const scenarios = readRecordings(RECORDINGS);
+
+  test('have a response for every step', () => {
+    expect(scenarios.length).toBeGreaterThan(600);
+    for (const { group, name, steps, expect: answers } of scenarios) {
+      expect(answers.length, `${group}/${name}`).toBe(steps.length);
+    }
+  });
+
+  test('contain neither descriptions in responses nor signed tokens', () => {
+    for (const { group, name, expect: answers } of scenarios) {
+      const text = JSON.stringify(answers);
+      expect(text, `${group}/${name}`).toBe(JSON.stringify(withoutKeys(answers, ['description'])));
+      expect(text, `${group}/${name}`).not.toMatch(/eyJhbGci|PRIVATE KEY/);
+    }
+  });
+
+  test('are stored with the bytes that packing them again gives', () => {
+    const file = join(RECORDINGS, 'list.json.gz');
+    const again = compressRecording(readRecordings(file));
+    expect(Buffer.compare(again, readFileSync(file))).toBe(0);
+  });
+});
+
+describe('normalization', () => {
+  const uid = '0f8fad5b-d9cb-469f-a165-70867728950e';
+  const body = (metadata: object) => ({ status: 200, body: { metadata } });
+  const normalized = (...all: object[]) => normalize(all.map(body), 'ns1').map((response) => response.body);
+
+  test('replaces uids, times, the namespace and continue tokens in texts and keys', () => {
+    const metadata = { uid, creationTimestamp: '2024-01-02T03:04:05Z', namespace: 'ns1', continue: 'x', 'ns1-b': uid };
+    expect(normalized(metadata)).toEqual([
+      {
+        metadata: {
+          uid: '<uid:1>',
+          creationTimestamp: '<time>',
+          namespace: '{ns}',
+          continue: '<continue>',
+          '{ns}-b': '<uid:1>',
+        },
+      },
+    ]);
+  });
+
+  test('numbers resource versions of objects across the responses of a scenario', () => {
+    const versions = normalized(
+      { uid, resourceVersion: '7' },
+      { resourceVersion: '8' },
+      { uid, resourceVersion: '9' },
+      { uid, resourceVersion: '7' },
+      { uid, resourceVersion: '0' },
+    ).map((each) => (each as { metadata: { resourceVersion: string } }).metadata.resourceVersion);
+    expect(versions).toEqual(['<rv:1>', '<rv>', '<rv:2>', '<rv:1>', '0']);
+  });
+
+  test('replaces the generated part of a name wherever the name occurs', () => {
+    expect(normalized({ generateName: 'a-', name: 'a-bcdfg' }, { ref: 'pod a-bcdfg' })).toEqual([
+      { metadata: { generateName: 'a-', name: 'a-<gen>' } },
+      { metadata: { ref: 'pod a-<gen>' } },
+    ]);
+  });
+});
+
+describe('comparison', () => {
+  test('lists every path that differs', () => {
+    expect(differences({ a: 1, b: [1, 2], c: {} }, { a: 2, b: [1], c: [] })).toEqual([
+      { path: '.a', expected: 1, actual: 2 },
+      { path: '.b.1', expected: 2, actual: undefined },
+      { path: '.c', expected: {}, actual: [] },
+    ]);
+  });
+
+  test('leaves out ignored paths and prefixes', () => {
+    const [expected, actual] = [{ a: 1, b: { c: 1 }, bc: 1 }, { a: 2 }];
+    expect(differences(expected, actual, ['.a', '.b*'])).toEqual([]);
+    expect(differences(expected, actual, ['.a', '.b']).map(({ path }) => path)).toEqual(['.bc']);
+  });
+});
