@@ -1,9 +1,9 @@
 /** The stored recordings, and the rules by which a replay compares responses with them. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { differences, normalize } from './compare.mjs';
-import { compressRecording, RECORDINGS, readRecordings, withoutKeys } from './recordings.mjs';
+import { RECORDINGS, readRecordings, withoutKeys } from './recordings.mjs';
 
 describe('stored recordings', () => {
   const scenarios = readRecordings(RECORDINGS);
@@ -23,10 +23,10 @@ describe('stored recordings', () => {
     }
   });
 
-  test('are stored with the bytes that packing them again gives', () => {
-    const file = join(RECORDINGS, 'list.json.gz');
-    const again = compressRecording(readRecordings(file));
-    expect(Buffer.compare(again, readFileSync(file))).toBe(0);
+  test('have no time and no operating system in their gzip headers', () => {
+    for (const file of readdirSync(RECORDINGS)) {
+      expect([...readFileSync(join(RECORDINGS, file)).subarray(4, 10)], file).toEqual([0, 0, 0, 0, 2, 255]);
+    }
   });
 });
 
