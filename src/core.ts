@@ -3,7 +3,7 @@
  * names, so a bundle carries no other kind.
  */
 
-export { slimAdmission as defaultAdmission } from './admission/plugins/slim.js';
+export { coreAdmission as defaultAdmission } from './admission/plugins/core-plugins.js';
 export * from './cluster/api.js';
 export { createCluster } from './cluster/bare-cluster.js';
 export { defineKind } from './kinds/define-kind.js';

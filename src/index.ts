@@ -12,8 +12,8 @@
  * 5. `orchplane/http` puts a cluster behind fetch; `orchplane/testing` gives tests their own time and identities.
  */
 
-export { defaultAdmission } from './admission/plugins/index.js';
-export type { SelectableAttribute, SelectableCapacity, SelectableDevice } from './cel/devices/device.js';
+export { defaultAdmission } from './admission/plugins/default-plugins.js';
+export type { SelectableAttribute, SelectableCapacity, SelectableDevice } from './cel/devices/match.js';
 export { type ClassLike, DeviceSelectionError, matchDevices, type SelectorLike } from './cel/devices/match.js';
 export * from './cluster/api.js';
 export { createCluster, type FullCluster as Cluster } from './cluster/full-cluster.js';
@@ -23,5 +23,5 @@ export type { SchemaLoss } from './crd/zod/context.js';
 export type { AppliedManifest } from './manifests/apply.js';
 export type { ApplyYamlOptions } from './manifests/apply-yaml.js';
 export type { DynamicInput, DynamicKind, DynamicObject, InstallYamlOptions } from './manifests/install-yaml.js';
-export { ManifestsError } from './manifests/manifests-error.js';
+export { ManifestsError } from './manifests/apply-yaml.js';
 export { ManifestError } from './manifests/read.js';

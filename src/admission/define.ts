@@ -10,7 +10,7 @@ import type { ApiObject, DraftObject } from '../meta/object.js';
 import { copyJson, deepEqual } from '../util/json.js';
 import { chain, type MaybePromise } from '../util/maybe-promise.js';
 import { refuseUnknownOptions } from '../util/options.js';
-import { refuse } from './plugins/refuse.js';
+import { refuse } from './plugins/requests.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView, Operation } from './types.js';
 
 /** What may be wrong with an object. Nothing, or an empty list: nothing. */
@@ -140,7 +140,7 @@ function readPlan(definition: AnyDefinition): Plan {
   }
   const subresources = typeof subresource === 'string' ? [subresource] : subresource;
   for (const each of subresources) {
-    const known = kinds.flatMap((one) => Object.keys({ ...one.subresources, ...one.connections }));
+    const known = kinds.flatMap((one) => Object.keys({ ...one.subresources, ...one.connectSubresources }));
     if (each === '' || known.includes(each)) continue;
     const list = known.length === 0 ? 'it has none' : `there are ${[...new Set(known)].join(', ')}`;
     throw wrong(`${kinds.map((one) => one.kind).join(', ')} has no subresource "${each}"; ${list}`);

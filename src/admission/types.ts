@@ -5,7 +5,7 @@
  * throwing a StatusError (usually `errors.forbidden`).
  */
 
-import type { Outside } from '../kinds/attendant.js';
+import type { ExternalCalls } from '../kinds/reconciler.js';
 import type { FeatureGates } from '../kinds/feature-gates.js';
 import type { ObjectAddress, ObjectReader } from '../kinds/objects.js';
 import type { ServedKind } from '../kinds/served-kind.js';
@@ -82,7 +82,7 @@ export interface ClusterView extends ObjectReader {
   /** For names that a plugin makes up. */
   readonly ids: Ids;
   /** How webhooks are reached. */
-  readonly outside: Outside;
+  readonly outside: ExternalCalls;
   namespace(name: string): ApiObject | undefined;
   /** How often objects of a resource have been written: another number, another state. */
   changes(resource: GroupResource): number;

@@ -5,9 +5,18 @@
 
 import type { ObjectReader } from '../kinds/objects.js';
 import type { Dialect } from '../meta/dialect.js';
+import { errors, failure, type StatusError } from '../meta/errors.js';
 import type { GroupResource } from '../meta/gvk.js';
 import type { AccessAttributes, AccessDecision, AccessReader, AccessRules } from '../protocol/access.js';
-import type { User } from '../protocol/request.js';
+import type { ApiRequest, User } from '../protocol/request.js';
+import { quote } from '../text/go/go-text.js';
+
+/** Requests that were asked about before they came to the server: over HTTP that is done before anything is looked up. */
+const asked = new WeakSet<ApiRequest>();
+
+const refusals = new WeakSet<StatusError>();
+
+const MARKUP: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /** What an authorizer may know of its cluster. */
 export interface AuthorizerSetting {
@@ -77,4 +86,42 @@ export function accessOf(factory: AuthorizerFactory, setting: AuthorizerSetting)
       return rules ?? (user.groups?.includes(MASTERS) === true ? ALL_RULES : NO_RULES);
     },
   };
+}
+
+/** Says that somebody was allowed to send this request, so that nobody is asked a second time. */
+export function markAuthorized(request: ApiRequest): void {
+  asked.add(request);
+}
+
+export function isAuthorized(request: ApiRequest): boolean {
+  return asked.has(request);
+}
+
+/** Whether somebody was refused for who they are, not for what they sent: such an answer has a header more. */
+export function isAccessRefusal(error: StatusError): boolean {
+  return refusals.has(error);
+}
+
+export function accessRefusal(user: User, attributes: AccessAttributes, decision: AccessDecision): StatusError {
+  const text = withoutMarkup(refusalText(user, attributes));
+  const why = decision.reason === '' ? text : `${text}: ${decision.reason}`;
+  const error =
+    attributes.type === 'path'
+      ? failure({ reason: 'Forbidden', message: `forbidden: ${why}`, details: {} })
+      : errors.forbidden({ group: attributes.group, resource: attributes.resource }, attributes.name, why);
+  refusals.add(error);
+  return error;
+}
+
+function refusalText({ user }: User, attributes: AccessAttributes): string {
+  if (attributes.type === 'path') return `User ${quote(user)} cannot ${attributes.verb} path ${quote(attributes.path)}`;
+  const { verb, group, resource, subresource, namespace } = attributes;
+  const what = quote(subresource === '' ? resource : `${resource}/${subresource}`);
+  const where = namespace === '' ? 'at the cluster scope' : `in the namespace ${quote(namespace)}`;
+  return `User ${quote(user)} cannot ${verb} resource ${what} in API group ${quote(group)} ${where}`;
+}
+
+/** A name that somebody chose for himself may end up in somebody's browser. */
+export function withoutMarkup(text: string): string {
+  return text.replace(/[&<>]/g, (character) => MARKUP[character] ?? character);
 }

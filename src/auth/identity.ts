@@ -8,6 +8,12 @@ import { dnsLabelProblems, dnsSubdomainProblems } from '../meta/names.js';
 import type { User } from '../protocol/request.js';
 import { ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED } from './authorizer.js';
 
+/** Who a request comes from that does not say, in this process or through a handler that knows nobody. */
+export const ADMINISTRATOR: User = Object.freeze({
+  user: 'system:admin',
+  groups: Object.freeze(['system:masters', 'system:authenticated']),
+});
+
 const ACCOUNT_PREFIX = 'system:serviceaccount:';
 const ALL_ACCOUNTS = 'system:serviceaccounts';
 

@@ -7,7 +7,7 @@
 import { type Dialect, serviceGroup } from '../meta/dialect.js';
 import type { ResourceAttributes } from '../protocol/access.js';
 import type { User } from '../protocol/request.js';
-import { decodeBytes, unescapeBytes } from '../text/go/url-escape.js';
+import { decodeBytes, unescapeBytes } from '../text/go/go-url.js';
 import { setOwn } from '../util/json.js';
 import { accountOfUserName, impersonated } from './identity.js';
 

@@ -23,7 +23,7 @@ export {
   allowAuthenticated,
 } from '../auth/authorizer.js';
 export type { AuthenticationOptions, ClusterAuthentication } from '../auth/cluster-authentication.js';
-export { rbac } from '../auth/rbac/index.js';
+export { rbac } from '../auth/rbac/authorizer.js';
 export {
   type AccessRecording,
   type AccessSource,
@@ -48,7 +48,7 @@ export type {
   SubresourceOf,
 } from '../client/api.js';
 export { type Client, type ClientOptions, createClient } from '../client/client.js';
-export type { Recipe } from '../client/edit.js';
+export type { Recipe } from '../client/requests.js';
 export type { ApplyPlan, FieldChange, PlannedField } from '../client/explain/apply-plan.js';
 export type { FieldOwner, OwnedField, Ownership } from '../client/explain/ownership.js';
 export type { Companion, Host, LocalHost } from '../client/host.js';
@@ -81,7 +81,7 @@ export {
 export type { FieldsOption, LabelsOption } from '../client/selectors.js';
 export type { Predicate } from '../client/wait-for.js';
 export type { Watch, WatchEvent } from '../client/watch.js';
-export { scale, scaleAt } from '../crd/scale-subresource.js';
+export { scale, scaleAt } from '../crd/scale.js';
 export type {
   ConvertObject,
   WebhookAddress,
@@ -89,7 +89,7 @@ export type {
   WebhookFunction,
   WebhookResolver,
   Webhooks,
-} from '../kinds/attendant.js';
+} from '../kinds/reconciler.js';
 export type { InputBase, KindDefinition, ObjectBase } from '../kinds/define-kind.js';
 export type { FeatureGateSettings, FeatureGates } from '../kinds/feature-gates.js';
 export type { DraftOf, InputOf, Kind, KindRule, ObjectOf, PropagationPolicy, Scope } from '../kinds/kind.js';

@@ -3,10 +3,10 @@
  * The one place that knows every part of a cluster and puts them together.
  */
 
-import { slimAdmission } from '../admission/plugins/slim.js';
+import { coreAdmission } from '../admission/plugins/core-plugins.js';
 import type { AdmissionPlugin } from '../admission/types.js';
 import type { AuditLog } from '../audit/log.js';
-import { ADMINISTRATOR } from '../auth/administrator.js';
+import { ADMINISTRATOR } from '../auth/identity.js';
 import { type AuthorizerFactory, allowAuthenticated } from '../auth/authorizer.js';
 import type { AccountTokensFactory } from '../auth/cluster-authentication.js';
 import { createClient } from '../client/client.js';
@@ -27,7 +27,7 @@ import { Availability } from '../registry/availability.js';
 import { Registry } from '../registry/registry.js';
 import { KnownParts } from '../schema/reuse.js';
 import { once } from '../schema/type.js';
-import { Attendants, type MoreAttendants } from '../server/attend.js';
+import { ServerReconcilers, type ExtraReconcilers } from '../server/reconcilers.js';
 import { checkPlugged } from '../server/check-plugged.js';
 import type { AccessListener, ServerContext } from '../server/context.js';
 import { dispatch } from '../server/dispatch.js';
@@ -38,7 +38,7 @@ import { loadState } from '../server/load.js';
 import { type ContextParts, makeContext } from '../server/make-context.js';
 import { type Middleware, MiddlewareStack } from '../server/middleware.js';
 import { pastRevision } from '../server/past-version.js';
-import { objectReader } from '../server/power.js';
+import { objectReader } from '../server/strategy-context.js';
 import { receiver } from '../server/receive.js';
 import { seedInitialObjects, seedNamespaces } from '../server/seed.js';
 import type { StrictMode } from '../server/strict.js';
@@ -70,7 +70,7 @@ export interface ClusterDefaults {
   readonly authorizer?: AuthorizerFactory;
   readonly accountTokens?: AccountTokensFactory;
   /** What writes the status of policies, where that is wanted. */
-  readonly policyStatus?: (registry: Registry) => MoreAttendants;
+  readonly policyStatus?: (registry: Registry) => ExtraReconcilers;
   /** What `strict` switches on. */
   readonly strict?: StrictMode;
 }
@@ -104,7 +104,7 @@ export function assembleCluster<Extra extends object = object>(
   else for (const kind of options.kinds) registry.install(kind);
   // Without namespaces there is no place for anything.
   registry.demand(Namespace);
-  const admission = options.admission ?? defaults.admission ?? slimAdmission;
+  const admission = options.admission ?? defaults.admission ?? coreAdmission;
   const parts: ClusterParts = {
     clock,
     ids,
@@ -156,7 +156,7 @@ function strictOf({ strict }: ClusterDefaults): StrictMode {
 interface ClusterParts extends ContextParts {
   readonly isFork: boolean;
   readonly respond: typeof dispatch;
-  readonly attendants: (registry: Registry) => MoreAttendants;
+  readonly attendants: (registry: Registry) => ExtraReconcilers;
   readonly audit: AuditLog | undefined;
   readonly client: ClientDefaults;
   readonly controllers: Companion | undefined;
@@ -200,7 +200,7 @@ function assemble(parts: ClusterParts): Assembled {
   const middlewares = new MiddlewareStack({ clock, dialect, activities }, context.watches);
   let companion: ReturnType<Companion> | undefined;
 
-  const attendants = new Attendants(context, parts.outside, parts.attendants(registry));
+  const attendants = new ServerReconcilers(context, parts.outside, parts.attendants(registry));
   // A fork begins where everything is seen to. Attendants look around with its first write, unless they have to know what
   // was there before it.
   if (!parts.isFork || registry.hasOwned()) attendants.settle();

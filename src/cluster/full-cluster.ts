@@ -2,9 +2,9 @@
  * createCluster() with every built-in kind at hand, and manifests.
  */
 
-import { defaultAdmission } from '../admission/plugins/index.js';
-import { policyStatus } from '../admission/policy/policy-status.js';
-import { rbac } from '../auth/rbac/index.js';
+import { defaultAdmission } from '../admission/plugins/default-plugins.js';
+import { policyStatus } from '../admission/policy/type-checking.js';
+import { rbac } from '../auth/rbac/authorizer.js';
 import { createAccountTokens } from '../auth/tokens/account-tokens.js';
 import type { ClientDefaults } from '../client/options.js';
 import { ValidatingAdmissionPolicy } from '../kinds/admissionregistration/index.js';
@@ -16,7 +16,7 @@ import type { AppliedManifest } from '../manifests/apply.js';
 import { type ApplyYamlOptions, applyYaml } from '../manifests/apply-yaml.js';
 import { type DynamicKind, type InstallYamlOptions, installYaml } from '../manifests/install-yaml.js';
 import { whyNotServed } from '../manifests/unknown-kind.js';
-import type { MoreAttendants } from '../server/attend.js';
+import type { ExtraReconcilers } from '../server/reconcilers.js';
 import { strictMode } from '../server/strict.js';
 import type { Cluster, ClusterDefaults } from './cluster.js';
 import { assembleCluster } from './cluster.js';
@@ -79,7 +79,7 @@ const FULL: ClusterDefaults = {
 /** Whoever plays a release has what it still had; others pay nothing for that. */
 const EVER: ClusterDefaults = { ...FULL, kinds: [...builtInKinds, ...formerKinds] };
 
-function policyAttendants(registry: { all(): readonly ServedKind[] }): MoreAttendants {
+function policyAttendants(registry: { all(): readonly ServedKind[] }): ExtraReconcilers {
   const kinds = () => registry.all();
   return new Map([[ValidatingAdmissionPolicy as unknown as Kind, (server) => policyStatus(server, { kinds })]]);
 }

@@ -7,9 +7,23 @@ import type { Clock, Undo } from '../util/clock.js';
 import { distinguisherOf } from './classify.js';
 import { Configuration, type Flow } from './configuration.js';
 import { Entry } from './queue-set.js';
-import { FlowRejection } from './rejection.js';
 import type { FlowControl, FlowControlOptions, FlowDigest, FlowObserver, FlowTicket, RejectReason } from './types.js';
 import { estimateWork } from './work.js';
+
+export class FlowRejection extends Error {
+  override readonly name = 'FlowRejection';
+  readonly code = 429;
+  readonly text = 'Too many requests, please try again later.\n';
+  readonly reason: RejectReason;
+  /** Beside those of every text: when to come back, and what the request was matched with. */
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(reason: RejectReason, headers: Readonly<Record<string, string>>) {
+    super(`too many requests: ${reason}`);
+    this.reason = reason;
+    this.headers = headers;
+  }
+}
 
 /** Watches by this field of this resource are found by it, and so do not cost those who write other objects. */
 const INDEXED = { resource: 'pods', field: 'spec.nodeName' };

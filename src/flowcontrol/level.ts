@@ -6,9 +6,54 @@ import type { PriorityLevelConfigurationSpec } from '../kinds/flowcontrol/v1/pri
 import type { Clock } from '../util/clock.js';
 import { type Bounds, boundsOf, type Claim, type Shares } from './limits.js';
 import { QueueSet, type Queuing } from './queue-set.js';
-import { RetryAfter } from './retry-after.js';
 import type { LevelFigures } from './types.js';
 import { maxSeatsOf } from './work.js';
+
+/**
+ * After how many seconds a client that was turned away should come back. One, as long as few are; while many are, it is
+ * doubled, and it comes down again one by one.
+ */
+
+const MOST = 32;
+
+/** So many in each second are many. */
+const MANY = 3;
+
+
+/** For one level. */
+export class RetryAfter {
+  #seconds = 1;
+  /** How many were turned away in which second; the last entry is still growing. */
+  #dropped: { readonly second: number; count: number }[] = [];
+  #raisedAt = Number.NEGATIVE_INFINITY;
+
+  /** One was turned away. Returns what to tell it. */
+  drop(nowMs: number): number {
+    const second = Math.floor(nowMs / MS_PER_SECOND);
+    const last = this.#dropped.at(-1);
+    if (last?.second === second) {
+      last.count++;
+      return this.#seconds;
+    }
+    // Judged when a second is over: the new one has told nothing yet.
+    this.#judge(second);
+    this.#dropped.push({ second, count: 1 });
+    return this.#seconds;
+  }
+
+  #judge(second: number): void {
+    const isOld = (entry: { second: number }, age: number): boolean => second - entry.second > age;
+    const lately = this.#dropped.filter((entry) => !isOld(entry, this.#seconds) && entry.second < second);
+    const count = lately.reduce((sum, entry) => sum + entry.count, 0);
+    if (second - this.#raisedAt >= this.#seconds && count >= MANY * this.#seconds) {
+      this.#seconds = Math.min(MOST, this.#seconds * 2);
+      this.#raisedAt = second;
+    } else if (count < this.#seconds && this.#seconds > 1) {
+      this.#seconds--;
+    }
+    this.#dropped = this.#dropped.filter((entry) => !isOld(entry, MOST));
+  }
+}
 
 /** Of what was wanted in the past, so much counts in the next period; half of it is forgotten in five minutes. */
 const SMOOTHING = 0.977;

@@ -3,21 +3,21 @@
  */
 
 import type { AuditRecord } from '../audit/record.js';
-import { isAccessRefusal } from '../auth/refusal.js';
+import { isAccessRefusal } from '../auth/authorizer.js';
 import type { FlowControl, FlowTicket } from '../flowcontrol/types.js';
 import type { StatusError } from '../meta/errors.js';
-import type { Aggregator } from './aggregate/pass-on.js';
+import type { IdentifyOptions } from './access.js';
+import type { Aggregator } from './aggregate/proxy.js';
 import type { Answer, HttpRequest } from './answer.js';
-import type { ErrorListener } from './failure.js';
-import type { IdentifyOptions } from './identify.js';
 import type { Metrics } from './metrics.js';
 import { type Offer, type Representation, representError } from './negotiate.js';
 import type { Page, PageOffers } from './pages/page.js';
 import { asksForPretty, parseQuery } from './query.js';
-import type { RecentEvents } from './recent-events.js';
+import type { ErrorListener } from './respond.js';
 import { type Envelope, respondError, respondText } from './respond.js';
 import type { Action, ServedResource } from './routes.js';
 import type { FetchTarget } from './target.js';
+import type { RecentEvents } from './watch-body.js';
 
 /** What all requests to one handler share. */
 export interface Setting {

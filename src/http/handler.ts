@@ -4,11 +4,12 @@
  * means is decided behind it.
  */
 import type { RequestAuthenticator, TokenTable } from '../auth/authentication.js';
-import { withoutMarkup } from '../auth/refusal.js';
+import { withoutMarkup } from '../auth/authorizer.js';
 import type { Codec } from '../codec/codec.js';
 import { codecs as everyHandlersCodecs } from '../codec/index.js';
 import { jsonCodec } from '../codec/json.js';
-import { type FlowControl, FlowRejection } from '../flowcontrol/index.js';
+import { FlowRejection } from '../flowcontrol/flow-control.js';
+import type { FlowControl } from '../flowcontrol/types.js';
 import type { Aggregation } from '../kinds/apiregistration/reach.js';
 import { errors, StatusError } from '../meta/errors.js';
 import type { AccessAttributes } from '../protocol/access.js';
@@ -18,29 +19,26 @@ import { unreachable } from '../util/invariant.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import { chain, rescue } from '../util/maybe-promise.js';
 import { refuseUnknownOptions } from '../util/options.js';
-import { actingUser, attributesOfRoute, requireAccess } from './access.js';
-import { createAggregator, passOn, remoteOf } from './aggregate/pass-on.js';
+import { actingUser, attributesOfRoute, type Identity, identify, requireAccess } from './access.js';
+import { createAggregator, passOn, remoteOf } from './aggregate/proxy.js';
 import type { Answer, HttpRequest } from './answer.js';
 import { toResponse } from './answer.js';
+import { beginRecord, recordActing, recordStranger, uriOf } from './audit.js';
 import { type Exchange, envelopeOf, nothingThere, openExchange, refuse, type Setting, withPretty } from './exchange.js';
-import type { ErrorListener } from './failure.js';
-import { toStatusError } from './failure.js';
-import { type Identity, identify } from './identify.js';
+import { type FlowControlOption, flowOf, takeTurn, turnedAway } from './flow-control.js';
 import { metricsOf, sizeOf } from './metrics.js';
 import { offerOf } from './negotiate.js';
 import { type DiscoveryRoute, discoveryPage } from './pages/discovery.js';
-import { pagesOf } from './pages/index.js';
 import type { PageRequest } from './pages/page.js';
-import { versionOf } from './pages/version.js';
+import { pagesOf, versionOf } from './pages/pages.js';
 import type { Route } from './path.js';
 import { parsePath } from './path.js';
 import { asksToWatch, readTimeout } from './query.js';
-import { RecentEvents } from './recent-events.js';
-import { beginRecord, recordActing, recordStranger, uriOf } from './record.js';
-import { respondText } from './respond.js';
+import type { ErrorListener } from './respond.js';
+import { respondText, toStatusError } from './respond.js';
 import { type Circumstances, serveResource } from './serve-resource.js';
 import type { FetchTarget } from './target.js';
-import { type FlowControlOption, flowOf, takeTurn, turnedAway } from './turn.js';
+import { RecentEvents } from './watch-body.js';
 
 export interface FetchHandlerOptions {
   /**

@@ -2,7 +2,7 @@
  * A request for a resource, once it is known who asks and that this one may: the verb, the encodings, the request of the
  * protocol and its answer.
  */
-import { markAuthorized } from '../auth/refusal.js';
+import { markAuthorized } from '../auth/authorizer.js';
 import type { Kind } from '../kinds/kind.js';
 import { deprecationOf } from '../kinds/lifecycle.js';
 import { errors } from '../meta/errors.js';
@@ -12,19 +12,19 @@ import { append } from '../util/append.js';
 import type { Clock } from '../util/clock.js';
 import { rescue } from '../util/maybe-promise.js';
 import type { Answer } from './answer.js';
+import { notesOf } from './audit.js';
 import { type Exchange, envelopeOf, nothingThere, refuse, withPretty } from './exchange.js';
 import type { Representation } from './negotiate.js';
 import { readPatchType, represent, representError, routerRefusal } from './negotiate.js';
 import type { ResourceRoute } from './path.js';
-import type { Presentation } from './present.js';
-import { present } from './present.js';
 import { asksForState, readIncludedObject } from './query.js';
 import { readRequest } from './read-request.js';
-import { notesOf } from './record.js';
 import { respondDocument, respondEmpty, respondStream } from './respond.js';
+import type { Presentation } from './response-document.js';
+import { present } from './response-document.js';
 import type { Action, ServedResource } from './routes.js';
 import { isLine, routeResource } from './routes.js';
-import { eventStream } from './stream.js';
+import { eventStream } from './watch-body.js';
 
 /** What the server gives a request at most, in milliseconds; writes get less, to be undone in time. */
 const MAX_READ = 60_000;
@@ -93,7 +93,7 @@ async function act(exchange: Exchange, task: Task): Promise<Answer> {
   const { target, offer } = exchange.setting;
   const { served, action, user, timeout } = task;
   const { verb } = action;
-  const { manner } = served.kind;
+  const { representation: manner } = served.kind;
   // No router stands before users' own kinds.
   if (manner === 'document') exchange.refusals = offer;
 

@@ -4,8 +4,17 @@
  */
 import { compareReleases, parseRelease, REFERENCE_RELEASE, type Release } from '../kinds/lifecycle.js';
 import { invariant } from '../util/invariant.js';
-import { Counter, Family, type FamilyOptions, Gauge, Histogram, type Labels } from './family.js';
-import { type MetricType, printFamily, type Sample } from './text.js';
+import {
+  Counter,
+  Family,
+  type FamilyOptions,
+  Gauge,
+  Histogram,
+  type Labels,
+  type MetricType,
+  printFamily,
+  type Sample,
+} from './family.js';
 
 /** How long a metric is promised to stay: ALPHA not at all. */
 export type Stability = 'ALPHA' | 'BETA' | 'STABLE';

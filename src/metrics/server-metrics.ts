@@ -7,9 +7,8 @@ import type { Release } from '../kinds/lifecycle.js';
 import { type Dialect, orchDialect } from '../meta/dialect.js';
 import type { AccessDecision } from '../protocol/access.js';
 import { type Counter, exponentialBuckets, type Family, type Gauge, type Histogram } from './family.js';
-import { type FlowFigures, flowLabels } from './flow-source.js';
 import { MetricsRegistry, type RegistryOptions } from './registry.js';
-import { collectSources, type MetricSources } from './sources.js';
+import { collectSources, type FlowFigures, flowLabels, type MetricSources } from './sources.js';
 
 /**
  * The most of something at one time during the last second: what is gone before anybody looks still shows.

@@ -3,8 +3,8 @@
  */
 import type { AuditLog } from '../audit/log.js';
 import type { AuditRecord } from '../audit/record.js';
-import { requestUri } from '../audit/request-uri.js';
-import { ADMINISTRATOR } from '../auth/administrator.js';
+import { requestUri } from '../audit/event.js';
+import { ADMINISTRATOR } from '../auth/identity.js';
 import { attributesOf } from '../auth/attributes.js';
 import { StatusError } from '../meta/errors.js';
 import type { ApiRequest } from '../protocol/request.js';

@@ -6,7 +6,7 @@
  *   update deployments.apps/status default/web by deployment-controller → 409 Conflict
  *   apply configmaps default/settings by local (ci) → 200, no change
  */
-import { ADMINISTRATOR } from '../auth/administrator.js';
+import { ADMINISTRATOR } from '../auth/identity.js';
 import type { RequestMatch } from './faults/match.js';
 import { isNoOp, type LoggedRequest } from './request-log.js';
 

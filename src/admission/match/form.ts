@@ -19,7 +19,8 @@ export type WireObject = Readonly<Record<string, unknown>>;
 export function formBelow(served: ServedKind, subresource: string): ServedKind | undefined {
   if (subresource === '') return served;
   const below = own(served.kind.subresources, subresource);
-  if (below === undefined) return own(served.kind.connections ?? {}, subresource) === undefined ? served : undefined;
+  if (below === undefined)
+    return own(served.kind.connectSubresources ?? {}, subresource) === undefined ? served : undefined;
   if (below.type === undefined) return served;
   let byDialect = forms.get(below.kind);
   if (byDialect === undefined) {
@@ -44,7 +45,7 @@ export function wireObject(object: ApiObject | DraftObject, form: ServedKind | u
   if (Object.isFrozen(object)) return withoutEmptyRevision(object as unknown as WireObject);
   if (form === undefined) return inWireOrder(copyJson(object)) as unknown as WireObject;
   const { metadata, ...body } = copyJson(object) as MutableRecord & { metadata?: MutableRecord };
-  const isStruct = form.kind.manner === 'struct';
+  const isStruct = form.kind.representation === 'struct';
   const ordered = (isStruct ? arrange(form.schema, body) : inWireOrder(body)) as MutableRecord;
   const sentMetadata = metadata === undefined ? undefined : wireMetadata(metadata, isStruct);
   const out: MutableRecord = {};

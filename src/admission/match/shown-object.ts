@@ -172,7 +172,7 @@ function readObject(
 
 /** Users' own kinds are documents, in which nothing is unknown until they are validated. */
 function refuseUnknownFields(value: unknown, { kind, schema }: ServedKind): void {
-  if (kind.manner !== 'struct') return;
+  if (kind.representation !== 'struct') return;
   const findings = decodingFindings(schema, { value });
   if (findings.length > 0) throw errors.internal(`strict decoding error: ${findings.join(', ')}`);
 }

@@ -9,21 +9,17 @@ import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { StatusReason } from '../../meta/status.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 import { asleepWithout } from '../asleep.js';
-import { evaluateSet, POLICY_BUDGET, type Scope } from '../cel/evaluate.js';
+import { evaluateSet, POLICY_BUDGET, type Scope, VariableValues } from '../cel/evaluate.js';
 import { type ExpressionInput, namespaceObject, variablesOf } from '../cel/input.js';
 import { judgeConditions } from '../cel/match-conditions.js';
-import { VariableValues } from '../cel/variables.js';
 import { formBelow } from '../match/form.js';
-import { isNeverSeenByPolicies, matchResources } from '../match/index.js';
-import { namespaceOf } from '../match/namespace-of.js';
+import { isNeverSeenByPolicies, matchResources, namespaceOf } from '../match/match.js';
 import { Reinvocation } from '../match/reinvocation.js';
 import { type Shown, ShownObject } from '../match/shown-object.js';
 import type { Match } from '../match/types.js';
 import { ConfigurationError, findParams, servedParamKind } from '../policy/params.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { applyConfiguration } from './apply-configuration.js';
-import { applyPatchSteps } from './json-patch.js';
-import { MutationError } from './mutation-error.js';
+import { applyConfiguration, applyPatchSteps, MutationError } from './mutations.js';
 import { BINDINGS, type Binding, type BoundPolicy, boundPolicies, type CompiledMutation } from './policies.js';
 
 export const mutatingAdmissionPolicy: AdmissionPlugin = /* @__PURE__ */ asleepWithout([BINDINGS], {

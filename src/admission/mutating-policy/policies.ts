@@ -18,10 +18,9 @@ import type { MutatingAdmissionPolicyBindingSpec } from '../../kinds/admissionre
 import { serviceGroup } from '../../meta/dialect.js';
 import type { DeepReadonly } from '../../meta/object.js';
 import { once } from '../../schema/type.js';
-import type { NamedExpression } from '../cel/evaluate.js';
+import type { CompiledVariables, NamedExpression } from '../cel/evaluate.js';
 import type { CompiledCondition } from '../cel/match-conditions.js';
-import type { CompiledVariables } from '../cel/variables.js';
-import { readOncePerChange } from '../policy/known-policies.js';
+import { readOncePerChange } from '../policy/policies.js';
 import type { ClusterView } from '../types.js';
 
 export type PolicySpec = DeepReadonly<MutatingAdmissionPolicySpec>;

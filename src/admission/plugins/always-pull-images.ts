@@ -8,8 +8,7 @@ import { errors } from '../../meta/errors.js';
 import { type FieldError, notSupported, printFieldError } from '../../meta/field-error.js';
 import type { DraftObject } from '../../meta/object.js';
 import type { AdmissionPlugin, AdmissionRequest } from '../types.js';
-import { type AnyRequest, isFor, kindsOf } from './match.js';
-import { refuse } from './refuse.js';
+import { type AnyRequest, isFor, kindsOf, refuse } from './requests.js';
 
 const ALWAYS = 'Always';
 

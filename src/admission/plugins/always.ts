@@ -2,8 +2,8 @@
  * Yes, or no, to everything. For tests of what surrounds them.
  */
 import type { AdmissionPlugin } from '../types.js';
-import type { AnyRequest } from './match.js';
-import { refuse } from './refuse.js';
+import type { AnyRequest } from './requests.js';
+import { refuse } from './requests.js';
 
 export const alwaysAdmit: AdmissionPlugin = Object.freeze({ name: 'AlwaysAdmit', isBuiltIn: true });
 

@@ -6,7 +6,7 @@
 
 import type { CertificateSigningRequest } from '../../kinds/certificates/v1/certificate-signing-request/certificate-signing-request.js';
 import type { ClusterTrustBundle } from '../../kinds/certificates/v1beta1/cluster-trust-bundle.js';
-import { isSameToUsers } from '../../kinds/shared/same-to-users.js';
+import { isSameToUsers } from '../../kinds/shared/strategies.js';
 import { serviceGroup } from '../../meta/dialect.js';
 import type { ApiObject } from '../../meta/object.js';
 import { quote } from '../../text/go/go-text.js';
@@ -14,8 +14,7 @@ import { readCertificateRequest } from '../../text/x509/certificate.js';
 import { firstPemBlock } from '../../text/x509/pem.js';
 import { deepEqual } from '../../util/json.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { isFor, kindsOf } from './match.js';
-import { refuse } from './refuse.js';
+import { isFor, kindsOf, refuse } from './requests.js';
 
 const GROUP = serviceGroup('certificates');
 const isRequests = kindsOf([GROUP, 'certificatesigningrequests']);

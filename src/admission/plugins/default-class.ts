@@ -5,7 +5,7 @@ import { isDefaultClass, STORAGE_CLASS_MARKS } from '../../kinds/shared/default-
 import { serviceGroup } from '../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { isFor, kindsOf } from './match.js';
+import { isFor, kindsOf } from './requests.js';
 
 export const defaultStorageClass: AdmissionPlugin = Object.freeze({
   name: 'DefaultStorageClass',

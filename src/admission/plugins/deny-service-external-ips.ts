@@ -4,8 +4,7 @@
 import type { Service } from '../../kinds/core/v1/service/service.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { AdmissionPlugin, AdmissionRequest } from '../types.js';
-import { isFor, kindsOf } from './match.js';
-import { refuse } from './refuse.js';
+import { isFor, kindsOf, refuse } from './requests.js';
 
 export const denyServiceExternalIPs: AdmissionPlugin = Object.freeze({
   name: 'DenyServiceExternalIPs',

@@ -15,9 +15,8 @@ import { Quantity } from '../../meta/quantity.js';
 import { sortedRecord } from '../../util/order.js';
 import { asleepWithout } from '../asleep.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { type AnyRequest, isFor, kindsOf } from './match.js';
 import { type Amounts, podAmounts, readAmounts } from './pod-amounts.js';
-import { refuse } from './refuse.js';
+import { type AnyRequest, isFor, kindsOf, refuse } from './requests.js';
 
 const RANGES = { group: '', resource: 'limitranges' };
 

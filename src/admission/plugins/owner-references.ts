@@ -9,8 +9,7 @@ import type { ResourceAttributes } from '../../protocol/access.js';
 import { quote } from '../../text/go/go-text.js';
 import { deepEqual } from '../../util/json.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { isResource } from './match.js';
-import { refuse } from './refuse.js';
+import { isResource, refuse } from './requests.js';
 
 export const ownerReferencesPermissionEnforcement: AdmissionPlugin = Object.freeze({
   name: 'OwnerReferencesPermissionEnforcement',

@@ -4,8 +4,7 @@
 import { serviceGroup } from '../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { isFor, kindsOf } from './match.js';
-import { refuse } from './refuse.js';
+import { isFor, kindsOf, refuse } from './requests.js';
 
 const PRIORITY_CLASSES = { group: serviceGroup('scheduling'), resource: 'priorityclasses' };
 

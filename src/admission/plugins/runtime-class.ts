@@ -14,9 +14,8 @@ import { quote } from '../../text/go/go-text.js';
 import { copyJson, own } from '../../util/json.js';
 import { sortedRecord } from '../../util/order.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { type AnyRequest, kindsOf, newPodSpec } from './match.js';
 import { readAmounts } from './pod-amounts.js';
-import { refuse } from './refuse.js';
+import { type AnyRequest, kindsOf, newPodSpec, refuse } from './requests.js';
 
 export const runtimeClass: AdmissionPlugin = Object.freeze({
   name: 'RuntimeClass',

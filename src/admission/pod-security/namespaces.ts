@@ -7,8 +7,8 @@ import type { ApiObject } from '../../meta/object.js';
 import { quote } from '../../text/go/go-text.js';
 import { deepEqual } from '../../util/json.js';
 import type { AdmissionRequest, ClusterView } from '../types.js';
-import { warningsAboutPods } from './existing-pods.js';
-import type { PodSecuritySettings } from './options.js';
+import { evaluatePod, printReasons } from './evaluate.js';
+import type { PodSecuritySettings } from './policy.js';
 import {
   isStricter,
   type LevelVersion,
@@ -19,8 +19,11 @@ import {
   printLevel,
   type ReadPolicy,
 } from './policy.js';
+import type { PodLike, ReviewedPod } from './review.js';
 import { reviewed } from './review.js';
-import type { PodLike } from './templates.js';
+
+/** More are not looked at. */
+const MOST_PODS = 3000;
 
 export function validateNamespace(request: AdmissionRequest, view: ClusterView, settings: PodSecuritySettings): void {
   const { object, oldObject, served } = request;
@@ -76,4 +79,53 @@ function warnOfExemption(request: AdmissionRequest, policy: Policy, { view, sett
 function isEquivalent(left: LevelVersion, right: LevelVersion): boolean {
   if (left.level !== right.level) return false;
   return left.level === 'privileged' || left.version === right.version;
+}
+
+/** Warnings. The pods come in the order of their names. */
+function warningsAboutPods(
+  pods: readonly ApiObject[],
+  about: {
+    readonly namespace: string;
+    readonly enforce: LevelVersion;
+    readonly review: (pod: ApiObject) => ReviewedPod;
+  },
+): string[] {
+  const { namespace, enforce, review } = about;
+  const found = new Map<string, string[]>();
+  for (const pod of urgentFirst(pods).slice(0, MOST_PODS)) {
+    const reasons = printReasons(evaluatePod(enforce, review(pod)));
+    if (reasons !== '') found.set(reasons, [...(found.get(reasons) ?? []), pod.metadata.name]);
+  }
+  const warnings: string[] = [];
+  if (pods.length > MOST_PODS) {
+    warnings.push(
+      `new PodSecurity enforce level only checked against the first ${MOST_PODS} of ${pods.length} existing pods`,
+    );
+  }
+  if (found.size === 0) return warnings;
+  const level = quote(printLevel(enforce));
+  warnings.push(`existing pods in namespace ${quote(namespace)} violate the new PodSecurity enforce level ${level}`);
+  return [...warnings, ...[...found].map(([reasons, names]) => `${someOf(names)}: ${reasons}`).sort()];
+}
+
+/** Pods of one controller are alike, so that its first pod is looked at before the second of any other. */
+function urgentFirst(pods: readonly ApiObject[]): readonly ApiObject[] {
+  if (pods.length <= MOST_PODS) return pods;
+  const seen = new Set<string>();
+  const repeated: ApiObject[] = [];
+  const first = pods.filter((pod) => {
+    const owner = pod.metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid;
+    if (owner === undefined) return true;
+    if (!seen.has(owner)) return seen.add(owner);
+    repeated.push(pod);
+    return false;
+  });
+  return [...first, ...repeated];
+}
+
+/** `a`, `a (and 1 other pod)`, `a (and 2 other pods)`: the first by name stands for all. */
+function someOf(names: readonly string[]): string {
+  const [first = ''] = [...names].sort();
+  if (names.length === 1) return first;
+  return `${first} (and ${names.length - 1} other ${names.length === 2 ? 'pod' : 'pods'})`;
 }

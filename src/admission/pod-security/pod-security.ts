@@ -8,23 +8,24 @@ import { errors } from '../../meta/errors.js';
 import { printFieldError } from '../../meta/field-error.js';
 import type { ApiObject } from '../../meta/object.js';
 import { quote } from '../../text/go/go-text.js';
-import { isResource } from '../plugins/match.js';
+import { isResource } from '../plugins/requests.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { evaluatePod, printDetails } from './evaluate.js';
 import { validateNamespace } from './namespaces.js';
-import { type PodSecurityOptions, type PodSecuritySettings, podSecuritySettings } from './options.js';
 import {
   LATEST,
   type LevelVersion,
   MODES,
+  type PodSecurityOptions,
+  type PodSecuritySettings,
   type Policy,
   podSecurityKey,
+  podSecuritySettings,
   policyOf,
   printLevel,
   type ReadPolicy,
 } from './policy.js';
-import { reviewed } from './review.js';
-import { hasPod, type PodLike, podOf } from './templates.js';
+import { hasPod, type PodLike, podOf, reviewed } from './review.js';
 
 /**
  * The plugin with other defaults, or with exemptions.

@@ -6,8 +6,22 @@ import { allContainers } from '../../kinds/core/v1/pod-spec/defaults.js';
 import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
 import type { SecurityContext } from '../../kinds/core/v1/pod-spec/security-context.js';
 import type { FeatureGates } from '../../kinds/feature-gates.js';
+import type { ServedKind } from '../../kinds/served-kind.js';
 import type { Dialect } from '../../meta/dialect.js';
-import type { PodLike } from './templates.js';
+import type { ApiObject } from '../../meta/object.js';
+
+/** By canonical group and plural, the fields that lead to the template. Pods are their own. */
+const TEMPLATES: ReadonlyMap<string, readonly string[]> = new Map([
+  ['/pods', []],
+  ['/podtemplates', ['template']],
+  ['/replicationcontrollers', ['spec', 'template']],
+  ['apps/replicasets', ['spec', 'template']],
+  ['apps/deployments', ['spec', 'template']],
+  ['apps/statefulsets', ['spec', 'template']],
+  ['apps/daemonsets', ['spec', 'template']],
+  ['batch/jobs', ['spec', 'template']],
+  ['batch/cronjobs', ['spec', 'jobTemplate', 'spec', 'template']],
+]);
 
 /** A pod, or the template of one. */
 export interface ReviewedPod {
@@ -76,4 +90,24 @@ export function isWindows({ spec }: ReviewedPod): boolean {
 
 export function isInUserNamespace({ spec, trustsUserNamespaces }: ReviewedPod): boolean {
   return trustsUserNamespaces && spec.hostUsers === false;
+}
+
+export interface PodLike {
+  readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> };
+  readonly spec: PodSpec;
+}
+
+function pathOf({ kind }: ServedKind): readonly string[] | undefined {
+  return TEMPLATES.get(`${kind.group}/${kind.names.plural}`);
+}
+
+export function hasPod(served: ServedKind): boolean {
+  return pathOf(served) !== undefined;
+}
+
+/** Nothing where the template is left out. */
+export function podOf(object: ApiObject, served: ServedKind): PodLike | undefined {
+  let value: unknown = object;
+  for (const field of pathOf(served) ?? []) value = (value as Readonly<Record<string, unknown>> | undefined)?.[field];
+  return value as PodLike | undefined;
 }

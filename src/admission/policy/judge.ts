@@ -6,17 +6,18 @@ import { typeNameOf } from '../../cel/runtime-type.js';
 import { byteLength } from '../../meta/names.js';
 import type { ApiObject } from '../../meta/object.js';
 import {
+  type CompiledVariables,
   type Evaluation,
   EXPRESSION_BUDGET,
   evaluateSet,
   type NamedExpression,
   POLICY_BUDGET,
   type Scope,
+  VariableValues,
 } from '../cel/evaluate.js';
 import { type ExpressionInput, namespaceObject, variablesOf } from '../cel/input.js';
 import { judgeConditions } from '../cel/match-conditions.js';
-import { type CompiledVariables, VariableValues } from '../cel/variables.js';
-import type { CompiledAnnotation, CompiledPolicy, CompiledValidation } from './compiled-policy.js';
+import type { CompiledAnnotation, CompiledPolicy, CompiledValidation } from './policies.js';
 
 export interface Judged {
   /** One for each validation, or a single one where something went wrong as a whole. */

@@ -58,7 +58,7 @@ export function findParams(
   if (found.length === 0 && ref.parameterNotFoundAction === 'Deny') {
     throw new ConfigurationError('no params found for policy binding with `Deny` parameterNotFoundAction');
   }
-  const stored = served.storedAs ?? served;
+  const stored = served.storageKind ?? served;
   const params = found.map((object) => (stored === served ? object : view.convert(object, stored, served)));
   return params.some(isPromise)
     ? Promise.all(params).then((all) => all.map((object) => shownParam(object, served)))
@@ -91,7 +91,7 @@ function selected({ selector }: Ref, namespace: string, { served, view }: Where)
 }
 
 function addressOf(served: ServedKind): { readonly group: string; readonly resource: string } {
-  const { kind } = served.storedAs ?? served;
+  const { kind } = served.storageKind ?? served;
   return { group: kind.group, resource: kind.names.plural };
 }
 
@@ -100,7 +100,8 @@ const READ_WHOLE: ReadonlySet<string> = new Set([serviceGroup('apiextensions'), 
 
 /** Whoever reads parameters of built-in kinds leaves out who owns what in them. */
 function shownParam(object: ApiObject, { kind }: ServedKind): Readonly<Record<string, unknown>> {
-  if (kind.manner !== 'struct' || READ_WHOLE.has(kind.group)) return object as unknown as Record<string, unknown>;
+  if (kind.representation !== 'struct' || READ_WHOLE.has(kind.group))
+    return object as unknown as Record<string, unknown>;
   const { managedFields: _owners, ...metadata } = object.metadata;
   return { ...object, metadata };
 }

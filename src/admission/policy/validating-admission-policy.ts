@@ -13,14 +13,12 @@ import { chain, type MaybePromise, rescue } from '../../util/maybe-promise.js';
 import { asleepWithout } from '../asleep.js';
 import type { ExpressionInput } from '../cel/input.js';
 import { formBelow, wireObject } from '../match/form.js';
-import { isNeverSeenByPolicies, matchResources } from '../match/index.js';
-import { namespaceOf } from '../match/namespace-of.js';
+import { isNeverSeenByPolicies, matchResources, namespaceOf } from '../match/match.js';
 import type { Match } from '../match/types.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { compiledPolicy } from './compiled-policy.js';
 import { type Decision, type Judged, judge } from './judge.js';
 import { ConfigurationError, findParams, servedParamKind } from './params.js';
-import { BINDINGS, type Binding, type BoundPolicy, boundPolicies } from './policies.js';
+import { BINDINGS, type Binding, type BoundPolicy, boundPolicies, compiledPolicy } from './policies.js';
 
 export const validatingAdmissionPolicy: AdmissionPlugin = /* @__PURE__ */ asleepWithout([BINDINGS], {
   name: 'ValidatingAdmissionPolicy',

@@ -4,8 +4,8 @@
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import type { ApiObject } from '../../meta/object.js';
 import { Quantity } from '../../meta/quantity.js';
-import { countName, ONE } from './count-evaluator.js';
 import type { Evaluator } from './evaluator.js';
+import { countName, ONE } from './evaluator.js';
 
 /** No claim gets more devices than this, whoever asks for all of them. */
 const MOST_DEVICES = 32;

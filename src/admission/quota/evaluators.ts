@@ -9,9 +9,9 @@ import type { GroupResource } from '../../meta/gvk.js';
 import { qualifiedResource } from '../../meta/gvk.js';
 import type { ApiObject } from '../../meta/object.js';
 import { Quantity } from '../../meta/quantity.js';
-import { countEvaluator, countName, ONE } from './count-evaluator.js';
 import { deviceClaimEvaluator } from './device-claim-evaluator.js';
 import type { Evaluator, Terms } from './evaluator.js';
+import { countEvaluator, countName, ONE } from './evaluator.js';
 import { podEvaluator } from './pod-evaluator.js';
 import { volumeClaimEvaluator } from './volume-claim-evaluator.js';
 

@@ -6,9 +6,8 @@ import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import type { ApiObject } from '../../meta/object.js';
 import { Quantity } from '../../meta/quantity.js';
 import { own } from '../../util/json.js';
-import { countName, ONE } from './count-evaluator.js';
 import type { Evaluator, Terms } from './evaluator.js';
-import { selects } from './scopes.js';
+import { countName, ONE, selects } from './evaluator.js';
 
 const COUNT = countName({ group: '', resource: 'persistentvolumeclaims' });
 const CLAIMS = 'persistentvolumeclaims';

@@ -5,10 +5,13 @@
 import type { MutatingWebhook, ValidatingWebhook } from '../../kinds/admissionregistration/v1/webhook.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { serviceGroup } from '../../meta/dialect.js';
+import { errors } from '../../meta/errors.js';
 import type { GroupResource } from '../../meta/gvk.js';
 import type { ApiObject } from '../../meta/object.js';
-import { isNeverSentToWebhooks } from '../match/index.js';
+import { webhookConditions } from '../cel/match-conditions.js';
+import { isNeverSentToWebhooks } from '../match/match.js';
 import type { ClusterView } from '../types.js';
+import type { Reviewed } from './review.js';
 
 export interface Hook {
   /** Its place among all webhooks; records of a request name it. */
@@ -89,4 +92,17 @@ function inOrder(configurations: readonly ApiObject[]): readonly Hook[] {
     }
   }
   return hooks;
+}
+
+/** Throws 403 where that cannot be told, unless the webhook is one that may fail. */
+export function conditionsHold({ webhook }: Hook, reviewed: Reviewed, view: ClusterView): boolean {
+  const { matchConditions, failurePolicy } = webhook;
+  if (matchConditions === undefined || matchConditions.length === 0) return true;
+  const { request, match, object, oldObject } = reviewed;
+  // The kind is the one that the webhook sees; the resource is the one that was asked for.
+  const { gvr } = request.served;
+  const input = { request, kind: match.kind, resource: gvr, object, oldObject, view };
+  const verdict = webhookConditions(matchConditions, failurePolicy, input);
+  if (verdict.error === undefined) return verdict.matches;
+  throw errors.forbidden({ group: gvr.group, resource: gvr.resource }, request.sentName, verdict.error);
 }

@@ -11,15 +11,13 @@ import { JsonSyntaxError, parseJson } from '../../text/json/parse-json.js';
 import { encodeSorted, printJson } from '../../util/json.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 import { asleepWithout } from '../asleep.js';
-import { isNeverSentToWebhooks, matchWebhook } from '../match/index.js';
+import { isNeverSentToWebhooks, matchWebhook } from '../match/match.js';
 import { Reinvocation } from '../match/reinvocation.js';
 import { ShownObject } from '../match/shown-object.js';
 import type { MatchedRequest } from '../match/types.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { JSON_PATCH, type Verdict } from './answer.js';
-import { CallFailure, callHook, refusalOf } from './call.js';
-import { conditionsHold } from './conditions.js';
-import { CONFIGURATIONS, type Hook, hooksOf, isConcerned } from './hooks.js';
+import { CallFailure, callHook, JSON_PATCH, refusalOf, type Verdict } from './call.js';
+import { CONFIGURATIONS, conditionsHold, type Hook, hooksOf, isConcerned } from './hooks.js';
 import { applyOperations, operationsIn, PatchFailure } from './json-patch.js';
 import type { Reviewed } from './review.js';
 

@@ -9,12 +9,11 @@ import type { ApiObject } from '../../meta/object.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 import { asleepWithout } from '../asleep.js';
 import { formBelow, type WireObject, wireObject } from '../match/form.js';
-import { isNeverSentToWebhooks, matchWebhook } from '../match/index.js';
+import { isNeverSentToWebhooks, matchWebhook } from '../match/match.js';
 import type { Match } from '../match/types.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { CallFailure, callHook, refusalOf } from './call.js';
-import { conditionsHold } from './conditions.js';
-import { CONFIGURATIONS, type Hook, hooksOf, isConcerned } from './hooks.js';
+import { CONFIGURATIONS, conditionsHold, type Hook, hooksOf, isConcerned } from './hooks.js';
 import type { Reviewed } from './review.js';
 
 export const validatingAdmissionWebhook: AdmissionPlugin = /* @__PURE__ */ asleepWithout([CONFIGURATIONS.validating], {

@@ -14,10 +14,15 @@ import type { Ids } from '../../util/ids.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import type { TokenAuthenticator, TokenDiscovery, TokenIdentity } from '../authentication.js';
 import { accountGroups, accountUserName } from '../identity.js';
-import { encodeBase64Url } from './base64url.js';
-import { checkClaims } from './check-claims.js';
-import { type AccountClaims, claimsOf, readClaims } from './claims.js';
-import { asciiBytes, type CompactToken, claimedIssuer, readCompact, unsignedCompact } from './compact.js';
+import { type AccountClaims, checkClaims, claimsOf, readClaims } from './claims.js';
+import {
+  asciiBytes,
+  type CompactToken,
+  claimedIssuer,
+  encodeBase64Url,
+  readCompact,
+  unsignedCompact,
+} from './compact.js';
 import { checkKey, createSigningKey, type GivenKey, type SigningKey } from './signing-key.js';
 
 /** As much text as is kept, in characters. At some 900 for a token, a thousand of them. */

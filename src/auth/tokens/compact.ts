@@ -3,8 +3,8 @@
  * out is what a stranger wrote.
  */
 import { JsonSyntaxError, parseJson } from '../../text/json/parse-json.js';
+import { encodeBase64 } from '../../util/base64.js';
 import { isRecord, own, type ParsedBody } from '../../util/json.js';
-import { decodeBase64Url, encodeBase64Url } from './base64url.js';
 
 export interface CompactToken {
   /** Empty: none is named. */
@@ -80,4 +80,17 @@ function decodeJson(data: Uint8Array | undefined): ParsedBody | undefined {
 function textIn(header: Readonly<Record<string, unknown>>, key: string): string | undefined {
   const value = own(header, key) ?? '';
   return typeof value === 'string' ? value : undefined;
+}
+
+export function encodeBase64Url(data: Uint8Array): string {
+  return encodeBase64(data).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}
+
+/** Undefined when the text is something else. Bits that stand for nothing are ignored, as the reference server does. */
+function decodeBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (!/^[-\w]*$/.test(text) || text.length % 4 === 1) return undefined;
+  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+  const data = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) data[i] = binary.charCodeAt(i);
+  return data;
 }

@@ -3,7 +3,7 @@
  * user wants it otherwise, because to make such a key takes a millisecond where RSA takes a second.
  */
 import { subtleCrypto } from '../../util/ids.js';
-import { encodeBase64Url } from './base64url.js';
+import { encodeBase64Url } from './compact.js';
 
 export interface SigningKey {
   /** The hash of the public key, by which whoever checks a token finds it. */

@@ -12,7 +12,7 @@ import { toResourceList } from '../../admission/quota/arithmetic.js';
 import type { Evaluator, Terms } from '../../admission/quota/evaluator.js';
 import { ScopeError } from '../../admission/quota/evaluator.js';
 import { evaluatorFor } from '../../admission/quota/evaluators.js';
-import { isInScopes } from '../../admission/quota/scopes.js';
+import { isInScopes } from '../../admission/quota/evaluator.js';
 import type { ResourceQuota } from '../../kinds/core/v1/resource-quota.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import type { ResourceList } from '../../kinds/shared/resources.js';

@@ -3,7 +3,7 @@
  * `when` is asked; of those that are left, `nth`, `every`, `rate` and `times` pick by count.
  */
 
-import { ADMINISTRATOR } from '../../auth/administrator.js';
+import { ADMINISTRATOR } from '../../auth/identity.js';
 import type { Kind } from '../../kinds/kind.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { ApiRequest, Verb } from '../../protocol/request.js';

@@ -3,7 +3,7 @@ import * as admission from 'orchplane/admission';
 import { ConfigMap } from 'orchplane/kinds';
 import { expect, test } from 'vitest';
 import { defineAdmission } from '../../../src/admission/define.js';
-import { inReferenceOrder } from '../../../src/admission/plugins/order.js';
+import { inReferenceOrder } from '../../../src/admission/plugins/default-plugins.js';
 
 const { defaultAdmission, serviceAccount, alwaysDeny, namespaceAutoProvision } = admission;
 const mine = defineAdmission({ name: 'ServiceAccount', kind: ConfigMap, validate: () => [] });

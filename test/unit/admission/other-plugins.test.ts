@@ -20,7 +20,7 @@ import {
 } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import { persistentVolumeClaimResize } from '../../../src/admission/plugins/persistent-volume-claim-resize.js';
+import { persistentVolumeClaimResize } from '../../../src/admission/plugins/volume-claims.js';
 import { type FakeRequest, fakeRequest, fakeView, finished } from './fake.js';
 
 test('AlwaysAdmit says yes and AlwaysDeny no', async () => {

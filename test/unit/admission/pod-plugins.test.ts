@@ -13,7 +13,7 @@ import { Namespace, Node, Pod, type PodInput } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { alwaysPullImages as pulling } from '../../../src/admission/plugins/always-pull-images.js';
-import { podTopologyLabels } from '../../../src/admission/plugins/pod-topology-labels.js';
+import { podTopologyLabels } from '../../../src/admission/plugins/pod-placement.js';
 import type { FeatureGates } from '../../../src/kinds/feature-gates.js';
 import { type FakeRequest, fakeRequest, fakeView, finished } from './fake.js';
 

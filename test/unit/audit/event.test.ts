@@ -8,7 +8,7 @@ import { type AuditEvent, type AuditLevel, auditLine } from '../../../src/audit/
 import { auditLog } from '../../../src/audit/log.js';
 import type { AuditPolicy } from '../../../src/audit/policy.js';
 import type { AuditedRequest, AuditRecord } from '../../../src/audit/record.js';
-import { sourceIPs } from '../../../src/audit/source-ips.js';
+import { sourceIPs } from '../../../src/audit/event.js';
 import { kubernetesDialect, orchDialect } from '../../../src/meta/dialect.js';
 import { errors, failure } from '../../../src/meta/errors.js';
 import type { AccessAttributes } from '../../../src/protocol/access.js';

@@ -2,8 +2,8 @@
  * A request of this process has the address that it would have had over HTTP.
  */
 import { describe, expect, test } from 'vitest';
-import { requestUri } from '../../../src/audit/request-uri.js';
-import { addressOf } from '../../../src/http/transport/address.js';
+import { requestUri } from '../../../src/audit/event.js';
+import { addressOf } from '../../../src/http/transport/encode-request.js';
 import type { ApiRequest, Verb } from '../../../src/protocol/request.js';
 import fc from '../../property/seeded.js';
 

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import type { WebhookCaller } from 'orchplane';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fetchWebhooks } from '../../../src/webhook/fetch.js';
+import { fetchWebhooks } from '../../../src/webhook/caller.js';
 import { failureOf } from '../server/reading.js';
 import { api, define, version, widget } from './widgets.js';
 

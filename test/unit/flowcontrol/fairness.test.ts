@@ -1,6 +1,6 @@
 /** What holds however requests come: nobody starves, no seat is given twice, no request is lost. */
 import { describe, expect, test } from 'vitest';
-import { FlowRejection } from '../../../src/flowcontrol/index.js';
+import { FlowRejection } from '../../../src/flowcontrol/flow-control.js';
 import type { FlowTicket } from '../../../src/flowcontrol/types.js';
 import fc from '../../property/seeded.js';
 import { asks, atOnce, flowOf, flowServer, queued } from './server.js';

@@ -1,6 +1,6 @@
 /** Tickets for requests: who gets one, who waits, and who is turned away. */
 import { describe, expect, test } from 'vitest';
-import { FlowRejection } from '../../../src/flowcontrol/index.js';
+import { FlowRejection } from '../../../src/flowcontrol/flow-control.js';
 import { orchDialect } from '../../../src/meta/dialect.js';
 import type { AccessAttributes } from '../../../src/protocol/access.js';
 import { isPromise } from '../../../src/util/maybe-promise.js';

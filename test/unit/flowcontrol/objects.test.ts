@@ -3,7 +3,7 @@ import { mergePatch } from 'orchplane';
 import { FlowSchema, type FlowSchemaInput, PriorityLevelConfiguration } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import type { AttendedServer } from '../../../src/kinds/attendant.js';
+import type { ReconcilerHost } from '../../../src/kinds/reconciler.js';
 import { attendFlowSchemas } from '../../../src/kinds/flowcontrol/v1/flow-schema/flow-schema.js';
 import type { ApiObject, DraftObject } from '../../../src/meta/object.js';
 
@@ -148,7 +148,7 @@ describe('a schema', () => {
     let version = 1;
     const attendant = attendFlowSchemas({
       objects: { list: () => [schema as unknown as ApiObject], get: () => undefined },
-      changes: () => version,
+      writeCount: () => version,
       now: () => '2030-01-01T00:00:00Z',
       writeStatus: (object, change, appliedBy) => {
         const draft = { metadata: { name: 'f' } } as DraftObject;
@@ -156,10 +156,10 @@ describe('a schema', () => {
         Object.assign(object, { status: draft['status'] });
         written.push([draft, appliedBy]);
       },
-    } as Partial<AttendedServer> as AttendedServer);
+    } as Partial<ReconcilerHost> as ReconcilerHost);
     for (const next of [1, 1, 2]) {
       version = next;
-      attendant.settle();
+      attendant.reconcile();
     }
     const condition = { ...missing, lastTransitionTime: '2030-01-01T00:00:00Z' };
     expect(written).toEqual([

@@ -4,7 +4,7 @@ import { Counts } from '../../../src/flowcontrol/counts.js';
 import { Demand } from '../../../src/flowcontrol/level.js';
 import { boundsOf, type Claim, shareOut } from '../../../src/flowcontrol/limits.js';
 import { Entry, QueueSet } from '../../../src/flowcontrol/queue-set.js';
-import { RetryAfter } from '../../../src/flowcontrol/retry-after.js';
+import { RetryAfter } from '../../../src/flowcontrol/level.js';
 import { deal, flowHash } from '../../../src/flowcontrol/shuffle-shard.js';
 import { estimateWork, maxSeatsOf } from '../../../src/flowcontrol/work.js';
 import type { RequestOptions } from '../../../src/protocol/request.js';

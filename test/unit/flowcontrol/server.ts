@@ -1,5 +1,5 @@
 /** Flow control over a few objects, without a cluster around it. */
-import { createFlowControl } from '../../../src/flowcontrol/index.js';
+import { createFlowControl } from '../../../src/flowcontrol/flow-control.js';
 import type { FlowControlOptions, FlowDigest, FlowTicket } from '../../../src/flowcontrol/types.js';
 import { FlowSchema, PriorityLevelConfiguration } from '../../../src/kinds/flowcontrol/index.js';
 import { kubernetesDialect } from '../../../src/meta/dialect.js';

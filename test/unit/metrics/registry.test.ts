@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { exponentialBuckets } from '../../../src/metrics/family.js';
 import { MetricsRegistry, type RegistryOptions } from '../../../src/metrics/registry.js';
 import { Watermark } from '../../../src/metrics/server-metrics.js';
-import { printNumber } from '../../../src/metrics/text.js';
+import { printNumber } from '../../../src/metrics/family.js';
 import fc from '../../property/seeded.js';
 import { readPrometheus, valueIn } from './prometheus.js';
 

@@ -11,7 +11,7 @@ import {
   kindBelow,
   matchResources,
   matchWebhook,
-} from '../../../../src/admission/match/index.js';
+} from '../../../../src/admission/match/match.js';
 import type { MatchCriteria, MatchedRequest, MatchView } from '../../../../src/admission/match/types.js';
 import type { ServedKind } from '../../../../src/kinds/served-kind.js';
 

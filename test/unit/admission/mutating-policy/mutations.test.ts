@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { fakeClock, testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
 import { readForm, wireObject } from '../../../../src/admission/match/form.js';
-import { mutatingAdmissionPolicy } from '../../../../src/admission/mutating-policy/index.js';
+import { mutatingAdmissionPolicy } from '../../../../src/admission/mutating-policy/plugin.js';
 import type { AdmissionRequest, ClusterView } from '../../../../src/admission/types.js';
 import { featureGates } from '../../../../src/kinds/feature-gates.js';
 import type { ServedKind } from '../../../../src/kinds/served-kind.js';

@@ -4,8 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { checkPolicyTypes } from '../../../../src/admission/policy/check-types.js';
-import type { PolicySpec } from '../../../../src/admission/policy/compiled-policy.js';
+import { checkPolicyTypes } from '../../../../src/admission/policy/type-checking.js';
+import type { PolicySpec } from '../../../../src/admission/policy/policies.js';
 import { admissionregistrationKinds } from '../../../../src/kinds/admissionregistration/index.js';
 import { builtInKinds } from '../../../../src/kinds/index.js';
 import type { WriteContext } from '../../../../src/kinds/kind.js';

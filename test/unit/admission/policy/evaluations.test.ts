@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { ExpressionInput } from '../../../../src/admission/cel/input.js';
-import { compiledPolicy, type PolicySpec } from '../../../../src/admission/policy/compiled-policy.js';
+import { compiledPolicy, type PolicySpec } from '../../../../src/admission/policy/policies.js';
 import { type Decision, judge } from '../../../../src/admission/policy/judge.js';
 import type { ApiObject } from '../../../../src/meta/object.js';
 import type { AccessAttributes, AccessReader } from '../../../../src/protocol/access.js';

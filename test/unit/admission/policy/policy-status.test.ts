@@ -1,10 +1,10 @@
 /** The status of policies, kept by whoever is asked to; and types of custom kinds. */
 import { describe, expect, test } from 'vitest';
-import { checkPolicyTypes } from '../../../../src/admission/policy/check-types.js';
-import type { PolicySpec } from '../../../../src/admission/policy/compiled-policy.js';
-import { policyStatus } from '../../../../src/admission/policy/policy-status.js';
+import { checkPolicyTypes } from '../../../../src/admission/policy/type-checking.js';
+import type { PolicySpec } from '../../../../src/admission/policy/policies.js';
+import { policyStatus } from '../../../../src/admission/policy/type-checking.js';
 import { Deployment } from '../../../../src/kinds/apps/v1/deployment.js';
-import type { AttendedServer } from '../../../../src/kinds/attendant.js';
+import type { ReconcilerHost } from '../../../../src/kinds/reconciler.js';
 import type { Kind } from '../../../../src/kinds/kind.js';
 import { serveKind } from '../../../../src/kinds/served-kind.js';
 import { kubernetesDialect } from '../../../../src/meta/dialect.js';
@@ -36,7 +36,7 @@ function serverWith(policies: ApiObject[]) {
       written.push({ name: object.metadata.name ?? '', status: draft['status'], by });
       changes++;
     },
-  } as unknown as AttendedServer;
+  } as unknown as ReconcilerHost;
   return { server, written, touch: () => changes++ };
 }
 
@@ -55,7 +55,7 @@ describe('the status of a policy', () => {
       policy('good', 1, specOf('object.spec.replicas > 1')),
       policy('bad', 3, specOf('object.spec.size > 1')),
     ]);
-    policyStatus(server, lookups).settle();
+    policyStatus(server, lookups).reconcile();
     expect(written).toEqual([
       { name: 'good', status: { observedGeneration: 1, typeChecking: {} }, by: 'validatingadmissionpolicy-status' },
       {
@@ -81,14 +81,14 @@ describe('the status of a policy', () => {
     const policies = [policy('p', 1, specOf('true'))];
     const { server, written, touch } = serverWith(policies);
     const attendant = policyStatus(server, lookups);
-    attendant.settle();
-    attendant.settle();
+    attendant.reconcile();
+    attendant.reconcile();
     touch();
-    attendant.settle();
+    attendant.reconcile();
     expect(written).toHaveLength(1);
     policies[0] = { ...(policies[0] as ApiObject), metadata: { name: 'p', generation: 2 } } as ApiObject;
     touch();
-    attendant.settle();
+    attendant.reconcile();
     expect(written).toHaveLength(2);
   });
 });

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { limitRanger } from '../../../../src/admission/plugins/limit-ranger.js';
 import { readAmounts } from '../../../../src/admission/plugins/pod-amounts.js';
 import { toResourceList } from '../../../../src/admission/quota/arithmetic.js';
-import { type Charge, chargesFor } from '../../../../src/admission/quota/check.js';
+import { type Charge, chargesFor } from '../../../../src/admission/quota/resource-quota.js';
 import type { Terms } from '../../../../src/admission/quota/evaluator.js';
 import { evaluatorFor } from '../../../../src/admission/quota/evaluators.js';
 import type { AdmissionRequest, ClusterView } from '../../../../src/admission/types.js';

@@ -2,7 +2,7 @@
 import type { Client } from 'orchplane';
 import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from 'orchplane/kinds';
 import { type TestCluster, type TestClusterOptions, testCluster } from 'orchplane/testing';
-import type { WebhookFunction } from '../../../../src/kinds/attendant.js';
+import type { WebhookFunction } from '../../../../src/kinds/reconciler.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: reviews are looked into field by field.
 export type Review = any;

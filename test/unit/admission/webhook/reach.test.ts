@@ -2,8 +2,8 @@
 import { ConfigMap } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
-import type { WebhookAddress, Webhooks } from '../../../../src/kinds/attendant.js';
-import { postUrl } from '../../../../src/webhook/fetch.js';
+import type { WebhookAddress, Webhooks } from '../../../../src/kinds/reconciler.js';
+import { postUrl } from '../../../../src/webhook/caller.js';
 import { define, version } from '../../crd/widgets.js';
 import { allow, hookCluster, type Review, validateWith } from './hooks.js';
 

@@ -1,7 +1,7 @@
 /** What the authorizer remembers, and roles that gather the rules of others. */
 import { describe, expect, test } from 'vitest';
 import { accessOf, MASTERS } from '../../../../src/auth/authorizer.js';
-import { rbac } from '../../../../src/auth/rbac/index.js';
+import { rbac } from '../../../../src/auth/rbac/authorizer.js';
 import { initialClusterRoleBindings, initialClusterRoles } from '../../../../src/kinds/rbac/bootstrap/objects.js';
 import {
   CLUSTER_ROLE_BINDINGS,

@@ -1,6 +1,6 @@
 /** Policies that change between the questions: nothing that was remembered outlives what it was made of. */
 import { expect, test } from 'vitest';
-import { rbac } from '../../../../src/auth/rbac/index.js';
+import { rbac } from '../../../../src/auth/rbac/authorizer.js';
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES } from '../../../../src/kinds/rbac/role-rules.js';
 import fc from '../../../property/seeded.js';
 import { fakeCluster } from './fake-cluster.js';

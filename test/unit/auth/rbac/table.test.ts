@@ -3,7 +3,7 @@
  * one after the other says, and gives the same reason.
  */
 import { describe, expect, test } from 'vitest';
-import { rbac } from '../../../../src/auth/rbac/index.js';
+import { rbac } from '../../../../src/auth/rbac/authorizer.js';
 import type { AccessAttributes } from '../../../../src/protocol/access.js';
 import { fakeCluster } from './fake-cluster.js';
 import { naiveDecision } from './naive.js';

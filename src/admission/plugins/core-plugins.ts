@@ -3,16 +3,14 @@
  */
 import type { AdmissionPlugin } from '../types.js';
 import { defaultIngressClass, defaultStorageClass } from './default-class.js';
-import { defaultTolerationSeconds } from './default-toleration-seconds.js';
 import { limitRanger } from './limit-ranger.js';
-import { namespaceLifecycle } from './namespace-lifecycle.js';
-import { persistentVolumeClaimResize } from './persistent-volume-claim-resize.js';
+import { namespaceLifecycle } from './namespaces.js';
 import { priority } from './priority.js';
 import { runtimeClass } from './runtime-class.js';
-import { storageObjectInUseProtection } from './storage-object-in-use-protection.js';
-import { taintNodesByCondition } from './taint-nodes-by-condition.js';
+import { defaultTolerationSeconds, taintNodesByCondition } from './tolerations.js';
+import { persistentVolumeClaimResize, storageObjectInUseProtection } from './volume-claims.js';
 
-export const slimAdmission: readonly AdmissionPlugin[] = Object.freeze([
+export const coreAdmission: readonly AdmissionPlugin[] = Object.freeze([
   namespaceLifecycle,
   limitRanger,
   taintNodesByCondition,

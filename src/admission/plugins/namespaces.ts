@@ -2,12 +2,34 @@
  * Nothing is created in a namespace that does not exist or is going away, and three namespaces cannot be deleted.
  * spec: Namespace
  */
-import { serviceGroup } from '../../meta/dialect.js';
+import { NAMESPACE_FINALIZER, serviceGroup } from '../../meta/dialect.js';
 import { errors } from '../../meta/errors.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { isFor } from './match.js';
-import { refuse } from './refuse.js';
+import type { AnyRequest } from './requests.js';
+import { isFor, refuse } from './requests.js';
+
+const NAMESPACES = { group: '', resource: 'namespaces' };
+
+export const namespaceExists: AdmissionPlugin = Object.freeze({
+  name: 'NamespaceExists',
+  isBuiltIn: true,
+  validate(request: AdmissionRequest, view: ClusterView): void {
+    if (isMissing(request, view)) throw errors.notFound(NAMESPACES, request.namespace);
+  },
+});
+
+/** Comes before every plugin that looks at the namespace: `[namespaceAutoProvision, ...defaultAdmission]`. */
+export const namespaceAutoProvision: AdmissionPlugin = Object.freeze({
+  name: 'NamespaceAutoProvision',
+  changesNothing: true,
+  // It writes, but nothing that anybody else who asks for the same could have read before.
+  mayWait: () => false,
+  mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void {
+    const { operation, dryRun, namespace } = request;
+    if (operation === 'CREATE' && !dryRun && isMissing(request, view)) makeNamespace(namespace, view);
+  },
+});
 
 const PROTECTED: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);
 
@@ -57,4 +79,22 @@ function checkNamespace(request: AdmissionRequest<DraftObject | ApiObject>, view
 
 function isTerminating(status: unknown): boolean {
   return (status as { readonly phase?: string } | undefined)?.phase === 'Terminating';
+}
+
+function isMissing({ served, namespace }: AnyRequest, view: ClusterView): boolean {
+  return served.namespaced && namespace !== '' && view.namespace(namespace) === undefined;
+}
+
+function makeNamespace(name: string, view: ClusterView): void {
+  const labels = { [view.dialect.key('metadata.name')]: name };
+  view.create(
+    { ...NAMESPACES, namespace: '', name },
+    {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name, labels },
+      spec: { finalizers: [NAMESPACE_FINALIZER] },
+      status: { phase: 'Active' },
+    },
+  );
 }

@@ -2,11 +2,25 @@
  * A claim may only ask for more when the class it was provisioned by can grow volumes.
  */
 import { serviceGroup } from '../../meta/dialect.js';
+import type { DraftObject } from '../../meta/object.js';
 import { Quantity } from '../../meta/quantity.js';
 import { own } from '../../util/json.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
-import { isFor, kindsOf } from './match.js';
-import { refuse } from './refuse.js';
+import { isFor, kindsOf, refuse } from './requests.js';
+
+/** By canonical group and plural; the last one behind a gate. */
+const FINALIZERS = [
+  ['', 'persistentvolumes', 'pv-protection'],
+  ['', 'persistentvolumeclaims', 'pvc-protection'],
+  [serviceGroup('storage'), 'volumeattributesclasses', 'vac-protection', 'VolumeAttributesClass'],
+] as const;
+
+export const storageObjectInUseProtection: AdmissionPlugin = Object.freeze({
+  name: 'StorageObjectInUseProtection',
+  looksAt: kindsOf(...FINALIZERS.map(([group, resource]) => [group, resource] as const)),
+  isBuiltIn: true,
+  mutate,
+});
 
 export const persistentVolumeClaimResize: AdmissionPlugin = Object.freeze({
   name: 'PersistentVolumeClaimResize',
@@ -52,4 +66,15 @@ function classOf({ metadata, spec }: Claim, { dialect }: ClusterView): string {
 function mayGrow(name: string, view: ClusterView): boolean {
   const storageClass = view.get({ group: serviceGroup('storage'), resource: 'storageclasses', namespace: '', name });
   return storageClass?.['allowVolumeExpansion'] === true;
+}
+
+function mutate(request: AdmissionRequest<DraftObject>, { dialect, features }: ClusterView): void {
+  if (request.operation !== 'CREATE' || request.object === undefined) return;
+  const { metadata } = request.object;
+  for (const [group, resource, name, gate] of FINALIZERS) {
+    if (!isFor(request, group, resource) || (gate !== undefined && !features.enabled(gate))) continue;
+    const finalizer = dialect.key(name);
+    const present = metadata.finalizers ?? [];
+    if (!present.includes(finalizer)) metadata.finalizers = [...present, finalizer];
+  }
 }

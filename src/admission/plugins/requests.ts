@@ -4,7 +4,9 @@
 
 import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
+import { errors, type StatusError } from '../../meta/errors.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
+import type { StatusCause } from '../../meta/status.js';
 import type { AdmissionRequest } from '../types.js';
 
 /** A request of either round. */
@@ -29,4 +31,9 @@ export function kindsOf(...resources: readonly (readonly [group: string, resourc
 export function newPodSpec(request: AnyRequest): PodSpec | undefined {
   if (request.operation !== 'CREATE' || !isFor(request, '', 'pods')) return undefined;
   return request.object?.['spec'] as PodSpec | undefined;
+}
+
+/** The 403 to throw. An object that has neither a name nor a prefix for one yet is called `Unknown`. */
+export function refuse({ served, name }: AnyRequest, why: string, causes: readonly StatusCause[] = []): StatusError {
+  return errors.forbidden(served.groupResource, name || 'Unknown', why, causes);
 }

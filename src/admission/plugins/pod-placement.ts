@@ -2,6 +2,10 @@
  * The nodes that the pods of a namespace may use, by an annotation of the namespace. A pod may narrow the choice further
  * but not contradict it.
  */
+
+import type { Binding } from '../../kinds/core/v1/pod/binding.js';
+import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
+import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import { errors, type StatusError } from '../../meta/errors.js';
 import { invalid, printFieldError } from '../../meta/field-error.js';
 import { labelValueProblems, qualifiedNameProblems } from '../../meta/names.js';
@@ -9,8 +13,22 @@ import type { DraftObject } from '../../meta/object.js';
 import { own } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import { sortedRecord } from '../../util/order.js';
-import type { AdmissionPlugin, ClusterView } from '../types.js';
-import { type AnyRequest, kindsOf, newPodSpec } from './match.js';
+import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
+import { type AnyRequest, isFor, kindsOf, newPodSpec } from './requests.js';
+
+export const limitPodHardAntiAffinityTopology: AdmissionPlugin = Object.freeze({
+  name: 'LimitPodHardAntiAffinityTopology',
+  looksAt: kindsOf(['', 'pods']),
+  isBuiltIn: true,
+  validate,
+});
+
+export const podTopologyLabels: AdmissionPlugin = Object.freeze({
+  name: 'PodTopologyLabels',
+  looksAt: kindsOf(['', 'pods']),
+  isBuiltIn: true,
+  mutate,
+});
 
 export interface PodNodeSelectorOptions {
   /** For namespaces without the annotation: `disk=ssd,zone=a`. */
@@ -96,5 +114,53 @@ function parseSelector(text: string): Selector {
       if (ofValue.length > 0) throw errors.plain(printFieldError(invalid(`[${key}]`, value, ofValue.join('; '))));
       return [key, value];
     }),
+  );
+}
+
+/** A binding hands its labels on to its pod. */
+function mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void {
+  const { operation, object, subresource } = request;
+  if (operation !== 'CREATE' || object === undefined || !view.features.enabled('PodTopologyLabelsAdmission')) return;
+  const nodeName = subresource === '' ? (object['spec'] as PodSpec).nodeName : boundTo(object, subresource);
+  if (!nodeName) return;
+  const labels = topologyOf(nodeName, view);
+  if (Object.keys(labels).length > 0)
+    object.metadata.labels = sortedRecord(Object.entries({ ...object.metadata.labels, ...labels }));
+}
+
+function boundTo(object: DraftObject, subresource: string): string | undefined {
+  if (subresource !== 'binding') return undefined;
+  const { target } = object as unknown as Binding;
+  return target.kind === 'Node' ? target.name : undefined;
+}
+
+/** Empty for a node that is not there. */
+function topologyOf(name: string, view: ClusterView): Record<string, string> {
+  const node = view.get({ group: '', resource: 'nodes', namespace: '', name });
+  return Object.fromEntries(
+    topologyKeys(view.dialect).flatMap((key) => {
+      const value = own(node?.metadata.labels ?? {}, key);
+      return value === undefined ? [] : [[key, value]];
+    }),
+  );
+}
+
+/** Under the name of a group, unlike the labels that nodes come with. */
+function topologyKeys(dialect: Dialect): string[] {
+  const group = dialect.group(serviceGroup('topology'));
+  return [`${group}/zone`, `${group}/region`];
+}
+
+function validate(request: AdmissionRequest, { dialect }: ClusterView): void {
+  if (!isFor(request, '', 'pods') || request.object === undefined) return;
+  const { affinity } = request.object['spec'] as PodSpec;
+  const allowed = dialect.key('hostname');
+  const terms = affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+  const other = terms.find(({ topologyKey }) => topologyKey !== allowed);
+  if (other === undefined) return;
+  throw errors.forbidden(
+    request.served.groupResource,
+    request.object.metadata.name,
+    `affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey ${other.topologyKey} but only key ${allowed} is allowed`,
   );
 }

@@ -3,13 +3,38 @@
  */
 import { qosClassOf } from '../../kinds/core/v1/pod/qos.js';
 import type { PodSpec } from '../../kinds/core/v1/pod-spec/pod-spec.js';
+import { isExtendedResource } from '../../kinds/shared/resources.js';
 import { mergeTolerations } from '../../kinds/shared/tolerations.js';
 import { errors, type StatusError } from '../../meta/errors.js';
+import type { DraftObject } from '../../meta/object.js';
 import { JsonSyntaxError, parseJson } from '../../text/json/parse-json.js';
 import { copyJson, isRecord, own } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
-import type { AdmissionPlugin, ClusterView } from '../types.js';
-import { type AnyRequest, isFor, kindsOf } from './match.js';
+import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
+import { type AnyRequest, isFor, kindsOf } from './requests.js';
+
+const SECONDS = 300;
+
+export const defaultTolerationSeconds: AdmissionPlugin = Object.freeze({
+  name: 'DefaultTolerationSeconds',
+  looksAt: kindsOf(['', 'pods']),
+  isBuiltIn: true,
+  mutate: addDefaultTolerations,
+});
+
+export const extendedResourceToleration: AdmissionPlugin = Object.freeze({
+  name: 'ExtendedResourceToleration',
+  looksAt: kindsOf(['', 'pods']),
+  isBuiltIn: true,
+  mutate: tolerateExtendedResources,
+});
+
+export const taintNodesByCondition: AdmissionPlugin = Object.freeze({
+  name: 'TaintNodesByCondition',
+  looksAt: kindsOf(['', 'nodes']),
+  isBuiltIn: true,
+  mutate: taintNewNode,
+});
 
 type Toleration = NonNullable<PodSpec['tolerations']>[number];
 
@@ -136,4 +161,60 @@ function filled({ key = '', operator, value = '', effect, tolerationSeconds }: T
     effect: effect ?? '',
     seconds: tolerationSeconds ?? Number.POSITIVE_INFINITY,
   };
+}
+
+interface Taint {
+  readonly key: string;
+  readonly effect: string;
+}
+
+function taintNewNode(request: AdmissionRequest<DraftObject>, { dialect }: ClusterView): void {
+  if (request.operation !== 'CREATE' || request.object === undefined || !isFor(request, '', 'nodes')) return;
+  const spec = request.object['spec'] as { taints?: Taint[] };
+  const taint: Taint = { key: dialect.subkey('node', 'not-ready'), effect: 'NoSchedule' };
+  const present = spec.taints ?? [];
+  if (present.some(({ key, effect }) => key === taint.key && effect === taint.effect)) return;
+  spec.taints = [...present, taint];
+}
+
+function tolerateExtendedResources(request: AdmissionRequest<DraftObject>, { dialect }: ClusterView): void {
+  if (!isFor(request, '', 'pods') || request.object === undefined) return;
+  const spec = request.object['spec'] as PodSpec;
+  const names = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].flatMap(({ resources }) =>
+    Object.keys(resources.requests ?? {}).filter((name) => isExtendedResource(name, { dialect })),
+  );
+  for (const name of [...new Set(names)].sort()) tolerate(spec, name);
+}
+
+/** Changes the spec. One that differs only in its seconds is replaced. */
+function tolerate(spec: PodSpec, key: string): void {
+  const wanted: Toleration = { key, operator: 'Exists', effect: 'NoSchedule' };
+  const present = spec.tolerations ?? [];
+  const isWanted = ({ value = '', ...given }: Toleration): boolean =>
+    given.key === key && given.operator === 'Exists' && given.effect === 'NoSchedule' && value === '';
+  spec.tolerations = present.some(isWanted)
+    ? present.map((toleration) => (isWanted(toleration) ? wanted : toleration))
+    : [...present, wanted];
+}
+
+interface Toleration2 {
+  readonly key?: string;
+  readonly operator?: string;
+  readonly effect?: string;
+  readonly tolerationSeconds?: number;
+}
+
+function addDefaultTolerations(request: AdmissionRequest<DraftObject>, { dialect }: ClusterView): void {
+  if (!isFor(request, '', 'pods') || request.object === undefined) return;
+  const spec = request.object['spec'] as { tolerations?: Toleration2[] };
+  for (const name of ['not-ready', 'unreachable']) {
+    const key = dialect.subkey('node', name);
+    const present = spec.tolerations ?? [];
+    if (present.some((toleration) => toleratesEviction(toleration, key))) continue;
+    spec.tolerations = [...present, { key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: SECONDS }];
+  }
+}
+
+function toleratesEviction({ key = '', effect = '' }: Toleration2, taint: string): boolean {
+  return (key === taint || key === '') && (effect === 'NoExecute' || effect === '');
 }

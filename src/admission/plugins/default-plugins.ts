@@ -1,7 +1,27 @@
 /**
- * The order in which the reference server asks its plugins, those that are off by default included.
+ * The plugins that are on by default; position is order.
  */
+import { mutatingAdmissionPolicy } from '../mutating-policy/plugin.js';
+import { podSecurity } from '../pod-security/pod-security.js';
+import { validatingAdmissionPolicy } from '../policy/validating-admission-policy.js';
+import { resourceQuota } from '../quota/resource-quota.js';
 import type { AdmissionPlugin } from '../types.js';
+import { mutatingAdmissionWebhook } from '../webhook/mutating.js';
+import { validatingAdmissionWebhook } from '../webhook/validating.js';
+import {
+  certificateApproval,
+  certificateSigning,
+  certificateSubjectRestriction,
+  clusterTrustBundleAttest,
+} from './certificates.js';
+import { defaultIngressClass, defaultStorageClass } from './default-class.js';
+import { limitRanger } from './limit-ranger.js';
+import { namespaceLifecycle } from './namespaces.js';
+import { podTopologyLabels } from './pod-placement.js';
+import { priority } from './priority.js';
+import { runtimeClass } from './runtime-class.js';
+import { defaultTolerationSeconds, taintNodesByCondition } from './tolerations.js';
+import { persistentVolumeClaimResize, storageObjectInUseProtection } from './volume-claims.js';
 
 const ORDER: readonly string[] = [
   'AlwaysAdmit',
@@ -40,6 +60,30 @@ const ORDER: readonly string[] = [
   'ResourceQuota',
   'AlwaysDeny',
 ];
+
+export const defaultAdmission: readonly AdmissionPlugin[] = Object.freeze([
+  namespaceLifecycle,
+  limitRanger,
+  taintNodesByCondition,
+  podSecurity,
+  priority,
+  defaultTolerationSeconds,
+  defaultStorageClass,
+  storageObjectInUseProtection,
+  persistentVolumeClaimResize,
+  runtimeClass,
+  certificateApproval,
+  certificateSigning,
+  clusterTrustBundleAttest,
+  certificateSubjectRestriction,
+  defaultIngressClass,
+  podTopologyLabels,
+  mutatingAdmissionPolicy,
+  mutatingAdmissionWebhook,
+  validatingAdmissionPolicy,
+  validatingAdmissionWebhook,
+  resourceQuota,
+]);
 
 /**
  * The same plugins, ours each in its place; those of users come last, in the order given.

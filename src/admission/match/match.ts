@@ -5,9 +5,17 @@
 import type { ServedKind } from '../../kinds/served-kind.js';
 import type { AnySubresource } from '../../kinds/subresource.js';
 import { serviceGroup } from '../../meta/dialect.js';
-import type { GroupVersionKind } from '../../meta/gvk.js';
-import { own } from '../../util/json.js';
-import { nameMatches, namespaceSelected, objectSelected, ruleMatches } from './rules.js';
+import { errors } from '../../meta/errors.js';
+import type { GroupVersionKind, GroupVersionResource } from '../../meta/gvk.js';
+import {
+  type LabelSelector,
+  type LabelSelectorObject,
+  type Labels,
+  labelSelectorFromObject,
+  matchesLabels,
+} from '../../meta/labels.js';
+import type { ApiObject } from '../../meta/object.js';
+import { isRecord, own } from '../../util/json.js';
 import type {
   Match,
   MatchCriteria,
@@ -17,6 +25,9 @@ import type {
   MatchView,
   WebhookCriteria,
 } from './types.js';
+
+/** Selectors of stored objects are frozen, so that one is worked out once. */
+const selectors = new WeakMap<LabelSelectorObject, LabelSelector>();
 
 /**
  * Whether a webhook is to be called, as far as its rules and selectors say, and in which version it wants the object;
@@ -119,15 +130,113 @@ function inVersion(matched: ServedKind, subresource: string): Match {
 /** Another version is the same thing only if it has the same thing below its objects. */
 function hasBelow({ kind }: ServedKind, subresource: string): boolean {
   if (subresource === '') return true;
-  return own(kind.subresources, subresource) !== undefined || own(kind.connections ?? {}, subresource) !== undefined;
+  return (
+    own(kind.subresources, subresource) !== undefined || own(kind.connectSubresources ?? {}, subresource) !== undefined
+  );
 }
 
 /** The kind of what stands at a path below an object: a view or an action has one of its own. */
 export function kindBelow(served: ServedKind, subresource: string): GroupVersionKind {
-  const line = own(served.kind.connections ?? {}, subresource);
+  const line = own(served.kind.connectSubresources ?? {}, subresource);
   if (line !== undefined) return { ...served.gvk, kind: line.optionsKind };
   const below: AnySubresource | undefined = own(served.kind.subresources, subresource);
   if (below === undefined || below.type === undefined) return served.gvk;
   const { group, version, kind } = below.kind;
   return { group: served.dialect.group(group), version, kind };
+}
+
+/** Whether a rule names the request, if its resource were called `resource`. */
+function ruleMatches(rule: MatchRule, request: MatchedRequest, resource: GroupVersionResource): boolean {
+  return (
+    scopeMatches(rule.scope, request, resource) &&
+    names(rule.operations, request.operation) &&
+    names(rule.apiGroups, resource.group) &&
+    names(rule.apiVersions, resource.version) &&
+    (rule.resources ?? []).some((text) => resourceMatches(text, resource.resource, request.subresource))
+  );
+}
+
+/** Rules of webhooks name no objects; an empty list names all of them. */
+function nameMatches({ resourceNames = [] }: MatchRule, request: MatchedRequest): boolean {
+  return resourceNames.length === 0 || resourceNames.includes(request.sentName);
+}
+
+/** A namespace counts as an object outside of all namespaces, though its requests name one: itself. */
+function scopeMatches(scope: string | undefined, { namespace }: MatchedRequest, resource: GroupVersionResource) {
+  if (scope === undefined || scope === '*') return true;
+  const { group, version } = resource;
+  const isNamespace = group === '' && version === 'v1' && resource.resource === 'namespaces';
+  const isNamespaced = !isNamespace && namespace !== '';
+  if (scope === 'Namespaced') return isNamespaced;
+  return scope === 'Cluster' && !isNamespaced;
+}
+
+function names(list: readonly string[] | undefined, value: string): boolean {
+  return list?.some((item) => item === '*' || item === value) ?? false;
+}
+
+function resourceMatches(text: string, resource: string, subresource: string): boolean {
+  const slash = text.indexOf('/');
+  const main = slash < 0 ? text : text.slice(0, slash);
+  const below = slash < 0 ? '' : text.slice(slash + 1);
+  return (main === '*' || main === resource) && (below === '*' || below === subresource);
+}
+
+function selectorOf(object: LabelSelectorObject | undefined): LabelSelector {
+  if (object === undefined) return labelSelectorFromObject(undefined);
+  let selector = selectors.get(object);
+  if (selector === undefined) {
+    selector = labelSelectorFromObject(object);
+    if (Object.isFrozen(object)) selectors.set(object, selector);
+  }
+  return selector;
+}
+
+function isEverything({ tests }: LabelSelector): boolean {
+  return tests.length === 0;
+}
+
+/** Either the new object or the live one has the labels. */
+function objectSelected(given: LabelSelectorObject | undefined, request: MatchedRequest): boolean {
+  const selector = selectorOf(given);
+  if (isEverything(selector)) return true;
+  return hasLabels(request.object, selector) || hasLabels(request.oldObject, selector);
+}
+
+/** What has no metadata (the options of a line) has no labels either, and no selector matches it. */
+function hasLabels(object: { readonly metadata?: unknown } | undefined, selector: LabelSelector): boolean {
+  const metadata = object?.metadata;
+  return isRecord(metadata) && matchesLabels(selector, metadata['labels'] as Labels | undefined);
+}
+
+/**
+ * Whether the namespace has the labels; or, where there is no such namespace, the 404 that is to be thrown if the request
+ * is one that was to be seen otherwise.
+ */
+function namespaceSelected(
+  given: LabelSelectorObject | undefined,
+  request: MatchedRequest,
+  view: MatchView,
+): boolean | Error {
+  const { namespace, operation, subresource, object } = request;
+  // Any resource of that name, in whatever group: the reference server looks at nothing else here.
+  const isNamespace = request.served.gvr.resource === 'namespaces';
+  if (namespace === '' && !isNamespace) return true;
+  const selector = selectorOf(given);
+  if (isEverything(selector)) return true;
+  if (isNamespace && subresource === '' && (operation === 'CREATE' || operation === 'UPDATE')) {
+    return hasLabels(object, selector);
+  }
+  const found = view.namespace(namespace);
+  if (found === undefined) return errors.notFound({ group: '', resource: 'namespaces' }, namespace);
+  return hasLabels(found, selector);
+}
+
+/** A namespace is in none, though its requests name one: itself. Throws the 404 of one that is missing. */
+export function namespaceOf({ namespace, objectKind }: MatchedRequest, view: MatchView): ApiObject | undefined {
+  const { group, version, kind } = objectKind;
+  if (namespace === '' || (group === '' && version === 'v1' && kind === 'Namespace')) return undefined;
+  const found = view.namespace(namespace);
+  if (found === undefined) throw errors.notFound({ group: '', resource: 'namespaces' }, namespace);
+  return found;
 }

@@ -8,8 +8,11 @@ import { compile } from '../../cel/index.js';
 import { AUTHORIZER_TYPE } from '../../cel/library/authorizer.js';
 import { storedEnvironment } from '../../cel/library/environments.js';
 import type { TypeProvider } from '../../cel/types.js';
+import { BOOL, BYTES, DOUBLE, DYN, INT, type SimpleType, STRING, TIMESTAMP } from '../../cel/types.js';
 import { escapeName } from '../../crd/rules/escape.js';
 import { type SelfType, selfTypeOf } from '../../crd/rules/self-type.js';
+import { type ObjectShape, type Shape, shapeOf } from '../../crd/rules/shape.js';
+import { schemaView } from '../../crd/schema-view.js';
 import {
   DECLARED_TYPES,
   NAMESPACE_TYPE,
@@ -17,10 +20,38 @@ import {
 } from '../../kinds/admissionregistration/expressions/declared-types.js';
 import { VARIABLES_TYPE, VariableTypes } from '../../kinds/admissionregistration/expressions/variable-types.js';
 import type { ExpressionWarning } from '../../kinds/admissionregistration/types.js';
+import type { ReconcilerHost, ServerReconciler } from '../../kinds/reconciler.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
+import { serviceGroup } from '../../meta/dialect.js';
 import { type GroupVersionKind, parseApiVersion } from '../../meta/gvk.js';
-import type { PolicySpec } from './compiled-policy.js';
-import { kindShape } from './kind-shape.js';
+import type { ApiObject } from '../../meta/object.js';
+import type { ObjectNode, ScalarType, Structural } from '../../schema/structural.js';
+import type { PolicySpec } from './policies.js';
+
+const POLICIES = { group: serviceGroup('admissionregistration'), resource: 'validatingadmissionpolicies' };
+
+/** As which the status is written. */
+const MANAGER = 'validatingadmissionpolicy-status';
+
+const shapes = new WeakMap<ServedKind, ObjectShape>();
+
+/** Estimates of costs go by sizes; nobody asks for them here. */
+const UNSIZED = { maxElements: 0, minSize: 0 };
+
+const SCALARS: Readonly<Partial<Record<ScalarType, SimpleType>>> = {
+  string: STRING,
+  int32: INT,
+  int64: INT,
+  number: DOUBLE,
+  boolean: BOOL,
+  bytes: BYTES,
+  time: TIMESTAMP,
+  microTime: TIMESTAMP,
+  intOrString: DYN,
+  duration: STRING,
+};
+
+const UNTYPED_OBJECTS: ReadonlySet<string> = new Set(['runtime.RawExtension', 'v1.FieldsV1']);
 
 /** What there is to be known of the kinds of a cluster. */
 export interface KindLookups {
@@ -158,4 +189,98 @@ function withReservedNames(provider: TypeProvider): TypeProvider {
       return escaped === `__${field}__` ? provider.fieldType(typeName, escaped) : undefined;
     },
   };
+}
+
+function kindShape(served: ServedKind): ObjectShape {
+  let shape = shapes.get(served);
+  if (shape === undefined) {
+    shape = readKind(served);
+    shapes.set(served, shape);
+  }
+  return shape;
+}
+
+function readKind({ kind, schema, dialect }: ServedKind): ObjectShape {
+  const whole = objectShape(schema, []);
+  const given = kind.custom && shapeOf(schemaView(kind.custom.published, dialect), true);
+  if (given?.kind !== 'object') return whole;
+  // Definitions say little of metadata, but what is published has all of it.
+  const fields = new Map(given.fields);
+  for (const name of ['apiVersion', 'kind', 'metadata']) {
+    const own = whole.fields.get(name);
+    if (own !== undefined) fields.set(name, own);
+  }
+  return object(fields);
+}
+
+function object(fields: ReadonlyMap<string, Shape>): ObjectShape {
+  return { kind: 'object', fields, ...UNSIZED };
+}
+
+/** `outer`: the types on the way here. A type inside of itself is an object of which nothing is known. */
+function objectShape(node: ObjectNode, outer: readonly ObjectNode[]): ObjectShape {
+  const fields = new Map<string, Shape>();
+  if (outer.some(({ goName, fields: known }) => goName === node.goName && known === node.fields)) return object(fields);
+  const inner = [...outer, node];
+  for (const field of node.fields.values()) {
+    const shape = nodeShape(field.node, inner);
+    const name = escapeName(field.name);
+    if (shape !== undefined && name !== undefined) fields.set(name, shape);
+  }
+  return object(fields);
+}
+
+function nodeShape(node: Structural, outer: readonly ObjectNode[]): Shape | undefined {
+  switch (node.type) {
+    case 'object':
+      return objectShape(node, outer);
+    case 'map': {
+      const element = nodeShape(node.values, outer);
+      return element && { kind: 'map', element, ...UNSIZED };
+    }
+    case 'list': {
+      const element = nodeShape(node.items, outer);
+      return element && { kind: 'list', element, ...UNSIZED };
+    }
+    case 'scalar': {
+      const type = SCALARS[node.scalar];
+      return type && { kind: 'scalar', type, ...UNSIZED };
+    }
+    case 'any':
+      return UNTYPED_OBJECTS.has(node.goType) ? object(new Map()) : undefined;
+  }
+}
+
+interface Policy {
+  readonly metadata: { readonly generation?: number };
+  readonly spec: PolicySpec;
+  readonly status?: { readonly observedGeneration?: number };
+}
+
+/** An attendant of ValidatingAdmissionPolicy. */
+export function policyStatus(server: ReconcilerHost, lookups: KindLookups): ServerReconciler {
+  let seen = -1;
+  return {
+    reconcile() {
+      if (server.writeCount(POLICIES) === seen) return;
+      for (const policy of server.objects.list(POLICIES)) settlePolicy(policy, server, lookups);
+      // What was written here has been seen here.
+      seen = server.writeCount(POLICIES);
+    },
+  };
+}
+
+function settlePolicy(object: ApiObject, server: ReconcilerHost, lookups: KindLookups): void {
+  const { metadata, spec, status } = object as unknown as Policy;
+  const { generation = 0 } = metadata;
+  if (generation <= (status?.observedGeneration ?? 0)) return;
+  const warnings = checkPolicyTypes(spec, lookups);
+  const typeChecking = warnings.length === 0 ? {} : { expressionWarnings: warnings };
+  server.writeStatus(
+    object,
+    (draft) => {
+      draft['status'] = { observedGeneration: generation, typeChecking };
+    },
+    MANAGER,
+  );
 }

@@ -1,4 +1,0 @@
-/**
- * Role-based access control.
- */
-export { rbac } from './authorizer.js';
