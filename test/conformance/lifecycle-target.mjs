@@ -10,7 +10,7 @@ import { defaultAdmission, inReferenceOrder, serviceAccount } from '../../dist/a
 import { controllers, standardControllers } from '../../dist/controllers/index.js';
 import { createCluster, mergePatch } from '../../dist/index.js';
 import { Node } from '../../dist/kinds/index.js';
-import { fakeClock } from '../../dist/testing/index.js';
+import { fakeClock, sequentialIds } from '../../dist/testing/index.js';
 
 /**
  * The share of recorded pauses that a replayer keeps, by its option `--wait`, and the shortest time without a request that
@@ -50,6 +50,8 @@ export async function lifecycleCluster({ dialect, pauses }) {
   const { pass, open, close } = gate();
   const cluster = createCluster({
     clock,
+    // Lists are in the order of generated names. With explicit pauses every run has the same order.
+    ids: pauses === 'explicit' ? sequentialIds() : undefined,
     dialect,
     admission: inReferenceOrder([...defaultAdmission, openingWhileWaiting(serviceAccount, open)]),
     policyStatus: true,

@@ -14,8 +14,11 @@ const FIGURES = new URL('figures.json', import.meta.url);
 const FIDELITY = new URL('../../docs/fidelity.md', import.meta.url);
 
 const DIALECTS = ['kubernetes', 'orch'];
-/** How many steps of an area may be below the figure: with controllers, the order of some lists is that of random names. */
-const TOLERANCE = { lifecycle: 6 };
+/**
+ * By how many steps an area may differ from its figure. On a busy machine the signing key of ServiceAccount tokens may be
+ * late, which changes three responses.
+ */
+const TOLERANCE = { lifecycle: 3 };
 
 /** The figures of a replay by area: `{ steps, kubernetes: { identical, codes }, orch: { identical, codes } }`. */
 async function measure() {
