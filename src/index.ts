@@ -13,8 +13,15 @@
  */
 
 export { defaultAdmission } from './admission/plugins/default-plugins.js';
-export type { SelectableAttribute, SelectableCapacity, SelectableDevice } from './cel/devices/match.js';
-export { type ClassLike, DeviceSelectionError, matchDevices, type SelectorLike } from './cel/devices/match.js';
+export {
+  type ClassLike,
+  DeviceSelectionError,
+  matchDevices,
+  type SelectableAttribute,
+  type SelectableCapacity,
+  type SelectableDevice,
+  type SelectorLike,
+} from './cel/index.js';
 export * from './cluster/api.js';
 export { createCluster, type FullCluster as Cluster } from './cluster/full-cluster.js';
 export { defineKind } from './crd/define-kind.js';
@@ -22,6 +29,6 @@ export { type DefinitionManifest, type ToCRDOptions, toCRD } from './crd/to-crd.
 export type { SchemaLoss } from './crd/zod/context.js';
 export type { AppliedManifest } from './manifests/apply.js';
 export type { ApplyYamlOptions } from './manifests/apply-yaml.js';
-export type { DynamicInput, DynamicKind, DynamicObject, InstallYamlOptions } from './manifests/install-yaml.js';
 export { ManifestsError } from './manifests/apply-yaml.js';
+export type { DynamicInput, DynamicKind, DynamicObject, InstallYamlOptions } from './manifests/install-yaml.js';
 export { ManifestError } from './manifests/read.js';

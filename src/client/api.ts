@@ -13,7 +13,6 @@ import type { Eviction } from '../kinds/core/v1/pod/eviction.js';
 import type { DraftOf, InputDraftOf, InputOf, Kind, ObjectOf } from '../kinds/kind.js';
 import type { ApiList } from '../meta/object.js';
 import type { Status } from '../meta/status.js';
-import type { Recipe } from './edit.js';
 import type { ApplyPlan } from './explain/apply-plan.js';
 import type { Ownership } from './explain/ownership.js';
 import type { Informer, InformerOptions } from './informer.js';
@@ -30,6 +29,7 @@ import type {
   WriteOptions,
 } from './options.js';
 import type { AppliedBody, Patch } from './patches.js';
+import type { Recipe } from './requests.js';
 import type { UntilPresent } from './until.js';
 import type { Predicate } from './wait-for.js';
 import type { Watch } from './watch.js';

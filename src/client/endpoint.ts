@@ -14,11 +14,11 @@ import type { WatchStream } from '../protocol/watch-event.js';
 import { untilAborted } from '../util/abort.js';
 import { invariant } from '../util/invariant.js';
 import { isRecord, own } from '../util/json.js';
-import { keepForm } from '../util/keep-form.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import { isPromise } from '../util/maybe-promise.js';
+import { pinHiddenClass } from '../util/pin-hidden-class.js';
 import type { ClientDefaults } from './options.js';
-import { deleteDefaults, writeDefaults } from './request-options.js';
+import { deleteDefaults, writeDefaults } from './options.js';
 
 /** A client's transport and defaults, in the form requests need. */
 export interface Connection {
@@ -211,4 +211,4 @@ export const NO_ENDPOINT = new Endpoint(
   { group: '', version: '', names: { plural: '' }, subresources: { status: { verbs: [] } } } as unknown as Kind,
   { namespace: '', subresource: '' },
 );
-keepForm(NO_ENDPOINT);
+pinHiddenClass(NO_ENDPOINT);

@@ -11,9 +11,9 @@ import type { Endpoint } from './endpoint.js';
 import type { Indexes } from './object-cache.js';
 import { metaOf, ObjectCache } from './object-cache.js';
 import type { AbortOptions, SelectOptions } from './options.js';
+import { selectOptions } from './options.js';
 import type { Observer } from './reflector.js';
 import { reflect } from './reflector.js';
-import { selectOptions } from './request-options.js';
 
 /** What changed, told after the informer itself has changed. */
 export type InformerEvent<Object> =
@@ -239,4 +239,9 @@ function objectKey(object: unknown): string {
 /** Neither part can hold a slash. */
 function keyOf(name: string, namespace: string | undefined): string {
   return `${namespace ?? ''}/${name}`;
+}
+
+/** Whether version `a` is `b` or came after it. */
+export function isNewerOrSame(a: string, b: string): boolean {
+  return a.length === b.length ? a >= b : a.length > b.length;
 }

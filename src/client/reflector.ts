@@ -14,13 +14,52 @@
 import { StatusError } from '../meta/errors.js';
 import type { ApiList } from '../meta/object.js';
 import type { RequestOptions } from '../protocol/request.js';
-import type { ChangeEvent } from '../protocol/watch-event.js';
+import type { BookmarkEvent, ChangeEvent, LastingStream, WireEvent } from '../protocol/watch-event.js';
 import { onAbort } from '../util/abort.js';
 import type { Clock } from '../util/clock.js';
 import { isPromise } from '../util/maybe-promise.js';
 import type { Endpoint } from './endpoint.js';
-import { follow } from './follow.js';
 import { LiveWatch, type WatchEvent } from './watch.js';
+
+const soon = Promise.resolve();
+
+class Follower {
+  readonly #stream: LastingStream;
+  readonly #reader: Reader;
+  /** What has come; absent: the end. */
+  #came: WireEvent | undefined;
+
+  constructor(stream: LastingStream, reader: Reader) {
+    this.#stream = stream;
+    this.#reader = reader;
+  }
+
+  wait(): void {
+    this.#stream.read(this.#receive);
+  }
+
+  /** Runs inside writes, where nothing may be told. */
+  readonly #receive = (event: WireEvent | undefined): void => {
+    this.#came = event;
+    void soon.then(this.#tell);
+  };
+
+  readonly #tell = (): void => {
+    const event = this.#came;
+    if (event === undefined) {
+      this.#reader.resolve();
+      return;
+    }
+    try {
+      if (event.type === 'ERROR') throw new StatusError(event.object);
+      this.#reader.tell(event);
+      this.wait();
+    } catch (error) {
+      this.#stream.close();
+      this.#reader.reject(error);
+    }
+  };
+}
 
 /** What is told about the collection. None of these may throw. */
 export interface Observer<Object> {
@@ -174,4 +213,18 @@ function pause(delayMs: number, clock: Clock, signal: AbortSignal): Promise<void
       resolve();
     });
   });
+}
+
+type Told = ChangeEvent | BookmarkEvent;
+
+/** Settles when it has ended; rejects with what broke it off, or with what `tell` throws, after which nothing is told. */
+function follow(stream: LastingStream, tell: (event: Told) => void): Promise<void> {
+  stream.follow();
+  return new Promise((resolve, reject) => new Follower(stream, { tell, resolve, reject }).wait());
+}
+
+interface Reader {
+  readonly tell: (event: Told) => void;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
 }

@@ -10,7 +10,7 @@ import type { ApiList } from '../meta/object.js';
 import type { Status } from '../meta/status.js';
 import type { RequestOptions } from '../protocol/request.js';
 import { own } from '../util/json.js';
-import { keepForm } from '../util/keep-form.js';
+import { pinHiddenClass } from '../util/pin-hidden-class.js';
 import type {
   Applied,
   Collection,
@@ -22,7 +22,6 @@ import type {
   SubresourceKind,
   SubresourceOf,
 } from './api.js';
-import type { Recipe } from './edit.js';
 import type { Endpoint } from './endpoint.js';
 import { NO_ENDPOINT } from './endpoint.js';
 import type { ApplyPlan } from './explain/apply-plan.js';
@@ -43,8 +42,9 @@ import type {
   WatchOptions,
   WriteOptions,
 } from './options.js';
+import { deleteCollectionOptions, deleteOptions, listOptions, selectOptions, watchOptions } from './options.js';
 import type { Patch } from './patches.js';
-import { deleteCollectionOptions, deleteOptions, listOptions, selectOptions, watchOptions } from './request-options.js';
+import type { Recipe } from './requests.js';
 import {
   applyObject,
   createBelow,
@@ -228,8 +228,8 @@ class SubresourceResource<AnyKind extends Kind> implements SubresourceApi<AnyKin
   }
 }
 
-keepForm(new ObjectResource(NO_ENDPOINT));
-keepForm(new SubresourceResource(NO_ENDPOINT, 'status'));
+pinHiddenClass(new ObjectResource(NO_ENDPOINT));
+pinHiddenClass(new SubresourceResource(NO_ENDPOINT, 'status'));
 
 /** The pages, each requested when it is asked for. Ends quietly on abort; throws Expired when the token is too old. */
 async function* pagesOf<Object>(

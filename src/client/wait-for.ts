@@ -11,7 +11,6 @@ import type { WaitForOptions } from './options.js';
 import type { Observer } from './reflector.js';
 import { reflect } from './reflector.js';
 import { fieldSelectorText } from './selectors.js';
-import { isTold } from './told.js';
 
 /** Undefined stands for an object that does not exist. */
 export type Predicate<Object> = (object: Object | undefined) => boolean;
@@ -92,4 +91,17 @@ function statusOf(object: unknown): string {
   if (status === undefined) return '';
   const text = printJson(status);
   return `; its status: ${text.length > MOST_OF_STATUS ? `${text.slice(0, MOST_OF_STATUS)} ...` : text}`;
+}
+
+/** What a condition can tell besides yes and no. */
+export interface Told {
+  /** What is wanted, behind "until": `condition Ready is "True"`. */
+  readonly description: string;
+  /** What is missing; undefined when nothing is. Undefined as the object stands for one that does not exist. */
+  readonly missing: (object: unknown) => string | undefined;
+}
+
+/** Whether a predicate can say what it wants. */
+export function isTold(predicate: unknown): predicate is Told {
+  return typeof predicate === 'function' && 'missing' in predicate && 'description' in predicate;
 }

@@ -1,12 +1,12 @@
 /**
  * May who asks do that? Asked before anything is looked up, so that who may not ask does not learn what there is.
  */
-import { ADMINISTRATOR } from '../auth/identity.js';
+
 import { resourceAttributes } from '../auth/attributes.js';
 import type { RequestAuthenticator, TokenReader } from '../auth/authentication.js';
-import { completeUser, STRANGER } from '../auth/identity.js';
-import { readImpersonation } from '../auth/impersonation.js';
 import { accessRefusal } from '../auth/authorizer.js';
+import { ADMINISTRATOR, completeUser, STRANGER } from '../auth/identity.js';
+import { readImpersonation } from '../auth/impersonation.js';
 import { errors } from '../meta/errors.js';
 import type { AccessAttributes, AccessDecision } from '../protocol/access.js';
 import type { User } from '../protocol/request.js';

@@ -17,9 +17,9 @@ export type {
 } from '../kinds/apiregistration/reach.js';
 export { BodyError } from '../protocol/body.js';
 export type { Answer, ByteSource, HttpHeaders, HttpRequest } from './answer.js';
-export type { ErrorListener } from './failure.js';
 export type { FetchHandler, FetchHandlerOptions, Handler } from './handler.js';
 export { createFetchHandler, createHandler } from './handler.js';
+export type { ErrorListener } from './respond.js';
 export type { ServedResource } from './routes.js';
 export type { FetchTarget } from './target.js';
-export { type HttpTransportOptions, httpTransport } from './transport/transport.js';
+export { type HttpTransportOptions, httpTransport } from './transport/http-transport.js';

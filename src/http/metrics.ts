@@ -56,7 +56,7 @@ export function metricsOf(target: FetchTarget, more: ServerMetricsOptions = {}):
 function storedObjects({ kinds, inside }: FetchTarget): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { kind, ...served } of kinds()) {
-    const { groupResource } = served.storedAs ?? served;
+    const { groupResource } = served.storageKind ?? served;
     const count = kind.virtual === undefined ? inside.count(groupResource) : undefined;
     if (count !== undefined) counts.set(qualifiedResource(groupResource), count);
   }

@@ -8,8 +8,7 @@ import { serviceGroup } from '../meta/dialect.js';
 import type { StatusError } from '../meta/errors.js';
 import { errors, failure } from '../meta/errors.js';
 import type { PatchType } from '../protocol/request.js';
-import { bareTypes, parseAccept } from './accept.js';
-import { parseMediaType } from './media-type.js';
+import { bareTypes, parseAccept, parseMediaType } from './header-values.js';
 
 /** What can be read and written at some kind of path. Made once for each handler. */
 export interface Offer {

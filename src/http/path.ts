@@ -2,7 +2,6 @@
  * A URL's path → what it addresses. Only the shape is read here: whether the resource exists, and which methods it
  * takes, is for `routes.ts`. spec: Resource paths
  */
-import { percentDecode } from './percent.js';
 
 /** `/api/v1/…` or `/apis/<group>/<version>/…` down to a collection or an object. */
 export interface ResourceRoute {
@@ -85,4 +84,21 @@ function withoutOuterSlashes(path: string): string {
   let end = path.length;
   while (end > 0 && path.charAt(end - 1) === '/') end--;
   return path.slice(path.startsWith('/') ? 1 : 0, end);
+}
+
+/** The decoded text; undefined when a `%` begins no escape. Bytes that are no UTF-8 become U+FFFD. */
+export function percentDecode(encoded: string): string | undefined {
+  if (!encoded.includes('%')) return encoded;
+  if (/%(?![0-9a-fA-F]{2})/.test(encoded)) return undefined;
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    // The escapes are well formed, so the bytes are not.
+    return encoded.replace(/(?:%[0-9a-fA-F]{2})+/g, decodeRun);
+  }
+}
+
+function decodeRun(escapes: string): string {
+  const bytes = escapes.split('%').slice(1);
+  return new TextDecoder().decode(Uint8Array.from(bytes, (hex) => Number.parseInt(hex, 16)));
 }

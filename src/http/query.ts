@@ -9,7 +9,7 @@ import type { Preconditions, RequestOptions, Verb } from '../protocol/request.js
 import type { IncludedObject } from '../registry/table.js';
 import { quote } from '../text/go/go-text.js';
 import { DurationError, parseDuration } from '../text/time/duration.js';
-import { percentDecode } from './percent.js';
+import { percentDecode } from './path.js';
 
 /** All values of each parameter, in order. */
 export type Query = ReadonlyMap<string, readonly string[]>;

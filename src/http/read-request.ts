@@ -74,7 +74,7 @@ function assemble(incoming: Incoming, { options, body }: Content): ApiRequest {
   if (name !== undefined && verb !== 'watch') built.name = name;
   if (subresource !== undefined) {
     built.subresource = subresource;
-    const { connections } = served.kind;
+    const { connectSubresources: connections } = served.kind;
     const isConnection = connections !== undefined && Object.hasOwn(connections, subresource);
     if (isConnection) built.options = { ...options, line: Object.fromEntries(incoming.query) };
   }

@@ -4,10 +4,10 @@
 import type { Document, Encoded } from '../codec/codec.js';
 import { jsonCodec } from '../codec/json.js';
 import type { Dialect } from '../meta/dialect.js';
-import type { StatusError } from '../meta/errors.js';
+import { failure, StatusError } from '../meta/errors.js';
 import type { Answer, ByteSource } from './answer.js';
 import { partsStream } from './chunk.js';
-import { toBytes } from './header-bytes.js';
+import { toBytes } from './header-values.js';
 import type { Representation } from './negotiate.js';
 
 /** Beyond this many characters in all, every warning is cut to {@link CUT} characters. */
@@ -175,4 +175,28 @@ export function warningHeaders(warnings: readonly string[]): string[] {
 
 function lengthOf(texts: readonly (readonly string[])[]): number {
   return texts.reduce((sum, text) => sum + text.length, 0);
+}
+
+/** Told about every error that is none of the API's, because the client is not told what it was. */
+export type ErrorListener = (error: unknown) => void;
+
+/** The error to answer with. */
+export function toStatusError(error: unknown, onError: ErrorListener): StatusError {
+  if (StatusError.is(error)) return withHttpCode(error);
+  onError(error);
+  return failure({
+    reason: 'InternalError',
+    message: 'an error on the server ("unknown") has prevented the request from succeeding',
+    details: {},
+    cause: error,
+  });
+}
+
+/** A failure whose code is none that HTTP has for failures is a failure of the server. */
+function withHttpCode(error: StatusError): StatusError {
+  const { code } = error.status;
+  const warnings = Array.isArray(error.warnings) ? error.warnings : [];
+  const isHttp = code !== undefined && Number.isInteger(code) && code >= 400 && code <= 599;
+  if (isHttp && warnings === error.warnings) return error;
+  return new StatusError({ ...error.status, code: isHttp ? code : 500 }, { warnings, cause: error });
 }

@@ -42,7 +42,7 @@ export interface Call {
 }
 
 export function routeResource(served: ServedResource, route: ResourceRoute, call: Call): Routed {
-  return served.kind.manner === 'struct' ? throughRouter(served, route, call) : directly(served, route, call);
+  return served.kind.representation === 'struct' ? throughRouter(served, route, call) : directly(served, route, call);
 }
 
 /** The kinds of paths the router knows, each with its methods in the order that `Allow` lists them. */
@@ -90,12 +90,12 @@ function levelOf(route: ResourceRoute, kind: Kind): keyof typeof METHODS | undef
 
 /** What stands below an object under a name. */
 function belowObject(kind: Kind, name: string): { readonly verbs: readonly Verb[]; deeper?: boolean } | undefined {
-  const connection = kind.connections === undefined ? undefined : own(kind.connections, name);
+  const connection = kind.connectSubresources === undefined ? undefined : own(kind.connectSubresources, name);
   return connection ?? own(kind.subresources, name);
 }
 
 /** Whether an address is a line to somebody else, who knows which encodings it takes. A log is only read. */
-export function isLine({ connections }: Kind, { subresource }: Action): boolean {
+export function isLine({ connectSubresources: connections }: Kind, { subresource }: Action): boolean {
   const connection = connections === undefined ? undefined : own(connections, subresource ?? '');
   return connection !== undefined && connection.verbs.length > 1;
 }

@@ -4,9 +4,28 @@
 import type { ClientDefaults } from '../client/options.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import type { AppliedManifest, ApplySettings, ManifestTarget } from './apply.js';
-import { applyManifests } from './apply.js';
-import { allApplied } from './manifests-error.js';
-import { readText } from './read-text.js';
+import { applyManifests, unreadable } from './apply.js';
+import { type Manifest, ManifestError, readManifests } from './read.js';
+
+/**
+ * Some objects of a text were not applied. The message has a line for each; `errors` are those lines as errors, each with
+ * the server's StatusError as its cause if it was the server that refused.
+ */
+export class ManifestsError extends AggregateError {
+  override readonly name = 'ManifestsError';
+  declare errors: ManifestError[];
+  /** What became of everything that was tried, in the order of the text. */
+  readonly report: readonly AppliedManifest[];
+
+  /** `untried`: how many objects were not even tried, because others of the text cannot be. */
+  constructor(call: string, report: readonly AppliedManifest[], untried = 0) {
+    const errors = report.flatMap((each) => (each.outcome === 'failed' ? [each.error] : []));
+    const lines = errors.map(({ message }) => `\n  ${message}`);
+    const count = `${errors.length} of ${report.length + untried} failed`;
+    super(errors, `${call}: ${count}${untried === 0 ? '' : '; nothing was applied'}${lines.join('')}`);
+    this.report = report;
+  }
+}
 
 export interface ApplyYamlOptions
   extends Pick<
@@ -76,4 +95,27 @@ export async function applyYaml(
 /** Without those that are there and say nothing, which would hide the defaults. */
 function given<Options extends object>(options: Options): Options {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Options;
+}
+
+interface ReadText {
+  readonly manifests: readonly Manifest[];
+  readonly unreadable: readonly AppliedManifest[];
+}
+
+/** Throws TypeError when it is no text at all; `call` is what was given it. */
+export function readText(call: string, text: unknown): ReadText {
+  if (typeof text !== 'string') {
+    throw new TypeError(`orchplane: ${call} takes the text of a manifest, got ${text === null ? 'null' : typeof text}`);
+  }
+  const read = readManifests({ text });
+  return {
+    manifests: read.filter((each): each is Manifest => !(each instanceof ManifestError)),
+    unreadable: read.filter((each) => each instanceof ManifestError).map(unreadable),
+  };
+}
+
+/** The report, if nothing in it failed. */
+export function allApplied(call: string, report: readonly AppliedManifest[], untried = 0): readonly AppliedManifest[] {
+  if (report.some(({ outcome }) => outcome === 'failed')) throw new ManifestsError(call, report, untried);
+  return report;
 }

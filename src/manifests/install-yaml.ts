@@ -9,9 +9,8 @@ import { refuseUnknownOptions } from '../util/options.js';
 import type { AppliedManifest, ApplySettings, ManifestTarget } from './apply.js';
 import { applyManifests, failed, isDefinition } from './apply.js';
 import type { ApplyDefaults } from './apply-yaml.js';
-import { allApplied, ManifestsError } from './manifests-error.js';
+import { allApplied, ManifestsError, readText } from './apply-yaml.js';
 import type { Manifest } from './read.js';
-import { readText } from './read-text.js';
 
 /** An object of a kind about which only a definition is known: nothing is promised beyond what every object has. */
 export interface DynamicObject extends ObjectBase {

@@ -2,17 +2,16 @@
  * Certificate authorities made up on the spot. That of a server signs one certificate and forgets its key, so nobody can
  * make another that clients of this server would trust; that of clients keeps it, in memory, to name whom it is asked to.
  */
-import { randomBytes, webcrypto } from 'node:crypto';
-import { isIP } from 'node:net';
-import type { Extension, JsonNameParams, Name } from '@peculiar/x509';
-import { systemClock } from '../util/clock.js';
-import { X509Certificate } from 'node:crypto';
+import { randomBytes, webcrypto, X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import type { Extension, JsonNameParams, Name } from '@peculiar/x509';
 import type { Peer } from '../auth/authentication.js';
 import type { Dialect } from '../meta/dialect.js';
 import type { User } from '../protocol/request.js';
 import { readCertificateSubject } from '../text/x509/certificate.js';
+import { systemClock } from '../util/clock.js';
 
 export interface ServerCertificate {
   /** All in PEM. */

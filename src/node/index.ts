@@ -6,18 +6,19 @@ export type { AppliedManifest, ManifestTarget } from '../manifests/apply.js';
 export { ManifestError, type ManifestText } from '../manifests/read.js';
 export type { ClientCertificate, ClientIdentity } from './certificates.js';
 export {
+  type AgentTaker,
+  connectKubeConfig,
   createInProcessAgent,
   type InProcessAgent,
   type InProcessAgentOptions,
+  type KubeConfigLike,
 } from './in-process-agent.js';
 export { type FileJournalOptions, fileJournal } from './journal/file-journal.js';
-export { type AgentTaker, connectKubeConfig, type KubeConfigLike } from './kube-config.js';
 export {
   type KubeconfigTransport,
   type KubeconfigTransportOptions,
   kubeconfigTransport,
 } from './kubeconfig-transport.js';
-export { type LoadOptions, loadManifests } from './load-manifests.js';
-export { readManifestFiles } from './manifest-files.js';
+export { type LoadOptions, loadManifests, readManifestFiles } from './manifests.js';
 export { createNodeListener, type NodeListener, type NodeListenerOptions } from './node-listener.js';
 export { type ServedCluster, type ServeOptions, serve, type TlsFiles } from './serve.js';

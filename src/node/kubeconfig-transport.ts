@@ -11,7 +11,7 @@ import { dirname, resolve as resolvePath } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { yamlBody } from '../codec/yaml.js';
-import { type HttpTransportOptions, httpTransport } from '../http/transport/transport.js';
+import { type HttpTransportOptions, httpTransport } from '../http/transport/http-transport.js';
 import { kubernetesDialect } from '../meta/dialect.js';
 import { BodyError } from '../protocol/body.js';
 import type { Transport } from '../protocol/transport.js';

@@ -15,17 +15,18 @@ import type { FetchTarget } from '../http/target.js';
 import type { DialectName } from '../meta/dialect.js';
 import { systemClock } from '../util/clock.js';
 import { refuseUnknownOptions } from '../util/options.js';
-import { ATTACH_OPTIONS, type AttachOptions, attachCluster, SERVER_OPTIONS } from './attach.js';
 import {
   type ClientCertificate,
   type ClientIdentity,
+  certifiedPeers,
+  checkClientCa,
   createClientAuthority,
   createServerCertificate,
   type ServerCertificate,
 } from './certificates.js';
-import { certifiedPeers, checkClientCa } from './client-certificates.js';
+import type { Listener } from './http-listener.js';
 import { kubeconfigText, writeKubeconfig } from './kubeconfig.js';
-import type { Listener } from './listener.js';
+import { ATTACH_OPTIONS, type AttachOptions, attachCluster, SERVER_OPTIONS } from './node-listener.js';
 
 export interface ServeOptions extends AttachOptions {
   /** 0, or none: any that is free. */

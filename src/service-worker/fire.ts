@@ -5,7 +5,6 @@ import { HANDLER_OPTIONS } from '../http/handler.js';
 import type { FetchTarget } from '../http/target.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import { createResponder, type ResponderOptions } from './responder.js';
-import type { WorkerScope } from './worker-scope.js';
 
 export interface FireOptions extends Omit<ResponderOptions, 'origin'> {
   /**
@@ -56,4 +55,24 @@ function ownScope(): WorkerScope {
     throw new TypeError('orchplane: fire works in a service worker; elsewhere, createResponder gives the answers');
   }
   return scope as WorkerScope;
+}
+
+/** `install` and `activate`. */
+export interface WorkerEvent {
+  /** Keeps the worker, and the state it is in, until the promise is settled. */
+  waitUntil(promise: Promise<unknown>): void;
+}
+
+export interface WorkerFetchEvent extends WorkerEvent {
+  readonly request: Request;
+  /** To be called before the listener returns. Not called: the browser asks the network. */
+  respondWith(response: Promise<Response>): void;
+}
+
+export interface WorkerScope {
+  readonly location: { readonly origin: string };
+  readonly clients: { claim(): Promise<void> };
+  skipWaiting(): Promise<void>;
+  addEventListener(type: 'install' | 'activate', listener: (event: WorkerEvent) => void): void;
+  addEventListener(type: 'fetch', listener: (event: WorkerFetchEvent) => void): void;
 }

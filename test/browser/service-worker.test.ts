@@ -170,7 +170,7 @@ describe('what is refused', () => {
 test('the scope that the compiler knows in a worker fits', () => {
   const file = `${root}test/browser/scope.ts`;
   const text = `
-    import type { WorkerScope } from '../../src/service-worker/worker-scope.js';
+    import type { WorkerScope } from '../../src/service-worker/fire.js';
     declare const self: ServiceWorkerGlobalScope;
     export const scope: WorkerScope = self;
   `;

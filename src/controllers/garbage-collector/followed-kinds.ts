@@ -132,7 +132,7 @@ function wantedKinds(all: readonly ServedKind[]): ReadonlyMap<string, ServedKind
   const events = all.find(({ kind }) => kind === CoreEvent)?.storage;
   const wanted = new Map<string, ServedKind>();
   for (const served of all) {
-    const { storage, verbs, kind, storedAs } = served;
+    const { storage, verbs, kind, storageKind: storedAs } = served;
     if (storage === events || kind.virtual !== undefined || !NEEDED.every((verb) => verbs.includes(verb))) continue;
     if (storedAs === undefined || !wanted.has(storage)) wanted.set(storage, served);
   }

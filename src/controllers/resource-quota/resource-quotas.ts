@@ -8,7 +8,7 @@
 import { evaluatorFor, isAbout, isCountable } from '../../admission/quota/evaluators.js';
 import type { Stored } from '../../client/api.js';
 import type { InformerEvent } from '../../client/informer.js';
-import { isNewerOrSame } from '../../client/versions.js';
+import { isNewerOrSame } from '../../client/informer.js';
 import { CustomResourceDefinition } from '../../crd/definition/custom-resource-definition.js';
 import { ResourceQuota } from '../../kinds/core/v1/resource-quota.js';
 import type { Kind } from '../../kinds/kind.js';
@@ -217,7 +217,7 @@ function countable(all: readonly ServedKind[]): readonly ServedKind[] {
   const chosen = new Map<string, ServedKind>();
   for (const served of all) {
     if (!isCountable(served) || !NEEDED_VERBS.every((verb) => served.verbs.includes(verb))) continue;
-    if (!chosen.has(served.storage) || served.storedAs === undefined) chosen.set(served.storage, served);
+    if (!chosen.has(served.storage) || served.storageKind === undefined) chosen.set(served.storage, served);
   }
   return [...chosen.values()];
 }

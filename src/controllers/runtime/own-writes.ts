@@ -1,8 +1,8 @@
 /**
- * A controller must not act on a picture from before its own last write, or it makes the same pod twice. This stands
- * between a controller and its transport, notes what was written, and tells when the informers have come that far.
+ * Read-your-own-writes for controllers. A controller that reconciles with a cache from before its last write would create
+ * the same pod twice. This class wraps the transport, records the writes and reports when the informers have caught up.
  */
-import { isNewerOrSame } from '../../client/versions.js';
+import { isNewerOrSame } from '../../client/informer.js';
 import type { Kind } from '../../kinds/kind.js';
 import type { GroupVersionResource } from '../../meta/gvk.js';
 import type { ApiObject } from '../../meta/object.js';
@@ -15,33 +15,33 @@ import { nextTurn, systemClock } from '../../util/clock.js';
 import { isPromise } from '../../util/maybe-promise.js';
 import type { SharedInformer } from './shared-informer.js';
 
-/** What is not there by now (a server that forgot its past, a watch that is broken) is no longer waited for. */
+/** After this time a write is no longer waited for: the watch is broken, or the server lost its history. */
 const LONGEST_WAIT_MS = 10_000;
 const EAGER_TURNS = 100;
 
-interface Written {
+interface PendingWrites {
   readonly informer: SharedInformer<Kind>;
-  /** The newest version that a write was answered with. */
+  /** The newest resourceVersion in a response to a write. */
   version: string | undefined;
-  /** The version that the informer had reached when that was noted. */
+  /** The informer's resourceVersion when `version` was recorded. */
   reached: string | undefined;
-  /** Objects that are gone or going: uids by key. */
+  /** Deleted objects: uids by key. */
   readonly gone: Map<string, string>;
 }
 
 export class OwnWrites implements Activity {
   readonly #name: string;
-  readonly #written = new Map<string, Written>();
-  /** The same by the very addresses that requests name; null: not followed. */
-  #byAddress = new WeakMap<GroupVersionResource, Written | null>();
+  readonly #written = new Map<string, PendingWrites>();
+  /** A cache of `#written` by the identity of the request's resource; null: not tracked. */
+  #byAddress = new WeakMap<GroupVersionResource, PendingWrites | null>();
   #isClosed = false;
 
-  /** The name is for messages: the controller's. */
+  /** `name` is the controller's name, for messages. */
   constructor(name: string) {
     this.#name = name;
   }
 
-  /** Writes to this resource will be waited for. */
+  /** Tracks writes to this resource from now on. */
   follow(resource: GroupVersionResource, informer: SharedInformer<Kind>): void {
     const key = resourceKey(resource);
     if (!this.#written.has(key)) {
@@ -50,7 +50,7 @@ export class OwnWrites implements Activity {
     }
   }
 
-  /** The transport with notes taken of its writes. */
+  /** Wraps the transport and records its writes. */
   over(transport: Transport): Transport {
     return {
       dialect: transport.dialect,
@@ -71,7 +71,7 @@ export class OwnWrites implements Activity {
     return true;
   }
 
-  /** Of use where a server far away delivers: nobody else knows that something is still on its way. */
+  /** Only registered for a remote server; a cluster in this process tracks pending watch deliveries itself. */
   isBusy(): boolean {
     return !this.#isClosed && !this.isSeen();
   }
@@ -82,16 +82,16 @@ export class OwnWrites implements Activity {
     return behind.map(([resource]) => `${this.#name} has not seen yet what it wrote to ${resource}`);
   }
 
-  /** Nobody waits any more. */
+  /** Ends all waiting. */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** Resolves when the informers know what was written, or when there is no hope any more. */
+  /** Resolves when the informers contain all writes, or after the time limit. */
   async seen(): Promise<void> {
     const deadline = systemClock.now() + LONGEST_WAIT_MS;
     for (let turns = 0; !this.#isClosed && !this.isSeen(); turns++) {
-      await (turns < EAGER_TURNS ? nextTurn() : moment());
+      await (turns < EAGER_TURNS ? nextTurn() : shortDelay());
       if (systemClock.now() > deadline) this.#forget();
     }
   }
@@ -103,7 +103,7 @@ export class OwnWrites implements Activity {
     }
   }
 
-  #writtenAt(resource: GroupVersionResource): Written | null {
+  #writtenAt(resource: GroupVersionResource): PendingWrites | null {
     let written = this.#byAddress.get(resource);
     if (written === undefined) {
       written = this.#written.get(resourceKey(resource)) ?? null;
@@ -132,7 +132,7 @@ export class OwnWrites implements Activity {
   }
 }
 
-function isSeen(written: Written): boolean {
+function isSeen(written: PendingWrites): boolean {
   const { informer, gone } = written;
   for (const [key, uid] of gone) {
     const known = informer.at(key) as ApiObject | undefined;
@@ -142,18 +142,18 @@ function isSeen(written: Written): boolean {
   const { version, reached } = written;
   if (version === undefined) return true;
   const now = informer.resourceVersion;
-  // Back at an earlier version: the past has been replaced, and the write with it.
+  // The informer went back to an earlier version: the server was restored, and the write is lost.
   const isReplaced = now !== undefined && reached !== undefined && !isNewerOrSame(now, reached);
   if (!isReplaced && (now === undefined || !isNewerOrSame(now, version))) return false;
   written.version = undefined;
   return true;
 }
 
-/** One text for a resource in a version. */
+/** A map key for a resource in a version. */
 export function resourceKey({ group, version, resource }: GroupVersionResource): string {
   return `${group}/${version}/${resource}`;
 }
 
-function moment(): Promise<void> {
+function shortDelay(): Promise<void> {
   return new Promise((resolve) => systemClock.after(2, resolve));
 }

@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /**
- * Runs controllers beside a cluster: one set of informers for all, a client for each, and one end.
+ * Runs controllers against a cluster. All controllers of a run share one set of informers; each has its own client.
  */
 import { createClient } from '../../client/client.js';
 import type { Companion, Host, LocalHost } from '../../client/host.js';
@@ -23,7 +23,7 @@ import type { Controller, ControllerContext, QueueOptions } from './controller.j
 import { createEventRecorder } from './events.js';
 import type { Candidate, LeaderElection } from './leader-election.js';
 import { OwnWrites, resourceKey } from './own-writes.js';
-import { remembering } from './remembering-client.js';
+import { withCachedApis } from './remembering-client.js';
 import { SharedInformer } from './shared-informer.js';
 import { Traffic } from './traffic.js';
 import { type Reconcile, WorkQueue } from './work-queue.js';
@@ -31,18 +31,18 @@ import { checkControllers, checkFunction, checkHost } from './wrong-use.js';
 
 export interface RunOptions {
   /**
-   * `own`: each acts as its own service account, and may do what roles allow it. `shared`: all act as whoever the host's
-   * client is, in a cluster of this process its administrator. `shared` unless said otherwise.
+   * `own`: each controller acts as its own service account, with the permissions its roles grant. `shared`: all act as the
+   * user of the host's client, which is the administrator for a cluster in this process. `shared` unless given.
    */
   readonly accounts?: 'own' | 'shared' | undefined;
-  /** Who writes fields, of all controllers; absent: each in its own name, those of `orchplane/controllers` as `kube-controller-manager`. */
+  /** The field manager of all controllers. Absent: each uses its own; those of `orchplane/controllers` use `kube-controller-manager`. */
   readonly fieldManager?: string | undefined;
-  /** What passes between a change and the look at it: a test may hold controllers back. A turn of the event loop unless given. */
+  /** Awaited between a change and its reconcile, so that a test can hold controllers back. One turn of the event loop unless given. */
   readonly pace?: (() => Promise<void>) | undefined;
-  /** Controllers work only while this candidate leads: they start when it is elected and end when it leads no more. */
+  /** Runs the controllers only while this candidate is the leader. */
   readonly leaderElection?: LeaderElection | undefined;
-  /** Told of everything that goes wrong and is tried again. Absent: it is printed to the console, each failure once. */
-  readonly onError?: ((error: unknown, about: string) => void) | undefined;
+  /** Receives every error that is retried. Absent: each distinct error is printed to the console once. */
+  readonly onError?: ((error: unknown, context: string) => void) | undefined;
 }
 
 const RUN_OPTIONS = [
@@ -54,18 +54,18 @@ const RUN_OPTIONS = [
 ] as const satisfies readonly (keyof RunOptions)[];
 const MANAGER = 'kube-controller-manager';
 
-/** Controllers at work. */
+/** A set of running controllers. */
 export interface RunningControllers extends AsyncDisposable {
-  /** Resolves when each has seen all there is and has begun to work; in an election, when that is so for the first time. */
+  /** Resolves when all informers have synced and the queues have started; with leader election, for the first term. */
   readonly ready: Promise<void>;
-  /** Resolves when there is nothing left to do that needs no passing of time; see `cluster.settle()`. */
+  /** Resolves when there is no work left except work that waits for a timer; see `cluster.settle()`. */
   settle(options?: RestOptions): Promise<void>;
-  /** Ends them; no timer and no watch is left behind. Again: does nothing. */
+  /** Stops all controllers, watches and timers. Further calls do nothing. */
   close(): Promise<void>;
 }
 
 /**
- * Starts controllers beside a cluster, or against whatever a transport leads to.
+ * Starts controllers against a cluster or a transport.
  *
  * @example
  * await using running = runControllers(cluster, [garbageCollector(), cronJobs()]);
@@ -82,8 +82,8 @@ export function runControllers(
 }
 
 /**
- * The same as an option of `createCluster`: they start with the cluster, with each of its forks and again after a
- * restore, and end with it.
+ * The `controllers` option of `createCluster`: they start with the cluster, with each fork and after a restore, and stop
+ * with the cluster.
  *
  * @example
  * const cluster = createCluster({ controllers: controllers([garbageCollector(), cronJobs()]) });
@@ -94,7 +94,7 @@ export function controllers(list: readonly Controller[], options: RunOptions = {
   return (host) => start(host, list, checked);
 }
 
-/** Throws TypeError for those that cannot be meant. */
+/** Throws TypeError for invalid options. */
 function checkedOptions(where: string, options: RunOptions): RunOptions {
   refuseUnknownOptions(where, options, RUN_OPTIONS);
   const { accounts = 'shared', pace, onError } = options;
@@ -103,38 +103,38 @@ function checkedOptions(where: string, options: RunOptions): RunOptions {
   checkFunction(where, 'pace', pace);
   checkFunction(where, 'onError', onError);
   if (onError === undefined) return { ...options, onError: printer() };
-  const tell = (error: unknown, about: string): void => {
-    // Whoever listens must not stop the work that it is told of, and has nobody else to hear its own mistake.
-    const complain = (thrown: unknown) =>
-      console.error(`orchplane: ${where}: onError threw when it was told of ${about}:`, thrown);
+  const reportSafely = (error: unknown, context: string): void => {
+    // A callback that throws must not stop the controllers, so its own error goes to the console.
+    const printFailure = (thrown: unknown) =>
+      console.error(`orchplane: ${where}: onError threw while it handled an error of ${context}:`, thrown);
     try {
-      const told: unknown = onError(error, about);
-      if (isPromise(told)) told.then(undefined, complain);
+      const result: unknown = onError(error, context);
+      if (isPromise(result)) result.then(undefined, printFailure);
     } catch (thrown) {
-      complain(thrown);
+      printFailure(thrown);
     }
   };
-  return { ...options, onError: tell };
+  return { ...options, onError: reportSafely };
 }
 
-const MOST_REMEMBERED = 1_000;
+const MAX_REMEMBERED_ERRORS = 1_000;
 
-/** Prints each failure once: what is tried again fails in the same words. */
-function printer(): (error: unknown, about: string) => void {
+/** Prints each distinct error once: a retry usually fails with the same message. */
+function printer(): (error: unknown, context: string) => void {
   const printed = new Set<string>();
-  return (error, about) => {
-    const text = `${about}: ${messageOf(error)}`;
-    const failure = `${about}: ${messageWithoutName(error)}`;
+  return (error, context) => {
+    const text = `${context}: ${messageOf(error)}`;
+    const failure = `${context}: ${messageWithoutName(error)}`;
     if (printed.has(failure)) return;
-    if (printed.size >= MOST_REMEMBERED) printed.clear();
+    if (printed.size >= MAX_REMEMBERED_ERRORS) printed.clear();
     printed.add(failure);
-    // Refusals say it all; anything else is somebody's mistake, and its place is worth knowing.
+    // A Status message is complete. Any other error is a bug, so its stack trace is printed too.
     if (StatusError.is(error)) console.error(`orchplane: ${text}`);
-    else console.error(`orchplane: ${about}:`, error);
+    else console.error(`orchplane: ${context}:`, error);
   };
 }
 
-/** Each attempt may generate another name for what it cannot make. */
+/** Removes the object's name from the message, because each attempt may generate another name. */
 function messageWithoutName(error: unknown): string {
   const message = messageOf(error);
   const name = StatusError.is(error) ? error.status.details?.name : undefined;
@@ -148,7 +148,7 @@ function start(host: Host, list: readonly Controller[], options: RunOptions): Ru
     : new ElectedRun(leaderElection, host, () => new Run(host, list, options), options);
 }
 
-/** Runs as long as its candidate leads, and again when it is elected again. */
+/** Runs the controllers while the candidate leads, and again after each re-election. */
 class ElectedRun implements RunningControllers {
   readonly ready: Promise<void>;
   readonly #candidate: Candidate;
@@ -158,9 +158,9 @@ class ElectedRun implements RunningControllers {
 
   constructor(election: LeaderElection, host: Host, begin: () => RunningControllers, options: RunOptions) {
     this.#host = host;
-    let isReady = (_ready: Promise<void>): void => undefined;
+    let resolveReady = (_ready: Promise<void>): void => undefined;
     this.ready = new Promise((resolve) => {
-      isReady = resolve;
+      resolveReady = resolve;
     });
     this.ready.catch(() => undefined);
     const onError = (error: unknown) => {
@@ -170,9 +170,9 @@ class ElectedRun implements RunningControllers {
       onStartedLeading: () => {
         try {
           this.#run = begin();
-          isReady(this.#run.ready);
+          resolveReady(this.#run.ready);
         } catch (error) {
-          isReady(Promise.reject(error));
+          resolveReady(Promise.reject(error));
           onError(error);
         }
       },
@@ -191,7 +191,7 @@ class ElectedRun implements RunningControllers {
 
   close(): Promise<void> {
     this.#isClosed = true;
-    // It tells that it stopped leading, and so ends the run, before it gives the lease back.
+    // The candidate calls onStoppedLeading, which ends the run, before it releases the lease.
     return this.#candidate.close();
   }
 
@@ -206,7 +206,7 @@ class Run implements RunningControllers {
   readonly #options: RunOptions;
   readonly #activities: Activities;
   readonly #traffic = new Traffic();
-  /** The host's, with what is on its way counted. */
+  /** The host's transport, with requests counted by `#traffic`. */
   readonly #transport: Transport;
   readonly #informers = new Map<string, SharedInformer<Kind>>();
   readonly #undos: Undo[] = [];
@@ -223,13 +223,13 @@ class Run implements RunningControllers {
     try {
       for (const controller of runnable) starts.push(this.#start(controller));
     } catch (error) {
-      // One that cannot be set up is a mistake of whoever wrote it: nobody is left half started.
+      // A controller that throws in `start` is a bug of its author; stop the ones that were already started.
       void this.close();
       for (const each of starts) each.catch(() => undefined);
       throw error;
     }
     this.ready = Promise.all(starts).then(() => undefined);
-    // Whoever awaits it sees the rejection; whoever never looks must not be ended by it.
+    // Callers that await `ready` see the rejection. For others it must not become an unhandled rejection.
     this.ready.catch(() => undefined);
     const leave = host.clock.join?.(() => this.#traffic.untilStill(this.#activities, host.clock));
     if (leave !== undefined) this.#undos.push(leave);
@@ -247,7 +247,7 @@ class Run implements RunningControllers {
       try {
         undo();
       } catch (error) {
-        // Of one that cannot end, the others must not stay behind.
+        // A failing clean-up must not keep the others from running.
         this.#options.onError?.(error, 'the end of controllers');
       }
     }
@@ -258,23 +258,23 @@ class Run implements RunningControllers {
     return this.close();
   }
 
-  /** Sets it up within the call; resolves when it works. */
+  /** Sets the controller up synchronously. Resolves when its queues are open. */
   #start(controller: Controller): Promise<void> {
     const host = this.#host;
     const { name } = controller;
-    const report = (error: unknown, about: string) => {
-      if (!this.#isClosed) this.#options.onError?.(error, `${name}: ${about}`);
+    const report = (error: unknown, context: string) => {
+      if (!this.#isClosed) this.#options.onError?.(error, `${name}: ${context}`);
     };
     const writes = new OwnWrites(name);
     const transport = writes.over(this.#transport);
-    const client = remembering(createClient({ transport, ...clientDefaults(controller, this.#options) }));
+    const client = withCachedApis(createClient({ transport, ...clientDefaults(controller, this.#options) }));
     const informers: SharedInformer<Kind>[] = [];
     const queues: WorkQueue[] = [];
     let isStarted = false;
     const local = isLocal(host) ? host : undefined;
     const ids = host.ids ?? randomIds;
     const component = controller.component ?? name;
-    // Asked for each event: the same address each time is one that the cluster knows again.
+    // One object for all events: the cluster caches resolved resources by object identity.
     const eventResource = resourceOf(host, CoreEvent);
     const served = () => host.resolve === undefined || host.resolve(eventResource) !== undefined;
     const events = createEventRecorder({ client, clock: host.clock, ids, component, served, report });
@@ -283,7 +283,7 @@ class Run implements RunningControllers {
       this.#activities.add(events),
       () => writes.close(),
     );
-    // In this process, deliveries are known to the cluster.
+    // A cluster in this process tracks pending watch deliveries itself.
     if (local === undefined) this.#undos.push(this.#activities.add(writes));
     const context: ControllerContext = {
       name,
@@ -360,7 +360,7 @@ function clientDefaults({ account, fieldManager: own = MANAGER }: Controller, op
   return as === undefined ? { fieldManager } : { fieldManager, as };
 }
 
-/** Who a controller is that runs under an account of its own. */
+/** The user of a controller that runs with its own service account. */
 function accountOf(account: string | undefined, { accounts }: RunOptions): User | undefined {
   if (accounts !== 'own' || account === undefined) return undefined;
   const slash = account.indexOf('/');

@@ -1,5 +1,5 @@
 /**
- * One informer of a kind for all controllers that want it, with indexes that each of them may add.
+ * The informer of a kind that all controllers of a run share, with indexes.
  */
 import type { Stored } from '../../client/api.js';
 import type { Client } from '../../client/client.js';
@@ -10,7 +10,7 @@ import type { Undo } from '../../util/clock.js';
 import { sameItems } from '../../util/same-items.js';
 import { controllerOf, type HasMetadata } from './owners.js';
 
-/** The objects that an index files under a key, in the order in which they were filed. */
+/** Returns the objects of an index under a key, in insertion order. */
 export type Lookup<Object> = (key: string) => readonly Object[];
 
 const NONE: readonly never[] = Object.freeze([]);
@@ -29,7 +29,7 @@ export class SharedInformer<AnyKind extends Kind> {
     return this.#informer.synced;
   }
 
-  /** The version up to which everything is known here. */
+  /** The resourceVersion up to which all changes are in the cache. */
   get resourceVersion(): string | undefined {
     return this.#informer.resourceVersion;
   }
@@ -55,21 +55,21 @@ export class SharedInformer<AnyKind extends Kind> {
     return this.#byController(uid);
   }
 
-  /** Tells of what is there already, as ADDED, and of every change from now on. */
+  /** Calls the listener with ADDED for each existing object, then with every change. */
   subscribe(listener: InformerListener<Stored<AnyKind>>): Undo {
     const undo = this.#informer.subscribe(listener);
     for (const object of this.#informer.snapshot()) listener({ type: 'ADDED', object });
     return undo;
   }
 
-  /** Tells the key of every object that is there or changes. */
+  /** Calls the listener with the key of each existing and each changed object. */
   onKey(listener: (key: string, event: InformerEvent<Stored<AnyKind>>) => void): Undo {
     return this.subscribe((event) => listener(keyOf(event.object as ApiObject), event));
   }
 
   /**
-   * An index, kept from now on. Who asks for a name that exists gets that index, so names tell what they file by. It is
-   * up to date before any listener that subscribes after it is called.
+   * Creates an index that is kept up to date. A second call with the same name returns the existing index, so the name must
+   * identify the key function. The index is updated before listeners that subscribe after this call.
    */
   index(name: string, keysOf: (object: Stored<AnyKind>) => readonly string[]): Lookup<Stored<AnyKind>> {
     const known = this.#indexes.get(name);
@@ -94,7 +94,7 @@ export class SharedInformer<AnyKind extends Kind> {
     this.subscribe((event) => {
       const before = event.type === 'ADDED' ? NONE : keysOf(event.previous);
       const after = event.type === 'DELETED' ? NONE : keysOf(event.object);
-      // Where the keys stay the same, the object keeps its place in the order.
+      // An object whose keys do not change keeps its position in the order.
       if (before.length > 0 && event.type !== 'ADDED' && !sameItems(before, after)) remove(before, event.previous);
       if (after.length > 0) add(after, event.object);
     });

@@ -1,18 +1,18 @@
 /**
- * Keeps a claim that is being deleted as long as a pod on a node uses it: its finalizer goes with the last of them, and
- * comes back where it is missing.
+ * The pvc-protection finalizer: keeps a claim that is being deleted while a pod on a node uses it, and adds the finalizer
+ * where it is missing.
  */
-import { isNewerOrSame } from '../../client/versions.js';
+import { isNewerOrSame } from '../../client/informer.js';
 import { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import type { Controller } from '../runtime/controller.js';
 import { volumeNames } from './names.js';
 import type { StoredClaim, StoredPod } from './objects.js';
-import { claimKeysOf, ephemeralClaimName, isOver, notMadeFor, podsByClaim } from './pod-claims.js';
+import { claimKeysOf, ephemeralClaimName, ephemeralOwnerProblem, isShutDown, podsByClaim } from './pod-claims.js';
 import { protect } from './protection.js';
 
 /**
- * Lets PersistentVolumeClaims go only when no pod uses them.
+ * Delays the deletion of PersistentVolumeClaims until no pod uses them.
  *
  * @example
  * const cluster = createCluster({ controllers: controllers([claimProtection()]) });
@@ -28,13 +28,12 @@ export function claimProtection(): Controller {
       const pods = context.informer(Pod);
       const podsOf = podsByClaim(context);
 
-      /** The pods of a namespace, as the server listed them last. */
+      /** The last live list of the pods of a namespace. */
       let listed: Listed | undefined;
 
       /**
-       * A pod may be on its node before that is known here, and once the finalizer is gone it is too late: the server is
-       * asked. Of claims that are deleted together only the first one does: who used none of them after that need not be
-       * asked again.
+       * Asks the server, because removing the finalizer is final and the informer may not have a pod on its node yet. Claims
+       * that are deleted together share one list: a list that is newer than the claim and contains no user is sufficient.
        */
       const isUsedLive = async (claim: StoredClaim): Promise<boolean> => {
         const { namespace = '', resourceVersion } = claim.metadata;
@@ -62,8 +61,8 @@ export function claimProtection(): Controller {
       });
       pods.subscribe((event) => {
         const { type, object: pod } = event;
-        // Who runs on a node uses its claims; nothing can have come free.
-        if (type !== 'DELETED' && !isOver(pod) && (pod.spec.nodeName ?? '') !== '') return;
+        // A pod that runs on a node still uses its claims, so none can be released.
+        if (type !== 'DELETED' && !isShutDown(pod) && (pod.spec.nodeName ?? '') !== '') return;
         for (const key of claimKeysOf(pod)) queue.add(key);
         const isAnother = type === 'MODIFIED' && event.previous.metadata.uid !== pod.metadata.uid;
         if (isAnother) for (const key of claimKeysOf(event.previous)) queue.add(key);
@@ -78,14 +77,14 @@ interface Listed {
   readonly pods: readonly StoredPod[];
 }
 
-/** Pods without a node use nothing yet; those that are over still do, until they are gone. */
+/** Pods without a node do not use a claim yet. Finished pods use it until they are deleted. */
 function uses(pod: StoredPod, claim: StoredClaim): boolean {
   if ((pod.spec.nodeName ?? '') === '') return false;
   const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
-  const isShutDown = deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0;
+  const isDeletedAtOnce = deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0;
   return (pod.spec.volumes ?? []).some((volume) => {
     if (volume.persistentVolumeClaim?.claimName === claim.metadata.name) return true;
-    if (isShutDown || volume.ephemeral === undefined) return false;
-    return ephemeralClaimName(pod, volume) === claim.metadata.name && notMadeFor(pod, claim) === undefined;
+    if (isDeletedAtOnce || volume.ephemeral === undefined) return false;
+    return ephemeralClaimName(pod, volume) === claim.metadata.name && ephemeralOwnerProblem(pod, claim) === undefined;
   });
 }

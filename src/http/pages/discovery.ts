@@ -14,10 +14,10 @@ import {
 } from '../../registry/discovery.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 import { sha256Tag } from '../../util/sha256.js';
-import { parseAccept } from '../accept.js';
-import { listedGroup, listedGroups, withRemote } from '../aggregate/documents.js';
-import type { Aggregator } from '../aggregate/pass-on.js';
+import { listedGroup, listedGroups, withRemote } from '../aggregate/discovery.js';
+import type { Aggregator } from '../aggregate/proxy.js';
 import type { Answer } from '../answer.js';
+import { parseAccept } from '../header-values.js';
 import { type Offer, type Representation, represent, routerRefusal } from '../negotiate.js';
 import { respondBody, respondDocument, respondEmpty, respondError } from '../respond.js';
 import { oncePerKinds, type PageRequest } from './page.js';

@@ -3,6 +3,7 @@
  * are large, so each is made when it is first asked for, and a client that has one already is told so.
  */
 import { encodeJson } from '../../codec/json-encoder.js';
+import { REFERENCE_RELEASE } from '../../kinds/lifecycle.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { OpenApiOptions } from '../../registry/openapi/document.js';
@@ -11,11 +12,13 @@ import { openApiV2 } from '../../registry/openapi/v2.js';
 import { openApiV2Protobuf } from '../../registry/openapi/v2-protobuf.js';
 import { openApiV3, openApiV3Places } from '../../registry/openapi/v3.js';
 import { sha256Tag } from '../../util/sha256.js';
-import { parseAccept } from '../accept.js';
 import type { Answer } from '../answer.js';
+import { parseAccept } from '../header-values.js';
 import { type HeaderTable, respondBody, respondEmpty } from '../respond.js';
 import { oncePerKinds, type Page, type PageRequest } from './page.js';
-import { SERVER_VERSION } from './version.js';
+
+/** The version of the API that the documents name. */
+const SERVER_VERSION = `v${REFERENCE_RELEASE}.0+orchplane`;
 
 const V2 = '/openapi/v2';
 const V3 = '/openapi/v3';

@@ -20,7 +20,7 @@ import { JsonSyntaxError, parseJson } from '../../text/json/parse-json.js';
 import { onAbort } from '../../util/abort.js';
 import type { Undo } from '../../util/clock.js';
 import { deepFreeze, isRecord } from '../../util/json.js';
-import { brokenOff, isStatus, isTimeout, undecodable } from './answer-failure.js';
+import { brokenOff, isStatus, isTimeout, undecodable } from './response-errors.js';
 
 /** Longer than any object that a server accepts, and short enough to hold: what the reference client reads at most. */
 export const MAX_LINE = 16 * 1024 * 1024;

@@ -15,12 +15,11 @@ import {
 } from '../../storage/journal/types.js';
 import { messageOf } from '../../util/message-of.js';
 import { refuseUnknownOptions } from '../../util/options.js';
-import { writeCheckpoint, writeCheckpointNow } from './checkpoint.js';
 import { type JournalFiles, nodeFiles } from './files.js';
 import { NEXT, readFolder, sweep } from './folder.js';
 import { FrameWriter } from './frame.js';
 import { lockFolder, type Unlock } from './lock.js';
-import { HalfWritten, Segment } from './segment.js';
+import { HalfWritten, Segment, writeCheckpoint, writeCheckpointNow } from './writers.js';
 
 export interface FileJournalOptions {
   /**

@@ -1,7 +1,7 @@
 /**
  * Matchers for objects and for what requests were refused with.
  */
-import { conditionOf, conditionsOf, printCondition, whyNotReady } from '../../client/readiness.js';
+import { conditionOf, conditionsOf, printCondition, whyNotReady } from '../../client/until.js';
 import { StatusError } from '../../meta/errors.js';
 import type { ApiObject, OwnerReference } from '../../meta/object.js';
 import type { StatusReason } from '../../meta/status.js';

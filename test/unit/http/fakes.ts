@@ -76,7 +76,7 @@ export function fakeServer(answer: Answer, options: FetchHandlerOptions = {}) {
     resolve: ({ group, version, resource }) =>
       resources.find(({ gvr }) => gvr.group === group && gvr.version === version && gvr.resource === resource),
     hasBuiltIns: (group) =>
-      group === '' || resources.some(({ gvr, kind }) => gvr.group === group && kind.schema.manner === 'struct'),
+      group === '' || resources.some(({ gvr, kind }) => gvr.group === group && kind.schema.representation === 'struct'),
     kinds: () => [],
     features: { enabled: (gate) => gate === 'APIResponseCompression', all: () => [] },
     release: '1.33',

@@ -2,8 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Codec } from '../../../src/codec/codec.js';
 import { jsonCodec } from '../../../src/codec/json.js';
-import { parseAccept } from '../../../src/http/accept.js';
-import { parseMediaType } from '../../../src/http/media-type.js';
+import { parseAccept, parseMediaType } from '../../../src/http/header-values.js';
 import {
   offerOf,
   readPatchType,

@@ -5,7 +5,7 @@ import type { ClusterOptions } from '../../../src/cluster/options.js';
 import { ConfigMap, CustomResourceDefinition, Namespace, Pod } from '../../../src/kinds/index.js';
 import { type ApplyYamlOptions, applyYaml } from '../../../src/manifests/apply-yaml.js';
 import { type InstallYamlOptions, installYaml } from '../../../src/manifests/install-yaml.js';
-import { ManifestsError } from '../../../src/manifests/manifests-error.js';
+import { ManifestsError } from '../../../src/manifests/apply-yaml.js';
 import { StatusError } from '../../../src/meta/errors.js';
 import { testCluster } from '../../../src/testing/index.js';
 

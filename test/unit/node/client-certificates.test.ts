@@ -8,8 +8,7 @@ import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCluster } from '../../../src/cluster/full-cluster.js';
 import { kubernetesDialect } from '../../../src/meta/dialect.js';
-import { createClientAuthority, createServerCertificate } from '../../../src/node/certificates.js';
-import { certifiedPeers } from '../../../src/node/client-certificates.js';
+import { certifiedPeers, createClientAuthority, createServerCertificate } from '../../../src/node/certificates.js';
 import { type ClientCertificate, type ServedCluster, type ServeOptions, serve } from '../../../src/node/index.js';
 
 const REVIEW = '/apis/authentication.k8s.io/v1/selfsubjectreviews';

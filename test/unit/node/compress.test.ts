@@ -4,7 +4,7 @@ import { createCluster } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
 import { serve } from 'orchplane/node';
 import { describe, expect, test } from 'vitest';
-import { compressed } from '../../../src/node/listener.js';
+import { compressed } from '../../../src/node/http-listener.js';
 import { exchange } from './sockets.js';
 
 describe('compression', () => {

@@ -5,7 +5,7 @@ import { text as textOf } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { createCluster } from '../../../src/cluster/full-cluster.js';
 import { ConfigMap } from '../../../src/kinds/index.js';
-import { createInProcessConnection } from '../../../src/node/in-process-connection.js';
+import { createInProcessConnection } from '../../../src/node/in-process-agent.js';
 import {
   connectKubeConfig,
   createInProcessAgent,

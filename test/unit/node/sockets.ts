@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Answer } from '../../../src/http/answer.js';
-import { type Answerer, createListener, type Exchanged, type Listener } from '../../../src/node/listener.js';
+import { type Answerer, createListener, type Exchanged, type Listener } from '../../../src/node/http-listener.js';
 
 export interface Wire {
   readonly socket: Socket;

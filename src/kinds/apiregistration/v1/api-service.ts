@@ -27,7 +27,7 @@ import type { Kind, NameRule, WriteContext } from '../../kind.js';
 import { ageColumn, nameColumn, textColumn } from '../../shared/common-columns.js';
 import { statusSubresource } from '../../shared/strategies.js';
 import { conditionParts } from '../../shared/types.js';
-import { attendApiServices } from './attend.js';
+import { attendApiServices } from './reconciler.js';
 import { datedCondition, LOCAL } from './availability.js';
 import { initialApiServices } from './initial.js';
 
@@ -88,14 +88,14 @@ export const APIService: Kind<APIService, APIServiceInput, 'Cluster', 'status'> 
     ageColumn,
   ],
   initial: initialApiServices,
-  attend: attendApiServices,
+  reconciler: attendApiServices,
   body: shape,
   strategy: {
-    ownMetadata: { create: 'plain' },
+    metadataValidation: { create: 'plain' },
     nameRule: segmentName,
     unconditionalUpdate: false,
     updateSteps: ['metadata', 'change', 'whole'],
-    statusApart: true,
+    separateStatus: true,
     prepareForCreate: markLocalAvailable,
     validate,
   },

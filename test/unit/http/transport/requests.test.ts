@@ -2,7 +2,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { jsonBody } from '../../../../src/codec/json.js';
 import { type HttpTransportOptions, httpTransport } from '../../../../src/http/index.js';
-import { readBaseUrl } from '../../../../src/http/transport/address.js';
+import { readBaseUrl } from '../../../../src/http/transport/encode-request.js';
 import { StatusError } from '../../../../src/meta/errors.js';
 import { Quantity } from '../../../../src/meta/quantity.js';
 import { valueBody } from '../../../../src/protocol/body.js';

@@ -3,7 +3,7 @@
  * all. What comes back goes to the client as it comes, streams as streams.
  */
 
-import { ADMINISTRATOR } from '../../auth/administrator.js';
+import { ADMINISTRATOR } from '../../auth/identity.js';
 import {
   type Aggregation,
   checkAggregation,
@@ -17,8 +17,8 @@ import { type Exchange, envelopeOf } from '../exchange.js';
 import type { Route } from '../path.js';
 import { respondForeign, respondText } from '../respond.js';
 import type { FetchTarget } from '../target.js';
-import { Apis, type RemoteApi } from './apis.js';
-import { RemoteDiscovery } from './remote-discovery.js';
+import { Apis, type RemoteApi } from './api-services.js';
+import { RemoteDiscovery } from './discovery.js';
 
 /** What a handler knows about those who answer in its place. */
 export interface Aggregator {

@@ -11,7 +11,7 @@ import type { ApiRequest } from '../../protocol/request.js';
 import { quote } from '../../text/go/go-text.js';
 import { deepFreeze, isRecord } from '../../util/json.js';
 import { messageOf } from '../../util/message-of.js';
-import { METHODS } from './address.js';
+import { METHODS } from './encode-request.js';
 
 /** How much of a text that was no answer goes into a message. */
 const SHOWN = 2048;

@@ -2,15 +2,48 @@
  * A watch → the body of its answer, event by event. The reader sets the pace: nothing is taken from the watch before
  * somebody reads, except, where a watch cannot say what is at hand, one event in advance.
  */
-import type { Encoded, StreamCodec } from '../codec/codec.js';
+import type { Encoded, EventDocument, StreamCodec } from '../codec/codec.js';
+import type { Dialect } from '../meta/dialect.js';
 import type { DirectWatchStream, WatchStream, WireEvent } from '../protocol/watch-event.js';
 import type { ByteSource } from './answer.js';
 import { Chunk } from './chunk.js';
-import type { ErrorListener } from './failure.js';
-import { toStatusError } from './failure.js';
-import type { Presentation } from './present.js';
-import { presentEvent } from './present.js';
-import type { RecentEvents } from './recent-events.js';
+import type { ErrorListener } from './respond.js';
+import { toStatusError } from './respond.js';
+import type { Presentation } from './response-document.js';
+import { presentEvent } from './response-document.js';
+
+export class RecentEvents {
+  readonly #kept = new Map<object, Kept>();
+  readonly #most: number;
+  readonly #text = new TextEncoder();
+
+  constructor(most = 128) {
+    this.#most = most;
+  }
+
+  encode(event: EventDocument, codec: StreamCodec, dialect: Dialect): Uint8Array {
+    const known = this.#kept.get(event.object);
+    if (known !== undefined && known.type === event.type && known.codec === codec) return known.bytes;
+    const bytes = this.#toBytes(codec.encode(event, dialect));
+    // What may still change is not the same the next time.
+    if (Object.isFrozen(event.object)) this.#keep(event.object, { type: event.type, codec, bytes });
+    return bytes;
+  }
+
+  #keep(object: object, kept: Kept): void {
+    this.#kept.set(object, kept);
+    if (this.#kept.size <= this.#most) return;
+    // The oldest is the first.
+    for (const oldest of this.#kept.keys()) {
+      this.#kept.delete(oldest);
+      return;
+    }
+  }
+
+  #toBytes(encoded: Encoded): Uint8Array {
+    return typeof encoded === 'string' ? this.#text.encode(encoded) : encoded;
+  }
+}
 
 export interface EventStreamOptions {
   /**
@@ -142,3 +175,9 @@ function isDirect(watch: WatchStream): watch is DirectWatchStream {
 
 /** Settled already, so in a race it wins against everything that is not. */
 const NOT_YET = Promise.resolve(undefined);
+
+interface Kept {
+  readonly type: string;
+  readonly codec: StreamCodec;
+  readonly bytes: Uint8Array;
+}

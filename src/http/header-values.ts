@@ -3,6 +3,20 @@
  * produce; the handler behind it weighs clauses and their parameters.
  */
 
+/**
+ * The media type of a Content-Type header, without its parameters. The header must be well formed to count, as in the
+ * reference server: `application/json;bogus` names no type at all.
+ */
+
+const TOKEN = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]+";
+
+const MEDIA_TYPE = new RegExp(`^\\s*(${TOKEN}/${TOKEN})\\s*(?:;|$)`);
+
+const PARAMETER = new RegExp(`\\s*;\\s*(${TOKEN})\\s*=\\s*(?:${TOKEN}|"(?:[^"\\\\]|\\\\.)*")`, 'y');
+
+// The second run of white space only behind a semicolon: two runs side by side are tried in every division.
+const END = /\s*(?:;\s*)?$/y;
+
 /** One clause of an Accept header: `application/json;as=Table;q=0.5`. */
 export interface AcceptClause {
   readonly type: string;
@@ -68,4 +82,27 @@ function precedes(left: AcceptClause, right: AcceptClause): boolean {
   if (left.quality > right.quality) return true;
   if (left.type !== '*' && right.type === '*') return true;
   return left.subtype !== '*' && right.subtype === '*';
+}
+
+/** The type in lower case; undefined when the header is malformed or repeats a parameter. */
+export function parseMediaType(header: string): string | undefined {
+  const type = MEDIA_TYPE.exec(header)?.[1];
+  if (type === undefined) return undefined;
+  const names = new Set<string>();
+  let at = header.indexOf(type) + type.length;
+  for (;;) {
+    END.lastIndex = at;
+    if (END.test(header)) return type.toLowerCase();
+    PARAMETER.lastIndex = at;
+    const name = PARAMETER.exec(header)?.[1]?.toLowerCase();
+    if (name === undefined || names.has(name)) return undefined;
+    names.add(name);
+    at = PARAMETER.lastIndex;
+  }
+}
+
+/** A header carries bytes: each byte of the UTF-8 form as one character, which is how fetch hands bytes on. */
+export function toBytes(text: string): string {
+  if (/^[\x20-\x7e]*$/.test(text)) return text;
+  return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('');
 }

@@ -1,16 +1,16 @@
 /**
  * Requests over HTTP, written down where the cluster keeps a log.
  */
+
+import { sourceIPs } from '../audit/event.js';
 import type { AuditRecord } from '../audit/record.js';
-import { sourceIPs } from '../audit/source-ips.js';
-import { ADMINISTRATOR } from '../auth/administrator.js';
+import { ADMINISTRATOR } from '../auth/identity.js';
 import type { StatusError } from '../meta/errors.js';
 import type { AccessAttributes } from '../protocol/access.js';
 import type { AuditNotes, User } from '../protocol/request.js';
-import type { Acting } from './access.js';
+import type { Acting, Identity } from './access.js';
 import type { HttpRequest } from './answer.js';
 import type { Exchange } from './exchange.js';
-import type { Identity } from './identify.js';
 
 /** Who asks for what. From here on whatever becomes of the request is written down, refusals to impersonate included. */
 export function beginRecord(exchange: Exchange, attributes: AccessAttributes, identity: Identity): void {

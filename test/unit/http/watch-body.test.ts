@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { jsonCodec } from '../../../src/codec/json.js';
 import { readableOf } from '../../../src/http/answer.js';
 import type { View } from '../../../src/http/negotiate.js';
-import { eventStream } from '../../../src/http/stream.js';
+import { eventStream } from '../../../src/http/watch-body.js';
 import { kubernetesDialect } from '../../../src/meta/dialect.js';
 import { errors } from '../../../src/meta/errors.js';
 import type { WireEvent } from '../../../src/protocol/watch-event.js';

@@ -2,9 +2,9 @@
  * Requests share the server: each waits for its turn, where that is wanted.
  */
 
-import { ADMINISTRATOR } from '../auth/administrator.js';
-import { createFlowControl, type FlowControl, FlowRejection } from '../flowcontrol/index.js';
-import type { FlowObserver, FlowTicket } from '../flowcontrol/types.js';
+import { ADMINISTRATOR } from '../auth/identity.js';
+import { createFlowControl, FlowRejection } from '../flowcontrol/flow-control.js';
+import type { FlowControl, FlowObserver, FlowTicket } from '../flowcontrol/types.js';
 import { errors } from '../meta/errors.js';
 import type { AccessAttributes } from '../protocol/access.js';
 import type { RequestOptions, User } from '../protocol/request.js';

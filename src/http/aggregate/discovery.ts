@@ -2,6 +2,9 @@
  * What those say about their resources who answer for a version in place of this server. They are asked at most once a
  * minute, and again when their APIService changes; who does not answer has a version that is stale, and nothing in it.
  */
+
+import { orderApiServices, type RankedVersion } from '../../kinds/apiregistration/order.js';
+import { apiServiceName, priorityOf, REGISTRATION_GROUP } from '../../kinds/apiregistration/priorities.js';
 import {
   AGGREGATOR,
   type Aggregation,
@@ -10,10 +13,14 @@ import {
   reach,
   tellIdentity,
 } from '../../kinds/apiregistration/reach.js';
+import type { APIService } from '../../kinds/apiregistration/v1/api-service.js';
+import type { ServedKind } from '../../kinds/served-kind.js';
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
+import { apiVersionOf } from '../../meta/gvk.js';
+import { type DiscoveryDocument, type DiscoveryVersion, groupEntry } from '../../registry/discovery.js';
 import type { Clock } from '../../util/clock.js';
 import { isRecord } from '../../util/json.js';
-import type { Apis, RemoteApi } from './apis.js';
+import type { Apis, RemoteApi } from './api-services.js';
 
 /** A version as the document of all groups has it. */
 export interface VersionDiscovery {
@@ -163,4 +170,72 @@ function resourceOf(entry: Readonly<Record<string, unknown>>, resource: string):
 
 function kindOf({ group = '', version = '', kind = '' }: Readonly<Record<string, unknown>>): object {
   return { group, version, kind };
+}
+
+/** `/apis`; undefined where there are no APIServices to say what is in it. */
+export function listedGroups(apis: Apis, kinds: readonly ServedKind[], dialect: Dialect): object | undefined {
+  const ordered = apis.ordered();
+  if (ordered.length === 0) return undefined;
+  // The group that they are in themselves has none, and comes first.
+  const own = groupEntry(kinds, dialect.group(REGISTRATION_GROUP));
+  const groups = ordered.filter(([first]) => (first?.spec.group ?? '') !== '').map(entryOf);
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups: own.versions.length === 0 ? groups : [own, ...groups] };
+}
+
+/** `/apis/<group>`; undefined where no APIService names the group. */
+export function listedGroup(apis: Apis, group: string): object | undefined {
+  const services = apis.ordered().find(([first]) => first?.spec.group === group);
+  return services === undefined ? undefined : { kind: 'APIGroup', apiVersion: 'v1', ...entryOf(services) };
+}
+
+function entryOf(services: readonly APIService[]): object {
+  const group = services[0]?.spec.group ?? '';
+  const versions = services.map(({ spec: { version = '' } }) => ({
+    groupVersion: apiVersionOf({ group, version }),
+    version,
+  }));
+  return { name: group, versions, preferredVersion: versions[0] };
+}
+
+/** What is known of a version for which somebody else answers. */
+interface RemoteVersion {
+  readonly service: APIService;
+  readonly discovery: VersionDiscovery;
+}
+
+interface Placed extends RankedVersion {
+  readonly entry: DiscoveryVersion | VersionDiscovery;
+}
+
+/** The document of all groups with the versions of others in it. */
+export function withRemote(
+  document: DiscoveryDocument,
+  remote: readonly RemoteVersion[],
+  dialect: Dialect,
+): DiscoveryDocument {
+  const placed = new Map<string, Placed>();
+  for (const { metadata, versions } of document.items) {
+    const group = metadata.name ?? '';
+    for (const entry of versions) {
+      const gv = { group, version: entry.version };
+      const priority = priorityOf(gv, dialect);
+      const name = apiServiceName(gv);
+      placed.set(name, {
+        metadata: { name },
+        spec: { ...gv, groupPriorityMinimum: priority.group, versionPriority: priority.version },
+        entry,
+      });
+    }
+  }
+  for (const { service, discovery } of remote) {
+    const { metadata, spec } = service;
+    placed.set(metadata.name, { metadata, spec, entry: discovery });
+  }
+  return {
+    ...document,
+    items: orderApiServices([...placed.values()]).map((versions) => ({
+      metadata: { name: versions[0]?.spec.group ?? '', creationTimestamp: null },
+      versions: versions.map(({ entry }) => entry),
+    })),
+  };
 }

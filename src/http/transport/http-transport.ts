@@ -12,11 +12,9 @@ import { onAbort, untilAborted } from '../../util/abort.js';
 import { type Clock, systemClock, type Undo } from '../../util/clock.js';
 import { isRecord } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
-import { addressOf, METHODS, readBaseUrl } from './address.js';
-import { answerOf, failureOf, isSuccess } from './answer.js';
-import { isReset, unreachable } from './answer-failure.js';
-import { type Content, contentOf } from './content.js';
-import { headersOf } from './headers.js';
+import { addressOf, type Content, contentOf, headersOf, METHODS, readBaseUrl } from './encode-request.js';
+import { answerOf, failureOf, isSuccess } from './read-response.js';
+import { isReset, unreachable } from './response-errors.js';
 
 export interface HttpTransportOptions {
   /** Where the cluster is, with the path that stands before `/api` and `/apis` if there is one. */

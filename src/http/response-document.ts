@@ -55,7 +55,7 @@ export function present(answer: Answer, presentation: Presentation): Document {
 
 /** Custom objects are found out to be none by looking for items. */
 function noList({ kind: shown }: ApiObject, kind: Kind): StatusError {
-  const isCustom = kind.manner === 'document';
+  const isCustom = kind.representation === 'document';
   if (shown === kind.kind && isCustom) return failure({ code: 500, message: 'content is not a list' });
   const scale = isCustom ? '*v1.Scale' : '*autoscaling.Scale';
   const type = shown === 'Scale' ? scale : goType(kind, kind.kind);
@@ -104,7 +104,7 @@ interface ListDocument extends Document {
 }
 
 function asWireList(list: ApiList, kind: Kind): Document {
-  if (kind.manner === 'document') return asWireMap(list);
+  if (kind.representation === 'document') return asWireMap(list);
   const bare: ListDocument = { ...list, items: list.items.map(bareItem) };
   return bare;
 }
@@ -200,7 +200,7 @@ function versionOf({ metadata }: ApiObject | Bookmark): object {
 
 /** How the reference server names the type of a value: `*core.ConfigMapList`. */
 function goType(kind: Kind, name: string): string {
-  if (kind.manner === 'document')
+  if (kind.representation === 'document')
     return name === kind.kind ? '*unstructured.Unstructured' : '*unstructured.UnstructuredList';
   return `*${internalPackage(kind.group)}.${name}`;
 }

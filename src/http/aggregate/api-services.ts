@@ -5,7 +5,6 @@ import { orderApiServices } from '../../kinds/apiregistration/order.js';
 import { apiServiceName } from '../../kinds/apiregistration/priorities.js';
 import { type AggregatedApi, aggregatedApi } from '../../kinds/apiregistration/reach.js';
 import type { APIService } from '../../kinds/apiregistration/v1/api-service.js';
-import { API_SERVICES } from '../../kinds/apiregistration/v1/attend.js';
 import {
   type AvailabilityView,
   availableOf,
@@ -14,6 +13,7 @@ import {
   SERVICES,
   whyUnreachable,
 } from '../../kinds/apiregistration/v1/availability.js';
+import { API_SERVICES } from '../../kinds/apiregistration/v1/reconciler.js';
 import type { Endpoints } from '../../kinds/core/v1/endpoints.js';
 import type { Service } from '../../kinds/core/v1/service/service.js';
 import type { InsideReader } from '../../kinds/objects.js';

@@ -7,7 +7,7 @@ import type { ApiRequest } from '../../protocol/request.js';
 import type { ApiResponse, ObjectResponse } from '../../protocol/response.js';
 import { JsonSyntaxError, parseJson } from '../../text/json/parse-json.js';
 import { deepFreeze, isRecord, type MutableRecord } from '../../util/json.js';
-import { parseMediaType } from '../media-type.js';
+import { parseMediaType } from '../header-values.js';
 import {
   type Asked,
   bareFailure,
@@ -16,7 +16,7 @@ import {
   statusFailure,
   type Told,
   unusable,
-} from './answer-failure.js';
+} from './response-errors.js';
 import { HttpWatchStream } from './watch-stream.js';
 
 /** `299 agent "text" "date"`; the date is optional, and the text may hold escaped quotes and commas. */

@@ -1,0 +1,207 @@
+/**
+ * Everything the server answers outside of its resources, in the order in which it is asked.
+ */
+import type { TokenDiscovery } from '../../auth/authentication.js';
+import type { Document } from '../../codec/codec.js';
+import { encodeJson, indentJson } from '../../codec/json-encoder.js';
+import type { Release } from '../../kinds/lifecycle.js';
+import type { ServedKind } from '../../kinds/served-kind.js';
+import { apiVersionOf } from '../../meta/gvk.js';
+import { METRICS_CONTENT_TYPE } from '../../metrics/family.js';
+import { chain, type MaybePromise } from '../../util/maybe-promise.js';
+import type { Answer } from '../answer.js';
+import type { Metrics } from '../metrics.js';
+import { represent } from '../negotiate.js';
+import { respondBody, respondDocument, respondText } from '../respond.js';
+import { refuseAtRouter } from './discovery.js';
+import { openApiPage } from './openapi.js';
+import type { Page, PageRequest } from './page.js';
+import { oncePerKinds } from './page.js';
+
+const CONFIGURATION = '/.well-known/openid-configuration';
+
+const KEY_SET = '/openid/v1/jwks';
+
+const OPENID_PATHS: readonly string[] = [CONFIGURATION, KEY_SET];
+
+/** Keys stay what they are for at least an hour. */
+const CACHE_CONTROL = 'public, max-age=3600';
+
+const OWN_PATHS = [
+  '/healthz',
+  '/healthz/etcd',
+  '/healthz/log',
+  '/healthz/ping',
+  '/livez',
+  '/livez/etcd',
+  '/livez/log',
+  '/livez/ping',
+  '/metrics',
+  '/openapi/v2',
+  '/openapi/v3',
+  '/openapi/v3/',
+  '/readyz',
+  '/readyz/etcd',
+  '/readyz/informer-sync',
+  '/readyz/log',
+  '/readyz/ping',
+  '/readyz/shutdown',
+  '/version',
+];
+
+const well: Check = () => undefined;
+
+/** A control plane in memory is there as soon as it can be asked. */
+const ALWAYS: Readonly<Record<string, Check>> = { ping: well, log: well, etcd: well };
+
+export interface PageSources {
+  readonly metrics: Metrics;
+  readonly isClosing: () => boolean;
+  /** The release that is played. */
+  readonly release: Release;
+  /** Absent where no tokens are signed. */
+  readonly discovery?: TokenDiscovery | undefined;
+}
+
+export function pagesOf({ metrics, isClosing, release, discovery }: PageSources): readonly Page[] {
+  const root = rootPage(discovery === undefined ? [] : OPENID_PATHS);
+  return [versionPage(release), healthPage(isClosing), metricsPage(metrics), openApiPage, openIdPage(discovery), root];
+}
+
+function metricsPage(metrics: Metrics): Page {
+  return ({ path, envelope }) => {
+    if (path !== '/metrics') return undefined;
+    const headers = { 'Content-Type': METRICS_CONTENT_TYPE };
+    return respondBody(envelope, { code: 200, body: metrics.print(), headers });
+  };
+}
+
+/** What is looked at; a check answers what is wrong, if anything. */
+type Check = () => string | undefined;
+
+/** The checks of each page, in the order in which they are shown. */
+function checksOf(page: string, isClosing: () => boolean): Readonly<Record<string, Check>> | undefined {
+  switch (page) {
+    case 'healthz':
+    case 'livez':
+      return ALWAYS;
+    case 'readyz':
+      return {
+        ...ALWAYS,
+        'informer-sync': well,
+        shutdown: () => (isClosing() ? 'process is shutting down' : undefined),
+      };
+    default:
+      return undefined;
+  }
+}
+
+function healthPage(isClosing: () => boolean): Page {
+  return (request) => {
+    const [, page = '', ...rest] = request.path.split('/');
+    const checks = checksOf(page, isClosing);
+    if (checks === undefined) return undefined;
+    const name = rest.join('/');
+    return name === '' ? allChecks(request, page, checks) : oneCheck(request, checks, name);
+  };
+}
+
+function oneCheck({ envelope }: PageRequest, checks: Readonly<Record<string, Check>>, name: string) {
+  if (!Object.hasOwn(checks, name)) return undefined;
+  const problem = checks[name]?.();
+  return problem === undefined
+    ? respondText(envelope, 200, 'ok')
+    : respondText(envelope, 500, `internal server error: ${problem}\n`);
+}
+
+function allChecks({ envelope, query }: PageRequest, page: string, checks: Readonly<Record<string, Check>>): Answer {
+  const excluded = new Set(query.get('exclude')?.flatMap((names) => names.split(',')) ?? []);
+  let lines = '';
+  let isWell = true;
+  for (const [name, check] of Object.entries(checks)) {
+    if (excluded.delete(name)) lines += `[+]${name} excluded: ok\n`;
+    else if (check() === undefined) lines += `[+]${name} ok\n`;
+    else {
+      isWell = false;
+      lines += `[-]${name} failed: reason withheld\n`;
+    }
+  }
+  if (excluded.size > 0) {
+    const names = [...excluded].map((name) => JSON.stringify(name)).join(',');
+    lines += `warn: some health checks cannot be excluded: no matches for ${names}\n`;
+  }
+  // A failure is always told in full.
+  if (!isWell) return respondText(envelope, 500, `${lines}${page} check failed\n`);
+  return respondText(envelope, 200, query.has('verbose') ? `${lines}${page} check passed\n` : 'ok');
+}
+
+/** `more`: paths of pages that not every server has. */
+function rootPage(more: readonly string[]): Page {
+  const indexOf = oncePerKinds((kinds, _page: 'index') => {
+    const paths = new Set(['/api', '/apis', '/apis/', ...OWN_PATHS, ...more, ...kinds.flatMap(pathsOf)]);
+    return indentJson(encodeJson({ paths: [...paths].sort() }));
+  });
+  return ({ path, kinds, dialect, envelope }) => {
+    if (path !== '/' && path !== '/index.html') return undefined;
+    const headers = { 'Content-Type': 'application/json' };
+    return respondBody(envelope, { code: 200, body: indexOf(kinds, 'index', dialect), headers });
+  };
+}
+
+function pathsOf({ gvr }: ServedKind): string[] {
+  const { group } = gvr;
+  return group === '' ? [`/api/${gvr.version}`] : [`/apis/${group}`, `/apis/${apiVersionOf(gvr)}`];
+}
+
+/** Undefined: the cluster signs no tokens, and has no such pages. */
+function openIdPage(discovery: TokenDiscovery | undefined): Page {
+  return (request) => {
+    const { path, host } = request;
+    if (discovery === undefined || (path !== CONFIGURATION && path !== KEY_SET)) return undefined;
+    return chain(discovery.configuration(`https://${host}${KEY_SET}`), (configuration): MaybePromise<Answer> => {
+      // An issuer without an address of its own has nothing to publish.
+      if (configuration === undefined) return respondText(request.envelope, 404, '404 page not found\n');
+      if (path === CONFIGURATION) return document(request, configuration, 'application/json');
+      return chain(discovery.keySet(), (keys) => document(request, keys, 'application/jwk-set+json'));
+    });
+  };
+}
+
+/** Each page has the one type only. */
+function document(request: PageRequest, content: object, contentType: string): Answer {
+  const refusal = refuseAtRouter(request, { ...request.offers.json, mediaTypes: [contentType] });
+  if (refusal !== undefined) return refusal;
+  const headers = { 'Content-Type': contentType, 'Cache-Control': CACHE_CONTROL };
+  return respondBody(request.envelope, { code: 200, body: JSON.stringify(content), headers });
+}
+
+/** The release that is played, and what is behind it: no compiler of the reference server's language. */
+export function versionOf(release: Release) {
+  const [major = '', minor = ''] = release.split('.');
+  return Object.freeze({
+    major,
+    minor,
+    emulationMajor: major,
+    emulationMinor: minor,
+    minCompatibilityMajor: major,
+    minCompatibilityMinor: String(Number(minor) - 1),
+    gitVersion: `v${release}.0+orchplane`,
+    gitCommit: '',
+    gitTreeState: '',
+    buildDate: '1970-01-01T00:00:00Z',
+    goVersion: 'none',
+    compiler: 'orchplane',
+    platform: 'javascript',
+  });
+}
+
+function versionPage(release: Release): Page {
+  const document = versionOf(release) as Document & ReturnType<typeof versionOf>;
+  return (request) => {
+    if (request.path !== '/version' && request.path !== '/version/') return undefined;
+    const refusal = refuseAtRouter(request, request.offers.json);
+    if (refusal !== undefined) return refusal;
+    const form = { ...represent(request.offers.json, request.accept, { watch: false }), pretty: true };
+    return respondDocument(request.envelope, { code: 200, document, form });
+  };
+}
