@@ -5,8 +5,8 @@
  * parse (`parse/`) → check (`check/`) → estimate (`cost/`) and plan (`evaluate/`): a program is a tree of closures that
  * counts what it costs.
  */
-import type { CelIssue, Expr, ParsedExpression } from './ast.js';
-import type { CostEstimate, FunctionDeclaration, Library, Macro, Sizes } from './library.js';
+import type { CelIssue, ParsedExpression } from './ast.js';
+import type { FunctionDeclaration, Library, Macro } from './library.js';
 import type { CelType, TypeProvider } from './types.js';
 import type { CelBudgetError, CelError, CelValue } from './values.js';
 
@@ -89,19 +89,3 @@ export type Variables = ReadonlyMap<string, CelValue | (() => CelValue)>;
 export type Outcome =
   | { readonly value: CelValue; readonly error?: undefined; readonly cost: number }
   | { readonly value?: undefined; readonly error: CelError | CelBudgetError; readonly cost: number };
-
-/** The functions of the folders, as `index.ts` puts them together. */
-export interface Engine {
-  parse(
-    source: string,
-    macros: ReadonlyMap<string, Macro>,
-  ): ParsedExpression | { readonly issues: readonly CelIssue[] };
-  check(
-    parsed: ParsedExpression,
-    environment: Environment,
-  ): CheckedExpression | { readonly issues: readonly CelIssue[] };
-  estimate(checked: CheckedExpression, environment: Environment, sizes?: Sizes): CostEstimate;
-  plan(checked: CheckedExpression, environment: Environment): Program;
-}
-
-export type { CelIssue, Expr };

@@ -7,8 +7,7 @@ import { accepts, equivalentType } from './check/relations.js';
 import type { Environment, EnvironmentOptions } from './engine.js';
 import type { FunctionDeclaration, Library, Macro, Overload } from './library.js';
 import { macroKey } from './parse/node-builder.js';
-import { STANDARD_MACROS } from './parse/standard-macros.js';
-import { STANDARD_LIBRARY } from './standard/index.js';
+import { STANDARD_LIBRARY } from './standard/library.js';
 import type { CelType, TypeProvider } from './types.js';
 import type { CelValue } from './values.js';
 
@@ -63,9 +62,6 @@ class LayeredMap<Key, Value> implements ReadonlyMap<Key, Value> {
   }
 }
 
-/** The language itself. */
-const LANGUAGE: Library = { ...STANDARD_LIBRARY, macros: STANDARD_MACROS };
-
 const NO_TYPES: TypeProvider = {
   hasType: () => false,
   fieldType: () => undefined,
@@ -86,7 +82,7 @@ export function createEnvironment(options: EnvironmentOptions = {}): Environment
     provider: NO_TYPES,
     options: { homogeneousLiterals: true, crossTypeComparisons: true, literalChecks: true, container: '' },
   };
-  return environmentOf(extended(empty, { ...options, libraries: [LANGUAGE, ...(options.libraries ?? [])] }));
+  return environmentOf(extended(empty, { ...options, libraries: [STANDARD_LIBRARY, ...(options.libraries ?? [])] }));
 }
 
 type Layer = Omit<Environment, 'extend'>;

@@ -2,7 +2,7 @@
  * Equality as `==` has it: numbers by value whatever their types, NaN equal to nothing, lists item by item, maps and
  * objects entry by entry. Values of different kinds are not equal, which is no mistake.
  */
-import { spend } from './effort.js';
+
 import { compareDoubleInt, compareDoubleUint } from './numbers.js';
 import { runtimeTypeName } from './runtime-type.js';
 import type { CelValue } from './values.js';
@@ -18,6 +18,7 @@ import {
   CelTypeValue,
   CelUint,
 } from './values.js';
+import { spend } from './work-budget.js';
 
 /** What it takes to look at two values that are no plain ones. */
 const STEP = 50;

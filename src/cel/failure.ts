@@ -3,9 +3,10 @@
  * that lack a field), so inside an evaluation nothing is thrown: functions return what went wrong like any other
  * result. Only at the edges — functions of libraries, views of stored objects, the outcome — is it a thrown CelError.
  */
-import { spend } from './effort.js';
+
 import type { CelValue } from './values.js';
 import { CelError } from './values.js';
+import { spend } from './work-budget.js';
 
 export class Failure {
   constructor(readonly message: string) {}

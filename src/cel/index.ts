@@ -1,37 +1,77 @@
 /**
- * The Common Expression Language: text in, issues or a program out. This is the door of the folder; the contract is in
- * `engine.ts`, the values in `values.ts`, the types in `types.ts`.
+ * Entry point of the Common Expression Language (CEL) engine. Other folders import only this file;
+ * `test/package/layers.test.ts` checks it.
+ *
+ *     createEnvironment → compile (parse + check) → estimateCost → plan → program.evaluate
  */
 
-import type { CelIssue } from './ast.js';
-import { check } from './check/check.js';
-import type { CheckedExpression, Compiled, Environment, Program } from './engine.js';
-import { plan } from './evaluate/plan.js';
-import { issuesText, parse, TextSource } from './parse/index.js';
-
 export { check } from './check/check.js';
+export { equivalentType } from './check/relations.js';
+export { compile } from './compile.js';
+export { estimateCost } from './cost/estimate.js';
+export { compileDeviceSelector, MAX_SELECTOR_COST } from './devices/compile.js';
+export {
+  type ClassLike,
+  DeviceSelectionError,
+  matchDevices,
+  type SelectableAttribute,
+  type SelectableCapacity,
+  type SelectableDevice,
+  type SelectorLike,
+} from './devices/match.js';
+export type { CheckedExpression, Environment, Outcome, Program, Variables } from './engine.js';
 export { createEnvironment } from './environment.js';
 export { celEquals } from './equality.js';
 export { plan, planParsed } from './evaluate/plan.js';
-export { ArrayList, EntryMap, JsonList, JsonMap, jsonValue } from './evaluate/views.js';
-export { issuesText, parse } from './parse/index.js';
-export { STANDARD_LIBRARY } from './standard/index.js';
-
-/**
- * Parses and checks. With issues, `text` is all of them as clients see them.
- */
-export function compile(text: string, environment: Environment): Compiled {
-  const parsed = parse(text, environment.macros);
-  if ('issues' in parsed) return refused(text, parsed.issues);
-  const checked = check(parsed, environment);
-  return 'issues' in checked ? refused(text, checked.issues) : { checked };
-}
-
-/** Throws a CelError for an expression that can never run; see {@link plan}. */
-export function program(checked: CheckedExpression, environment: Environment): Program {
-  return plan(checked, environment);
-}
-
-function refused(text: string, issues: readonly CelIssue[]): Compiled {
-  return { issues, text: issuesText(new TextSource(text), issues) };
-}
+export { ArrayList, EntryMap, itemsOf, JsonList, JsonMap, jsonValue } from './evaluate/views.js';
+export {
+  AUTHORIZER_TYPE,
+  type AuthorizationQuestion,
+  authorizerValue,
+  type CelAuthorizer,
+  RESOURCE_CHECK_TYPE,
+  resourceAuthorizerValue,
+} from './library/authorizer.js';
+export { apiServerEnvironment, storedEnvironment } from './library/environments.js';
+export { JSON_PATCHES } from './library/json-patch.js';
+export { isDate, isDateTime } from './library/named-format.js';
+export { printValue, valueText } from './library/print-value.js';
+export type { Sizes } from './library.js';
+export { parse } from './parse/parse.js';
+export { referenceClass, runtimeTypeName, typeNameOf } from './runtime-type.js';
+export {
+  BOOL,
+  BYTES,
+  type CelType,
+  DOUBLE,
+  DURATION,
+  DYN,
+  describeType,
+  INT,
+  listOf,
+  mapOf,
+  NULL,
+  type ObjectType,
+  objectType,
+  opaqueType,
+  optionalOf,
+  type SimpleType,
+  STRING,
+  TIMESTAMP,
+  type TypeProvider,
+} from './types.js';
+export {
+  CelBudgetError,
+  CelBytes,
+  CelDuration,
+  CelError,
+  CelList,
+  CelMap,
+  CelObject,
+  CelOpaque,
+  CelOptional,
+  CelTimestamp,
+  CelTypeValue,
+  CelUint,
+  type CelValue,
+} from './values.js';

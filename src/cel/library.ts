@@ -2,8 +2,17 @@
  * The contract of libraries: functions with their types, what they do, what they cost, and macros. The standard
  * functions of the language are such a library too.
  */
-import type { Expr } from './ast.js';
-import type { MacroContext } from './macro.js';
+import type {
+  CallExpr,
+  ComprehensionExpr,
+  Expr,
+  IdentExpr,
+  ListExpr,
+  LiteralExpr,
+  MapEntry,
+  MapExpr,
+  SelectExpr,
+} from './ast.js';
 import type { CelType } from './types.js';
 import type { CelValue } from './values.js';
 
@@ -94,4 +103,25 @@ export interface Macro {
   readonly args: number | 'any';
   /** Undefined leaves the call as it is. Mistakes are reported through the context. */
   readonly expand: (context: MacroContext, target: Expr | undefined, args: readonly Expr[]) => Expr | undefined;
+}
+
+/** Nodes are made with new ids, at the place of the macro call unless they come from somewhere else. */
+export interface MacroContext {
+  readonly offset: number;
+  literal(value: LiteralExpr['value']): LiteralExpr;
+  ident(name: string): IdentExpr;
+  /** The name of the variable in which the standard macros gather their result. */
+  readonly accumulator: string;
+  select(operand: Expr, field: string): SelectExpr;
+  presence(operand: Expr, field: string): SelectExpr;
+  call(name: string, ...args: readonly Expr[]): CallExpr;
+  memberCall(name: string, target: Expr, ...args: readonly Expr[]): CallExpr;
+  list(...elements: readonly Expr[]): ListExpr;
+  map(...entries: readonly MapEntry[]): MapExpr;
+  entry(key: Expr, value: Expr, optional: boolean): MapEntry;
+  comprehension(parts: Omit<ComprehensionExpr, 'type' | 'id' | 'offset'>): ComprehensionExpr;
+  /** The same with new ids, for parts that are used twice. */
+  copy(expr: Expr): Expr;
+  /** Reports a mistake at a node (the macro call when absent). The macro then returns undefined. */
+  report(message: string, at?: Expr): void;
 }

@@ -1,8 +1,9 @@
 /** Order as `<` has it. */
-import { spend } from './effort.js';
+
 import { Failure, NO_SUCH_OVERLOAD } from './failure.js';
 import { compareDoubleInt, compareDoubles, compareDoubleUint } from './numbers.js';
 import { CelBytes, CelDuration, CelTimestamp, CelUint, type CelValue } from './values.js';
+import { spend } from './work-budget.js';
 
 const NOT_A_NUMBER = new Failure('NaN values cannot be ordered');
 

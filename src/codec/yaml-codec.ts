@@ -2,8 +2,7 @@
  * The YAML codec: what people ask for who want to read an answer. There are no watches in YAML.
  */
 
-import { writeYaml } from '../text/yaml/write.js';
-import { compareKeys } from '../text/yaml/write-order.js';
+import { compareKeys, writeYaml } from '../text/yaml/index.js';
 import { decodeUtf8 } from '../util/utf8.js';
 import type { Codec } from './codec.js';
 import { yamlDocumentBody } from './yaml.js';

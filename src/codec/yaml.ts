@@ -10,11 +10,19 @@
 import type { RequestBody } from '../protocol/body.js';
 import { BodyError } from '../protocol/body.js';
 import { JsonSyntaxError, parseJson } from '../text/json/parse-json.js';
-import { characterFault, normalizeBreaks, YamlFault } from '../text/yaml/characters.js';
-import type { YamlMapping, YamlValue } from '../text/yaml/decode.js';
-import { Decoder, goValue, isYamlScalar } from '../text/yaml/decode.js';
-import { parseDocument } from '../text/yaml/grammar.js';
-import { goScalar, jsonKey } from '../text/yaml/scalar.js';
+import {
+  characterFault,
+  Decoder,
+  goScalar,
+  goValue,
+  isYamlScalar,
+  jsonKey,
+  normalizeBreaks,
+  parseDocument,
+  YamlFault,
+  type YamlMapping,
+  type YamlValue,
+} from '../text/yaml/index.js';
 import { append } from '../util/append.js';
 import type { MutableRecord, ParsedBody } from '../util/json.js';
 import { isRecord, setOwn } from '../util/json.js';

@@ -9,7 +9,7 @@ import { parseApiVersion } from '../meta/gvk.js';
 import type { ApiObject } from '../meta/object.js';
 import { DEFAULT_NAMESPACES } from '../server/seed.js';
 import type { ClusterState } from '../storage/state.js';
-import { writeYaml } from '../text/yaml/write.js';
+import { writeYaml } from '../text/yaml/index.js';
 import { uidFromText } from '../util/ids.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import { show } from './matchers/result.js';

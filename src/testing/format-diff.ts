@@ -1,7 +1,7 @@
 /**
  * Two objects as a unified diff of their YAML, for people to read.
  */
-import { writeYaml } from '../text/yaml/write.js';
+import { writeYaml } from '../text/yaml/index.js';
 import { isRecord } from '../util/json.js';
 import { type Diffable, type DiffOptions, withoutNoise } from './diff-objects.js';
 import { type Line, lineDiff } from './line-diff.js';

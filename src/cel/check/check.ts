@@ -17,21 +17,34 @@ import type {
   SelectExpr,
   StructExpr,
 } from '../ast.js';
+import { replaceParts } from '../ast.js';
 import type { CheckedExpression, Environment, Reference } from '../engine.js';
 import type { FunctionDeclaration } from '../library.js';
 import type { CelType } from '../types.js';
-import { BOOL, BYTES, DOUBLE, DYN, ERROR, INT, listOf, mapOf, NULL, optionalOf, STRING, UINT } from '../types.js';
+import {
+  BOOL,
+  BYTES,
+  DOUBLE,
+  DYN,
+  declaredName,
+  ERROR,
+  formatArguments,
+  formatType,
+  INT,
+  listOf,
+  mapOf,
+  NULL,
+  optionalOf,
+  STRING,
+  UINT,
+} from '../types.js';
 import { CelBytes, CelUint } from '../values.js';
-import { declaredName, formatArguments, formatType } from './format.js';
-import { messageNameOf } from './messages.js';
-import { candidateNames, qualifiedName } from './names.js';
-import { FreeTypes, resolveOverloads } from './overloads.js';
+import { checkLiterals } from './literals.js';
+import type { Scope } from './names.js';
+import { candidateNames, fieldType, findName, hasObjectType, qualifiedName } from './names.js';
 import { isDyn, isDynOrError, mostGeneral, optionalValue } from './relations.js';
-import { replaceParts } from './replace.js';
-import type { Scope } from './scope.js';
-import { fieldType, findName, hasObjectType } from './scope.js';
-import { Substitutions } from './unify.js';
-import { checkLiterals } from './validate.js';
+import { FreeTypes, resolveOverloads, Substitutions } from './unify.js';
+import { messageNameOf } from './well-known-messages.js';
 
 /** The outcome is never partly right: an expression with issues has no types. */
 export function check(

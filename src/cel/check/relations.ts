@@ -1,6 +1,6 @@
 /** How two types stand to each other when neither has anything left to find out; see `unify.ts` for when it has. */
 import type { CelType } from '../types.js';
-import { typeName, typeParams } from './format.js';
+import { typeName, typeParams } from '../types.js';
 
 /** The kind that decides what may be done with a value; one that may be null is of the kind it is otherwise. */
 export function kindOf(type: CelType): Exclude<CelType['kind'], 'wrapper'> {

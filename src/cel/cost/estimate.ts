@@ -16,8 +16,8 @@ import type {
   SelectExpr,
   StructExpr,
 } from '../ast.js';
+import { partsOf } from '../ast.js';
 import { kindOf, optionalValue } from '../check/relations.js';
-import { partsOf } from '../check/replace.js';
 import type { CheckedExpression, Environment } from '../engine.js';
 import type { CallEstimate, CostEstimate, NodeToEstimate, SizeEstimate, Sizes } from '../library.js';
 import type { CelType } from '../types.js';

@@ -7,13 +7,13 @@ import { celEquals } from '../equality.js';
 import { Failure, failureOf, NO_SUCH_OVERLOAD, type Result } from '../failure.js';
 import type { Overload } from '../library.js';
 import { fits } from '../runtime-type.js';
-import { STANDARD_FUNCTIONS } from '../standard/index.js';
-import { missingOverload } from '../standard/missing.js';
+import { STANDARD_FUNCTIONS } from '../standard/library.js';
 import type { Binary, Unary } from '../standard/operators.js';
+import { missingOverload } from '../standard/operators.js';
 import type { CelType } from '../types.js';
 import { CelOptional, type CelValue } from '../values.js';
+import { ONE, type Price } from './call-cost.js';
 import type { Step } from './frame.js';
-import { ONE, type Price } from './price.js';
 
 export function unaryStep(run: Unary, value: Step, price: Price): Step {
   return (frame) => {

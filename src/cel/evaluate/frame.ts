@@ -1,8 +1,9 @@
 /** What one evaluation has in hand while the closures of a program run. */
-import { COST_LIMIT_EXCEEDED, earn } from '../effort.js';
+
 import type { Variables } from '../engine.js';
 import { failureOf, MissingVariable, type Result } from '../failure.js';
 import { CelBudgetError, type CelValue } from '../values.js';
+import { COST_LIMIT_EXCEEDED, earn } from '../work-budget.js';
 
 /** A part of a program. */
 export type Step = (frame: Frame) => Result;

@@ -16,7 +16,6 @@ import type {
   StructExpr,
 } from '../ast.js';
 import { candidateNames, qualifiedName } from '../check/names.js';
-import { closeAccount, openAccount } from '../effort.js';
 import type {
   CheckedExpression,
   Environment,
@@ -29,16 +28,26 @@ import type {
 import { Failure, type Result } from '../failure.js';
 import type { CelType } from '../types.js';
 import { CelBudgetError, CelError, type CelValue } from '../values.js';
+import { closeAccount, openAccount } from '../work-budget.js';
 import { listStep, mapStep, objectStep } from './aggregates.js';
-import { ConditionalAttribute, type Lookup, UncheckedAttribute, ValueAttribute } from './attribute.js';
+import {
+  ConditionalAttribute,
+  computedQualifier,
+  constantQualifier,
+  type Lookup,
+  presenceQualifier,
+  type Qualifier,
+  refusedKey,
+  UncheckedAttribute,
+  ValueAttribute,
+} from './attribute.js';
+import { priceOfEquality, shorter } from './call-cost.js';
 import { equalityStep, logicStep } from './calls.js';
 import { accumulatorLoad, foldStep } from './comprehension.js';
 import { Frame, missingVariable, type Step } from './frame.js';
 import { planFunction } from './functions.js';
-import { isKnownMessage } from './known-messages.js';
 import { attribute, attributeOf, constant, type Planned, step, stepOf } from './planned.js';
-import { priceOfEquality, shorter } from './price.js';
-import { computedQualifier, constantQualifier, presenceQualifier, type Qualifier, refusedKey } from './qualifier.js';
+import { isKnownMessage } from './well-known-messages.js';
 
 class Scope {
   readonly #outer: Scope | undefined;

@@ -2,8 +2,8 @@
 
 import { CelOptional, type CelValue } from '../values.js';
 import { type Attribute, ValueAttribute } from './attribute.js';
+import { COST_OF_VARIABLE } from './call-cost.js';
 import type { Step } from './frame.js';
-import { COST_OF_VARIABLE } from './price.js';
 
 export type Planned =
   | { readonly kind: 'constant'; readonly value: CelValue }

@@ -4,10 +4,10 @@
  */
 
 import { isRecord, NumberText } from '../../util/json.js';
-import { spend } from '../effort.js';
 import { intOf, intOfDouble, uintOfDouble } from '../numbers.js';
 import type { CelValue } from '../values.js';
 import { CelList, CelMap, CelUint } from '../values.js';
+import { spend } from '../work-budget.js';
 
 /** Reading an item of a list and putting it into another, the memory it needs included. */
 const ITEM = 30;

@@ -9,8 +9,7 @@ import { dnsLabelProblems, dnsSubdomainProblems } from '../../meta/names.js';
 import type { FunctionDeclaration, Library } from '../library.js';
 import { BOOL, type CelType, type ObjectType, objectType, STRING } from '../types.js';
 import { CelError, CelOpaque, type CelValue } from '../values.js';
-import { declare, member } from './declare.js';
-import { instanceOf, noSuchOverload, textOf } from './value-arguments.js';
+import { declare, instanceOf, member, noSuchOverload, textOf } from './declare.js';
 
 /**
  * Answers what expressions ask. It is called while an expression is evaluated, so it answers at once; whoever has to

@@ -3,8 +3,7 @@
  * environment does without it.
  */
 import type { Expr } from '../ast.js';
-import type { Library } from '../library.js';
-import type { MacroContext } from '../macro.js';
+import type { Library, MacroContext } from '../library.js';
 
 export const BIND: Library = {
   name: 'bind',

@@ -5,9 +5,38 @@
  */
 import type { Environment } from '../engine.js';
 import { createEnvironment } from '../environment.js';
-import { LANGUAGE_LIBRARIES } from './language.js';
+import type { Library } from '../library.js';
+import { AUTHORIZER_SELECTORS, AUTHORIZERS } from './authorizer.js';
+import { COSTS } from './costs.js';
+import { CIDRS, IPS } from './ip-addresses.js';
+import { LISTS, SETS } from './lists.js';
+import { NAMED_FORMATS } from './named-format.js';
+import { OPTIONALS_LIBRARY } from './optional.js';
+import { QUANTITIES } from './quantity.js';
 import { SEMVERS } from './semver.js';
-import { VALUE_LIBRARIES } from './values.js';
+import { REGEX, STRINGS } from './strings.js';
+import { TWO_VARIABLE_COMPREHENSIONS } from './two-variables.js';
+import { URLS } from './url.js';
+
+export const LANGUAGE_LIBRARIES: readonly Library[] = [
+  REGEX,
+  LISTS,
+  OPTIONALS_LIBRARY,
+  STRINGS,
+  SETS,
+  TWO_VARIABLE_COMPREHENSIONS,
+];
+
+export const VALUE_LIBRARIES: readonly Library[] = [
+  URLS,
+  AUTHORIZERS,
+  QUANTITIES,
+  IPS,
+  CIDRS,
+  NAMED_FORMATS,
+  AUTHORIZER_SELECTORS,
+  COSTS,
+];
 
 let forNew: Environment | undefined;
 let forStored: Environment | undefined;

@@ -5,8 +5,7 @@
 import { quote } from '../../text/go/go-text.js';
 import { byBytes } from '../../text/go/go-value.js';
 import { toHex } from '../../util/hex.js';
-import { byteText, type ReadClause, readClause } from '../check/format-text.js';
-import { spend } from '../effort.js';
+import { byteText, type ReadClause, readClause } from '../check/literals.js';
 import { itemsOf } from '../evaluate/views.js';
 import { typeNameOf } from '../runtime-type.js';
 import {
@@ -21,9 +20,11 @@ import {
   CelUint,
   type CelValue,
 } from '../values.js';
-import { plainText, shortest, toPlaces, toSignificant } from './decimal.js';
+import { spend } from '../work-budget.js';
+import { valueText } from './print-value.js';
 import { fromUtf8, utf8 } from './text.js';
-import { valueText } from './value-text.js';
+
+const BITS = new DataView(new ArrayBuffer(8));
 
 /** Digits of a precision that the reference cannot read. */
 const UNREADABLE_FROM = 10_000_010;
@@ -226,4 +227,65 @@ function specialText(value: number): string | undefined {
 /** A number as it comes out of so few bits. */
 function wrapped(value: number, bits: number): number {
   return Number(BigInt.asIntN(bits, BigInt(value)));
+}
+
+/** `digits` behind a point, times ten to the power of `point`: 12.5 is `125` and 2. Nothing is no digits. */
+interface Decimal {
+  readonly digits: string;
+  readonly point: number;
+}
+
+/** The digits of a number from 0 on, rounded to so many places behind the point. */
+function toPlaces(value: number, places: number): Decimal {
+  const { digits, scale } = exact(value);
+  const rounded = scale > places ? divided(digits, 10n ** BigInt(scale - places)) : digits;
+  return decimal(rounded.toString(), Math.min(scale, places));
+}
+
+/** The digits of a number from 0 on, rounded to so many that count. */
+function toSignificant(value: number, count: number): Decimal {
+  const { digits, scale } = exact(value);
+  const excess = digits.toString().length - count;
+  if (excess <= 0) return decimal(digits.toString(), scale);
+  return decimal(divided(digits, 10n ** BigInt(excess)).toString(), scale - excess);
+}
+
+/** The fewest digits that no other number is nearer to. */
+function shortest(value: number): Decimal {
+  const [digits = '', exponent] = value.toExponential().split('e');
+  const plain = digits.replace('.', '');
+  return decimal(plain, plain.length - 1 - Number(exponent));
+}
+
+/** `1234.50`: all digits, at least so many behind the point; none and no point when there are none. */
+function plainText({ digits, point }: Decimal, places: number): { whole: string; fraction: string } {
+  const whole = point <= 0 ? '0' : digits.slice(0, point).padEnd(point, '0');
+  const fraction = point <= 0 ? '0'.repeat(digits === '' ? 0 : -point) + digits : digits.slice(point);
+  return { whole, fraction: fraction.padEnd(places, '0') };
+}
+
+/** Of a whole number of ten to the power of minus `scale`, without zeros at either end. */
+function decimal(whole: string, scale: number): Decimal {
+  const digits = whole.replace(/^0+/, '');
+  if (digits === '') return { digits: '', point: 0 };
+  return { digits: digits.replace(/0+$/, ''), point: digits.length - scale };
+}
+
+/** A double is a whole number times a power of two, and half of something is five tenths of it. */
+function exact(value: number): { readonly digits: bigint; readonly scale: number } {
+  BITS.setFloat64(0, value);
+  const bits = BITS.getBigUint64(0);
+  const exponent = Number(bits >> 52n) & 0x7ff;
+  const fraction = bits & 0xf_ffff_ffff_ffffn;
+  const mantissa = exponent === 0 ? fraction : fraction | 0x10_0000_0000_0000n;
+  const power = Math.max(exponent, 1) - 1075;
+  if (power >= 0) return { digits: mantissa << BigInt(power), scale: 0 };
+  return { digits: mantissa * 5n ** BigInt(-power), scale: -power };
+}
+
+/** To the nearest, in the middle to the even one. */
+function divided(value: bigint, by: bigint): bigint {
+  const [whole, twice] = [value / by, (value % by) * 2n];
+  const isUp = twice > by || (twice === by && whole % 2n === 1n);
+  return isUp ? whole + 1n : whole;
 }

@@ -3,8 +3,7 @@
  */
 import type { Library } from '../library.js';
 import { STRING } from '../types.js';
-import { declare, global } from './declare.js';
-import { textOf } from './value-arguments.js';
+import { declare, global, textOf } from './declare.js';
 
 export const JSON_PATCHES: Library = {
   name: 'jsonpatch',

@@ -1,11 +1,21 @@
 /** Functions of lists whose items can be ordered, added or compared. */
 
+import { add as addCosts, fixed, multiply, multiplyByFactor, UNKNOWN } from '../cost/range.js';
 import { celEquals } from '../equality.js';
+import { actualSize } from '../evaluate/call-cost.js';
 import { itemsOf } from '../evaluate/views.js';
 import { failureOf, orThrow } from '../failure.js';
-import type { Library } from '../library.js';
+import type {
+  CallEstimate,
+  CallToEstimate,
+  Library,
+  NodeToEstimate,
+  PricedCall,
+  SizeEstimate,
+  Sizes,
+} from '../library.js';
 import { celCompare } from '../ordering.js';
-import { add } from '../standard/arithmetic.js';
+import { add, isIn } from '../standard/operators.js';
 import {
   BOOL,
   BYTES,
@@ -20,8 +30,35 @@ import {
   UINT,
 } from '../types.js';
 import { CelDuration, CelError, CelList, CelUint, type CelValue } from '../values.js';
-import { declare, member } from './declare.js';
-import { instanceOf, noSuchOverload } from './value-arguments.js';
+import { declare, global, instanceOf, member, noSuchOverload } from './declare.js';
+
+const TWO_LISTS = [listOf(typeParam('T')), listOf(typeParam('T'))];
+
+export const SETS: Library = {
+  name: 'sets',
+  functions: [
+    declare('sets.contains', global('list_sets_contains_list', TWO_LISTS, BOOL, contains)),
+    declare(
+      'sets.equivalent',
+      global(
+        'list_sets_equivalent_list',
+        TWO_LISTS,
+        BOOL,
+        (left, right) => contains(left, right) && contains(right, left),
+      ),
+    ),
+    declare('sets.intersects', global('list_sets_intersects_list', TWO_LISTS, BOOL, intersects)),
+  ],
+  estimate,
+  price,
+};
+
+/** Comparisons per pair of items: sets are equivalent when each contains the other. */
+const FACTORS: ReadonlyMap<string, number> = new Map([
+  ['list_sets_contains_list', 1],
+  ['list_sets_intersects_list', 1],
+  ['list_sets_equivalent_list', 2],
+]);
 
 const SUMMABLE: readonly (readonly [name: string, type: CelType, zero: CelValue])[] = [
   ['int', INT, 0n],
@@ -129,4 +166,30 @@ function requireOrder(item: CelValue): void {
 function order(left: CelValue, right: CelValue): number {
   const comparison = celCompare(left, right);
   return typeof comparison === 'number' ? comparison : 0;
+}
+
+/** A list that cannot tell whether it has an item makes the whole fail. */
+function contains(list: CelValue, sublist: CelValue): boolean {
+  return itemsOf(instanceOf(CelList, sublist)).every((wanted) => orThrow(isIn(wanted, list)) === true);
+}
+
+function intersects(left: CelValue, right: CelValue): boolean {
+  return itemsOf(instanceOf(CelList, left)).some((wanted) => isIn(wanted, right) === true);
+}
+
+function estimate({ overload, args: [left, right] }: CallToEstimate, sizes: Sizes): CallEstimate | undefined {
+  const factor = FACTORS.get(overload);
+  if (factor === undefined || left === undefined || right === undefined) return undefined;
+  const pairs = multiply(sizeOf(left, sizes), sizeOf(right, sizes));
+  return { cost: addCosts(multiplyByFactor(pairs, factor), fixed(1)) };
+}
+
+function sizeOf(node: NodeToEstimate, sizes: Sizes): SizeEstimate {
+  return node.computedSize ?? sizes.estimateSize(node) ?? UNKNOWN;
+}
+
+function price({ overload, args: [left, right] }: PricedCall): number | undefined {
+  const factor = FACTORS.get(overload);
+  if (factor === undefined || left === undefined || right === undefined) return undefined;
+  return 1 + actualSize(left) * actualSize(right) * factor;
 }

@@ -4,8 +4,7 @@
  */
 import type { Expr } from '../ast.js';
 import { ArrayList, itemsOf } from '../evaluate/views.js';
-import type { Library, Macro } from '../library.js';
-import type { MacroContext } from '../macro.js';
+import type { Library, Macro, MacroContext } from '../library.js';
 import { BOOL, DYN, INT, listOf, mapOf, opaqueType, optionalOf, STRING, typeOf, typeParam } from '../types.js';
 import {
   CelBytes,
@@ -20,9 +19,8 @@ import {
   type CelValue,
 } from '../values.js';
 import { binding } from './bind.js';
-import { declare, global, member } from './declare.js';
+import { declare, global, instanceOf, member } from './declare.js';
 import { printValue } from './print-value.js';
-import { instanceOf } from './value-arguments.js';
 
 const KEY = typeParam('K');
 const VALUE = typeParam('V');

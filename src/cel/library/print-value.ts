@@ -3,7 +3,8 @@ import { formatDuration } from '../../text/time/duration.js';
 import { itemsOf } from '../evaluate/views.js';
 import { formatDouble } from '../numbers.js';
 import { runtimeTypeName } from '../runtime-type.js';
-import { formatTimestamp } from '../standard/time-text.js';
+import { durationText } from '../standard/conversions.js';
+import { formatTimestamp } from '../standard/time.js';
 import type { CelType } from '../types.js';
 import {
   CelBytes,
@@ -49,4 +50,14 @@ function printTime(time: CelTimestamp): string {
 /** Types that hold others are known without them. */
 function printType(type: CelType): string {
   return type.kind === 'list' || type.kind === 'map' ? `${type.kind}()` : runtimeTypeName(type);
+}
+
+/** Undefined for what has no text: lists, maps, null, values of libraries. Bytes, whose text may be none, neither. */
+export function valueText(value: CelValue): string | undefined {
+  if (typeof value === 'number') return formatDouble(value);
+  if (typeof value !== 'object') return String(value);
+  if (value instanceof CelUint) return String(value.value);
+  if (value instanceof CelTimestamp) return formatTimestamp(value);
+  if (value instanceof CelDuration) return durationText(value);
+  return value instanceof CelTypeValue ? runtimeTypeName(value.type) : undefined;
 }

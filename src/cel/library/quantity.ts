@@ -3,12 +3,11 @@
  */
 import { expressionType } from '../../meta/dialect.js';
 import { Quantity, type QuantityResult } from '../../meta/quantity.js';
-import { spend } from '../effort.js';
 import type { FunctionDeclaration, Library } from '../library.js';
 import { BOOL, type CelType, DOUBLE, INT, objectType, STRING } from '../types.js';
 import { CelError, CelOpaque, type CelValue } from '../values.js';
-import { declare, global, member } from './declare.js';
-import { instanceOf, intOf, noSuchOverload, textOf } from './value-arguments.js';
+import { spend } from '../work-budget.js';
+import { declare, global, instanceOf, intOf, member, noSuchOverload, textOf } from './declare.js';
 
 export const QUANTITY_TYPE = objectType(expressionType('Quantity'));
 

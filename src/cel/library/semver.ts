@@ -4,12 +4,11 @@
  */
 import { expressionType } from '../../meta/dialect.js';
 import { compareSemver, normalizeSemver, readSemver, type SemanticVersion } from '../../meta/semver.js';
-import { spend } from '../effort.js';
 import type { FunctionDeclaration, Library } from '../library.js';
 import { BOOL, type CelType, INT, objectType, STRING } from '../types.js';
 import { CelError, CelOpaque, type CelValue } from '../values.js';
-import { declare, global, member } from './declare.js';
-import { instanceOf, textOf } from './value-arguments.js';
+import { spend } from '../work-budget.js';
+import { declare, global, instanceOf, member, textOf } from './declare.js';
 
 export const SEMVER_TYPE = objectType(expressionType('Semver'));
 

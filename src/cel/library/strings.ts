@@ -1,15 +1,35 @@
 /** Functions of texts. Indexes count characters. */
 
-import { spend } from '../effort.js';
+import { re2FindAll, re2Problem } from '../../text/re2/index.js';
 import { ArrayList, itemsOf } from '../evaluate/views.js';
 import type { Library } from '../library.js';
+import { onRegexSteps } from '../standard/operators.js';
 import { DYN, INT, listOf, STRING } from '../types.js';
 import { CelError, CelList, type CelValue } from '../values.js';
-import { declare, global, member } from './declare.js';
+import { spend } from '../work-budget.js';
+import { declare, global, instanceOf, intOf, member, textOf } from './declare.js';
 import { format } from './format.js';
 import { printValue } from './print-value.js';
 import { characterCount, characterIndex, unitIndex } from './text.js';
-import { instanceOf, intOf, textOf } from './value-arguments.js';
+
+const MATCHES = listOf(STRING);
+
+export const REGEX: Library = {
+  name: 'regex',
+  functions: [
+    declare(
+      'find',
+      member('string_find_string', [STRING, STRING], STRING, (text, pattern) => matches(text, pattern, 1n)[0] ?? ''),
+    ),
+    declare(
+      'findAll',
+      member('string_find_all_string', [STRING, STRING], MATCHES, (text, pattern) => found(text, pattern, -1n)),
+      member('string_find_all_string_int', [STRING, STRING, INT], MATCHES, (text, pattern, limit) =>
+        found(text, pattern, limit),
+      ),
+    ),
+  ],
+};
 
 const TEXTS = listOf(STRING);
 
@@ -215,4 +235,19 @@ function join(list: CelList, separator: string): string {
 function joinable(item: CelValue): string {
   if (typeof item !== 'string') throw new CelError(`join: invalid input: ${printValue(item)}`);
   return item;
+}
+
+function found(text: CelValue, pattern: CelValue, limit: CelValue): ArrayList {
+  return new ArrayList(matches(text, pattern, limit));
+}
+
+/** A limit below zero is none. */
+function matches(text: CelValue, pattern: CelValue, limit: CelValue): readonly string[] {
+  const problem = re2Problem(textOf(pattern), { onSteps: onRegexSteps });
+  if (problem !== undefined) throw new CelError(`Illegal regex: ${problem}`);
+  const most = Number(intOf(limit));
+  return re2FindAll(textOf(pattern), textOf(text), {
+    limit: most < 0 ? Number.POSITIVE_INFINITY : most,
+    onSteps: onRegexSteps,
+  });
 }

@@ -3,13 +3,11 @@
  * are put together by a function that no expression can name.
  */
 import type { Expr } from '../ast.js';
-import type { Library, Macro } from '../library.js';
-import type { MacroContext } from '../macro.js';
+import type { Library, Macro, MacroContext } from '../library.js';
 import { mapOf, typeParam } from '../types.js';
 import { CelError, CelMap, CelUint, type CelValue } from '../values.js';
-import { declare, global } from './declare.js';
+import { declare, global, instanceOf } from './declare.js';
 import { printValue } from './print-value.js';
-import { instanceOf } from './value-arguments.js';
 
 /**
  * A map that grows entry by entry and stays what it was: all maps made from one another share their entries, and each

@@ -7,8 +7,7 @@ import { ArrayList, EntryMap } from '../evaluate/views.js';
 import type { Library } from '../library.js';
 import { BOOL, listOf, mapOf, objectType, STRING } from '../types.js';
 import { CelError, type CelMap, CelOpaque, type CelValue } from '../values.js';
-import { declare, global, member } from './declare.js';
-import { instanceOf, textOf } from './value-arguments.js';
+import { declare, global, instanceOf, member, textOf } from './declare.js';
 
 export const URL_TYPE = objectType(expressionType('URL'));
 

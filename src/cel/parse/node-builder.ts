@@ -5,8 +5,7 @@
  * a macro takes the call, that id is given back if nothing was numbered since.
  */
 import type { CallExpr, ComprehensionExpr, Expr, LiteralExpr, MapEntry, StructField } from '../ast.js';
-import type { Macro } from '../library.js';
-import type { MacroContext } from '../macro.js';
+import type { Macro, MacroContext } from '../library.js';
 
 /** The variable in which the standard macros gather their result. No text can name it. */
 export const ACCUMULATOR = '@result';

@@ -5,8 +5,9 @@
  * A position is a state on one of the ways, with the callers to return to. First the callers of the rule at hand are
  * left open (any of them may be meant); only if that leaves two ways with the same future, the real callers are taken.
  */
-import { CallStackPool, type CallStacks } from './call-stacks.js';
+
 import type { BranchState, LoopState, Network, PlusBackState, State } from './network.js';
+import { CallStackPool, type CallStacks } from './network.js';
 import { TokenType } from './tokens.js';
 
 export type Decision = BranchState | LoopState | PlusBackState;

@@ -3,13 +3,16 @@
  * mistake, too deep an expression), and the text is then read again by the parser that can say what is wrong.
  */
 import type { Expr, ListExpr, MapEntry, StructField } from '../ast.js';
-import { MOST_DEPTH } from './limits.js';
 import { literalOf } from './literals.js';
 import { balanced, type ChainLink, type NodeBuilder } from './node-builder.js';
+import { Scanner } from './scanner.js';
+import type { TextSource } from './source.js';
+import { MOST_DEPTH } from './source.js';
 import {
   CALCULATIONS,
   CONDITIONAL,
   INDEX,
+  isHidden,
   LOGICAL_AND,
   LOGICAL_NOT,
   LOGICAL_OR,
@@ -17,10 +20,9 @@ import {
   OPTIONAL_INDEX,
   OPTIONAL_SELECT,
   RELATIONS,
-} from './operators.js';
-import { Scanner } from './scanner.js';
-import type { TextSource } from './source.js';
-import { isHidden, RESERVED_NAMES, TokenType } from './tokens.js';
+  RESERVED_NAMES,
+  TokenType,
+} from './tokens.js';
 
 /** Thrown and caught here only. */
 const GIVE_UP = new Error('the text is not for the quick parser');

@@ -6,9 +6,9 @@
  * What it makes is a tree of what it could read. Parts are missing where the text is wrong.
  */
 import { LEFT, type RuleName } from './grammar.js';
-import { MOST_DEPTH, MOST_RECOVERIES, MOST_SKIPPED_TOKENS } from './limits.js';
 import { type CallState, Network, type State } from './network.js';
 import { type Decision, Predictor } from './predict.js';
+import { MOST_DEPTH, MOST_RECOVERIES, MOST_SKIPPED_TOKENS } from './source.js';
 import type { Token, TokenStream } from './token-stream.js';
 import { hasOneSpelling, TokenType, tokenName } from './tokens.js';
 

@@ -3,9 +3,8 @@
  * the reference.
  */
 import type { Expr } from '../ast.js';
-import type { Macro } from '../library.js';
-import type { MacroContext } from '../macro.js';
-import { ADD, CONDITIONAL, EQUALS, LOGICAL_AND, LOGICAL_NOT, LOGICAL_OR, NOT_STRICTLY_FALSE } from './operators.js';
+import type { Macro, MacroContext } from '../library.js';
+import { ADD, CONDITIONAL, EQUALS, LOGICAL_AND, LOGICAL_NOT, LOGICAL_OR, NOT_STRICTLY_FALSE } from './tokens.js';
 
 /** The accumulator's former name is still refused as the name of a variable. */
 const FORMER_ACCUMULATOR = '__result__';

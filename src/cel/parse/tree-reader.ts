@@ -4,11 +4,10 @@
  */
 import type { Expr } from '../ast.js';
 import { LEFT } from './grammar.js';
-import { MOST_DEPTH } from './limits.js';
 import { literalOf } from './literals.js';
 import type { NodeBuilder, ReportMistake } from './node-builder.js';
 import type { Tree } from './recovering-parser.js';
-import { NO_PLACE } from './source.js';
+import { MOST_DEPTH, NO_PLACE } from './source.js';
 import type { Token } from './token-stream.js';
 import { RESERVED_NAMES } from './tokens.js';
 

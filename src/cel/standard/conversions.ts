@@ -1,14 +1,13 @@
 /** Conversions between types, by overload. Texts that are no value of a type fail in the same words for all types. */
 import { DurationError, parseDuration } from '../../text/time/duration.js';
 import { readInstant } from '../../text/time/time.js';
-import { spend } from '../effort.js';
 import { Failure, type Result } from '../failure.js';
 import { fromUtf8, utf8 } from '../library/text.js';
 import { formatDouble, formatPlain, intOfDouble, MAX_INT, MAX_UINT, MIN_INT, uintOfDouble } from '../numbers.js';
 import { typeOfValue } from '../runtime-type.js';
 import { CelBytes, CelDuration, type CelTimestamp, CelTypeValue, CelUint, type CelValue } from '../values.js';
-import { NANOS_PER_SECOND, timestamp, wholeSeconds } from './time.js';
-import { formatTimestamp } from './time-text.js';
+import { spend } from '../work-budget.js';
+import { formatTimestamp, NANOS_PER_SECOND, timestamp, wholeSeconds } from './time.js';
 
 const INT_OVERFLOW = new Failure('integer overflow');
 const UINT_OVERFLOW = new Failure('unsigned integer overflow');

@@ -2,14 +2,12 @@
  * Reads a regular expression from left to right into its parts, or tells what is wrong with it in the words of the
  * reference server. What follows a backslash or stands between brackets is read in re2-escape.ts and re2-class.ts.
  */
-import { readClass } from './class.js';
-import { readClassEscape, readEscape } from './escape.js';
+import { problem, readClass, readClassEscape, readEscape } from './class.js';
 import type { Assertion, Node } from './node.js';
 import { assertion, capture, choice, MAX_COPIES, MAX_HEIGHT, MAX_SIZE, one, repeat, sequence } from './node.js';
-import { problem } from './problem.js';
 import { CharacterSet } from './set.js';
 
-export { SyntaxProblem } from './problem.js';
+export { SyntaxProblem } from './class.js';
 
 /** Throws a SyntaxProblem, whose message is what comes after `error parsing regexp: `. */
 export function parseRe2(pattern: string): Node {

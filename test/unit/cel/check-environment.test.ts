@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { formatType } from '../../../src/cel/check/format.js';
 import { Substitutions } from '../../../src/cel/check/unify.js';
 import { createEnvironment } from '../../../src/cel/environment.js';
 import type { FunctionDeclaration } from '../../../src/cel/library.js';
@@ -8,6 +7,7 @@ import {
   ANY,
   BOOL,
   DYN,
+  formatType,
   INT,
   listOf,
   mapOf,

@@ -6,11 +6,11 @@ import { readFileSync } from 'node:fs';
 import { check } from '../../../src/cel/check/check.js';
 import type { CheckedExpression, Environment } from '../../../src/cel/engine.js';
 import { createEnvironment } from '../../../src/cel/environment.js';
-import { LANGUAGE_LIBRARIES } from '../../../src/cel/library/language.js';
+import { LANGUAGE_LIBRARIES, VALUE_LIBRARIES } from '../../../src/cel/library/environments.js';
 import { OPTIONALS_LIBRARY } from '../../../src/cel/library/optional.js';
-import { VALUE_LIBRARIES } from '../../../src/cel/library/values.js';
 import type { Library, NodeToEstimate, SizeEstimate, Sizes } from '../../../src/cel/library.js';
-import { issuesText, parse, TextSource } from '../../../src/cel/parse/index.js';
+import { parse } from '../../../src/cel/parse/parse.js';
+import { issuesText, TextSource } from '../../../src/cel/parse/source.js';
 import type { CelType } from '../../../src/cel/types.js';
 import {
   ANY,

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { describeType, formatType } from '../../../src/cel/check/format.js';
 import { createEnvironment } from '../../../src/cel/environment.js';
-import { LANGUAGE_LIBRARIES } from '../../../src/cel/library/language.js';
-import { VALUE_LIBRARIES } from '../../../src/cel/library/values.js';
+import { LANGUAGE_LIBRARIES, VALUE_LIBRARIES } from '../../../src/cel/library/environments.js';
 import type { CelType } from '../../../src/cel/types.js';
-import { BOOL, DYN, INT, listOf, mapOf, objectType, STRING } from '../../../src/cel/types.js';
+import { BOOL, DYN, describeType, formatType, INT, listOf, mapOf, objectType, STRING } from '../../../src/cel/types.js';
 import { readGroup, type Scenario } from '../../conformance/recordings.mjs';
 import { compile, ENVIRONMENTS, readCases } from './check-world.js';
 

@@ -1,8 +1,12 @@
 /** Device selectors. What they answer was taken from the reference implementation. spec: DeviceClass */
 import { describe, expect, test } from 'vitest';
 import { compileDeviceSelector } from '../../../src/cel/devices/compile.js';
-import { deviceValue, type SelectableDevice } from '../../../src/cel/devices/device.js';
-import { DeviceSelectionError, matchDevices } from '../../../src/cel/devices/match.js';
+import {
+  DeviceSelectionError,
+  deviceValue,
+  matchDevices,
+  type SelectableDevice,
+} from '../../../src/cel/devices/match.js';
 import { CelError } from '../../../src/cel/values.js';
 import { readCases } from './check-world.js';
 import { printBound } from './values-world.js';

@@ -1,10 +1,10 @@
 /** The variables that evaluate-cases.jsonl speaks of, and values as the texts that stand there. */
 import { EntryMap, jsonValue } from '../../../src/cel/index.js';
+import { BIND } from '../../../src/cel/library/bind.js';
 import { storedEnvironment } from '../../../src/cel/library/environments.js';
-import { BIND } from '../../../src/cel/library/language.js';
 import { formatDouble } from '../../../src/cel/numbers.js';
 import { runtimeTypeName } from '../../../src/cel/runtime-type.js';
-import { formatTimestamp } from '../../../src/cel/standard/time-text.js';
+import { formatTimestamp } from '../../../src/cel/standard/time.js';
 import {
   BOOL,
   BYTES,

@@ -1,9 +1,9 @@
 /** The libraries that belong to the language. What they answer was taken from the reference implementation. */
 import { describe, expect, test } from 'vitest';
-import { compile, createEnvironment, EntryMap, program } from '../../../src/cel/index.js';
-import { BIND, LANGUAGE_LIBRARIES } from '../../../src/cel/library/language.js';
+import { compile, createEnvironment, EntryMap, plan } from '../../../src/cel/index.js';
+import { BIND } from '../../../src/cel/library/bind.js';
+import { LANGUAGE_LIBRARIES, VALUE_LIBRARIES } from '../../../src/cel/library/environments.js';
 import { GrowingMap } from '../../../src/cel/library/two-variables.js';
-import { VALUE_LIBRARIES } from '../../../src/cel/library/values.js';
 import { CelBudgetError, CelError, CelUint } from '../../../src/cel/values.js';
 import { readCases } from './check-world.js';
 import { show } from './library-values.js';
@@ -23,7 +23,7 @@ function answer(expression: string): LibraryCase {
     return [expression, 'issues', messages];
   }
   try {
-    const outcome = program(compiled.checked, environment).evaluate(new Map());
+    const outcome = plan(compiled.checked, environment).evaluate(new Map());
     if (outcome.error !== undefined) return [expression, 'error', outcome.error.message, outcome.cost];
     return [expression, 'value', show(outcome.value), outcome.cost];
   } catch (error) {
@@ -67,7 +67,7 @@ test('an evaluation that searches a text over and over is given up', () => {
   const variables = environment.extend({ variables: { text: { kind: 'string' } } });
   const long = compile("text.findAll('(?:a|ba)*c|a').size() > 0", variables);
   if (long.checked === undefined) expect.fail(long.text);
-  const outcome = program(long.checked, variables).evaluate(new Map([['text', 'a'.repeat(200_000)]]));
+  const outcome = plan(long.checked, variables).evaluate(new Map([['text', 'a'.repeat(200_000)]]));
   expect(outcome.error).toBeInstanceOf(CelBudgetError);
 });
 

@@ -1,6 +1,6 @@
 /** Texts that are too deep, too long or too wrong: refused with the words of the reference, and soon. */
 import { describe, expect, test } from 'vitest';
-import { parse } from '../../../src/cel/parse/index.js';
+import { parse } from '../../../src/cel/parse/parse.js';
 import { answerTo, macros } from './parse-world.js';
 
 const TOO_DEEP = { errors: 'ERROR: <input>:-1:0: expression recursion limit exceeded: 250' };

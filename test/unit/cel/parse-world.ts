@@ -1,6 +1,9 @@
 /** Parsing as the tests need it: with the standard macros, and with nodes as short lists. */
 import type { Expr, LiteralExpr } from '../../../src/cel/ast.js';
-import { issuesText, macroKey, parse, STANDARD_MACROS, TextSource } from '../../../src/cel/parse/index.js';
+import { macroKey } from '../../../src/cel/parse/node-builder.js';
+import { parse } from '../../../src/cel/parse/parse.js';
+import { issuesText, TextSource } from '../../../src/cel/parse/source.js';
+import { STANDARD_MACROS } from '../../../src/cel/parse/standard-macros.js';
 import { CelBytes, CelUint } from '../../../src/cel/values.js';
 
 export const macros = new Map(

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { parse } from '../../../src/cel/parse/index.js';
+import { parse } from '../../../src/cel/parse/parse.js';
 import { answerTo, dump, macros } from './parse-world.js';
 
 interface Case {

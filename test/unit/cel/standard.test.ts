@@ -1,6 +1,6 @@
 /** The functions of the language, called as those of any library: with values that fit, failures thrown. */
 import { describe, expect, test } from 'vitest';
-import { STANDARD_LIBRARY } from '../../../src/cel/index.js';
+import { STANDARD_LIBRARY } from '../../../src/cel/standard/library.js';
 import { CelBytes, CelDuration, CelError, type CelTimestamp, CelUint, type CelValue } from '../../../src/cel/values.js';
 
 const calls = new Map(

@@ -1,7 +1,7 @@
 /** Variables, sizes and texts of values with which the cases of values-cases.jsonl and costs-cases.jsonl were taken. */
 import { estimateCost } from '../../../src/cel/cost/estimate.js';
 import { ArrayList, itemsOf, jsonValue } from '../../../src/cel/evaluate/views.js';
-import { compile, program } from '../../../src/cel/index.js';
+import { compile, plan } from '../../../src/cel/index.js';
 import {
   AUTHORIZER_TYPE,
   type AuthorizationQuestion,
@@ -10,9 +10,8 @@ import {
   RESOURCE_CHECK_TYPE,
   resourceAuthorizerValue,
 } from '../../../src/cel/library/authorizer.js';
-import { CelCidr } from '../../../src/cel/library/cidr.js';
 import { apiServerEnvironment, storedEnvironment } from '../../../src/cel/library/environments.js';
-import { CelIp } from '../../../src/cel/library/ip.js';
+import { CelCidr, CelIp } from '../../../src/cel/library/ip-addresses.js';
 import { JSON_PATCHES } from '../../../src/cel/library/json-patch.js';
 import { CelFormat } from '../../../src/cel/library/named-format.js';
 import { CelQuantity } from '../../../src/cel/library/quantity.js';
@@ -54,7 +53,7 @@ export function answer([expression, name]: ValueCase): ValueCase {
   const { min, max } = estimateCost(compiled.checked, environment, SIZES);
   const estimate: [string, string] = [printBound(min), printBound(max)];
   try {
-    const outcome = program(compiled.checked, environment).evaluate(VARIABLES, { costLimit: 1e8 });
+    const outcome = plan(compiled.checked, environment).evaluate(VARIABLES, { costLimit: 1e8 });
     if (outcome.error !== undefined) return [expression, name, 'error', outcome.error.message, estimate, outcome.cost];
     return [expression, name, 'value', show(outcome.value), estimate, outcome.cost];
   } catch (error) {

@@ -1,6 +1,6 @@
 /** The libraries of values. What they answer was taken from the reference implementation. */
 import { describe, expect, test } from 'vitest';
-import { compile, program } from '../../../src/cel/index.js';
+import { compile, plan } from '../../../src/cel/index.js';
 import { apiServerEnvironment, storedEnvironment } from '../../../src/cel/library/environments.js';
 import { STRING } from '../../../src/cel/types.js';
 import { CelBudgetError, type CelValue } from '../../../src/cel/values.js';
@@ -47,7 +47,7 @@ describe('quantities at the end of 64 bits', () => {
   ])('%s', (expression, text) => {
     const environment = apiServerEnvironment();
     const { checked } = compile(expression, environment);
-    expect(checked && program(checked, environment).evaluate(new Map()).value).toBe(text);
+    expect(checked && plan(checked, environment).evaluate(new Map()).value).toBe(text);
   });
 });
 
@@ -56,7 +56,7 @@ describe('what costs do not count', () => {
   const evaluate = (expression: string, s: CelValue) => {
     const { checked } = compile(expression, environment);
     if (checked === undefined) throw new Error(`${expression} does not compile`);
-    return program(checked, environment).evaluate(new Map([['s', s]]), { costLimit: 10_000_000 });
+    return plan(checked, environment).evaluate(new Map([['s', s]]), { costLimit: 10_000_000 });
   };
 
   test('a number of a million digits is given up', () => {

@@ -13,7 +13,7 @@ import {
   CelTypeValue,
   CelUint,
   type CelValue,
-} from '../../../../src/cel/values.js';
+} from '../../../../src/cel/index.js';
 
 const MOST_ITEMS = 200;
 

@@ -4,10 +4,7 @@
  * The library has no public door to its engine (rules and policies are its users), so this file, alone in the playground,
  * reaches for the sources.
  */
-import { compile, jsonValue, program } from '../../../../src/cel/index.js';
-import { storedEnvironment } from '../../../../src/cel/library/environments.js';
-import { DYN } from '../../../../src/cel/types.js';
-import type { CelValue } from '../../../../src/cel/values.js';
+import { type CelValue, compile, DYN, jsonValue, plan, storedEnvironment } from '../../../../src/cel/index.js';
 import { celText, typeText } from './cel-text.js';
 import { readVariables, VariablesError } from './variables.js';
 
@@ -55,7 +52,7 @@ export function tryExpression(expression: string, variables: string): Tried {
     return { state: 'issues', issues, text: compiled.text };
   }
   const given = new Map<string, CelValue>(Object.entries(values).map(([name, value]) => [name, jsonValue(value)]));
-  const outcome = program(compiled.checked, environment).evaluate(given, { costLimit: COST_LIMIT });
+  const outcome = plan(compiled.checked, environment).evaluate(given, { costLimit: COST_LIMIT });
   if (outcome.error !== undefined) return { state: 'failed', message: outcome.error.message, cost: outcome.cost };
   const { value, cost } = outcome;
   return { state: 'value', text: celText(value), type: typeText(value), isTrue: value === true, cost };

@@ -2,13 +2,20 @@
  * From the text of an expression to a program, with what is wrong with it in the words of the reference server. Whoever
  * defines an expression hears it as an error of a field; whoever meets a stored one that is wrong, when it should run.
  */
-import { describeType } from '../../../cel/check/format.js';
-import { equivalentType } from '../../../cel/check/relations.js';
-import type { CheckedExpression, Environment, Program } from '../../../cel/engine.js';
-import { compile, plan } from '../../../cel/index.js';
-import type { CelType } from '../../../cel/types.js';
-import { BOOL, NULL, STRING } from '../../../cel/types.js';
-import { CelError } from '../../../cel/values.js';
+import {
+  BOOL,
+  CelError,
+  type CelType,
+  type CheckedExpression,
+  compile,
+  describeType,
+  type Environment,
+  equivalentType,
+  NULL,
+  type Program,
+  plan,
+  STRING,
+} from '../../../cel/index.js';
 
 /** What an expression may give; undefined where anything will do. */
 export type Results = readonly CelType[] | undefined;

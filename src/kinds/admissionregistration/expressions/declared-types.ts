@@ -2,9 +2,21 @@
  * The types that the expressions of policies and webhooks know by name: what `request` and `namespaceObject` are.
  * Objects themselves (`object`, `oldObject`, `params`) have no type: they are looked at when an expression runs.
  */
-import type { CelType, ObjectType, TypeProvider } from '../../../cel/types.js';
-import { BOOL, DURATION, DYN, INT, listOf, mapOf, objectType, STRING, TIMESTAMP } from '../../../cel/types.js';
-import { CelError } from '../../../cel/values.js';
+import {
+  BOOL,
+  CelError,
+  type CelType,
+  DURATION,
+  DYN,
+  INT,
+  listOf,
+  mapOf,
+  type ObjectType,
+  objectType,
+  STRING,
+  TIMESTAMP,
+  type TypeProvider,
+} from '../../../cel/index.js';
 import { expressionType } from '../../../meta/dialect.js';
 
 type Fields = Readonly<Record<string, CelType>>;

@@ -2,11 +2,15 @@
  * What the expressions of policies and webhooks may use: all that expressions of the API server may, and the variables
  * of a request. Environments are made once for each combination and shared; only `variables` are a policy's own.
  */
-import type { Environment } from '../../../cel/engine.js';
-import { AUTHORIZER_TYPE, RESOURCE_CHECK_TYPE } from '../../../cel/library/authorizer.js';
-import { apiServerEnvironment, storedEnvironment } from '../../../cel/library/environments.js';
-import { JSON_PATCHES } from '../../../cel/library/json-patch.js';
-import { DYN } from '../../../cel/types.js';
+import {
+  AUTHORIZER_TYPE,
+  apiServerEnvironment,
+  DYN,
+  type Environment,
+  JSON_PATCHES,
+  RESOURCE_CHECK_TYPE,
+  storedEnvironment,
+} from '../../../cel/index.js';
 import { DECLARED_TYPES, NAMESPACE_TYPE, REQUEST_TYPE } from './declared-types.js';
 import { PATCH_TYPES } from './patch-types.js';
 import { VARIABLES_TYPE, type VariableTypes } from './variable-types.js';

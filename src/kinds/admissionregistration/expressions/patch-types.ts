@@ -3,10 +3,17 @@
  * be merged, `JSONPatch{op: 'add', path: '/a', value: 1}` a step of a JSON patch. Nothing is known of the fields of an
  * `Object` while its expression is compiled; its type says where it belongs, which is checked when it is used.
  */
-import { celEquals } from '../../../cel/equality.js';
-import { referenceClass } from '../../../cel/runtime-type.js';
-import { DYN, objectType, STRING, type TypeProvider } from '../../../cel/types.js';
-import { CelError, CelObject, type CelValue } from '../../../cel/values.js';
+import {
+  CelError,
+  CelObject,
+  type CelValue,
+  celEquals,
+  DYN,
+  objectType,
+  referenceClass,
+  STRING,
+  type TypeProvider,
+} from '../../../cel/index.js';
 
 export const OBJECT_TYPE = objectType('Object');
 export const JSON_PATCH_TYPE = objectType('JSONPatch');

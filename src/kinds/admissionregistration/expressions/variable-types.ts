@@ -2,9 +2,7 @@
  * The type of `variables`: an object whose fields are the variables of a policy, each with the type that its expression
  * gives. It grows while the variables are compiled one after the other, so that each sees those before it.
  */
-import type { CelType, TypeProvider } from '../../../cel/types.js';
-import { DYN, listOf, mapOf, objectType } from '../../../cel/types.js';
-import type { CelValue } from '../../../cel/values.js';
+import { type CelType, type CelValue, DYN, listOf, mapOf, objectType, type TypeProvider } from '../../../cel/index.js';
 import { expressionType } from '../../../meta/dialect.js';
 import { unknownType } from './declared-types.js';
 

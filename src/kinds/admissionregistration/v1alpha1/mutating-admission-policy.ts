@@ -2,7 +2,7 @@
  * MutatingAdmissionPolicy: changes to requests, written in CEL. What stands here are the policy's own rules.
  */
 import * as z from 'zod';
-import { listOf } from '../../../cel/types.js';
+import { listOf } from '../../../cel/index.js';
 import { serviceGroup } from '../../../meta/dialect.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import { invalid, keyPath, notSupported, required } from '../../../meta/field-error.js';
@@ -89,12 +89,12 @@ export const MutatingAdmissionPolicy: Kind<MutatingAdmissionPolicy, MutatingAdmi
     body: shape,
     ownTypes: OWN_POLICY_TYPES,
     strategy: {
-      ownMetadata: { create: 'plain' },
+      metadataValidation: { create: 'plain' },
       unconditionalUpdate: false,
       updateSteps: ['whole'],
       generation: specGeneration,
       validate,
-      permitValid: permitParamKind,
+      authorizeValidated: permitParamKind,
     },
     columns: [
       nameColumn,

@@ -1,7 +1,7 @@
 /**
  * Rules of what chooses and sets up devices: selectors, opaque parameters, taints, tolerations.
  */
-import { compileDeviceSelector, MAX_SELECTOR_COST } from '../../../cel/devices/compile.js';
+import { compileDeviceSelector, MAX_SELECTOR_COST } from '../../../cel/index.js';
 import type { FieldError } from '../../../meta/field-error.js';
 import {
   childPath,

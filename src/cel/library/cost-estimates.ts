@@ -13,8 +13,7 @@ import {
   PATH_CHECK_TYPE,
   RESOURCE_CHECK_TYPE,
 } from './authorizer.js';
-import { CIDR_TYPE } from './cidr.js';
-import { IP_TYPE } from './ip.js';
+import { CIDR_TYPE, IP_TYPE } from './ip-addresses.js';
 import { FORMAT_TYPE } from './named-format.js';
 import { QUANTITY_TYPE } from './quantity.js';
 import { SEMVER_TYPE } from './semver.js';

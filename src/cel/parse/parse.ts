@@ -4,18 +4,12 @@
  */
 import type { CelIssue, ParsedExpression } from '../ast.js';
 import type { Macro } from '../library.js';
-import { MOST_CHARACTERS, MOST_SYNTAX_ERRORS } from './limits.js';
 import { NodeBuilder } from './node-builder.js';
 import { quickParse } from './quick-parser.js';
 import { RecoveringParser, STOPPED } from './recovering-parser.js';
-import { NO_PLACE, TextSource } from './source.js';
+import { MOST_CHARACTERS, MOST_SYNTAX_ERRORS, NO_PLACE, TextSource } from './source.js';
 import { TokenStream } from './token-stream.js';
 import { TreeReader } from './tree-reader.js';
-
-export { issuesText } from './issues-text.js';
-export { macroKey } from './node-builder.js';
-export { NO_PLACE, TextSource } from './source.js';
-export { STANDARD_MACROS } from './standard-macros.js';
 
 /**
  * Reads an expression with the syntax for optional values. `macros` are found by `macroKey`.

@@ -1,0 +1,260 @@
+/**
+ * What is looked at once an expression has types: durations, times, regular expressions and format texts that are
+ * written as they are, and lists and maps whose values are not all of one type.
+ */
+
+import { re2Problem } from '../../text/re2/index.js';
+import type { CallExpr, CelIssue, Expr, ListExpr, LiteralExpr, MapExpr } from '../ast.js';
+import { partsOf } from '../ast.js';
+import type { CheckedExpression, Environment } from '../engine.js';
+import type { CelType } from '../types.js';
+import { DYN, formatType, typeName } from '../types.js';
+import { CelBytes, CelError, CelUint } from '../values.js';
+import { equivalentType, kindOf, optionalValue } from './relations.js';
+
+const INTEGERS: readonly Kind[] = ['int', 'uint'];
+
+const NUMBERS: readonly Kind[] = ['double', 'string'];
+
+const PRINTABLE: readonly Kind[] = [
+  'list',
+  'map',
+  'int',
+  'uint',
+  'double',
+  'bool',
+  'string',
+  'timestamp',
+  'bytes',
+  'duration',
+  'type',
+  'null',
+];
+
+const HEX: Clause = {
+  kinds: ['int', 'uint', 'string', 'bytes'],
+  complaint: 'only integers, byte buffers, and strings can be formatted as hex',
+};
+
+const CLAUSES: ReadonlyMap<string, Clause> = new Map([
+  [
+    's',
+    {
+      kinds: PRINTABLE,
+      complaint:
+        'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps',
+    },
+  ],
+  ['d', { kinds: INTEGERS, complaint: 'decimal clause can only be used on integers' }],
+  ['f', { kinds: NUMBERS, complaint: 'fixed-point clause can only be used on doubles' }],
+  ['e', { kinds: NUMBERS, complaint: 'scientific clause can only be used on doubles' }],
+  ['b', { kinds: ['int', 'uint', 'bool'], complaint: 'only integers and bools can be formatted as binary' }],
+  ['x', HEX],
+  ['X', HEX],
+  ['o', { kinds: INTEGERS, complaint: 'octal clause can only be used on integers' }],
+]);
+
+const MAX_INT = 2n ** 63n - 1n;
+
+/** Lists that are handed to this function may hold anything. */
+const MIXED_ALLOWED = 'format';
+const FORMAT_OVERLOAD = 'string_format';
+
+/** In the order in which they are reported: kind of check first, then from outside to inside. */
+export function checkLiterals(checked: CheckedExpression, environment: Environment): readonly CelIssue[] {
+  const formats = environment.overloads.has(FORMAT_OVERLOAD);
+  const calls: CallExpr[] = [];
+  const lists: ListExpr[] = [];
+  const maps: MapExpr[] = [];
+  const visit = (expr: Expr, mixed: boolean): void => {
+    if (expr.type === 'call') calls.push(expr);
+    if (expr.type === 'list' && !mixed) lists.push(expr);
+    if (expr.type === 'map' && !mixed) maps.push(expr);
+    const mixedInside = mixed || (formats && expr.type === 'call' && expr.function === MIXED_ALLOWED);
+    for (const part of partsOf(expr)) visit(part, mixedInside);
+  };
+  visit(checked.expr, false);
+  const issues: CelIssue[] = [];
+  if (environment.options.homogeneousLiterals) {
+    for (const list of lists) issues.push(...mixedList(list, checked));
+    for (const map of maps) issues.push(...mixedMap(map, checked));
+  }
+  if (environment.options.literalChecks) {
+    issues.push(
+      ...literalArguments(calls, 'duration', (value) => converts(environment, 'duration', value)),
+      ...literalArguments(calls, 'timestamp', (value) => converts(environment, 'timestamp', value)),
+      // Of `matches(text, pattern)` this is the text; that is how the reference has it.
+      ...literalArguments(calls, 'matches', (value) => typeof value !== 'string' || re2Problem(value) === undefined),
+    );
+  }
+  if (formats) for (const call of calls) issues.push(...checkFormat(call, checked));
+  return issues;
+}
+
+function literalArguments(
+  calls: readonly CallExpr[],
+  name: string,
+  isRight: (value: LiteralExpr['value']) => boolean,
+): readonly CelIssue[] {
+  return calls.flatMap(({ function: called, args: [first] }) =>
+    called !== name || first?.type !== 'literal' || isRight(first.value)
+      ? []
+      : [issueAt(first, `invalid ${name} argument`)],
+  );
+}
+
+/** Whether a conversion takes a value; it is tried. */
+function converts(environment: Environment, name: string, value: LiteralExpr['value']): boolean {
+  const kind = literalKind(value);
+  const overload = environment.functions.get(name)?.overloads.find(({ params: [param] }) => param?.kind === kind);
+  if (overload === undefined) return false;
+  try {
+    overload.call?.(value);
+    return true;
+  } catch (error) {
+    if (error instanceof CelError) return false;
+    throw error;
+  }
+}
+
+function literalKind(value: LiteralExpr['value']): CelType['kind'] {
+  if (value === null) return 'null';
+  if (value instanceof CelUint) return 'uint';
+  if (value instanceof CelBytes) return 'bytes';
+  if (typeof value === 'string') return 'string';
+  if (typeof value === 'boolean') return 'bool';
+  return typeof value === 'bigint' ? 'int' : 'double';
+}
+
+/** The first item that differs from the first one. */
+function mixedList(list: ListExpr, { types }: CheckedExpression): readonly CelIssue[] {
+  const optional = new Set(list.optional);
+  const typed = list.elements.map((item, index) => {
+    const type = types.get(item.id) ?? DYN;
+    return { item, type: optional.has(index) ? (optionalValue(type) ?? type) : type };
+  });
+  const [first] = typed;
+  const other = first && typed.find(({ type }) => !equivalentType(first.type, type));
+  return first === undefined || other === undefined ? [] : [mismatch(other.item, first.type, other.type)];
+}
+
+/** All keys and values that differ from the first ones. */
+function mixedMap(map: MapExpr, { types }: CheckedExpression): readonly CelIssue[] {
+  const typeOfExpr = (expr: Expr) => types.get(expr.id) ?? DYN;
+  const [first] = map.entries;
+  if (first === undefined) return [];
+  const valueType = (entry: MapExpr['entries'][number]) => {
+    const type = typeOfExpr(entry.value);
+    return entry.optional ? (optionalValue(type) ?? type) : type;
+  };
+  const keys = typeOfExpr(first.key);
+  const values = valueType(first);
+  return map.entries.flatMap((entry) => [
+    ...(equivalentType(keys, typeOfExpr(entry.key)) ? [] : [mismatch(entry.key, keys, typeOfExpr(entry.key))]),
+    ...(equivalentType(values, valueType(entry)) ? [] : [mismatch(entry.value, values, valueType(entry))]),
+  ]);
+}
+
+function mismatch(at: Expr, expected: CelType, found: CelType): CelIssue {
+  return issueAt(at, `expected type '${formatType(expected)}' but found '${formatType(found)}'`);
+}
+
+function issueAt({ id, offset }: Expr, message: string): CelIssue {
+  return { message, offset, exprId: id };
+}
+
+type Kind = ReturnType<typeof kindOf>;
+
+interface Clause {
+  readonly kinds: readonly Kind[];
+  readonly complaint: string;
+}
+
+/** At most one issue: the text is read until something is wrong. */
+function checkFormat(call: CallExpr, { types }: CheckedExpression): readonly CelIssue[] {
+  const { target, args } = call;
+  if (call.function !== 'format' || target?.type !== 'literal' || typeof target.value !== 'string') return [];
+  const [list] = args;
+  if (args.length !== 1 || list?.type !== 'list') return [];
+  const typeOfExpr = (expr: Expr) => types.get(expr.id) ?? DYN;
+  const issue = (message: string, at: Expr = call): readonly CelIssue[] => [
+    { message, offset: at.offset, exprId: at.id },
+  ];
+  const text = byteText(target.value);
+  let used = 0;
+  for (let at = 0; at < text.length; ) {
+    if (text[at] !== '%') at++;
+    else if (text[at + 1] === '%') at += 2;
+    else {
+      if (at + 1 >= text.length) return issue('unexpected end of string');
+      const item = list.elements[used];
+      if (item === undefined) return issue(`index ${used} out of range`);
+      used++;
+      const clause = readClause(text, at + 1);
+      if ('problem' in clause) return issue(`could not parse formatting clause: ${clause.problem}`);
+      const bad = clause.letter === 's' ? unprintable(item, typeOfExpr) : unfit(item, clause, typeOfExpr);
+      if (bad !== undefined) {
+        const given = typeName(typeOfExpr(bad));
+        return issue(`error during formatting: ${clause.complaint}, was given ${given}`, bad);
+      }
+      at = clause.end;
+    }
+  }
+  const given = list.elements.length;
+  if (given <= used) return [];
+  return issue(`too many arguments supplied to string.format (expected ${used}, got ${given})`);
+}
+
+/** The reference reads bytes, and shows one of many that make up a character as a character of its own. */
+export function byteText(text: string): string {
+  return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('');
+}
+
+export interface ReadClause extends Clause {
+  readonly letter: string;
+  readonly end: number;
+}
+
+/** What follows a percent sign: `.3f`, `s`. */
+export function readClause(text: string, start: number): ReadClause | { readonly problem: string } {
+  let at = start;
+  if (text[at] === '.') {
+    const digits = /^[0-9]*/.exec(text.slice(at + 1))?.[0] ?? '';
+    at += 1 + digits.length;
+    const problem = precisionProblem(digits, at >= text.length);
+    if (problem !== undefined) return { problem: `error while parsing precision: ${problem}` };
+  }
+  const letter = text[at] ?? '';
+  const clause = CLAUSES.get(letter);
+  if (clause === undefined) return { problem: `unrecognized formatting clause "${letter}"` };
+  return { ...clause, letter, end: at + 1 };
+}
+
+function precisionProblem(digits: string, atEnd: boolean): string | undefined {
+  if (atEnd) return 'could not find end of precision specifier';
+  const conversion = `error while converting precision to integer: strconv.Atoi: parsing "${digits}"`;
+  if (digits === '') return `${conversion}: invalid syntax`;
+  return BigInt(digits) > MAX_INT ? `${conversion}: value out of range` : undefined;
+}
+
+function unfit(item: Expr, { kinds }: Clause, typeOfExpr: (expr: Expr) => CelType): Expr | undefined {
+  const type = typeOfExpr(item);
+  return type.kind === 'dyn' || kinds.includes(kindOf(type)) ? undefined : item;
+}
+
+/** Lists and maps that are written as they are, are looked into. */
+function unprintable(item: Expr, typeOfExpr: (expr: Expr) => CelType): Expr | undefined {
+  const type = typeOfExpr(item);
+  if (type.kind !== 'dyn' && !PRINTABLE.includes(kindOf(type))) return item;
+  const parts =
+    item.type === 'list'
+      ? item.elements
+      : item.type === 'map'
+        ? item.entries.flatMap(({ key, value }) => [key, value])
+        : [];
+  for (const part of parts) {
+    const bad = unprintable(part, typeOfExpr);
+    if (bad !== undefined) return bad;
+  }
+  return undefined;
+}
