@@ -1,5 +1,5 @@
 /**
- * Tables of a custom kind: its name, and the columns that its definition names by JSONPath.
+ * Printer columns of custom resources: the name, and the columns that the CRD declares by JSONPath.
  */
 
 import type { CellContext, Column } from '../kinds/columns.js';
@@ -13,13 +13,13 @@ import type { CustomResourceColumnDefinition } from './definition/schema.js';
 
 type Definition = DeepReadonly<CustomResourceColumnDefinition>;
 
-/** Undefined for the columns that every kind has. */
+/** Returns undefined if the CRD declares no columns; the default columns then apply. */
 export function customColumns(definitions: readonly Definition[] | undefined): readonly Column[] | undefined {
   if (definitions === undefined || definitions.length === 0) return undefined;
   const columns: Column[] = [];
   for (const definition of definitions) {
     const find = pathOf(definition);
-    // A path that cannot be read is the end of the columns: those before it are shown.
+    // An invalid path ends the list; the columns before it are used.
     if (find === undefined) break;
     columns.push(column(definition, find));
   }
@@ -50,7 +50,7 @@ function column({ name, type, format, description, priority, jsonPath }: Definit
   };
 }
 
-/** A value of another type than the column's is not shown. */
+/** The value of a cell. A value of another type than the column's results in null. */
 function cellOf(type: string, value: unknown, context: CellContext): unknown {
   switch (type) {
     case 'string':
@@ -68,7 +68,7 @@ function cellOf(type: string, value: unknown, context: CellContext): unknown {
   }
 }
 
-/** What does not fit into 64 bits becomes what the reference's processor makes of it. */
+/** Numbers outside of the int64 range convert to the minimum, as on the reference server's processor (amd64). */
 function wholeOf(value: number): number | bigint {
   return Math.abs(value) < 2 ** 63 ? Math.trunc(value) : -(2n ** 63n);
 }
@@ -83,7 +83,7 @@ function ageOf(time: string, { nowMs }: CellContext): string {
   try {
     return humanDuration(nowMs - timeToMs(parseTime(time)));
   } catch {
-    // Whatever else it is, it is no time, and the table says so.
+    // Any other parse error means that the value is not a time, which the table shows.
     return '<invalid>';
   }
 }

@@ -1,9 +1,9 @@
 /**
- * From one version of a custom kind to another: by nothing but the name of the version, by a function of this process,
- * or by a webhook. spec: Conversion
+ * Conversion between the versions of a CRD: by changing only the apiVersion (strategy None), by a function of this
+ * process, or by a webhook. spec: Conversion
  */
 
-import type { AttendedServer, ConvertObject, WebhookAddress, WebhookCaller } from '../kinds/attendant.js';
+import type { ConvertObject, ReconcilerHost, WebhookAddress, WebhookCaller } from '../kinds/reconciler.js';
 import type { Dialect } from '../meta/dialect.js';
 import { serviceGroup } from '../meta/dialect.js';
 import { errors } from '../meta/errors.js';
@@ -14,13 +14,14 @@ import { isPromise, type MaybePromise } from '../util/maybe-promise.js';
 import { webhookCaller } from '../webhook/caller.js';
 import { checked, convertedIn, failed, gvkOf } from './converted.js';
 
+/** Converts objects between versions of one CRD. */
 export interface Converter {
-  /** Objects of one kind, of whatever versions, in the version that is asked for. */
+  /** Converts objects of one kind, of any versions, to the given apiVersion. */
   convert(objects: readonly ApiObject[], apiVersion: string): MaybePromise<readonly ApiObject[]>;
   readonly mayWait: boolean;
 }
 
-/** How the definition wants it done. */
+/** The conversion settings of a CRD. */
 export interface ConversionWish {
   readonly definition: string;
   readonly strategy: string;
@@ -30,9 +31,10 @@ export interface ConversionWish {
   };
 }
 
+/** Returns the converter for a CRD. A function that was registered for the CRD takes precedence over its webhook. */
 export function converterFor(
   wish: ConversionWish,
-  { outside, dialect, clock, objects }: Pick<AttendedServer, 'outside' | 'dialect' | 'clock' | 'objects'>,
+  { external: outside, dialect, clock, objects }: Pick<ReconcilerHost, 'external' | 'dialect' | 'clock' | 'objects'>,
 ): Converter {
   const own = Object.hasOwn(outside.conversions, wish.definition) ? outside.conversions[wish.definition] : undefined;
   if (own !== undefined) return byFunction(own);
@@ -52,7 +54,7 @@ const BY_NAME: Converter = {
   mayWait: false,
 };
 
-/** The same in another version, as if both had the same fields. */
+/** Returns the object with another apiVersion and otherwise unchanged (strategy None). */
 export function relabelled(object: ApiObject, apiVersion: string): ApiObject {
   return object.apiVersion === apiVersion ? object : Object.freeze({ ...object, apiVersion });
 }
@@ -67,7 +69,7 @@ function byFunction(convert: ConvertObject): Converter {
     try {
       const version = parseApiVersion(apiVersion)?.version ?? '';
       const made = convert(copyJson(object) as unknown as DraftObject, version);
-      // Not every promise is one of this realm's.
+      // A promise of another realm is not an instance of this realm's Promise.
       return isThenable(made) ? Promise.resolve(made).then(finish).catch(failed(object)) : finish(made);
     } catch (error) {
       return failed(object)(error);
@@ -79,7 +81,8 @@ function byFunction(convert: ConvertObject): Converter {
       try {
         for (const object of objects) made.push(one(object, apiVersion));
       } catch (error) {
-        // One failure is enough to tell; nobody waits for the others any more.
+        // The first error fails the conversion. Later rejections are handled here so that they are not reported as
+        // unhandled.
         for (const other of made) if (isPromise(other)) other.catch(() => undefined);
         throw error;
       }

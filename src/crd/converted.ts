@@ -1,6 +1,7 @@
 /**
- * What came back from a conversion: whether it is an answer to the question, and whether the objects in it are still the
- * same. Everything is said in the words of the reference server, also about functions of this process.
+ * Checks the result of a conversion: that the ConversionReview response is valid and that the converted objects still
+ * have the same identity. The messages are those of the reference server, also for conversion functions of this
+ * process.
  */
 
 import { typeIn, unreadableReview } from '../kinds/review-answer.js';
@@ -16,11 +17,15 @@ import { goType } from '../text/go/go-value.js';
 import { cloneJson, copyJson, deepEqual, deepFreeze, isRecord, printJson } from '../util/json.js';
 import { messageOf } from '../util/message-of.js';
 
-/** How the failures of a conversion begin. */
+/** The group, version and kind of an object as conversion errors print it. */
 export function gvkOf({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): string {
   return printGvk({ group: '', version: '', ...parseApiVersion(apiVersion), kind });
 }
 
+/**
+ * Returns an error handler that rethrows a StatusError and wraps any other error as a failure of the conversion
+ * webhook.
+ */
 export function failed(object: ApiObject): (error: unknown) => never {
   return (error) => {
     if (StatusError.is(error)) throw error;
@@ -29,15 +34,17 @@ export function failed(object: ApiObject): (error: unknown) => never {
   };
 }
 
-/** The question that an answer is to. */
+/** The request that a ConversionReview response answers. */
 export interface Asked {
   readonly uid: string;
-  /** Group and version of the review. */
+  /** Group and version of the ConversionReview. */
   readonly apiVersion: string;
   readonly first: ApiObject;
 }
 
-/** The objects that a review came back with. */
+/**
+ * Returns the converted objects of a ConversionReview response. Throws if the response is invalid or reports a failure.
+ */
 export function convertedIn(answer: unknown, asked: Asked): readonly unknown[] {
   const fail = (why: string): never => failed(asked.first)(new Error(why));
   const problem = problemOfReview(answer, asked);
@@ -51,7 +58,7 @@ export function convertedIn(answer: unknown, asked: Asked): readonly unknown[] {
     return fail(`json: cannot unmarshal ${jsonType(response)} into ${field}`);
   }
   const uid = typeof response['uid'] === 'string' ? response['uid'] : '';
-  // The older review never had to prove that it is an answer.
+  // Only v1 requires the response to repeat the UID; v1beta1 does not.
   if (isFirstVersion && uid !== asked.uid) return fail(`expected response.uid=${quote(asked.uid)}, got ${quote(uid)}`);
   const { result, convertedObjects } = response;
   const status = isRecord(result) ? result['status'] : undefined;
@@ -63,7 +70,7 @@ export function convertedIn(answer: unknown, asked: Asked): readonly unknown[] {
   return Array.isArray(convertedObjects) ? cloneJson(convertedObjects) : [];
 }
 
-/** Whether the answer is a review of the version that was asked in. */
+/** Returns a message if the response is not a ConversionReview of the requested version. */
 function problemOfReview(answer: unknown, { apiVersion }: Asked): string | undefined {
   const expected = { apiVersion, kind: 'ConversionReview' };
   const unreadable = unreadableReview(answer, expected);
@@ -78,7 +85,10 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The object if it is still the one it was, with the metadata that is nobody's to change put back. */
+/**
+ * Checks that a converted object has the expected type and unchanged identity, and restores all metadata that a
+ * conversion must not change.
+ */
 export function checked(before: ApiObject, converted: unknown, apiVersion: string, index: number): ApiObject {
   const refuse = (why: string) => errors.plain(`conversion webhook for ${gvkOf(before)} returned ${why}`);
   const unread = unreadObject(converted);
@@ -114,7 +124,7 @@ const IDENTITY = [
   ['uid', 'UID'],
 ] as const;
 
-/** What of an object's metadata a conversion may change. */
+/** The metadata fields that a conversion may change. */
 const FREE_METADATA = ['labels', 'annotations'] as const;
 
 function unreadObject(converted: unknown): string | undefined {
@@ -127,7 +137,7 @@ function unreadObject(converted: unknown): string | undefined {
   return isNamed ? undefined : `Object 'Kind' is missing in '${printJson(converted)}'`;
 }
 
-/** What is wrong with labels or annotations; those that were there before are not judged again. */
+/** Validates converted labels or annotations. Unchanged maps are not validated again. */
 function problemOfMap(
   field: (typeof FREE_METADATA)[number],
   value: unknown,

@@ -1,12 +1,13 @@
 /**
- * From a definition to the kinds it makes: one per version, all of the same objects. spec: CustomResourceDefinition
+ * Builds the served kinds of a CustomResourceDefinition: one per version, all for the same objects. spec:
+ * CustomResourceDefinition
  */
 import * as z from 'zod';
-import { storedEnvironment } from '../cel/library/environments.js';
-import type { AttendedServer } from '../kinds/attendant.js';
+import { storedEnvironment } from '../cel/index.js';
 import { buildKind } from '../kinds/build-kind.js';
 import { STATUS_APART, sameOutside, wholeObject } from '../kinds/define-kind.js';
 import type { Kind, Scope, Strategy } from '../kinds/kind.js';
+import type { ReconcilerHost } from '../kinds/reconciler.js';
 import { bareFinalizerWarnings } from '../kinds/shared/finalizers.js';
 import type { AnySubresource } from '../kinds/subresource.js';
 import { status } from '../kinds/subresources/status.js';
@@ -31,13 +32,13 @@ import { structuralOf } from './structural.js';
 type Version = DeepReadonly<CustomResourceDefinitionVersion>;
 
 export interface CustomVersions {
-  /** Those that are served. */
+  /** The served versions. */
   readonly versions: readonly Kind[];
-  /** The form in which objects are stored, served or not. */
+  /** The storage version, served or not. */
   readonly stored: Kind;
 }
 
-export function customVersions(definition: Definition, server: AttendedServer): CustomVersions {
+export function customVersions(definition: Definition, server: ReconcilerHost): CustomVersions {
   const { metadata, spec } = definition;
   const { dialect } = server;
   const storage = spec.versions.find((version) => version.storage) ?? (spec.versions[0] as Version);
@@ -67,7 +68,7 @@ function versionKind(
   version: Version,
   family: Family,
   stored: Kind | undefined,
-  { dialect }: AttendedServer,
+  { dialect }: ReconcilerHost,
 ): Kind {
   const apiVersion = `${spec.group}/${version.name}`;
   const raw = (version.schema?.openAPIV3Schema ?? {}) as JSONSchemaProps;
@@ -97,27 +98,27 @@ function versionKind(
       names: { plural, singular, listKind, shortNames: shortNames ?? [], categories: categories ?? [] },
       subresources: subresourcesOf(version),
       custom: form,
-      ...(stored === undefined ? {} : { stored: { kind: stored } }),
+      ...(stored === undefined ? {} : { storageVersion: { kind: stored } }),
       ...(columns === undefined ? {} : { columns }),
       ...(warning === undefined ? {} : { deprecation: () => warning }),
     },
-    { manner: 'document', body: ANY_BODY, schema },
+    { representation: 'document', body: ANY_BODY, schema },
     strategyOf(version, hasStatus),
   );
 }
 
-/** Values are judged by the form. */
+/** The handler validates the values; the body schema accepts every object. */
 const ANY_BODY = once(() => z.looseObject({}) as unknown as z.ZodObject);
 
 const envelopes = new Map<string, ObjectNode>();
 
-/** Reads metadata as those of any object, and leaves everything else as it is. */
+/** A schema that decodes `metadata` like that of any object and leaves all other fields as they are. */
 function envelopeOf(kind: string): ObjectNode {
   let envelope = envelopes.get(kind);
   if (envelope === undefined) {
     const body: ObjectNode = {
       type: 'object',
-      manner: 'document',
+      representation: 'document',
       goType: kind,
       goName: kind,
       fields: new Map(),
@@ -164,7 +165,7 @@ function textOf(value: unknown): string {
   return value === undefined || value === null || isRecord(value) ? '' : String(value);
 }
 
-/** What to tell everybody who uses a version that goes away. */
+/** The warning header text for requests that use a deprecated version. */
 function deprecationOf(version: Version, all: readonly Version[], prefix: string, kind: string): string | undefined {
   if (version.deprecated !== true) return undefined;
   if (version.deprecationWarning !== undefined) return version.deprecationWarning;
@@ -175,7 +176,7 @@ function deprecationOf(version: Version, all: readonly Version[], prefix: string
   return better[0] === undefined ? text : `${text}; use ${prefix}${better[0].name} ${kind}`;
 }
 
-/** The rules of a whole resource; undefined when it has none. */
+/** Compiles the validation rules of a whole resource. Undefined if it has no rules. */
 export function compileStoredRules(schema: SchemaView): RuleNode | undefined {
   return compileRules(schema, true, { rule: storedEnvironment, message: storedEnvironment });
 }

@@ -1,5 +1,5 @@
 /**
- * defineKind with the expression engine at hand: what `orchplane` exports.
+ * `defineKind` with CEL validation rules: the function that `orchplane` exports.
  */
 import type * as z from 'zod';
 import type {
@@ -23,7 +23,7 @@ const compile: CompileRules = (kind, body, rules) => {
 };
 
 /**
- * Makes a kind of your own from zod schemas.
+ * Defines a kind from zod schemas.
  *
  * @example
  * const Widget = defineKind({

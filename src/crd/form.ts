@@ -1,6 +1,6 @@
 /**
- * One version of a custom kind at work: everything that is done with its objects, as its schema says. spec:
- * CustomResourceDefinition
+ * Handles the objects of one version of a CRD: decoding, pruning, defaulting, validation and conversion as its
+ * structural schema says. spec: CustomResourceDefinition
  */
 
 import type { CustomForm, Judgement, JudgementOptions } from '../kinds/custom-form.js';
@@ -31,31 +31,33 @@ import { type ScalePaths, scaleSpecErrors, scaleStatusErrors } from './value/sca
 import { validateValue } from './value/validate.js';
 import { inWireOrder } from './value/wire-order.js';
 
-/** What all versions of a kind have in common. */
+/** What all versions of one CRD share. */
 export interface Family {
   readonly dialect: Dialect;
   readonly converter: Converter;
   readonly isTerminating: boolean;
   /** By apiVersion, served or not. */
   readonly versions: Map<string, VersionForm>;
-  /** The one to store in. */
+  /** The apiVersion of the storage version. */
   readonly storage: string;
 }
 
+/** The parts of one version that its handler works with. */
 export interface VersionParts {
   readonly apiVersion: string;
   readonly schema: SchemaView;
-  /** Metadata and the rest of an object that every kind has. */
+  /** The schema of the envelope: `metadata` and the other fields that every kind has. */
   readonly envelope: ObjectNode;
-  /** Compiled when the first object comes. */
+  /** The compiled validation rules; compiled when the first object is validated. */
   readonly rules: () => RuleNode | undefined;
   readonly scale: ScalePaths | undefined;
 }
 
+/** The CustomResourceHandler of one version. */
 export class VersionForm implements CustomForm {
   readonly #parts: VersionParts;
   readonly #family: Family;
-  /** Stored objects that are known to be as this schema wants them. */
+  /** Stored objects that already match this schema: pruned, defaulted, without unexpected nulls. */
   readonly #fresh = new WeakSet<ApiObject>();
 
   constructor(parts: VersionParts, family: Family) {
@@ -83,7 +85,8 @@ export class VersionForm implements CustomForm {
     const coerced = coerceEmbedded(schema, value);
     if (coerced.error !== undefined) throw new DecodeError(printFieldError(coerced.error));
     applyDefaults(schema, value);
-    // The metadata are read first, then the schema's fields, and what is embedded last.
+    // The reference server reports unknown metadata fields first, then those of the schema, then those of embedded
+    // resources.
     const found = [...[...unknown].sort(), ...[...coerced.unknown].sort()].map((path) => `unknown field "${path}"`);
     return { value, findings: [...[...findings].sort(duplicatesFirst), ...found] };
   }
@@ -126,10 +129,10 @@ export class VersionForm implements CustomForm {
   show(stored: readonly ApiObject[]): MaybePromise<readonly ApiObject[]> {
     const { converter, versions } = this.#family;
     const { apiVersion } = this.#parts;
-    // Every object as the version that it was stored in wants it today …
+    // First bring every object up to date with the current schema of the version it was stored in.
     const current = stored.map((object) => versions.get(object.apiVersion)?.refreshed(object) ?? object);
     if (current.every((object) => object.apiVersion === apiVersion)) return current;
-    // … and then in this one; what this one does not know is gone, but nothing is filled in any more.
+    // Then convert to this version. Fields that this version does not specify are pruned; no defaults are applied here.
     return chain(converter.convert(current, apiVersion), (converted) =>
       converted.map((object, index) => (object === current[index] ? object : this.#pruned(object))),
     );
@@ -139,7 +142,8 @@ export class VersionForm implements CustomForm {
     const { converter, versions, storage } = this.#family;
     const form = versions.get(storage);
     if (form === undefined || form === this) {
-      // What a strategy took away may have a default: the next reader sees that.
+      // A field that the strategy removed may have a default; the next read applies it, so the object is not marked as
+      // up to date.
       if (withDefaults(this.#parts.schema, object) === object) this.#fresh.add(object);
       return object;
     }
@@ -150,7 +154,10 @@ export class VersionForm implements CustomForm {
     return relabelled(object, this.#parts.apiVersion);
   }
 
-  /** A stored object of this version after all that may have happened to its schema since. */
+  /**
+   * A stored object of this version, brought up to date with the current schema (which may have changed since the
+   * write).
+   */
   refreshed(stored: ApiObject): ApiObject {
     if (this.#fresh.has(stored)) return stored;
     const { schema } = this.#parts;
@@ -180,7 +187,7 @@ function duplicatesFirst(left: string, right: string): number {
   return rank(left) - rank(right) || compareText(left, right);
 }
 
-/** After these, rules could not be trusted to find what they look for. */
+/** Error types that stop the evaluation of validation rules: the rules may not find the fields that they use. */
 const BLOCKING: ReadonlySet<FieldErrorType> = new Set([
   'notSupported',
   'required',

@@ -1,5 +1,5 @@
 /**
- * The apiextensions group: kinds that users define.
+ * The apiextensions group: the CustomResourceDefinition kind and its types.
  */
 import type { Kind } from '../kinds/kind.js';
 import { CustomResourceDefinition } from './definition/custom-resource-definition.js';

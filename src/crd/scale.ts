@@ -1,9 +1,10 @@
 /**
- * `/scale` of a custom kind: three paths into its objects, shown as a Scale.
+ * The scale subresource of custom resources: three JSON paths into an object, read and written as a Scale.
  */
 
 import { Scale } from '../kinds/autoscaling/v1/scale.js';
 import type { Column } from '../kinds/columns.js';
+import type { ScalePaths } from '../kinds/scale-paths.js';
 import { nameColumn } from '../kinds/shared/common-columns.js';
 import type { SubresourceView } from '../kinds/subresource.js';
 import { errors } from '../meta/errors.js';
@@ -14,10 +15,20 @@ import type { MutableRecord } from '../util/json.js';
 import { isRecord, MAX_DEPTH, setOwn } from '../util/json.js';
 import type { CustomResourceSubresourceScale } from './definition/schema.js';
 
-/** Nothing and none look alike in a Scale: who is to change one where nothing is set sees a number that nobody means. */
+/** The scale subresource with the usual paths `.spec.replicas`, `.status.replicas` and `.status.selector`. */
+export const scale: SubresourceView = /* @__PURE__ */ scaleAt({
+  specReplicasPath: '.spec.replicas',
+  statusReplicasPath: '.status.replicas',
+  labelSelectorPath: '.status.selector',
+});
+
+/**
+ * Marks an absent replicas field. A Scale cannot tell an absent field from 0, so a view that is read for an update uses
+ * this number, which no client sends.
+ */
 const NOT_SET = -(2 ** 31);
 
-/** Of the same names as those of other scales, and of other types. */
+/** The printer columns have the names of other Scale kinds, but other types. */
 const COLUMNS = once((): readonly Column[] =>
   (Scale.columns ?? []).map((column) => {
     if (column.name === 'Name') return nameColumn;
@@ -25,6 +36,7 @@ const COLUMNS = once((): readonly Column[] =>
   }),
 );
 
+/** The scale subresource that a CRD version declares. */
 export function customScale(paths: DeepReadonly<CustomResourceSubresourceScale>): SubresourceView {
   const { specReplicasPath, statusReplicasPath, labelSelectorPath } = paths;
   const replicasPath = stepsOf(specReplicasPath);
@@ -52,7 +64,7 @@ export function customScale(paths: DeepReadonly<CustomResourceSubresourceScale>)
           resourceVersion,
           creationTimestamp,
         },
-        // Nothing is written for none at all.
+        // Zero replicas are omitted on the wire.
         spec: replicas === 0 ? {} : { replicas },
         status: {
           replicas: integerAt(live, stepsOf(statusReplicasPath)) ?? 0,
@@ -65,14 +77,14 @@ export function customScale(paths: DeepReadonly<CustomResourceSubresourceScale>)
       if (replicas === NOT_SET) {
         throw errors.badRequest(`the spec replicas field ${quote(specReplicasPath)} cannot be empty`);
       }
-      // What could not be sent is not made in another way either.
+      // A path that is too deep to be sent in a request body cannot be created by a scale write either.
       if (replicasPath.length > MAX_DEPTH) throw errors.badRequest('json: exceeded max depth');
       putAt(draft, replicasPath, replicas);
     },
   });
 }
 
-/** `.spec.replicas` → its names. */
+/** Splits `.spec.replicas` into field names. */
 function stepsOf(path: string): readonly string[] {
   return path.replace(/^\./, '').split('.');
 }
@@ -100,4 +112,16 @@ function putAt(draft: DraftObject, steps: readonly string[], value: number): voi
     holder = next;
   }
   setOwn(holder, steps.at(-1) ?? '', value);
+}
+
+/**
+ * A scale subresource with custom paths.
+ *
+ * @example
+ * subresources: { scale: scaleAt({ specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' }) }
+ *
+ * @__NO_SIDE_EFFECTS__
+ */
+export function scaleAt(paths: ScalePaths): SubresourceView {
+  return customScale(paths);
 }

@@ -1,20 +1,21 @@
 /**
- * A schema as rules look at it: extensions under names that do not depend on a dialect, properties in a map whose
- * keys are nobody's prototype, absent lists as empty ones.
+ * A normalized, read-only view of a JSON schema: extensions have dialect-independent names, properties are a map (safe
+ * for names such as `__proto__`), and absent lists are empty lists.
  */
 import type { Dialect } from '../meta/dialect.js';
 import type { JSONSchemaProps, ValidationRule } from '../schema/json-schema.js';
 import { isRecord } from '../util/json.js';
 
+/** A normalized JSON schema node. */
 export interface SchemaView {
-  /** As it stands on the wire. */
+  /** The schema as on the wire. */
   readonly raw: JSONSchemaProps;
   readonly type: string;
   readonly items?: SchemaView;
-  /** Where a list of schemas stands, which custom kinds do not support. */
+  /** Set if `items` is a list of schemas, which CRDs do not support. */
   readonly itemList: readonly SchemaView[];
   readonly properties: ReadonlyMap<string, SchemaView>;
-  /** `true` or `false` where no schema is given. */
+  /** A boolean if `additionalProperties` is not a schema. */
   readonly additionalProperties?: SchemaView | boolean;
   readonly allOf: readonly SchemaView[];
   readonly anyOf: readonly SchemaView[];
@@ -30,6 +31,7 @@ export interface SchemaView {
   readonly validations: readonly ValidationRule[];
 }
 
+/** Creates the view of a schema and of all schemas inside it. */
 export function schemaView(raw: JSONSchemaProps, dialect: Dialect): SchemaView {
   const extension = (name: string) => raw[dialect.extension(name) as `x-${string}`];
   const view = (schema: JSONSchemaProps) => schemaView(schema, dialect);
@@ -60,7 +62,7 @@ export function schemaView(raw: JSONSchemaProps, dialect: Dialect): SchemaView {
   };
 }
 
-/** The schema of further properties, where there is one. */
+/** The schema of `additionalProperties`, if it is a schema. */
 export function additionalSchema({ additionalProperties: additional }: SchemaView): SchemaView | undefined {
   return typeof additional === 'object' ? additional : undefined;
 }

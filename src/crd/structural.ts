@@ -1,11 +1,11 @@
 /**
- * The structural form of a custom kind's schema: what field ownership, merging and comparing read. Values are judged by
- * the schema itself (`value/`), so this form says only what they are made of.
+ * Converts the structural schema of a CRD version to the schema tree that field ownership, merge and comparison use.
+ * The tree only describes types; values are validated against the CRD schema itself (`value/`).
  *
- * What the reference server makes of a schema is not always what its author meant:
- * - a node that keeps unknown fields keeps them everywhere below it
- * - an object of which nothing is said may have any fields
- * - a string with a format may be any plain value, and what has no type may be anything
+ * The conversion follows the reference server:
+ * - `x-kubernetes-preserve-unknown-fields` applies to all nodes below
+ * - an object without properties may have any fields
+ * - a string with a format accepts every scalar, and a node without a type accepts any value
  */
 
 import { objectMetaNode } from '../kinds/shared/object-meta.js';
@@ -22,7 +22,7 @@ import { byBytes } from '../text/go/go-value.js';
 import { additionalSchema, type SchemaView } from './schema-view.js';
 import { hasDefault } from './value/nulls.js';
 
-/** The form of a whole object, without `kind`, `apiVersion` and `metadata`, which every object has. */
+/** The schema of a whole object without `kind`, `apiVersion` and `metadata`, which every object has. */
 export function structuralOf(root: SchemaView): ObjectNode {
   const keeps = root.preserveUnknownFields === true;
   const fields = new Map([...fieldsOf(root, keeps)].filter(([name]) => !OF_EVERY_OBJECT.has(name)));
@@ -31,7 +31,7 @@ export function structuralOf(root: SchemaView): ObjectNode {
 
 const OF_EVERY_OBJECT: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
-/** `above`: some node around it keeps unknown fields. */
+/** `above` is true if an enclosing node preserves unknown fields. */
 function nodeOf(schema: SchemaView, above: boolean): Structural {
   const node = bareNode(schema, above || schema.preserveUnknownFields === true);
   const { raw } = schema;
@@ -67,14 +67,15 @@ function bareNode(schema: SchemaView, keeps: boolean): Structural {
     case 'boolean':
       return scalar('boolean');
     default:
-      // Maps are merged, lists and everything else are one value; where fields are named, a map is expected.
+      // Without a type, maps are merged, and lists and scalars are atomic. A node with properties is treated as an
+      // object.
       return schema.properties.size > 0
         ? membersNode(schema, keeps)
         : uniform({ ...ANYTHING, atomic: isAtomic(schema) });
   }
 }
 
-/** The plain type that takes every plain value. */
+/** The scalar type that accepts every scalar value. */
 const ANY_SCALAR = 'intOrString';
 
 function scalar(type: ScalarNode['scalar']): ScalarNode {
@@ -101,10 +102,13 @@ function membersNode(schema: SchemaView, keeps: boolean): ObjectNode | MapNode {
 }
 
 function objectNode(schema: SchemaView, fields: ReadonlyMap<string, Field>): Omit<ObjectNode, 'preserveUnknown'> {
-  return { type: 'object', manner: 'document', goName: '', fields, atomic: isAtomic(schema), ...BASE };
+  return { type: 'object', representation: 'document', goName: '', fields, atomic: isAtomic(schema), ...BASE };
 }
 
-/** In wire order. An embedded resource has what every object has, whatever its schema says of it. */
+/**
+ * The fields in wire order. An embedded resource has `apiVersion`, `kind` and `metadata` with their usual types,
+ * whatever its schema says.
+ */
 function fieldsOf(schema: SchemaView, keeps: boolean): ReadonlyMap<string, Field> {
   const required = new Set(schema.raw.required);
   const fields = [...schema.properties].map(([name, property]) => field(name, nodeOf(property, keeps), required));

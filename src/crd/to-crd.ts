@@ -1,6 +1,6 @@
 /**
- * From a kind of `defineKind` to the CustomResourceDefinition that makes a server serve it: the way a kind that was
- * written and tried here gets to a real cluster.
+ * Converts a kind of `defineKind` to the CustomResourceDefinition that makes a server serve it, so that a kind
+ * developed with this library can be used in a real cluster.
  */
 
 import type { Column } from '../kinds/columns.js';
@@ -30,29 +30,30 @@ import { schemaFromZod } from './zod/schema.js';
 
 export interface ToCRDOptions {
   /**
-   * How the service's own names are spelled: `kubernetes` unless said otherwise, because the manifest is for a real
-   * cluster. For a cluster of this library: `{ dialect: cluster.dialect.name }`.
+   * The dialect of the service's own names. Default: `kubernetes`, because the manifest is for a real cluster. For a
+   * cluster of this library use `{ dialect: cluster.dialect.name }`.
    */
   readonly dialect?: DialectName | undefined;
-  /** Called with each thing that the kind says and the definition cannot say. Throw in it to accept none. */
+  /** Called for each constraint of the kind that the CRD cannot express. Throw in it to reject every loss. */
   readonly onLoss?: ((loss: SchemaLoss) => void) | undefined;
 }
 
 const OPTIONS = ['dialect', 'onLoss'] as const satisfies readonly (keyof ToCRDOptions)[];
 
-/** A definition that can be created or applied: nobody has written any part of it yet. */
+/** A CRD manifest that can be created or applied; it has no managed fields. */
 export type DefinitionManifest = CustomResourceDefinitionInput & {
   readonly metadata: { readonly name: string; readonly managedFields?: never };
 };
 
 /**
- * The definition of a kind, as a plain object: print it, write it to a file, or give it to a client.
+ * Converts a kind to its CustomResourceDefinition as a plain object: print it, write it to a file, or pass it to a
+ * client.
  *
- * The schema says everything that zod says and a structural schema can: types, required fields, defaults, enums, bounds,
- * lengths, patterns, formats, nullable, lists with their keys, records, unions, descriptions. Refinements, `validate`,
- * patterns with lookaround and the like have no words there: the definition is then weaker than the kind, which `onLoss`
- * tells field by field. Nothing is ever left out that a default or a name depends on: what a server would refuse (a group
- * without a dot, a default that its own schema refuses) throws TypeError with the server's words.
+ * The schema contains everything that zod declares and a structural schema can express: types, required fields,
+ * defaults, enums, bounds, lengths, patterns, formats, nullable, lists with their keys, records, unions, descriptions.
+ * It cannot express refinements, `validate` or patterns with lookaround; the CRD is then weaker than the kind, and
+ * `onLoss` reports each such field. What a server would reject (a group without a dot, a default that is invalid for
+ * its own schema) throws TypeError with the server's message.
  *
  * @example
  * const body = { spec: z.object({ size: z.enum(['s', 'm', 'l']).default('m') }) };
@@ -62,7 +63,7 @@ export type DefinitionManifest = CustomResourceDefinitionInput & {
  */
 export function toCRD(kind: Kind, options: ToCRDOptions = {}): DefinitionManifest {
   refuseUnknownOptions('toCRD', options, OPTIONS);
-  if (kind.manner !== 'document' || kind.custom !== undefined) {
+  if (kind.representation !== 'document' || kind.custom !== undefined) {
     throw new TypeError(`orchplane: toCRD takes a kind of defineKind, and ${kind.kind} is none`);
   }
   const dialect = options.dialect === undefined ? kubernetesDialect : dialectNamed(options.dialect);
@@ -90,7 +91,7 @@ export function toCRD(kind: Kind, options: ToCRDOptions = {}): DefinitionManifes
   return definition;
 }
 
-/** Reports each loss once: the alternatives of a union may lose the same thing. */
+/** Reports each loss once: alternatives of a union may lose the same constraint. */
 function lossReporter(onLoss: ToCRDOptions['onLoss']): (loss: SchemaLoss) => void {
   const told = new Set<string>();
   return (loss) => {
@@ -106,7 +107,8 @@ type Report = (loss: SchemaLoss) => void;
 function versionOf(kind: Kind, dialect: Dialect, report: Report): CustomResourceDefinitionVersionInput {
   const { version, deprecation, strategy } = kind;
   if (strategy.validate !== undefined) report({ path: '', what: 'the rules of validate', effect: 'weaker' });
-  // For rules of the kind a date is a text; its format would make it a time for those of the definition.
+  // In the rules of the kind a date is a string. A `format` in the schema would make it a timestamp in the rules of the
+  // CRD.
   const hasRules = kind.rules !== undefined && kind.rules.length > 0;
   const schema = schemaFromZod(kind.body, { owner: kind.kind, dialect, report, datesAreTexts: hasRules });
   addRules(schema, kind, dialect);
@@ -125,7 +127,7 @@ function versionOf(kind: Kind, dialect: Dialect, report: Report): CustomResource
   };
 }
 
-/** Rules stand at the root, where they see the whole object. */
+/** Adds the rules at the root of the schema, where `self` is the whole object. */
 function addRules(schema: JSONSchemaProps, { rules = [] }: Kind, dialect: Dialect): void {
   if (rules.length > 0) schema[extension(dialect, 'validations')] = rules.map((rule) => ({ ...rule }));
 }
@@ -146,7 +148,7 @@ function scaleOf(view: AnySubresource): CustomResourceSubresourceScaleInput {
   return { ...paths };
 }
 
-/** Columns that a path describes; every table begins with the name, which nobody has to say. */
+/** The columns with a JSONPath. The name column is implicit. */
 function columnsOf({ columns = [] }: Kind, report: Report): CustomResourceColumnDefinitionInput[] {
   return columns.flatMap((column: Column & { readonly jsonPath?: string }) => {
     const { name, type, format, description, priority, jsonPath } = column;
@@ -167,7 +169,7 @@ function columnsOf({ columns = [] }: Kind, report: Report): CustomResourceColumn
   });
 }
 
-/** Judges the definition as a server does, so that mistakes show here and not when it is applied. */
+/** Validates the CRD as a server does, so that errors are reported here and not when it is applied. */
 function refuseWrong(kind: Kind, definition: CustomResourceDefinitionInput, dialect: Dialect): void {
   const { spec } = definition;
   const { kind: name, plural } = spec.names;

@@ -1,5 +1,5 @@
 /**
- * The types that objects of the group are made of, by the names of the API.
+ * Exports the types of the CRD API by their API names.
  */
 
 export type { ValidationRule, ValidationRuleInput } from '../schema/json-schema.js';

@@ -1,6 +1,6 @@
 /**
- * What makes a kind custom: its values are treated as a definition says, which may change while the cluster runs. The
- * server reads this contract; `custom/` makes it from a definition.
+ * The contract between the server and custom resources. `crd/` implements it for each CRD version, whose schema may
+ * change while the cluster runs.
  */
 import type { FieldError } from '../meta/field-error.js';
 import type { ApiObject } from '../meta/object.js';
@@ -9,21 +9,27 @@ import type { MutableRecord, ParsedBody } from '../util/json.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 
 export interface CustomForm {
-  /** A copy of a document: what the schema does not know is gone and named, defaults are filled in. Throws DecodeError. */
+  /** Decodes a copy of a document: unknown fields are pruned and reported, defaults are applied. Throws DecodeError. */
   decode(document: ParsedBody): { readonly value: MutableRecord; readonly findings: readonly string[] };
-  /** Every rule of the definition. `sofar`: what is wrong with the metadata; there are rules that then are not run. */
+  /**
+   * Validates an object against the schema and the validation rules of the CRD. `sofar` has the metadata errors: after
+   * some of them the rules are not evaluated.
+   */
   judge(next: ApiObject, live: ApiObject | undefined, about: JudgementOptions): Judgement;
-  /** Stored objects, of whatever version, as this version shows them. */
+  /** Converts stored objects of any version to this version. */
   show(stored: readonly ApiObject[]): MaybePromise<readonly ApiObject[]>;
-  /** An object of this version in the form it is stored in. */
+  /** Converts an object of this version to the storage version. */
   store(object: ApiObject): MaybePromise<ApiObject>;
-  /** Whether `show` and `store` may have to be waited for. */
+  /** True if `show` and `store` may return a promise. */
   readonly mayWait: boolean;
-  /** What an object of another version would be in this one, nothing dropped: who owns its fields depends on it. */
+  /**
+   * Returns an object of another version with the apiVersion of this one, without pruning. Field ownership depends on
+   * it.
+   */
   relabel(object: ApiObject): ApiObject;
-  /** True while the definition goes: no new objects. */
+  /** True while the CRD is terminating: creates are rejected. */
   readonly isTerminating: boolean;
-  /** The schema as the definition has it, for the documents that tell what objects look like. */
+  /** The schema as written in the CRD, for the OpenAPI documents. */
   readonly published: JSONSchemaProps;
 }
 

@@ -1,8 +1,8 @@
 /**
- * JSON Patch (RFC 6902) as the reference server understands it. fast-json-patch does the edits; in front of it stands
- * what the server does differently: where pointers lead, what counts as missing, which nonsense passes. Values in,
- * values out: the body's text is decoded elsewhere (codec), the result is judged elsewhere (schema). Runs in the merge
- * step of the write path. spec: JSON Patch
+ * JSON Patch (RFC 6902) with the behaviour of the reference server. fast-json-patch performs the edits; this file
+ * handles what the server does differently: resolution of pointers, missing values, and which invalid operations are
+ * accepted. It works on decoded values; the result is decoded and validated by the caller. Runs in the merge step of
+ * the write path. spec: JSON Patch
  */
 // The default import: Node cannot see the named exports of the package's CommonJS entry.
 import fastJsonPatch from 'fast-json-patch';
@@ -18,32 +18,32 @@ import { cannotUnmarshal, sortKeys } from './merge-patch.js';
 /** Decoded path segments; none means the whole document. */
 export type JsonPointer = readonly string[];
 
-/** One well-formed operation. `value` is null where the client left it out and the server does not mind. */
+/** A valid operation. `value` is null if the client omitted it and the server accepts that. */
 export type JsonPatchOperation =
   | { readonly op: 'add' | 'replace' | 'test'; readonly path: JsonPointer; readonly value: unknown }
   | { readonly op: 'remove'; readonly path: JsonPointer }
   | { readonly op: 'move' | 'copy'; readonly from: JsonPointer; readonly path: JsonPointer };
 
-/** A patch ready to be applied, as often as the optimistic update needs. */
+/** A parsed patch. It can be applied again when an optimistic update is retried. */
 export interface JsonPatch {
   readonly operations: readonly JsonPatchOperation[];
-  /** What strict decoding has to say about the patch itself; the caller warns or refuses. Empty under `Ignore`. */
+  /** Findings of strict decoding; the caller warns or rejects. Empty with `Ignore`. */
   readonly findings: readonly string[];
 }
 
 export const MAX_OPERATIONS = 10_000;
-/** Bytes that the `copy` operations of one patch may add. */
+/** The maximum number of bytes that the `copy` operations of one patch may add. */
 export const MAX_COPIED_BYTES = 3 * 1024 * 1024;
 
 export interface JsonPatchOptions extends PatchDecodeOptions {
-  /** Keys that the body repeats; they are findings, too. */
+  /** Duplicate keys of the body; they are reported as findings. */
   readonly duplicates?: DuplicateKeys | undefined;
 }
 
 /**
- * Reads a decoded body as a patch; null is a patch without operations.
+ * Parses a decoded body; null is a patch without operations.
  *
- * Throws 400 for a body of the wrong shape, 413 for too many operations, 422 for an operation that could never apply.
+ * Throws 400 if the body has the wrong type, 413 for too many operations, 422 for an invalid operation.
  *
  * @example
  * parseJsonPatch([{ op: 'replace', path: '/data/k', value: 'v' }]).operations.length // 1
@@ -52,7 +52,7 @@ export function parseJsonPatch(value: unknown, options: JsonPatchOptions = {}): 
   const strict = options.fieldValidation !== 'Ignore';
   if (value !== null && !Array.isArray(value)) throw undecodable(value, { strict, type: 'list' });
   const items: readonly unknown[] = value ?? [];
-  // Two passes: a body that cannot be decoded is a 400 even when an earlier operation is nonsense.
+  // Two passes: a body that cannot be decoded is a 400 error even if an earlier operation is invalid.
   for (const item of items) checkShape(item, strict);
   if (items.length > MAX_OPERATIONS) {
     throw errors.requestTooLarge(
@@ -63,11 +63,11 @@ export function parseJsonPatch(value: unknown, options: JsonPatchOptions = {}): 
 }
 
 /**
- * The document after all operations. Changes neither argument; the result shares every part of both that no operation
- * had to open. Opened objects have their keys sorted, because the server prints the result in its error messages: so
- * a patch without effect gives back an equal document, not always the same one.
+ * Applies all operations. Does not change its arguments; the result shares all parts that no operation opened. Keys of
+ * opened objects are sorted, because the server prints the result in error messages; so a patch without effect returns
+ * an equal document, but not always the same one.
  *
- * Throws 422 when any operation fails; the server does not say which.
+ * Throws 422 if any operation fails; the server does not report which one.
  *
  * @example
  * applyJsonPatch({ data: {} }, parseJsonPatch([{ op: 'add', path: '/data/k', value: 'v' }])) // { data: { k: 'v' } }
@@ -78,7 +78,7 @@ export function applyJsonPatch(document: unknown, patch: JsonPatch): unknown {
   return draft.finish();
 }
 
-/** The decoder names its own types in its complaints, and strict decoding uses other types than plain decoding. */
+/** The Go types in decoding errors; strict decoding uses other types than plain decoding. */
 const DECODED_AS = {
   list: { strict: '[]handlers.jsonPatchOp', plain: 'jsonpatch.Patch' },
   operation: { strict: 'handlers.jsonPatchOp', plain: 'jsonpatch.Operation' },
@@ -90,7 +90,7 @@ function undecodable(value: unknown, as: { readonly strict: boolean; readonly ty
   return errors.badRequest(`error decoding patch: ${cannotUnmarshal(value, `Go value of type ${strict}`)}`);
 }
 
-/** Throws for types the decoder refuses. A null decodes, as an operation without fields. */
+/** Throws if the decoder rejects the types. Null decodes as an operation without fields. */
 function checkShape(item: unknown, strict: boolean): void {
   if (item === null) return;
   if (!isRecord(item)) throw undecodable(item, { strict, type: 'operation' });
@@ -105,10 +105,10 @@ function checkShape(item: unknown, strict: boolean): void {
 
 const TEXT_FIELDS: ReadonlySet<string> = new Set(['op', 'path', 'from']);
 
-/** An operation, as the search for unknown and repeated fields needs to know it. */
+/** The schema of an operation, for the detection of unknown and duplicate fields. */
 const OPERATION: Structural = {
   type: 'object',
-  manner: 'struct',
+  representation: 'struct',
   goName: 'jsonPatchOp',
   goType: 'handlers.jsonPatchOp',
   fields: new Map(
@@ -132,7 +132,8 @@ function parseOperation(item: unknown): JsonPatchOperation {
   const op = own(fields, 'op');
   const path = parsePointer(own(fields, 'path'));
   const value = own(fields, 'value');
-  // The server crashes on a root replaced by nothing and on nothing tested against a missing key; here they just fail.
+  // The server panics if the root is replaced without a value, or a missing key is tested without a value; here these
+  // operations fail.
   const needsValue = op === 'test' || (op === 'replace' && path.length === 0);
   if (needsValue && value === undefined) throw failed();
   if (op === 'replace' || op === 'test') return { op, path, value: value ?? null };
@@ -145,7 +146,7 @@ function parseOperation(item: unknown): JsonPatchOperation {
   return { op, from, path };
 }
 
-/** What stands before the first slash is dropped unseen; a text without any slash leads nowhere, unless it is empty. */
+/** Text before the first slash is ignored. A pointer without a slash is invalid unless it is empty. */
 function parsePointer(text: unknown): JsonPointer {
   if (typeof text !== 'string') throw failed();
   const [before, ...segments] = text.split('/');
@@ -180,17 +181,18 @@ function applyOperation(draft: Draft, operation: JsonPatchOperation): void {
 
 type Container = unknown[] | Record<string, unknown>;
 
-/** A place inside a container of the draft: a key that may be absent, or an index (one past the end: append). */
+/** A location in a container of the draft: a key that may be absent, or an index (one past the end: append). */
 type Place =
   | { readonly record: Record<string, unknown>; readonly key: string }
   | { readonly list: unknown[]; readonly index: number };
 
 /**
- * A document under change. A container is copied when a pointer first leads through it, and is ours from then on; the
- * containers that are ours always form the top of the tree, so whatever is not ours holds nothing that is.
+ * A document that is being patched, copied on write. A container is copied when a pointer first passes through it, and
+ * is owned from then on. Owned containers always form the top of the tree: a container that is not owned contains no
+ * owned one.
  *
  * Worked example, `replace /a/b/0` on `{ a: { b: [1, 2], c: {…} }, d: {…} }`: the root, `a` and `b` are copied and
- * ours; `c` and `d` are still the document's. A second operation below `/a` copies only what it opens anew.
+ * owned; `c` and `d` are still the document's. A second operation below `/a` copies only what it opens anew.
  */
 class Draft {
   #root: unknown;
@@ -212,7 +214,7 @@ class Draft {
 
   replace(pointer: JsonPointer, value: unknown): void {
     if (pointer.length > 0) edit(this.#locate(pointer), 'replace', value);
-    // Null or a scalar in place of the whole document: the server accepts that and does nothing.
+    // The server accepts null or a scalar as replacement of the whole document, and ignores it.
     else if (isContainer(value)) this.#root = this.#own(value);
   }
 
@@ -222,19 +224,21 @@ class Draft {
     edit(place, 'remove');
   }
 
-  /** Not the package's move: it clones what it overwrites through JSON text. */
+  /** The package's move is not used: it clones the overwritten value through JSON text. */
   move(from: JsonPointer, to: JsonPointer): void {
     const value = this.read(from);
     this.remove(from);
     this.add(to, value);
   }
 
-  /** Not the package's test: it calls the tested object's own `hasOwnProperty`, and prints the document on failure. */
+  /**
+   * The package's test is not used: it calls `hasOwnProperty` of the tested object and prints the document on failure.
+   */
   test(pointer: JsonPointer, value: unknown): void {
     const present = this.read(pointer);
     if (!deepEqual(present, value)) throw failed();
     if (!isContainer(present)) return;
-    // The server compares by taking both apart, so what was compared counts as opened, down to the last part.
+    // The server opens both values to compare them, so the compared value counts as opened recursively.
     const opened = this.#ownAll(present);
     if (pointer.length === 0) this.#root = opened;
     else edit(this.#locate(pointer), 'replace', opened);
@@ -242,10 +246,10 @@ class Draft {
 
   copy(from: JsonPointer, to: JsonPointer): void {
     const value = this.read(from);
-    // A null, there or missing, copies for free.
+    // Copying null (present or missing) counts no bytes.
     this.#copiedBytes += value === null ? 0 : encodedSize(value);
     if (this.#copiedBytes > MAX_COPIED_BYTES) throw failed();
-    // What is ours may change later in one of its two places; what is not can be shared.
+    // An owned value may change later in one of its two places, so it is copied; other values are shared.
     this.add(to, this.#finished(value));
   }
 
@@ -253,7 +257,9 @@ class Draft {
     return this.#finished(this.#root);
   }
 
-  /** Opens every container on the way and gives the place in the last one. `insert` admits an index past the end. */
+  /**
+   * Opens every container on the path and returns the location in the last one. `insert` allows an index past the end.
+   */
   #locate(pointer: JsonPointer, options: { readonly insert?: boolean } = {}): Place {
     let container = this.#root;
     const last = pointer.length - 1;
@@ -273,7 +279,7 @@ class Draft {
     return copy;
   }
 
-  /** The same for a container and everything in it. */
+  /** Copies a container recursively. */
   #ownAll(value: unknown): unknown {
     if (!isContainer(value)) return value;
     const copy = this.#own(value) as Record<string, unknown>;
@@ -281,7 +287,7 @@ class Draft {
     return copy;
   }
 
-  /** A copy of what was opened, with its keys in the server's order; the rest is shared. */
+  /** Copies opened containers, with sorted keys; the rest is shared. */
   #finished(value: unknown): unknown {
     if (!isContainer(value) || !this.#ours.has(value)) return value;
     if (Array.isArray(value)) return value.map((item) => this.#finished(item));
@@ -297,7 +303,7 @@ function placeIn(container: unknown, segment: string, options: { readonly insert
   throw failed();
 }
 
-/** Signs and leading zeros are accepted; a negative index counts from the end, so inserting at -1 appends. */
+/** Signs and leading zeros are accepted. A negative index counts from the end, so inserting at -1 appends. */
 function indexIn(length: number, segment: string, options: { readonly insert?: boolean }): number {
   const places = options.insert === true ? length + 1 : length;
   if (options.insert === true && segment === '-') return length;
@@ -312,9 +318,9 @@ function valueAt(place: Place): unknown {
   return 'record' in place ? (own(place.record, place.key) ?? null) : place.list[place.index];
 }
 
-/** One edit of one container by fast-json-patch, which by now has nothing left to decide. */
+/** Performs one edit with fast-json-patch. */
 function edit(place: Place, op: 'add' | 'replace' | 'remove', value: unknown = null): void {
-  // The package assigns, which for this one key would set the prototype instead of a key.
+  // The package assigns keys; for `__proto__` that would set the prototype.
   if ('record' in place && place.key === '__proto__' && op !== 'remove') {
     setOwn(place.record, place.key, value);
     return;
@@ -322,7 +328,7 @@ function edit(place: Place, op: 'add' | 'replace' | 'remove', value: unknown = n
   const [target, key] = 'record' in place ? [place.record, place.key] : [place.list, String(place.index)];
   const path = `/${fastJsonPatch.escapePathComponent(key)}`;
   const operation = op === 'remove' ? { op, path } : { op, path, value };
-  // No validation (done above), in place (the container is ours), no ban on key names (they are data here).
+  // No validation (already done), in place (the container is owned), no restriction on key names (they are data).
   fastJsonPatch.applyOperation<Container>(target, operation, false, true, false);
 }
 
@@ -332,11 +338,11 @@ function isContainer(value: unknown): value is Container {
 
 const encoder = new TextEncoder();
 
-/** Bytes of the value as the server would write it. */
+/** The number of bytes of the value in the server's encoding. */
 function encodedSize(value: unknown): number {
   if (typeof value === 'string') return stringSize(value);
   if (!isContainer(value)) return String(value).length;
-  // Brackets and the commas between: one more than there are parts, but two when empty.
+  // Brackets and commas: the number of parts plus one, but at least two.
   const parts = Object.keys(value);
   let size = Math.max(parts.length + 1, 2);
   for (const key of parts) {
@@ -353,7 +359,7 @@ function stringSize(text: string): number {
   return encoder.encode(JSON.stringify(text)).length + 5 * escapes + 3 * separators;
 }
 
-/** Every operation fails alike: the server loses the cause. */
+/** All operations fail with the same error: the server does not report the cause. */
 function failed(): Error {
   return errors.router('Invalid');
 }

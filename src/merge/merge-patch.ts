@@ -1,24 +1,26 @@
 /**
- * JSON Merge Patch (RFC 7386) with the particulars of the reference server: which nulls survive, and in what order the
- * keys of a merged object are printed. Values in, values out: no text is decoded here (codec) and no field is known
- * (schema). Runs in the merge step of the write path. spec: Merge Patch
+ * JSON Merge Patch (RFC 7386) with the behaviour of the reference server: which nulls are kept, and the order of keys
+ * of a merged object. It works on decoded values, without a schema. Runs in the merge step of the write path. spec:
+ * Merge Patch
  */
 import { errors } from '../meta/errors.js';
 import type { MutableRecord } from '../util/json.js';
 import { isRecord, NumberText, own, setOwn } from '../util/json.js';
 
-/** How a patch body is read; both JSON and merge patches take it. */
+/** Decoding options of JSON and merge patches. */
 export interface PatchDecodeOptions {
-  /** `Ignore` skips the checked decoding, so that misshapen bodies fail later and with other words. Absent: `Warn`. */
+  /**
+   * `Ignore` skips strict decoding, so that bodies of the wrong type fail later with another message. Default: `Warn`.
+   */
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict';
 }
 
 /**
- * The document with the patch merged in. Changes neither; the result shares every part of both that the merge did not
- * have to open. Opened objects have their keys sorted, because the server prints the result in its error messages.
- * The result is no API object yet: with `Ignore` an array body replaces the whole document.
+ * Merges a patch into a document. Does not change its arguments; the result shares all parts that the merge did not
+ * open. Keys of opened objects are sorted, because the server prints the result in error messages. With `Ignore` an
+ * array body replaces the whole document.
  *
- * Throws 400 when the body is not an object.
+ * Throws 400 if the body is not an object.
  *
  * @example
  * applyMergePatch({ data: { a: '1', b: '2' } }, { data: { a: null } }) // { data: { b: '2' } }
@@ -38,7 +40,7 @@ export function applyMergePatch(
   throw errors.badRequest('Invalid JSON Patch');
 }
 
-/** The same for who prints nothing: keys stay in the document's order, and new ones come last. */
+/** Merges without sorting: keys keep the document's order, and new ones come last. */
 export function mergeInOrder(
   document: Readonly<Record<string, unknown>>,
   patch: Readonly<Record<string, unknown>>,
@@ -46,19 +48,19 @@ export function mergeInOrder(
   return mergeRecords(document, patch, asTheyAre);
 }
 
-/** In what order the keys of an opened object are. */
+/** The order of the keys of an opened object. */
 type Order = (record: MutableRecord) => MutableRecord;
 
 const asTheyAre: Order = (record) => record;
 
-/** The decoder's complaint about a value of the wrong type; `target` says what was wanted, in the decoder's terms. */
+/** The decoder's error for a value of the wrong type; `target` is the expected Go type. */
 export function cannotUnmarshal(value: unknown, target: string): string {
   return `json: cannot unmarshal ${typeWord(value)} into ${target}`;
 }
 
 /**
- * The record with its keys in byte order: itself when they are, else a copy. Keys that look like array indexes stay
- * where the language puts them, in front and by number.
+ * Sorts the keys in byte order. Returns the record itself if they are sorted, otherwise a copy. Keys that look like
+ * array indexes come first, in numeric order, as JavaScript requires.
  */
 export function sortKeys<Value>(record: Record<string, Value>): Record<string, Value> {
   const keys = Object.keys(record);
@@ -92,11 +94,11 @@ function mergeRecords(
 
 function mergeValue(current: unknown, change: unknown, order: Order): unknown {
   if (!isRecord(current)) return pruneNulls(change, order);
-  // An array or scalar that takes the place of an object is not searched for nulls, unlike one that is new.
+  // Unlike a new value, an array or scalar that replaces an object is not searched for nulls.
   return isRecord(change) ? mergeRecords(current, change, order) : change;
 }
 
-/** Drops the keys that hold null, at any depth and inside arrays; nulls that are array elements stay. */
+/** Removes keys with null values recursively, also inside arrays; nulls that are array elements are kept. */
 function pruneNulls(value: unknown, order: Order): unknown {
   if (typeof value !== 'object') return value;
   if (Array.isArray(value)) return value.map((item) => pruneNulls(item, order));

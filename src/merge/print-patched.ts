@@ -1,6 +1,6 @@
 /**
- * A patched document as the reference server prints it when it cannot take it. The patch libraries keep what no patch
- * opened as text, so a repeated key stands there twice and a number as it was spelt. spec: Patch
+ * Prints a patched document as the reference server does in errors. Its patch libraries keep unopened parts as text, so
+ * duplicate keys and the spelling of numbers are preserved. spec: Patch
  */
 import type { ParsedBody } from '../util/json.js';
 import { escapeForPages, isRecord } from '../util/json.js';

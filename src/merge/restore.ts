@@ -1,7 +1,7 @@
 /**
- * The result of a strategic merge → a document that the decoder takes. The reference server does not decode that result
- * like a body: it sets typed fields from it one by one, with messages of its own (`cannot restore slice from map`),
- * names unknown fields in alphabetical order, and cuts integers to the size of their field. spec: Strategic Merge Patch
+ * Converts the result of a strategic merge to a document for the decoder. The reference server does not decode that
+ * result like a body: it sets typed fields one by one, with other messages (`cannot restore slice from map`), reports
+ * unknown fields in alphabetical order, and truncates integers to the size of their field. spec: Strategic Merge Patch
  */
 
 import { jsonType } from '../schema/decode-scalar.js';
@@ -16,14 +16,14 @@ export class RestoreError extends Error {
 }
 
 export interface Restored {
-  /** Shares whatever did not have to be changed; values with a syntax of their own (times, quantities) are unjudged. */
+  /** Shares all unchanged parts. Scalars with their own syntax (times, quantities) are not validated yet. */
   readonly value: unknown;
   /** `unknown field "spec.foo"`, sorted. */
   readonly findings: readonly string[];
 }
 
 /**
- * Throws {@link RestoreError} with the first complaint, in the order of the fields.
+ * Throws {@link RestoreError} for the first error, in field order.
  *
  * @example
  * restore(ConfigMap.schema, { data: [] }) // RestoreError: cannot restore map from slice
@@ -32,13 +32,13 @@ export function restore(schema: ObjectNode, document: unknown, live?: unknown): 
   const walk: Walk = { sawUnknown: false };
   const value = restoreStruct(schema, document, { walk, live });
   if (!walk.sawUnknown) return { value, findings: NO_FINDINGS };
-  // Nearly no document holds any, so they are named by a walk of their own.
+  // Unknown fields are rare, so a separate walk collects them.
   const unknown = new Set<string>();
   nameUnknown(schema, document, '', unknown);
   return { value, findings: [...unknown].sort().slice(0, MAX_FINDINGS) };
 }
 
-/** More than this are not listed, so that a hostile patch cannot make a huge answer. */
+/** Further findings are not listed, to bound the size of the response. */
 const MAX_FINDINGS = 100;
 
 const NO_FINDINGS: readonly string[] = Object.freeze([]);
@@ -47,7 +47,7 @@ interface Walk {
   sawUnknown: boolean;
 }
 
-/** `live`: what stands in the same place of the live object; if it is the same value, it is as it should be. */
+/** `live` is the value at the same path of the live object; an identical value needs no conversion. */
 interface Place {
   readonly walk: Walk;
   readonly live: unknown;
@@ -88,7 +88,7 @@ function restoreStruct(node: ObjectNode, value: unknown, place: Place): unknown 
     if (!Object.hasOwn(value, name)) continue;
     known++;
     const given = value[name];
-    // Nearly all of a patched object is as it was; what is inherited is never the same as a value of JSON.
+    // Most of a patched object is unchanged. Inherited properties never equal a JSON value.
     if (given === live[name]) continue;
     const item = restoreValue(child, given, inside(place, name));
     if (item === given) continue;
@@ -101,7 +101,7 @@ function restoreStruct(node: ObjectNode, value: unknown, place: Place): unknown 
 
 const NOTHING: Readonly<Record<string, unknown>> = Object.freeze({});
 
-/** Of a document that can be restored. The keys of maps are no part of the paths that messages show. */
+/** Collects unknown fields. Map keys are not part of the printed paths. */
 function nameUnknown(node: Structural, value: unknown, path: string, unknown: Set<string>): void {
   if (node.type === 'list' && Array.isArray(value)) {
     value.forEach((item, index) => {
@@ -142,7 +142,7 @@ function restoreScalar(node: ScalarNode, value: unknown): unknown {
   const kind = goKind(value);
   switch (node.scalar) {
     case 'string':
-      // A number converts to text in the server's language, though not to what anybody would expect: it is refused.
+      // Go could convert an int64 to a string, but only as a character code; the server rejects it.
       if (kind === 'int64') throw new RestoreError(`cannot convert int64 to ${node.goType}`);
       if (kind !== 'string') throw new RestoreError('unrecognized type: string');
       return value;
@@ -164,7 +164,7 @@ function restoreScalar(node: ScalarNode, value: unknown): unknown {
     case 'time':
     case 'microTime':
     case 'duration':
-      // These read themselves, here as in the decoder, but here nobody adds the name of the field.
+      // These types have their own decoder, as in the normal decoder, but the error does not name the field here.
       if (kind !== 'string') throw unreadable(value, 'string');
       return value;
     case 'intOrString':

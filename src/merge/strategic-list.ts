@@ -1,45 +1,44 @@
 /**
- * The lists of a strategic merge patch: items are matched by their merge key or, where they are scalars, by themselves;
- * then they are put in order. Which lists merge, and what becomes of two items, is decided in strategic-merge.ts.
- * spec: Strategic Merge Patch
+ * Lists in strategic merge patches: matches items by merge key (scalars by value) and orders the result.
+ * strategic-merge.ts decides which lists are merged and merges the items. spec: Strategic Merge Patch
  *
- * Order, by example: live `[a, b, c]`, patch `[c, x, a]`. What the patch names stands as it does there, the rest as it
- * stood; where one of each could come next, the rest goes first only if both are live and it was in front there.
- * So `b` comes before `c`, and the result is `[b, c, x, a]`.
+ * Order, by example: live `[a, b, c]`, patch `[c, x, a]`. Items of the patch keep the order of the patch, and other
+ * items keep the live order. Where one of each could come next, the other item comes first only if both are live and it
+ * precedes in the live list. So `b` comes before `c`, and the result is `[b, c, x, a]`.
  */
 import { errors } from '../meta/errors.js';
 import { goKind, goType, printGoValue } from '../text/go/go-value.js';
 import { isRecord, own } from '../util/json.js';
 
-/** Marks what a map, or an item of a list, is to be used for. */
+/** The directive of a map or a list item. */
 export const DIRECTIVE = '$patch';
 
 type Items = readonly unknown[];
 type Item = Readonly<Record<string, unknown>>;
 
-/** What the schema says about a list. */
+/** How the schema declares a list. */
 export interface ListRules {
-  /** The field that tells items apart; empty where none is declared. */
+  /** The merge key; empty if none is declared. */
   readonly mergeKey: string;
-  /** False where a patch replaces the whole list. */
+  /** False if a patch replaces the whole list. */
   readonly merges: boolean;
-  /** What an item is, in the words of the server's types: `struct`, `string`. */
+  /** The Go kind of items: `struct`, `string`. */
   readonly itemKind: string;
   mergeItems(live: Item, patch: Item): Item;
 }
 
-/** A merged list, and the items that count as live when it is put in order once more. */
+/** A merged list, and the items that count as live when it is ordered again. */
 interface Merged {
   readonly items: Items;
   readonly liveOrder: Items;
 }
 
-/** Both lists as one. Throws the server's complaints about lists that cannot be. */
+/** Merges two lists. Throws the server's errors for lists that cannot be merged. */
 export function mergeLists(live: Items, patch: Items, rules: ListRules): Items {
   return rules.merges ? merge(live, patch, rules).items : patch;
 }
 
-/** The scalars of a list without those of another. Lists of objects are merged instead, as the server does. */
+/** Removes the scalars of one list from another. Lists of objects are merged instead, as in the server. */
 export function deleteFromList(live: Items, unwanted: Items, rules: ListRules): Items {
   if (live.length === 0 && unwanted.length === 0) return live;
   if (kindOfItems(live, unwanted) === 'map') return merge(live, unwanted, rules).items;
@@ -47,14 +46,14 @@ export function deleteFromList(live: Items, unwanted: Items, rules: ListRules): 
   return live.filter((item) => !gone.has(item));
 }
 
-/** The lists that `$setElementOrder/<field>` speaks about; one that does not exist is absent. */
+/** The lists of a `$setElementOrder/<field>` directive; absent if they do not exist. */
 export interface OrderedLists {
   readonly live?: Items;
   readonly patch?: Items;
   readonly order: Items;
 }
 
-/** The lists merged and in the given order; undefined when there is nothing to order. */
+/** Merges the lists and puts them in the given order; undefined if there is no list. */
 export function mergeInOrder({ live, patch, order }: OrderedLists, rules: ListRules): Items | undefined {
   const { mergeKey } = rules;
   checkOrder(patch ?? [], order, mergeKey);
@@ -89,16 +88,16 @@ function mergeObjects(live: readonly Item[], patch: readonly Item[], rules: List
   const wanted = replaces ? [] : changes;
   const { items, added } = mergeByKey(start, wanted, rules);
   const [named, others] = splitByKey(items, wanted, mergeKey);
-  // In the reference server deleting and adding work in the memory of the live list, which is read again for the order:
-  // every deletion leaves a place for one addition to count as live.
+  // In the reference server, deletions and additions reuse the backing array of the live list, which is then read again
+  // for the order: each deletion leaves room for one addition to count as live.
   const liveOrder = (replaces ? remaining : [...remaining, ...added]).slice(0, live.length);
   return { items: arrange({ named, others }, { named: wanted, others: start }, mergeKey), liveOrder };
 }
 
 interface Directives {
-  /** The keys of items to be deleted. */
+  /** The keys of deleted items. */
   readonly deleted: ReadonlySet<unknown>;
-  /** True when the rest of the patch is the whole new list. */
+  /** True if the rest of the patch replaces the list. */
   readonly replaces: boolean;
   /** The items without a directive. */
   readonly changes: readonly Item[];
@@ -142,11 +141,11 @@ function mergeByKey(
   return { items, added };
 }
 
-/** What stands in the other list, and what does not. */
+/** The items that are in the other list, and those that are not. */
 type Split = readonly [named: Items, others: Items];
 
 function splitScalars(items: Items, by: Items): Split {
-  // The server sorts them with a table that no map or list can be a key of, and falls over.
+  // The server uses a hash map here, which panics for maps and lists.
   if ([...by, ...items].some((item) => isRecord(item) || Array.isArray(item))) throw crashed();
   const names = new Set(by);
   return [items.filter((item) => names.has(item)), items.filter((item) => !names.has(item))];
@@ -154,7 +153,7 @@ function splitScalars(items: Items, by: Items): Split {
 
 function splitByKey(items: Items, by: Items, mergeKey: string): Split {
   const places = firstPlaces(by, mergeKey);
-  // Each search reads the other list from its start and stumbles over the first item that is no object.
+  // Each search reads the other list from its start and fails at the first item that is not an object.
   const obstacle = by.findIndex((item) => !isRecord(item));
   const named: unknown[] = [];
   const others: unknown[] = [];
@@ -169,8 +168,8 @@ function splitByKey(items: Items, by: Items, mergeKey: string): Split {
 }
 
 /**
- * The items in the order of the result: see the example on top. `order` says how each part stands in itself; that of
- * the others is also what decides between the parts. `mergeKey` is absent for scalars.
+ * Combines both parts in the order of the example above. `order` gives the order inside each part; that of the others
+ * also decides between the parts. `mergeKey` is absent for scalars.
  */
 function arrange(
   parts: { readonly named: Items; readonly others: Items },
@@ -195,7 +194,7 @@ function isBefore(place: number, limit: number): boolean {
   return place >= 0 && place < limit;
 }
 
-/** Sorted by the places that items have in `order`; items marked for deletion, which nobody deleted, come last. */
+/** Sorts items by their positions in `order`. Items with a delete directive that was not applied come last. */
 function sortLike(items: Items, order: Items, mergeKey: string | undefined): Items {
   if (mergeKey !== undefined) for (const item of [...items, ...order]) keyOf(item, mergeKey);
   const isDeleted = (item: unknown) => mergeKey !== undefined && isRecord(item) && own(item, DIRECTIVE) === 'delete';
@@ -214,12 +213,12 @@ interface Placed {
   readonly place: number;
 }
 
-/** The server's sort takes this many items one by one. */
+/** Go's sort uses insertion sort up to this length. */
 const SORTED_ONE_BY_ONE = 20;
 
 /**
- * An item that the order does not know claims to come before everything, and everything claims to come before it. What
- * the server makes of that is the doing of its insertion sort; longer lists just get those items last.
+ * An item without a position is less than every other, and every other is less than it. The result depends on the
+ * server's insertion sort; in longer lists such items come last.
  */
 function insertUnplaced(items: readonly Placed[]): readonly Placed[] {
   const isLess = (left: Placed, right: Placed) =>
@@ -234,12 +233,12 @@ function insertUnplaced(items: readonly Placed[]): readonly Placed[] {
   return sorted;
 }
 
-/** Two infinities have no difference. */
+/** Infinities cannot be subtracted. */
 function compare(left: number, right: number): number {
   return left === right ? 0 : left < right ? -1 : 1;
 }
 
-/** The order must name every item of the patch that stays, in the order of the patch. */
+/** The order must contain every remaining item of the patch, in the order of the patch. */
 function checkOrder(patch: Items, order: Items, mergeKey: string): void {
   if (order.length === 0 || patch.length === 0) return;
   const staying = mergeKey === '' ? patch : patch.filter((item) => own(requireObject(item), DIRECTIVE) !== 'delete');
@@ -269,7 +268,7 @@ function isSame(left: unknown, right: unknown, mergeKey: string): boolean {
   return left === right;
 }
 
-/** Where each key, or scalar, stands first. */
+/** The first index of each key or scalar. */
 function firstPlaces(items: Items, mergeKey: string | undefined): Map<unknown, number> {
   const places = new Map<unknown, number>();
   for (const [index, item] of items.entries()) {
@@ -295,13 +294,13 @@ function requireObject(item: unknown): Item {
   throw wrongType('map[string]interface {}', item);
 }
 
-/** What all items of both lists are. Throws when they differ or are lists. */
+/** The Go kind of all items of both lists. Throws if they differ or are lists. */
 function kindOfItems(live: Items, patch: Items): ReturnType<typeof goKind> {
   const all = [...live, ...patch];
   if (all.length === 0) throw errors.plain('no elements in any of the given slices');
   const kind = goKind(all[0]);
   if (kind === 'slice') throw errors.router('Invalid');
-  // The server falls over a null in front; one further behind is of another kind than what is in front.
+  // The server panics if the first item is null; a later null has another kind than the first item.
   if (kind === 'nil') throw crashed();
   if (all.some((item) => goKind(item) !== kind)) {
     throw errors.plain(`list element types are not identical: ${printGoValue([live, patch])}`);
@@ -317,7 +316,7 @@ export function unknownDirective(directive: unknown, holder: Item): Error {
   return errors.plain(`unknown patch type: ${printGoValue(directive, { as: 'text' })} in map: ${printGoValue(holder)}`);
 }
 
-/** What a client hears when a request was too much for the reference server. */
+/** The response for a request that makes the reference server panic. */
 function crashed(): Error {
   return errors.plain('This request caused apiserver to panic. Look in the logs for details.');
 }

@@ -1,9 +1,8 @@
 /**
- * Strategic merge patch: a merge patch that knows the kind. Lists merge item by item where the schema names a merge
- * key, and directives among the fields (`$patch`, `$retainKeys`, `$setElementOrder/…`, `$deleteFromPrimitiveList/…`)
- * say where that is not wanted. Values in, values out; what the lists do stands in strategic-list.ts, and whether the
- * result is an object of the kind is asked afterwards (restore.ts). Runs in the merge step of the write path.
- * spec: Strategic Merge Patch
+ * Strategic merge patch: a merge patch that uses the schema of the kind. Lists with a merge key are merged item by
+ * item; directives (`$patch`, `$retainKeys`, `$setElementOrder/…`, `$deleteFromPrimitiveList/…`) change that. It works
+ * on decoded values; strategic-list.ts merges lists, and restore.ts converts the result to an object of the kind. Runs
+ * in the merge step of the write path. spec: Strategic Merge Patch
  */
 import { errors } from '../meta/errors.js';
 import type { Field, ObjectNode, Structural } from '../schema/structural.js';
@@ -20,18 +19,18 @@ const SET_ORDER = '$setElementOrder';
 const DELETE_SCALARS = '$deleteFromPrimitiveList';
 
 export interface StrategicMerge {
-  /** The document with the patch merged in. No object of the kind yet: fields may be unknown or of the wrong type. */
+  /** The document with the patch merged in. Fields may still be unknown or of the wrong type. */
   readonly document: Readonly<Record<string, unknown>>;
-  /** What the merge left of the patch. The server uses up directives while it merges, and prints the rest in errors. */
+  /** The patch without the directives that the merge consumed. The server prints it in errors. */
   readonly leftover: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Merges a decoded body into a document of the given schema; null is a patch without fields. Changes neither; the
- * result shares every part of the document that the merge did not have to open.
+ * Merges a decoded body into a document of the given schema; null is a patch without fields. Does not change its
+ * arguments; the result shares all parts of the document that the merge did not open.
  *
- * Throws 400 when the body is not an object and for misshapen directives, 500 without a reason for most other
- * complaints: an item without its merge key, a directive that does not exist, lists of mixed items.
+ * Throws 400 if the body is not an object and for malformed directives, 500 without a reason for most other errors: an
+ * item without its merge key, an unknown directive, lists with items of different types.
  *
  * @example
  * const live = { metadata: { finalizers: ['a'] } };
@@ -45,7 +44,7 @@ export function applyStrategicMerge(
   if (patch !== null && !isRecord(patch)) {
     throw errors.badRequest(cannotUnmarshal(patch, 'Go value of type map[string]interface {}'));
   }
-  // The merge takes the patch apart, and the result keeps some of the parts. How numbers were spelt is forgotten here.
+  // The merge consumes the patch, and the result keeps some of its parts. The spelling of numbers is lost here.
   const leftover = cloneJson(patch ?? {});
   return { document: mergeRecords(document, leftover, schema), leftover };
 }
@@ -69,7 +68,7 @@ function mergeRecords(live: Document, patch: MutableRecord, node: Structural): D
   return merged;
 }
 
-/** `$patch` in a map: it is the new value itself, or it empties the old one. */
+/** `$patch` in a map replaces the value by the patch, or deletes its content. */
 function followDirective(patch: MutableRecord): Document {
   const directive = patch[DIRECTIVE];
   if (directive === 'delete') return {};
@@ -78,7 +77,7 @@ function followDirective(patch: MutableRecord): Document {
   return patch;
 }
 
-/** `$retainKeys`: what it does not name is cleared, and the patch itself may set nothing else. */
+/** `$retainKeys` removes all keys that it does not list; the patch must not set other keys. */
 function retainKeys(merged: MutableRecord, patch: MutableRecord): void {
   const given = own(patch, RETAIN_KEYS);
   if (given === undefined) return;
@@ -92,7 +91,7 @@ function retainKeys(merged: MutableRecord, patch: MutableRecord): void {
   for (const key of Object.keys(merged)) if (!names.has(key)) delete merged[key];
 }
 
-/** `$setElementOrder/<field>`: it is done together with the list it speaks about, and both are taken off the patch. */
+/** `$setElementOrder/<field>` is processed together with its list; both are removed from the patch. */
 function mergeOrderedLists(merged: MutableRecord, patch: MutableRecord, node: Structural): void {
   for (const key of Object.keys(patch)) {
     if (!key.startsWith(SET_ORDER)) continue;
@@ -118,20 +117,20 @@ function requireList(value: unknown): readonly unknown[] {
   throw wrongType('[]interface {}', value);
 }
 
-/** The field a directive speaks about: what stands behind its slash. */
+/** The field of a directive: the text after the slash. */
 function fieldOf(key: string, directive: typeof SET_ORDER | typeof DELETE_SCALARS): string {
   if (key.startsWith(`${directive}/`)) return key.slice(directive.length + 1);
   const what = directive === SET_ORDER ? 'setElementOrder' : 'primitive';
   throw errors.badRequest(`invalid patch format of ${what} list`);
 }
 
-/** A field of a struct, or a key of whatever else is merged. */
+/** A field of a struct, or a key of another map. */
 interface Place {
   readonly node: Structural;
   readonly name: string;
 }
 
-/** The new value of a field; undefined when it has none any more. */
+/** The new value of a field; undefined if it is deleted. */
 function mergeValues(live: unknown, change: unknown, place: Place): unknown {
   if (change === null) return undefined;
   if (isRecord(live) && isRecord(change)) {
@@ -145,9 +144,9 @@ function mergeValues(live: unknown, change: unknown, place: Place): unknown {
   return withoutDirectives(change);
 }
 
-/** What `$deleteFromPrimitiveList/<field>` leaves of a field. Where there is no list, there is nothing to do. */
+/** The value of a field after `$deleteFromPrimitiveList/<field>`. Without a list nothing changes. */
 function withoutScalars(live: unknown, unwanted: unknown, place: Place): unknown {
-  // A null deletes, whatever the key.
+  // Null deletes, whatever the key.
   if (unwanted === null) return undefined;
   if (Array.isArray(live) && Array.isArray(unwanted)) {
     return deleteFromList(live, unwanted, listRules(place.node, place.name));
@@ -157,7 +156,7 @@ function withoutScalars(live: unknown, unwanted: unknown, place: Place): unknown
   return isSameScalar ? unwanted : live;
 }
 
-/** Takes keys that hold null out of a new value, at any depth; nulls that are items of lists stay. */
+/** Removes keys with null values from a new value recursively; nulls that are list items are kept. */
 function dropNulls(value: unknown): void {
   if (Array.isArray(value)) for (const item of value) dropNulls(item);
   if (!isRecord(value)) return;
@@ -167,7 +166,7 @@ function dropNulls(value: unknown): void {
   }
 }
 
-/** A new value without the maps that carry `$patch`; undefined when it is one itself. */
+/** Removes maps with a `$patch` directive from a new value; undefined if the value itself is one. */
 function withoutDirectives(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutDirectives).filter((item) => item !== undefined);
   if (!isRecord(value)) return value;
@@ -190,18 +189,18 @@ function listRules(node: Structural, name: string): ListRules {
     mergeKey: list.patchMergeKey ?? '',
     merges: strategyOf(list) === 'merge',
     itemKind: kindName(items),
-    // The items of the patch are parts of our copy.
+    // The items of the patch belong to our copy.
     mergeItems: (live, patch) => mergeRecords(live, patch as MutableRecord, items),
   };
 }
 
-/** Through a pointer the server takes anything for a list, and finds nothing in it to merge by. */
+/** For a pointer field the server accepts any type as a list, without a merge key. */
 function rulesOfNoList({ node, presence }: Field): ListRules {
   if (presence !== 'pointer') throw errors.plain('expected slice or array type, but got: struct');
   return { mergeKey: '', merges: false, itemKind: kindName(node), mergeItems: (_live, patch) => patch };
 }
 
-/** The field as the schema has it; names are compared without regard to case when nothing else fits. */
+/** The field in the schema; if there is no exact match, names are compared case-insensitively. */
 function fieldIn({ node, name }: Place): Field {
   if (node.type !== 'object' && node.type !== 'any') {
     throw errors.plain(`merging an object in json but data type is not struct, instead is: ${kindName(node)}`);
@@ -217,12 +216,12 @@ function foldedField(node: ObjectNode, name: string): Field | undefined {
   return undefined;
 }
 
-/** A raw extension is a struct as well, of which no field can be named. */
+/** A raw extension is a struct without named fields. */
 function structName(node: Structural): string {
   return node.type === 'object' ? node.goName : node.goType.slice(node.goType.lastIndexOf('.') + 1);
 }
 
-/** What a list or a map does with a patch. `retainKeys` beside it only tells clients to send the directive. */
+/** The patch strategy of a list or a map. `retainKeys` only tells clients to send the directive. */
 function strategyOf(node: Structural): string {
   const given = node.type === 'object' || node.type === 'list' ? node.patchStrategy : undefined;
   return given?.split(',').find((strategy) => strategy !== 'retainKeys') ?? '';

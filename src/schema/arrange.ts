@@ -1,6 +1,6 @@
 /**
- * The last touch on an object of structs before it is stored: fields in wire order, whoever filled them in, and empty
- * lists and maps as the reference server's storage gives them back, which does not tell them from absent ones.
+ * Normalizes a struct object before it is stored: fields in wire order, and empty lists and maps as the reference
+ * server's storage returns them, which does not distinguish them from absent ones.
  */
 import { deepFreeze, isRecord, type MutableRecord, setOwn } from '../util/json.js';
 import {
@@ -12,13 +12,16 @@ import {
   type Structural,
 } from './structural.js';
 
-/** The value in its stored form: itself when it is in that form already. `isFinal`: it is also frozen, all the way down. */
+/**
+ * Returns the value in its stored form; the value itself if it already has that form. With `isFinal` the result is
+ * deeply frozen.
+ */
 export function arrange(node: Structural, value: unknown, isFinal = false): unknown {
-  // What is frozen came from the store, in the right form.
+  // A frozen value comes from storage and already has the right form.
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   switch (node.type) {
     case 'object':
-      if (node.manner === 'struct' && isRecord(value)) return arrangeStruct(node, value, isFinal);
+      if (node.representation === 'struct' && isRecord(value)) return arrangeStruct(node, value, isFinal);
       break;
     case 'list':
       if (Array.isArray(value)) return arrangeList(node.items, value, isFinal);
@@ -46,7 +49,7 @@ function inWireOrder(
   { record, keys }: { readonly record: MutableRecord; readonly keys: readonly string[] },
   isFinal: boolean,
 ): MutableRecord {
-  // Copied from the first difference on: most records are as they should be.
+  // Copies from the first difference on; most records need no change.
   let out: MutableRecord | undefined;
   for (let at = 0; at < keys.length; at++) {
     const name = keys[at] as string;
@@ -56,13 +59,13 @@ function inWireOrder(
       if (after === before && after !== undefined) continue;
       out = firstOf(record, keys, at);
     }
-    // The names of structs are ours.
+    // Field names of structs are known, so plain assignment is safe (no `__proto__`).
     if (after !== undefined) out[name] = after;
   }
   return out ?? record;
 }
 
-/** A record whose fields are in another order, or which has others as well: these are dropped. */
+/** Copies a record whose fields are in another order. Unknown fields are dropped. */
 function brought(fields: readonly Field[], record: MutableRecord, isFinal: boolean): MutableRecord {
   const out: MutableRecord = {};
   for (let index = 0; index < fields.length; index++) {
@@ -82,7 +85,7 @@ function firstOf(record: MutableRecord, keys: readonly string[], count: number):
   return out;
 }
 
-/** A field as it is stored; undefined when it is not on the wire. */
+/** A field in its stored form; undefined if it is not on the wire. */
 export function storedField({ node, presence }: Field, value: unknown, isFinal = false): unknown {
   if (value === undefined) return undefined;
   if (node.type !== 'object' && presence !== 'pointer' && isEmptyCollection(value, node)) {

@@ -1,6 +1,5 @@
 /**
- * Single values of a document, each read as its type, and the words for what cannot be read: those of the reference
- * server's decoder.
+ * Decodes scalar values with the error messages of the reference server's decoder.
  */
 import { Quantity } from '../meta/quantity.js';
 import { isUsualTime, parseMicroTime, parseTime, ZERO_TIME } from '../text/time/time.js';
@@ -9,19 +8,19 @@ import { NumberText } from '../util/json.js';
 import { messageOf } from '../util/message-of.js';
 import type { ScalarNode } from './structural.js';
 
-/** The document cannot be an object of the kind. The message is the decoder's. */
+/** The document cannot be decoded as an object of the kind. The message is that of the reference server's decoder. */
 export class DecodeError extends Error {
   override readonly name = 'DecodeError';
 }
 
-/** Where a value stands, for messages: the nearest struct, the field, and where that struct stands. Absent: at the top. */
+/** The path of a value for messages: the enclosing struct, the field, and the parent. Undefined at the top. */
 export interface Place {
   readonly goName: string;
   readonly name: string;
   readonly above: Place | undefined;
 }
 
-/** `given` is what stood there, when that was no plain value. */
+/** `given` is the original value if it was not a plain value. */
 export function decodeScalar(node: ScalarNode, raw: unknown, place: Place | undefined, given: unknown): unknown {
   switch (node.scalar) {
     case 'string':
@@ -41,11 +40,11 @@ export function decodeScalar(node: ScalarNode, raw: unknown, place: Place | unde
       return worded(() => canonicalBase64(raw));
     case 'time':
     case 'microTime':
-      // Times and the like decode themselves, as the plain type that they are written in.
+      // Types such as Time have their own decoder, so the error names the type of their text form.
       if (typeof raw !== 'string') throw typeError(raw, place, 'string');
       return decodeTime(node.scalar, raw);
     case 'quantity':
-      // Its spelling is a matter of its own: `1e3` stays that.
+      // A quantity keeps its spelling: `1e3` stays `1e3`.
       return worded(() => Quantity.parse(String(given instanceof NumberText ? given : raw).trim()).toString());
     case 'intOrString':
       if (typeof raw === 'string') return raw;
@@ -57,8 +56,8 @@ export function decodeScalar(node: ScalarNode, raw: unknown, place: Place | unde
 }
 
 /**
- * A scalar that is on the wire just as it was given, or in the one spelling of its moment; undefined for everything about
- * which more is to be said: another type, an empty value, one that cannot be read.
+ * Fast path: returns a scalar that is on the wire exactly as given. Undefined for everything that needs `decodeScalar`:
+ * another type, an empty value, an invalid value.
  */
 export function plainScalar({ scalar }: ScalarNode, value: unknown): string | number | boolean | undefined {
   switch (scalar) {
@@ -93,16 +92,16 @@ const INT64_LIMIT = 2 ** 63;
 
 function decodeInteger(node: ScalarNode, raw: unknown, place: Place | undefined, given: unknown): number | bigint {
   if (typeof raw !== 'number' && typeof raw !== 'bigint') throw typeError(raw, place, node.goType);
-  // With a point or an exponent it is no integer, whatever its value.
+  // A number with a point or an exponent is not an integer, whatever its value.
   if (given instanceof NumberText) throw typeError(raw, place, node.goType, given.text);
   if (typeof raw === 'number' && !Number.isInteger(raw)) throw typeError(raw, place, node.goType, String(raw));
-  // Integers of both types compare exactly.
+  // Numbers and bigints compare exactly.
   const limit = node.scalar === 'int32' ? INT32_LIMIT : INT64_LIMIT;
   if (raw >= limit || raw < -limit) throw typeError(raw, place, node.goType, String(raw));
   return raw;
 }
 
-/** Runs a parser of ours and passes its message on as the decoder's. */
+/** Runs a parser and converts its error to a DecodeError. */
 function worded(parse: () => string): string {
   try {
     return parse();
@@ -115,7 +114,7 @@ function inWordsOf(error: unknown): DecodeError {
   return new DecodeError(messageOf(error), { cause: error });
 }
 
-/** Something else stands where the type wants to stand. */
+/** The error for a value of the wrong type. */
 export function typeError(raw: unknown, place: Place | undefined, goType: string, literal = ''): DecodeError {
   const what = literal === '' ? jsonType(raw) : `number ${literal}`;
   if (place === undefined) return new DecodeError(`json: cannot unmarshal ${what} into Go value of type ${goType}`);
@@ -124,12 +123,12 @@ export function typeError(raw: unknown, place: Place | undefined, goType: string
   );
 }
 
-/** The names of the fields from the top. */
+/** The field names from the top. */
 function pathTo({ name, above }: Place): string {
   return above === undefined ? name : `${pathTo(above)}.${name}`;
 }
 
-/** How the decoder calls what it found. */
+/** The decoder's name for the type of a JSON value. */
 export function jsonType(raw: unknown): string {
   if (raw === null) return 'null';
   if (raw instanceof NumberText) return 'number';
@@ -144,7 +143,7 @@ export function jsonType(raw: unknown): string {
     case 'object':
       return typeof raw;
     default:
-      // A function or a symbol from JavaScript: no JSON, but the sentence still reads.
+      // A function or a symbol: not JSON, but the message still makes sense.
       return typeof raw;
   }
 }

@@ -1,10 +1,10 @@
 /**
- * A parsed document → a fresh object of a kind: types checked, unknown fields dropped, defaults filled in, fields in
- * wire order, maps sorted. The result shares nothing with the input, so the write that asked for it may change it.
+ * Decodes a parsed document into a new object of a kind: checks types, prunes unknown fields, applies defaults, and
+ * puts fields in wire order. The result shares nothing with the input, so the write may change it.
  *
- * Failures speak as the reference server's decoder does (`json: cannot unmarshal number into Go struct field …`).
- * Unknown and repeated fields are no failure here: they are returned as findings, and the caller decides by
- * `fieldValidation` whether to ignore, warn or refuse.
+ * Errors have the messages of the reference server's decoder (`json: cannot unmarshal number into Go struct field …`).
+ * Unknown and duplicate fields are not errors: they are returned as findings, and the caller decides by
+ * `fieldValidation` whether to ignore them, to warn or to reject.
  */
 import type { DuplicateKeys, MutableRecord, ParsedBody } from '../util/json.js';
 import { cloneJson, copyJson, isRecord, jsonView, MAX_DEPTH, NotJsonError, setOwn } from '../util/json.js';
@@ -34,14 +34,14 @@ export interface Decoded {
 }
 
 /**
- * Says of a list or a reusable struct that the library itself has made it, for good: it is taken as it is, or copied where
- * it is to be changed.
+ * Tells whether a list or a reusable struct was created by this library and is frozen: it is then reused as it is, or
+ * copied if it will be changed.
  */
 export type IsOurs = (value: object, node: ListNode | ObjectNode) => boolean | 'to be changed';
 
 /**
- * Decodes a whole object. Throws {@link DecodeError}. `metadata`: that of a stored object; where it is the body's, its
- * members are taken as they are.
+ * Decodes a whole object. Throws {@link DecodeError}. `metadata` is that of a stored object: if the body has the same
+ * metadata object, its members are reused.
  */
 export function decode(schema: ObjectNode, body: ParsedBody, isOurs?: IsOurs, metadata?: object): Decoded {
   const { duplicates } = body;
@@ -55,7 +55,7 @@ function decodeWhole(schema: ObjectNode, value: unknown, walk: Walk): MutableRec
     return decodeObject(schema, jsonView(value), undefined, walk);
   } catch (error) {
     if (error instanceof NotJsonError) throw new DecodeError(`json: ${error.message}`, { cause: error });
-    if (error instanceof DecodeError && schema.manner === 'struct') throw firstThatEnds(schema, value) ?? error;
+    if (error instanceof DecodeError && schema.representation === 'struct') throw firstThatEnds(schema, value) ?? error;
     throw error;
   }
 }
@@ -65,9 +65,12 @@ const NO_FINDINGS: readonly string[] = Object.freeze([]);
 /** State of one decode. */
 interface Walk {
   readonly duplicates: DuplicateKeys | undefined;
-  /** Something was seen that findings must name; they are collected by a second walk, in document order. */
+  /** Set if there are findings; they are collected by a second walk in document order. */
   suspicious: boolean;
-  /** How many objects, maps and lists are open: what goes too deep is refused here, before anything else walks over it. */
+  /**
+   * The number of open objects, maps and lists. Documents that are too deep are rejected here, before other code walks
+   * them.
+   */
   depth: number;
   readonly isOurs?: IsOurs | undefined;
   readonly metadata?: object | undefined;
@@ -81,7 +84,7 @@ function tooDeep(): NotJsonError {
   return new NotJsonError('exceeded max depth');
 }
 
-/** `raw`: as JSON would have it. */
+/** `raw` is the value as JSON represents it. */
 function decodeObject(node: ObjectNode, raw: unknown, place: Place | undefined, walk: Walk): MutableRecord {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) throw typeError(raw, place, node.goType);
   if (walk.depth++ > MAX_DEPTH) throw tooDeep();
@@ -102,11 +105,11 @@ interface Decoding {
   readonly listing: FieldListing;
 }
 
-/** What has its fields in wire order is walked over by its keys: most fields of most objects are absent. */
+/** Iterates over the keys of an object whose fields are in wire order: most fields of most objects are absent. */
 function decodeInOrder(node: ObjectNode, decoding: Decoding, place: Place | undefined, walk: Walk): void {
   const { raw, keys, out } = decoding;
   const { named, fillers } = decoding.listing;
-  const isStruct = node.manner === 'struct';
+  const isStruct = node.representation === 'struct';
   const isOnce = walk.duplicates === undefined;
   let filled = 0;
   for (let at = 0; at < keys.length; at++) {
@@ -119,21 +122,21 @@ function decodeInOrder(node: ObjectNode, decoding: Decoding, place: Place | unde
     const given = raw[name];
     const { scalar } = field;
     let value: unknown;
-    // Most of those that are there are plain texts.
+    // Fast path: most fields are non-empty strings.
     if (isOnce && scalar?.scalar === 'string' && typeof given === 'string' && given !== '') value = given;
     else {
       if (isOnce && scalar !== undefined) value = plainScalar(scalar, given);
       value ??= decodeField(node, field, given, { walk, holder: raw, above: place });
       if (value === undefined) continue;
     }
-    // The names of structs are ours.
+    // Field names of structs are known, so plain assignment is safe (no `__proto__`).
     if (isStruct) out[name] = value;
     else setOwn(out, name, value);
   }
   for (; filled < fillers.length; filled++) fillIn(node, fillers[filled] as ListedField, out);
 }
 
-/** As JSON has it: what is hidden from a walk over the keys is not there. */
+/** Like JSON, ignore properties that are not enumerable. */
 const isEnumerable = Object.prototype.propertyIsEnumerable;
 
 function decodeInAnyOrder(node: ObjectNode, decoding: Decoding, place: Place | undefined, walk: Walk): void {
@@ -173,7 +176,7 @@ function fillIn(node: ObjectNode, field: ListedField, out: MutableRecord): void 
   if (value !== undefined) setOwn(out, field.name, value);
 }
 
-/** Keys the schema does not know: kept where it says so, else dropped and noted. */
+/** Keeps unknown fields if the schema preserves them; otherwise drops them and notes that there are findings. */
 function keepOrDrop(node: ObjectNode, raw: Record<string, unknown>, out: MutableRecord, walk: Walk): void {
   if (!node.preserveUnknown) {
     walk.suspicious = true;
@@ -184,32 +187,32 @@ function keepOrDrop(node: ObjectNode, raw: Record<string, unknown>, out: Mutable
   }
 }
 
-/** The object that a field is in. */
+/** The object that contains a field. */
 interface Holding {
   readonly walk: Walk;
   readonly holder: object;
   readonly above: Place | undefined;
 }
 
-/** The decoded field, or undefined when it is not on the wire. */
+/** Decodes a field; undefined if it is not on the wire. */
 function decodeField(node: ObjectNode, field: Field, given: unknown, { walk, holder, above }: Holding): unknown {
   const earlier = walk.duplicates?.get(holder)?.get(field.name);
-  // A repeated struct or map is decoded onto the same value, so its parts add up; anything else is overwritten.
+  // A repeated struct or map is decoded into the same value, so its fields accumulate; any other value is overwritten.
   const raw = earlier === undefined ? given : accumulate(field.node, [...earlier, given]);
   if (raw === undefined || raw === null) return absentField(node, field, raw);
   const place: Place = { goName: node.goName, name: field.name, above };
-  if (node.manner === 'document') return decodeLoose(field.node, raw, place, walk);
+  if (node.representation === 'document') return decodeLoose(field.node, raw, place, walk);
   const value = decodeNode(field.node, raw, place, walk);
-  // The zero time is how some clients write no time at all.
+  // Some clients write the zero time for an absent time.
   if (value === null) return absentField(node, field, null);
   return field.presence === 'omitEmpty' && isEmpty(value) ? defaultOf(field.node) : value;
 }
 
 function absentField(node: ObjectNode, field: Field, raw: null | undefined): unknown {
-  if (node.manner === 'document') {
+  if (node.representation === 'document') {
     if (raw === null && field.node.nullable === true) return null;
     const value = defaultOf(field.node);
-    // A default is completed by the defaults inside it.
+    // Defaults inside of a default are applied too.
     return value === undefined
       ? undefined
       : decodeLoose(field.node, value, undefined, { suspicious: false, duplicates: undefined, depth: 0 });
@@ -233,13 +236,13 @@ function accumulate(node: Structural, values: readonly unknown[]): unknown {
   return merged;
 }
 
-/** A document keeps a value of the wrong type: its schema's rules will report it, in their own words. */
+/** A document keeps a value of the wrong type; schema validation reports it later. */
 function decodeLoose(node: Structural, given: unknown, place: Place | undefined, walk: Walk): unknown {
   const raw = jsonView(given);
   if (node.type === 'object') {
     if (isRecord(raw)) return decodeObject(node, raw, place, walk);
-    // Metadata is a struct of the server's also here, and read by itself.
-    if (node.manner === 'struct') throw typeError(raw, undefined, node.goType);
+    // Metadata is a struct also in documents, and is decoded on its own.
+    if (node.representation === 'struct') throw typeError(raw, undefined, node.goType);
     return cloneJson(raw, walk.depth);
   }
   if (node.type === 'map' && isRecord(raw)) return decodeMap(node, raw, place, walk, decodeLoose);
@@ -272,7 +275,9 @@ function decodeNode(node: Structural, given: unknown, place: Place | undefined, 
         if (ours === 'to be changed')
           return thawedStruct(node, raw, (part, inner) => walk.isOurs?.(part, inner) === true);
       }
-      return node.manner === 'document' ? decodeLoose(node, raw, place, walk) : decodeObject(node, raw, place, walk);
+      return node.representation === 'document'
+        ? decodeLoose(node, raw, place, walk)
+        : decodeObject(node, raw, place, walk);
     case 'any':
       return cloneJson(raw, walk.depth);
   }
@@ -305,7 +310,7 @@ function decodeList(node: ListNode, raw: readonly unknown[], place: Place | unde
   return mayBeOurs && others?.length !== raw.length ? finished(itemNode, items, others) : items;
 }
 
-/** A list that holds items of ours for good. There may be thousands: what few are new are brought into the same form. */
+/** Freezes a list that contains reused items. There may be thousands of items, so only the new ones are normalized. */
 function finished(node: ObjectNode, items: unknown[], others: readonly number[] = []): readonly unknown[] {
   for (const index of others) items[index] = arrange(node, items[index], true);
   return Object.freeze(items);
@@ -359,7 +364,7 @@ function sortedKeys(record: Record<string, unknown>): string[] {
   return keys;
 }
 
-/** What an absent value of a type is on the wire. */
+/** The zero value of a type on the wire. */
 export function zeroValue(node: Structural): unknown {
   switch (node.type) {
     case 'object':
@@ -375,7 +380,7 @@ export function zeroValue(node: Structural): unknown {
 
 const emptyStructs = new WeakMap<ObjectNode, MutableRecord>();
 
-/** A struct of which nothing was given: defaults, and zero values where there is always something. */
+/** A struct decoded from an empty object: defaults, and zero values of fields that are always present. */
 function emptyStruct(node: ObjectNode): MutableRecord {
   let empty = emptyStructs.get(node);
   if (empty === undefined) {
@@ -385,7 +390,7 @@ function emptyStruct(node: ObjectNode): MutableRecord {
   return empty;
 }
 
-/** The fields of a struct that nobody has touched, not even to fill in defaults. */
+/** The zero values of a struct's fields without any defaults. */
 export function untouchedFields(node: ObjectNode): MutableRecord {
   const out: MutableRecord = {};
   for (const { name, node: inner, presence } of node.fields.values()) {

@@ -1,13 +1,13 @@
 /**
- * Which of several mistakes in a document is reported.
+ * Decides which of several errors in a document is reported.
  */
 import { isRecord, jsonView, MAX_DEPTH } from '../util/json.js';
 import { DecodeError, decodeScalar, type Place } from './decode-scalar.js';
 import type { ScalarNode, Structural } from './structural.js';
 
 /**
- * Of several parts that are wrong, the one that stands first in the document is reported, in whatever order they are
- * read. `isThere` says of a key whether it is the one that has failed, and reads those that nobody has read yet.
+ * Returns the error that comes first in the document, whatever the order in which the fields are decoded. `isThere`
+ * reports whether a key is the failed one; it decodes keys that have not been decoded yet.
  */
 export function firstInDocument(error: unknown, keys: readonly string[], isThere: (key: string) => boolean): unknown {
   if (!(error instanceof DecodeError)) return error;
@@ -19,7 +19,10 @@ export function firstInDocument(error: unknown, keys: readonly string[], isThere
   }
 }
 
-/** Values that read themselves: one that cannot ends the reading, where a value of the wrong type is only noted. */
+/**
+ * Types with their own decoder: an invalid value aborts the decoding, whereas a value of another wrong type is only
+ * noted and reported at the end.
+ */
 const READ_BY_THEMSELVES: ReadonlySet<ScalarNode['scalar']> = new Set([
   'duration',
   'intOrString',
@@ -28,7 +31,7 @@ const READ_BY_THEMSELVES: ReadonlySet<ScalarNode['scalar']> = new Set([
   'time',
 ]);
 
-/** The first in a document that ends the reading, whatever else is wrong with it. */
+/** Returns the first error in a document that aborts the decoding; it takes precedence over type errors. */
 export function firstThatEnds(node: Structural, given: unknown, above?: Place, depth = 0): DecodeError | undefined {
   if (given === null || given === undefined || depth > MAX_DEPTH) return undefined;
   const raw = jsonView(given);

@@ -1,16 +1,15 @@
 /**
- * Unknown and repeated fields of a document, in the order a reader meets them. Only walked when decoding noticed that
- * there is something to find. spec: fieldValidation
+ * Collects unknown and duplicate fields in document order. Runs only if decoding noticed any. spec: fieldValidation
  */
 import { quote } from '../text/go/go-text.js';
 import type { DuplicateKeys, ParsedBody } from '../util/json.js';
 import { isRecord } from '../util/json.js';
 import { type Structural, uniform } from './structural.js';
 
-/** More than this are not listed, so that a hostile body cannot make a huge answer. */
+/** Further findings are not listed, to bound the size of the response. */
 const MAX_FINDINGS = 100;
 
-/** `unknown field "spec.foo"`, `duplicate field "metadata.name"`; no text twice. */
+/** `unknown field "spec.foo"`, `duplicate field "metadata.name"`; without duplicates. */
 export function decodingFindings(schema: Structural, body: ParsedBody): readonly string[] {
   const found = new Set<string>();
   visit(schema, body.value, '', { found, duplicates: body.duplicates });
@@ -43,7 +42,7 @@ function visit(node: Structural, value: unknown, path: string, search: Search): 
       search.found.add(`unknown field ${quote(keyed)}`);
       continue;
     }
-    // The second one is noted before anything inside it.
+    // A duplicate is reported before anything inside it.
     for (const [index, one] of [...(repeated?.get(key) ?? []), value[key]].entries()) {
       if (index > 0) search.found.add(`duplicate field ${quote(keyed)}`);
       visit(child, one, keyed, search);

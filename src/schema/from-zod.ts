@@ -1,6 +1,6 @@
 /**
- * zod → the structural form. Walked once per kind, at definition; nothing else in the library looks inside a zod
- * schema. A zod type that has no place in an API object fails here, loudly, naming the field.
+ * Converts a zod schema to a structural schema, once per kind when it is defined; no other code inspects zod schemas
+ * (except for `crd/zod`). A zod type that is not supported in API objects throws an error that names the field.
  */
 import type * as z from 'zod';
 import { deepFreeze } from '../util/json.js';
@@ -18,27 +18,30 @@ import {
 
 type ZodNode = z.core.$ZodType;
 
-/** A schema without its wrappers, and what they said. */
+/** A schema without its wrappers, and what the wrappers declare. */
 interface Unwrapped {
   readonly schema: ZodNode;
   readonly hint: Hint;
   readonly isOptional: boolean;
   readonly isNullable: boolean;
   readonly default?: unknown;
-  /** A wrapper carried checks of its own. */
+  /** A wrapper has its own checks. */
   readonly checked: boolean;
 }
 
-/** A schema that stands in several places counts in each: doubled on every level, a few lines stand for millions. */
+/**
+ * The maximum number of nodes. A schema that is used in several places counts in each, because nesting can multiply a
+ * small schema to millions of nodes.
+ */
 export const MAX_SCHEMA_NODES = 100_000;
 
-/** State of one walk, and what messages call its subject. */
+/** State of one conversion; `owner` is for messages. */
 interface Walk {
   readonly owner: string;
   nodes: number;
 }
 
-/** The structural form of an object schema. `path` and `owner` are used in error texts only. */
+/** Converts an object schema. `path` and `owner` are only used in error messages. */
 export function objectFromZod(schema: z.core.$ZodType, path = '', owner = 'the schema'): ObjectNode {
   const node = nodeFromZod(unwrap(schema, path), path, undefined, { owner, nodes: 0 });
   if (node.type !== 'object') throw new TypeError(`${path || 'the schema'} must be a z.object`);
@@ -53,7 +56,7 @@ function unwrap(schema: ZodNode, path: string): Unwrapped {
   let checked = false;
   let fallback: unknown;
   for (;;) {
-    // Inner hints first, so that a wrapper's (`pointer`) win.
+    // Outer hints (`pointer`) take precedence over inner ones.
     hint = { ...hintOf(current), ...hint };
     const def = (current as z.core.$ZodTypes)._zod.def;
     checked ||= (def.checks?.length ?? 0) > 0;
@@ -76,7 +79,10 @@ function unwrap(schema: ZodNode, path: string): Unwrapped {
   };
 }
 
-/** What is stored is what was sent: a schema may judge values and fill in absent ones, but not change them. */
+/**
+ * Rejects schemas that change values: the server stores what the client sent, so a schema may only validate values and
+ * provide defaults.
+ */
 function refuseChanges(def: z.core.$ZodTypes['_zod']['def'], path: string): void {
   const coerces = 'coerce' in def && def.coerce === true;
   const overwrites = def.checks?.some((check) => check._zod.def.check === 'overwrite') ?? false;
@@ -84,8 +90,13 @@ function refuseChanges(def: z.core.$ZodTypes['_zod']['def'], path: string): void
   throw new TypeError(`${path || 'the schema'}: zod would change values here (coerce, trim, toLowerCase, …)`);
 }
 
-/** `manner` of the object around it: nested objects without a Go name follow it. */
-function nodeFromZod(from: Unwrapped, path: string, manner: ObjectNode['manner'] | undefined, walk: Walk): Structural {
+/** `representation` is that of the enclosing object; nested objects without a Go name inherit it. */
+function nodeFromZod(
+  from: Unwrapped,
+  path: string,
+  representation: ObjectNode['representation'] | undefined,
+  walk: Walk,
+): Structural {
   if (++walk.nodes > MAX_SCHEMA_NODES) {
     const limit = `${MAX_SCHEMA_NODES} fields, counting each place of a schema that is used in several`;
     throw new TypeError(`orchplane: ${walk.owner}: the schema has more than ${limit}; use z.unknown() in some`);
@@ -96,22 +107,22 @@ function nodeFromZod(from: Unwrapped, path: string, manner: ObjectNode['manner']
     ...(from.isNullable ? { nullable: true } : {}),
   };
   const def = (from.schema as z.core.$ZodTypes)._zod.def;
-  // The reference server's own types hold raw documents as one value; in users' kinds they are merged like the rest.
-  const isAtomic = () => hint.atomic ?? manner === 'struct';
+  // In the API's own types raw documents are atomic; in user-defined kinds they are merged.
+  const isAtomic = () => hint.atomic ?? representation === 'struct';
   switch (def.type) {
     case 'object': {
-      // One node for one type, wherever it stands: what is known of it in one kind is known in all.
-      const node = objectNode(from, path, manner, walk);
+      // A type has one node in all places, so that caches for it are shared between kinds.
+      const node = objectNode(from, path, representation, walk);
       return Object.keys(extras).length === 0 ? node : uniform({ ...node, ...extras });
     }
     case 'record': {
-      const values = nodeFromZod(unwrap(def.valueType, path), `${path}[*]`, manner, walk);
+      const values = nodeFromZod(unwrap(def.valueType, path), `${path}[*]`, representation, walk);
       const goType = hint.goType ?? `map[string]${values.goType}`;
       const checked = from.checked || values.checked || hasChecks(def.keyType);
       return uniform({ type: 'map', values, goType, checked, atomic: hint.atomic ?? false, ...extras });
     }
     case 'array': {
-      const items = nodeFromZod(unwrap(def.element, path), `${path}[*]`, manner, walk);
+      const items = nodeFromZod(unwrap(def.element, path), `${path}[*]`, representation, walk);
       checkListType(items, hint, path);
       return uniform({ ...listNode(items, hint, from.checked || items.checked), ...extras });
     }
@@ -119,7 +130,7 @@ function nodeFromZod(from: Unwrapped, path: string, manner: ObjectNode['manner']
     case 'template_literal':
       return scalar(hint.scalar ?? 'string', from, extras);
     case 'number': {
-      // z.int32(), z.int() and friends carry their range as a format on the schema itself.
+      // z.int32(), z.int() etc. have their range as a format on the schema itself.
       const format = 'format' in def ? def.format : undefined;
       const isInt = format === 'int32' || format === 'safeint';
       return scalar(hint.scalar ?? (format === 'int32' ? 'int32' : isInt ? 'int64' : 'number'), from, extras);
@@ -128,7 +139,7 @@ function nodeFromZod(from: Unwrapped, path: string, manner: ObjectNode['manner']
       return scalar('boolean', from, extras);
     case 'enum':
     case 'literal':
-      // Which values are allowed is zod's to check; what they are made of is all the decoder needs.
+      // zod validates the allowed values; the decoder only needs the type.
       return uniform({ ...scalar(hint.scalar ?? 'string', from, extras), checked: true });
     case 'unknown':
     case 'any':
@@ -143,7 +154,7 @@ function nodeFromZod(from: Unwrapped, path: string, manner: ObjectNode['manner']
       });
     case 'union':
     case 'intersection':
-      // No single structure: kept as sent, judged by zod.
+      // A union has no single structure: the value is kept as sent and validated by zod.
       return uniform({
         type: 'any',
         goType: hint.goType ?? 'interface {}',
@@ -175,7 +186,7 @@ const GO_TYPES: Readonly<Record<ScalarType, string>> = {
   duration: 'v1.Duration',
 };
 
-/** A list that is merged item by item needs items that can be told apart. */
+/** The items of a list that is merged must be identifiable. */
 function checkListType(items: Structural, hint: Hint, path: string): void {
   if (hint.listType === 'set' && items.type !== 'scalar') {
     throw new TypeError(`${path}: setList is for strings, numbers and booleans; use mapList for objects`);
@@ -188,7 +199,7 @@ function checkListType(items: Structural, hint: Hint, path: string): void {
     const field = items.fields.get(key);
     if (field === undefined) throw new TypeError(`${path}: mapList by "${key}", which its items do not have`);
     if (field.node.type !== 'scalar') throw new TypeError(`${path}: mapList by "${key}", which is no plain value`);
-    if (items.manner === 'document' && !field.required && field.node.default === undefined) {
+    if (items.representation === 'document' && !field.required && field.node.default === undefined) {
       throw new TypeError(
         `${path}: mapList by "${key}", which items may leave out: make it required, or give it a default`,
       );
@@ -210,10 +221,15 @@ function listNode(items: Structural, hint: Hint, checked: boolean): ListNode {
   };
 }
 
-/** Deeper than any API object goes: a schema that refers to itself has no end, and no structural form. */
+/** No API object is deeper. A schema that refers to itself has no structural schema. */
 const MAX_SCHEMA_DEPTH = 64;
 
-function objectNode(from: Unwrapped, path: string, outer: ObjectNode['manner'] | undefined, walk: Walk): ObjectNode {
+function objectNode(
+  from: Unwrapped,
+  path: string,
+  outer: ObjectNode['representation'] | undefined,
+  walk: Walk,
+): ObjectNode {
   if (path.split('.').length > MAX_SCHEMA_DEPTH) {
     const start = path.split('.').slice(0, 4).join('.');
     throw new TypeError(
@@ -224,14 +240,14 @@ function objectNode(from: Unwrapped, path: string, outer: ObjectNode['manner'] |
   const present = isShared ? structs.get(from.schema) : undefined;
   if (present !== undefined) return present;
   const def = (from.schema as z.core.$ZodObject)._zod.def;
-  const manner = from.hint.goName === undefined ? (outer ?? 'document') : 'struct';
+  const representation = from.hint.goName === undefined ? (outer ?? 'document') : 'struct';
   let names = Object.keys(def.shape);
-  // A document comes out of the reference server as a sorted map; a struct in the order of its declaration.
-  if (manner === 'document') names = names.sort();
+  // The reference server writes a document as a sorted map, and a struct in declaration order.
+  if (representation === 'document') names = names.sort();
   const fields = new Map<string, Field>();
   const made: Mutable<ObjectNode> = uniform({
     type: 'object',
-    manner,
+    representation,
     goName: from.hint.goName ?? '',
     goType: from.hint.goType ?? `v1.${from.hint.goName ?? ''}`,
     fields,
@@ -241,16 +257,16 @@ function objectNode(from: Unwrapped, path: string, outer: ObjectNode['manner'] |
     ...(from.hint.patchStrategy === undefined ? {} : { patchStrategy: from.hint.patchStrategy }),
     ...(from.hint.reusable === undefined ? {} : { reusable: from.hint.reusable }),
   });
-  // Before its fields: one of them may be of the same type.
+  // Before the fields are converted, because one of them may have the same type.
   if (isShared) structs.set(from.schema, made);
   for (const name of names) {
     const inner = def.shape[name];
     if (inner === undefined) continue;
     const fieldPath = path === '' ? name : `${path}.${name}`;
     const unwrapped = unwrap(inner, fieldPath);
-    const node = nodeFromZod(unwrapped, fieldPath, manner, walk);
-    // In a document the schema also judges presence and type, so every field must be looked at.
-    if (node.checked || manner === 'document') made.checked = true;
+    const node = nodeFromZod(unwrapped, fieldPath, representation, walk);
+    // In a document the schema also validates presence and type, so every field must be checked.
+    if (node.checked || representation === 'document') made.checked = true;
     fields.set(name, {
       name,
       node,
@@ -263,10 +279,10 @@ function objectNode(from: Unwrapped, path: string, outer: ObjectNode['manner'] |
 
 type Mutable<Node> = { -readonly [Key in keyof Node]: Node[Key] };
 
-/** Structs by schema: a pod template is the same in every kind that has one. */
+/** Structs by schema: a pod template has the same node in every kind. */
 const structs = new WeakMap<ZodNode, ObjectNode>();
 
-/** True when the wrappers around a struct say nothing that its node would have to remember. */
+/** True if the wrappers around a struct declare nothing that its node has to contain. */
 function sharable({ schema, hint, checked }: Unwrapped): boolean {
   if (hint.goName === undefined) return false;
   const own = hintOf(schema);

@@ -1,15 +1,15 @@
 /**
- * What zod cannot say about a field and the server must know: its wire manner, its Go names for decoding messages,
- * how apply and strategic merge treat it. Hints sit in a zod registry, on the schema itself or on the optional
- * wrapper around it; `from-zod.ts` reads both.
+ * Schema hints: what zod cannot express about a field and the server needs, such as its representation, its Go names
+ * for decoding messages, and how apply and strategic merge treat it. Hints are in a zod registry, on the schema itself
+ * or on the optional wrapper around it; `from-zod.ts` reads both.
  */
 import * as z from 'zod';
 import type { Presence, ScalarType } from './structural.js';
 
 export interface Hint {
-  /** See `Structural.goType`; guessed from the schema when absent. */
+  /** See `Structural.goType`; derived from the schema if absent. */
   readonly goType?: string;
-  /** On objects: the struct's name. Its presence makes the object a struct of the reference server. */
+  /** On objects: the name of the Go struct. It makes the object a struct of the API's own types. */
   readonly goName?: string;
   readonly presence?: Presence;
   readonly scalar?: ScalarType;
@@ -21,15 +21,15 @@ export interface Hint {
   readonly atomic?: boolean;
   readonly preserveUnknown?: boolean;
   /**
-   * On structs: what was stored once is taken as it is when it comes again. Kinds that hold one fill in and change only
-   * what is not frozen.
+   * On structs: a stored value is reused as it is when it is written again. Kinds with such a struct only default and
+   * change parts that are not frozen.
    */
   readonly reusable?: boolean;
 }
 
 const registry = z.registry<Hint>();
 
-/** Adds hints to a schema and returns it. Apply it after `.check` and the like: those make a new schema. */
+/** Adds hints to a schema and returns it. Call it after `.check` and similar methods, which create a new schema. */
 export function hint<Schema extends z.ZodType>(schema: Schema, more: Hint): Schema {
   registry.add(schema, { ...registry.get(schema), ...more });
   return schema;
@@ -39,7 +39,7 @@ export function hintOf(schema: z.core.$ZodType): Hint {
   return registry.get(schema) ?? {};
 }
 
-/** An object that comes out as the reference server's struct of that name does. */
+/** An object that is represented like the reference server's struct of that name. */
 export function struct<Shape extends z.ZodRawShape>(goName: string, shape: Shape): z.ZodObject<Shape> {
   return hint(z.object(shape), { goName }) as z.ZodObject<Shape>;
 }
@@ -49,7 +49,7 @@ export function pointer<Schema extends z.ZodType>(schema: Schema): z.ZodExactOpt
   return hint(z.exactOptional(schema), { presence: 'pointer' });
 }
 
-/** Optional, and left out of the wire when empty. */
+/** Optional, and omitted from the wire if empty. */
 export function optional<Schema extends z.ZodType>(schema: Schema): z.ZodExactOptional<Schema> {
   return z.exactOptional(schema);
 }
@@ -59,7 +59,7 @@ export function bytes(): z.ZodString {
   return hint(z.string(), { scalar: 'bytes' });
 }
 
-/** RFC 3339, kept in whole seconds UTC. */
+/** RFC 3339, stored in whole seconds UTC. */
 export function time(): z.ZodString {
   return hint(z.string(), { scalar: 'time' });
 }
@@ -77,22 +77,22 @@ export function int64(): z.ZodNumber {
   return hint(z.number(), { scalar: 'int64' });
 }
 
-/** A string with a name of its own in the reference server's types. */
+/** A string with its own Go type name. */
 export function namedString(goType: string): z.ZodString {
   return hint(z.string(), { goType });
 }
 
-/** A string of which the reference server knows these words; whether another one is allowed is for its kind to say. */
+/** A string type with known values. Whether other values are allowed is decided by the validation of the kind. */
 export function words<Word extends string>(goType: string): z.ZodType<Word, Word> {
   return namedString(goType) as unknown as z.ZodType<Word, Word>;
 }
 
-/** `1`, `500m`, `2Gi`: kept in canonical form. A bare number is taken too. */
+/** `1`, `500m`, `2Gi`, stored in canonical form. A number is accepted too. */
 export function quantity(): z.ZodType<string, string | number> {
   return hint(z.string(), { scalar: 'quantity' }) as unknown as z.ZodType<string, string | number>;
 }
 
-/** Amounts by the name of a resource. */
+/** Quantities by resource name. */
 export function resourceList(): z.ZodRecord<z.ZodString, z.ZodType<string, string | number>> {
   return hint(z.record(z.string(), quantity()), { goType: 'v1.ResourceList' });
 }
@@ -101,23 +101,23 @@ export function intOrString(): z.ZodType<number | string, number | string> {
   return hint(z.unknown(), { scalar: 'intOrString' }) as unknown as z.ZodType<number | string, number | string>;
 }
 
-/** An embedded document of any kind, kept as it is. */
+/** An embedded document of any kind, stored as it is. */
 export function rawExtension(): z.ZodType<unknown, unknown> {
   return hint(z.unknown(), { goType: 'runtime.RawExtension' });
 }
 
-/** Optional when sent; on the wire always, empty if need be. */
+/** Optional in input; always on the wire, with its zero value if absent. */
 export function always<Schema extends z.ZodType>(schema: Schema): z.ZodDefault<Schema> {
-  // Its type is that of a default: whoever reads it finds it. The default is the empty value of the schema.
+  // It has the type of a default, because readers always find a value. The default is the zero value of the schema.
   return hint(z.exactOptional(schema), { presence: 'always' }) as unknown as z.ZodDefault<Schema>;
 }
 
-/** A time that is `null` on the wire when it was not given. */
+/** A time that is `null` on the wire if it was not given. */
 export function timeOrNull(): z.ZodExactOptional<z.ZodNullable<z.ZodString>> {
   return hint(z.exactOptional(time().nullable()), { presence: 'always' });
 }
 
-/** Filled in when absent or empty. */
+/** The default applies if the field is absent or empty. */
 export function defaulted<Schema extends z.ZodType>(
   schema: Schema,
   value: z.util.NoUndefined<z.output<Schema>>,
@@ -125,7 +125,7 @@ export function defaulted<Schema extends z.ZodType>(
   return hint(schema.default(value), { presence: 'omitEmpty' });
 }
 
-/** Filled in when absent; an empty value that was given stays. */
+/** The default applies if the field is absent; an empty value that was given is kept. */
 export function defaultedPointer<Schema extends z.ZodType>(
   schema: Schema,
   value: z.util.NoUndefined<z.output<Schema>>,
@@ -133,12 +133,12 @@ export function defaultedPointer<Schema extends z.ZodType>(
   return hint(schema.default(value), { presence: 'pointer' });
 }
 
-/** The fields of an item by which it may be told from others. */
+/** The fields of an item that can be list-map keys. */
 type KeyOf<Item extends z.ZodType> = Extract<keyof z.output<Item>, string>;
 
 /**
  * A list of objects that apply merges item by item: items with the same values of `keys` are the same item. Strategic
- * merge, which built-in kinds know, goes by the first key unless `patchKey` names another one.
+ * merge (only for built-in kinds) uses the first key unless `patchKey` names another one.
  *
  * @example
  * mapList(z.object({ name: z.string(), role: z.string().default('guest') }), 'name');
@@ -153,13 +153,13 @@ export function mapList<Item extends z.ZodType>(
   return hint(z.array(item), { listType: 'map', mapKeys, patchMergeKey, patchStrategy: 'merge' });
 }
 
-/** A list merged by the values of `keys`, by apply only: strategic merge replaces it. */
+/** A list that only apply merges, by the values of `keys`; strategic merge replaces it. */
 export function applyMapList<Item extends z.ZodType>(item: Item, keys: string | readonly string[]): z.ZodArray<Item> {
   return hint(z.array(item), { listType: 'map', mapKeys: typeof keys === 'string' ? [keys] : keys });
 }
 
 /**
- * A list of plain values, each of which stands in it once and is owned on its own.
+ * A list of unique scalars, each of which has its own owners.
  *
  * @example
  * setList(z.string());
@@ -169,8 +169,7 @@ export function setList<Item extends z.ZodType>(item: Item): z.ZodArray<Item> {
 }
 
 /**
- * An object or a record that apply replaces as a whole: it belongs to whoever applied it last. Lists are that without a
- * word.
+ * An object or a record that apply replaces as a whole; the last applier owns it. Lists are atomic by default.
  *
  * @example
  * atomic(z.object({ from: z.string(), to: z.string() }));

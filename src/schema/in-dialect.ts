@@ -1,19 +1,19 @@
 /**
- * A schema as one dialect spells it. Kinds are written in canonical names; the few fields that are named after an
- * extension (`x-orch-list-type`) have another name in another dialect.
+ * Converts a schema to a dialect. Kinds are declared with canonical names; fields that are named after an extension
+ * (`x-orch-list-type`) have another name in another dialect.
  */
 import { type Dialect, orchDialect } from '../meta/dialect.js';
 import { type Field, type ObjectNode, type Structural, uniform } from './structural.js';
 
 const CANONICAL_PREFIX = orchDialect.extension('');
 
-/** The schema itself where nothing in it has another name. */
+/** Returns the schema itself if none of its names differ. */
 export function schemaInDialect(schema: ObjectNode, dialect: Dialect): ObjectNode {
   if (dialect.extension('') === CANONICAL_PREFIX || !hasExtensions(schema, new Set())) return schema;
   return respell(schema, { dialect, done: new Map() }) as ObjectNode;
 }
 
-/** A schema may hold itself, so those on the way are not looked into again. */
+/** A schema may contain itself, so visited nodes are skipped. */
 function hasExtensions(node: Structural, seen: Set<Structural>): boolean {
   if (seen.has(node)) return false;
   seen.add(node);
@@ -28,7 +28,7 @@ function hasExtensions(node: Structural, seen: Set<Structural>): boolean {
 
 interface Walk {
   readonly dialect: Dialect;
-  /** Noted before they are done, for the same reason. */
+  /** Nodes are added before they are complete, because a schema may contain itself. */
   readonly done: Map<Structural, Structural>;
 }
 

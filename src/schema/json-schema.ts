@@ -1,9 +1,9 @@
 /**
- * The schema language of custom kinds, as it stands on the wire. A schema holds schemas, so it is the one type of the
- * library that refers to itself.
+ * JSONSchemaProps, the schema language of CRDs, as on the wire. It is the only recursive type of the library.
  *
- * Four places hold one thing or another (`items`, `additionalProperties`, `additionalItems`, `dependencies`). The
- * reference server decodes those by hand, without an eye for unknown fields; `settle.ts` does the same.
+ * Four fields accept values of several types (`items`, `additionalProperties`, `additionalItems`, `dependencies`). The
+ * reference server decodes them separately, without reporting unknown fields; so does
+ * `crd/definition/normalize-schema.ts`.
  */
 import * as z from 'zod';
 import { type Dialect, orchDialect } from '../meta/dialect.js';
@@ -35,7 +35,7 @@ export interface ValidationRule extends Output<typeof validationRuleShape> {}
 export interface ValidationRuleInput extends Input<typeof validationRuleShape> {}
 const validationRule: Type<ValidationRule, ValidationRuleInput> = type('ValidationRule', validationRuleShape);
 
-/** A schema of values. Extensions are spelled as the cluster's dialect spells them. */
+/** A JSON schema. Extensions have the names of the cluster's dialect. */
 export interface JSONSchemaProps {
   id?: string;
   $schema?: string;
@@ -74,11 +74,11 @@ export interface JSONSchemaProps {
   externalDocs?: ExternalDocumentation;
   example?: unknown;
   nullable?: boolean;
-  /** `list-type`, `validations` and the like, after the prefix of the dialect. */
+  /** `list-type`, `validations` etc. with the prefix of the dialect. */
   [extension: `x-${string}`]: unknown;
 }
 
-/** Extensions in wire order, without their prefix. */
+/** The extensions in wire order, without their prefix. */
 const EXTENSIONS = {
   'preserve-unknown-fields': () => pointer(z.boolean()),
   'embedded-resource': () => optional(z.boolean()),
@@ -89,11 +89,11 @@ const EXTENSIONS = {
   validations: () => optional(hint(mapList(validationRule(), 'rule'), { goType: 'v1.ValidationRules' })),
 } as const;
 
-/** Names of extensions, as rules speak of them. */
+/** Names of extensions, without prefix. */
 export type ExtensionName = keyof typeof EXTENSIONS;
 export const extensionNames = Object.keys(EXTENSIONS) as ExtensionName[];
 
-/** Any JSON value, kept whatever it is. */
+/** Any JSON value, stored as it is. */
 const json = () => pointer(z.unknown());
 const schemas = () => optional(z.array(jsonSchemaProps()));
 const schemasByName = () => optional(z.record(z.string(), jsonSchemaProps()));
@@ -124,7 +124,7 @@ const jsonSchemaPropsShape = (): z.ZodRawShape => {
     minProperties: pointer(int64()),
     required: optional(z.array(z.string())),
     items: json(),
-    // Getters, because a schema cannot be looked at while it is being made.
+    // Getters, because the schema refers to itself while it is being created.
     get allOf(): z.ZodType {
       return schemas();
     },
@@ -144,7 +144,7 @@ const jsonSchemaPropsShape = (): z.ZodRawShape => {
     get patternProperties(): z.ZodType {
       return schemasByName();
     },
-    // Refused as soon as it is there, with nothing in it too.
+    // Rejected even if empty, so it must stay on the wire.
     dependencies: pointer(hint(z.record(z.string(), z.unknown()), { goType: 'v1.JSONSchemaDependencies' })),
     additionalItems: json(),
     get definitions(): z.ZodType {
@@ -165,7 +165,7 @@ export const jsonSchemaProps: Type<JSONSchemaProps> = type('JSONSchemaProps', js
 const canonicalNode = once(() => objectFromZod(jsonSchemaProps()));
 const spelledNodes = new Map<string, ObjectNode>();
 
-/** Its structural form in a dialect, for the places that are decoded by hand. */
+/** The structural schema of JSONSchemaProps in a dialect. */
 export function jsonSchemaNode(dialect: Dialect): ObjectNode {
   let node = spelledNodes.get(dialect.name);
   if (node === undefined) {

@@ -1,14 +1,14 @@
 /**
- * Parts of stored objects that come back as they were given out: the template that a controller copies into what it
- * makes, the spec beside a status that is written. They are complete, in order and frozen, so nobody has to read, judge
- * or copy them again.
+ * Structural sharing between stored objects: parts that come back exactly as the server returned them, such as a pod
+ * template that a controller copies, or the spec in a status update. These parts are decoded, validated and frozen, so
+ * they are reused without decoding, validating or copying them again.
  *
- * Which types are worth it, and are left alone by the kinds that hold them, says `reusable` in the schema.
+ * The `reusable` hint in the schema marks the types for which this is done.
  */
 import { isRecord } from '../util/json.js';
 import type { ObjectNode, Structural } from './structural.js';
 
-/** A way down from an object to a reusable part of it, and what that part is; or to a list of such parts. */
+/** The path from an object to a reusable part, or to a list of reusable parts. */
 interface Route {
   readonly names: readonly string[];
   readonly node: ObjectNode;
@@ -18,16 +18,16 @@ interface Route {
 export class KnownParts {
   readonly #nodeOf = new WeakMap<object, ObjectNode>();
   /**
-   * The items of the list that was stored last of those that begin with a part; all of them are known, and of one type.
-   * A copy: engines are slow to read from frozen lists.
+   * First item → all items of the last stored list that begins with it; all of them are registered, with one type. A
+   * copy, because engines read frozen arrays slowly.
    */
   readonly #listFrom = new WeakMap<object, readonly unknown[]>();
-  /** A list whose items are asked for one after the other, which of them is next, and what they are. */
+  /** The list whose items are being looked up in order, the next index, and the type of the items. */
   #asked: readonly unknown[] = NOTHING;
   #next = 0;
   #askedNode: Structural | undefined;
 
-  /** Is this a part of a stored object, and of that type? */
+  /** Reports whether a value is part of a stored object and has the given type. */
   has(part: object, node: Structural): boolean {
     if (this.#asked[this.#next] === part && this.#askedNode === node) {
       if (++this.#next === this.#asked.length) this.#asked = NOTHING;
@@ -44,12 +44,12 @@ export class KnownParts {
   }
 
   /**
-   * Notes the parts of an object that is about to be stored. What stood in the place of a part before must be known as
-   * well: a part that was let in by rules of another day may stay, but is no example for others.
+   * Registers the parts of an object before it is stored. On an update the previous part must be registered as well: a
+   * part that older validation rules accepted may stay, but must not be reused in other objects.
    */
   note(schema: ObjectNode, object: object, live?: object): void {
     for (const { names, node, isList } of routesOf(schema)) {
-      // What stands in the same is the same.
+      // Parts of an unchanged field are unchanged.
       if (live !== undefined && isShared(object, live, names[0] ?? '')) continue;
       const part = walk(object, names);
       const before = live === undefined ? undefined : walk(live, names);
@@ -66,7 +66,7 @@ export class KnownParts {
     const items = [...list];
     const [first] = items;
     if (!isRecord(first)) return;
-    // Most of a long list is what it was, and known by now.
+    // Most items of a long list are unchanged and already registered.
     const before = this.#nodeOf.get(first) === node ? (this.#listFrom.get(first) ?? NOTHING) : NOTHING;
     const length = Math.min(items.length, before.length);
     let index = 0;
@@ -114,7 +114,7 @@ function routesOf(schema: ObjectNode): readonly Route[] {
   return routes;
 }
 
-/** A list is where a way ends. Types that hold themselves are not followed: no template is inside another. */
+/** A path ends at a list. Recursive types are not followed, because no template contains another one. */
 function* routesBelow(node: Structural, names: readonly string[], above: readonly Structural[] = []): Iterable<Route> {
   if (node.type === 'list' && node.items.type === 'object' && node.items.reusable === true) {
     yield { names, node: node.items, isList: true };

@@ -1,22 +1,22 @@
 /**
- * Quantities as their client wrote them, where that is not how they are written here: some messages show what the
- * reference server has read, `15` tenths and not `1500` thousandths. Known by the map that was decoded, and no longer than
- * that map is there.
+ * Remembers quantities in the client's spelling where it differs from the canonical one, because some messages print
+ * what the reference server parsed (`15` tenths, not `1500` thousandths). The entries live as long as the decoded map.
  */
 const texts = new WeakMap<object, Map<string, string>>();
 
+/** Remembers the spelling of one value. */
 export function noteSentText(holder: object, key: string, text: string): void {
   const known = texts.get(holder);
   if (known === undefined) texts.set(holder, new Map([[key, text]]));
   else known.set(key, text);
 }
 
-/** Undefined: as it stands in the map, as far as anybody knows. */
+/** Returns the client's spelling; undefined if it is not known to differ. */
 export function sentText(holder: object, key: string): string | undefined {
   return texts.get(holder)?.get(key);
 }
 
-/** For a copy that stands for the same. */
+/** Copies the spellings to a copy of the map. */
 export function keepSentTexts(from: object, to: object): void {
   const known = texts.get(from);
   if (known !== undefined) texts.set(to, known);

@@ -1,43 +1,42 @@
 /**
- * The one structural form that all generic code reads: decoding, defaulting, pruning, field ownership, strategic
- * merge, OpenAPI. It is made once per kind, from zod (`from-zod.ts`) or from a definition, and never changes.
+ * The structural schema that all generic code uses: decoding, defaulting, pruning, field ownership, strategic merge,
+ * OpenAPI. It is created once per kind, from zod (`from-zod.ts`) or from a CRD, and is immutable.
  *
- * Two wire manners exist. Built-in kinds are `struct`s: they come out of the reference server as its typed objects
- * do, so an empty optional string vanishes and a required struct appears as `{}`. Users' own kinds are `document`s:
- * what was sent is what is stored.
+ * There are two representations. Built-in kinds are `struct`s: like Go structs of the reference server, they omit empty
+ * optional fields and always contain required structs. User-defined kinds are `document`s: they are stored as sent.
  */
 
 export type Structural = ObjectNode | MapNode | ListNode | ScalarNode | AnyNode;
 
 interface NodeBase {
-  /** How the reference server's decoder names the type: `string`, `map[string]string`, `v1.SecretType`. */
+  /** The Go type in decoding errors: `string`, `map[string]string`, `v1.SecretType`. */
   readonly goType: string;
-  /** Applied when the field is absent. A frozen JSON value. */
+  /** Applied if the field is absent. A frozen JSON value. */
   readonly default?: unknown;
-  /** Only documents: an explicit null is kept. */
+  /** Only in documents: an explicit null is kept. */
   readonly nullable?: boolean;
-  /** True when this node or one below it carries value rules, so that the validator must look. */
+  /** True if this node or one below it has value rules, so that zod must validate it. */
   readonly checked: boolean;
 }
 
 export interface ObjectNode extends NodeBase {
   readonly type: 'object';
-  readonly manner: 'struct' | 'document';
-  /** The name in decoding messages: `LeaseSpec`. */
+  readonly representation: 'struct' | 'document';
+  /** The name in decoding errors: `LeaseSpec`. */
   readonly goName: string;
   /** In wire order. */
   readonly fields: ReadonlyMap<string, Field>;
   readonly preserveUnknown: boolean;
-  /** Replaced as a whole by apply. */
+  /** Apply replaces it as a whole. */
   readonly atomic: boolean;
   /** Strategic merge patch: `retainKeys`. */
   readonly patchStrategy?: string;
-  /** What was stored once is taken as it is when it comes again; see `reuse.ts`. */
+  /** A stored value is reused when it is written again; see `reuse.ts`. */
   readonly reusable?: boolean;
 }
 
 /**
- * When a struct's field is on the wire:
+ * When a field of a struct is on the wire:
  * - `always`: even if empty, as its zero value
  * - `omitEmpty`: unless empty (`""`, `0`, `false`, `[]`, `{}`)
  * - `pointer`: whenever it was given
@@ -48,7 +47,7 @@ export interface Field {
   readonly name: string;
   readonly node: Structural;
   readonly presence: Presence;
-  /** A client has to give it. */
+  /** Required in input. */
   readonly required: boolean;
 }
 
@@ -64,9 +63,9 @@ export interface ListNode extends NodeBase {
   /** spec: merge annotations. How apply and strategic merge treat the list. */
   readonly listType: 'atomic' | 'set' | 'map';
   readonly mapKeys: readonly string[];
-  /** What stands in for a key that an item leaves out, where that is not the default of the field. */
+  /** Values for keys that an item omits, if they are not the defaults of the fields. */
   readonly keyFallbacks?: Readonly<Record<string, unknown>>;
-  /** Strategic merge patch: the key, where it merges at all. */
+  /** Strategic merge patch: the merge key, if the list is merged. */
   readonly patchMergeKey?: string;
   readonly patchStrategy?: string;
 }
@@ -89,32 +88,33 @@ export interface ScalarNode extends NodeBase {
   readonly scalar: ScalarType;
 }
 
-/** Arbitrary JSON: a raw extension, an embedded document. Kept as it is. */
+/** Arbitrary JSON (a raw extension, an embedded document), stored as it is. */
 export interface AnyNode extends NodeBase {
   readonly type: 'any';
-  /** Replaced as a whole by apply; otherwise its maps are merged, as far down as they go. */
+  /** Apply replaces it as a whole; otherwise nested maps are merged. */
   readonly atomic: boolean;
 }
 
-/** A field with what a walk wants to know of it at a glance. */
+/** A field with precomputed properties for fast walks. */
 export interface ListedField extends Field {
-  /** Its place in wire order. */
+  /** The index in wire order. */
   readonly index: number;
-  /** Its node, where that is a single value of a struct: most of these are on the wire just as they were given. */
+  /** The node if it is a scalar of a struct; most scalars are on the wire exactly as given. */
   readonly scalar: ScalarNode | undefined;
-  /** Something is filled in where it is absent. */
+  /** An absent field gets a default or a zero value. */
   readonly fillsIn: boolean;
 }
 
-/** The fields of a node as walks over objects want them, which spend much of their time on iterating. */
+/** The fields of a node in the forms that walks over objects need, which spend much of their time iterating. */
 export interface FieldListing {
   /** In wire order. */
   readonly all: readonly ListedField[];
   readonly named: ReadonlyMap<string, ListedField>;
-  /** Those that are filled in where they are absent, in wire order. */
+  /** The fields that are filled in if absent, in wire order. */
   readonly fillers: readonly ListedField[];
 }
 
+/** Returns the listing of a node, created on first use. */
 export function listingOf(node: ObjectNode): FieldListing {
   const listed = node as ObjectNode & { listing?: FieldListing | undefined };
   listed.listing ??= listFields(node);
@@ -126,8 +126,8 @@ export function fieldsOf(node: ObjectNode): readonly ListedField[] {
   return listingOf(node).all;
 }
 
-function listFields({ fields, manner }: ObjectNode): FieldListing {
-  const isStruct = manner === 'struct';
+function listFields({ fields, representation }: ObjectNode): FieldListing {
+  const isStruct = representation === 'struct';
   const all = Array.from(fields.values(), ({ name, node, presence, required }, index) => ({
     name,
     node,
@@ -141,7 +141,7 @@ function listFields({ fields, manner }: ObjectNode): FieldListing {
   return { all, named, fillers: all.filter(({ fillsIn }) => fillsIn) };
 }
 
-/** Whether an object with these keys, all of them fields, has them in wire order: nearly all have. */
+/** Reports whether an object with these keys has only known fields, in wire order; almost all objects do. */
 export function areInWireOrder({ named }: FieldListing, keys: readonly string[]): boolean {
   let last = -1;
   for (let at = 0; at < keys.length; at++) {
@@ -156,8 +156,8 @@ type AllMembers = { readonly listing?: undefined } & { readonly [Key in KeyOfAny
 type KeyOfAny<Node> = Node extends unknown ? keyof Node : never;
 
 /**
- * A node with the members of all types of nodes, in one order: engines then know one form of node, and the walks over
- * schemas, which meet all of them at one place, read members from fixed places.
+ * Creates a node with the members of all node types in one order, so that all nodes have the same hidden class and
+ * walks over schemas stay monomorphic.
  */
 export function uniform<Node extends Structural>(node: Node): Node {
   const given: AllMembers = node;
@@ -168,10 +168,10 @@ export function uniform<Node extends Structural>(node: Node): Node {
     default: given.default,
     nullable: given.nullable,
     scalar: given.scalar,
-    manner: given.manner,
+    representation: given.representation,
     goName: given.goName,
     fields: given.fields,
-    // Made by the first walk; a copy may get other fields.
+    // Created by the first walk; reset, because a copy may get other fields.
     listing: undefined,
     preserveUnknown: given.preserveUnknown,
     atomic: given.atomic,

@@ -1,11 +1,10 @@
 /**
- * Copies of stored parts, made by the schema: whatever may be changed by who gets them is copied, and what goes from
- * object to object as it is stays the same.
+ * Copies stored parts by their schema: everything that the receiver may change is copied, and shared parts stay shared.
  */
 import { copyJson, type MutableRecord } from '../util/json.js';
 import type { ListNode, ObjectNode, Structural } from './structural.js';
 
-/** Says of a list or a reusable struct that nobody will change it. */
+/** Reports whether a list or a reusable struct may be shared, because it will not be changed. */
 export type IsShared = (part: object, node: ListNode | ObjectNode) => boolean;
 
 export function thawed(node: Structural | undefined, value: unknown, isShared: IsShared): unknown {
@@ -18,7 +17,10 @@ export function thawed(node: Structural | undefined, value: unknown, isShared: I
   return thawedStruct(node, value as Readonly<Record<string, unknown>>, isShared);
 }
 
-/** The struct itself is copied in any case. Its names are ours. */
+/**
+ * Copies the struct itself and all parts that are not shared. Field names of structs are known, so plain assignment is
+ * safe.
+ */
 export function thawedStruct(
   node: ObjectNode,
   struct: Readonly<Record<string, unknown>>,

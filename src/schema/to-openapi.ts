@@ -1,9 +1,9 @@
 /**
- * The structural form → schemas of OpenAPI, version 2 or 3. It writes one type at a time: what other types are called
- * and what is said about fields is for the caller to answer, so nothing here knows a kind or a group.
+ * Converts structural schemas to OpenAPI schemas, version 2 or 3, one type at a time. The context provides the names of
+ * other types and the field descriptions.
  *
- * The two versions differ in what may stand beside a reference and in what is said of values: version 3 states
- * defaults (those of the schema, and the zero value of every field that is always on the wire), version 2 none.
+ * The versions differ in what is allowed beside a reference and in defaults: version 3 states them (those of the
+ * schema, and the zero value of every field that is always on the wire), version 2 does not.
  */
 import type { Dialect } from '../meta/dialect.js';
 import type { Field, ListNode, ObjectNode, ScalarType, Structural } from './structural.js';
@@ -13,7 +13,7 @@ export interface OpenApiSchema {
   readonly [key: string]: unknown;
 }
 
-/** Types without fields that are published under a name of their own. */
+/** Types without fields that are published under their own name. */
 export type NamedType =
   | 'Time'
   | 'MicroTime'
@@ -26,19 +26,19 @@ export type NamedType =
   | 'JSONSchemaPropsOrBool'
   | 'JSONSchemaPropsOrStringArray';
 
-/** What a schema must ask its surroundings. */
+/** What the conversion needs to know about other types. */
 export interface SchemaContext {
   readonly version: 2 | 3;
   readonly dialect: Dialect;
-  /** A reference to the definition of a type with a name; undefined: it is written out in its place. */
+  /** A reference to the definition of a named type; undefined: the type is written inline. */
   reference(type: ObjectNode | NamedType): string | undefined;
-  /** The name of what a field of the type at hand may hold in more than one form, if it has one. */
+  /** The named type of a field that accepts several types, if any. */
   formless(field: string): NamedType | undefined;
-  /** What a field of the type at hand is for. */
+  /** The description of a field of the current type. */
   describe(field: string): string | undefined;
 }
 
-/** A type with fields, as a definition. */
+/** The definition of a type with fields. */
 export function objectSchema(node: ObjectNode, context: SchemaContext): OpenApiSchema {
   const { extension } = context.dialect;
   const fields = [...node.fields.values()].sort((left, right) => (left.name < right.name ? -1 : 1));
@@ -54,7 +54,7 @@ export function objectSchema(node: ObjectNode, context: SchemaContext): OpenApiS
   };
 }
 
-/** The form of a type that has a name but no fields. */
+/** The definition of a named type without fields. */
 export function namedSchema(type: NamedType, version: 2 | 3): OpenApiSchema {
   switch (type) {
     case 'Time':
@@ -71,13 +71,13 @@ export function namedSchema(type: NamedType, version: 2 | 3): OpenApiSchema {
     case 'FieldsV1':
       return { type: 'object' };
     default:
-      // Whatever stands there is of more than one form.
+      // Accepts several types.
       return {};
   }
 }
 
 function fieldSchema(field: Field, owner: ObjectNode, context: SchemaContext): OpenApiSchema {
-  const isDocument = owner.manner === 'document';
+  const isDocument = owner.representation === 'document';
   const description = context.describe(field.name);
   const fallback = context.version === 2 ? undefined : fieldDefault(field, isDocument);
   return withReference({
@@ -87,18 +87,18 @@ function fieldSchema(field: Field, owner: ObjectNode, context: SchemaContext): O
   });
 }
 
-/** Version 3 allows nothing beside a reference; one with company becomes a part of a whole. */
+/** OpenAPI 3 allows no keywords beside a reference, so the reference moves into `allOf`. */
 function withReference(schema: OpenApiSchema): OpenApiSchema {
   const { $ref, ...rest } = schema;
   if (typeof $ref !== 'string' || $ref.startsWith('#/definitions/') || Object.keys(rest).length === 0) return schema;
   return { allOf: [{ $ref }], ...rest };
 }
 
-/** Where a node stands: of which field it is a part, and in which manner of object. */
+/** The position of a node: the field it belongs to, and the representation of the enclosing object. */
 interface Place {
   readonly field: string;
   readonly isDocument: boolean;
-  /** Of a list or a map. */
+  /** True for items of lists and values of maps. */
   readonly isItem?: boolean;
 }
 
@@ -109,7 +109,7 @@ function nodeSchema(node: Structural, context: SchemaContext, place: Place): Ope
   switch (node.type) {
     case 'object': {
       const $ref = context.reference(node);
-      // What is written out in its place is described by whoever defined it, not by the type around it.
+      // The descriptions of the enclosing type do not apply to an inline type.
       const schema = $ref === undefined ? objectSchema(node, { ...context, describe: () => undefined }) : { $ref };
       return {
         ...schema,
@@ -153,12 +153,12 @@ function listExtensions(node: ListNode, { dialect }: SchemaContext, place: Place
   const { extension } = dialect;
   const { isDocument, isItem } = place;
   const { listType, mapKeys, patchMergeKey, patchStrategy } = node;
-  // Users need not say what goes without saying, and of lists in other things nobody says it.
+  // `atomic` is stated only for lists that are fields of the API's own types.
   const isSaid = (!isDocument && isItem !== true) || listType !== 'atomic';
   return {
     ...(isSaid ? { [extension('list-type')]: listType } : {}),
     ...(listType === 'map' ? { [extension('list-map-keys')]: mapKeys } : {}),
-    // Strategic merge is for the service's own types.
+    // Strategic merge is only for the API's own types.
     ...(isDocument || patchMergeKey === undefined ? {} : { [extension('patch-merge-key')]: patchMergeKey }),
     ...(isDocument || patchStrategy === undefined ? {} : { [extension('patch-strategy')]: patchStrategy }),
   };
@@ -195,7 +195,7 @@ function scalarSchema(scalar: ScalarType, context: SchemaContext, isDocument: bo
   if (named === undefined) return SCALARS[scalar];
   const $ref = isDocument ? undefined : context.reference(named);
   if ($ref !== undefined) return { $ref };
-  // A document writes them out, with the mark by which they are known.
+  // In documents these types are inline, with an extension that marks them.
   if (scalar === 'intOrString') return { [context.dialect.extension('int-or-string')]: true };
   return SCALARS[scalar];
 }
@@ -206,7 +206,7 @@ function fieldDefault({ node, presence }: Field, isDocument: boolean): unknown {
   return presence === 'always' ? zeroOf(node) : undefined;
 }
 
-/** What a field that is always on the wire holds when nothing was given; of types whose zero is a value of theirs. */
+/** The zero value of a field that is always on the wire; undefined for types whose zero value is not a valid value. */
 function zeroOf(node: Structural): unknown {
   if (node.nullable === true) return undefined;
   if (node.type === 'object') return {};

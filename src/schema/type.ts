@@ -1,6 +1,6 @@
 /**
- * How types of the API are written: in four lines, so that declarations and messages show them by name, and built
- * when first asked for, so that a cluster pays for the kinds it uses and not for those it could.
+ * Declares API types in four lines, so that declarations and messages show them by name. Schemas are built on first
+ * use, so that a cluster only pays for the kinds it uses.
  *
  *     const probeShape = () => ({ periodSeconds: optional(int32()) });
  *     export interface Probe extends Output<typeof probeShape> {}
@@ -11,19 +11,19 @@ import type * as z from 'zod';
 import type { Hint } from './hints.js';
 import { hint, struct } from './hints.js';
 
-/** A named schema, built by its first call. */
+/** A named schema, built on first call. */
 export type Type<Out, In = Out> = () => z.ZodType<Out, In>;
 
-/** What a type with these fields looks like when it comes back from the server. */
+/** The type of objects that the server returns. */
 export type Output<Shape extends () => z.ZodRawShape> = z.output<z.ZodObject<ReturnType<Shape>>>;
 
-/** What may be sent. */
+/** The type of objects that clients send. */
 export type Input<Shape extends () => z.ZodRawShape> = z.input<z.ZodObject<ReturnType<Shape>>>;
 
 /**
- * A struct of the reference server. `goName` may carry its package, which is `v1` otherwise: `v1beta1.DeviceClaim`.
+ * Declares a struct of the API. `goName` may include its package (default `v1`): `v1beta1.DeviceClaim`.
  *
- * @__NO_SIDE_EFFECTS__ A bundle drops the types it does not use.
+ * @__NO_SIDE_EFFECTS__ Bundlers drop unused types.
  */
 export function type<Out, In>(goName: string, shape: () => z.ZodRawShape, more: Hint = {}): Type<Out, In> {
   const dot = goName.indexOf('.');
@@ -33,7 +33,7 @@ export function type<Out, In>(goName: string, shape: () => z.ZodRawShape, more: 
 }
 
 /**
- * A function that works once and remembers.
+ * Returns a function that computes its result on the first call and caches it.
  *
  * @__NO_SIDE_EFFECTS__
  */

@@ -1,5 +1,5 @@
 /**
- * What stands where there must be something and nothing was given.
+ * Zero values for fields that are always on the wire.
  */
 import type { ScalarNode } from './structural.js';
 
@@ -17,7 +17,7 @@ export const ZERO: Readonly<Record<ScalarNode['scalar'], unknown>> = {
   duration: '0s',
 };
 
-/** What `omitempty` leaves out. */
+/** Reports whether `omitempty` omits a value. */
 export function isEmpty(value: unknown): boolean {
   if (value === '' || value === 0 || value === false || value === null) return true;
   if (Array.isArray(value)) return value.length === 0;

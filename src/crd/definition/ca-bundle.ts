@@ -1,5 +1,5 @@
 /**
- * The certificates by which a conversion webhook is known. A client that is to trust them needs at least one.
+ * Validates the CA bundle of a conversion webhook: it must contain at least one certificate.
  */
 import type { FieldError } from '../../meta/field-error.js';
 import { invalid } from '../../meta/field-error.js';
@@ -7,6 +7,7 @@ import { verbatim } from '../../text/go/go-text.js';
 import { readCertificate } from '../../text/x509/certificate.js';
 import { pemBlocks } from '../../text/x509/pem.js';
 
+/** Validates a base64-encoded CA bundle at a field path. */
 export function bundleErrors(encoded: string | undefined, path: string): FieldError[] {
   const why = bundleProblem(encoded);
   if (encoded === undefined || why === undefined) return [];
@@ -14,7 +15,7 @@ export function bundleErrors(encoded: string | undefined, path: string): FieldEr
   return [invalid(path, verbatim(`[]byte{${bytes.join(', ')}}`), why)];
 }
 
-/** Why nobody can be known by a bundle, which is base64; an empty one stands for the roots of the system. */
+/** Returns why a base64-encoded bundle cannot be used. An empty bundle means the system's root certificates. */
 export function bundleProblem(encoded: string | undefined): string | undefined {
   if (encoded === undefined || encoded === '') return undefined;
   const text = atob(encoded);
@@ -25,7 +26,7 @@ export function bundleProblem(encoded: string | undefined): string | undefined {
   return `unable to load root certificates: ${why}`;
 }
 
-/** Blocks of other types are passed over; what cannot be read as a block, white space included, ends the search. */
+/** Blocks of other types are skipped. Data that is not a PEM block, white space included, ends the parsing. */
 function emptyReason(text: string): string {
   const last = text.lastIndexOf('-----');
   const isAllRead = last >= 0 && pemBlocks(text).length > 0 && /^-----\n?$/.test(text.slice(last));

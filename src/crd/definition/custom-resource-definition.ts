@@ -1,6 +1,6 @@
 /**
- * CustomResourceDefinition: a kind that its users define while the cluster runs. `rules/` judges the definition itself,
- * `lifecycle/` says what becomes of it, and `kinds/custom/` makes the kind of it.
+ * The CustomResourceDefinition kind. The files beside it validate CRDs, `lifecycle/` serves them, and `value/` and
+ * `rules/` handle their objects.
  */
 
 import { defineBuiltIn, type InputBase, type ObjectBase } from '../../kinds/define-kind.js';
@@ -36,9 +36,9 @@ export const CustomResourceDefinition: Kind<
   body: shape,
   strategy: {
     nameRule: nameOfDefinition,
-    ownMetadata: { create: 'plain', update: 'plain' },
+    metadataValidation: { create: 'plain', update: 'plain' },
     unconditionalUpdate: false,
-    statusApart: true,
+    separateStatus: true,
     generation: specGeneration,
     defaults,
     prepareForCreate: rememberStorageVersion,
@@ -46,24 +46,24 @@ export const CustomResourceDefinition: Kind<
     validate,
     validateUpdate,
     beforeDelete,
-    refuseUnknownField: refuseForeignExtension,
+    rejectUnknownField: refuseForeignExtension,
   },
-  attend: attendDefinitions,
+  reconciler: attendDefinitions,
   subresources: {
     status: statusSubresource({
       tables: false,
-      ownMetadata: 'plain',
-      claimable: { except: ['metadata', 'spec'] },
-      validateUpdate: validateStatus,
+      metadataValidation: 'plain',
+      ownableFields: { except: ['metadata', 'spec'] },
+      validate: validateStatus,
     }),
   },
-  keptAsVersion: 'v1beta1',
+  referenceStorageVersion: 'v1beta1',
   columns: [nameColumn, createdColumn],
 });
 
 /**
- * Extensions in the spelling of another dialect: a server would drop them, and with them the rules that they hold. Only in
- * the dialect that no other server speaks; the other one does as its server does.
+ * Rejects schema extensions in the spelling of the other dialect: the server would prune them and silently lose the
+ * rules they contain. The Kubernetes dialect prunes them, as the reference server does.
  */
 function refuseForeignExtension(finding: string, { name, extension }: Dialect): string | undefined {
   if (name === kubernetesDialect.name) return undefined;
@@ -75,7 +75,7 @@ function refuseForeignExtension(finding: string, { name, extension }: Dialect): 
 function defaults(draft: DraftObject, { dialect }: WriteContext): void {
   const { spec, status } = draft as unknown as CustomResourceDefinition;
   const { names, versions, conversion } = spec;
-  // A webhook of which nothing is said is none.
+  // An empty webhook is removed.
   if (conversion?.webhook !== undefined && isBlank(conversion.webhook)) delete conversion.webhook;
   if ((status.storedVersions ?? []).length === 0) rememberStorageVersion(draft);
   if (names.kind !== '') spec.names = completeNames(names);
@@ -89,7 +89,7 @@ function isBlank({ clientConfig, conversionReviewVersions }: WebhookConversion):
   return clientConfig === undefined && (conversionReviewVersions ?? []).length === 0;
 }
 
-/** In the order of the wire. */
+/** Fills in the singular name and the list kind. The fields are in wire order. */
 function completeNames(names: CustomResourceDefinitionNames): CustomResourceDefinitionNames {
   const { plural, singular, shortNames, kind, listKind, categories } = names;
   return {
@@ -102,11 +102,11 @@ function completeNames(names: CustomResourceDefinitionNames): CustomResourceDefi
   };
 }
 
-/** Objects may be stored in every version that ever was the one to store in. */
+/** Adds the storage version to `status.storedVersions`. */
 function rememberStorageVersion(draft: DraftObject): void {
   const { spec, status } = draft as unknown as CustomResourceDefinition;
   const stored = status.storedVersions ?? [];
-  // If there is more than one to store in, the rules will say so.
+  // Validation reports more than one storage version.
   const storage = (spec.versions ?? []).find((version) => version.storage)?.name;
   if (storage === undefined || stored.includes(storage)) return;
   draft['status'] = { ...status, storedVersions: [...stored, storage] };

@@ -1,6 +1,6 @@
 /**
- * Defaults must be what they stand in for: values of their own schema, without fields that it does not know, and
- * whole resources where resources are embedded. Inside of metadata they must lead to metadata that make sense.
+ * Validates the defaults in a structural schema: each must be valid for its own schema, without unknown fields, and a
+ * complete resource where a resource is embedded. A default inside metadata must result in valid metadata.
  */
 import type { FieldError } from '../../meta/field-error.js';
 import { invalid, keyPath, printFieldError } from '../../meta/field-error.js';
@@ -15,26 +15,29 @@ import { validateValue } from '../value/validate.js';
 
 const META_FIELDS = ['metadata', 'apiVersion', 'kind'];
 
-/** What the rules of a schema in CEL say about a default that is fine otherwise. */
+/** Evaluates the CEL validation rules of a schema for a default that is otherwise valid. */
 export type DefaultRules = (schema: SchemaView, value: unknown, path: string) => readonly FieldError[];
 
-/** What is wrong with the defaults anywhere in a structural schema. */
+/** Validates all defaults in a structural schema. */
 export function defaultErrors(root: SchemaView, path: string, rules: DefaultRules): FieldError[] {
   const resource = { ...root, embeddedResource: true };
   return nodeErrors(resource, { path, resource, steps: [], insideMeta: false, rules });
 }
 
-/** Where a node stands. */
+/** The position of a schema node during the walk. */
 interface Place {
   readonly path: string;
-  /** The nearest resource around it, itself included, and the way from there; items have no name. */
+  /**
+   * The nearest enclosing resource (possibly the node itself), and the steps from there; `undefined` stands for list
+   * items.
+   */
   readonly resource: SchemaView;
   readonly steps: readonly (string | undefined)[];
   readonly insideMeta: boolean;
   readonly rules: DefaultRules;
 }
 
-/** Defaults below `additionalProperties` are not looked at. */
+/** Defaults below `additionalProperties` are not validated, as in the reference server. */
 function nodeErrors(node: SchemaView, given: Place): FieldError[] {
   const place = node.embeddedResource ? { ...given, resource: node, steps: [], insideMeta: false } : given;
   const { path, steps } = place;
@@ -65,7 +68,7 @@ function metaDefaultErrors(node: SchemaView, value: unknown, place: Place): Fiel
   return [invalid(path, shownValue(value), `must result in valid metadata: ${shown}`)];
 }
 
-/** A resource that is complete, with a value at the end of a way. */
+/** Builds a complete resource with the value at the end of the given steps. */
 function around(value: unknown, steps: readonly (string | undefined)[]): MutableRecord {
   const inner = steps.reduceRight<unknown>((part, step) => {
     if (step === undefined) return [part];
@@ -83,7 +86,7 @@ function bodyDefaultErrors(node: SchemaView, given: unknown, place: Place): Fiel
   const pruned = copyJson(given);
   pruneUnknown(node, pruned, { isResource });
   const { error } = coerceEmbedded(node, value, { base: path, isResource });
-  // What is shown has lost by now what metadata do not know.
+  // The message shows the value after coercion, without unknown metadata fields.
   const found = deepEqual(pruned, given) ? [] : [invalid(path, shownValue(value), 'must not have unknown fields')];
   if (error !== undefined) return [...found, error];
   const ofResources = embeddedErrors(node, value, { base: path, isResource });

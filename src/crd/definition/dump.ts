@@ -1,6 +1,6 @@
 /**
- * A schema as the reference server shows it inside a message: its own struct, field by field. Pointers print as
- * addresses there, which differ from one answer to the next; they all have the same one here.
+ * Prints schemas and versions as Go's %#v does, for messages of the reference server that contain its internal structs.
+ * Pointers print as addresses, which differ between responses; here all have the same address.
  */
 import type { Verbatim } from '../../text/go/go-text.js';
 import { quote, stringSlice, verbatim } from '../../text/go/go-text.js';
@@ -12,11 +12,12 @@ const ADDRESS = '(0xc000000000)';
 const PACKAGE = 'apiextensions';
 const SCHEMA = `${PACKAGE}.JSONSchemaProps`;
 
+/** Prints a schema. */
 export function schemaDump(schema: SchemaView): Verbatim {
   return verbatim(dump(schema));
 }
 
-/** Items that are given as a list of schemas. */
+/** Prints `items` given as a list of schemas. */
 export function itemListDump(items: readonly SchemaView[]): Verbatim {
   const list = `[]${SCHEMA}{${items.map(dump).join(', ')}}`;
   return verbatim(`${PACKAGE}.JSONSchemaPropsOrArray{Schema:(*${SCHEMA})(nil), JSONSchemas:${list}}`);
@@ -95,7 +96,10 @@ function jsonText(value: unknown): string {
   return value === null ? `${PACKAGE}.JSON(nil)` : goSyntax(value);
 }
 
-/** The versions of a definition, without what they have in common: that has been moved elsewhere. */
+/**
+ * Prints the versions of a CRD without the parts that all versions share, which the reference server has moved to the
+ * top level.
+ */
 export function versionsDump(versions: readonly CustomResourceDefinitionVersion[] | undefined): Verbatim {
   const type = 'apiextensions.CustomResourceDefinitionVersion';
   if (versions === undefined) return verbatim(`[]${type}(nil)`);

@@ -1,5 +1,6 @@
 /**
- * Paths into a schema, as rules and selectable fields name them: `.spec.replicas`, `.spec['a.b']`.
+ * Resolves field paths in a schema, as validation rules and selectable fields use them: `.spec.replicas`,
+ * `.spec['a.b']`.
  */
 import { additionalSchema, type SchemaView } from '../schema-view.js';
 
@@ -11,7 +12,7 @@ export interface FoundField {
 const NOWHERE = 'does not refer to a valid field';
 const CUT_SHORT = 'unexpected end of JSON path';
 
-/** The field a path leads to, or why it leads nowhere. */
+/** Returns the field at a path, or the reason why the path is invalid. */
 export function findField(root: SchemaView, path: string, options: { brackets: boolean }): FoundField | string {
   const tokens = path.match(/'(?:[^'\\]|\\.)*'|[.[\]]|[^.[\]]+/g) ?? [];
   const names: string[] = [];

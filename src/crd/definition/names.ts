@@ -1,18 +1,18 @@
 /**
- * What a custom kind may be called.
+ * Validates the names of a CRD.
  */
 import type { FieldError } from '../../meta/field-error.js';
 import { invalid, keyPath, required } from '../../meta/field-error.js';
 import { dns1035LabelProblems } from '../../meta/names.js';
 import type { CustomResourceDefinitionNames } from './schema.js';
 
-/** Names that a spec must have, defaults included. */
+/** Validates that the required names are present (after defaulting). */
 export function requiredNameErrors(names: CustomResourceDefinitionNames, path: string): FieldError[] {
   const fields = ['plural', 'singular', 'kind', 'listKind'] as const;
   return fields.filter((field) => (names[field] ?? '') === '').map((field) => required(`${path}.${field}`));
 }
 
-/** What is wrong with the names that are there. */
+/** Validates the syntax of the names that are present. */
 export function nameErrors(names: CustomResourceDefinitionNames, path: string): FieldError[] {
   const { plural, singular = '', kind, listKind = '', shortNames = [], categories = [] } = names;
   const found = [
@@ -35,7 +35,7 @@ function labelErrors(name: string, path: string): FieldError[] {
   return name === '' ? [] : strictLabelErrors(name, path);
 }
 
-/** A name of a version, a short name: one label, with everything that is wrong in one message. */
+/** Validates a version name or a short name as a DNS label. All problems form one message. */
 export function strictLabelErrors(name: string, path: string): FieldError[] {
   const problems = dns1035LabelProblems(name);
   return problems.length === 0 ? [] : [invalid(path, name, problems.join(','))];

@@ -1,9 +1,9 @@
 /**
- * What every node of a schema must keep to, structural or not: keywords that are not supported, where defaults may
- * stand, how extensions go together. Rules in CEL are checked for everything but whether they compile.
+ * Validates every node of a CRD schema, structural or not: unsupported keywords, where defaults are allowed, and
+ * combinations of extensions. Validation rules are checked here except for their compilation.
  */
 
-import { listReporter } from '../../kinds/shared/whole-list.js';
+import { listReporter } from '../../kinds/shared/list-reporter.js';
 import type { FieldError } from '../../meta/field-error.js';
 import { forbidden, invalid, keyPath, notSupported, required } from '../../meta/field-error.js';
 import type { ValidationRule } from '../../schema/json-schema.js';
@@ -13,7 +13,7 @@ import { itemListDump } from './dump.js';
 import { findField } from './field-path.js';
 import type { ExtensionSpelling } from './structure.js';
 
-/** What a node inherits from those above it. */
+/** The position of a node and what it inherits from the nodes above. */
 interface Place {
   readonly path: string;
   readonly spell: ExtensionSpelling;
@@ -21,11 +21,14 @@ interface Place {
   readonly isRoot: boolean;
   /** Inside `metadata`, `apiVersion` or `kind` of a resource. */
   readonly insideMeta: boolean;
-  /** Why no default may stand here. */
+  /** The reason why no default is allowed here. */
   readonly noDefaults?: string;
 }
 
-/** Nodes without any mistake at them or below are put into `sound`: only their rules can be told to be right. */
+/**
+ * Validates all nodes of a schema. Nodes without errors at or below them are added to `sound`: only their validation
+ * rules can be compiled.
+ */
 export function schemaErrors(
   root: SchemaView,
   path: string,
@@ -138,14 +141,14 @@ function extensionErrors(node: SchemaView, { path, spell }: Place): FieldError[]
   return [...found, ...mergeableItemErrors(node, path, spell)];
 }
 
-/** Items of a set are compared as a whole, so apply must not merge into them. */
+/** Items of a set are compared as a whole, so apply must not merge them. */
 function setItemErrors({ items }: SchemaView, path: string, spell: ExtensionSpelling): FieldError[] {
   const detail = `must be atomic as item of a list with ${spell('list-type')}=set`;
   if (items?.type === 'array' && items.listType !== undefined && items.listType !== 'atomic') {
     return [invalid(`${path}.items.${spell('list-type')}`, items.listType, detail)];
   }
   if (items?.type === 'object' && items.mapType !== 'atomic') {
-    // The reference shows the type of the list here.
+    // The reference server reports the list type here.
     return [invalid(`${path}.items.${spell('map-type')}`, items.listType, detail)];
   }
   return [];
@@ -177,7 +180,7 @@ function mapListErrors(node: SchemaView, path: string, spell: ExtensionSpelling)
       found.push(...report('entries must all be names of item properties'));
     } else if (property.type === 'array' || property.type === 'object') {
       const at = `${keyPath(`${path}.items.properties`, key)}.type`;
-      // What is shown is the type of the items, not of the key.
+      // The reference server reports the type of the items, not of the key.
       found.push(invalid(at, items.type, `must be a scalar type if parent array's ${isMap}`));
     }
     if (seen.has(key)) found.push(...report('must not contain duplicate entries'));
@@ -186,7 +189,7 @@ function mapListErrors(node: SchemaView, path: string, spell: ExtensionSpelling)
   return found;
 }
 
-/** Items that are told apart must not be null, and must have what they are told apart by. */
+/** Items of sets and maps must not be null, and map keys must always have a value. */
 function mergeableItemErrors(node: SchemaView, path: string, spell: ExtensionSpelling): FieldError[] {
   const { items, listType, listMapKeys } = node;
   if (items === undefined || (listType !== 'set' && listType !== 'map')) return [];
@@ -209,7 +212,7 @@ function mergeableItemErrors(node: SchemaView, path: string, spell: ExtensionSpe
   return found;
 }
 
-/** What a rule may say is wrong with a value. */
+/** The values of `reason` in a validation rule. */
 export const REASONS: readonly string[] = [
   'FieldValueDuplicate',
   'FieldValueForbidden',

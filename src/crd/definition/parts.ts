@@ -1,5 +1,5 @@
 /**
- * What a version offers beside its schema: subresources, columns, fields to select by.
+ * Validates the parts of a CRD version beside its schema: subresources, printer columns and selectable fields.
  */
 import type { Dialect } from '../../meta/dialect.js';
 import type { FieldError } from '../../meta/field-error.js';
@@ -53,7 +53,7 @@ export function columnErrors(column: CustomResourceColumnDefinition, path: strin
   if (format !== '' && !COLUMN_FORMATS.includes(format)) {
     found.push(invalid(`${path}.format`, format, `must be one of ${COLUMN_FORMATS.join(',')}`));
   }
-  // The reference server calls the field by its own name here.
+  // The reference server uses the Go field name here.
   const at = `${path}.JSONPath`;
   return [...found, ...(jsonPath === '' ? [required(at)] : simplePathErrors(jsonPath, at))];
 }
@@ -61,7 +61,9 @@ export function columnErrors(column: CustomResourceColumnDefinition, path: strin
 const MAX_SELECTABLE_FIELDS = 8;
 const SELECTABLE_TYPES = ['string', 'boolean', 'integer'];
 
-/** Of one version, or of all when they have the same; the schema must stand at the same place. */
+/**
+ * Validates the selectable fields of one version, or of all versions if they share them. Then the schema is shared too.
+ */
 export function selectableFieldErrors(
   part: { readonly selectableFields?: readonly SelectableField[]; readonly schema?: CustomResourceValidation },
   path: string,

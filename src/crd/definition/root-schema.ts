@@ -1,9 +1,8 @@
 /**
- * The schema of a version as a whole: what may stand at its root, whether it is structural, whether its defaults hold,
- * and the rules of its nodes.
+ * Validates the schema of a CRD version: keywords at the root, structure, defaults, nodes and validation rules.
  */
 
-import { storedEnvironment } from '../../cel/library/environments.js';
+import { storedEnvironment } from '../../cel/index.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { FieldError } from '../../meta/field-error.js';
 import { forbidden, invalid } from '../../meta/field-error.js';
@@ -23,9 +22,9 @@ import { structureErrors, unsupportedKeyword } from './structure.js';
 export interface SchemaContext {
   readonly dialect: Dialect;
   readonly hasStatus: boolean;
-  /** The definition as it was. */
+  /** The validation rules of the CRD before the update. */
   readonly history: RuleHistory;
-  /** Whether this schema is as it was. */
+  /** True if the update does not change this schema. */
   readonly isUnchanged: boolean;
 }
 
@@ -44,14 +43,14 @@ export function rootSchemaErrors(
   let judgesRules = false;
   if (unsupported === undefined) {
     const structure = structureErrors(root, path, dialect.extension);
-    // Defaults are judged by a structure that is known to be sound, rules by one whose defaults are.
+    // Defaults are validated only if the schema is structural, and rules only if the defaults are valid.
     const ofValues = structure.length > 0 ? structure : defaultErrors(root, path, defaultRules());
     judgesRules = ofValues.length === 0;
     found.push(...ofValues);
   }
   const sound = new Set<SchemaView>();
   const ofNodes = schemaErrors(root, path, { spell: dialect.extension, sound });
-  // A keyword that cannot be expressed is usually refused by name already.
+  // An unsupported keyword usually already has its own error.
   const isAllFine = found.length === 0 && ofNodes.length === 0;
   if (unsupported !== undefined && isAllFine) return [invalid(path, '', unsupported)];
   if (!judgesRules) return [...found, ...ofNodes];
@@ -64,7 +63,7 @@ export function rootSchemaErrors(
   return [...found, ...ofNodes, ...ofRules];
 }
 
-/** What may stand beside a status that is taken out of the schema and judged on its own. */
+/** The keywords that are allowed at the root of a schema with a status subresource, by their Go field names. */
 const BESIDE_STATUS =
   'Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations';
 
@@ -89,8 +88,8 @@ function kebab(name: string): string {
 }
 
 /**
- * Judges defaults one after the other. All defaults of a schema share the budget of one request; when it is spent, no
- * more of them are judged.
+ * Returns a function that evaluates the validation rules for one default after the other. All defaults of a schema
+ * share the cost budget of one request; when it is used up, further defaults are not evaluated.
  */
 function defaultRules(): (schema: SchemaView, value: unknown, path: string) => readonly FieldError[] {
   let budget = REQUEST_BUDGET;

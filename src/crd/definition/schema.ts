@@ -1,5 +1,5 @@
 /**
- * The types of a CustomResourceDefinition around its schemas.
+ * The API types of a CustomResourceDefinition, except for the JSON schemas inside it.
  */
 
 import * as z from 'zod';
@@ -162,7 +162,7 @@ const condition: Type<CustomResourceDefinitionCondition, CustomResourceDefinitio
 );
 
 const statusShape = () => ({
-  // On the wire even when there are none: `null`.
+  // Always on the wire; `null` if there are none.
   conditions: always(applyMapList(condition(), 'type').nullable()),
   acceptedNames: always(names()),
   storedVersions: always(z.array(z.string()).nullable()),

@@ -1,6 +1,6 @@
 /**
- * Puts a decoded schema into the form it is stored in: what stands where a schema or something else may stand is
- * decoded too, and JSON values have their keys in order.
+ * Normalizes the schemas of a decoded CRD: decodes nested schemas at positions that also accept other types (a boolean,
+ * a list), and sorts the keys of JSON values.
  */
 import type { Dialect } from '../../meta/dialect.js';
 import { errors } from '../../meta/errors.js';
@@ -10,13 +10,13 @@ import { jsonSchemaNode } from '../../schema/json-schema.js';
 import type { MutableRecord } from '../../util/json.js';
 import { isRecord, setOwn } from '../../util/json.js';
 
-/** Where a schema stands, for messages, and how its cluster spells extensions. */
+/** The path of a schema for error messages, and the dialect of its extensions. */
 interface Place {
   readonly path: string;
   readonly dialect: Dialect;
 }
 
-/** Changes a schema in place. Throws the 400 of a document that cannot be decoded. */
+/** Normalizes a schema in place. Throws a 400 error if a nested schema cannot be decoded. */
 export function settleSchema(schema: MutableRecord, dialect: Dialect): void {
   settle(schema, { path: 'spec.versions.schema.openAPIV3Schema', dialect });
 }
@@ -44,7 +44,7 @@ function below({ path, dialect }: Place, name: string): Place {
   return { path: `${path}.${name}`, dialect };
 }
 
-/** Schemas that the decoder has seen already, in a list or by name. */
+/** Normalizes schemas that the decoder has already decoded, in a list or by name. */
 function settleEach(schemas: unknown, place: Place): void {
   for (const schema of isRecord(schemas) ? Object.values(schemas) : Array.isArray(schemas) ? schemas : []) {
     if (isRecord(schema)) settle(schema as MutableRecord, place);
@@ -53,7 +53,7 @@ function settleEach(schemas: unknown, place: Place): void {
 
 const WITH_BOOLEAN: ReadonlySet<string> = new Set(['additionalProperties', 'additionalItems']);
 
-/** A schema, or what else may stand there: a boolean, a list of schemas, a list of names. */
+/** Normalizes a value that is a schema or something else: a boolean, a list of schemas, a list of names. */
 function settleEither(holder: MutableRecord, key: string, place: Place): void {
   const value = holder[key];
   if (value === undefined) return;
@@ -66,7 +66,7 @@ function settleEither(holder: MutableRecord, key: string, place: Place): void {
   else {
     const bad = value.find((item) => typeof item !== 'string');
     if (bad === undefined) return;
-    // The names of dependencies are keys, and no part of the place.
+    // The names of dependencies are keys and not part of the path.
     const at = `JSONSchemaProps.${place.path}`;
     throw undecodable(`json: cannot unmarshal ${jsonType(bad)} into Go struct field ${at} of type string`);
   }
@@ -83,7 +83,7 @@ function nested(value: unknown, place: Place): MutableRecord {
   }
 }
 
-/** A decoder within the decoder does not know where it is; the outer one names the place it began at. */
+/** Adds the path to a message of the nested decoder, which does not know where the schema is. */
 function atPlace(message: string, path: string): string {
   const parts = /^json: cannot unmarshal (.+) into Go (?:struct field \S+|value) of type (\S+)$/.exec(message);
   if (parts === null) return message;
@@ -95,7 +95,7 @@ function undecodable(why: string) {
   return errors.badRequest(`${kind} in version "v1" cannot be handled as a ${kind}: ${why}`);
 }
 
-/** A JSON value with the keys of its objects sorted, as the reference server writes them. */
+/** Sorts the keys of all objects in a JSON value, as the reference server writes them. */
 function inOrder(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inOrder);
   if (!isRecord(value)) return value;

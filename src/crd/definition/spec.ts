@@ -1,5 +1,6 @@
 /**
- * The spec of a definition, in the reference server's form: what all versions share is looked at once.
+ * Validates the spec of a CRD. Like the reference server's internal version, parts that all versions share are
+ * validated once.
  */
 
 import { reviewVersionErrors, webhookClientErrors } from '../../kinds/shared/webhook-client.js';
@@ -22,18 +23,19 @@ import type {
   CustomResourceDefinitionVersion,
 } from './schema.js';
 
-/** The parts of a version that move up when all versions have the same. */
+/** The parts of a version that move to the top level if all versions have the same. */
 type Shared = Partial<
   Pick<CustomResourceDefinitionVersion, 'schema' | 'subresources' | 'additionalPrinterColumns' | 'selectableFields'>
 >;
 const SHARED = ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields'] as const;
 
-/** A definition that is changed, as it was. */
+/** The CRD before an update. */
 export interface DefinitionBefore {
   readonly spec: CustomResourceDefinitionSpec;
   readonly isEstablished: boolean;
 }
 
+/** Validates a CRD spec; `before` is given for updates. */
 export function specErrors(
   spec: CustomResourceDefinitionSpec,
   dialect: Dialect,
@@ -112,7 +114,7 @@ function missingSchemaErrors(common: Shared, versions: readonly Shared[]): Field
   );
 }
 
-/** Where fields are kept that no schema knows, nothing can be filled in. */
+/** Defaults require pruning: they are invalid with `preserveUnknownFields`. */
 function keptDefaultErrors(
   { preserveUnknownFields }: CustomResourceDefinitionSpec,
   versions: readonly Shared[],
@@ -142,7 +144,8 @@ function versionSetErrors(given: readonly CustomResourceDefinitionVersion[] | un
   if (versions.filter(({ storage }) => storage).length !== 1) {
     found.push(invalid('spec.versions', shown, 'must have exactly one version marked as storage version'));
   }
-  // The reference server also has the first version's name in a field of its own, left from the times of one version.
+  // The reference server also validates `spec.version`, a field for the first version that dates from single-version
+  // CRDs.
   const [first = ''] = names;
   return first === '' ? found : [...found, ...strictLabelErrors(first, 'spec.version')];
 }
@@ -165,7 +168,7 @@ function deprecationErrors(version: CustomResourceDefinitionVersion, path: strin
   return problems.map((detail) => invalid(path, warning, detail));
 }
 
-/** Subresources, columns and selectable fields, of one version or of all. */
+/** Validates subresources, columns and selectable fields of one version, or those that all versions share. */
 function partErrors(part: Shared, path: string, dialect: Dialect): FieldError[] {
   const columns = part.additionalPrinterColumns ?? [];
   return [
@@ -207,7 +210,7 @@ function conversionErrors(
   else {
     found.push(...webhookClientErrors(webhook.clientConfig, clientPath));
     const { caBundle } = webhook.clientConfig;
-    // A new definition is not established with a bad bundle, and one that had a bad one may have another.
+    // A CRD with a bad bundle can be created but is not established. An update may replace one bad bundle by another.
     const isFree = before?.isEstablished !== true || bundleProblem(bundleOf(before.spec)) !== undefined;
     if (!isFree) found.push(...bundleErrors(caBundle, `${clientPath}.caBundle`));
   }

@@ -1,6 +1,6 @@
 /**
- * Whether a schema is structural: every field has a type of its own, and what stands inside `allOf`, `anyOf`, `oneOf`
- * and `not` only restricts values. Reported in the order of their texts.
+ * Checks that a schema is structural: every field has its own type, and schemas inside `allOf`, `anyOf`, `oneOf` and
+ * `not` only restrict values. The errors are sorted by their text.
  */
 import type { FieldError } from '../../meta/field-error.js';
 import { forbidden, invalid, keyPath, printFieldError, required } from '../../meta/field-error.js';
@@ -8,7 +8,7 @@ import { re2Problem } from '../../text/re2/index.js';
 import { deepEqual } from '../../util/json.js';
 import { additionalSchema, type SchemaView } from '../schema-view.js';
 
-/** `list-type` → how the cluster's dialect spells it. */
+/** Returns the name of an extension such as `list-type` in the cluster's dialect. */
 export type ExtensionSpelling = (name: string) => string;
 
 type Level = 'root' | 'items' | 'field';
@@ -84,7 +84,7 @@ function typeErrors(node: SchemaView, { path, spell, level }: Place): FieldError
   return found;
 }
 
-/** At the root, and wherever a whole resource is embedded, three fields have a type of their own. */
+/** `kind`, `apiVersion` and `metadata` have fixed types at the root and in embedded resources. */
 function resourceErrors(node: SchemaView, { path, spell, level }: Place): FieldError[] {
   const found: FieldError[] = [];
   const isResource = level === 'root' || node.embeddedResource;
@@ -115,19 +115,19 @@ function resourceErrors(node: SchemaView, { path, spell, level }: Place): FieldE
 function restrictsNamesOnly({ raw, properties }: SchemaView): boolean {
   const names = [...properties.keys()];
   const known = names.every((name) => name === 'name' || name === 'generateName');
-  // Keywords that a structural schema does not know are no restriction.
+  // Keywords that a structural schema ignores do not restrict metadata.
   const ignored = ['type', 'default', 'externalDocs', 'example', ...(known ? ['properties'] : [])];
   return Object.keys(raw).every((keyword) => ignored.includes(keyword));
 }
 
-/** Where types may stand inside junctors after all. */
+/** Exceptions to the rule that schemas inside logical junctors have no types. */
 interface Exceptions {
   readonly anyOf: boolean;
-  /** In the first one. */
+  /** In the first schema of `allOf`. */
   readonly allOf: boolean;
 }
 
-/** What says in two ways that a value is an integer or a string is let through, also where it is no int-or-string. */
+/** The two usual spellings of "integer or string" are allowed to contain types, even without `int-or-string`. */
 function exceptionsOf(node: SchemaView): Exceptions {
   return { anyOf: isIntOrString(node.anyOf), allOf: isIntOrString(node.allOf[0]?.anyOf ?? []) };
 }
@@ -174,7 +174,7 @@ function nestedErrors(node: SchemaView, place: Place, exceptions: Exceptions): F
     if (present) found.push(forbidden(`${path}.${name}`, `must be ${what} to be structural`));
   };
   forbid(node.type, 'type', 'empty');
-  // Saying that there are none says nothing here.
+  // `additionalProperties: false` is ignored here.
   forbid(node.additionalProperties, 'additionalProperties', 'undefined');
   forbid(raw.default !== undefined, 'default', 'undefined');
   forbid(raw.title, 'title', 'empty');
@@ -193,7 +193,10 @@ function nestedErrors(node: SchemaView, place: Place, exceptions: Exceptions): F
   return found;
 }
 
-/** What a junctor of the root speaks of must exist outside of it. Junctors further down are not looked at. */
+/**
+ * Every field that a logical junctor at the root restricts must be specified outside of it. Junctors of nested nodes
+ * are not checked.
+ */
 function completenessErrors(nested: SchemaView, main: SchemaView, mainPath: string, path: string): FieldError[] {
   const junctors: [SchemaView, string][] = [
     ...nested.allOf.map((schema, index): [SchemaView, string] => [schema, keyPath(`${path}.allOf`, index)]),
@@ -217,7 +220,7 @@ function coveredErrors(nested: SchemaView, main: SchemaView | undefined, mainPat
   return found;
 }
 
-/** Why a schema has no structural form at all: the first keyword that cannot be expressed in one. */
+/** Returns a message for the first keyword that a structural schema cannot express. */
 export function unsupportedKeyword(node: SchemaView, spell: ExtensionSpelling): string | undefined {
   const { raw } = node;
   const name = UNSUPPORTED.find(([, given]) => given(raw))?.[0];

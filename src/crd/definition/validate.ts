@@ -1,12 +1,12 @@
 /**
- * The rules of a definition: on create, on update, and for its status. The order is that of the reference server,
- * which also looks at its own form of the definition: what all versions have in common stands once, above them, and
- * is reported there (`spec.validation…`, `spec.subresources…`).
+ * Validates CustomResourceDefinitions on create, on update and on status updates. The order of the errors is that of
+ * the reference server, which validates its internal version: parts that all versions share are moved to the top level
+ * and reported there (`spec.validation…`, `spec.subresources…`).
  */
 
 import { subdomainName } from '../../kinds/build-kind.js';
 import type { NameRule, WriteContext } from '../../kinds/kind.js';
-import { listReporter } from '../../kinds/shared/whole-list.js';
+import { listReporter } from '../../kinds/shared/list-reporter.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { FieldError } from '../../meta/field-error.js';
 import { invalid, keyPath, required } from '../../meta/field-error.js';
@@ -45,14 +45,14 @@ export function validateStatus(next: ApiObject): readonly FieldError[] {
   return statusErrors(next as unknown as CustomResourceDefinition);
 }
 
-/** A definition is called after what it defines. */
+/** The name of a CRD is `<plural>.<group>`. */
 export const nameOfDefinition: NameRule = (name, prefix, object) => {
   const { spec } = object as unknown as CustomResourceDefinition;
   const isOwn = name === `${spec.names.plural}.${spec.group}`;
   return [...subdomainName(name, prefix), ...(isOwn ? [] : ['must be spec.names.plural+"."+spec.group'])];
 };
 
-/** What the address of its objects depends on stays as it is; the rest of it once the kind is served. */
+/** The group and the plural name are immutable; scope and kind are too once the CRD is established. */
 function fixedErrors(next: CustomResourceDefinitionSpec, before: CustomResourceDefinition): FieldError[] {
   const fields: [string, string, string][] = [
     ['spec.group', next.group, before.spec.group],
@@ -86,7 +86,7 @@ function storedVersionErrors({ spec, status }: CustomResourceDefinition): FieldE
     return [invalid(path, shown, 'must have at least one stored version')];
   }
   const report = listReporter(path, () => stringSlice(stored));
-  // Each of them stands for one version; a second one of the same name has none.
+  // Each stored version matches one version; a second version of the same name has no match.
   const left = new Set(stored);
   const found = versions.flatMap(({ name, storage }) =>
     left.delete(name) || !storage ? [] : report(`must have the storage version ${name}`),
@@ -100,7 +100,7 @@ function storedVersionErrors({ spec, status }: CustomResourceDefinition): FieldE
   return found;
 }
 
-/** Groups of the service's own name are not for everybody; a state that was there before is let through. */
+/** Validates the approval annotation of a protected group. A state that the update does not change is accepted. */
 function approvalErrors(
   { metadata, spec }: CustomResourceDefinition,
   before: CustomResourceDefinition | undefined,

@@ -1,10 +1,11 @@
 /**
- * What a definition's status says of it, one condition per type.
+ * Conditions in the status of a CustomResourceDefinition.
  */
 import type { DeepReadonly } from '../../meta/object.js';
 import type { CustomResourceDefinition } from '../definition/custom-resource-definition.js';
 import type { CustomResourceDefinitionCondition } from '../definition/schema.js';
 
+/** A CRD as stored. */
 export type Definition = DeepReadonly<CustomResourceDefinition>;
 export type Condition = CustomResourceDefinitionCondition;
 export type ConditionText = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
@@ -17,17 +18,20 @@ export function isTrue(definition: Definition, type: string): boolean {
   return conditionOf(definition, type)?.status === 'True';
 }
 
-/** While its objects are being removed it takes no new ones; once they are gone it does, if something else still holds it. */
+/**
+ * True while the objects of the CRD are being deleted. Creates are rejected then. When all objects are deleted and
+ * another finalizer keeps the CRD, creates are accepted again.
+ */
 export function isTerminating(definition: Definition): boolean {
   return isTrue(definition, 'Terminating');
 }
 
-/** Its kind is served from its first acceptance on, whatever is asked for later. */
+/** A CRD is served from its first accepted names on, even if a later update causes a name conflict. */
 export function isServed(definition: Definition): boolean {
   return isTrue(definition, 'NamesAccepted') || isTrue(definition, 'Established');
 }
 
-/** The conditions with this one in its place; its time is that of the last change of its status. */
+/** Replaces or adds a condition. `lastTransitionTime` changes only if the status changes. */
 export function withCondition(
   conditions: DeepReadonly<Condition[]> | null | undefined,
   next: ConditionText,

@@ -1,20 +1,21 @@
 /**
- * A definition goes after the objects it defines: deleting it only begins that.
+ * Deletion of a CustomResourceDefinition: the first delete only marks it, and its objects are deleted before it.
  */
 
 import type { DeletionRequest, DeletionVerdict, WriteContext } from '../../kinds/kind.js';
-import { conflictingPrecondition } from '../../kinds/shared/propagation.js';
+import { conflictingPrecondition } from '../../kinds/shared/finalizers.js';
 import type { Dialect } from '../../meta/dialect.js';
 import { serviceGroup } from '../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { copyJson } from '../../util/json.js';
 import { type Definition, withCondition } from './conditions.js';
 
-/** Keeps a definition until its objects are gone. */
+/** The finalizer that keeps a CRD until its objects are deleted. */
 export function cleanupFinalizer(dialect: Dialect): string {
   return `customresourcecleanup.${dialect.group(serviceGroup('apiextensions'))}`;
 }
 
+/** Marks a CRD as terminating on its first delete. */
 export function beforeDelete(
   live: ApiObject,
   request: DeletionRequest,

@@ -1,5 +1,5 @@
 /**
- * Which of its names a definition gets: those that no other kind of its group has. What it got once it keeps.
+ * Accepts the names of a CRD: those that no other kind of its group uses. Accepted names are kept.
  */
 
 import type { DeepReadonly } from '../../meta/object.js';
@@ -7,7 +7,7 @@ import { quote } from '../../text/go/go-text.js';
 import type { CustomResourceDefinitionNames } from '../definition/schema.js';
 import type { ConditionText, Definition } from './conditions.js';
 
-/** Names that are taken: of resources (in paths and on command lines), and of kinds. */
+/** Names in use: of resources (in paths and short names) and of kinds. */
 export interface TakenNames {
   readonly resources: Set<string>;
   readonly kinds: Set<string>;
@@ -26,6 +26,7 @@ export interface Acceptance {
   readonly condition: ConditionText;
 }
 
+/** Decides which of the requested names a CRD gets, and the NamesAccepted condition. */
 export function acceptNames(definition: Definition, taken: TakenNames): Acceptance {
   const wanted = definition.spec.names;
   const accepted = definition.status.acceptedNames;

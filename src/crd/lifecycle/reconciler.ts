@@ -1,12 +1,11 @@
 /**
- * What becomes of definitions: their names are accepted or in conflict, their kinds are served and shown in discovery at
- * once, and when they are deleted their objects go first. The reference server has four controllers for this, which look
- * at one another's conditions; here one walk does it all, in the same steps, before the writer of a definition is
- * answered.
+ * Reconciles CustomResourceDefinitions: accepts names, serves the kinds and adds them to discovery, and deletes the
+ * objects of a CRD before the CRD itself. The reference server uses four controllers that communicate through
+ * conditions. Here one reconciler performs the same steps synchronously before the write of the CRD is answered.
  */
 
-import type { Attendant, AttendedServer } from '../../kinds/attendant.js';
 import type { Kind } from '../../kinds/kind.js';
+import type { ReconcilerHost, ServerReconciler } from '../../kinds/reconciler.js';
 import type { Dialect } from '../../meta/dialect.js';
 import { serviceGroup } from '../../meta/dialect.js';
 import type { GroupResource } from '../../meta/gvk.js';
@@ -38,11 +37,11 @@ import { acceptNames, type TakenNames, takeNames } from './names.js';
 
 const DEFINITIONS: GroupResource = { group: serviceGroup('apiextensions'), resource: 'customresourcedefinitions' };
 
-export function attendDefinitions(server: AttendedServer): Attendant {
+export function attendDefinitions(server: ReconcilerHost): ServerReconciler {
   return new DefinitionAttendant(server);
 }
 
-/** What is served for a definition, and what it was made of. */
+/** The kinds that are served for a CRD, and the inputs they were built from. */
 interface Serving {
   readonly basis: readonly unknown[];
   readonly resource: GroupResource;
@@ -50,32 +49,32 @@ interface Serving {
   readonly stored: Kind;
 }
 
-class DefinitionAttendant implements Attendant {
-  readonly #server: AttendedServer;
+class DefinitionAttendant implements ServerReconciler {
+  readonly #server: ReconcilerHost;
   #seen = -1;
-  /** Something could not be written. */
+  /** A status write failed in the journal; reconcile again after the next write. */
   #isBehind = false;
   readonly #serving = new Map<string, Serving>();
-  /** What each definition was when it was last seen to. */
+  /** Each CRD as of its last reconcile. */
   readonly #attended = new Map<string, Definition>();
-  /** Those that have not got all the names they want. */
+  /** CRDs whose names are not all accepted. */
   readonly #waiting = new Set<string>();
-  /** Definitions that wait for their objects to go. */
+  /** The resources of CRDs that wait for the deletion of their objects. */
   #terminating: readonly GroupResource[] = [];
 
-  constructor(server: AttendedServer) {
+  constructor(server: ReconcilerHost) {
     this.#server = server;
   }
 
-  settle(): void {
+  reconcile(): void {
     if (this.#isBehind) this.#seen = -1;
     this.#isBehind = false;
-    // Each step may be the reason for another; every one brings a definition nearer to its end, so this ends too.
+    // A step may cause another step. Every step moves a CRD closer to its final state, so the loop ends.
     while (this.#hasWork()) {
-      this.#seen = this.#server.changes(DEFINITIONS);
+      this.#seen = this.#server.writeCount(DEFINITIONS);
       for (const definition of this.#definitions()) {
         const { name } = definition.metadata;
-        // Whoever waits for a name looks again whenever anything has changed.
+        // A CRD with a name conflict is reconciled after every change, because the change may have freed the name.
         const isSettled = this.#attended.get(name) === definition && !this.#waiting.has(name);
         if (!isSettled || this.#isWaited(definition)) this.#attendSafely(name);
       }
@@ -87,14 +86,14 @@ class DefinitionAttendant implements Attendant {
   }
 
   /**
-   * A definition that nobody can make a kind of must not keep others from being attended, nor fail the requests of
-   * strangers. It is not served, and says why.
+   * Reconciles one CRD. A CRD whose kinds cannot be built must not block other CRDs or fail the requests of other
+   * clients: it is not served, and a condition reports the error.
    */
   #attendSafely(name: string): void {
     try {
       this.#attend(name);
     } catch (error) {
-      // Whoever wrote the definition has done so; what is left to do about it is tried again after the next write.
+      // The CRD itself is written; the status write is retried after the next write.
       if (error instanceof JournalError) {
         this.#isBehind = true;
         return;
@@ -117,7 +116,7 @@ class DefinitionAttendant implements Attendant {
   }
 
   #hasWork(): boolean {
-    if (this.#server.changes(DEFINITIONS) !== this.#seen) return true;
+    if (this.#server.writeCount(DEFINITIONS) !== this.#seen) return true;
     return this.#terminating.some((resource) => this.#isEmpty(resource));
   }
 
@@ -142,11 +141,11 @@ class DefinitionAttendant implements Attendant {
     const definition = this.#live(name);
     if (definition === undefined || !this.#isWaited(definition)) return;
     this.#finish(definition);
-    // It takes nothing new, or something new again.
+    // The Terminating condition decides whether creates are rejected.
     this.#serve(name);
   }
 
-  /** Writes what a step wants to have changed, if anything. */
+  /** Writes the status change that a step returns, if any. */
   #step(name: string, wish: (definition: Definition) => Partial<Definition['status']> | undefined): void {
     const definition = this.#live(name);
     const change = definition === undefined ? undefined : wish(definition);
@@ -194,15 +193,15 @@ class DefinitionAttendant implements Attendant {
   }
 
   /**
-   * Names that are taken in its group: by definitions that were granted them, by other kinds that are there. What the
-   * definition has itself is not free either: a short name cannot become its singular in one step.
+   * The names in use in the group: accepted names of CRDs and names of other kinds. The CRD's own accepted names are
+   * included: a short name cannot become the singular name in one step.
    */
   #taken({ spec }: Definition): TakenNames {
     const taken: TakenNames = { resources: new Set(), kinds: new Set() };
     for (const { spec: other, status } of this.#definitions()) {
       if (other.group === spec.group) takeNames(taken, status.acceptedNames);
     }
-    for (const { kind, names } of this.#server.others(spec.group)) takeNames(taken, { ...names, kind });
+    for (const { kind, names } of this.#server.unownedKinds(spec.group)) takeNames(taken, { ...names, kind });
     return taken;
   }
 
@@ -225,7 +224,8 @@ class DefinitionAttendant implements Attendant {
     if (before !== undefined && deepEqual(before.basis, basis)) return;
     const made = versionsOf(definition, this.#server);
     const resource = resourceOf(definition);
-    // A watch shows objects as the definition was when it began; it ends with that. Deletions are still told.
+    // A watch serves objects as the CRD was when it started, so it ends when the CRD changes. It continues while the
+    // CRD is terminating, to deliver the deletions.
     const isSameForm = deepEqual(before?.basis.slice(0, 2), basis.slice(0, 2));
     if (before !== undefined && !isSameForm) this.#server.endWatches(resource);
     this.#serving.set(name, { basis, resource, ...made });
@@ -256,7 +256,7 @@ class DefinitionAttendant implements Attendant {
     this.#release(live, { ...TERMINATING, reason: 'InstanceDeletionCompleted', message: 'removed all instances' });
   }
 
-  /** Nothing is left of it: it may go. */
+  /** Removes the cleanup finalizer after the last object is deleted. */
   #release(definition: Definition, condition: ConditionText): void {
     const own = cleanupFinalizer(this.#server.dialect);
     this.#write(definition, this.#changed(definition, condition) ?? {}, (draft) => {
@@ -285,23 +285,26 @@ class DefinitionAttendant implements Attendant {
 
 const madeBefore = new WeakMap<
   Definition,
-  Pick<AttendedServer, 'outside' | 'clock' | 'objects'> & { readonly made: CustomVersions }
+  Pick<ReconcilerHost, 'external' | 'clock' | 'objects'> & { readonly made: CustomVersions }
 >();
 
-/** The same kinds for the same definition: a fork of a cluster shares its definitions, and need not make them again. */
-function versionsOf(definition: Definition, server: AttendedServer): CustomVersions {
+/**
+ * Returns the cached kinds for the same CRD object: a fork of a cluster shares its CRDs and need not build the kinds
+ * again.
+ */
+function versionsOf(definition: Definition, server: ReconcilerHost): CustomVersions {
   const known = madeBefore.get(definition);
-  const { outside, clock, objects } = server;
-  // Webhooks are given up on by the clock of the cluster that calls them, and found by its services.
+  const { external: outside, clock, objects } = server;
+  // Webhook converters use the clock and the services of their own cluster, so they cannot be shared with a fork.
   const isOwn = definition.spec.conversion?.strategy === 'Webhook';
-  const isSame = known?.outside === outside && (!isOwn || (known.clock === clock && known.objects === objects));
+  const isSame = known?.external === outside && (!isOwn || (known.clock === clock && known.objects === objects));
   if (isSame) return known.made;
   const made = customVersions(definition, server);
-  madeBefore.set(definition, { outside, clock, objects, made });
+  madeBefore.set(definition, { external: outside, clock, objects, made });
   return made;
 }
 
-/** Nobody can be asked to convert its objects, and it has never had any. */
+/** True if a CRD that is not established has an invalid conversion webhook CA bundle. */
 function lacksTrust(definition: Definition): boolean {
   if (isTrue(definition, 'Established')) return false;
   return bundleProblem(definition.spec.conversion?.webhook?.clientConfig?.caBundle) !== undefined;

@@ -1,13 +1,13 @@
 /**
- * What a value was before an update, on the way down through an object. A failure at a value that has not changed is
- * not held against the one who changes something else; where a value cannot be told from its neighbours, as in a list
- * without keys, the nearest one above it that can be decides.
+ * Ratcheting of validation rules: the correlated old value at each node of an update. A violation at an unchanged value
+ * is only a warning. Where a value cannot be correlated, as in a list without keys, the nearest correlated ancestor
+ * decides.
  */
 import type { SchemaView } from '../schema-view.js';
 import { Twin } from '../value/twin.js';
 
 export class Before {
-  /** There was nothing, as on create. */
+  /** No old value, as on create. */
   static readonly NOTHING = new Before(undefined, undefined, false);
 
   readonly #twin: Twin | undefined;
@@ -20,7 +20,7 @@ export class Before {
     this.#ratchets = ratchets;
   }
 
-  /** `ratchets` says whether failures at unchanged values are let through. */
+  /** `ratchets` enables ratcheting: violations at unchanged values are ignored. */
   static of(twin: Twin, ratchets: boolean): Before {
     return new Before(twin, undefined, ratchets);
   }
@@ -29,14 +29,15 @@ export class Before {
     return Before.of(new Twin(schema, value, old), true);
   }
 
-  /** Undefined when it is not known, or null. */
+  /** The old value; undefined if there is none or it is null. */
   get value(): unknown {
     return this.#twin?.old ?? undefined;
   }
 
   field(name: string): Before {
     if (this.#twin === undefined) return this;
-    // Both objects are in the version of the request, so that what they say about it is the same in any case.
+    // Both objects were converted to the version of the request, so apiVersion and kind are always equal and are not
+    // ratcheted.
     const isVersion = this.#above === undefined && (name === 'apiVersion' || name === 'kind');
     return new Before(this.#twin.field(name), this.#twin, this.#ratchets && !isVersion);
   }

@@ -1,22 +1,22 @@
 /**
- * What rules may cost, judged before any of them has run: each by itself, times the number of places where it may run,
- * and all of them together.
+ * Limits on the estimated cost of validation rules: of each rule, multiplied by the number of values it may apply to,
+ * and of all rules of a schema.
  */
 import type { FieldError } from '../../meta/field-error.js';
 import { forbidden } from '../../meta/field-error.js';
 import type { SchemaView } from '../schema-view.js';
 
-/** Of one rule, wherever it runs. */
+/** The limit for one rule, all its evaluations included. */
 const RULE_COST_LIMIT = 10_000_000;
-/** Of all rules of a schema. */
+/** The limit for all rules of a schema. */
 const SCHEMA_COST_LIMIT = 100_000_000;
 
-/** Where costs stop growing. */
+/** Costs saturate here. */
 const MAX_COST = 2 ** 64;
 
 /**
- * In how many places the inside of a value may be, when the value itself may be in so many. Undefined when nothing
- * limits it.
+ * The maximum number of values inside a node, given the maximum number of values of the node. Undefined if it is
+ * unbounded.
  */
 export function placesInside(schema: SchemaView, places: number | undefined): number | undefined {
   if (places === undefined) return undefined;
@@ -31,7 +31,7 @@ export function times(cost: number, places: number): number {
   return cost === 0 ? 0 : Math.min(MAX_COST, cost * places);
 }
 
-/** Undefined for a cost within the limit. */
+/** Returns a message if the cost exceeds the limit. */
 export function costProblem(what: string, cost: number, limit = RULE_COST_LIMIT): string | undefined {
   if (cost <= limit) return undefined;
   const hint =
@@ -39,16 +39,16 @@ export function costProblem(what: string, cost: number, limit = RULE_COST_LIMIT)
   return `${what} exceeds budget by factor of ${factorText(cost / limit)} (${hint})`;
 }
 
-/** Exact where it is close, and not at all where it is far off. */
+/** Prints small factors exactly and large ones only as `more than 100x`. */
 function factorText(factor: number): string {
   if (factor > 100) return 'more than 100x';
   return `${toFixedEven(factor, factor < 1.5 ? 6 : 1)}x`;
 }
 
-/** Rounded as the reference server does: what lies exactly between two goes to the even one. */
+/** Formats like Go's %f: ties round to even. */
 function toFixedEven(value: number, digits: number): string {
   const rounded = value.toFixed(digits);
-  // All digits that a factor can have: a double of this size ends within 60 places.
+  // 60 digits are all that a double of this size can have.
   const exact = value.toFixed(60);
   const isTie = /^50*$/.test(exact.slice(exact.indexOf('.') + 1 + digits));
   const below = exact.slice(0, exact.indexOf('.') + 1 + digits);
@@ -60,7 +60,7 @@ interface RuleCost {
   readonly cost: number;
 }
 
-/** Adds up what the expressions of one schema cost. */
+/** Adds up the estimated costs of all expressions of a schema. */
 export class TotalCost {
   #total = 0;
   /** At most four, the most expensive first. */
@@ -72,7 +72,7 @@ export class TotalCost {
     this.#largest = [...this.#largest, { path, cost }].sort((left, right) => right.cost - left.cost).slice(0, 4);
   }
 
-  /** `path` is that of the schema, `extension` the name under which rules stand in it. */
+  /** `path` is that of the schema; `extension` is the name of the rules extension in it. */
   errors(path: string, extension: string): FieldError[] {
     const what = `${extension} estimated rule cost total for entire OpenAPIv3 schema`;
     const problem = costProblem(what, this.#total, SCHEMA_COST_LIMIT);

@@ -1,13 +1,21 @@
 /**
- * One node's rules, from text to programs. What is wrong with a rule is kept beside it: the definition reports it, and a
- * rule that has got into the store all the same reports it for every object.
+ * Compiles the validation rules of one schema node. Compilation errors are kept in the result: they are reported when
+ * the CRD is validated, and for every object if a stored CRD has an invalid rule.
  */
-import { estimateCost } from '../../cel/cost/estimate.js';
-import type { CheckedExpression, Environment, Program } from '../../cel/engine.js';
-import { compile, plan } from '../../cel/index.js';
-import type { Sizes } from '../../cel/library.js';
-import { BOOL, type CelType, optionalOf, STRING } from '../../cel/types.js';
-import { CelError } from '../../cel/values.js';
+import {
+  BOOL,
+  CelError,
+  type CelType,
+  type CheckedExpression,
+  compile,
+  type Environment,
+  estimateCost,
+  optionalOf,
+  type Program,
+  plan,
+  type Sizes,
+  STRING,
+} from '../../cel/index.js';
 import type { ValidationRule } from '../../schema/json-schema.js';
 import { findField } from '../definition/field-path.js';
 import type { SchemaView } from '../schema-view.js';
@@ -15,35 +23,39 @@ import { selfTypeOf, undefinedType } from './self-type.js';
 import type { Shape } from './shape.js';
 import { sizesOf } from './sizes.js';
 
+/** A compiled validation rule. */
 export interface CompiledRule {
   readonly rule: ValidationRule;
-  /** Absent for a rule without text, and for one with an error. */
+  /** Absent for an empty rule and for a rule with an error. */
   readonly program?: Program;
   readonly error?: string;
-  /** It is about a change, and has nothing to say where nothing was. */
+  /** True for a transition rule, which is evaluated only if there is an old value. */
   readonly usesOldSelf: boolean;
-  /** The worst that one evaluation may cost. */
+  /** The estimated maximum cost of one evaluation. */
   readonly maxCost: number;
   readonly message?: Program;
   readonly messageError?: string;
   readonly messageMaxCost: number;
-  /** What it is about, seen from its node, as errors name it: `ports`, `labels[app]`; empty for the node itself. */
+  /** `fieldPath` relative to the node, as printed in errors: `ports`, `labels[app]`; empty for the node itself. */
   readonly fieldPath: string;
 }
 
-/** Which environment an expression is compiled in; new expressions may not use what the last release did not know. */
+/**
+ * Selects the environment for an expression: new expressions cannot use features that the previous release does not
+ * support.
+ */
 export interface Environments {
   rule(text: string): Environment;
   message(text: string): Environment;
 }
 
-/** `shape` is that of the node as expressions see it. */
+/** `declType` is the CEL type of the node. */
 export function compileNodeRules(schema: SchemaView, shape: Shape, environments: Environments): CompiledRule[] {
   const scope = new Scope(shape);
   return schema.validations.map((rule) => compileRule(schema, rule, { scope, environments }));
 }
 
-/** `self` and `oldSelf` of one node. */
+/** Declares `self` and `oldSelf` of one node. */
 class Scope {
   readonly sizes: Sizes;
   readonly #self: ReturnType<typeof selfTypeOf>;
@@ -150,7 +162,7 @@ function compileExpression(source: string, { environment, sizes, type }: Expecte
   return { program, maxCost: estimateCost(checked, environment, sizes).max, usesOldSelf };
 }
 
-/** Some expressions that have types can never be run, and are refused at once. */
+/** Some expressions type-check but cannot be planned; they are rejected here. */
 function planned(checked: CheckedExpression, environment: Environment): Program | string {
   try {
     return plan(checked, environment);
@@ -160,7 +172,7 @@ function planned(checked: CheckedExpression, environment: Environment): Program 
   }
 }
 
-/** As errors print it: fields by name, keys of maps in brackets. Empty for a path that leads nowhere. */
+/** Prints a path as in errors: fields by name, map keys in brackets. Returns an empty string for an invalid path. */
 function printedPath(schema: SchemaView, path: string): string {
   const found = path === '' ? '' : findField(schema, path, { brackets: true });
   if (typeof found === 'string') return '';

@@ -1,6 +1,6 @@
 /**
- * The rules of a whole schema, ready to run. Only the parts of the schema that have rules below them are in the tree, so
- * that an object is walked no further than there is something to check.
+ * Compiles the validation rules of a whole schema into a tree. The tree contains only nodes with rules at or below
+ * them, so that objects are walked no further than necessary.
  */
 import type { SchemaView } from '../schema-view.js';
 import { additionalSchema } from '../schema-view.js';
@@ -10,23 +10,20 @@ import type { Reader } from './map-views.js';
 import { readerOf } from './read.js';
 import { type Shape, shapeOf } from './shape.js';
 
-/** A node of a schema with rules at it or below it. */
+/** A schema node with rules at or below it. */
 export interface RuleNode {
   readonly schema: SchemaView;
-  /** Makes `self` of the node's value. */
+  /** Converts the node's value to `self`. */
   readonly read: Reader;
   readonly rules: readonly CompiledRule[];
-  /** Whether some rule of this node is about a change. */
+  /** True if a rule of this node is a transition rule. */
   readonly usesOldSelf: boolean;
   readonly properties: readonly (readonly [name: string, node: RuleNode])[];
   readonly additional?: RuleNode;
   readonly items?: RuleNode;
 }
 
-/**
- * Undefined when there are no rules in the schema: then there is nothing to run. `isRoot` is true for the schema of a
- * whole resource.
- */
+/** Returns undefined if the schema has no rules. `isRoot` is true for the schema of a whole resource. */
 export function compileRules(root: SchemaView, isRoot: boolean, environments: Environments): RuleNode | undefined {
   if (!hasRules(root)) return undefined;
   return compileNode(root, shapeOf(root, isRoot), { isRoot, environments });
@@ -43,7 +40,10 @@ interface Place {
   readonly environments: Environments;
 }
 
-/** The shape comes from above, because what a resource says about its own metadata is not what expressions see of them. */
+/**
+ * The CEL type comes from the parent, because expressions see less of a resource's metadata than its schema may
+ * specify.
+ */
 function compileNode(schema: SchemaView, shape: Shape | undefined, place: Place): RuleNode | undefined {
   if (shape === undefined) return undefined;
   const inside = (inner: SchemaView | undefined, itsShape: Shape | undefined) =>
@@ -70,7 +70,7 @@ function compileNode(schema: SchemaView, shape: Shape | undefined, place: Place)
   };
 }
 
-/** A property that no expression can name may still have rules of its own. */
+/** A property whose name cannot be used in expressions may still have its own rules. */
 function propertyShape(shape: Shape, name: string, property: SchemaView): Shape | undefined {
   const escaped = escapeName(name);
   if (escaped === undefined) return shapeOf(property, property.embeddedResource);

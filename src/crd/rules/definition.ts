@@ -1,6 +1,6 @@
 /**
- * The rules of a schema when it is defined: whether they compile, what they may cost, and whether there will be an old
- * value for those that look at one. Called for schemas that are sound otherwise.
+ * Validates the rules of a CRD schema: whether they compile, what they may cost, and whether transition rules are at
+ * correlatable nodes. Called for schemas that are otherwise valid.
  */
 import type { FieldError } from '../../meta/field-error.js';
 import { fieldError, forbidden, invalid, keyPath } from '../../meta/field-error.js';
@@ -16,17 +16,17 @@ import { mostInRequest } from './sizes.js';
 
 export interface DefinitionOptions {
   readonly environments: Environments;
-  /** How the cluster spells `validations`. */
+  /** Returns the name of `validations` in the cluster's dialect. */
   readonly spell: (extension: 'validations') => string;
-  /** False for nodes with other mistakes at them or below: their rules are not looked at. */
+  /** False for nodes with other errors at or below them; their rules are skipped. */
   readonly isSound: (node: SchemaView) => boolean;
-  /** False for a schema that has not changed: what was accepted once is not too expensive now. */
+  /** False for an unchanged schema: its rules were accepted and stay valid whatever they cost. */
   readonly limitsCost: boolean;
-  /** False where nobody said how large things may get; what all rules may cost together is then not asked. */
+  /** False where sizes are not bounded by the schema; the total cost is then not limited. */
   readonly limitsTotal?: boolean;
 }
 
-/** What is wrong with the rules of a schema, in the order of the reference server: from the inside out. */
+/** Validates the rules of a schema. Errors are in the order of the reference server: from the innermost node out. */
 export function definedRuleErrors(root: SchemaView, path: string, options: DefinitionOptions): FieldError[] {
   const check = new Check(options);
   check.node(new Place({ schema: root, path }), 1);
@@ -38,15 +38,15 @@ interface Location {
   readonly schema: SchemaView;
   readonly path: string;
   readonly parent?: Place;
-  /** Its name, where it is a property. */
+  /** The property name, if it is a property. */
   readonly name?: string;
-  /** The list from which on nobody can say what an item was before. */
+  /** The path of the nearest list above that prevents correlation with old values. */
   readonly lostAt?: string | undefined;
 }
 
-/** A node with what leads to it. */
+/** A schema node with its ancestors. */
 class Place {
-  /** Rules at it or above it. */
+  /** True if there are rules at or above the node. */
   readonly isInScope: boolean;
   #shape: Shape | undefined;
 
@@ -55,12 +55,12 @@ class Place {
   }
 
   /**
-   * As expressions see it. Where there are rules above, they see it as a part of what is there; a resource shows them
-   * less of its metadata than a schema may say.
+   * The CEL type of the node. Below a node with rules it is the type as seen from there: expressions see less of a
+   * resource's metadata than its schema may specify.
    */
   get shape(): Shape | undefined {
     const { schema, parent } = this.at;
-    // What is inside something that expressions cannot see is out of sight as well.
+    // A node inside of something that expressions cannot see is not visible either.
     if (parent?.isInScope === true && parent.shape === undefined) return undefined;
     this.#shape ??= this.#fromAbove() ?? shapeOf(schema, parent === undefined || schema.embeddedResource);
     return this.#shape;
@@ -125,7 +125,7 @@ class Check {
     if (compiled.messageError !== undefined) {
       this.errors.push(invalid(messagePath, ruleDump(rule), compiled.messageError));
     } else if (compiled.message !== undefined) {
-      // A message is made once: the first failure that it is made for ends the request.
+      // The message is evaluated at most once: the first failure ends the request.
       this.#cost(messagePath, 'estimated messageExpression cost', compiled.messageMaxCost);
     }
     if (usesOldSelf && at.lostAt !== undefined) {
@@ -146,7 +146,7 @@ class Check {
 
 function ruleDump(rule: ValidationRule): Verbatim {
   const text = (value: string | undefined) => quote(value ?? '');
-  // Pointers print as addresses there, which differ from one answer to the next; they all have the same one here.
+  // Pointers print as addresses, which differ between responses; here all have the same address.
   const pointer = (type: string, value: unknown) => `(*${type})(${value === undefined ? 'nil' : '0xc000000000'})`;
   const fields = [
     `Rule:${text(rule.rule)}`,

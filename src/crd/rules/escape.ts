@@ -1,7 +1,6 @@
 /**
- * Names of fields as expressions spell them. An identifier has letters, digits and underscores only, so what else a
- * name may hold is written out (`my-name` is `my__dash__name`), and a name that is a word of the language stands
- * between underscores (`__namespace__`).
+ * Escaping of field names in CEL expressions. Characters that an identifier cannot contain are replaced (`my-name` is
+ * `my__dash__name`), and a reserved word is enclosed in underscores (`__namespace__`).
  */
 
 const RESERVED: ReadonlySet<string> = new Set(
@@ -20,14 +19,14 @@ const WRITTEN_OUT: ReadonlyMap<string, string> = new Map([
 
 const PLAIN_AGAIN: ReadonlyMap<string, string> = new Map([...WRITTEN_OUT].map(([plain, written]) => [written, plain]));
 
-/** Undefined for a name that no expression can spell. */
+/** Returns undefined for a name that no expression can contain. */
 export function escapeName(name: string): string | undefined {
   if (!/^[a-zA-Z_./-][a-zA-Z0-9_./-]*$/.test(name)) return undefined;
   if (RESERVED.has(name)) return `__${name}__`;
   return name.replace(/__|[-./]/g, (part) => WRITTEN_OUT.get(part) ?? part);
 }
 
-/** The name that an expression means; undefined for underscores that stand around nothing known. */
+/** Returns the field name for an identifier; undefined for an invalid escape sequence. */
 export function unescapeName(escaped: string): string | undefined {
   if (!escaped.includes('__')) return escaped;
   let known = true;
@@ -35,7 +34,7 @@ export function unescapeName(escaped: string): string | undefined {
     const plain = PLAIN_AGAIN.get(part);
     if (plain !== undefined) return plain;
     const word = part.slice(2, -2);
-    // A reserved word is the whole name or it is none.
+    // A reserved word must be the whole name.
     if (!RESERVED.has(word) || part.length !== escaped.length) known = false;
     return word;
   });

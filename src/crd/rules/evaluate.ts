@@ -1,11 +1,20 @@
 /**
- * Runs the rules of a schema on an object: the rules of a node, then those of what is inside it. Everything is counted
- * against one budget; when it is spent, nothing more is said than that.
+ * Evaluates validation rules on an object: first the rules of a node, then those of the nodes inside it. All
+ * evaluations share one cost budget; when it is used up, only that error is reported and the evaluation stops.
  */
 
-import type { Outcome, Program, Variables } from '../../cel/engine.js';
-import { jsonValue } from '../../cel/index.js';
-import { CelBudgetError, CelError, CelList, CelMap, CelOptional, type CelValue } from '../../cel/values.js';
+import {
+  CelBudgetError,
+  CelError,
+  CelList,
+  CelMap,
+  CelOptional,
+  type CelValue,
+  jsonValue,
+  type Outcome,
+  type Program,
+  type Variables,
+} from '../../cel/index.js';
 import type { FieldError } from '../../meta/field-error.js';
 import {
   childPath,
@@ -25,30 +34,30 @@ import type { RuleNode } from './compile.js';
 import type { CompiledRule } from './compile-rule.js';
 import { plainOf } from './native.js';
 
-/** What all rules on one object may cost together. */
+/** The cost budget of all rules on one object. */
 export const REQUEST_BUDGET = 10_000_000;
 
-/** What one evaluation may cost. */
+/** The cost limit of one evaluation. */
 const EVALUATION_LIMIT = 1_000_000;
 
 const MAX_MESSAGE_BYTES = 5 * 1024;
 
 export interface RuleOptions {
-  /** Where the value stands; empty for a whole object. */
+  /** The path of the value; empty for a whole object. */
   readonly path?: string;
-  /** What is left to spend; the budget of a request unless said otherwise. */
+  /** The remaining budget. Default: the budget of a request. */
   readonly budget?: number;
 }
 
 export interface RuleResult {
   readonly errors: readonly FieldError[];
-  /** Failures that are let through because nothing has changed there. */
+  /** Violations that are ignored because the value is unchanged (ratcheting). */
   readonly warnings: readonly string[];
-  /** Below zero when it was spent and rules were left out. */
+  /** Negative if the budget was used up and rules were skipped. */
   readonly budgetLeft: number;
 }
 
-/** Runs all rules of `root` and below on a value. Never throws for what a rule does. */
+/** Evaluates all rules at and below `root` on a value. Never throws for an error of a rule. */
 export function ruleErrors(root: RuleNode, value: unknown, before: Before, options: RuleOptions = {}): RuleResult {
   const walk = new Walk(options.budget ?? REQUEST_BUDGET);
   walk.node(root, value, { path: options.path ?? '', before });
@@ -69,7 +78,7 @@ class Walk {
     this.budget = budget;
   }
 
-  /** Null has no rules: what it may stand for is said by what holds it. */
+  /** Rules are not evaluated for null. */
   node(node: RuleNode, value: unknown, at: At): void {
     if (value === null || value === undefined) return;
     if (node.rules.length > 0) this.#rules(node, value, at);
@@ -131,7 +140,7 @@ class Walk {
     }
   }
 
-  /** A rule that does not hold. */
+  /** Reports a rule that evaluates to false. */
   #broken(node: RuleNode, compiled: CompiledRule, { path, before, scope }: At & { readonly scope: RuleScope }): void {
     const { rule, message, usesOldSelf, fieldPath } = compiled;
     const field = fieldPath === '' ? path : childPath(path, fieldPath);
@@ -139,7 +148,7 @@ class Walk {
       if (usesOldSelf || !before.isUnchanged) this.errors.push(error);
       else this.warnings.push(printFieldError(error));
     };
-    // A message looks at the plain old value also where its rule looks at an optional one.
+    // A messageExpression always sees the plain old value, even if its rule uses an optional oldSelf.
     const outcome = message && run(message, scope.plain);
     const stop = outcome && messageStop(outcome, { budget: this.budget, text: rule.messageExpression ?? '' });
     if (stop !== undefined) {
@@ -164,7 +173,7 @@ class Walk {
 
 const OUT_OF_BUDGET = 'validation failed due to running out of cost budget, no further validation rules will be run';
 
-/** What the rules of one node see. */
+/** The variables of the rules of one node. */
 class RuleScope {
   readonly hasOld: boolean;
   readonly plain: Variables;
@@ -193,7 +202,7 @@ class RuleScope {
   }
 }
 
-/** A value that cannot be read fails the rules that look at it, not those that do not. */
+/** A value that cannot be converted fails only the rules that use it. */
 function valueOrFailure(read: () => CelValue): CelValue | (() => CelValue) {
   try {
     return read();
@@ -205,7 +214,7 @@ function valueOrFailure(read: () => CelValue): CelValue | (() => CelValue) {
   }
 }
 
-/** Inside of an optional, objects and lists are plain JSON to the reference server: it forgets their schema there. */
+/** Inside of an optional the reference server treats objects and lists as plain JSON, without their schema. */
 function optionalOf(old: CelValue | (() => CelValue) | undefined): CelValue | (() => CelValue) {
   if (old === undefined) return CelOptional.NONE;
   if (typeof old === 'function') return old;
@@ -221,7 +230,7 @@ function failure({ message }: Error, rule: ValidationRule): string {
   return `'${message}': call arguments did not match a supported operator, function or macro signature for rule: ${shownRule(rule)}`;
 }
 
-/** Why nothing more is run after a message was too expensive; undefined when it was not. */
+/** Returns why evaluation stops after a messageExpression that is too expensive; undefined otherwise. */
 function messageStop(outcome: Outcome, about: { readonly budget: number; readonly text: string }): string | undefined {
   if (outcome.cost > about.budget) {
     return 'messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run';
@@ -230,7 +239,7 @@ function messageStop(outcome: Outcome, about: { readonly budget: number; readonl
   return `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${quote(about.text)}`;
 }
 
-/** Undefined for a message that cannot be used: then the rule speaks for itself. */
+/** Returns undefined if the message cannot be used; a default message then applies. */
 function messageText(outcome: Outcome | undefined): string | undefined {
   if (typeof outcome?.value !== 'string') return undefined;
   const text = outcome.value.trim();
@@ -255,7 +264,7 @@ function shownRule({ rule, message = '' }: ValidationRule): string {
   return (message === '' ? rule : message).trim();
 }
 
-/** The path of a whole object is no path. */
+/** The path of a whole object in errors. */
 function shownPath(path: string): string {
   return path === '' ? '<nil>' : path;
 }

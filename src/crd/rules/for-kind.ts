@@ -1,9 +1,9 @@
 /**
- * Rules on kinds that are defined in TypeScript. They are the rules of custom kinds, on the same types: what zod says
- * about a body is turned into the schema that a definition would have, with the rules at its root.
+ * Validation rules of kinds that are defined in TypeScript. They are evaluated like the rules of a CRD: the zod body is
+ * converted to the schema that a CRD would have, with the rules at its root.
  */
 import type * as z from 'zod';
-import { storedEnvironment } from '../../cel/library/environments.js';
+import { storedEnvironment } from '../../cel/index.js';
 import { kubernetesDialect } from '../../meta/dialect.js';
 import { type FieldError, printFieldError } from '../../meta/field-error.js';
 import type { ApiObject } from '../../meta/object.js';
@@ -18,16 +18,16 @@ import { compileRules } from './compile.js';
 import { definedRuleErrors } from './definition.js';
 import { ruleErrors } from './evaluate.js';
 
-/** Judges an object beside what it was before; undefined on create. */
+/** Validates an object against its old version, which is undefined on create. */
 export type KindRules = (
   next: ApiObject,
   live: ApiObject | undefined,
 ) => { readonly errors: readonly FieldError[]; readonly warnings: readonly string[] };
 
 /**
- * Compiles the rules of a kind. `body` is what its objects hold beside what every object has. Throws a TypeError that names
- * what is wrong with a rule, so that it shows where the kind is defined. What rules might cost is not held against them,
- * because zod schemas rarely say how long things may get; while they run they are limited as everywhere.
+ * Compiles the rules of a kind. `body` is the object without the fields that every object has. Throws a TypeError for
+ * an invalid rule, so that the error occurs where the kind is defined. Estimated costs are not limited, because zod
+ * schemas rarely bound sizes; the cost of evaluations is limited as usual.
  */
 export function compileKindRules(name: string, body: z.ZodObject, rules: readonly ValidationRuleInput[]): KindRules {
   for (const given of rules as readonly unknown[]) {
@@ -57,7 +57,7 @@ export function compileKindRules(name: string, body: z.ZodObject, rules: readonl
 
 const TEXTS: readonly string[] = ['rule', 'message', 'messageExpression', 'reason', 'fieldPath'];
 
-/** What a definition would not take is a slip here too, and would change what the rule means. */
+/** Rejects keys and reasons that a CRD would not accept. */
 function checkKeys(name: string, given: Readonly<Record<string, unknown>>): void {
   const refuse = (problem: string) => new TypeError(`orchplane: ${name}: rule ${given['rule']}: ${problem}`);
   for (const [key, value] of Object.entries(given)) {
@@ -71,13 +71,13 @@ function checkKeys(name: string, given: Readonly<Record<string, unknown>>): void
   }
 }
 
-/** The schema that the kind has as a definition, so that a rule means the same in both. Dates are texts in zod. */
+/** The schema that the kind would have as a CRD, so that a rule means the same in both. Dates are strings in zod. */
 function schemaOf(owner: string, body: z.ZodObject): SchemaView {
   const about = { owner, dialect: kubernetesDialect, report: () => undefined, datesAreTexts: true };
   return schemaView(schemaFromZod(body, about), kubernetesDialect);
 }
 
-/** The server shows the whole rule in its own form; here it stands in the program. */
+/** The server prints the whole rule as a Go struct, which is omitted here. */
 const SERVER_DUMP = /Invalid value: apiextensions\.ValidationRule\{[\s\S]*?OptionalOldSelf:\(\*bool\)\([^)]*\)\}: /;
 
 function textProblems(root: SchemaView, { rule, fieldPath = '' }: ValidationRuleInput): string[] {

@@ -1,9 +1,9 @@
 /**
- * What a definition held before it was changed. Expressions that were accepted once may go on using what new ones may
- * not, and a schema that has not changed is not found too expensive after the fact.
+ * The rules and schemas of a CRD before an update. Accepted expressions may keep using features that new ones may not
+ * use, and an unchanged schema is not rejected for its cost.
  */
 
-import { apiServerEnvironment, storedEnvironment } from '../../cel/library/environments.js';
+import { apiServerEnvironment, storedEnvironment } from '../../cel/index.js';
 import type { Dialect } from '../../meta/dialect.js';
 import { deepEqual } from '../../util/json.js';
 import type { CustomResourceDefinitionVersion } from '../definition/schema.js';
@@ -16,7 +16,7 @@ export class RuleHistory {
   readonly environments: Environments;
   readonly #schemas: ReadonlyMap<string, unknown>;
 
-  /** `before` are the versions of the definition as it was; none when it is new. */
+  /** `before` are the old versions of the CRD; empty on create. */
   constructor(before: readonly Version[], dialect: Dialect) {
     this.#schemas = new Map(before.map(({ name, schema }) => [name, schema?.openAPIV3Schema]));
     const rules = new Set<string>();
@@ -34,7 +34,7 @@ export class RuleHistory {
     };
   }
 
-  /** Whether a version has the schema that it had. */
+  /** True if a version has an unchanged schema. */
   isUnchanged({ name, schema }: Version): boolean {
     return this.#schemas.has(name) && deepEqual(this.#schemas.get(name), schema?.openAPIV3Schema);
   }

@@ -1,13 +1,13 @@
 /**
- * JSON lists as expressions see them. Sets and lists by key have their own `==` and `+`: the order of items does not
- * count, and what is added replaces what is there already.
+ * CEL lists backed by JSON lists. `set` and `map` lists have their own `==` and `+`: the order of items is ignored, and
+ * added items replace items with the same key.
  */
 
-import { CelError, CelList, type CelValue } from '../../cel/values.js';
+import { CelError, CelList, type CelValue } from '../../cel/index.js';
 import { noSuchOverload, type Reader, sameValue } from './map-views.js';
 import { isPlainRecord, plainOf, plainTypeName, scalarKey } from './native.js';
 
-/** A list whose order counts. */
+/** An atomic list: the order of items matters. */
 export class ListView extends CelList {
   constructor(
     readonly raw: readonly unknown[],
@@ -34,7 +34,7 @@ export class ListView extends CelList {
   }
 }
 
-/** A list in which every item stands once. */
+/** A `set` list. */
 export class SetView extends ListView {
   override equals(other: CelValue): boolean {
     const list = listOfSize(other, this.size);
@@ -55,12 +55,12 @@ export class SetView extends ListView {
   }
 }
 
-/** A list of objects that are told apart by some of their fields. */
+/** A `map` list. */
 export class KeyedListView extends ListView {
   constructor(
     raw: readonly unknown[],
     read: Reader,
-    /** As expressions spell them, although they are looked up in JSON: so does the reference server. */
+    /** Escaped names, although they are looked up in JSON: as in the reference server. */
     readonly keyNames: readonly string[],
   ) {
     super(raw, read);
@@ -89,14 +89,14 @@ export class KeyedListView extends ListView {
     return new KeyedListView(items, this.read, this.keyNames);
   }
 
-  /** Something that is no object is its own key, so that it is never found. */
+  /** A value that is not an object has a unique key, so that it is never found. */
   #keyOf(item: unknown): unknown {
     if (!isPlainRecord(item)) return {};
     return this.keyNames.map((name) => (Object.hasOwn(item, name) ? itemKey(item[name]) : 'n')).join('\0');
   }
 }
 
-/** The same size is the first condition of being equal. */
+/** Returns the list if it has the given size; lists of different sizes are not equal. */
 function listOfSize(other: CelValue, size: number): CelList | undefined {
   if (!(other instanceof CelList)) throw noSuchOverload();
   return other.size === size ? other : undefined;

@@ -1,28 +1,26 @@
 /**
- * JSON objects as expressions see them, read where they are. The reference server hands objects and maps to expressions
- * in the same way, as maps: an absent field is an absent key, `type(self)` is a map.
+ * CEL maps backed by JSON objects, read in place. Like the reference server, objects and maps are both CEL maps: an
+ * absent field is an absent key, and `type(self)` is a map.
  */
 
-import { celEquals } from '../../cel/equality.js';
-import { opaqueType } from '../../cel/types.js';
-import { CelError, CelList, CelMap, CelOpaque, type CelValue } from '../../cel/values.js';
+import { CelError, CelList, CelMap, CelOpaque, type CelValue, celEquals, opaqueType } from '../../cel/index.js';
 import { deepEqual } from '../../util/json.js';
 import { escapeName, unescapeName } from './escape.js';
 
-/** Makes a value of what stands in an object. Throws a CelError for what its schema does not allow. */
+/** Converts a JSON value to a CEL value. Throws a CelError if the value does not match the schema. */
 export type Reader = (plain: unknown) => CelValue;
 
 type Fields = Readonly<Record<string, unknown>>;
 
 export const noSuchOverload = () => new CelError('no such overload');
 
-/** `left == right`, as values that were read from JSON compare: those of other kinds cannot be compared at all. */
+/** `left == right` for values read from JSON. Values of different types cannot be compared. */
 export function sameValue(left: CelValue, right: CelValue): boolean {
   if ((left instanceof CelMap || left instanceof CelList) && left.equals !== undefined) return left.equals(right);
   return celEquals(left, right);
 }
 
-/** What is common to both: size and equality count all keys, whether the schema knows them or not. */
+/** The common base class. Size and equality include all keys, whether specified by the schema or not. */
 abstract class JsonMap extends CelMap {
   constructor(readonly raw: Fields) {
     super();
@@ -32,7 +30,7 @@ abstract class JsonMap extends CelMap {
     return Object.keys(this.raw).length;
   }
 
-  /** The reader of a key, by the name that it has in JSON. */
+  /** Returns the reader of a key, by its JSON name. */
   abstract readerOf(name: string): Reader | undefined;
 
   override equals(other: CelValue): boolean {
@@ -46,17 +44,17 @@ abstract class JsonMap extends CelMap {
     });
   }
 
-  /** Of fields that no schema describes only the JSON can be compared. */
+  /** Fields without a schema are compared as JSON. */
   #sameUnknown(name: string, other: CelMap): boolean {
     if (!(other instanceof JsonMap)) throw noSuchOverload();
     return !Object.hasOwn(other.raw, name) || deepEqual(this.raw[name], other.raw[name]);
   }
 }
 
-/** The properties of a schema, prepared once for all objects of it. */
+/** The readers of a schema's properties, created once. */
 export class ObjectFields {
   readonly #readers = new Map<string, Reader>();
-  /** From the names of expressions to those of JSON. */
+  /** Escaped name → JSON name. */
   readonly #names = new Map<string, string>();
 
   constructor(readers: Iterable<readonly [name: string, reader: Reader]>) {
@@ -71,13 +69,13 @@ export class ObjectFields {
     return this.#readers.get(name);
   }
 
-  /** An expression may also spell a name as it is, in brackets behind `dyn()`. */
+  /** An expression may also use an unescaped name, in brackets after `dyn()`. */
   nameOf(spelled: string): string | undefined {
     return this.#names.get(spelled) ?? unescapeName(spelled);
   }
 }
 
-/** An object with properties. Fields that hold null are as good as absent. */
+/** An object with properties. Fields with null count as absent. */
 export class ObjectView extends JsonMap {
   constructor(
     raw: Fields,
@@ -95,7 +93,7 @@ export class ObjectView extends JsonMap {
     return this.fields.reader(name)?.(plain);
   }
 
-  /** Fields that the schema does not know have no names to go by, but are counted. */
+  /** Fields without a schema have no name but count as keys. */
   *keys(): Iterable<CelValue> {
     let unknown = 0;
     for (const name of Object.keys(this.raw)) {
@@ -110,7 +108,7 @@ export class ObjectView extends JsonMap {
   }
 }
 
-/** An object whose keys are data. */
+/** An object with arbitrary keys (`additionalProperties`). */
 export class MapView extends JsonMap {
   constructor(
     raw: Fields,
@@ -133,7 +131,10 @@ export class MapView extends JsonMap {
   }
 }
 
-/** What a schema lets through without describing it. Expressions cannot reach it, but compare objects that hold it. */
+/**
+ * A value that the schema preserves without describing it. Expressions cannot access it but can compare objects that
+ * contain it.
+ */
 export class PreservedValue extends CelOpaque {
   readonly type = opaqueType('unknown');
 

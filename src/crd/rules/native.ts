@@ -1,34 +1,33 @@
 /**
- * The plain values behind those that expressions see. Lists of the reference server keep what is joined to them in its
- * plain form and read it by their own schema again; sets and lists by key compare plain values. Some values of
- * expressions have no JSON behind them (a time, a list written in the expression): they stand here as {@link Foreign}.
+ * The plain JSON values behind CEL values. Lists of the reference server keep appended values in plain form and convert
+ * them by their own schema; sets and maps compare plain values. CEL values that have no JSON form (a timestamp, a list
+ * literal) are represented by {@link Foreign}.
  */
-import type { CelValue } from '../../cel/values.js';
-import { CelBytes, CelDuration, CelTimestamp, CelUint } from '../../cel/values.js';
+import { CelBytes, CelDuration, CelTimestamp, CelUint, type CelValue } from '../../cel/index.js';
 import { isRecord } from '../../util/json.js';
 
-/** Something that no JSON of a schema is read from. */
+/** A CEL value that was not read from JSON. */
 export class Foreign {
   constructor(readonly value: CelValue) {}
 }
 
-/** True for an object of JSON. */
+/** True for a JSON object. */
 export function isPlainRecord(plain: unknown): plain is Record<string, unknown> {
   return isRecord(plain) && !(plain instanceof Foreign);
 }
 
-/** Values that were read from JSON still have it. */
+/** The plain form of a CEL value. Values that were read from JSON keep their JSON. */
 export function plainOf(value: CelValue): unknown {
   if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'bigint' || value === null)
     return value;
-  // A whole double is not the integer that it would look like in JSON.
+  // A whole double must not become an integer.
   if (typeof value === 'number') return Number.isInteger(value) ? new Foreign(value) : value;
   return 'raw' in value ? value.raw : new Foreign(value);
 }
 
 /**
- * A text that is the same for the same plain scalars, with integers and doubles apart. Undefined for what cannot be
- * compared in this way: lists, maps and bytes.
+ * Returns equal strings for equal plain scalars, with integers and doubles distinct. Undefined for lists, maps and
+ * bytes, which have no key.
  */
 export function scalarKey(plain: unknown): string | undefined {
   if (plain instanceof Foreign) return foreignKey(plain.value);
@@ -54,7 +53,7 @@ function foreignKey(value: CelValue): string | undefined {
   return undefined;
 }
 
-/** What the reference server calls the type of a plain value. */
+/** The reference server's (Go) name for the type of a plain value. */
 export function plainTypeName(plain: unknown): string {
   if (plain instanceof Foreign) return foreignTypeName(plain.value);
   if (Array.isArray(plain)) return '[]interface {}';

@@ -1,8 +1,8 @@
 /**
- * From JSON to the values of expressions, as a schema says. Readers are made once per schema and read in place: a list
- * or an object is a view that reads what is asked for, when it is asked for.
+ * Converts JSON to CEL values by a schema. Readers are created once per schema; lists and objects are views that
+ * convert their content on access.
  */
-import { CelError, type CelValue } from '../../cel/values.js';
+import { CelError, type CelValue } from '../../cel/index.js';
 import { additionalSchema, type SchemaView } from '../schema-view.js';
 import { escapeName } from './escape.js';
 import { KeyedListView, ListView, SetView } from './list-views.js';
@@ -11,7 +11,9 @@ import { Foreign, isPlainRecord, plainTypeName } from './native.js';
 import { describesResource } from './shape.js';
 import { textReader } from './text-values.js';
 
-/** The reader of values of a schema. `isRoot` is true for whole resources, whose names can always be read. */
+/**
+ * Returns the reader for values of a schema. `isRoot` is true for whole resources, whose names are always accessible.
+ */
 export function readerOf(schema: SchemaView, isRoot: boolean): Reader {
   const isResource = isRoot || schema.embeddedResource;
   const known = isResource ? RESOURCES : VALUES;
@@ -50,7 +52,7 @@ function contentReader(schema: SchemaView, isResource: boolean): Reader {
     case 'boolean':
       return readBoolean;
     default:
-      // Only what is preserved as it is may be without a type.
+      // Only a node that preserves unknown fields may have no type.
       return (plain) => new PreservedValue(plain);
   }
 }
@@ -73,7 +75,7 @@ function mapView(values: SchemaView): (raw: Record<string, unknown>) => CelValue
   };
 }
 
-/** Fields are prepared when the first object is read: most parts of most schemas are never looked at by a rule. */
+/** The fields are prepared when the first object is read: most parts of a schema are not used by any rule. */
 function objectView(schema: SchemaView, isResource: boolean): (raw: Record<string, unknown>) => CelValue {
   let fields: ObjectFields | undefined;
   return (raw) => {
@@ -85,7 +87,7 @@ function objectView(schema: SchemaView, isResource: boolean): (raw: Record<strin
 function* fieldReaders(schema: SchemaView, isResource: boolean): Iterable<readonly [string, Reader]> {
   const standsIn = isResource && !describesResource(schema);
   for (const [name, property] of schema.properties) yield [name, readerOf(property, false)];
-  // What every resource has, in place of what its schema may say about it.
+  // The fields of every resource replace those that its schema may specify.
   if (standsIn) yield* RESOURCE_READERS;
 }
 

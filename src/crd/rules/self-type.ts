@@ -1,10 +1,18 @@
 /**
- * Names for the types of a shape. `self` has a name of its own, and what is inside it is named by the way to it:
- * `selfType1.spec`, `selfType1.ports.@idx` for the items of a list, `selfType1.rules.@elem` for the values of a map.
- * The names only show in messages; rules are not meant to use them.
+ * Names for the types of `self`. Nested types are named by their path: `selfType1.spec`, `selfType1.ports.@idx` for
+ * list items, `selfType1.rules.@elem` for map values. The names only occur in messages; rules are not meant to use
+ * them.
  */
-import type { CelType, TypeProvider } from '../../cel/types.js';
-import { DURATION, listOf, mapOf, objectType, STRING, TIMESTAMP } from '../../cel/types.js';
+import {
+  type CelType,
+  DURATION,
+  listOf,
+  mapOf,
+  objectType,
+  STRING,
+  TIMESTAMP,
+  type TypeProvider,
+} from '../../cel/index.js';
 import type { ObjectShape, Shape } from './shape.js';
 
 export interface SelfType {
@@ -15,8 +23,8 @@ export interface SelfType {
 const SELF = 'selfType1';
 
 /**
- * Names under which the reference server finds a type when it checks an expression, although nothing stands behind
- * them when it is evaluated. See {@link undefinedType}.
+ * Type names that the reference server resolves when it checks an expression, although they have no value when it is
+ * evaluated. See {@link undefinedType}.
  */
 const HOLLOW_TYPES: ReadonlyMap<string, CelType> = new Map<string, CelType>([
   ['timestamp', TIMESTAMP],
@@ -24,8 +32,8 @@ const HOLLOW_TYPES: ReadonlyMap<string, CelType> = new Map<string, CelType>([
 ]);
 
 /**
- * The type of `self` for a schema of this shape, and what knows the fields below it. Types get their names on the way to
- * them, since a rule looks at little of a large schema. `name`: of the type, where it is not that of `self`.
+ * The type of `self` for a node, and a type provider for the fields below it. Types are named lazily, because a rule
+ * uses little of a large schema. `name` is the type name, if it is not that of `self`.
  */
 export function selfTypeOf(shape: Shape, name = SELF): SelfType {
   const objects = new Map<string, ObjectShape>();
@@ -43,7 +51,7 @@ export function selfTypeOf(shape: Shape, name = SELF): SelfType {
   };
 }
 
-/** The name of a type that an expression refers to in vain: it may be checked, but no program can be made of it. */
+/** Returns the name of a type that can be checked but not evaluated: no program can be created for it. */
 export function undefinedType(name: string): string | undefined {
   return HOLLOW_TYPES.has(name) || name === SELF || name.startsWith(`${SELF}.`) ? name : undefined;
 }

@@ -1,13 +1,11 @@
 /**
- * What expressions can see of a schema, and how large it may get: the types of values before they have names, with the
- * sizes from which costs are estimated. Parts of a schema that say nothing about their type have no shape; they are
- * left out of the objects that hold them, and lists and maps of them are left out as a whole.
+ * The CEL type of a schema with the size limits that cost estimation uses (upstream: DeclType). Nodes without a type
+ * are not visible to expressions: they are omitted from objects, and lists and maps of them are omitted as a whole.
  *
- * Sizes are counted in bytes of JSON, because a request has a limit in bytes and everything else follows from it.
+ * Sizes are in bytes of JSON, because the size of a request is limited in bytes.
  */
 
-import type { SimpleType } from '../../cel/types.js';
-import { BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP } from '../../cel/types.js';
+import { BOOL, BYTES, DOUBLE, DURATION, DYN, INT, type SimpleType, STRING, TIMESTAMP } from '../../cel/index.js';
 import { byteLength } from '../../meta/names.js';
 import { additionalSchema, type SchemaView } from '../schema-view.js';
 import { escapeName } from './escape.js';
@@ -15,9 +13,9 @@ import { escapeName } from './escape.js';
 export type Shape = ScalarShape | ListShape | MapShape | ObjectShape;
 
 interface Sized {
-  /** The most elements (of a text: bytes) that a value may have; 0 for what is not counted. */
+  /** The maximum number of elements (of a string: bytes); 0 for types without a size. */
   readonly maxElements: number;
-  /** The shortest JSON that a value may be written as. */
+  /** The size of the shortest JSON representation. */
   readonly minSize: number;
 }
 
@@ -38,19 +36,19 @@ export interface MapShape extends Sized {
 
 export interface ObjectShape extends Sized {
   readonly kind: 'object';
-  /** By the names that expressions use. */
+  /** By escaped name. */
   readonly fields: ReadonlyMap<string, Shape>;
 }
 
-/** The largest body of a request. */
+/** The maximum size of a request body. */
 export const MAX_REQUEST_BYTES = 3 * 1024 * 1024;
 
-/** Between quotes, brackets or braces. */
+/** Without quotes, brackets or braces. */
 const MAX_CONTENT_BYTES = MAX_REQUEST_BYTES - 2;
 
 /**
- * Undefined for a schema that expressions cannot see. `isRoot` is true for whole resources, which have names whether
- * their schema says so or not.
+ * Returns undefined for a schema that is not visible to expressions. `isRoot` is true for whole resources, which always
+ * have names.
  */
 export function shapeOf(schema: SchemaView, isRoot: boolean): Shape | undefined {
   if (schema.intOrString) return scalar(DYN, { maxElements: MAX_CONTENT_BYTES, minSize: 1 });
@@ -74,7 +72,7 @@ export function shapeOf(schema: SchemaView, isRoot: boolean): Shape | undefined 
 
 const scalar = (type: SimpleType, sized: Sized): ScalarShape => ({ kind: 'scalar', type, ...sized });
 
-// The shortest of each kind: `true`, `0`, `""`.
+// The shortest values are `true`, `0` and `""`.
 const BOOLEAN = scalar(BOOL, { maxElements: 0, minSize: 4 });
 const NUMBER = scalar(DOUBLE, { maxElements: 0, minSize: 1 });
 const INTEGER = scalar(INT, { maxElements: 0, minSize: 1 });
@@ -87,7 +85,7 @@ const object = (fields: Readonly<Record<string, Shape>>): ObjectShape => ({
   minSize: 2,
 });
 
-/** What every resource has, in place of what its schema may say about it. */
+/** The fields of every resource, which replace those that its schema may specify. */
 const RESOURCE_FIELDS: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   ['kind', NAME],
   ['apiVersion', NAME],
@@ -109,7 +107,7 @@ function mapShape(schema: SchemaView): MapShape | undefined {
   const element = values && shapeOf(values, values.embeddedResource);
   if (element === undefined) return undefined;
   const { maxProperties } = schema.raw;
-  // A key of two bytes or more, its quotes, the colon and the comma.
+  // A key of at least two bytes, its quotes, the colon and the comma.
   const most = Math.floor(MAX_CONTENT_BYTES / (element.minSize + 6));
   const maxElements = maxProperties === undefined ? most : atLeast0(maxProperties);
   return { kind: 'map', element, maxElements, minSize: 2 };
@@ -128,14 +126,14 @@ function objectShape(schema: SchemaView, isRoot: boolean): ObjectShape {
     if (shape === undefined) continue;
     const escaped = escapeName(name);
     if (escaped !== undefined) fields.set(escaped, shape);
-    // What has a default need not be sent.
+    // A field with a default need not be sent.
     const hasDefault = given === undefined && property?.raw.default !== undefined && property.raw.default !== null;
     if (always.has(name) && !hasDefault) minSize += byteLength(name) + shape.minSize + 4;
   }
   return { kind: 'object', fields, maxElements: 0, minSize };
 }
 
-/** True when a schema names all that expressions may see of a resource, so that it is taken by its word. */
+/** True if a schema itself specifies all fields of a resource that expressions may see; it is then used as it is. */
 export function describesResource({ properties }: SchemaView): boolean {
   const metadata = properties.get('metadata');
   const isText = (schema: SchemaView | undefined) => schema?.type === 'string';
@@ -168,7 +166,7 @@ function textShape({ raw }: SchemaView): ScalarShape {
 }
 
 function longestText({ maxLength, enum: values = [] }: SchemaView['raw']): number {
-  // A length is in characters, which have up to four bytes.
+  // A length is in characters of up to four bytes.
   if (maxLength !== undefined) return atLeast0(maxLength) * 4;
   if (values.length === 0) return MAX_CONTENT_BYTES;
   return Math.max(0, ...values.map((value) => (typeof value === 'string' ? byteLength(value) : 0)));

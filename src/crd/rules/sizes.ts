@@ -1,8 +1,10 @@
-/** Sizes of what rules look at, for the estimation of their cost. */
-import type { Sizes } from '../../cel/library.js';
+/**
+ * Size estimates for cost estimation.
+ */
+import type { Sizes } from '../../cel/index.js';
 import { MAX_REQUEST_BYTES, type Shape } from './shape.js';
 
-/** What is reached from `self` or `oldSelf` is as large as the schema lets it be; of all else nothing is known. */
+/** The sizes of values reachable from `self` or `oldSelf` are those of the schema; other sizes are unknown. */
 export function sizesOf(root: Shape): Sizes {
   return {
     estimateSize({ path }) {
@@ -13,7 +15,7 @@ export function sizesOf(root: Shape): Sizes {
         if (shape === undefined) return undefined;
         if (step === '@keys') {
           if (shape.kind !== 'map') return undefined;
-          // Keys are texts without any limit that could be named; the reference server counts them as empty.
+          // The size of keys is unbounded; the reference server counts them as empty.
           [shape, max] = [undefined, 0];
           continue;
         }
@@ -32,7 +34,7 @@ function stepInto(shape: Shape, step: string): Shape | undefined {
   return isElement && shape.kind !== 'scalar' ? shape.element : undefined;
 }
 
-/** How often a value of this shape may stand in one request, with a comma after each. */
+/** How often a value of this type fits into one request, with a comma after each. */
 export function mostInRequest({ minSize }: Shape): number {
   return Math.floor(MAX_REQUEST_BYTES / (minSize + 1));
 }

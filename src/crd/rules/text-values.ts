@@ -1,16 +1,15 @@
 /**
- * Texts that schemas give a format, as the values that expressions see: times, durations and bytes. Texts that do not
- * have the format are refused before rules are run, so the errors here are rare; they show for objects that were
- * stored before the format was asked for.
+ * Converts strings with a format to CEL values: timestamps, durations and bytes. The format is validated before rules
+ * are evaluated, so errors only occur for objects that were stored before the format was required.
  */
-import { CelBytes, CelDuration, CelError, CelTimestamp } from '../../cel/values.js';
+import { CelBytes, CelDuration, CelError, CelTimestamp } from '../../cel/index.js';
 import { DurationError, parseDuration } from '../../text/time/duration.js';
 import { parseTime, TimeError } from '../../text/time/time.js';
 import { Base64Error, canonicalBase64 } from '../../util/base64.js';
 
 type TextValue = CelBytes | CelDuration | CelTimestamp | string;
 
-/** How to read texts of a format; undefined for formats whose values stay texts. */
+/** Returns the reader for a format; undefined if values of the format stay strings. */
 export function textReader(format: string | undefined): ((text: string) => TextValue) | undefined {
   return format === undefined ? undefined : READERS.get(format);
 }
@@ -22,7 +21,7 @@ const READERS: ReadonlyMap<string, (text: string) => TextValue> = new Map<string
   ['byte', readBytes],
 ]);
 
-/** Words for units beside their short names; the last of each row may go on (`mins`, `hours`). */
+/** Unit names. The last name of each row is a prefix (`mins`, `hours`). */
 const UNITS: readonly (readonly [nanos: bigint, ...names: string[]])[] = [
   [1n, 'ns', 'nano'],
   [1_000n, 'us', '\u00b5s', 'micro'],
@@ -34,7 +33,7 @@ const UNITS: readonly (readonly [nanos: bigint, ...names: string[]])[] = [
   [604_800_000_000_000n, 'w', 'wk', 'week'],
 ];
 
-/** `1h30m`, and where that fails, every number with a word in the text: `3 days`, `P1D`. */
+/** A Go duration (`1h30m`), otherwise the sum of all amounts with a unit in the text: `3 days`, `P1D`. */
 function readDuration(text: string): CelDuration {
   const plain = plainDuration(text);
   if (plain !== undefined) return new CelDuration(plain);
@@ -77,7 +76,7 @@ function readDate(text: string): CelTimestamp {
 
 const MIDNIGHT = 'T00:00:00Z';
 
-/** A time with its zone, or without one: then it is in UTC. */
+/** A time with a zone, or without one: then it is in UTC. */
 function readDateTime(text: string): CelTimestamp {
   if (text === '') return new CelTimestamp(0n);
   const [, fraction = ''] = /[.,](\d+)/.exec(text) ?? [];
@@ -87,20 +86,20 @@ function readDateTime(text: string): CelTimestamp {
     return new CelTimestamp(nanosOf(parseTime(zone === '' ? `${text}Z` : text)) + nanos, secondsEast(zone));
   } catch (error) {
     if (!(error instanceof TimeError)) throw error;
-    // Several layouts are tried, and what the last one says is shown: the one without a zone.
+    // The reference server tries several layouts and reports the error of the last one, which has no zone.
     const own = zone === '' ? error.message.replaceAll('Z"', '"') : error.message;
     const message = withoutRest(own, 'Z07:00').replace('05Z07:00": ', '05": ');
     throw new CelError(`Invalid date-time formatted string ${text}: ${message}`);
   }
 }
 
-/** A layout that ends before `element` does not miss it, but finds too much there. */
+/** For a layout that ends before `element`, the error is extra text instead of a missing element. */
 function withoutRest(message: string, element: string): string {
   const [, time, rest, missing] = /^(parsing time .*) as .*: cannot parse (".*") as "(.*)"$/s.exec(message) ?? [];
   return missing === element ? `${time}: extra text: ${rest}` : message;
 }
 
-/** Of a zone such as `+02:00`. */
+/** The offset of a zone such as `+02:00`. */
 function secondsEast(zone: string): number {
   const [hours, minutes] = zone.slice(1).split(':');
   if (hours === undefined || minutes === undefined) return 0;
@@ -111,7 +110,10 @@ function nanosOf(canonical: string): bigint {
   return BigInt(Date.parse(canonical)) * 1_000_000n;
 }
 
-/** In the alphabet of addresses (`-` and `_`), although the format is checked in the other one. */
+/**
+ * In the base64url alphabet (`-` and `_`), although the format is validated in the standard alphabet: as in the
+ * reference server.
+ */
 function readBytes(text: string): CelBytes {
   const inStandard = text.replace(/[-_+/]/g, (symbol) => ({ '-': '+', _: '/' })[symbol] ?? '!');
   try {

@@ -1,9 +1,9 @@
 /**
- * What a schema fills in: absent fields that have a default, nulls where none may stand, and again inside of what is
- * there then. Done on every request, on every read of what is stored, and after a merge.
+ * Defaulting by a structural schema: fills in absent fields that have a default and nulls where null is not allowed,
+ * recursively also inside of the added values. Runs on every request, on every read from storage, and after a merge.
  *
- * Schemas without any default are known as such, so that objects of most kinds are not walked at all. Defaults are
- * frozen with the definition they stand in; what is put into an object is always a copy.
+ * A schema without defaults has no plan, so most objects are not walked at all. Defaults are frozen with their CRD; an
+ * object always gets a copy.
  */
 import type { MutableRecord } from '../../util/json.js';
 import { copyJson, isRecord, setOwn } from '../../util/json.js';
@@ -13,22 +13,22 @@ import { coerceEmbedded, hasEmbedded } from './embedded.js';
 import { hasDefault } from './nulls.js';
 import { withOrderedKeys } from './wire-order.js';
 
-/** Fills in a draft, in place; what is added stands behind the other fields, until `inWireOrder`. */
+/** Applies defaults to a draft in place. Added fields come last, until `inWireOrder`. */
 export function applyDefaults(schema: SchemaView, draft: unknown): void {
   const filling = fillingOf(schema);
   if (filling !== undefined) fillIn(filling, draft);
 }
 
 /**
- * The same for a value that may be frozen: the value itself when nothing is to be filled in, otherwise a copy that shares
- * with it whatever did not change. Where something is added, fields are in wire order.
+ * Applies defaults to a value that may be frozen. Returns the value itself if nothing is added, otherwise a copy that
+ * shares all unchanged parts. Objects with added fields are in wire order.
  */
 export function withDefaults<Value>(schema: SchemaView, value: Value): Value {
   const filling = fillingOf(schema);
   return filling === undefined ? value : (filled(filling, value) as Value);
 }
 
-/** What there is to fill in below a node; a node without any of it has none. */
+/** The defaults at and below a schema node. A node without any has no plan. */
 interface Filling {
   readonly fields: readonly FieldFilling[];
   readonly properties: ReadonlyMap<string, Filling | undefined>;
@@ -43,7 +43,7 @@ interface FieldFilling {
   readonly nullable: boolean;
 }
 
-/** Values of a map, items of a list: a null becomes the default, where there is one. */
+/** Defaults for map values and list items: a null is replaced by the default. */
 interface ElementFilling {
   readonly inner: Filling | undefined;
   readonly default: unknown;
@@ -80,7 +80,7 @@ function elementFilling(schema: SchemaView | undefined): ElementFilling | undefi
   return inner === undefined && !replacesNull ? undefined : { inner, default: defaultOf(schema), replacesNull };
 }
 
-/** The default without what embedded metadata do not know, which a definition may have. */
+/** The default without unknown fields of embedded metadata, which a CRD may contain. */
 function defaultOf(schema: SchemaView): unknown {
   if (!hasEmbedded(schema)) return schema.raw.default;
   const value = copyJson(schema.raw.default);

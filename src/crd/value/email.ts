@@ -1,6 +1,6 @@
 /**
- * Whether a text is one mail address as RFC 5322 writes them, with or without a display name: `a@b.de`,
- * `Ann <a@b.de>`, `team: a@b.de;`. Comments and encoded words are read only as far as they decide that.
+ * Checks for a single RFC 5322 mail address, with or without a display name: `a@b.de`, `Ann <a@b.de>`, `team: a@b.de;`.
+ * Comments and encoded words are parsed only as far as needed.
  */
 import { parseIp } from '../../meta/ip.js';
 import { Base64Error, canonicalBase64 } from '../../util/base64.js';
@@ -10,7 +10,7 @@ export function isEmailAddress(text: string): boolean {
   return reader.addresses(true) === 1 && reader.skipComments() && reader.isAtEnd;
 }
 
-/** A character that needs no quotes, dots included; and one that may stand between quotes. */
+/** Characters that need no quotes (including dots), and characters allowed between quotes. */
 const ATOM = /[!#-'*+\--9=?A-Z^-~\u0080-\uffff]+/y;
 const QUOTED_TEXT = /(?:[\t !#-[\]-~\u0080-\uffff]|\\[\t -~\u0080-\uffff])*/y;
 const DOMAIN_TEXT = /[!-Z^-~\u0080-\uffff]*/y;
@@ -27,7 +27,7 @@ class AddressReader {
     return this.#at === this.#text.length;
   }
 
-  /** How many addresses stand here, as one address or one group of them; undefined when something else does. */
+  /** Parses one address or one group and returns the number of addresses; undefined if the syntax is invalid. */
   addresses(mayBeGroup: boolean): number | undefined {
     this.#skipSpace();
     if (this.isAtEnd) return undefined;
@@ -43,7 +43,7 @@ class AddressReader {
     return this.#take('<') && this.#plainAddress() && this.#take('>') ? 1 : undefined;
   }
 
-  /** White space and comments; false when a comment does not end. */
+  /** Skips white space and comments. Returns false if a comment is not closed. */
   skipComments(): boolean {
     this.#skipSpace();
     while (this.#take('(')) {
@@ -82,7 +82,7 @@ class AddressReader {
     return this.#take(']') && parseIp(text) !== undefined;
   }
 
-  /** One word or more; what cannot be read after the first one is left for the caller to stumble over. */
+  /** Parses one or more words. Input that is invalid after the first word is left for the caller to reject. */
   #displayName(): boolean {
     for (let words = 0; ; words++) {
       if (words > 0 && !this.skipComments()) return false;
@@ -94,7 +94,7 @@ class AddressReader {
     }
   }
 
-  /** The text between quotes, escapes included, or undefined when they do not close. */
+  /** The text between quotes, escapes included; undefined if the quotes are not closed. */
   #quoted(): string | undefined {
     const start = this.#at;
     this.#take('"');
@@ -116,7 +116,7 @@ class AddressReader {
     return !comment.split(/[ \t]+/).some(isOfUnknownCharset);
   }
 
-  /** What stands in a comment that has been opened, or undefined when it does not end. */
+  /** The text of a comment whose opening parenthesis has been read; undefined if it is not closed. */
   #comment(): string | undefined {
     let comment = '';
     for (let depth = 1; ; this.#at++) {
@@ -158,7 +158,7 @@ class AddressReader {
 
 const CHARSETS = ['utf-8', 'iso-8859-1', 'us-ascii'];
 
-/** An encoded word (`=?utf-8?q?text?=`) whose text can be read, but not its character set. */
+/** True for an encoded word (`=?utf-8?q?text?=`) with valid text and an unknown character set. */
 function isOfUnknownCharset(word: string): boolean {
   const [, charset = '', encoding = '', text = ''] = /^=\?([^?]+)\?([^?])\?([^?]*)\?=$/.exec(word) ?? [];
   const isText = /^[bB]$/.test(encoding) ? isBase64(text) : /^[qQ]$/.test(encoding) && isQuotedPrintable(text);

@@ -1,7 +1,7 @@
 /**
- * Whole resources that stand inside an object of a custom kind. Their metadata are read as those of any object are:
- * fields that metadata do not have are dropped, and values of the wrong type are refused, or dropped too when the
- * object comes from the store. Then they must make sense.
+ * Embedded resources (`x-kubernetes-embedded-resource`) in custom resources. Their metadata are decoded like those of
+ * any object: unknown fields are pruned, and values of the wrong type are rejected, or dropped if the object comes from
+ * storage. Then the metadata are validated.
  */
 
 import { objectMetaNode } from '../../kinds/shared/object-meta.js';
@@ -21,25 +21,25 @@ import { objectMetaErrors } from './object-meta-rules.js';
 import { inWireOrder } from './wire-order.js';
 
 export interface EmbeddedOptions {
-  /** Where the value stands; `''` at the top. */
+  /** The path of the value; `''` for a whole object. */
   readonly base?: string;
-  /** The value itself is a whole resource, whatever its schema says. */
+  /** The value itself is a resource, whatever its schema says. */
   readonly isResource?: boolean;
 }
 
 export interface CoerceOptions extends EmbeddedOptions {
-  /** What cannot be read is left out instead of being refused. */
+  /** Drop malformed values instead of reporting an error. */
   readonly dropMalformed?: boolean;
 }
 
 export interface Coerced {
-  /** Paths of what metadata do not know, in order. */
+  /** The sorted paths of unknown metadata fields. */
   readonly unknown: readonly string[];
-  /** The first thing that cannot be read; the draft is no good then. */
+  /** The first value that cannot be decoded; the draft is then unusable. */
   readonly error?: FieldError;
 }
 
-/** Puts the metadata of embedded resources into their form, in place. */
+/** Decodes the metadata of embedded resources in place. */
 export function coerceEmbedded(schema: SchemaView, draft: unknown, options: CoerceOptions = {}): Coerced {
   if (!options.isResource && !hasEmbedded(schema)) return NOTHING_UNKNOWN;
   const unknown: string[] = [];
@@ -53,7 +53,7 @@ export function coerceEmbedded(schema: SchemaView, draft: unknown, options: Coer
 
 const NOTHING_UNKNOWN: Coerced = Object.freeze({ unknown: Object.freeze([]) });
 
-/** What is wrong with embedded resources. */
+/** Validates embedded resources. */
 export function embeddedErrors(schema: SchemaView, value: unknown, options: EmbeddedOptions = {}): FieldError[] {
   if (!options.isResource && !hasEmbedded(schema)) return [];
   const found: FieldError[] = [];
@@ -63,7 +63,7 @@ export function embeddedErrors(schema: SchemaView, value: unknown, options: Embe
 
 const embedding = new WeakMap<SchemaView, boolean>();
 
-/** Whether a resource is embedded anywhere below a schema; most have none, and their objects are not walked. */
+/** True if a schema has an embedded resource at or below it. Objects of other schemas are not walked. */
 export function hasEmbedded(schema: SchemaView): boolean {
   let has = embedding.get(schema);
   if (has === undefined) {
@@ -76,7 +76,7 @@ export function hasEmbedded(schema: SchemaView): boolean {
 
 type Visitor = (resource: MutableRecord, path: string) => void;
 
-/** An outer resource comes before those inside it, and fields in the order of their names. */
+/** Visits an outer resource before those inside it, and fields in the order of their names. */
 function visitEmbedded(schema: SchemaView, value: unknown, options: EmbeddedOptions, visit: Visitor): void {
   const { base = '', isResource = false } = options;
   if (Array.isArray(value)) {
@@ -124,11 +124,12 @@ interface ReadMetadata {
   readonly unknown: readonly string[];
 }
 
-/** Metadata as the decoder of every object reads them, or why it cannot. */
+/** Decodes metadata as for any object, or returns the error message. */
 function readMetadata(value: unknown, drop: boolean): ReadMetadata | string {
   const read = decodeMetadata(value ?? {});
   if (typeof read !== 'string' || !isRecord(value)) return read;
-  // Field by field, in the order of their names: the first that cannot be read is told, or left out.
+  // On an error decode field by field, in the order of their names: report the first malformed field, or drop all of
+  // them.
   const metadata: MutableRecord = {};
   const unknown: string[] = [];
   for (const key of Object.keys(value).sort(byBytes)) {
@@ -148,7 +149,7 @@ const UNKNOWN_FIELD = 'unknown field "';
 function decodeMetadata(value: unknown): ReadMetadata | string {
   try {
     const { value: metadata, findings } = decode(objectMetaNode(), { value });
-    // The zero time is how it is written that there is none.
+    // A null creationTimestamp is the zero time, which means absent.
     if (metadata['creationTimestamp'] === null) delete metadata['creationTimestamp'];
     const unknown = findings
       .filter((text) => text.startsWith(UNKNOWN_FIELD))

@@ -1,6 +1,6 @@
 /**
- * Values of which a schema has a list. The list is looked at once: one value may be a long list of values that each
- * must be one of many.
+ * `enum` validation. The allowed values are prepared once, because a long list may be checked against many allowed
+ * values.
  */
 import { printGoValue } from '../../text/go/go-value.js';
 import { encodeSorted, escapeForPages, isRecord } from '../../util/json.js';
@@ -25,9 +25,10 @@ export function enumerationOf(given: readonly unknown[]): Enumeration {
     text: `should be one of ${printGoValue([...allowed])}`,
     has(value) {
       const kind = jsonKind(value);
-      // Null never matches, not even itself.
+      // Null never matches, not even a listed null.
       if (kind === 'null') return false;
-      // A value is first made what the listed one is: a fraction is cut off, an integer becomes the character it counts.
+      // As in the reference server, the value is first converted to the type of the listed one: a float is truncated,
+      // and an integer becomes the character with that code.
       if (kind === 'number') {
         return numbers.has(floatOf(value)) || integers.has(String(truncated(floatOf(value))));
       }
@@ -37,7 +38,7 @@ export function enumerationOf(given: readonly unknown[]): Enumeration {
   };
 }
 
-/** Integers beyond 64 bits are no integers. */
+/** Converts integers outside of the int64 range to floats. */
 function settled(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(settled);
   if (isRecord(value)) return Object.fromEntries(Object.keys(value).map((key) => [key, settled(value[key])]));
@@ -53,7 +54,10 @@ function characterOf(value: unknown): string {
   return code >= 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : '\ufffd';
 }
 
-/** Equal for equal values: plain values are their own, others a text that no plain value is. */
+/**
+ * Returns equal results for equal values: scalars stay themselves, and other values become a string that no scalar
+ * results in.
+ */
 function contentOf(value: unknown): unknown {
   if (typeof value === 'string') return `"${value}`;
   return typeof value === 'object' && value !== null ? encodeSorted(settled(value)) : value;

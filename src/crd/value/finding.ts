@@ -1,6 +1,6 @@
 /**
- * One rule of a schema that a value breaks, in the validator's own words, and how it becomes a field error. The text is
- * what tells two findings apart: the same one is reported once, however many parts of a schema say it.
+ * A schema violation with the validator's message, and its conversion to a field error. Findings with the same text are
+ * reported once, however many parts of a schema produce them.
  */
 import type { FieldError } from '../../meta/field-error.js';
 import { childPath, fieldError, invalid, notSupported, required, tooLong, tooMany } from '../../meta/field-error.js';
@@ -19,16 +19,16 @@ export type Finding =
   | { readonly rule: 'length'; readonly name: string; readonly text: string; readonly max: number }
   | { readonly rule: 'count'; readonly name: string; readonly text: string; readonly actual: number; max: number };
 
-/** The values of an enumeration as they are listed in messages. */
+/** The values of an enum as listed in messages. */
 export type AllowedValues = readonly string[];
 
-/** How a path that leads to the value as a whole is written. */
+/** The path of a whole value in messages. */
 const WHOLE = '<nil>';
 
-/** A list of values is printed so often; later reports of the same list leave it out, or an answer would have no end. */
+/** The list of allowed values is printed at most this often; later errors omit it to bound the size of the response. */
 const MAX_LISTS = 100;
 
-/** The findings as field errors below a path; `''` is the top of an object. No finding twice. */
+/** Converts findings to field errors below a path (`''` for a whole object), without duplicates. */
 export function fieldErrors(findings: readonly Finding[], base: string): FieldError[] {
   const seen = new Set<string>();
   const lists = new Map<AllowedValues, number>();

@@ -1,8 +1,7 @@
 /**
- * Formats of strings that schemas may ask for. Names are looked up without their dashes; one that is not here asks
- * for nothing.
+ * String formats. Names are looked up without dashes; an unknown format accepts every string.
  */
-import { isDate, isDateTime } from '../../cel/library/text-shapes.js';
+import { isDate, isDateTime } from '../../cel/index.js';
 import { parseCidrSloppy, parseIp, parseIpSloppy } from '../../meta/ip.js';
 import { byteLength } from '../../meta/names.js';
 import { DurationError, parseDuration } from '../../text/time/duration.js';
@@ -11,7 +10,7 @@ import { isRequestUri } from './request-uri.js';
 
 export type FormatTest = (text: string) => boolean;
 
-/** How texts of a format are told from others, or undefined when nobody knows it. */
+/** Returns the test for a format; undefined if the format is unknown. */
 export function formatTest(format: string): FormatTest | undefined {
   return format === '' ? undefined : FORMATS.get(format.replaceAll('-', ''));
 }
@@ -25,7 +24,7 @@ const uuid = (version: string, variant: string) =>
   matches(new RegExp(`^[0-9a-f]{8}-?[0-9a-f]{4}-?${version}-?${variant}-?[0-9a-f]{12}$`, 'i'));
 const HEX4 = '[0-9a-f]{4}';
 const CHANNEL = '(0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|25[0-5])';
-/** White space as the reference server's expressions know it. */
+/** White space as matched by the reference server's expressions. */
 const SPACE = '[\\t\\n\\f\\r ]*';
 
 const FORMATS: ReadonlyMap<string, FormatTest> = new Map<string, FormatTest>([
@@ -57,7 +56,7 @@ const FORMATS: ReadonlyMap<string, FormatTest> = new Map<string, FormatTest>([
 
 const LETTER = '[a-zA-Z0-9\\p{S}\\p{L}]';
 const LABEL = `${LETTER}([a-zA-Z0-9\\-\\p{S}\\p{L}]{0,61}${LETTER})?`;
-/** One label with a dash at its second place only, or several that end in letters. */
+/** One label with a dash at its second position only, or several labels of which the last has only letters. */
 const HOSTNAME = new RegExp(`^(${LETTER}(-?${LETTER}{0,62})?|(${LABEL}\\.)+[a-zA-Z\\p{L}]{2,63})$`, 'u');
 
 function isHostname(text: string): boolean {
@@ -65,7 +64,7 @@ function isHostname(text: string): boolean {
   return text.split('.').every((label) => byteLength(label) <= 63);
 }
 
-/** 6, 8 or 20 bytes, with one separator between all of them or between pairs. */
+/** 6, 8 or 20 bytes, with the same separator between all bytes or between all pairs. */
 function isMac(text: string): boolean {
   const byPairs = /^([0-9a-fA-F]{2})(?:([:-])[0-9a-fA-F]{2})(?:\2[0-9a-fA-F]{2})*$/.test(text);
   const byFours = !byPairs && /^[0-9a-fA-F]{4}(\.[0-9a-fA-F]{4})+$/.test(text);
@@ -88,7 +87,7 @@ function isIsbn13(text: string): boolean {
 const CARD =
   /^(4[0-9]{12}([0-9]{3})?|5[1-5][0-9]{14}|6(011|5[0-9]{2})[0-9]{12}|3[47][0-9]{13}|3(0[0-5]|[68][0-9])[0-9]{11}|(2131|1800|35[0-9]{3})[0-9]{11})$/;
 
-/** Digits of a known length whose last one is the check digit of the others. */
+/** Checks the length and the check digit (Luhn). */
 function isCreditCard(text: string): boolean {
   const digits = text.replace(/[^0-9]+/g, '');
   if (!CARD.test(digits)) return false;
@@ -99,10 +98,10 @@ function isCreditCard(text: string): boolean {
   return sum % 10 === 0;
 }
 
-/** `1h30m`, or texts with an amount and a unit somewhere in them: `P1D`, `3 days`. */
+/** A Go duration (`1h30m`), or a text that contains an amount with a unit: `P1D`, `3 days`. */
 function isDuration(text: string): boolean {
   if (isGoDuration(text)) return true;
-  // The unit may be missing so that every amount is read once, however long it is.
+  // The unit is optional in the pattern, so that every amount is scanned only once (linear time).
   const amounts = [...text.matchAll(/([0-9]+)[\t\n\f\r ]*([A-Za-z\u00b5]*)/g)].filter(([, , unit]) => unit !== '');
   if (amounts.some(([, digits = '']) => isBeyond64Bits(digits))) return false;
   return amounts.some(([, , unit = '']) => isUnit(unit.toLowerCase()));

@@ -1,6 +1,6 @@
 /**
- * What a JSON value is to the reference server, which tells integers from other numbers by how they were written: `3`
- * is an integer, `3.0` and what is beyond 64 bits are not.
+ * JSON types as the reference server distinguishes them: `3` is an integer; `3.0` and numbers outside of the int64
+ * range are not.
  */
 import { verbatim } from '../../text/go/go-text.js';
 import { goSyntax } from '../../text/go/go-value.js';
@@ -25,12 +25,12 @@ export function jsonKind(value: unknown): JsonKind {
   }
 }
 
-/** The value of a number that is no integer, as the 64 bits it is held in. */
+/** A non-integer number as float64. */
 export function floatOf(value: unknown): number {
   return value instanceof NumberText ? value.toJSON() : Number(value);
 }
 
-/** A value as it stands in `Invalid value: <here>: …`. */
+/** A value as printed in `Invalid value: <here>: …`. */
 export function shownValue(value: unknown): unknown {
   switch (jsonKind(value)) {
     case 'number':
@@ -43,7 +43,7 @@ export function shownValue(value: unknown): unknown {
   }
 }
 
-/** The shortest digits that say the same number; with an exponent below 1e-4 and from 1e6 on. */
+/** Prints the shortest representation, with an exponent below 1e-4 and from 1e6 on (as Go's %v). */
 export function printFloat(value: number): string {
   const [digits = '', exponent = '0'] = value.toExponential().split('e');
   const power = Number(exponent);

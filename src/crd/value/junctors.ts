@@ -1,6 +1,6 @@
 /**
- * Schemas within a schema: any, one, all or none of them must fit. Of several that all fail, the one that fitted best
- * shows its findings. Nothing is let through inside them for being unchanged.
+ * The logical junctors `anyOf`, `oneOf`, `allOf` and `not`. If several alternatives all fail, the findings of the best
+ * match are reported. There is no ratcheting inside junctors.
  */
 import { quote } from '../../text/go/go-text.js';
 import type { Finding } from './finding.js';
@@ -15,7 +15,7 @@ export interface Junctors {
 
 export type JunctorRule = (value: unknown, run: Run) => number;
 
-/** Undefined when there are none. */
+/** Returns undefined if there are no junctors. */
 export function junctorRule({ anyOf, oneOf, allOf, not }: Junctors): JunctorRule | undefined {
   if (anyOf.length + oneOf.length + allOf.length === 0 && not === undefined) return undefined;
   return (value, run) => {
@@ -28,7 +28,7 @@ export function junctorRule({ anyOf, oneOf, allOf, not }: Junctors): JunctorRule
   };
 }
 
-/** What one schema made of a value; no findings when it fits. */
+/** The result of one alternative; without findings the value is valid. */
 interface Outcome {
   readonly kept: number;
   readonly findings: readonly Finding[];
@@ -89,7 +89,7 @@ function checkNot(check: Check, value: unknown, run: Run): void {
   if (outcomeOf(check, value, run).findings.length === 0) refuse(run, 'must not validate the schema (not)');
 }
 
-/** The first of those that kept the most rules. */
+/** The first of the outcomes with the most satisfied rules. */
 function better(best: Outcome | undefined, outcome: Outcome): Outcome {
   return best === undefined || outcome.kept > best.kept ? outcome : best;
 }
@@ -99,7 +99,7 @@ function show(outcome: Outcome | undefined, run: Run): number {
   return outcome?.kept ?? 0;
 }
 
-/** Such a finding stands at no field: its text names the place. */
+/** Adds a finding without a field path; its text names the place. */
 function refuse(run: Run, text: string): void {
   run.add({ rule: 'other', name: '', value: '', text: `${quote(run.name)} ${text}` });
 }

@@ -1,5 +1,5 @@
 /**
- * Lists whose items are told apart, as a whole (sets) or by keys (maps): no two may be the same.
+ * Uniqueness of list items: of `set` lists by value, of `map` lists by their keys.
  */
 import type { FieldError } from '../../meta/field-error.js';
 import { childPath, duplicate, invalid, keyPath } from '../../meta/field-error.js';
@@ -11,7 +11,9 @@ import type { SchemaView } from '../schema-view.js';
 import { additionalSchema } from '../schema-view.js';
 import { jsonKind, shownValue } from './json-kind.js';
 
-/** What is wrong with the sets and maps in an object. With the old object: nothing, if something was wrong there too. */
+/**
+ * Validates the uniqueness of list items. On an update nothing is reported if the old object already had a duplicate.
+ */
 export function listTypeErrors(schema: SchemaView, value: unknown, old?: unknown): FieldError[] {
   if (!hasListTypes(schema)) return [];
   const found = errorsOf(schema, value, '');
@@ -77,7 +79,7 @@ function mapErrors({ listMapKeys }: SchemaView, list: readonly unknown[], path: 
   );
 }
 
-/** What tells an item from others; keys that it does not have are left out. */
+/** The keys of an item; absent keys are omitted. */
 function keysOf(item: unknown, names: readonly string[]): MutableRecord {
   const keys: MutableRecord = {};
   if (!isRecord(item)) return keys;
@@ -90,7 +92,7 @@ function identityOf(value: unknown): string {
   return `${jsonKind(value)} ${encodeSorted(value)}`;
 }
 
-/** Where values stand for the second time; a third time is not told. */
+/** The index of the second occurrence of each repeated identity; further occurrences are not reported. */
 function repeated(identities: readonly string[]): number[] {
   const times = new Map<string, number>();
   return identities.flatMap((identity, index) => {

@@ -1,6 +1,6 @@
 /**
- * Nulls where a schema has no place for them: taken out when nothing stands in for them. Those that have a default are
- * left for it; those in lists stay, and are refused later.
+ * Removes nulls that the schema does not allow. A null with a default is kept for defaulting; nulls in lists are kept
+ * and fail validation.
  */
 import type { MutableRecord } from '../../util/json.js';
 import { isRecord } from '../../util/json.js';
@@ -25,7 +25,7 @@ function dropFromFields(schema: SchemaView, draft: MutableRecord): void {
   }
 }
 
-/** A default that is null is none. */
+/** A null default counts as no default. */
 export function hasDefault({ raw }: SchemaView): boolean {
   return raw.default !== undefined && raw.default !== null;
 }

@@ -1,6 +1,6 @@
 /**
- * Bounds of numbers. Integers are compared as 64-bit integers, for which the bound loses its fraction; a bound beyond
- * 64 bits becomes the smallest integer there is, as it does on the reference server.
+ * `minimum`, `maximum` and `multipleOf`. Integers are compared as int64, for which bounds are truncated; a bound
+ * outside of the int64 range becomes the minimum int64, as on the reference server.
  */
 import type { JSONSchemaProps } from '../../schema/json-schema.js';
 import { floatOf, printFloat } from './json-kind.js';
@@ -9,7 +9,7 @@ import { isAlmostInteger } from './types.js';
 
 export type NumberRule = (value: unknown, isInteger: boolean, run: Run) => void;
 
-/** Undefined when a schema says nothing about numbers. */
+/** Returns undefined if the schema has no numeric constraints. */
 export function numberRule(raw: JSONSchemaProps): NumberRule | undefined {
   const { multipleOf, minimum, maximum } = raw;
   if (multipleOf === undefined && minimum === undefined && maximum === undefined) return undefined;
@@ -30,7 +30,7 @@ interface Arithmetic {
 
 type BoundsRule = (value: Exact, given: unknown, run: Run) => void;
 
-/** In the order in which several broken bounds are reported. */
+/** The checks are in the order in which errors are reported. */
 function boundsRule(raw: JSONSchemaProps, { convert, print, isMultiple }: Arithmetic): BoundsRule {
   const factor = raw.multipleOf === undefined ? undefined : convert(raw.multipleOf);
   const minimum = raw.minimum === undefined ? undefined : convert(raw.minimum);
@@ -57,7 +57,7 @@ function refuseFactor(factor: Exact, printed: string, run: Run): void {
 
 const INT64_LIMIT = 2 ** 63;
 
-/** A float as the reference server makes an integer of it. */
+/** Converts a float to an int64 as the reference server does. */
 export function truncated(value: number): Exact {
   const whole = Math.trunc(value);
   if (Number.isSafeInteger(whole)) return whole;

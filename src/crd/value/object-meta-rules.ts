@@ -1,6 +1,6 @@
 /**
- * The rules of metadata inside another object, at any path. They are those of a new object, but for its name, which may
- * be anything that can stand in a path, and may be left out.
+ * Validates ObjectMeta inside another object, at any path. The rules are those of a new object, except that the name is
+ * optional and may be any path segment.
  */
 
 import { annotationErrors } from '../../kinds/shared/annotations.js';
@@ -58,7 +58,7 @@ function ownerErrors(owners: readonly Owner[], path: string): FieldError[] {
       found.push(invalid(path, verbatim(ownerDump(owner)), `${gvk} is disallowed from being an owner`));
     }
     if (owner.controller !== true) continue;
-    // Each of these errors shows all owners: a few of them say it, all of them would fill the memory.
+    // Each of these errors prints all owners, so their number is bounded to limit the size of the response.
     if (controller !== undefined && quarrels++ < MAX_QUARRELS) {
       const both = `${controller.kind}/${controller.name} and ${owner.kind}/${owner.name}`;
       const detail = `Only one reference can have Controller set to true. Found "true" in references for ${both}`;

@@ -1,13 +1,13 @@
 /**
- * What a schema says about objects: how many fields, which ones, and each of them. Fields are looked at in the order of
- * their names; the reference server knows no order there.
+ * Object constraints: number of properties, required and additional properties, and each property. Fields are checked
+ * in the order of their names; the order of the reference server is random.
  */
 import { byBytes } from '../../text/go/go-value.js';
 import type { SchemaView } from '../schema-view.js';
 import { type Check, checkTwin, type Run } from './run.js';
 import type { Twin } from './twin.js';
 
-/** Returns how many rules were kept, as prepare.ts counts them. */
+/** Returns the number of satisfied rules; see prepare.ts for how they are counted. */
 export type ObjectRule = (value: Record<string, unknown>, run: Run, twin: Twin | undefined) => number;
 
 export function objectRule(schema: SchemaView, checkOf: (schema: SchemaView) => Check): ObjectRule {
@@ -60,7 +60,7 @@ function checkCount(count: number, { raw }: SchemaView, run: Run): void {
   }
 }
 
-/** The kind of an object and its version are judged anew: both values are shown in the same version. */
+/** `kind` and `apiVersion` are not ratcheted: both values have been converted to the same version. */
 function twinField(twin: Twin | undefined, name: string, run: Run): Twin | undefined {
   if (twin === undefined || (run.isAtTop && (name === 'kind' || name === 'apiVersion'))) return undefined;
   return twin.field(name);

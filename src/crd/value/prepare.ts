@@ -1,9 +1,9 @@
 /**
- * A schema made ready to judge values: one function per node, made when the schema is first used and kept with it.
+ * Compiles a schema into a validator: one function per node, compiled on first use and cached.
  *
- * The order of the rules is that in which the reference server reports what is broken, and every rule that is kept is
- * counted as it counts them (see junctors.ts): one for each part of its validator that looks at the value, one more for
- * those parts that count themselves.
+ * The rules are in the order in which the reference server reports errors. Satisfied rules are counted as its validator
+ * counts them (see junctors.ts): one for each sub-validator that applies to the value, and one more for those that
+ * count themselves.
  */
 
 import type { JSONSchemaProps } from '../../schema/json-schema.js';
@@ -24,8 +24,8 @@ import type { Twin } from './twin.js';
 import { checkType } from './types.js';
 
 /**
- * What a schema is used for. The defaults in a definition are judged by another form of it, which keeps formats that
- * nobody knows and does not say that an int-or-string is one.
+ * What a schema validates. For the defaults in a CRD the reference server uses another conversion of the schema, which
+ * keeps unknown formats and does not mark int-or-string.
  */
 export type Purpose = 'objects' | 'defaults';
 
@@ -34,7 +34,7 @@ const ready: Readonly<Record<Purpose, WeakMap<SchemaView, Check>>> = {
   defaults: new WeakMap(),
 };
 
-/** The check of a schema, made once. */
+/** Returns the compiled validator of a schema. */
 export function checkOf(schema: SchemaView, purpose: Purpose): Check {
   let check = ready[purpose].get(schema);
   if (check === undefined) {
@@ -68,7 +68,7 @@ function prepare(schema: SchemaView, purpose: Purpose): Check {
 
   return (value, run, twin) => {
     const kind = jsonKind(value);
-    // Of the parts that count: that of junctors, with what it counts itself, that of lists of values, and the whole.
+    // The sub-validators that always count: junctors (twice), enum, and the whole.
     let kept = kind === 'null' ? 0 : 4;
     if (kind === 'null' || isTyped) {
       if (kind !== 'null') kept++;
@@ -93,7 +93,7 @@ function typesOf({ type, intOrString }: SchemaView, purpose: Purpose): readonly 
   return type === '' ? [] : [type];
 }
 
-/** Returns how many rules were kept, as prepare.ts counts them. */
+/** Returns the number of satisfied rules. */
 type ListRule = (value: readonly unknown[], run: Run, twin: Twin | undefined) => number;
 
 function listRule(raw: JSONSchemaProps, items: Check | undefined): ListRule {
@@ -123,14 +123,14 @@ function hasRepeated(items: readonly unknown[]): boolean {
   return items.some((item, index) => items.slice(0, index).some((other) => deepEqual(item, other)));
 }
 
-/** Returns how many rules were kept, as prepare.ts counts them. */
+/** Returns the number of satisfied rules. */
 type TextRule = (value: string, run: Run) => number;
 
 function textRule(raw: JSONSchemaProps, hasFormat: FormatTest | undefined): TextRule {
   const { maxLength, minLength, pattern = '', format = '' } = raw;
   const isPlain = maxLength === undefined && minLength === undefined && pattern === '';
   return (value, run) => {
-    // The first rule that is broken ends it, but for the format.
+    // Only the first violated rule is reported, in addition to the format.
     if (!isPlain) {
       if (maxLength !== undefined && isLonger(value, Number(maxLength))) {
         const broken = run.worded(`should be at most ${maxLength} chars long`);
@@ -149,7 +149,7 @@ function textRule(raw: JSONSchemaProps, hasFormat: FormatTest | undefined): Text
   };
 }
 
-/** Counted in characters, which are at most as many as there are units, and at least half as many. */
+/** Compares the number of code points. A string has between half as many and as many code points as UTF-16 units. */
 function isLonger(text: string, count: number): boolean {
   if (text.length <= count) return false;
   if (text.length > count * 2) return true;

@@ -1,6 +1,6 @@
 /**
- * Fields that nothing in a schema speaks of are taken out of an object. Where a schema keeps unknown fields, what it
- * does speak of is still looked at.
+ * Pruning: removes fields that the schema does not specify. Below `x-kubernetes-preserve-unknown-fields`, specified
+ * fields are still pruned inside.
  */
 import { byBytes } from '../../text/go/go-value.js';
 import type { MutableRecord } from '../../util/json.js';
@@ -9,13 +9,11 @@ import type { SchemaView } from '../schema-view.js';
 import { additionalSchema } from '../schema-view.js';
 
 export interface PruneOptions {
-  /** The value is a whole object: its first three fields are known, whatever the schema says. */
+  /** The value is a whole object: `apiVersion`, `kind` and `metadata` are always known. */
   readonly isResource?: boolean;
 }
 
-/**
- * Takes unknown fields out of a draft, in place, and returns their paths in order: `spec.foo`, `spec.list[0].x`.
- */
+/** Removes unknown fields from a draft in place. Returns their sorted paths: `spec.foo`, `spec.list[0].x`. */
 export function pruneUnknown(schema: SchemaView | undefined, draft: unknown, options: PruneOptions = {}): string[] {
   const pruning = new Pruning();
   pruning.prune(schema, draft, options.isResource);
@@ -35,7 +33,7 @@ class Pruning {
     else if (isRecord(value)) this.#fields(schema, value, { keeps, isResource });
   }
 
-  /** A list that keeps unknown fields keeps those of its items too, whatever their own schema says. */
+  /** A list that preserves unknown fields also preserves those of its items, whatever their own schema says. */
   #items(schema: SchemaView | undefined, list: readonly unknown[], keeps: boolean): void {
     const items = schema?.items;
     if (keeps && items === undefined) return;
@@ -58,7 +56,7 @@ class Pruning {
         this.prune(property ?? additionalSchema(schema as SchemaView), value[key]);
         this.#path.pop();
       } else if (!how.keeps) {
-        // The fields of every resource are nothing that a user could have misspelt, at the top.
+        // At the top, the fields of every resource are removed without being reported.
         if (schema === undefined || this.#path.length > 0 || !OF_EVERY_RESOURCE.has(key)) this.#note(key);
         delete value[key];
       }

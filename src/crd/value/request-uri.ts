@@ -1,10 +1,10 @@
 /**
- * Whether a text is a URI as it may stand in a request: absolute, or a path from the root. Little is asked of it but
- * a host that makes sense and complete escapes; a fragment is part of the path.
+ * Checks for a request URI: an absolute URI, or a path from the root. Only the host and the escapes are checked; a
+ * fragment counts as part of the path. (As Go's url.ParseRequestURI.)
  */
 
 const SCHEME = /^[a-zA-Z][-a-zA-Z0-9+.]*:/;
-/** Everything but control characters, which make no sense in any URI. */
+/** Everything but control characters. */
 const VISIBLE = /^[ -~\u0080-\uffff]+$/;
 const BAD_ESCAPE = /%(?![0-9a-fA-F]{2})/;
 
@@ -23,7 +23,7 @@ export function isRequestUri(text: string): boolean {
 
 const USER = /^[-A-Za-z0-9._:~!$&'()*+,;=%@]*$/;
 const PORT = /^(:[0-9]*)?$/;
-/** What may stand in the name of a host; characters beyond ASCII may too. */
+/** Characters allowed in a host, including all beyond ASCII. */
 const HOST = /^[-A-Za-z0-9._~!$&'()*+,;=:[\]<>"%\u0080-\uffff]*$/;
 
 function isAuthority(authority: string): boolean {
@@ -44,12 +44,12 @@ function isHost(host: string): boolean {
   return isHostText(host.slice(0, zone)) && isZone(host.slice(zone, close)) && isHostText(host.slice(close));
 }
 
-/** ASCII may not be escaped in a host, but for the percent sign itself. */
+/** In a host only the percent sign and characters beyond ASCII may be escaped. */
 function isHostText(text: string): boolean {
   return HOST.test(text) && !BAD_ESCAPE.test(text) && !/%(?!25)[0-7]/.test(text);
 }
 
-/** In a zone (`%25eth0`) also a space may be escaped, and what would need no escape. */
+/** In a zone (`%25eth0`) spaces and characters that need no escape may be escaped too. */
 function isZone(text: string): boolean {
   if (!HOST.test(text) || BAD_ESCAPE.test(text)) return false;
   return [...text.matchAll(/%(..)/g)].every(([, hex = '']) => {

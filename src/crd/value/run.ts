@@ -1,13 +1,13 @@
 /**
- * One walk of the validator over a value: where it stands, and what it has found. Places are named only when something
- * is wrong there, which is seldom.
+ * The state of one validation: the current path and the findings. Paths are printed only for findings, which are rare.
  */
 import type { Finding } from './finding.js';
 import type { Twin } from './twin.js';
 
 /**
- * Judges a value. Findings go to the run; the result says how many rules the value kept, which decides whose findings
- * are shown when none of several schemas fits. `twin` is there while unchanged parts of an update are let through.
+ * Validates a value. Findings are added to the run. The result is the number of satisfied rules, which selects the
+ * alternative whose findings are reported when no alternative of a junctor is valid. `correlated` is given while
+ * unchanged parts of an update are ratcheted.
  */
 export type Check = (value: unknown, run: Run, twin: Twin | undefined) => number;
 
@@ -15,12 +15,12 @@ export class Run {
   readonly findings: Finding[] = [];
   readonly #path: (string | number)[] = [];
 
-  /** Goes to a field that the schema names, or to an item. */
+  /** Enters a property of the schema, or a list item. */
   enter(step: string | number): void {
     this.#path.push(step);
   }
 
-  /** Goes to a field that only a schema of further fields speaks of; at the top its name keeps a dot in front. */
+  /** Enters an additional property. At the top its name keeps a leading dot, as in the reference server. */
   enterAdditional(key: string): void {
     this.#path.push(this.#path.length === 0 ? `.${key}` : key);
   }
@@ -43,7 +43,7 @@ export class Run {
     return this.#path.length === 0;
   }
 
-  /** The text of a rule that is broken here. */
+  /** The message of a violation at the current path. */
   worded(text: string, name = this.name): string {
     return `${name} in body ${text}`;
   }
@@ -52,18 +52,18 @@ export class Run {
     this.findings.push(finding);
   }
 
-  /** `about`: what the text speaks of, where that is not the place itself. */
+  /** `subject` is the path that the text names, if it is not the current path. */
   refuse(value: unknown, text: string, about = this.name): void {
     this.add({ rule: 'other', name: this.name, value, text: this.worded(text, about) });
   }
 
-  /** Takes back what was found since there were `count` findings. */
+  /** Removes and returns the findings after the first `count`. */
   takeSince(count: number): Finding[] {
     return this.findings.splice(count);
   }
 }
 
-/** Judges a part of a value, and forgets what is wrong with it when it was so before. */
+/** Validates a part of a value, and drops its findings if the part is unchanged (ratcheting). */
 export function checkTwin(check: Check, value: unknown, run: Run, twin: Twin | undefined): number {
   const before = run.findings.length;
   const kept = check(value, run, twin);

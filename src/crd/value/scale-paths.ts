@@ -1,5 +1,5 @@
 /**
- * What stands at the paths of a scale: amounts that a Scale can show, and a selector that is text.
+ * Validates the values at the scale paths: the replicas must be valid amounts, and the selector must be a string.
  */
 import type { FieldError } from '../../meta/field-error.js';
 import { invalid } from '../../meta/field-error.js';
@@ -7,19 +7,19 @@ import { goType, printGoValue } from '../../text/go/go-value.js';
 import { isRecord } from '../../util/json.js';
 import { jsonKind } from './json-kind.js';
 
-/** Paths as a definition gives them: `.spec.replicas`. */
+/** Paths as written in a CRD: `.spec.replicas`. */
 export interface ScalePaths {
   readonly specReplicasPath: string;
   readonly statusReplicasPath: string;
   readonly labelSelectorPath?: string;
 }
 
-/** The part of an object that users write. */
+/** Validates the replicas in the spec. */
 export function scaleSpecErrors(paths: ScalePaths, object: unknown): FieldError[] {
   return replicasErrors(paths.specReplicasPath, object);
 }
 
-/** The part that the status holds; the selector is looked at with it. */
+/** Validates the replicas in the status and the selector. */
 export function scaleStatusErrors(paths: ScalePaths, object: unknown): FieldError[] {
   const { statusReplicasPath, labelSelectorPath } = paths;
   const found = replicasErrors(statusReplicasPath, object);
@@ -45,7 +45,7 @@ function replicasErrors(path: string, object: unknown): FieldError[] {
 
 interface Found {
   readonly value?: unknown;
-  /** The way leads through something that has no fields. */
+  /** The reason why the path cannot be followed: a value on it is not an object. */
   readonly problem?: string;
 }
 

@@ -1,9 +1,9 @@
 /**
- * A value and the one it had before, walked side by side: fields by name, items only where keys tell them apart. On an
- * update the rules of a schema are not asked again where nothing has changed.
+ * Correlates a value with its old value: fields by name, list items by their keys. Validation ratcheting skips rules
+ * where nothing has changed.
  *
- * "The same" is narrower than equality in one way and wider in another: an object with a field that no schema speaks of
- * is never the same, and a list whose items have keys is the same in any order.
+ * The comparison differs from equality: an object with a field that the schema does not specify always counts as
+ * changed, and a `map` list is unchanged in any order.
  */
 
 import { deepEqual, isRecord, own } from '../../util/json.js';
@@ -26,7 +26,7 @@ export class Twin {
     this.old = old;
   }
 
-  /** A field of both, if the schema speaks of it. */
+  /** The correlated field, if both values have it and the schema specifies it. */
   field(name: string): Twin | undefined {
     const known = this.#fields?.get(name);
     if (known !== undefined) return known;
@@ -41,7 +41,7 @@ export class Twin {
     return twin;
   }
 
-  /** An item, and the old one with the same keys wherever it stood. */
+  /** An item of a `map` list, correlated with the old item that has the same keys. */
   item(index: number): Twin | undefined {
     const known = this.#items?.get(index);
     if (known !== undefined) return known;
@@ -83,7 +83,7 @@ export class Twin {
     return names.length === Object.keys(old).length && names.every((name) => this.field(name)?.isUnchanged === true);
   }
 
-  /** Of two old items with the same keys, the first one counts. */
+  /** If two old items have the same keys, the first one is used. */
   #keyed(items: readonly unknown[]): ReadonlyMap<string, unknown> {
     const byKey = new Map<string, unknown>();
     for (const item of items) {

@@ -1,6 +1,6 @@
 /**
- * Whether a value is of the type that a schema names. A format changes what is said: a value of another type is told
- * the format, and a list passes where a formatted string is wanted.
+ * `type` validation. With a format the message names the format, and a list is accepted where a formatted string is
+ * expected, as in the reference server.
  */
 import { quote } from '../../text/go/go-text.js';
 import type { JsonKind } from './json-kind.js';
@@ -8,16 +8,16 @@ import { floatOf } from './json-kind.js';
 import type { Run } from './run.js';
 
 export interface TypeRule {
-  /** More than one where an integer or a string may stand. */
+  /** More than one for int-or-string. */
   readonly types: readonly string[];
   readonly format: string;
   readonly nullable: boolean;
 }
 
-/** What the reference server calls the format of a value that is no string. */
+/** The reference server's name for the format of a value that is not a string. */
 const FORMAT_OF: Partial<Record<JsonKind, string>> = { integer: 'int64', number: 'float64' };
 
-/** Returns whether the value fits; a finding says it if not. */
+/** Returns whether the value has an allowed type; adds a finding otherwise. */
 export function checkType({ types, format, nullable }: TypeRule, kind: JsonKind, value: unknown, run: Run): boolean {
   if (kind === 'null') return types.length === 0 || nullable || refuseType(types.join(','), kind, run);
   const fits =
@@ -42,7 +42,9 @@ function refuseType(wanted: string, found: string, run: Run): false {
 
 const EPSILON = 1e-9;
 
-/** Integers of up to 53 bits, and what is so near above a positive one that only arithmetic can have led there. */
+/**
+ * True for integers of up to 53 bits, and for floats so close above a positive integer that they are rounding errors.
+ */
 export function isAlmostInteger(value: number): boolean {
   if (!(Math.abs(value) <= Number.MAX_SAFE_INTEGER)) return false;
   if (Number.isInteger(value)) return true;

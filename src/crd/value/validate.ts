@@ -1,6 +1,6 @@
 /**
- * Values judged by a schema, in the words in which the reference server's validator does it. Rules in CEL, list types,
- * embedded resources and the paths of a scale are judged elsewhere.
+ * Validates values against a JSON schema with the messages of the reference server's validator. CEL rules, list types,
+ * embedded resources and scale paths are validated elsewhere.
  */
 import type { FieldError } from '../../meta/field-error.js';
 import type { SchemaView } from '../schema-view.js';
@@ -10,16 +10,14 @@ import { checkTwin, Run } from './run.js';
 import { Twin } from './twin.js';
 
 export interface ValueOptions {
-  /** Where the value stands: `''` for a whole object, `status` for a status that is judged alone. */
+  /** The path of the value: `''` for a whole object, `status` for a status that is validated alone. */
   readonly base?: string;
-  /** The value before an update, when there is one: what was wrong before and has not changed is let through. */
+  /** The value before an update. Violations in unchanged parts are ignored (ratcheting). */
   readonly old?: unknown;
   readonly purpose?: Purpose;
 }
 
-/**
- * What is wrong with a value, in the order of the reference server. A value that is fine costs one walk.
- */
+/** Validates a value. Errors are in the order of the reference server. A valid value costs one walk. */
 export function validateValue(schema: SchemaView, value: unknown, options: ValueOptions = {}): FieldError[] {
   const { base = '', old, purpose = 'objects' } = options;
   const check = checkOf(schema, purpose);

@@ -1,11 +1,11 @@
 /**
- * Objects of custom kinds are maps on the wire, and maps are written with their keys in order.
+ * Wire order of custom resources: they are maps on the wire, which are written with sorted keys.
  */
 import { byBytes } from '../../text/go/go-value.js';
 import type { MutableRecord } from '../../util/json.js';
 import { isRecord, setOwn } from '../../util/json.js';
 
-/** The value with all keys in order, all the way down: itself when they are. */
+/** Sorts all keys recursively. Returns the value itself if they are already sorted. */
 export function inWireOrder<Value>(value: Value): Value {
   return ordered(value) as Value;
 }
@@ -24,7 +24,7 @@ function ordered(value: unknown): unknown {
   return isRecord(value) ? withOrderedKeys(value, ordered) : value;
 }
 
-/** An object with its keys in order, and each value as `inner` gives it; itself when nothing changes. */
+/** Returns an object with sorted keys and each value mapped by `inner`; the object itself if nothing changes. */
 export function withOrderedKeys(
   record: Record<string, unknown>,
   inner: (value: unknown) => unknown = (value) => value,

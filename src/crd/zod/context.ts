@@ -1,21 +1,20 @@
 /**
- * The contract of this folder: from zod to the schemas of custom kinds. A schema there is a promise about structure (which
- * fields there are, and of which type) and a list of restrictions on values; zod can say more than both. What cannot be
- * said is reported, field by field.
+ * The shared types and helpers of the conversion from zod to CRD schemas. A CRD schema declares a structure and
+ * constraints on values; constraints of zod that it cannot express are reported per field.
  */
 import type * as z from 'zod';
 import type { Dialect } from '../../meta/dialect.js';
 import type { ExtensionName, JSONSchemaProps } from '../../schema/json-schema.js';
 
-/** Something that a kind says and the schema of its definition does not. */
+/** A constraint of a kind that the schema of its CRD does not express. */
 export interface SchemaLoss {
-  /** Which field: `spec.parts[*].name`; empty for the kind as a whole. */
+  /** The field: `spec.parts[*].name`; empty for the kind as a whole. */
   readonly path: string;
-  /** What is not said: `a refinement`, `the pattern /(.)\1/ (refers back to a group)`. */
+  /** What is lost: `a refinement`, `the pattern /(.)\1/ (refers back to a group)`. */
   readonly what: string;
   /**
-   * - `weaker`: the definition lets values through that the kind refuses
-   * - `differs`: in rare cases it also refuses values that the kind lets through
+   * - `weaker`: the CRD accepts values that the kind rejects
+   * - `differs`: in rare cases the CRD also rejects values that the kind accepts
    */
   readonly effect: 'weaker' | 'differs';
 }
@@ -24,26 +23,26 @@ export type ZodNode = z.core.$ZodType;
 export type ZodDef = z.core.$ZodTypes['_zod']['def'];
 export type ZodCheck = z.core.$ZodCheck;
 
-/** A schema while it is put together. */
+/** A schema that is being built. */
 export type Draft = JSONSchemaProps;
 
-/** Where the walk is. */
+/** The position and state of the conversion. */
 export interface Place {
-  /** As losses name it. */
+  /** The field path in reported losses. */
   readonly path: string;
-  /** The kind, as messages name it. */
+  /** The name of the kind in messages. */
   readonly owner: string;
-  /** The schemas met so far, on the whole walk. */
+  /** The number of schemas converted so far. */
   readonly count: { nodes: number };
   readonly dialect: Dialect;
-  /** Inside a union or an intersection, where nothing is filled in. */
+  /** True inside a union or an intersection, where no defaults are applied. */
   readonly noDefaults: boolean;
-  /** The schemas around this one: a schema that refers to itself has no end. */
+  /** The enclosing schemas, to detect a schema that refers to itself. */
   readonly around: readonly ZodNode[];
-  /** Objects that take no field beside their own. */
+  /** Object schemas that reject unknown fields. */
   readonly closed: WeakSet<Draft>;
   readonly report: (loss: SchemaLoss) => void;
-  /** Formats that expressions take for more than texts are left out. */
+  /** Omit the date formats, which would become timestamps in CEL expressions. */
   readonly datesAreTexts: boolean;
 }
 
@@ -60,14 +59,14 @@ export function defOf(schema: ZodNode): ZodDef {
   return (schema as z.core.$ZodTypes)._zod.def;
 }
 
-/** The checks of a schema, itself included where it is one (`z.email()`, `z.int()`). */
+/** The checks of a schema, including the schema itself if it is a check (`z.email()`, `z.int()`). */
 export function checksOf(schema: ZodNode): readonly CheckDef[] {
   const def = defOf(schema) as ZodDef & Partial<CheckDef>;
   const own = typeof def.check === 'string' ? [def as unknown as CheckDef] : [];
   return [...own, ...(def.checks ?? []).map((check) => check._zod.def as CheckDef)];
 }
 
-/** What a check says of itself; which of the rest is there depends on `check`, and on `format`. */
+/** The definition of a zod check; which members are present depends on `check` and `format`. */
 export interface CheckDef {
   readonly check: string;
   readonly format?: string;
@@ -87,10 +86,10 @@ export interface CheckDef {
   readonly protocol?: RegExp;
 }
 
-/** Checks that only carry words about a schema. */
+/** Checks that only carry documentation. */
 const WORDS: readonly string[] = ['describe', 'meta'];
 
-/** Reports the checks that nobody has put into words; `known` are those that somebody has. */
+/** Reports all checks except the supported ones. */
 export function loseOthers(checks: readonly CheckDef[], known: readonly string[], place: Place): void {
   for (const { check } of checks) {
     if (known.includes(check) || WORDS.includes(check)) continue;
@@ -98,17 +97,20 @@ export function loseOthers(checks: readonly CheckDef[], known: readonly string[]
   }
 }
 
-/** A schema of anything: kept as it is sent. */
+/** The schema that accepts and preserves any value. */
 export function anything({ dialect }: Place): Draft {
   return { [extension(dialect, 'preserve-unknown-fields')]: true };
 }
 
-/** The name of an extension in a dialect, as a keyword of schemas. */
+/** The schema keyword of an extension in a dialect. */
 export function extension(dialect: Dialect, name: ExtensionName): `x-${string}` {
   return dialect.extension(name) as `x-${string}`;
 }
 
-/** Lets null through. A list of values never holds null for the validator, but what stands in `allOf` it does not ask. */
+/**
+ * Makes a schema nullable. The validator never accepts null for an `enum`, but does not validate null against `allOf`,
+ * so an enum moves there.
+ */
 export function allowNull(draft: Draft): void {
   draft.nullable = true;
   if (draft.enum === undefined || draft.enum.length === 0) return;
@@ -116,12 +118,12 @@ export function allowNull(draft: Draft): void {
   delete draft.enum;
 }
 
-/** Adds restrictions that hold beside those that are there already, in `allOf`. */
+/** Adds constraints in `allOf`. */
 export function restrict(draft: Draft, more: readonly Draft[]): void {
   if (more.length > 0) draft.allOf = [...(draft.allOf ?? []), ...more];
 }
 
-/** The same, side by side where that says it. */
+/** Adds constraints directly where the keywords are free, otherwise in `allOf`. */
 export function demand(draft: Draft, more: readonly Draft[]): void {
   for (const each of more) {
     if (Object.keys(each).some((key) => Object.hasOwn(draft, key))) restrict(draft, [each]);

@@ -1,9 +1,8 @@
 /**
- * What zod says about numbers: whole or not, bounds, factors.
+ * Converts zod numbers: integers, bounds, factors.
  *
- * The validator of schemas compares whole numbers with bounds and factors whose fraction it cuts off. A bound of integers
- * is therefore written as the integer it comes to; what cannot be said of other numbers without refusing too much is left
- * out.
+ * For integers the schema validator truncates bounds and factors. A bound of integers is therefore converted to the
+ * equivalent integer; constraints on other numbers that would reject too much are omitted.
  */
 import type { CheckDef, Draft, Place } from './context.js';
 import { lose, loseOthers } from './context.js';
@@ -72,7 +71,7 @@ function isNarrower(one: Bound, other: Bound, direction: 1 | -1): boolean {
   return difference > 0 || (difference === 0 && !one.inclusive);
 }
 
-/** A bound as it has to be written to mean what it says. */
+/** Returns the bound in a form that has the same effect in the validator. */
 function settled({ value, inclusive }: Bound, about: { isInteger: boolean; isLow: boolean }, place: Place): Bound {
   const { isInteger, isLow } = about;
   if (Number.isInteger(value)) {
@@ -80,12 +79,13 @@ function settled({ value, inclusive }: Bound, about: { isInteger: boolean; isLow
     return { value: isLow ? value + 1 : value - 1, inclusive: true };
   }
   if (isInteger) return { value: isLow ? Math.ceil(value) : Math.floor(value), inclusive: true };
-  // Towards zero, whole numbers are compared with a looser bound; away from it, an exclusive one would be too narrow.
+  // Integers are compared with the truncated bound, which is looser towards zero; away from zero an exclusive bound
+  // would be too strict.
   if (!inclusive || isLow === value > 0) lose(place, `the bound ${value}, to the digit`);
   return { value, inclusive: true };
 }
 
-/** Several factors are said by none of them alone; a fraction would refuse every whole number. */
+/** Several factors need `allOf`. A fractional factor would reject every integer. */
 function factor(checks: readonly CheckDef[], place: Place): Draft {
   const factors = checks.flatMap(({ check, value }) => (check === 'multiple_of' ? [Number(value)] : []));
   const [first, ...others] = factors.filter((value) => Number.isInteger(value) && value > 0);

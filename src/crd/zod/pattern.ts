@@ -1,20 +1,20 @@
 /**
- * Regular expressions of JavaScript → those of schemas (RE2), as far as they can be said there. What is the same in both
- * is copied; what is spelled alike and means another thing (`.`, `\s`, `$` in lines) is written out; what RE2 does not
- * have (lookaround, back references) fails, but for lookaheads right behind the first `^`: those are patterns of their
- * own that the text must, or must not, match as well.
+ * Converts JavaScript regular expressions to RE2. Syntax with the same meaning is copied; syntax with another meaning
+ * (`.`, `\s`) is expanded; what RE2 does not support (lookaround, back references) fails, except for lookaheads
+ * directly after the first `^`, which become separate patterns that must (not) match.
  *
- *     /^(?!-)(?=.{1,9}$)\w+$/  →  matches ^\w+$ and ^(?:[^\n\r…]{1,9}$), but not ^(?:-)
+ *     /^(?!-)(?=.{1,9}$)\w+$/  →  matches ^\w+$ and ^(?:[^
+ * \r…]{1,9}$), but not ^(?:-)
  */
 import { re2Problem } from '../../text/re2/index.js';
 
-/** What a text must match, and must not. */
+/** The patterns that a string must match, and those it must not match. */
 export interface Patterns {
   readonly all: readonly string[];
   readonly none: readonly string[];
 }
 
-/** The same in RE2, or why it cannot be said. */
+/** Returns the equivalent RE2 patterns, or the reason why there are none. */
 export function patternsOf(expression: RegExp): Patterns | string {
   const { source, flags } = expression;
   if (flags.includes('m') && /[$^]/.test(source)) return 'has anchors of lines';
@@ -36,7 +36,7 @@ export function patternsOf(expression: RegExp): Patterns | string {
   }
 }
 
-/** A text that is to be found as it is. */
+/** A pattern that matches the text literally. */
 export function literalPattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }
@@ -48,7 +48,7 @@ interface Lookahead {
   readonly text: string;
 }
 
-/** An expression without the lookaheads that stand behind its first anchor, and those. */
+/** Separates the lookaheads after the first anchor from the rest of the expression. */
 function splitLookaheads(source: string): { readonly body: string; readonly ahead: readonly Lookahead[] } {
   const ahead: Lookahead[] = [];
   let rest = source.startsWith('^') ? source.slice(1) : '';
@@ -57,12 +57,12 @@ function splitLookaheads(source: string): { readonly body: string; readonly ahea
     ahead.push({ negated: kind[0] === '(?!', text: rest.slice(3, end) });
     rest = rest.slice(end + 1);
   }
-  // With alternatives, the anchor and what stands behind it belong to the first of them only.
+  // With alternatives, the anchor and the lookaheads only belong to the first alternative.
   if (ahead.length === 0 || hasAlternatives(rest)) return { body: source, ahead: [] };
   return { body: `^${rest}`, ahead };
 }
 
-/** The index of the bracket that closes the group at the beginning. */
+/** The index of the parenthesis that closes the group at the beginning. */
 function endOfGroup(source: string): number {
   let depth = 0;
   for (const [index, token] of tokens(source)) {
@@ -82,7 +82,7 @@ function hasAlternatives(source: string): boolean {
   return false;
 }
 
-/** The signs of an expression with their places; escapes and classes are one each. */
+/** The tokens of an expression with their indexes; an escape or a class is one token. */
 function* tokens(source: string): Generator<readonly [number, string]> {
   for (const match of source.matchAll(/\\.|\[(?:\\.|[^\]\\])*\]|./gsu)) yield [match.index, match[0]];
 }
@@ -97,7 +97,7 @@ const NOT_LINE_END = '[^\\n\\r\\x{2028}\\x{2029}]';
 const ANYTHING = '(?s:.)';
 const NOTHING = '[^\\x00-\\x{10ffff}]';
 
-/** Spelled alike in both, and of one meaning. */
+/** Escapes with the same meaning in both syntaxes. */
 const SAME_ESCAPES = 'dDwWbBtnvfr';
 
 class Translator {
@@ -121,7 +121,7 @@ class Translator {
     if (rest.startsWith('\\')) return this.#escape(false);
     if (rest.startsWith('[')) return this.#class();
     if (rest.startsWith('(?')) return this.#group(rest);
-    // A brace that counts nothing is a brace.
+    // A brace that is not a quantifier is a literal.
     const count = /^\{\d+(,\d*)?\}/.exec(rest)?.[0];
     if (count !== undefined) return this.#take(count);
     const character = String.fromCodePoint(rest.codePointAt(0) ?? 0);
@@ -154,7 +154,7 @@ class Translator {
       }
       const character = String.fromCodePoint(this.#source.codePointAt(this.#at) ?? 0);
       this.#at += character.length;
-      // These mean something in a class of the other language, or may.
+      // These have (or may have) a special meaning in an RE2 class.
       inner += character === '[' || character === '^' ? `\\${character}` : character;
     }
     this.#at++;
@@ -167,7 +167,7 @@ class Translator {
     const letter = rest[0] ?? '';
     const code = /^(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]+)\})/.exec(rest);
     if (code !== null) return this.#take(`\\${code[0]}`, `\\x{${code[1] ?? code[2] ?? code[3]}}`);
-    // Names that RE2 does not know fail when the outcome is read.
+    // Names that RE2 does not support fail when the result is parsed.
     const property = /^([pP])\{(?:(?:Script|sc|General_Category|gc)=)?(\w+)\}/.exec(rest);
     if (property !== null && this.#flags.includes('u'))
       return this.#take(`\\${property[0]}`, `\\${property[1]}{${property[2]}}`);
@@ -179,7 +179,7 @@ class Translator {
     if (letter === '0') return '\\x00';
     if (letter === 'c') throw new Untranslatable('has a control letter');
     if (SAME_ESCAPES.includes(letter)) return `\\${letter}`;
-    // What has no meaning of its own is escaped for nothing.
+    // An unnecessary escape.
     return /[\w\u{80}-\u{10ffff}]/u.test(letter) ? letter : `\\${letter}`;
   }
 }

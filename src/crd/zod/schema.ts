@@ -1,6 +1,6 @@
 /**
- * zod → a structural schema: every field with its type, and all restrictions on values that schemas of custom kinds can
- * state. It follows what the kind does here, where zod judges and the structural form decides what is kept.
+ * Converts zod schemas to structural schemas: every field with its type, and all constraints that a CRD can express.
+ * The result follows what `defineKind` does with the same zod schema.
  */
 import * as z from 'zod';
 import { MAX_SCHEMA_NODES } from '../../schema/from-zod.js';
@@ -14,7 +14,7 @@ import { lengths, patternSchema, textSchema } from './texts.js';
 import { intersectionSchema, tupleItems, unionSchema } from './unions.js';
 import { enumSchema, isNothing, NOTHING } from './values.js';
 
-/** The schema of a kind's body, and what it does not say. */
+/** Converts the body of a kind. Constraints that cannot be expressed are passed to `report`. */
 export function schemaFromZod(
   body: ZodNode,
   about: Pick<Place, 'owner' | 'dialect' | 'report' | 'datesAreTexts'>,
@@ -22,12 +22,12 @@ export function schemaFromZod(
   return walk(body, { path: '', noDefaults: false, around: [], closed: new WeakSet(), count: { nodes: 0 }, ...about });
 }
 
-/** A schema without its wrappers, and what they said. */
+/** A schema without its wrappers, and what the wrappers declare. */
 interface Unwrapped {
   readonly inner: ZodNode;
   readonly hint: Hint;
   readonly isNullable: boolean;
-  /** In a list, because undefined and null are different things here. */
+  /** The default in a list, because undefined and null are different defaults. */
   readonly fallback: readonly unknown[];
   readonly words: Draft;
 }
@@ -46,7 +46,7 @@ function walk(schema: ZodNode, place: Place): Draft {
   if (place.closed.has(made)) place.closed.add(draft);
   if (isNullable) allowNull(draft);
   if (place.noDefaults || fallback.length === 0) return draft;
-  // On the way to a server null says that there is none.
+  // A null default counts as no default in a CRD.
   if (fallback[0] === null) lose(place, 'a default of null', 'differs');
   else draft.default = fallback[0];
   return draft;
@@ -59,7 +59,7 @@ function unwrap(schema: ZodNode, place: Place): Unwrapped {
   let fallback: readonly unknown[] = [];
   let words: Draft = {};
   for (;;) {
-    // The outer ones win, as where the structural form is made.
+    // Outer hints take precedence, as in schema/from-zod.ts.
     hint = { ...hintOf(current), ...hint };
     words = { ...wordsOf(current), ...words };
     const def = defOf(current);
@@ -74,7 +74,7 @@ function unwrap(schema: ZodNode, place: Place): Unwrapped {
   }
 }
 
-/** What was said about a schema for people to read. */
+/** The documentation of a schema. */
 function wordsOf(schema: ZodNode): Draft {
   const { title, description, examples } = z.globalRegistry.get(schema) ?? {};
   return {
@@ -138,7 +138,7 @@ function bare(schema: ZodNode, hint: Hint, place: Place): Draft {
 
 const LIST_CHECKS = ['min_length', 'max_length', 'length_equals'];
 
-/** What `defineKind` lets through only where a union or an intersection is judged as a whole. */
+/** Converts types that `defineKind` accepts only inside unions and intersections, which zod validates as a whole. */
 function insideUnions(schema: ZodNode, def: ZodDef, place: Place): Draft {
   if (isNothing(def.type)) return { ...NOTHING };
   switch (def.type) {
@@ -184,7 +184,7 @@ function objectSchema(def: z.core.$ZodObjectDef, hint: Hint, place: Place): Draf
     ...(isOpen ? anything(place) : {}),
     ...atomicMap(hint, place),
   };
-  // Outside of unions, unknown fields are dropped before zod sees them.
+  // Outside of unions, unknown fields are pruned before zod validates the object.
   if (def.catchall !== undefined && others === 'never' && place.noDefaults) {
     lose(place, 'that unknown fields are refused: they are dropped');
     place.closed.add(draft);
@@ -207,7 +207,7 @@ function recordSchema(def: z.core.$ZodRecordDef, hint: Hint, place: Place): Draf
   return { type: 'object', additionalProperties: values, ...atomicMap(hint, place) };
 }
 
-/** A record of which all keys are known is an object. */
+/** A record with a fixed set of keys is an object. */
 function namedFields(
   keys: readonly string[],
   values: Draft,

@@ -1,8 +1,8 @@
 /**
- * What zod says about strings: lengths, patterns, formats.
+ * Converts zod strings: lengths, patterns, formats.
  *
- * A format of zod is mostly a pattern, and then the pattern says it exactly. The formats of schemas are other programs
- * than zod's; one is named where it lets through all that zod does, because it tells readers and generators what is meant.
+ * Most zod formats are patterns, and the pattern expresses them exactly. A CRD format is added only if it accepts
+ * everything that the zod format accepts; it serves as documentation and for generators.
  */
 import type { CheckDef, Draft, Place } from './context.js';
 import { lose, loseOthers, restrict } from './context.js';
@@ -10,7 +10,7 @@ import { literalPattern, patternsOf } from './pattern.js';
 
 const KNOWN = ['string_format', 'min_length', 'max_length', 'length_equals'];
 
-/** A string with all that its checks can be made to say. */
+/** A string schema with all constraints that can be expressed. */
 export function textSchema(checks: readonly CheckDef[], place: Place): Draft {
   const draft: Draft = { type: 'string', ...lengths(checks, 'Length') };
   loseOthers(checks, KNOWN, place);
@@ -21,10 +21,10 @@ export function textSchema(checks: readonly CheckDef[], place: Place): Draft {
   return draft;
 }
 
-/** Their patterns say as much. */
+/** Their patterns are as strict. */
 const DATES = ['date', 'date-time'];
 
-/** The narrowest of all bounds on a length, of texts or lists. */
+/** The strictest bounds on the length of strings or lists. */
 export function lengths(checks: readonly CheckDef[], of: 'Length' | 'Items'): Draft {
   const least = checks.flatMap(({ check, minimum, length }) =>
     check === 'min_length' ? [minimum ?? 0] : check === 'length_equals' ? [length ?? 0] : [],
@@ -38,14 +38,14 @@ export function lengths(checks: readonly CheckDef[], of: 'Length' | 'Items'): Dr
   };
 }
 
-/** A string that one expression describes. */
+/** A string that matches one regular expression. */
 export function patternSchema(expression: RegExp, place: Place): Draft {
   const draft: Draft = { type: 'string' };
   addPatterns(draft, [said(expression, place)]);
   return draft;
 }
 
-/** What a format comes to. */
+/** The constraints of a format. */
 interface Said {
   readonly format?: string;
   readonly all: readonly string[];
@@ -54,7 +54,7 @@ interface Said {
 
 const SILENT: Said = { all: [], none: [] };
 
-/** Formats of schemas that let through all that the format of zod does, by the name of that. */
+/** zod format → CRD format that accepts at least the same strings. */
 const FORMATS: Readonly<Record<string, string>> = {
   email: 'email',
   uuid: 'uuid',
@@ -64,7 +64,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   date: 'date',
 };
 
-/** Judged by code: patterns that are as exact, or as exact as can be. */
+/** Patterns for formats that zod checks by code; as exact as possible. */
 const BASE64 = '^(?:[0-9a-zA-Z+/]{4})*(?:[0-9a-zA-Z+/]{2}==|[0-9a-zA-Z+/]{3}=)?$';
 const BASE64URL = '^(?:[0-9a-zA-Z_-]{4})*(?:[0-9a-zA-Z_-]{2,3})?$';
 const JWT = '^[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]*$';
@@ -85,10 +85,10 @@ function formatOf(check: CheckDef, place: Place): Said {
     case 'ipv6':
       return { ...SILENT, format: 'ipv6' };
     case 'cidrv6':
-      // The format is of both families.
+      // The format covers both IP families.
       return { ...SILENT, format: 'cidr', all: [':'] };
     case 'datetime':
-      // Without an offset it is no date-time of schemas; nor without seconds.
+      // Without an offset or without seconds it is not a date-time.
       if (check.local === true || check.precision === -1) return said(pattern, place);
       return { ...said(pattern, place), format: 'date-time' };
     case 'base64':
@@ -107,24 +107,24 @@ function formatOf(check: CheckDef, place: Place): Said {
         lose(place, `the format ${format}`);
         return SILENT;
       }
-      // Another pattern under a known name may let more through than the format of that name.
+      // A custom pattern for a known format may accept more than the CRD format.
       const isUsual = Object.hasOwn(FORMATS, format) && (format !== 'email' || isUsualEmail(pattern));
       return { ...said(pattern, place), ...(isUsual ? { format: FORMATS[format] as string } : {}) };
     }
   }
 }
 
-/** Addresses as a format judges them, whose idea of an address differs in odd cases. */
+/** A URL is validated by the format uri, which differs from zod's URL parser in rare cases. */
 function urlOf({ protocol, hostname }: CheckDef, place: Place): Said {
   lose(place, 'what makes an address, but for the format uri', 'differs');
   if (hostname !== undefined) lose(place, `the host names of ${hostname}`);
   const plain = protocol === undefined ? undefined : /^\^([\w?|()]+)\$$/.exec(protocol.source)?.[1];
   if (protocol !== undefined && plain === undefined) lose(place, `the protocols of ${protocol}`);
-  // The format also takes paths.
+  // The format also accepts paths.
   return { ...SILENT, format: 'uri', all: [`^${plain === undefined ? '[a-zA-Z][a-zA-Z0-9+.-]*' : `(?i:${plain})`}:`] };
 }
 
-/** Only letters, digits and a few signs on both sides, in parts that are not empty. */
+/** True if the pattern rejects typical addresses that the CRD format rejects. */
 function isUsualEmail(pattern: RegExp): boolean {
   return !['a..b@example.com', '.a@example.com', 'a.@example.com', 'a b@example.com', 'ü@example.com', 'a@b'].some(
     (odd) => pattern.test(odd),
@@ -139,7 +139,7 @@ function said(expression: RegExp | undefined, place: Place): Said {
   return SILENT;
 }
 
-/** One format stands on its own; others beside it hold as well. */
+/** The first format is set directly, others in `allOf`. */
 function addFormats(draft: Draft, formats: readonly string[]): void {
   const [first, ...others] = new Set(formats);
   if (first !== undefined) draft.format = first;

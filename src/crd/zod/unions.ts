@@ -1,7 +1,7 @@
 /**
- * Unions and intersections. A structural schema says once, outside, of which type a value and each of its fields is; the
- * alternatives inside `anyOf` may only restrict values. So alternatives are taken apart: what they are made of is joined,
- * what they demand becomes a branch each.
+ * Converts unions and intersections. A structural schema declares the types of all fields outside of `anyOf`; the
+ * alternatives may only contain constraints. So the alternatives are split: their structures are joined, and the
+ * constraints of each become one branch.
  *
  *     { kind: 'disk', size: int ≥ 1 } | { kind: 'url', href: string }
  *     →  properties: { kind: string, size: integer, href: string }
@@ -12,7 +12,7 @@ import type { Draft, Place } from './context.js';
 import { allowNull, anything, below, demand, extension, lose, restrict } from './context.js';
 import { enumSchema, listed } from './values.js';
 
-/** One of the alternatives; exactly one where they exclude each other. */
+/** The schema of a union; `oneOf` if the alternatives are exclusive. */
 export function unionSchema(options: readonly Draft[], { isExclusive }: { isExclusive: boolean }, place: Place): Draft {
   const isNullable = options.some(({ nullable }) => nullable === true);
   const drafts = options.filter((draft) => !isEmptyEnum(draft)).map((draft) => withoutNull(draft, place));
@@ -25,7 +25,7 @@ function isEmptyEnum({ enum: values }: Draft): boolean {
   return values?.length === 0;
 }
 
-/** The draft itself where possible: what is known about it is known by its identity. */
+/** Returns the draft itself if possible, because `closed` refers to drafts by identity. */
 function withoutNull(draft: Draft, { closed }: Place): Draft {
   if (draft.nullable !== true) return draft;
   const { nullable: _, ...rest } = draft;
@@ -48,7 +48,7 @@ function oneOf(drafts: readonly Draft[], junctor: 'anyOf' | 'oneOf', place: Plac
   const types = new Set(drafts.map((draft) => typeOf(draft, place)));
   if (types.size === 1 || isNumeric(types)) return sameType(drafts, junctor, place);
   if (isIntOrString(types)) return intOrString(drafts, place);
-  // One that takes everything leaves nothing to say.
+  // An alternative that accepts everything makes the union accept everything.
   if (!types.has(ANY)) lose(place, `which of ${[...types].join(', ')} it is`);
   return anything(place);
 }
@@ -77,12 +77,12 @@ function sameType(drafts: readonly Draft[], junctor: 'anyOf' | 'oneOf', place: P
   const branches = drafts.map((draft) => demandsOf(draft, outer, place));
   const [first = {}] = branches;
   if (branches.every((branch) => deepEqual(branch, first)) && junctor === 'anyOf') return { ...outer, ...first };
-  // An alternative that demands nothing lets everything through.
+  // An alternative without constraints accepts everything.
   if (junctor === 'anyOf' && branches.some((branch) => Object.keys(branch).length === 0)) return outer;
   return { ...outer, [junctor]: branches };
 }
 
-/** All of them at once. */
+/** The schema of an intersection. */
 export function intersectionSchema(drafts: readonly Draft[], place: Place): Draft {
   const isNullable = drafts.every(({ nullable }) => nullable === true);
   const some = drafts.filter((draft) => typeOf(draft, place) !== ANY).map((draft) => withoutNull(draft, place));
@@ -105,7 +105,7 @@ export function intersectionSchema(drafts: readonly Draft[], place: Place): Draf
   return draft;
 }
 
-/** The items of a tuple: each is one of them. */
+/** The item schema of a tuple: each item is one of them. */
 export function tupleItems(items: readonly Draft[], place: Place): Draft {
   if (items.length === 0) return anything(place);
   if (!items.every((item) => deepEqual(item, items[0]))) lose(place, 'which item is which');
@@ -113,8 +113,8 @@ export function tupleItems(items: readonly Draft[], place: Place): Draft {
 }
 
 /**
- * What several schemas have in common as a structure: everything that one of them knows has a place in it. A value is to
- * meet any of them, or all.
+ * Joins the structures of several schemas, with all fields of all of them. The value matches `any` of them (union) or
+ * `all` (intersection).
  */
 function join(drafts: readonly Draft[], place: Place, which: 'any' | 'all' = 'any'): Draft {
   const [first = {}] = drafts;
@@ -156,7 +156,7 @@ function joinObjects(drafts: readonly Draft[], place: Place, which: 'any' | 'all
     if (strangers.some((draft) => !place.closed.has(draft))) {
       lose(below(place, name), 'that it may be of any type in other alternatives', 'differs');
     }
-    // What is demanded of it is demanded by those alone that know it.
+    // Only the alternatives that have the field constrain it.
     return [name, join(strangers.length === 0 ? found : found.map(structureOf), below(place, name), which)];
   });
   return {
@@ -181,7 +181,7 @@ function joinLists(drafts: readonly Draft[], place: Place, which: 'any' | 'all')
   };
 }
 
-/** The keywords that may stand in a branch as they are. */
+/** The keywords that are allowed in a branch. */
 const DEMANDS = [
   'format',
   'maximum',
@@ -202,7 +202,7 @@ const DEMANDS = [
   'not',
 ] as const;
 
-/** A schema without its demands, but for those that cannot stand in a branch. */
+/** A schema without the constraints that move to branches. */
 function structureOf(draft: Draft): Draft {
   const kept = Object.entries(draft).filter(([key]) => !(DEMANDS as readonly string[]).includes(key));
   const structure: Draft = Object.fromEntries(kept);
@@ -216,12 +216,12 @@ function structureOf(draft: Draft): Draft {
   return structure;
 }
 
-/** What a schema demands beyond the structure that it was joined into. */
+/** The constraints of a schema that its joined structure does not contain. */
 function demandsOf(draft: Draft, outer: Draft, place: Place): Draft {
   if (deepEqual(draft, outer)) return {};
   const demands: Draft = {};
   for (const key of DEMANDS) if (draft[key] !== undefined) Object.assign(demands, { [key]: draft[key] });
-  // A whole number, where others are allowed beside it.
+  // An integer where other numbers are allowed too.
   if (draft.type === 'integer' && outer.type === 'number') restrict(demands, [{ multipleOf: 1 }]);
   const fields = Object.entries(draft.properties ?? {})
     .map(([name, field]): [string, Draft] => [
@@ -240,14 +240,14 @@ function demandsOf(draft: Draft, outer: Draft, place: Place): Draft {
   return demands;
 }
 
-/** Alternatives may not speak of metadata, whosever they are. */
+/** Branches must not constrain `metadata`. */
 function mayBeNamed(name: string, place: Place): boolean {
   if (name !== 'metadata') return true;
   lose(below(place, name), 'what each alternative demands');
   return false;
 }
 
-/** Fields that only other alternatives know. */
+/** Rejects fields that only other alternatives have. */
 function refuseOthers(demands: Draft, draft: Draft, outer: Draft): void {
   const known = draft.properties ?? {};
   const others = Object.keys(outer.properties ?? {}).filter((name) => !Object.hasOwn(known, name));
@@ -258,8 +258,7 @@ function refuseOthers(demands: Draft, draft: Draft, outer: Draft): void {
 }
 
 /**
- * An integer or a string. What is demanded of one says nothing about the other, so no branches are needed to keep them
- * apart, as long as nothing is demanded by a list of values.
+ * An integer or a string. Constraints on one type do not affect the other, so no branches are needed, except for enums.
  */
 function intOrString(drafts: readonly Draft[], place: Place): Draft {
   const draft: Draft = { [extension(place.dialect, INT_OR_STRING)]: true };
@@ -274,13 +273,10 @@ function intOrString(drafts: readonly Draft[], place: Place): Draft {
   return draft;
 }
 
-/** Formats that no pattern says as well. */
+/** Formats without an equivalent pattern. */
 const UNSAID_FORMATS = ['ipv6', 'cidr', 'uri'];
 
-/**
- * The same demands in words that values of the other type do not mind. They mind a list of values, a format, and what is
- * not to hold of them, because it does not.
- */
+/** Rewrites constraints so that they do not affect values of the other type. An enum, a format and `not` would. */
 function scoped(demands: Draft, place: Place): Draft {
   const { enum: values, format = '', allOf, anyOf, oneOf: exclusive, not, ...rest } = demands;
   if (UNSAID_FORMATS.includes(format)) lose(place, `the format ${format}`);

@@ -1,14 +1,14 @@
 /**
- * Values by name: enums and literals; and the types of zod of which JSON has no value.
+ * Converts enums and literals, and zod types without a JSON value.
  */
 import type { Draft, Place } from './context.js';
 import { allowNull, anything, extension, lose } from './context.js';
 import { literalPattern } from './pattern.js';
 
-/** The schema of no value at all; unions leave it out. With `nullable`, of null. */
+/** The schema that accepts no value; unions omit it. With `nullable` it accepts only null. */
 export const NOTHING: Draft = Object.freeze({ enum: [] });
 
-/** Types without a value that could come in a document. */
+/** True for types whose values cannot occur in a document. */
 export function isNothing(type: string): boolean {
   return NOTHINGS.has(type);
 }
@@ -29,10 +29,10 @@ const NOTHINGS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * One of these. Null and undefined are no values of an enum: one makes it nullable, the other optional.
+ * The schema of a set of allowed values. Null makes it nullable, undefined makes it optional.
  *
- * A list of values means what it says only where the type is known: the validator of schemas takes 1.5 for 1, and 97 for
- * `a`, where it may. So values of several types are said in other words.
+ * An `enum` is only exact together with a type: without one the validator converts values (1.5 matches 1, and 97
+ * matches `a`). Values of several types are therefore expressed by other constraints.
  */
 export function enumSchema(values: readonly unknown[], place: Place): Draft {
   const allowed = [...new Set(values)].filter((value) => ['string', 'number', 'boolean'].includes(typeof value));
@@ -56,7 +56,7 @@ function oneOfValues(values: readonly unknown[], place: Place): Draft {
   return { ...anything(place), enum: [...values] };
 }
 
-/** A demand on texts that numbers do not mind, or on numbers that texts do not mind. */
+/** A constraint on strings that does not affect numbers, or vice versa. */
 export function listed(values: readonly unknown[]): Draft {
   if (!values.every(isNumber))
     return { pattern: `^(?:${values.map((value) => literalPattern(String(value))).join('|')})$` };

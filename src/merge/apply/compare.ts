@@ -1,6 +1,6 @@
 /**
- * What has changed between two states of an object, as sets of fields: the basis of ownership by update and of
- * conflicts. Both states are in wire form, typed by one schema.
+ * Compares two versions of an object and returns the added, modified and removed fields as field sets: the basis of
+ * field ownership by updates and of conflicts. Both objects are in wire form and have the same schema.
  */
 import type { ListNode, ObjectNode, Structural } from '../../schema/structural.js';
 import { deepEqual } from '../../util/json.js';
@@ -21,6 +21,7 @@ import {
   UNTYPED,
 } from './typing.js';
 
+/** The result of a comparison. */
 export interface Comparison {
   readonly added: FieldSet;
   readonly modified: FieldSet;
@@ -36,7 +37,7 @@ export function compare(node: Structural, before: unknown, after: unknown): Comp
   return { added, modified, removed };
 }
 
-/** What now has another value or another existence. */
+/** The fields whose value or existence changed (modified or added). */
 export function changedFields(comparison: Comparison): FieldSet {
   let fields = changed.get(comparison);
   if (fields === undefined) {
@@ -46,10 +47,10 @@ export function changedFields(comparison: Comparison): FieldSet {
   return fields;
 }
 
-/** Asked about for every manager, and once more for the writer. */
+/** Cached, because it is needed for every manager and again for the writer. */
 const changed = new WeakMap<Comparison, FieldSet>();
 
-/** A change at a node; `added: LEAF` says that the node itself was added. Absent: nothing of that sort. */
+/** The change at a node; `added: LEAF` means that the node itself was added. An absent set is empty. */
 interface Change {
   readonly added?: FieldSet | undefined;
   readonly modified?: FieldSet | undefined;
@@ -84,13 +85,16 @@ function compareValues(node: Structural, before: unknown, after: unknown): Chang
   return deepEqual(before, after) ? undefined : MODIFIED;
 }
 
-/** Where both are maps they are compared as such; a map that became something else, or the other way, is both. */
+/**
+ * Two maps are compared by their members. If a map became another type, or vice versa, the node is modified and its
+ * members are added or removed.
+ */
 function compareUntyped(before: unknown, after: unknown): Change | undefined {
   const wasMap = hasMembers(UNTYPED, before);
   const isMap = hasMembers(UNTYPED, after);
   if (wasMap && isMap) return compareMembers(UNTYPED, before, after);
   if (!wasMap && !isMap) return deepEqual(before, after) ? undefined : MODIFIED;
-  // Null takes the form of the other.
+  // Null counts as the type of the other value.
   if (before === null || after === null) return compareMembers(UNTYPED, before, after);
   return { ...compareMembers(UNTYPED, wasMap ? before : null, isMap ? after : null), modified: LEAF };
 }
@@ -98,7 +102,7 @@ function compareUntyped(before: unknown, after: unknown): Change | undefined {
 function compareMembers(node: MemberNode, before: unknown, after: unknown): Change | undefined {
   const left = recordOf(before);
   const right = recordOf(after);
-  // Nothing to own inside: what remains is the difference between null and empty.
+  // Without members only null and empty can differ.
   if (isEmptyRecord(right) && isEmptyRecord(left)) return deepEqual(before, after) ? undefined : MODIFIED;
   const changes: FoundChange[] = [];
   const isOpen = node.type !== 'object' || node.preserveUnknown;
@@ -115,7 +119,7 @@ function compareMembers(node: MemberNode, before: unknown, after: unknown): Chan
     else if (isOpen) note(changes, unnamed(name), compareMember(node, name, was, is));
   }
   const names = Object.keys(right);
-  // Most often both have the same members.
+  // Usually both have the same members.
   for (let index = 0; names.length > inBoth && index < names.length; index++) {
     const name = names[index] as string;
     if (Object.hasOwn(left, name) || right[name] === undefined) continue;
@@ -146,7 +150,7 @@ function compareItems(list: ListNode, before: unknown, after: unknown): Change |
   return sortedOut(changes);
 }
 
-/** Items under one element; more than one of them are owned as a whole. */
+/** Compares the items of one path element; several items with the same element are owned as a whole. */
 function compareSameItems(list: ListNode, before: readonly unknown[], after: readonly unknown[]): Change | undefined {
   const [was] = before;
   const [is] = after;
@@ -158,15 +162,15 @@ function compareSameItems(list: ListNode, before: readonly unknown[], after: rea
   return { added: LEAF, removed: was === undefined ? undefined : everything(list.items, was) };
 }
 
-/** What can be owned inside reusable parts. A part is of one type for good. */
+/** The field sets inside reusable parts. A part always has the same type. */
 const inside = new WeakMap<object, FieldSet>();
 
-/** All that comes into being, or goes, with a value: the node itself, and what can be owned below it. */
+/** The field set of a value that is added or removed as a whole: the node itself and everything ownable below it. */
 export function everything(node: Structural, value: unknown): FieldSet {
   if (hasMembers(node, value)) {
     const record = recordOf(value);
     if (node.type !== 'object' || node.reusable !== true || !Object.isFrozen(record)) return everyMember(node, record);
-    // The same part goes into many objects.
+    // The same part is used in many objects.
     let fields = inside.get(record);
     if (fields === undefined) {
       fields = everyMember(node, record);
@@ -194,7 +198,7 @@ function everyMember(node: MemberNode, record: Readonly<Record<string, unknown>>
   return siblings.finish() ?? LEAF;
 }
 
-/** The same where all members have a name in the schema. */
+/** The field set of an object whose members are all declared in the schema. */
 function everyField(node: ObjectNode, record: Readonly<Record<string, unknown>>): FieldSet {
   let set: Building | undefined;
   const fields = declaredFields(node);
@@ -216,15 +220,15 @@ function everyItem(list: ListNode, items: readonly unknown[]): FieldSet {
   return siblings.finish() ?? LEAF;
 }
 
-/** A member that has changed. */
+/** A changed member. */
 interface FoundChange {
   readonly element: PathElement;
-  /** Its place among the declared fields, which are in canonical order. */
+  /** The index among the declared fields, which are in canonical order. */
   readonly order: number;
   readonly change: Change;
 }
 
-/** Of keys of maps and of items of lists. */
+/** For map keys and list items. */
 const NO_ORDER = -1;
 
 function unnamed(name: string): Pick<FoundChange, 'element' | 'order'> {
@@ -239,7 +243,7 @@ function note(
   if (change !== undefined) changes.push({ element, order, change });
 }
 
-/** The changes of members, sorted into the three sets of the node above them. */
+/** Combines the changes of members into the three sets of their parent. */
 function sortedOut(changes: FoundChange[]): Change | undefined {
   if (changes.length === 0) return undefined;
   if (changes.length > 1) changes.sort(byElement);

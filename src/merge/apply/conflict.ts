@@ -1,5 +1,5 @@
 /**
- * Conflicts as values: who owns what an apply would have changed.
+ * Conflicts of an apply: the managers that own fields which the apply would change.
  */
 
 import { byBytes } from '../../text/go/go-value.js';
@@ -8,11 +8,11 @@ import { type Manager, managerText } from './managers.js';
 
 export interface Conflict {
   readonly manager: Manager;
-  /** Of the manager's own fields, those that would have changed. */
+  /** The fields of this manager that would have changed. */
   readonly fields: FieldSet;
 }
 
-/** One field that one manager owns. */
+/** One field that another manager owns. */
 export interface ConflictCause {
   /** `conflict with "ci"` */
   readonly message: string;
@@ -21,15 +21,14 @@ export interface ConflictCause {
 }
 
 /**
- * How many characters of paths a refusal has, of all managers together. A hostile object could have more of them than a
- * text can hold.
+ * The maximum number of characters of all printed paths. A hostile object could have more paths than a string can hold.
  */
 const MAX_PRINTED = 1_000_000;
 
-/** An apply that would change what others own. */
+/** An apply would change fields that other managers own. */
 export class ConflictError extends Error {
   override readonly name = 'ConflictError';
-  /** By manager. */
+  /** Sorted by manager. */
   readonly conflicts: readonly Conflict[];
   readonly causes: readonly ConflictCause[];
 
@@ -69,7 +68,7 @@ function messageOf(conflicts: readonly Printed[]): string {
   return `Apply failed with ${count} conflicts: ${blocks.join('\n')}`;
 }
 
-/** `"ci" with subresource "status" using apps/v1`; appliers are the same in every version. */
+/** `"ci" with subresource "status" using apps/v1`; the version is printed only for updaters. */
 export function describe({ manager, operation, apiVersion, subresource }: Manager): string {
   const below = subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`;
   const version = operation === 'Update' ? ` using ${apiVersion}` : '';

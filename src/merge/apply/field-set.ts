@@ -1,27 +1,28 @@
 /**
- * Sets of paths as tries. A set is its own encoding: the object that stands in `fieldsV1` on the wire, deep-frozen
- * or not yet, never changed, keys in canonical order. `{}` below a step means that the step is in the set; a step that
- * has steps below it is in the set as well when `.` is among them. spec: Server-side apply
+ * Field sets: sets of field paths, represented as tries. A set has the form of `fieldsV1` on the wire: an immutable
+ * object (frozen or not) whose keys are path elements in canonical order. `{}` below an element means that the element
+ * is in the set; an element with children is in the set if `.` is one of the children. spec: Server-side apply
  *
- * Operations share whatever they can with their operands, and give back the operand itself when nothing changes: most
- * writes touch few of the fields that their object has.
+ * Operations share structure with their operands and return the operand itself if nothing changes: most writes touch
+ * few fields of an object.
  */
 import { append } from '../../util/append.js';
-import { keepForm } from '../../util/keep-form.js';
+import { pinHiddenClass } from '../../util/pin-hidden-class.js';
 import type { PathElement } from './path-element.js';
 import { compareElements, fieldElement, printElement, sortElements } from './path-element.js';
 
+/** A field set, or a node of one. */
 export interface FieldSet {
   readonly [element: PathElement]: FieldSet;
 }
 
 type Building = { [element: PathElement]: FieldSet };
 
-/** Nothing, as a whole set; the step and nothing below it, as a part of one. */
+/** As a whole set: the empty set. As a node: the path ends here. */
 export const NOTHING: FieldSet = Object.freeze({});
 export const LEAF: FieldSet = NOTHING;
 
-/** Says that the node it stands in is itself in the set. */
+/** The key that marks the node itself as a member of the set. */
 export const SELF = '.';
 
 export function isEmptySet(set: FieldSet): boolean {
@@ -29,12 +30,12 @@ export function isEmptySet(set: FieldSet): boolean {
   return true;
 }
 
-/** Whether a node, the value of some step, says that its step is in the set. */
+/** Reports whether a node is itself a member of the set. */
 export function isMember(node: FieldSet | undefined): boolean {
   return node !== undefined && (isEmptySet(node) || Object.hasOwn(node, SELF));
 }
 
-/** Whether anything below a node is in the set. */
+/** Reports whether the set has members below a node. */
 export function hasBelow(node: FieldSet | undefined): boolean {
   if (node === undefined) return false;
   for (const element in node) if (element !== SELF) return true;
@@ -45,9 +46,7 @@ export function below(set: FieldSet, element: PathElement): FieldSet | undefined
   return Object.hasOwn(set, element) ? set[element] : undefined;
 }
 
-/**
- * Steps beside each other while a walk finds them, in whatever order. `self`: the node itself is in the set.
- */
+/** Collects sibling path elements in any order. `self` is true if the parent node is a member of the set. */
 export class Siblings {
   #set: Building | undefined;
   #last = '';
@@ -65,26 +64,26 @@ export class Siblings {
     this.#set[element] = node;
   }
 
-  /** The same for a caller that has them in order. */
+  /** Adds an element that is known to be in canonical order. */
   addNext(element: PathElement, node: FieldSet): void {
     this.#set ??= this.#self ? { '.': LEAF } : {};
     this.#last = element;
     this.#set[element] = node;
   }
 
-  /** What was found for an element before. */
+  /** The node that was added for an element. */
   get(element: PathElement): FieldSet | undefined {
     return this.#set === undefined ? undefined : below(this.#set, element);
   }
 
-  /** Undefined when nothing was found and the node itself is not in the set. */
+  /** Returns undefined if nothing was added and the parent is not a member. */
   finish(): FieldSet | undefined {
     if (this.#set === undefined) return this.#self ? LEAF : undefined;
     return this.#isSorted ? this.#set : sorted(this.#set);
   }
 }
 
-/** The same steps in canonical order. */
+/** The same elements in canonical order. */
 export function sorted(set: FieldSet): FieldSet {
   const out: Building = {};
   for (const element of sortElements(Object.keys(set))) out[element] = set[element] as FieldSet;
@@ -96,7 +95,7 @@ export function union(left: FieldSet, right: FieldSet): FieldSet {
   return isEmptySet(left) ? right : unionBelow(left, right);
 }
 
-/** Of two nodes, either of which may be a leaf. */
+/** The union of two nodes, each of which may be a leaf. */
 function unionNodes(left: FieldSet, right: FieldSet): FieldSet {
   if (left === right) return left;
   if (isEmptySet(left)) return withSelf(right);
@@ -120,7 +119,7 @@ function unionBelow(left: FieldSet, right: FieldSet): FieldSet {
   return isSorted ? out : sorted(out);
 }
 
-/** Of any number of sets, at once: one after the other would copy the growing union again and again. */
+/** The union of any number of sets. Joining them one after the other would copy the growing union each time. */
 export function unionOf(sets: readonly FieldSet[]): FieldSet {
   const parts = sets.filter((set) => !isEmptySet(set));
   const [first = NOTHING, second] = parts;
@@ -146,12 +145,12 @@ function unionOfNodes(nodes: readonly FieldSet[], self: boolean): FieldSet | und
   return siblings.finish();
 }
 
-/** The node, with itself in the set. */
+/** The node with itself as a member. */
 export function withSelf(node: FieldSet): FieldSet {
   return isEmptySet(node) || Object.hasOwn(node, SELF) ? node : { [SELF]: LEAF, ...node };
 }
 
-/** The paths of `set` that are not in `taken`. A path is no part of the paths above it. */
+/** The paths of `set` that are not in `taken`. Paths below a path of `taken` are kept. */
 export function difference(set: FieldSet, taken: FieldSet): FieldSet {
   return isEmptySet(set) || isEmptySet(taken) ? set : (filterBelow(set, taken, differenceOfNodes) ?? NOTHING);
 }
@@ -163,7 +162,7 @@ function differenceOfNodes(node: FieldSet, taken: FieldSet | undefined): FieldSe
   return withMembership(filterBelow(node, taken, differenceOfNodes), self);
 }
 
-/** The paths that are in both. */
+/** The paths that are in both sets. */
 export function intersection(left: FieldSet, right: FieldSet): FieldSet {
   if (left === right || isEmptySet(left)) return left;
   if (isEmptySet(right)) return NOTHING;
@@ -177,7 +176,7 @@ function intersectionOfNodes(left: FieldSet, right: FieldSet | undefined): Field
   return withMembership(filterBelow(left, right, intersectionOfNodes), self);
 }
 
-/** The paths of `set` that are neither in `taken` nor below a path that is. */
+/** The paths of `set` that are neither in `taken` nor below a path of `taken`. */
 export function differenceWithBelow(set: FieldSet, taken: FieldSet): FieldSet {
   return isEmptySet(set) || isEmptySet(taken) ? set : (filterBelow(set, taken, notCovered) ?? NOTHING);
 }
@@ -188,13 +187,13 @@ function notCovered(node: FieldSet, taken: FieldSet | undefined): FieldSet | und
   return withMembership(filterBelow(node, taken, notCovered), isMember(node));
 }
 
-/** What `keep` makes of the steps of a node, without the node itself; undefined when nothing is left. */
+/** Filters the children of a node, without the node itself; undefined if nothing is left. */
 function filterBelow(
   node: FieldSet,
   other: FieldSet,
   keep: (child: FieldSet, other: FieldSet | undefined) => FieldSet | undefined,
 ): FieldSet | undefined {
-  // Copied from the first change on: nearly always there is none.
+  // Copies from the first change on; usually there is none.
   let out: Building | undefined;
   let isEmpty = true;
   for (const element in node) {
@@ -219,7 +218,7 @@ function stepsBefore(node: FieldSet, end: PathElement): Building {
   return steps;
 }
 
-/** A node with or without itself; `rest` may have it from before. */
+/** Adds or removes the membership of the node itself. */
 function withMembership(rest: FieldSet | undefined, self: boolean): FieldSet | undefined {
   if (rest === undefined) return self ? LEAF : undefined;
   if (self) return withSelf(rest);
@@ -228,7 +227,7 @@ function withMembership(rest: FieldSet | undefined, self: boolean): FieldSet | u
   return others;
 }
 
-/** Whether every path of `set` is in `other`. */
+/** Reports whether every path of `set` is in `other`. */
 export function isSubset(set: FieldSet, other: FieldSet): boolean {
   if (set === other) return true;
   for (const element in set) {
@@ -255,7 +254,7 @@ export function sameSet(left: FieldSet, right: FieldSet): boolean {
   return steps === 0;
 }
 
-/** How many paths a set has. */
+/** The number of paths of a set. */
 export function countPaths(set: FieldSet): number {
   let count = 0;
   for (const element in set) {
@@ -266,7 +265,7 @@ export function countPaths(set: FieldSet): number {
   return count;
 }
 
-/** The paths of a set as messages show them, all of one node before those further down, until they are this long. */
+/** Prints the paths of a set for messages, breadth-first, until the budget is used up. */
 export function printPaths(set: FieldSet, budget: { left: number }, prefix = ''): string[] {
   const printed: string[] = [];
   const further: [prefix: string, node: FieldSet][] = [];
@@ -285,19 +284,19 @@ export function printPaths(set: FieldSet, budget: { left: number }, prefix = '')
   return printed;
 }
 
-/** A path of a set that was kept, as messages show it: `.spec.containers[name="web"].image`. */
+/** Prints a path of a stored set for messages: `.spec.containers[name="web"].image`. */
 export function printPath(path: readonly PathElement[]): string {
   return path.map((element) => printElement(element, 'kept')).join('');
 }
 
-/** The set of one path, by the names of its fields. */
+/** The set of one path, given by field names. */
 export function setOfPath(names: readonly string[]): FieldSet {
   return names.reduceRight<FieldSet>((inner, name) => ({ [fieldElement(name)]: inner }), LEAF);
 }
 
-/** A set of the paths whose fields are named, dots between them: `spec.replicas`. */
+/** The set of several dotted paths: `spec.replicas`. */
 export function setOfFields(paths: readonly string[]): FieldSet {
   return unionOf(paths.map((path) => setOfPath(path.split('.'))));
 }
 
-keepForm(new Siblings(false));
+pinHiddenClass(new Siblings(false));

@@ -1,5 +1,5 @@
 /**
- * Which item is which: the step that leads to an item of a list that is merged item by item.
+ * Path elements of list items: identifies the items of `map` and `set` lists.
  */
 
 import { zeroValue } from '../../schema/decode.js';
@@ -9,19 +9,22 @@ import { byBytes } from '../../text/go/go-value.js';
 import { isRecord } from '../../util/json.js';
 import { keyElement, type PathElement, valueElement } from './path-element.js';
 
-/** An item that cannot be told from others. */
+/** An item that has no path element, because it lacks a key or has the wrong type. */
 export class ItemError extends Error {
   override readonly name = 'ItemError';
 }
 
-/** Throws {@link ItemError}. */
+/** The path element of an item. Throws {@link ItemError}. */
 export function itemElement(list: ListNode, item: unknown): PathElement {
   const element = elementOrNone(list, item);
   if (element === undefined) throw new ItemError(whyNot(list, item));
   return element;
 }
 
-/** Undefined for an item that cannot be told from others. Hostile lists are full of them, so nothing is thrown. */
+/**
+ * The path element of an item; undefined if it has none. It does not throw, because a hostile list may have many such
+ * items.
+ */
 export function elementOrNone(list: ListNode, item: unknown): PathElement | undefined {
   if (item === null || item === undefined) return undefined;
   if (list.listType === 'set') return typeof item === 'object' ? undefined : valueElement(item);
@@ -44,7 +47,7 @@ function mapElement(list: ListNode, item: Readonly<Record<string, unknown>>): Pa
   return keyElement(keys);
 }
 
-/** Most items have one key, and the same few values of it (`Ready`, `web`) go by again and again. */
+/** Most items have a single key with one of few values (`Ready`, `web`), so the elements are cached. */
 function elementOfKey({ name, elements }: Key, value: unknown): PathElement {
   if (typeof value !== 'string' || value.length > LONGEST_KNOWN) return keyElement([[name, value]]);
   let element = elements.get(value);
@@ -68,7 +71,7 @@ function whyNot(list: ListNode, item: unknown): string {
     const what = item === null || item === undefined ? 'a null element' : 'non-map elements';
     return `associative list with keys may not have ${what}`;
   }
-  // The first that is missing, in the order in which the schema names them.
+  // The first missing key in the order of the schema.
   const byName = new Map(keysOf(list).map((key) => [key.name, keyValue(item, key)]));
   const name = list.mapKeys.find((wanted) => byName.get(wanted) === undefined);
   return `associative list with keys has an element that omits key field ${quote(name ?? '')} (and doesn't have default value)`;
@@ -81,15 +84,15 @@ function keyValue(item: Readonly<Record<string, unknown>>, { name, fallback }: K
 
 interface Key {
   readonly name: string;
-  /** Stands in for a key that an item leaves out. */
+  /** The value used if an item omits the key. */
   readonly fallback: unknown;
-  /** Elements of items of which this is the only key, by its value. */
+  /** Cached elements by key value, for items with a single key. */
   readonly elements: Map<string, PathElement>;
 }
 
 const keysByList = new WeakMap<ListNode, readonly Key[]>();
 
-/** In the order of their names. */
+/** Sorted by name. */
 function keysOf(list: ListNode): readonly Key[] {
   let keys = keysByList.get(list);
   if (keys === undefined) {
@@ -102,22 +105,22 @@ function keysOf(list: ListNode): readonly Key[] {
   return keys;
 }
 
-/** The default; or, where a struct always shows the field, what it shows when nobody has set it. */
+/** The default; for a field of a struct that is always present, its zero value. */
 function fallbackOf(list: ListNode, field: Field | undefined): unknown {
   if (field === undefined) return undefined;
   if (field.node.default !== undefined) return field.node.default;
-  const isStruct = list.items.type === 'object' && list.items.manner === 'struct';
+  const isStruct = list.items.type === 'object' && list.items.representation === 'struct';
   if (isStruct && field.presence === 'always') return zeroValue(field.node) ?? undefined;
   return list.keyFallbacks?.[field.name];
 }
 
 export interface IndexedItems {
-  /** One for each item, in order; undefined for an item that cannot be told. */
+  /** One per item, in order; undefined for an item without an element. */
   readonly elements: readonly (PathElement | undefined)[];
   readonly byElement: ReadonlyMap<PathElement, readonly unknown[]>;
 }
 
-/** The items of a list by their element. Items that cannot be told apart are passed over: they are nobody's. */
+/** Indexes the items of a list by path element. Items without an element are skipped; they have no owner. */
 export function indexItems(list: ListNode, items: readonly unknown[]): IndexedItems {
   const elements: (PathElement | undefined)[] = [];
   const byElement = new Map<PathElement, unknown[]>();

@@ -1,8 +1,8 @@
 /**
- * Who manages which fields of an object: `metadata.managedFields`, read and written. spec: Server-side apply
+ * Field managers: parses and writes `metadata.managedFields`. spec: Server-side apply
  *
- * A manager is told from others by its name, its operation and its subresource; one that updates also by the version it
- * writes in, so that it may appear once for each.
+ * A manager is identified by its name, operation and subresource; an updater also by the version it writes, so that it
+ * may occur once per version.
  */
 
 import type { DeepReadonly, ManagedFieldsEntry } from '../../meta/object.js';
@@ -22,58 +22,58 @@ import {
 } from './field-set.js';
 import { PathElementError, parseElement } from './path-element.js';
 
-/** What a client wrote is no set of fields. */
+/** A `fieldsV1` value from a client is not a valid field set. */
 export class FieldsError extends Error {
   override readonly name = 'FieldsError';
 }
 
-/** Deeper than the fields of any object. */
+/** No object has deeper fields. */
 const MAX_DEPTH = 1_000;
 
 export type Operation = 'Apply' | 'Update';
 
-/** Who writes: everything that tells one manager from another. */
+/** Everything that identifies a manager. */
 export interface ManagerIdentity {
   readonly manager: string;
   readonly operation: Operation;
-  /** The version that its set of fields speaks of. */
+  /** The version of its field set. */
   readonly apiVersion: string;
-  /** Empty for the object itself. */
+  /** Empty for the main resource. */
   readonly subresource: string;
 }
 
 export interface Manager extends ManagerIdentity {
   readonly fields: FieldSet;
-  /** When it last changed something; absent when it never did. */
+  /** The time of its last change; absent if it never changed anything. */
   readonly time?: string;
 }
 
-/** By {@link managerKey}. Treated as a value: whoever changes one has made it. */
+/** By {@link managerKey}. Immutable after creation. */
 export type Managers = ReadonlyMap<string, Manager>;
 
 export const NOBODY: Managers = new Map();
 
-/** What managers are told apart by. */
+/** The identity of a manager as a map key. */
 export function managerKey({ manager, operation, apiVersion, subresource }: ManagerIdentity): string {
-  // The separator is no part of any name.
+  // The separator cannot occur in names.
   return `${operation}\0${operation === 'Apply' ? '' : apiVersion}\0${subresource}\0${manager}`;
 }
 
-/** What managers are sorted by in messages, and among those of the same second. */
+/** The sort key of managers in messages and within the same second. */
 export function managerText({ manager, operation, apiVersion, subresource }: ManagerIdentity): string {
   const version = operation === 'Apply' ? '' : `,"apiVersion":${JSON.stringify(apiVersion)}`;
   const below = subresource === '' ? '' : `,"subresource":${JSON.stringify(subresource)}`;
   return `{"manager":${JSON.stringify(manager)},"operation":"${operation}"${version}${below}}`;
 }
 
-/** `managedFields` as somebody sent it says nothing that could be tracked. */
+/** A `managedFields` value from a client is invalid. */
 export class ManagedFieldsError extends Error {
   override readonly name = 'ManagedFieldsError';
 }
 
 export type Entries = DeepReadonly<readonly ManagedFieldsEntry[]>;
 
-/** From what a client sent, whatever that may be. Throws {@link ManagedFieldsError}. */
+/** Parses `managedFields` from a client. Throws {@link ManagedFieldsError}. */
 export function readManagers(entries: Entries | null | undefined): Managers {
   if (entries === undefined || entries === null) return NOBODY;
   const managers = new Map<string, Manager>();
@@ -84,7 +84,7 @@ export function readManagers(entries: Entries | null | undefined): Managers {
   return managers;
 }
 
-/** From what {@link writeManagers} wrote: it needs no judging, and its sets are in canonical form. */
+/** Parses the output of {@link writeManagers}, which needs no validation. */
 export function storedManagers(entries: Entries | undefined): Managers {
   if (entries === undefined) return NOBODY;
   const managers = new Map<string, Manager>();
@@ -99,7 +99,7 @@ export function storedManagers(entries: Entries | undefined): Managers {
   return managers;
 }
 
-/** Written out: copying an object and adding to the copy is what a write would spend most of its time on. */
+/** Object literals, because spreading would dominate the cost of a write. */
 export function managerWith(
   { manager, operation, apiVersion, subresource }: ManagerIdentity,
   fields: FieldSet,
@@ -133,7 +133,10 @@ function readFields(entry: Entries[number], manager: string): FieldSet {
   }
 }
 
-/** In the order in which they are shown: appliers first, then by time, then by name. Managers of nothing are left out. */
+/**
+ * Converts managers to `managedFields`, in wire order: appliers first, then by time, then by name. Managers without
+ * fields are omitted.
+ */
 export function writeManagers(managers: Managers): ManagedFieldsEntry[] {
   const shown = [...managers.values()].filter(({ fields }) => !isEmptySet(fields));
   const entries = (shown.length > 1 ? shown.sort(byPlace) : shown).map(writeEntry);
@@ -143,7 +146,10 @@ export function writeManagers(managers: Managers): ManagedFieldsEntry[] {
 
 const written = new WeakSet<object>();
 
-/** Whether {@link writeManagers} made it, and nobody since: what comes back as it was given out needs no reading. */
+/**
+ * Reports whether {@link writeManagers} created these entries and they were not changed since; they then need no
+ * parsing.
+ */
 export function isWritten(entries: object): boolean {
   return Object.isFrozen(entries) && written.has(entries);
 }
@@ -151,7 +157,7 @@ export function isWritten(entries: object): boolean {
 function writeEntry({ manager, operation, apiVersion, time, fields, subresource }: Manager): ManagedFieldsEntry {
   const fieldsV1 = fields as Record<string, unknown>;
   const fieldsType = 'FieldsV1';
-  // The usual entry in one piece.
+  // The usual entry as one literal.
   if (manager !== '' && time !== undefined) {
     return subresource === ''
       ? { manager, operation, apiVersion, time, fieldsType, fieldsV1 }
@@ -168,7 +174,7 @@ function writeEntry({ manager, operation, apiVersion, time, fields, subresource 
   };
 }
 
-/** Entries that {@link writeManagers} wrote, with another time for one of them. */
+/** Entries created by {@link writeManagers} with another time for one of them. */
 export function writtenAnew(entries: Entries, index: number, time: string): Entries {
   const anew = [...entries];
   const { manager = '', operation = 'Update', apiVersion = '', fieldsV1, subresource = '' } = anew[index] ?? {};
@@ -179,7 +185,7 @@ export function writtenAnew(entries: Entries, index: number, time: string): Entr
   return anew;
 }
 
-/** Whether one of them stands where it belongs; the others do. */
+/** Reports whether one entry is at its sorted position; all others are. */
 function isInPlace(entries: Entries, index: number): boolean {
   const entry = entries[index] as Entries[number];
   const before = entries[index - 1];
@@ -198,18 +204,18 @@ function byPlace(left: Entries[number], right: Entries[number]): number {
   );
 }
 
-/** Times are in whole seconds of one zone, so they sort as text; who has none comes first. */
+/** Times are in whole seconds UTC, so they sort as text; entries without a time come first. */
 function byTime({ time: left = '' }: Entries[number], { time: right = '' }: Entries[number]): number {
   return left === right ? 0 : left < right ? -1 : 1;
 }
 
-/** What the oldest of too many managers become. */
+/** The manager that the oldest updaters are merged into. */
 const ANCIENT = 'ancient-changes';
 const MAX_UPDATERS = 10;
 
 /**
- * Keeps the number of managers that update within bounds: the oldest of a version become one, without a subresource.
- * Those that apply are never touched.
+ * Limits the number of updaters: the oldest ones of each version are merged into one without a subresource. Appliers
+ * are not affected.
  */
 export function capUpdaters(managers: Managers): Managers {
   if (managers.size <= MAX_UPDATERS) return managers;
@@ -219,11 +225,11 @@ export function capUpdaters(managers: Managers): Managers {
   return new Collapse(managers).run(updaters);
 }
 
-/** The oldest managers of one version, to become one. */
+/** The oldest updaters of one version, which are merged. */
 interface Bucket {
   readonly keys: string[];
   readonly sets: FieldSet[];
-  /** Of the manager that went in last. */
+  /** The time of the last updater that was added. */
   time: string | undefined;
 }
 
@@ -239,7 +245,7 @@ class Collapse {
     let left = oldestFirst.length;
     for (const [key, manager] of oldestFirst) {
       if (left <= MAX_UPDATERS) break;
-      // The first of a version has nobody yet to be merged with.
+      // The first updater of a version has no other one to be merged with.
       if (this.#gather(key, manager) > 1) left--;
     }
     for (const [apiVersion, bucket] of this.#buckets) {
@@ -266,7 +272,7 @@ class Collapse {
 }
 
 /**
- * Throws {@link FieldsError}.
+ * Parses a `fieldsV1` value. Throws {@link FieldsError}.
  *
  * @example
  * readFieldsV1({ 'f:data': { 'f:b': {}, 'f:a': {} } }) // { 'f:data': { 'f:a': {}, 'f:b': {} } }
@@ -281,7 +287,7 @@ export function readFieldsV1(value: unknown): FieldSet {
   }
 }
 
-/** A node without any step that we know is a leaf, whatever it says. */
+/** A node without known elements is a leaf. */
 function readNode(value: unknown, isStep: boolean, depth: number): FieldSet | undefined {
   if (value === null) return LEAF;
   if (!isRecord(value)) throw new FieldsError('ReadObjectCB: expect { or n');
@@ -299,7 +305,7 @@ function readNode(value: unknown, isStep: boolean, depth: number): FieldSet | un
   return node ?? (isStep ? LEAF : undefined);
 }
 
-/** Of one step that was written twice, in two ways: what is below it is as it was written last. */
+/** Combines two spellings of the same element: the members below it are those of the last one. */
 function united(first: FieldSet, last: FieldSet): FieldSet {
   if (!hasBelow(last)) return withSelf(first);
   return isMember(first) ? withSelf(last) : last;

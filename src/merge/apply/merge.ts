@@ -1,8 +1,8 @@
 /**
- * The live object with an applied configuration laid over it. Neither is changed; the result shares parts of both.
+ * Merges an applied configuration into the live object. Does not change its arguments; the result shares parts of both.
  *
- * What one side leaves out comes from the other. Explicit nulls count as values, except that a null does not empty a
- * map or a list whose members are owned one by one.
+ * Fields that one side omits come from the other. Explicit nulls count as values, except that null does not clear a map
+ * or a list whose members have their own owners.
  */
 import type { ListNode, Structural } from '../../schema/structural.js';
 import { type MutableRecord, setOwn } from '../../util/json.js';
@@ -20,7 +20,7 @@ import {
   UNTYPED,
 } from './typing.js';
 
-/** Undefined stands for an absent value, on both sides and in the result. */
+/** `undefined` stands for an absent value, in arguments and result. */
 export function merge(node: Structural, live: unknown, applied: unknown): unknown {
   if (applied === undefined) return live;
   if (hasMembers(node, applied ?? live)) return mergeMembers(node, live, applied);
@@ -31,7 +31,7 @@ export function merge(node: Structural, live: unknown, applied: unknown): unknow
 function mergeMembers(node: MemberNode, live: unknown, applied: unknown): unknown {
   const left = recordOf(live);
   const right = recordOf(applied);
-  // Empty and null are kept as they were written.
+  // Empty values and nulls are kept as written.
   if (isEmptyRecord(right)) return isEmptyRecord(left) ? applied : live;
   if (isEmptyRecord(left)) return applied;
   let out: MutableRecord | undefined;
@@ -46,8 +46,8 @@ function mergeMembers(node: MemberNode, live: unknown, applied: unknown): unknow
 }
 
 /**
- * Items of both lists, each once. Those that were applied come in the order in which they were applied; those that were
- * not stay where they are in relation to their live neighbours.
+ * Merges two lists without duplicates. Applied items are in the applied order; other items keep their position relative
+ * to adjacent live items.
  */
 function mergeItems(list: ListNode, live: unknown, applied: unknown): unknown {
   const left = listOf(live);
@@ -68,7 +68,7 @@ interface Lists {
   readonly after: IndexedItems;
 }
 
-/** The usual case: the same items in the same places. Undefined when it is another. */
+/** The usual case: the same items at the same indexes. Undefined in other cases. */
 function mergeInPlace(list: ListNode, { left, right, before, after }: Lists): readonly unknown[] | undefined {
   if (left.length !== right.length || before.byElement.size !== left.length) return undefined;
   if (!before.elements.every((element, index) => element === after.elements[index])) return undefined;
@@ -89,7 +89,7 @@ class ItemMerge {
   readonly #leftItems: ReadonlyMap<PathElement, readonly unknown[]>;
   readonly #rightElements: readonly PathElement[];
   readonly #rightItems: ReadonlyMap<PathElement, readonly unknown[]>;
-  /** Elements of both sides, in the order of the right, that have not been reached yet. */
+  /** Elements of both lists, in reverse applied order, that have not been emitted yet. */
   readonly #shared: PathElement[];
   readonly #done = new Set<PathElement>();
   readonly #out: unknown[] = [];
@@ -104,7 +104,7 @@ class ItemMerge {
     this.#shared = this.#rightElements.filter((element) => this.#leftItems.has(element)).reverse();
   }
 
-  /** The merged list; undefined when it is the left one. */
+  /** The merged list; undefined if it equals the live list. */
   run(): readonly unknown[] | undefined {
     let l = 0;
     let r = 0;
@@ -119,7 +119,7 @@ class ItemMerge {
           this.#shared.pop();
           continue;
         }
-        // Both have it, but the right has another one of both before it: it comes when that has come.
+        // The applied list has another shared item before this one, so this one is emitted later.
         if (this.#isApplied(mine) && this.#shared.length > 0 && this.#shared.at(-1) !== mine) {
           l++;
           continue;
@@ -145,7 +145,7 @@ class ItemMerge {
     return element !== undefined && this.#rightItems.has(element);
   }
 
-  /** The applied item, merged with its live counterpart if there is exactly one. */
+  /** Emits the applied item, merged with its live counterpart if there is exactly one. */
   #emit(element: PathElement): void {
     this.#done.add(element);
     const live = this.#leftItems.get(element);

@@ -1,6 +1,6 @@
 /**
- * What an applied configuration owns: every field it names, as it was sent. The same walk finds what is wrong with it,
- * because both go by the schema. spec: Server-side apply
+ * The field set of an applied configuration: every field that it contains, as sent. The same walk validates the
+ * configuration against the schema. spec: Server-side apply
  */
 
 import type { ListNode, ScalarNode, Structural } from '../../schema/structural.js';
@@ -11,7 +11,7 @@ import { ItemError, indexItems, itemElement } from './list-elements.js';
 import { fieldElement, type PathElement, printElement, UNKNOWN_ITEM } from './path-element.js';
 import { hasItems, hasMembers, isDeclared, isEmptyRecord, listOf, type MemberNode, memberNode } from './typing.js';
 
-/** What is wrong with a configuration, each with its path. */
+/** The configuration does not match the schema; the messages contain the paths. */
 export class IntentError extends Error {
   override readonly name = 'IntentError';
 
@@ -20,7 +20,7 @@ export class IntentError extends Error {
   }
 }
 
-/** The fields of a configuration that a client applies. Throws {@link IntentError} when it does not fit the schema. */
+/** The field set of an applied configuration. Throws {@link IntentError} if it does not match the schema. */
 export function fieldsOfIntent(node: Structural, value: unknown): FieldSet {
   const problems: string[] = [];
   const set = fieldsOf(node, value, { above: undefined, step: '', problems });
@@ -28,15 +28,15 @@ export function fieldsOfIntent(node: Structural, value: unknown): FieldSet {
   return set ?? NOTHING;
 }
 
-/** The fields of an object that exists: nothing is judged, and items that cannot be told apart count as one. */
+/** The field set of an existing object, without validation. All items without a path element count as one. */
 export function fieldsOfObject(node: Structural, value: unknown): FieldSet {
   return fieldsOf(node, value, undefined) ?? NOTHING;
 }
 
-/** Where the judging walk is; undefined: nobody judges. Paths are put together when there is something to say. */
+/** The position of the validating walk; undefined without validation. Paths are only printed for errors. */
 interface Judge {
   readonly above: Judge | undefined;
-  /** From there to here. */
+  /** The path element from the parent. */
   readonly step: PathElement;
   readonly problems: string[];
 }
@@ -53,7 +53,10 @@ function report(judge: Judge, problem: string): void {
   judge.problems.push(path === '' ? problem : `${path}: ${problem}`);
 }
 
-/** What is owned at a node and below, without saying whether the node is: that is for the caller. Undefined: nothing. */
+/**
+ * The fields owned at and below a node, without the membership of the node itself, which the caller adds. Undefined:
+ * none.
+ */
 function fieldsOf(node: Structural, value: unknown, judge: Judge | undefined): FieldSet | undefined {
   if (judge !== undefined && !isOfType(node, value, judge)) return undefined;
   if (hasMembers(node, value)) return isRecord(value) ? fieldsOfMembers(node, value, judge) : undefined;
@@ -76,12 +79,12 @@ function fieldsOfMembers(
     const child = memberNode(node, name);
     if (child === undefined) {
       if (inner === undefined) continue;
-      // The reference server stops at the first such field of a map.
+      // The reference server stops at the first undeclared field of a map.
       report(inner, 'field not declared in schema');
       break;
     }
     const fields = fieldsOf(child, value, inner);
-    // A field with something in it is owned through that; a key of a map is owned by itself.
+    // A field with content is owned through its content; a map key is owned itself.
     const self = value === null || !isDeclared(node, name) || (isRecord(value) && isEmptyRecord(value));
     const owned = self ? withSelf(fields ?? LEAF) : fields;
     if (owned !== undefined) siblings.add(element, owned);
@@ -93,7 +96,7 @@ function fieldsOfItems(list: ListNode, items: readonly unknown[], judge: Judge |
   if (judge !== undefined) return judgedItems(list, items, judge);
   const siblings = new Siblings(false);
   const { elements, byElement } = indexItems(list, items);
-  // Pruning can leave an item without what it is told by. It is still there, so its list is not empty.
+  // Pruning can remove the keys of an item. The item still exists, so the list is not empty.
   if (elements.includes(undefined)) siblings.add(UNKNOWN_ITEM, LEAF);
   for (const [element, same] of byElement) {
     siblings.add(element, same.length > 1 ? LEAF : withSelf(fieldsOf(list.items, same[0], undefined) ?? LEAF));
@@ -101,7 +104,7 @@ function fieldsOfItems(list: ListNode, items: readonly unknown[], judge: Judge |
   return siblings.finish();
 }
 
-/** An item that says the same as one before it is judged inside all the same; one that cannot be told ends the walk. */
+/** A duplicate item is still validated inside; an item without a path element ends the walk. */
 function judgedItems(list: ListNode, items: readonly unknown[], judge: Judge): FieldSet | undefined {
   const siblings = new Siblings(false);
   const seen = new Set<PathElement>();
@@ -125,7 +128,7 @@ function judgedElement(list: ListNode, item: unknown, index: number, judge: Judg
   }
 }
 
-/** Null is of every type. */
+/** Null matches every type. */
 function isOfType(node: Structural, value: unknown, judge: Judge): boolean {
   const problem = value === null ? undefined : typeProblem(node, value);
   if (problem === undefined) return true;
@@ -171,7 +174,7 @@ function scalarProblem({ scalar }: ScalarNode, value: unknown): string | undefin
   }
 }
 
-/** What is owned as a whole is judged inside all the same. */
+/** Atomic values are validated inside too. */
 function judgeInside(node: Structural, value: unknown, judge: Judge): void {
   if (value === null) return;
   if (node.type === 'list') {

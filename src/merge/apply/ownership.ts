@@ -1,9 +1,9 @@
 /**
- * How ownership moves: what an update takes over, what an apply claims, gives up and fights about. Pure functions of
- * the object before, the object after, and who managed it. spec: Server-side apply
+ * Ownership changes: what an update takes over; what an apply claims and gives up, and where it conflicts. Pure
+ * functions of the object before and after the write and of its managers. spec: Server-side apply
  *
- * Objects are in wire form. Every manager's set speaks of one version of the kind, so both states are looked at in each
- * version that occurs; {@link Versions} converts.
+ * Objects are in wire form. Every manager's field set refers to one version of the kind, so both objects are compared
+ * in each of these versions; {@link Versions} converts them.
  */
 import type { ListNode, ObjectNode, Structural } from '../../schema/structural.js';
 import { deepEqual, type MutableRecord, setOwn } from '../../util/json.js';
@@ -49,23 +49,23 @@ export interface Versioned {
   readonly value: unknown;
 }
 
-/** What is known about the other versions of a kind. */
+/** Conversion to other versions of the kind. */
 export interface Versions {
   /**
-   * The object in another version; undefined when that version is not served. Throws {@link UnfitVersionError} when it
-   * cannot be one.
+   * Converts an object to another version; undefined if that version is not served. Throws {@link UnfitVersionError} if
+   * the object cannot be converted.
    */
   convert(object: Versioned, apiVersion: string): Versioned | undefined;
-  /** Leaves of a set what may be owned at the address that is written to. */
+  /** Removes the fields that the endpoint resets, which cannot be owned there (upstream: resetFields). */
   filter(fields: FieldSet): FieldSet;
 }
 
-/** An object has fields that another version of its kind does not know, so that nobody can say who owns them there. */
+/** An object has fields that another version of its kind does not have, so that their owners are unknown there. */
 export class UnfitVersionError extends Error {
   override readonly name = 'UnfitVersionError';
 }
 
-/** A write that says which state it wants. The fields that it changed are its own from now on. */
+/** A write of the desired object. The writer becomes the owner of all fields that it changes. */
 export interface Update {
   readonly before: Versioned;
   readonly after: Versioned;
@@ -74,19 +74,22 @@ export interface Update {
   readonly now: string;
 }
 
-/** Who manages the object after an update. */
+/** The managers of the object after an update. */
 export function afterUpdate(update: Update, versions: Versions): Managers {
   return afterChangeOfOwn(update) ?? afterAnyUpdate(update, versions);
 }
 
-/** Most updates change what their writer owned already: then nothing is new but the time. Undefined: this one is other. */
+/**
+ * Fast path: most updates only change fields that the writer already owns, so that only the time changes. Undefined if
+ * this update is different.
+ */
 function afterChangeOfOwn({ before, after, managers, by, now }: Update): Managers | undefined {
   const key = managerKey(by);
   const mine = managers.get(key);
   if (mine === undefined) return undefined;
   const theirs: FieldSet[] = [];
   for (const manager of managers.values()) {
-    // What others say of another version is for the long way to find out.
+    // Field sets of other versions need the general algorithm.
     if (manager.apiVersion !== before.apiVersion || isEmptySet(manager.fields)) return undefined;
     if (manager !== mine) theirs.push(manager.fields);
   }
@@ -97,8 +100,8 @@ function afterChangeOfOwn({ before, after, managers, by, now }: Update): Manager
 }
 
 /**
- * The same of entries as they are stored, without reading them: those of most objects that are written to. `further`: this
- * update is other. Undefined: the entries are, so that nothing can be said.
+ * The same fast path on stored entries, without parsing them. `further`: the update is different. Undefined: the
+ * entries are not suitable.
  */
 export function entriesAfterChangeOfOwn(
   { before, after, by, now }: Omit<Update, 'managers'>,
@@ -109,7 +112,7 @@ export function entriesAfterChangeOfOwn(
   const theirs: FieldSet[] = [];
   for (let index = 0; index < entries.length; index++) {
     const entry = entries[index] as Entries[number];
-    // Without a time it may be one of two by the same manager; see `scale-managers.ts`.
+    // Without a time it may be one of two entries of the same manager; see `scale-managers.ts`.
     if (entry.apiVersion !== before.apiVersion || entry.time === undefined) return undefined;
     if (isEntryOf(entry, by)) mine = index;
     else theirs.push(entry.fieldsV1 as FieldSet);
@@ -127,7 +130,7 @@ function isEntryOf(entry: Entries[number], { manager, operation, subresource }: 
   return (entry.subresource ?? '') === subresource;
 }
 
-/** The same for any update. */
+/** The general algorithm for updates. */
 export function afterAnyUpdate({ before, after, managers, by, now }: Update, versions: Versions): Managers {
   const key = managerKey(by);
   const settled = settle(managers, { before, after, versions, self: key, mode: 'update' });
@@ -139,10 +142,10 @@ export function afterAnyUpdate({ before, after, managers, by, now }: Update, ver
   return new Map(settled.managers).set(key, managerWith(by, fields, now));
 }
 
-/** A configuration that a manager stands for. */
+/** An applied configuration. */
 export interface Apply {
   readonly live: Versioned;
-  /** As it was sent. */
+  /** The configuration as sent. */
   readonly intent: unknown;
   readonly managers: Managers;
   readonly by: ManagerIdentity;
@@ -151,14 +154,14 @@ export interface Apply {
 }
 
 export interface Applied {
-  /** The object as it is to be, still without defaults; undefined when it is to stay as it is. */
+  /** The resulting object without defaults; undefined if it does not change. */
   readonly object: unknown;
   readonly managers: Managers;
 }
 
 /**
- * Throws ConflictError when others own what would change, unless forced, and IntentError when the configuration does
- * not fit the schema.
+ * Applies a configuration. Throws ConflictError if other managers own fields that would change (unless forced), and
+ * IntentError if the configuration does not match the schema.
  */
 export function applyIntent({ live, intent, managers, by, force, now }: Apply, versions: Versions): Applied {
   const { schema } = live;
@@ -166,7 +169,7 @@ export function applyIntent({ live, intent, managers, by, force, now }: Apply, v
   const last = managers.get(key);
   const claim = versions.filter(fieldsOfIntent(schema, intent));
   const tracked = difference(claim, UNTRACKED);
-  // Whoever applies the same again keeps the very set, which then need not be looked at any more.
+  // An unchanged configuration keeps the identical set, which makes later comparisons cheap.
   const isSameClaim = last?.apiVersion === by.apiVersion && sameSet(tracked, last.fields);
   const mine = isSameClaim ? last.fields : tracked;
   const fields = isSameClaim ? mine : claim;
@@ -177,7 +180,7 @@ export function applyIntent({ live, intent, managers, by, force, now }: Apply, v
   const mode = force ? 'force' : 'apply';
   const settled = settle(claimed, { before: live, after: pruned, versions, self: key, mode });
   const next = new Map(settled.managers);
-  // Not by the comparison, which does not see the order of items.
+  // The comparison ignores the order of items, so the values are compared.
   const isUnchanged = deepEqual(live.value, pruned.value);
   if (isEmptySet(mine)) next.delete(key);
   else next.set(key, managerWith(by, mine, isUnchanged ? last?.time : now));
@@ -188,15 +191,15 @@ interface Settlement {
   readonly before: Versioned;
   readonly after: Versioned;
   readonly versions: Versions;
-  /** Who writes. */
+  /** The key of the writing manager. */
   readonly self: string;
-  /** An apply that is not forced is the only write that can fail. */
+  /** Only an apply that is not forced can fail. */
   readonly mode: 'update' | 'apply' | 'force';
 }
 
 /**
- * Takes away from managers what was changed or removed under them. Throws ConflictError where that is not allowed. Who
- * writes keeps what it changed; what an applier owns is for its caller to say.
+ * Removes changed and removed fields from the sets of the other managers. Throws ConflictError if that is not allowed.
+ * An updater keeps what it changed; the set of an applier is determined by the caller.
  */
 function settle(
   managers: Managers,
@@ -228,7 +231,10 @@ function filtered(comparison: Comparison, versions: Versions): Comparison {
   return { added: versions.filter(added), modified: versions.filter(modified), removed: versions.filter(removed) };
 }
 
-/** The change in another version; undefined when that version is gone, and with it every claim that was made in it. */
+/**
+ * The comparison in another version; undefined if that version is not served any more, in which case its field sets are
+ * dropped.
+ */
 function comparisonIn(
   apiVersion: string,
   comparisons: Map<string, Comparison>,
@@ -258,8 +264,8 @@ function convertedTo(
 }
 
 /**
- * Sets that go deeper than the schema lets anybody own are cut where it says so. For sets that were not made by the
- * schema as it is: a client wrote them, or the schema has changed since.
+ * Truncates field sets at atomic nodes of the schema. Needed for sets that were not created with the current schema: a
+ * client wrote them, or the schema has changed since.
  */
 export function reconciled(managers: Managers, live: Versioned, versions: Versions): Managers {
   let next: Map<string, Manager> | undefined;
@@ -275,21 +281,22 @@ export function reconciled(managers: Managers, live: Versioned, versions: Versio
 
 interface Pruning {
   readonly last: Manager;
-  /** What the manager claims now. */
+  /** The fields that the manager claims now. */
   readonly fields: FieldSet;
   readonly managers: Managers;
   readonly versions: Versions;
 }
 
 /**
- * Takes out of the merged object what the manager had claimed, no longer claims, and nobody else claims either.
+ * Removes fields from the merged object that the manager claimed before, no longer claims, and no other manager claims.
  */
 function prune(merged: Versioned, { last, fields, managers, versions }: Pruning): Versioned {
   if (isEmptySet(last.fields)) return merged;
-  // Nothing is given up. Not so when others speak of another version: their fields are put back after items were emptied.
+  // Nothing is given up. With managers of several versions the full algorithm is needed, because fields are added back
+  // after items were emptied.
   if (isOfOneVersion(last, managers) && isSubset(last.fields, fields)) return merged;
   const whole = versions.convert(merged, last.apiVersion);
-  // Nobody knows any more what those claims meant.
+  // The version of the old claims is not served any more.
   if (whole === undefined) return merged;
   const lastFields = namedFieldsToo(whole.schema, last.fields);
   const cut = { ...whole, value: removeFields(whole.schema, whole.value, lastFields) };
@@ -304,7 +311,7 @@ function isOfOneVersion({ apiVersion }: Manager, managers: Managers): boolean {
   return true;
 }
 
-/** Puts back what some manager owns, version by version; the one of the object first. */
+/** Adds back what some manager owns, version by version, starting with the version of the object. */
 function keepOwned(whole: Versioned, cut: Versioned, about: Pick<Pruning, 'managers' | 'versions'>): Versioned {
   const owned = new Map<string, FieldSet[]>([[whole.apiVersion, []]]);
   for (const { apiVersion, fields } of about.managers.values()) {
@@ -328,7 +335,10 @@ function allFields({ schema, value }: Versioned): FieldSet {
   return namedFieldsToo(schema, fieldsOfObject(schema, value));
 }
 
-/** The same document when nothing of it is in the set. A map or list that loses all it had becomes null. */
+/**
+ * Removes the fields of a set from a value. Returns the same value if it has none of them. A map or list that loses all
+ * its content becomes null.
+ */
 export function removeFields(node: Structural, value: unknown, fields: FieldSet): unknown {
   if (isEmptySet(fields)) return value;
   if (hasMembers(node, value)) {
@@ -336,7 +346,7 @@ export function removeFields(node: Structural, value: unknown, fields: FieldSet)
     return isEmptyRecord(record) ? null : removeMembers((name) => memberNode(node, name) ?? UNTYPED, record, fields);
   }
   if (hasItems(node) && Array.isArray(value)) return removeItems(node, value, fields);
-  // What is owned as a whole has no fields of its own: a set that names some means all of it.
+  // An atomic value has no fields of its own: a set that contains some means the whole value.
   return typeof value === 'object' ? null : value;
 }
 

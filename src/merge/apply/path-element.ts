@@ -1,11 +1,11 @@
 /**
- * One step of a path into an object, in the text that FieldsV1 gives it. Sets of fields are keyed by these texts, so
- * two steps are the same exactly when their texts are.
+ * Path elements: one step of a field path, in the text form of FieldsV1. Field sets use these texts as keys, so two
+ * elements are equal if and only if their texts are.
  *
- * - `f:spec`: a field of a struct, a key of a map
- * - `k:{"name":"web"}`: the item of a list whose keys have these values
- * - `v:"example.com/wait"`: the item of a set that is this value
- * - `i:3`: an item by its place; read, never made
+ * - `f:spec`: a field of a struct, or a map key
+ * - `k:{"name":"web"}`: the list item with these keys
+ * - `v:"example.com/wait"`: the item of a set with this value
+ * - `i:3`: the item at an index; parsed, but never created
  */
 import { quote } from '../../text/go/go-text.js';
 import { byBytes, printGoValue } from '../../text/go/go-value.js';
@@ -17,7 +17,7 @@ export function fieldElement(name: string): PathElement {
   return `f:${name}`;
 }
 
-/** The keys must be in the order of their names. */
+/** The keys must be sorted by name. */
 export function keyElement(keys: readonly (readonly [name: string, value: unknown])[]): PathElement {
   let text = 'k:{';
   let separator = '';
@@ -32,7 +32,7 @@ export function valueElement(value: unknown): PathElement {
   return `v:${valueText(value)}`;
 }
 
-/** An item that cannot be told from others. No set that anybody keeps or sends has it. */
+/** Stands for list items without a path element. Only used in temporary sets. */
 export const UNKNOWN_ITEM: PathElement = '?:';
 
 /** The name of a field element; undefined for other elements. */
@@ -45,15 +45,15 @@ export function isKeyed(element: PathElement): boolean {
 }
 
 /**
- * Compact JSON, maps with their keys in order so that equal values have equal texts. Elements are compared and shown
- * as text, so this is the reference server's text to the letter.
+ * Compact JSON with sorted keys, so that equal values have equal texts. Elements are compared and printed as text, so
+ * this is exactly the reference server's encoding.
  */
 function valueText(value: unknown): string {
   if (typeof value === 'string') {
     return PLAIN.test(value) ? `"${value}"` : escapeForPages(JSON.stringify(value).replace(ESCAPE, longEscape));
   }
   if (Number.isSafeInteger(value)) return String(value);
-  // It writes no exponent of one digit.
+  // The server writes exponents with at least two digits.
   if (typeof value === 'number') return JSON.stringify(value).replace(/e-(\d)$/, 'e-0$1');
   if (Array.isArray(value)) return `[${value.map(valueText).join(',')}]`;
   if (!isRecord(value)) return String(value ?? null);
@@ -63,26 +63,26 @@ function valueText(value: unknown): string {
   return `{${members.join(',')}}`;
 }
 
-/** Nothing in it that has to be escaped: as good as every name. */
+/** No character that must be escaped, as in almost all names. */
 const PLAIN = /^[\w ./:-]*$/;
 
-/** An escape of JSON, whole, so that a backslash is not taken for the beginning of another. */
+/** A complete JSON escape, so that a backslash is not taken for the start of another one. */
 const ESCAPE = /\\./g;
 
-/** The server knows no short escape for these two. */
+/** The server has no short escape for these two. */
 function longEscape(found: string): string {
   if (found === '\\b') return '\\u0008';
   return found === '\\f' ? '\\u000c' : found;
 }
 
-/** What a client wrote cannot be a step. */
+/** A path element from a client is invalid. */
 export class PathElementError extends Error {
   override readonly name = 'PathElementError';
 }
 
 /**
- * A step as a client wrote it, in the form we write it ourselves; undefined for a kind of step that nobody knows, which
- * is passed over. Throws {@link PathElementError}.
+ * Parses a path element and returns its canonical text; undefined for an unknown kind of element, which is ignored.
+ * Throws {@link PathElementError}.
  */
 export function parseElement(text: string): PathElement | undefined {
   if (text.length < 2) throw new PathElementError('key must be 2 characters long:');
@@ -110,7 +110,7 @@ export function parseElement(text: string): PathElement | undefined {
 function parseJson(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
-    // Deeper than any walk should go.
+    // Limits the depth.
     requireJson(value);
     return value;
   } catch (error) {
@@ -119,8 +119,8 @@ function parseJson(text: string): unknown {
 }
 
 /**
- * A step as messages show it: `.spec`, `[name="web"]`, `[="x"]`, `[3]`. Numbers of a set that was kept are no integers
- * any more: `[port=1e+06]`.
+ * Prints a path element for messages: `.spec`, `[name="web"]`, `[="x"]`, `[3]`. Numbers of a stored set are floats:
+ * `[port=1e+06]`.
  */
 export function printElement(element: PathElement, from: 'object' | 'kept' = 'object'): string {
   const rest = element.slice(2);
@@ -151,7 +151,7 @@ function printValue(value: unknown, from: 'object' | 'kept'): string {
   return isLong && from === 'kept' ? value.toExponential().replace(/\+(\d)$/, '+0$1') : printGoValue(value);
 }
 
-/** The canonical order of steps beside each other: the node itself, fields, items by key, by value, by place. */
+/** The canonical order of sibling elements: the node itself, fields, items by key, by value, by index. */
 export function compareElements(left: PathElement, right: PathElement): number {
   if (left === right) return 0;
   if (left[0] === 'f' && right[0] === 'f') return byBytes(left, right);
@@ -159,10 +159,10 @@ export function compareElements(left: PathElement, right: PathElement): number {
   return compareParsed(parsed(left), parsed(right));
 }
 
-/** The elements in canonical order, in place. Each is parsed once, however often it is compared. */
+/** Sorts elements in canonical order, in place. Each element is parsed at most once. */
 export function sortElements(elements: PathElement[]): PathElement[] {
   if (elements.every((element) => element[0] === 'f' || element === '.')) return elements.sort(byBytes);
-  // Their keys are known.
+  // The parsed keys are cached.
   if (elements.length <= FEW && elements.every((element) => element[0] === 'k' || element === '.')) {
     return elements.sort(compareElements);
   }
@@ -176,7 +176,7 @@ const FEW = 16;
 
 const RANK = '.fkvi';
 
-/** A step taken apart, as far as its order needs it. */
+/** An element, parsed as far as its order requires. */
 interface Parsed {
   readonly rank: number;
   readonly value: unknown;
@@ -204,17 +204,17 @@ function compareParsed(left: Parsed, right: Parsed): number {
 
 type Keys = readonly (readonly [name: string, value: unknown])[];
 
-/** Parsed keys of items: the same few are compared again and again. Emptied when it has grown large. */
+/** Cache of parsed keys, because the same few are compared often. Cleared when it is full. */
 const parsedKeys = new Map<PathElement, Keys>();
 const MAX_PARSED_KEYS = 10_000;
 const LONGEST_PARSED_KEY = 200;
 
-/** Name and value of each key, of an element that begins with `k:`. */
+/** The names and values of a `k:` element. */
 export function keysOf(element: PathElement): Keys {
   const known = parsedKeys.get(element);
   if (known !== undefined) return known;
   const keys = Object.entries(JSON.parse(element.slice(2)) as Record<string, unknown>);
-  // What is long is nobody's usual key, and would be kept for nothing.
+  // Long keys are rare and not worth caching.
   if (element.length > LONGEST_PARSED_KEY) return keys;
   if (parsedKeys.size >= MAX_PARSED_KEYS) parsedKeys.clear();
   parsedKeys.set(element, keys);

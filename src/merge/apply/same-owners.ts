@@ -1,8 +1,8 @@
 /**
- * The two most frequent answers to the question who owns what, found without working out what has changed: an update
- * changes nothing but what its writer owned already, and a new object has the very fields that the one before it had.
+ * Fast paths of ownership: an update that only changes fields which the writer already owns, and a new object that has
+ * exactly the same fields as the previous one. Both avoid computing a comparison.
  *
- * Both walks give up where it is not as simple as that; whoever asked then takes the long way (`ownership.ts`).
+ * Both walks stop as soon as the case is not that simple; the caller then uses the general algorithm (`ownership.ts`).
  */
 import type { ListNode, ObjectNode, Structural } from '../../schema/structural.js';
 import { deepEqual, isRecord } from '../../util/json.js';
@@ -22,17 +22,17 @@ import {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Who owned what before. */
+/** The field sets before the update. */
 interface Owners {
   readonly mine: FieldSet;
-  /** Of all others. */
+  /** Of all other managers. */
   readonly theirs: readonly FieldSet[];
 }
 
-/** How far a change reaches: `own`: to values that only the writer owns; `further`: it may be anything else. */
+/** The extent of a change: `own`: only values that the writer alone owns; `further`: possibly others. */
 export type Reach = 'nowhere' | 'own' | 'further';
 
-/** Both states are typed by the node. */
+/** Both values match the schema of the node. */
 export function reachOfChange(node: ObjectNode, before: unknown, after: unknown, owners: Owners): Reach {
   return isRecord(before) && isRecord(after) ? reach(node, before, after, owners) : 'further';
 }
@@ -79,7 +79,7 @@ function reachOfValue({ node, element }: DeclaredField, was: unknown, is: unknow
   return isMember(mine) && mine !== NO_STEP && theirs.length === 0 ? 'own' : 'further';
 }
 
-/** Stands for a step that is in no set. */
+/** Stands for an element that is not in the set. */
 const NO_STEP: FieldSet = Object.freeze({});
 
 function ownersBelow({ mine, theirs }: Owners, element: string): Owners {
@@ -87,7 +87,7 @@ function ownersBelow({ mine, theirs }: Owners, element: string): Owners {
   return { mine: below(mine, element) ?? NO_STEP, theirs: inner };
 }
 
-/** Owned as a whole. */
+/** Reports whether a node is owned as a whole. */
 function isOneValue(node: Structural): boolean {
   switch (node.type) {
     case 'scalar':
@@ -99,7 +99,7 @@ function isOneValue(node: Structural): boolean {
   }
 }
 
-/** Whether a set is just what `after` has beyond `before`, which is less. */
+/** Reports whether a set contains exactly the fields that `after` has in addition to `before`. */
 export function isAllThatIsNew(node: ObjectNode, before: unknown, after: unknown, set: FieldSet): boolean {
   return isRecord(before) && isRecord(after) && isNew(node, before, after, set);
 }
@@ -124,10 +124,10 @@ function isNew(node: ObjectNode, before: Members, after: Members, set: FieldSet)
     } else if (field.node.type === 'object' && !field.node.atomic && isRecord(was) && isRecord(is)) {
       if (!isNewInside(field.node, was, is, inner ?? NOTHING)) return false;
       if (inner === undefined) continue;
-      // Without anything new inside it would not be there.
+      // An empty set would mean that the node itself is new.
       if (isEmptySet(inner)) return false;
     } else if (was === null && hasItems(field.node) && Array.isArray(is) && is.length > 0) {
-      // The list itself was there, with nothing in it.
+      // The list existed before, but was empty (null).
       if (inner === undefined || !sameBelow(everything(field.node, is), inner)) return false;
     } else {
       if (deepEqual(was, is)) continue;
@@ -138,19 +138,22 @@ function isNew(node: ObjectNode, before: Members, after: Members, set: FieldSet)
   return steps === countSteps(set);
 }
 
-/** What was found to be new in parts that go into many objects. A part is of one type for good. */
+/** Field sets that were verified for reusable parts. A part always has the same type. */
 const newInside = new WeakMap<object, FieldSet>();
 
 function isNewInside(node: ObjectNode, before: Members, after: Members, set: FieldSet): boolean {
   if (node.reusable !== true || !Object.isFrozen(after)) return isNew(node, before, after, set);
   if (newInside.get(after) === set) return true;
   if (!isNew(node, before, after, set)) return false;
-  // A set that is stored stays as it is.
+  // A stored (frozen) set does not change.
   if (Object.isFrozen(set)) newInside.set(after, set);
   return true;
 }
 
-/** The same steps below, whether the node itself is in the left one or not; in the right one it is not. */
+/**
+ * Reports whether two nodes have the same elements below them. The left node may be a member itself; the right node is
+ * not.
+ */
 function sameBelow(left: FieldSet, right: FieldSet): boolean {
   let steps = 0;
   for (const step in left) {
@@ -162,7 +165,7 @@ function sameBelow(left: FieldSet, right: FieldSet): boolean {
   return steps === countSteps(right);
 }
 
-/** Whether a node is all that can be owned of a value that is new, itself included; see {@link everything}. */
+/** Reports whether a set contains exactly what is ownable of a new value, itself included; see {@link everything}. */
 function isEverything(node: Structural, value: unknown, set: FieldSet): boolean {
   if (node.type === 'scalar') return isEmptySet(set);
   if (hasMembers(node, value)) {
@@ -174,12 +177,12 @@ function isEverything(node: Structural, value: unknown, set: FieldSet): boolean 
   return isOnlyItem(node, value, set) || sameSet(everything(node, value), set);
 }
 
-/** Most lists whose items are owned one by one have one: an object has one owner. */
+/** Fast path: most `map` and `set` lists have a single item (an owner reference, a port). */
 function isOnlyItem(node: ListNode, value: unknown, set: FieldSet): boolean {
   if (!Array.isArray(value) || value.length !== 1) return false;
   const element = elementOrNone(node, value[0]);
   if (!Object.hasOwn(set, SELF)) return false;
-  // Compared, not looked up: a text that was just put together is in no table of names.
+  // Compared, not looked up: looking up a newly built string would have to intern it.
   let only: FieldSet | undefined;
   for (const step in set) {
     if (step === SELF) continue;

@@ -1,6 +1,5 @@
 /**
- * Sets of fields seen through a schema: which steps are fields that it names, and which lead into something that is
- * owned as a whole.
+ * Operations on field sets that use the schema: fields that the schema declares, and atomic nodes.
  */
 import type { Structural } from '../../schema/structural.js';
 import { type FieldSet, isEmptySet, isMember, LEAF, SELF } from './field-set.js';
@@ -8,8 +7,8 @@ import { fieldName, isKeyed, type PathElement } from './path-element.js';
 import { type MemberNode, memberNode, UNTYPED } from './typing.js';
 
 /**
- * The set with every named field on the way to a path added: a struct goes when the last thing in it goes. Keys of maps
- * and items of lists are not added, they exist in their own right.
+ * Adds every declared field on the way to a path: a struct is removed when its last member is removed. Map keys and
+ * list items are not added, because they exist independently of their content. (upstream: EnsureNamedFieldsAreMembers)
  */
 export function namedFieldsToo(node: Structural, fields: FieldSet): FieldSet {
   return mapSteps(fields, (element, inner) => {
@@ -20,7 +19,7 @@ export function namedFieldsToo(node: Structural, fields: FieldSet): FieldSet {
   });
 }
 
-/** The set with everything below what the schema owns as a whole replaced by that. */
+/** Replaces all paths below an atomic node by the node. */
 export function atomicOnly(node: Structural, fields: FieldSet): FieldSet {
   return mapSteps(fields, (element, inner) => {
     if (isEmptySet(inner)) return inner;
@@ -29,13 +28,13 @@ export function atomicOnly(node: Structural, fields: FieldSet): FieldSet {
   });
 }
 
-/** Owned as a whole although it has an inside. */
+/** Atomic although it has members. */
 function isAtom(node: Structural): boolean {
   if (node.type === 'list') return node.listType === 'atomic';
   return node.type !== 'scalar' && node.atomic && !isOfUntyped(node);
 }
 
-/** A map of values of no particular type: the reference server takes it for one without a schema, and leaves its sets. */
+/** The reference server treats a map of untyped values as a map without a schema and does not truncate its sets. */
 function isOfUntyped(node: MemberNode): boolean {
   if (node.type === 'object') return node.preserveUnknown && node.fields.size === 0;
   if (node.type === 'any') return false;
@@ -62,7 +61,7 @@ function childOf(node: Structural, element: PathElement): Structural {
   return isMemberNode(node) ? (memberNode(node, name) ?? UNTYPED) : UNTYPED;
 }
 
-/** What a list or a map has inside is of one type, whatever sort of step somebody wrote. */
+/** All children of a list or a map have one type, whatever kind of element a client wrote. */
 function anyChildOf(node: Structural, element: PathElement): Structural {
   if (node.type === 'list') return node.items;
   return node.type === 'map' ? node.values : childOf(node, element);

@@ -1,5 +1,5 @@
 /**
- * The fields that nobody can own: they are the server's, or say which object it is.
+ * The fields that no manager can own: those that the server sets, and those that identify the object.
  */
 import { type Field, type ObjectNode, uniform } from '../../schema/structural.js';
 import { setOfFields } from './field-set.js';
@@ -21,7 +21,7 @@ export const UNTRACKED = setOfFields([...IDENTITY, 'metadata', ...SERVERS_METADA
 
 const schemas = new WeakMap<ObjectNode, ObjectNode>();
 
-/** The schema of an object without these fields, for walks that should not even look at them. */
+/** The schema of an object without these fields, for walks that skip them. */
 export function trackedSchema(schema: ObjectNode): ObjectNode {
   let tracked = schemas.get(schema);
   if (tracked === undefined) {
@@ -33,7 +33,7 @@ export function trackedSchema(schema: ObjectNode): ObjectNode {
 
 function withoutUntracked(schema: ObjectNode): ObjectNode {
   const metadata = schema.fields.get('metadata');
-  // What a schema does not name is looked at where it keeps everything.
+  // With preserved unknown fields, removed fields would be visited as unknown ones.
   if (schema.preserveUnknown || metadata?.node.type !== 'object') return schema;
   const node = without(metadata.node, SERVERS_METADATA);
   const fields = new Map<string, Field>(without(schema, IDENTITY).fields).set('metadata', { ...metadata, node });

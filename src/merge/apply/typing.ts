@@ -1,7 +1,7 @@
 /**
- * How the walks of this folder see a node of the schema: as one value, as steps by name, or as a list of items. Where
- * the schema says nothing (below a field that keeps whatever it is sent), the value itself decides: maps are merged,
- * lists and everything else are one value.
+ * How the walks of this folder treat a schema node: as an atomic value, as members by name, or as a list of items.
+ * Where there is no schema (below a field that preserves unknown fields), the value decides: maps are merged,
+ * everything else is atomic.
  */
 
 import type { AnyNode, ListNode, MapNode, ObjectNode, Structural } from '../../schema/structural.js';
@@ -9,13 +9,13 @@ import { byBytes } from '../../text/go/go-value.js';
 import { isRecord } from '../../util/json.js';
 import { fieldElement, type PathElement } from './path-element.js';
 
-/** A node whose members are owned one by one. */
+/** A node whose members have their own owners. */
 export type MemberNode = ObjectNode | MapNode | AnyNode;
 
-/** The type of what no schema describes. */
+/** The type of values without a schema. */
 export const UNTYPED: AnyNode = Object.freeze({ type: 'any', goType: 'interface {}', checked: false, atomic: false });
 
-/** Whether the members of the node are owned one by one; for an untyped node the value decides. */
+/** Reports whether the members of the node have their own owners; for an untyped node the value decides. */
 export function hasMembers(node: Structural, value: unknown): node is MemberNode {
   switch (node.type) {
     case 'object':
@@ -33,7 +33,7 @@ export function hasItems(node: Structural): node is ListNode {
   return node.type === 'list' && node.listType !== 'atomic';
 }
 
-/** The node of a member; undefined when the schema does not allow one of that name. */
+/** The node of a member; undefined if the schema does not allow it. */
 export function memberNode(node: MemberNode, name: string): Structural | undefined {
   switch (node.type) {
     case 'object':
@@ -45,16 +45,17 @@ export function memberNode(node: MemberNode, name: string): Structural | undefin
   }
 }
 
-/** A field that the schema names, as opposed to a key of a map. */
+/** Reports whether the schema declares the field, as opposed to a map key. */
 export function isDeclared(node: MemberNode, name: string): boolean {
   return node.type === 'object' && node.fields.has(name);
 }
 
+/** A declared field with its path element. */
 export interface DeclaredField {
   readonly name: string;
   readonly element: PathElement;
   readonly node: Structural;
-  /** Its place in the order of elements. */
+  /** The index in canonical order. */
   readonly order: number;
 }
 
@@ -65,12 +66,12 @@ interface Declared {
 
 const declared = new WeakMap<ObjectNode, Declared>();
 
-/** The declared fields in the order of their elements, so that a walk finds them as a set wants them. */
+/** The declared fields in canonical order, so that walks build sorted sets. */
 export function declaredFields(node: ObjectNode): readonly DeclaredField[] {
   return declaredIn(node).inOrder;
 }
 
-/** The same by their names. */
+/** The declared fields by name. */
 export function declaredNamed(node: ObjectNode): ReadonlyMap<string, DeclaredField> {
   return (declared.get(node) ?? declaredIn(node)).byName;
 }
@@ -87,7 +88,7 @@ function declaredIn(node: ObjectNode): Declared {
   return known;
 }
 
-/** The members of a value, none for null and whatever else is no map. `undefined` counts as absent. */
+/** The members of a value; none if it is not an object. `undefined` counts as absent. */
 export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
   return isRecord(value) ? value : NO_MEMBERS;
 }
